@@ -1,0 +1,38 @@
+import { HttpApi, OpenApi } from "effect/http-api"
+import { DeploymentsApi } from "./catalog/DeploymentsApi.ts"
+import { EnvironmentsApi } from "./catalog/EnvironmentsApi.ts"
+import { ProductsApi } from "./catalog/ProductsApi.ts"
+import { EventsApi } from "./events/EventsApi.ts"
+import { AccountApiKeysApi } from "./identity/AccountApiKeysApi.ts"
+import { ApiKeysApi } from "./identity/ApiKeysApi.ts"
+import { InvitesApi } from "./identity/InvitesApi.ts"
+import { MeApi } from "./identity/MeApi.ts"
+import { MembersApi } from "./identity/MembersApi.ts"
+import { WorkspacesApi } from "./identity/WorkspacesApi.ts"
+import { SystemApi } from "./SystemApi.ts"
+import { TestRunsApi } from "./testing/TestRunsApi.ts"
+
+/** The whole HTTP interface of the service: the server supplies it, clients are derived from it. */
+export class DeliveryApi extends HttpApi.make("delivery")
+  .add(MeApi)
+  .add(WorkspacesApi)
+  .add(MembersApi)
+  .add(InvitesApi)
+  .add(ApiKeysApi)
+  .add(AccountApiKeysApi)
+  .add(ProductsApi)
+  .add(EnvironmentsApi)
+  .add(DeploymentsApi)
+  .add(TestRunsApi)
+  .add(EventsApi)
+  .add(SystemApi)
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Workspace Delivery Service",
+      version: "1.0.0",
+      description: "How a team ships: secrets, deployments, projects, test runs, semaphores and coding agents.",
+      license: { name: "MIT", url: "https://opensource.org/license/mit" },
+      servers: [{ url: "/" }]
+    })
+  )
+{}

@@ -1,0 +1,92 @@
+import { Schema } from "effect"
+
+/**
+ * The errors of the service (contract, section 1). Every one is JSON with `_tag` and `message`; none carries a stack
+ * trace, SQL or secret input.
+ */
+
+const Message = Schema.String.annotate({ description: "What went wrong, for people." })
+
+const Reason = Schema.String.annotate({
+  description: "A stable snake_case word that tells causes of one status apart."
+})
+
+/** One thing wrong with a request: where, and what. */
+export const Issue = Schema.Struct({
+  path: Schema.Array(Schema.String).annotate({ description: "Keys from the root of the body or query to the value." }),
+  message: Message
+}).annotate({
+  identifier: "Issue",
+  description: "One thing wrong with a request: where, and what.",
+  examples: [{ path: ["name"], message: "Missing key" }]
+})
+export type Issue = typeof Issue.Type
+
+/** 400: the request is malformed or a value is not allowed. */
+export class InvalidInput extends Schema.TaggedError<InvalidInput>()(
+  "InvalidInput",
+  { message: Message, reason: Schema.optionalKey(Reason), issues: Schema.Array(Issue) },
+  {
+    httpApiStatus: 400,
+    identifier: "InvalidInput",
+    description: "The request is malformed or a value is not allowed."
+  }
+) {
+  /** One issue at one place of the body or query. */
+  static at(path: string, message: string): InvalidInput {
+    return new InvalidInput({ message: `${path}: ${message}`, issues: [{ path: [path], message }] })
+  }
+}
+
+/** 401: no valid credential. The body never says which part was wrong. */
+export class Unauthorized extends Schema.TaggedError<Unauthorized>()(
+  "Unauthorized",
+  { message: Message },
+  { httpApiStatus: 401, identifier: "Unauthorized", description: "No valid API key." }
+) {
+  static readonly generic = new Unauthorized({ message: "A valid API key is required." })
+}
+
+/** 403: the caller's role may not do this. */
+export class Forbidden extends Schema.TaggedError<Forbidden>()(
+  "Forbidden",
+  { message: Message, reason: Schema.optionalKey(Reason) },
+  { httpApiStatus: 403, identifier: "Forbidden", description: "The key's user or role may not do this." }
+) {}
+
+/** 404: absent or invisible; the two answer alike. */
+export class NotFound extends Schema.TaggedError<NotFound>()(
+  "NotFound",
+  { message: Message },
+  {
+    httpApiStatus: 404,
+    identifier: "NotFound",
+    description: "The workspace or object does not exist, or the caller cannot see it."
+  }
+) {
+  /** `NotFound.of("product")`: "The product does not exist." */
+  static of(noun: string): NotFound {
+    return new NotFound({ message: `The ${noun} does not exist.` })
+  }
+  /** The object that a body field or query parameter refers to. */
+  static reference(field: string): NotFound {
+    return new NotFound({ message: `${field}: nothing visible to you has this value.` })
+  }
+}
+
+/** 409: the change conflicts with current data. `reason` is always present. */
+export class Conflict extends Schema.TaggedError<Conflict>()(
+  "Conflict",
+  { message: Message, reason: Reason },
+  { httpApiStatus: 409, identifier: "Conflict", description: "The change conflicts with current data." }
+) {}
+
+/** 500: a server failure. Report `requestId`, which is also the `x-request-id` header. */
+export class Internal extends Schema.TaggedError<Internal>()(
+  "Internal",
+  { message: Message, requestId: Schema.String.annotate({ description: "The request's `x-request-id`." }) },
+  { httpApiStatus: 500, identifier: "Internal", description: "A server failure; retry or report the request id." }
+) {}
+
+/** Every error an endpoint of this API answers with. */
+export type ApiError = InvalidInput | Unauthorized | Forbidden | NotFound | Conflict | Internal

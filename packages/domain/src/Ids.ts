@@ -1,0 +1,34 @@
+import { Schema } from "effect"
+
+/** Ids are UUIDv7 strings made by the server (contract, section 1). */
+const uuid = Schema.String.annotate({ format: "uuid" })
+
+export const WorkspaceId = uuid.pipe(Schema.brand("WorkspaceId"))
+export type WorkspaceId = typeof WorkspaceId.Type
+
+export const PersonId = uuid.pipe(Schema.brand("PersonId"))
+export type PersonId = typeof PersonId.Type
+
+export const ApiKeyId = uuid.pipe(Schema.brand("ApiKeyId"))
+export type ApiKeyId = typeof ApiKeyId.Type
+
+export const InviteId = uuid.pipe(Schema.brand("InviteId"))
+export type InviteId = typeof InviteId.Type
+
+export const ProductId = uuid.pipe(Schema.brand("ProductId"))
+export type ProductId = typeof ProductId.Type
+
+export const EnvironmentId = uuid.pipe(Schema.brand("EnvironmentId"))
+export type EnvironmentId = typeof EnvironmentId.Type
+
+export const DeploymentId = uuid.pipe(Schema.brand("DeploymentId"))
+export type DeploymentId = typeof DeploymentId.Type
+
+export const TestRunId = uuid.pipe(Schema.brand("TestRunId"))
+export type TestRunId = typeof TestRunId.Type
+
+export const FileId = uuid.pipe(Schema.brand("FileId"))
+export type FileId = typeof FileId.Type
+
+export const EventId = uuid.pipe(Schema.brand("EventId"))
+export type EventId = typeof EventId.Type

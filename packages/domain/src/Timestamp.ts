@@ -1,0 +1,25 @@
+import { Schema } from "effect"
+
+/** An instant in UTC with milliseconds, `2026-11-21T09:30:00.000Z` (contract, section 1). */
+export const Timestamp = Schema.String.annotate({ format: "date-time", description: "UTC with milliseconds." })
+export type Timestamp = typeof Timestamp.Type
+
+const pattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/
+const [first, last] = [0, Date.UTC(9999, 11, 31, 23, 59, 59, 999)]
+
+/** A timestamp as clients may send it: any ISO 8601 instant with an offset, from 1970 to 9999. */
+export const TimestampInput = Schema.String.check(
+  Schema.makeFilter<string>((text) => {
+    const millis = pattern.test(text) && isCalendarDate(text.slice(0, 10)) ? Date.parse(text) : Number.NaN
+    return (millis >= first && millis <= last) || "Expected an ISO 8601 timestamp with an offset"
+  })
+).annotate({ format: "date-time" })
+
+/** Whether `YYYY-MM-DD` names a day of the calendar (not 30 February). */
+export const isCalendarDate = (text: string): boolean => {
+  const millis = Date.parse(`${text}T00:00:00.000Z`)
+  return !Number.isNaN(millis) && new Date(millis).toISOString().slice(0, 10) === text
+}
+
+/** The timestamp of an instant in milliseconds since 1970. */
+export const timestamp = (millis: number): Timestamp => new Date(millis).toISOString()

@@ -1,0 +1,75 @@
+import { Schema } from "effect"
+import { DeploymentId } from "../Ids.ts"
+import { HttpUrl, Ref, Text } from "../Text.ts"
+import { Timestamp } from "../Timestamp.ts"
+import { EnvironmentRef } from "./Environment.ts"
+import { ProductRef } from "./Product.ts"
+
+/** One product in one environment (service document, Deployment). */
+export const Deployment = Schema.Struct({
+  id: DeploymentId,
+  product: ProductRef,
+  environment: EnvironmentRef,
+  baseUrl: Schema.NullOr(Schema.String).annotate({ description: "Where the product answers." }),
+  fixtureUrl: Schema.NullOr(Schema.String).annotate({ description: "The deployment's Fixture API." }),
+  version: Schema.NullOr(Schema.String).annotate({ description: "The running build, such as a commit SHA." }),
+  versionUpdatedAt: Timestamp.annotate({ description: "The last change of `version`." }),
+  active: Schema.Boolean.annotate({ description: "False while the product or the environment is archived." }),
+  createdAt: Timestamp,
+  updatedAt: Timestamp
+}).annotate({
+  identifier: "Deployment",
+  description: "One product in one environment: at which URL, Fixture API and version.",
+  examples: [
+    {
+      id: DeploymentId.make("0197a1b2-0000-7000-8000-0000000000f1"),
+      product: {
+        id: ProductRef.fields.id.make("0197a1b2-0000-7000-8000-0000000000d1"),
+        slug: "shop",
+        name: "Shop",
+        type: "website",
+        archived: false
+      },
+      environment: {
+        id: EnvironmentRef.fields.id.make("0197a1b2-0000-7000-8000-0000000000e1"),
+        slug: "staging",
+        name: "Staging",
+        class: "non-production",
+        emoji: "🧪",
+        archived: false
+      },
+      baseUrl: "https://staging.shop.example.com",
+      fixtureUrl: null,
+      version: "9fceb02",
+      versionUpdatedAt: "2026-11-21T09:30:00.000Z",
+      active: true,
+      createdAt: "2026-11-21T09:30:00.000Z",
+      updatedAt: "2026-11-21T09:30:00.000Z"
+    }
+  ]
+})
+export type Deployment = typeof Deployment.Type
+
+const target = {
+  baseUrl: Schema.optionalKey(Schema.NullOr(HttpUrl)),
+  fixtureUrl: Schema.optionalKey(Schema.NullOr(HttpUrl)),
+  version: Schema.optionalKey(Schema.NullOr(Text(200).check(Schema.isMinLength(1))))
+}
+
+export const CreateDeployment = Schema.Struct({
+  product: Ref.annotate({ description: "The product's slug or id." }),
+  environment: Ref.annotate({ description: "The environment's slug or id." }),
+  ...target
+}).annotate({
+  identifier: "CreateDeployment",
+  examples: [
+    { product: "shop", environment: "staging", baseUrl: "https://staging.shop.example.com", version: "9fceb02" }
+  ]
+})
+export type CreateDeployment = typeof CreateDeployment.Type
+
+export const UpdateDeployment = Schema.Struct(target).annotate({
+  identifier: "UpdateDeployment",
+  examples: [{ version: "a1b2c3d" }]
+})
+export type UpdateDeployment = typeof UpdateDeployment.Type

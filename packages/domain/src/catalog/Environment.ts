@@ -1,0 +1,81 @@
+import { Schema } from "effect"
+import { EnvironmentId } from "../Ids.ts"
+import { Name, Slug } from "../Text.ts"
+import { Timestamp } from "../Timestamp.ts"
+
+export const EnvironmentClass = Schema.Literals(["production", "non-production"]).annotate({
+  identifier: "EnvironmentClass",
+  description: "Secret values of production environments are never readable.",
+  examples: ["non-production"]
+})
+export type EnvironmentClass = typeof EnvironmentClass.Type
+
+/** An environment as other objects show it. */
+export const EnvironmentRef = Schema.Struct({
+  id: EnvironmentId,
+  slug: Schema.String,
+  name: Schema.String,
+  class: EnvironmentClass,
+  emoji: Schema.NullOr(Schema.String),
+  archived: Schema.Boolean
+}).annotate({
+  identifier: "EnvironmentRef",
+  description: "An environment as other objects show it.",
+  examples: [
+    {
+      id: EnvironmentId.make("0197a1b2-0000-7000-8000-0000000000e1"),
+      slug: "staging",
+      name: "Staging",
+      class: "non-production",
+      emoji: "🧪",
+      archived: false
+    }
+  ]
+})
+export type EnvironmentRef = typeof EnvironmentRef.Type
+
+/** Where products run (contract, section 4). */
+export const Environment = Schema.Struct({
+  id: EnvironmentId,
+  slug: Schema.String,
+  name: Schema.String,
+  class: EnvironmentClass,
+  emoji: Schema.NullOr(Schema.String),
+  archived: Schema.Boolean,
+  archivedAt: Schema.NullOr(Timestamp),
+  createdAt: Timestamp,
+  updatedAt: Timestamp
+}).annotate({
+  identifier: "Environment",
+  description: "Where products run.",
+  examples: [
+    {
+      id: EnvironmentId.make("0197a1b2-0000-7000-8000-0000000000e1"),
+      slug: "staging",
+      name: "Staging",
+      class: "non-production",
+      emoji: "🧪",
+      archived: false,
+      archivedAt: null,
+      createdAt: "2026-11-21T09:30:00.000Z",
+      updatedAt: "2026-11-21T09:30:00.000Z"
+    }
+  ]
+})
+export type Environment = typeof Environment.Type
+
+const emoji = Schema.optionalKey(Schema.NullOr(Name(16)))
+
+export const CreateEnvironment = Schema.Struct({ slug: Slug, name: Name(100), class: EnvironmentClass, emoji }).annotate({
+  identifier: "CreateEnvironment",
+  examples: [{ slug: "staging", name: "Staging", class: "non-production", emoji: "🧪" }]
+})
+export type CreateEnvironment = typeof CreateEnvironment.Type
+
+export const UpdateEnvironment = Schema.Struct({
+  slug: Schema.optionalKey(Slug),
+  name: Schema.optionalKey(Name(100)),
+  class: Schema.optionalKey(EnvironmentClass),
+  emoji
+}).annotate({ identifier: "UpdateEnvironment", examples: [{ emoji: null }] })
+export type UpdateEnvironment = typeof UpdateEnvironment.Type

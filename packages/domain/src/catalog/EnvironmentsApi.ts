@@ -1,0 +1,58 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Archived, doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
+import { Conflict, Forbidden, NotFound } from "../Errors.ts"
+import { Authorization, Edge } from "../identity/Authorization.ts"
+import { CreateEnvironment, Environment, UpdateEnvironment } from "./Environment.ts"
+
+const path = `${workspacePath}/environments` as const
+const params = { slug: WorkspaceRef, environment: PathRef.annotate({ description: "The environment's slug or id." }) }
+
+/** Environments (contract, section 4). Changes need an admin or owner. */
+export class EnvironmentsApi extends HttpApiGroup.make("environments")
+  .add(
+    HttpApiEndpoint.get("list", path, {
+      params: { slug: WorkspaceRef },
+      query: { archived: Schema.optionalKey(Archived) },
+      success: Schema.Struct({ environments: Schema.Array(Environment) }).annotate({ identifier: "Environments" }),
+      error: NotFound
+    }).annotateMerge(doc("List environments", "By name.")),
+    HttpApiEndpoint.post("create", path, {
+      params: { slug: WorkspaceRef },
+      payload: CreateEnvironment,
+      success: Environment.pipe(HttpApiSchema.status(201)),
+      error: [Forbidden, NotFound, Conflict]
+    }).annotateMerge(
+      doc("Create an environment", "Admins and owners. A slug in use, by an archived environment too: 409 `slug_in_use`.")
+    ),
+    HttpApiEndpoint.get("get", `${path}/:environment`, { params, success: Environment, error: NotFound }).annotateMerge(
+      doc("Get an environment", "Archived or not.")
+    ),
+    HttpApiEndpoint.patch("update", `${path}/:environment`, {
+      params,
+      payload: UpdateEnvironment,
+      success: Environment,
+      error: [Forbidden, NotFound, Conflict]
+    }).annotateMerge(
+      doc(
+        "Update an environment",
+        "Changes the fields sent; archived environments too. Admins and owners. A slug in use: 409 `slug_in_use`."
+      )
+    ),
+    HttpApiEndpoint.post("archive", `${path}/:environment/archive`, {
+      params,
+      success: Environment,
+      error: [Forbidden, NotFound]
+    }).annotateMerge(
+      doc("Archive an environment", "Its deployments become inactive. An archived environment stays as it is. Admins and owners.")
+    ),
+    HttpApiEndpoint.post("restore", `${path}/:environment/restore`, {
+      params,
+      success: Environment,
+      error: [Forbidden, NotFound]
+    }).annotateMerge(doc("Restore an environment", "An environment that is not archived stays as it is. Admins and owners."))
+  )
+  .middleware(Authorization)
+  .middleware(Edge)
+  .annotateMerge(OpenApi.annotations({ title: "Environments", description: "Where products run." }))
+{}

@@ -1,0 +1,20 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { doc, workspacePath, WorkspaceRef } from "../Doc.ts"
+import { NotFound } from "../Errors.ts"
+import { Authorization, Edge } from "../identity/Authorization.ts"
+import { Event } from "./Event.ts"
+
+/** What happened in a workspace (contract, section 10). */
+export class EventsApi extends HttpApiGroup.make("events")
+  .add(
+    HttpApiEndpoint.get("list", `${workspacePath}/events`, {
+      params: { slug: WorkspaceRef },
+      success: Schema.Struct({ events: Schema.Array(Event) }).annotate({ identifier: "Events" }),
+      error: NotFound
+    }).annotateMerge(doc("List events", "The 50 most recent events, newest first."))
+  )
+  .middleware(Authorization)
+  .middleware(Edge)
+  .annotateMerge(OpenApi.annotations({ title: "Events", description: "What happened in a workspace." }))
+{}

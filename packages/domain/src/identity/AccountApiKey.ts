@@ -1,0 +1,46 @@
+import { Schema } from "effect"
+import { Name } from "../Text.ts"
+import { ApiKey, NewApiKey } from "./ApiKey.ts"
+
+const role = Schema.Literals(["viewer", "member", "admin"]).annotate({ description: "What the key may do." })
+
+/** A key of a workspace that no person stands behind (contract, section 3). */
+export const AccountApiKey = Schema.Struct({ ...ApiKey.fields, role }).annotate({
+  identifier: "AccountApiKey",
+  description: "A key of one workspace that no person stands behind.",
+  examples: [
+    {
+      id: ApiKey.fields.id.make("0197a1b2-0000-7000-8000-0000000000b2"),
+      name: "ci",
+      tokenPrefix: "ctk_Zk3L",
+      lastFour: "0Pq7",
+      createdAt: "2026-11-21T09:30:00.000Z",
+      lastUsedAt: "2026-11-21T10:00:00.000Z",
+      role: "member"
+    }
+  ]
+})
+export type AccountApiKey = typeof AccountApiKey.Type
+
+/** A new account API key with its secret, which is shown this once. */
+export const NewAccountApiKey = Schema.Struct({ ...NewApiKey.fields, role }).annotate({
+  identifier: "NewAccountApiKey",
+  description: "A new account API key with its secret, which is shown this once.",
+  examples: [
+    {
+      id: ApiKey.fields.id.make("0197a1b2-0000-7000-8000-0000000000b2"),
+      name: "ci",
+      tokenPrefix: "ctk_Zk3L",
+      lastFour: "0Pq7",
+      secret: "ctk_Zk3LTz0sVq1Jm7Rk2Lx9Wc5Bn8Yd3Pa6Ue0H0Pq7",
+      role: "member"
+    }
+  ]
+})
+export type NewAccountApiKey = typeof NewAccountApiKey.Type
+
+export const CreateAccountApiKey = Schema.Struct({ name: Name(80), role }).annotate({
+  identifier: "CreateAccountApiKey",
+  examples: [{ name: "ci", role: "member" }]
+})
+export type CreateAccountApiKey = typeof CreateAccountApiKey.Type

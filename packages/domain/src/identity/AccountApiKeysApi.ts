@@ -1,0 +1,38 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
+import { Forbidden, NotFound } from "../Errors.ts"
+import { AccountApiKey, CreateAccountApiKey, NewAccountApiKey } from "./AccountApiKey.ts"
+import { Revoked } from "./ApiKey.ts"
+import { Authorization, Edge } from "./Authorization.ts"
+
+/** Account API keys of a workspace (contract, section 3). Admins and owners. */
+export class AccountApiKeysApi extends HttpApiGroup.make("accountApiKeys")
+  .add(
+    HttpApiEndpoint.get("list", `${workspacePath}/account-api-keys`, {
+      params: { slug: WorkspaceRef },
+      success: Schema.Struct({ accountApiKeys: Schema.Array(AccountApiKey) }).annotate({ identifier: "AccountApiKeys" }),
+      error: [Forbidden, NotFound]
+    }).annotateMerge(doc("List account API keys", "Keys that are not revoked, newest first. Admins and owners.")),
+    HttpApiEndpoint.post("create", `${workspacePath}/account-api-keys`, {
+      params: { slug: WorkspaceRef },
+      payload: CreateAccountApiKey,
+      success: NewAccountApiKey.pipe(HttpApiSchema.status(201)),
+      error: [Forbidden, NotFound]
+    }).annotateMerge(
+      doc("Create an account API key", "The key acts in this workspace only, with the role given. Admins and owners.")
+    ),
+    HttpApiEndpoint.post("revoke", `${workspacePath}/account-api-keys/:apiKeyId/revoke`, {
+      params: { slug: WorkspaceRef, apiKeyId: PathRef },
+      success: Revoked,
+      error: [Forbidden, NotFound]
+    }).annotateMerge(
+      doc("Revoke an account API key", "Later requests with the key are Unauthorized. Already revoked: 404.")
+    )
+  )
+  .middleware(Authorization)
+  .middleware(Edge)
+  .annotateMerge(
+    OpenApi.annotations({ title: "Account API keys", description: "Keys of a workspace that no person stands behind." })
+  )
+{}

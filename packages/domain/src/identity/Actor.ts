@@ -1,0 +1,40 @@
+import { Schema } from "effect"
+import { ApiKeyId, PersonId } from "../Ids.ts"
+
+/** A person as other objects show it. */
+export const Person = Schema.Struct({
+  id: PersonId,
+  name: Schema.String,
+  email: Schema.String
+}).annotate({
+  identifier: "Person",
+  description: "A person as other objects show it.",
+  examples: [
+    {
+      id: PersonId.make("0197a1b2-0000-7000-8000-000000000001"),
+      name: "Ana Diaz",
+      email: "ana@example.com"
+    }
+  ]
+})
+export type Person = typeof Person.Type
+
+/** Who did something (contract, section 1): a person, an agent for a person, an account API key, or one since removed. */
+export const Actor = Schema.Union([
+  Schema.Struct({ kind: Schema.Literal("user"), id: PersonId, name: Schema.String, email: Schema.String }),
+  Schema.Struct({ kind: Schema.Literal("agent"), id: Schema.String, name: Schema.String, person: Person }),
+  Schema.Struct({ kind: Schema.Literal("apiKey"), id: ApiKeyId, name: Schema.String }),
+  Schema.Struct({ kind: Schema.Literal("removed") })
+]).annotate({
+  identifier: "Actor",
+  description: "Who did something: a person, an agent for a person, an account API key, or one since removed.",
+  examples: [
+    {
+      kind: "user",
+      id: PersonId.make("0197a1b2-0000-7000-8000-000000000001"),
+      name: "Ana Diaz",
+      email: "ana@example.com"
+    }
+  ]
+})
+export type Actor = typeof Actor.Type

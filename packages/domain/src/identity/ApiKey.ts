@@ -1,0 +1,56 @@
+import { Schema } from "effect"
+import { ApiKeyId } from "../Ids.ts"
+import { Name } from "../Text.ts"
+import { Timestamp } from "../Timestamp.ts"
+
+const fields = {
+  id: ApiKeyId,
+  name: Schema.String,
+  tokenPrefix: Schema.String.annotate({ description: "The first 8 characters of the secret." }),
+  lastFour: Schema.String.annotate({ description: "The last 4 characters of the secret." })
+}
+const exampleFields = {
+  id: ApiKeyId.make("0197a1b2-0000-7000-8000-0000000000b1"),
+  name: "laptop",
+  tokenPrefix: "ctk_4fGh",
+  lastFour: "9aZk"
+}
+
+/** An API key as lists show it; its secret is never shown again (service document, ApiKey). */
+export const ApiKey = Schema.Struct({
+  ...fields,
+  createdAt: Timestamp,
+  lastUsedAt: Schema.NullOr(Timestamp).annotate({ description: "The last authenticated request; null if never." })
+}).annotate({
+  identifier: "ApiKey",
+  description: "An API key without its secret.",
+  examples: [{ ...exampleFields, createdAt: "2026-11-21T09:30:00.000Z", lastUsedAt: null }]
+})
+export type ApiKey = typeof ApiKey.Type
+
+/** A key as its creation answers: the only time the secret is shown. */
+export const NewApiKey = Schema.Struct({
+  ...fields,
+  secret: Schema.String.annotate({ description: "The full key. Shown once." })
+}).annotate({
+  identifier: "NewApiKey",
+  description: "A new API key with its secret, which is shown this once.",
+  examples: [{ ...exampleFields, secret: "ctk_4fGhTz0sVq1Jm7Rk2Lx9Wc5Bn8Yd3Pa6Ue0H9aZk" }]
+})
+export type NewApiKey = typeof NewApiKey.Type
+
+/** The number of active keys a person may hold. */
+export const maxActiveApiKeys = 20
+
+export const CreateApiKey = Schema.Struct({ name: Name(80) }).annotate({
+  identifier: "CreateApiKey",
+  examples: [{ name: "laptop" }]
+})
+export type CreateApiKey = typeof CreateApiKey.Type
+
+/** The answer of a revocation. */
+export const Revoked = Schema.Struct({ ok: Schema.Literal(true) }).annotate({
+  identifier: "Revoked",
+  examples: [{ ok: true }]
+})
+export type Revoked = typeof Revoked.Type

@@ -1,0 +1,56 @@
+import { Context } from "effect"
+import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
+import { Internal, InvalidInput, Unauthorized } from "../Errors.ts"
+import type { ApiKeyId, PersonId, WorkspaceId } from "../Ids.ts"
+import type { Role } from "./Role.ts"
+
+/** Who the credential of a request stands for. */
+export type Principal =
+  | { readonly kind: "user"; readonly id: PersonId; readonly name: string; readonly email: string }
+  | { readonly kind: "apiKey"; readonly id: ApiKeyId; readonly name: string }
+
+/** The workspace of the request's path, where the principal is active in it. */
+export interface Membership {
+  readonly id: WorkspaceId
+  readonly slug: string
+  readonly name: string
+  readonly role: Role
+}
+
+/**
+ * The authenticated caller of a request. `membership` is of the workspace in the path; on paths without one it is
+ * undefined for persons and the own workspace for account API keys.
+ */
+export class Caller extends Context.Service<
+  Caller,
+  {
+    readonly keyId: ApiKeyId
+    readonly principal: Principal
+    readonly membership: Membership | undefined
+  }
+>()("@delivery/domain/identity/Caller") {}
+
+/** What every request of the API passes: rate limits, body limits and the form of errors. */
+export class Edge extends HttpApiMiddleware.Service<Edge>()("@delivery/domain/Edge", {
+  error: [InvalidInput, Internal]
+}) {}
+
+const tokenForm = "An API key (`ctk_...`)."
+
+/**
+ * Authentication by API key (service document, Authentication): `Authorization: Bearer` or `X-API-Key`; both at once
+ * must be equal. Fails with `Unauthorized`.
+ */
+export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: Caller }>()(
+  "@delivery/domain/identity/Authorization",
+  {
+    error: Unauthorized,
+    requiredForClient: true,
+    security: {
+      bearer: HttpApiSecurity.bearer.pipe(HttpApiSecurity.annotate(OpenApi.Description, tokenForm)),
+      apiKey: HttpApiSecurity.apiKey({ key: "x-api-key" }).pipe(
+        HttpApiSecurity.annotate(OpenApi.Description, tokenForm)
+      )
+    }
+  }
+) {}

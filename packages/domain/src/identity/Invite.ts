@@ -1,0 +1,95 @@
+import { Schema } from "effect"
+import { InviteId, PersonId } from "../Ids.ts"
+import { Email, Name } from "../Text.ts"
+import { Timestamp } from "../Timestamp.ts"
+import { Actor, Person } from "./Actor.ts"
+import { NewApiKey } from "./ApiKey.ts"
+import { Role } from "./Role.ts"
+import { WorkspaceMembership } from "./Workspace.ts"
+
+/** How long an invite can be accepted, in milliseconds: 7 days. */
+export const inviteLifetimeMillis = 7 * 24 * 60 * 60 * 1000
+
+export const InviteStatus = Schema.Literals(["pending", "accepted", "revoked", "expired"]).annotate({
+  identifier: "InviteStatus",
+  examples: ["pending"]
+})
+export type InviteStatus = typeof InviteStatus.Type
+
+const fields = {
+  id: InviteId,
+  email: Schema.String,
+  role: Role,
+  status: InviteStatus,
+  inviter: Actor,
+  createdAt: Timestamp,
+  expiresAt: Timestamp,
+  acceptedAt: Schema.NullOr(Timestamp)
+}
+const example = {
+  id: InviteId.make("0197a1b2-0000-7000-8000-0000000000c1"),
+  email: "sam@example.com",
+  role: "member",
+  status: "pending",
+  inviter: {
+    kind: "user",
+    id: PersonId.make("0197a1b2-0000-7000-8000-000000000001"),
+    name: "Ana Diaz",
+    email: "ana@example.com"
+  },
+  createdAt: "2026-11-21T09:30:00.000Z",
+  expiresAt: "2026-11-28T09:30:00.000Z",
+  acceptedAt: null
+} as const
+
+/** An invitation of an email address to a workspace (contract, section 3). */
+export const Invite = Schema.Struct(fields).annotate({
+  identifier: "Invite",
+  description: "An invitation of an email address to a workspace.",
+  examples: [example]
+})
+export type Invite = typeof Invite.Type
+
+/** A new invite with its token, which is shown this once. */
+export const NewInvite = Schema.Struct({
+  ...fields,
+  token: Schema.String.annotate({ description: "The invite's secret (`itk_...`). Shown once." }),
+  url: Schema.String.annotate({ description: "The page on the website that accepts the invite." })
+}).annotate({
+  identifier: "NewInvite",
+  description: "A new invite with its token, which is shown this once.",
+  examples: [
+    {
+      ...example,
+      token: "itk_4fGhTz0sVq1Jm7Rk2Lx9Wc5Bn8Yd3Pa6Ue0H9aZk",
+      url: "http://localhost:4000/invites/itk_4fGhTz0sVq1Jm7Rk2Lx9Wc5Bn8Yd3Pa6Ue0H9aZk"
+    }
+  ]
+})
+export type NewInvite = typeof NewInvite.Type
+
+export const CreateInvite = Schema.Struct({ email: Email, role: Role }).annotate({
+  identifier: "CreateInvite",
+  examples: [{ email: "sam@example.com", role: "member" }]
+})
+export type CreateInvite = typeof CreateInvite.Type
+
+export const AcceptInvite = Schema.Struct({
+  token: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200)),
+  name: Name(100).annotate({ description: "The new person's name; ignored for an email already known." })
+}).annotate({
+  identifier: "AcceptInvite",
+  examples: [{ token: "itk_4fGhTz0sVq1Jm7Rk2Lx9Wc5Bn8Yd3Pa6Ue0H9aZk", name: "Sam Lee" }]
+})
+export type AcceptInvite = typeof AcceptInvite.Type
+
+/** What accepting an invite gives: a new person gets their first API key, a known one joins with the keys they have. */
+export const AcceptedInvite = Schema.Struct({
+  person: Person,
+  workspace: WorkspaceMembership,
+  apiKey: Schema.NullOr(NewApiKey)
+}).annotate({
+  identifier: "AcceptedInvite",
+  description: "A new person gets their first API key; a known one joins with the keys they have (`apiKey` null)."
+})
+export type AcceptedInvite = typeof AcceptedInvite.Type

@@ -1,0 +1,35 @@
+import { Schema } from "effect"
+import { ApiKeyId, PersonId, WorkspaceId } from "../Ids.ts"
+import { WorkspaceMembership } from "./Workspace.ts"
+
+/** Whom the key of the request stands for, and where it may act (contract, section 3). */
+export const Me = Schema.Union([
+  Schema.Struct({
+    kind: Schema.Literal("user"),
+    id: PersonId,
+    name: Schema.String,
+    email: Schema.String,
+    workspaces: Schema.Array(WorkspaceMembership)
+  }),
+  Schema.Struct({
+    kind: Schema.Literal("apiKey"),
+    id: ApiKeyId,
+    name: Schema.String,
+    workspaces: Schema.Array(WorkspaceMembership)
+  })
+]).annotate({
+  identifier: "Me",
+  description: "Whom the key stands for, and the workspaces it may act in, by name.",
+  examples: [
+    {
+      kind: "user",
+      id: PersonId.make("0197a1b2-0000-7000-8000-000000000001"),
+      name: "Ana Diaz",
+      email: "ana@example.com",
+      workspaces: [
+        { id: WorkspaceId.make("0197a1b2-0000-7000-8000-00000000000a"), slug: "main", name: "Main", role: "owner" }
+      ]
+    }
+  ]
+})
+export type Me = typeof Me.Type

@@ -1,0 +1,34 @@
+import { Schema } from "effect"
+import { PersonId } from "../Ids.ts"
+import { Timestamp } from "../Timestamp.ts"
+import { Role } from "./Role.ts"
+
+/** A person in a workspace; `id` is the person's (contract, section 3). */
+export const Member = Schema.Struct({
+  id: PersonId,
+  name: Schema.String,
+  email: Schema.String,
+  role: Role,
+  active: Schema.Boolean,
+  joinedAt: Timestamp
+}).annotate({
+  identifier: "Member",
+  description: "A person in a workspace; `id` is the person's.",
+  examples: [
+    {
+      id: PersonId.make("0197a1b2-0000-7000-8000-000000000001"),
+      name: "Ana Diaz",
+      email: "ana@example.com",
+      role: "owner",
+      active: true,
+      joinedAt: "2026-11-21T09:30:00.000Z"
+    }
+  ]
+})
+export type Member = typeof Member.Type
+
+export const UpdateMember = Schema.Struct({ role: Role }).annotate({
+  identifier: "UpdateMember",
+  examples: [{ role: "admin" }]
+})
+export type UpdateMember = typeof UpdateMember.Type

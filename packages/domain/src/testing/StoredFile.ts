@@ -1,0 +1,37 @@
+import { Schema } from "effect"
+import { Timestamp } from "../Timestamp.ts"
+
+/** The largest file, in bytes: 100 MiB. */
+export const maxFileBytes = 104_857_600
+
+/** A file of a run (contract, section 6). */
+export const StoredFile = Schema.Struct({
+  path: Schema.String,
+  size: Schema.Int.annotate({ description: "Bytes." }),
+  contentType: Schema.String,
+  sha256: Schema.String.annotate({ description: "In hexadecimal." }),
+  createdAt: Timestamp
+}).annotate({
+  identifier: "StoredFile",
+  description: "A file of a run.",
+  examples: [
+    {
+      path: "checkout/pays-by-card/trace.zip",
+      size: 12,
+      contentType: "application/zip",
+      sha256: "a948904f2f0f479b8f8197694b30184b0d2ed1c1cd2a1ec0fb85d299a192a447",
+      createdAt: "2026-11-21T09:30:40.000Z"
+    }
+  ]
+})
+export type StoredFile = typeof StoredFile.Type
+
+/** What is wrong with a file's path, or undefined: 1 to 512 characters, segments neither empty nor dots, no controls. */
+export const pathProblem = (path: string): string | undefined => {
+  if (path.length < 1 || path.length > 512) return "Expected 1 to 512 characters"
+  if (/[\p{Cc}\p{Cs}\\]/u.test(path)) return "Expected no backslash and no control characters"
+  if (path.split("/").some((segment) => segment === "" || segment === "." || segment === "..")) {
+    return "Expected segments that are not empty, . or .."
+  }
+  return undefined
+}

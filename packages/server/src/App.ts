@@ -1,0 +1,147 @@
+import { DeliveryApi } from "@delivery/domain/Api"
+import { NodeHttpServer, NodeServices } from "@effect/platform-node"
+import { Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { HttpRouter } from "effect/http"
+import { HttpApiBuilder, HttpApiScalar } from "effect/http-api"
+import { createServer } from "node:http"
+import { CatalogHttp } from "./catalog/CatalogHttp.ts"
+import { Deployments } from "./catalog/Deployments.ts"
+import { DeploymentsRepo } from "./catalog/DeploymentsRepo.ts"
+import { Environments } from "./catalog/Environments.ts"
+import { EnvironmentsRepo } from "./catalog/EnvironmentsRepo.ts"
+import { Products } from "./catalog/Products.ts"
+import { ProductsRepo } from "./catalog/ProductsRepo.ts"
+import { Settings } from "./Config.ts"
+import { Keyring } from "./crypto/Keyring.ts"
+import { SigningKeys } from "./crypto/SigningKeys.ts"
+import { SigningKeysRepo } from "./crypto/SigningKeysRepo.ts"
+import { Events } from "./events/Events.ts"
+import { EventsHttp } from "./events/EventsHttp.ts"
+import { EventsRepo } from "./events/EventsRepo.ts"
+import { FileStore } from "./files/FileStore.ts"
+import { AccessLog } from "./http/AccessLog.ts"
+import { BodyLimit, EdgeLive, EdgeRouter, LargeBodyLive } from "./http/EdgeHttp.ts"
+import { SystemHttp } from "./http/SystemHttp.ts"
+import { ApiKeys } from "./identity/ApiKeys.ts"
+import { ApiKeysRepo } from "./identity/ApiKeysRepo.ts"
+import { ApiKeyUsage } from "./identity/ApiKeyUsage.ts"
+import { AuthorizationLive } from "./identity/AuthorizationHttp.ts"
+import { Bootstrap } from "./identity/Bootstrap.ts"
+import { IdentityHttp } from "./identity/IdentityHttp.ts"
+import { Invites } from "./identity/Invites.ts"
+import { InvitesRepo } from "./identity/InvitesRepo.ts"
+import { Members } from "./identity/Members.ts"
+import { MembersRepo } from "./identity/MembersRepo.ts"
+import { PersonsRepo } from "./identity/PersonsRepo.ts"
+import { Workspaces } from "./identity/Workspaces.ts"
+import { WorkspacesRepo } from "./identity/WorkspacesRepo.ts"
+import { layerDatabase } from "./storage/Database.ts"
+import { MemoryStorage } from "./storage/MemoryStorage.ts"
+import { layerMigrations } from "./storage/Migrations.ts"
+import { Storage } from "./storage/Storage.ts"
+import { Fixtures } from "./testing/Fixtures.ts"
+import { TestRunExpiry } from "./testing/TestRunExpiry.ts"
+import { TestRunFiles } from "./testing/TestRunFiles.ts"
+import { TestRunFilesRepo } from "./testing/TestRunFilesRepo.ts"
+import { TestRuns } from "./testing/TestRuns.ts"
+import { TestRunsHttp } from "./testing/TestRunsHttp.ts"
+import { TestRunsRepo } from "./testing/TestRunsRepo.ts"
+
+/** The layer graph: storage, services over it, HTTP over them. Nothing else wires anything. */
+
+/** Every repository over a PostgreSQL client, after the migrations. */
+export const layerSqlStorage = Layer.mergeAll(
+  Storage.layerSql,
+  EventsRepo.layerSql,
+  PersonsRepo.layerSql,
+  WorkspacesRepo.layerSql,
+  MembersRepo.layerSql,
+  InvitesRepo.layerSql,
+  ApiKeysRepo.layerSql,
+  ProductsRepo.layerSql,
+  EnvironmentsRepo.layerSql,
+  DeploymentsRepo.layerSql,
+  TestRunsRepo.layerSql,
+  TestRunFilesRepo.layerSql,
+  SigningKeysRepo.layerSql
+).pipe(Layer.provide(layerMigrations))
+
+/** Every repository over the memory of the process, gone with it. */
+export const layerMemoryStorage = Layer.mergeAll(
+  Storage.layerMemory,
+  EventsRepo.layerMemory,
+  PersonsRepo.layerMemory,
+  WorkspacesRepo.layerMemory,
+  MembersRepo.layerMemory,
+  InvitesRepo.layerMemory,
+  ApiKeysRepo.layerMemory,
+  ProductsRepo.layerMemory,
+  EnvironmentsRepo.layerMemory,
+  DeploymentsRepo.layerMemory,
+  TestRunsRepo.layerMemory,
+  TestRunFilesRepo.layerMemory,
+  SigningKeysRepo.layerMemory
+).pipe(Layer.provide(MemoryStorage.layer))
+
+/** Every service, over a storage, a file store and a keyring. */
+export const layerServices = Layer.mergeAll(
+  Bootstrap.layer,
+  Workspaces.layer,
+  Members.layer,
+  Invites.layer,
+  Products.layer,
+  Environments.layer,
+  TestRuns.layer,
+  TestRunFiles.layer,
+  TestRunExpiry
+).pipe(
+  Layer.provideMerge([ApiKeys.layer, Deployments.layer, Fixtures.layer]),
+  Layer.provideMerge([ApiKeyUsage.layer, Events.layer, SigningKeys.layer]),
+  Layer.provideMerge(SecureRandom.layerWebCrypto)
+)
+
+const layerRoutes = Layer.mergeAll(
+  EdgeRouter,
+  HttpApiBuilder.layer(DeliveryApi, { openapiPath: "/openapi.json" }),
+  HttpApiScalar.layer(DeliveryApi, { path: "/docs" })
+).pipe(
+  Layer.provide([IdentityHttp, CatalogHttp, TestRunsHttp, EventsHttp, SystemHttp]),
+  Layer.provide([EdgeLive, LargeBodyLive, AuthorizationLive, AccessLog.layer])
+)
+
+/** A longer path parameter is not found. Paths of files are refused above 512 characters by a rule with a message. */
+const maxParamLength = 16_384
+
+const layerNodeServer = Layer.unwrap(
+  Effect.map(Settings, ({ host, port }) =>
+    NodeHttpServer.layerServer(
+      () => {
+        // A slow upload of 100 MiB may take longer than Node's 300 s.
+        const server = createServer({ requestTimeout: 0, headersTimeout: 60_000, keepAliveTimeout: 65_000 })
+        // While the server drains, a client that keeps its connection would hold the process.
+        server.on("request", (_, response) =>
+          response.once("close", () => {
+            if (!server.listening) setImmediate(() => server.closeIdleConnections())
+          }))
+        return server
+      },
+      { host, port, gracefulShutdownTimeout: "10 seconds" }
+    ))
+)
+
+/** The API over its services, on the socket that the settings name. */
+export const layerHttp = HttpRouter.serve(layerRoutes, {
+  disableLogger: true,
+  disableListenLog: true,
+  routerConfig: { maxParamLength }
+}).pipe(Layer.provide([BodyLimit, layerNodeServer, NodeHttpServer.layerHttpServices]))
+
+/** A whole server as the settings describe it. */
+export const layerServer = layerHttp.pipe(
+  Layer.provideMerge(layerServices),
+  Layer.provide(layerSqlStorage),
+  Layer.provide(layerDatabase),
+  Layer.provide([FileStore.layer, Keyring.layer]),
+  Layer.provide(NodeServices.layer)
+)

@@ -1,0 +1,156 @@
+import { Email, Name, Slug } from "@delivery/domain/Text"
+import { Context, Data, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { isToken } from "./crypto/Tokens.ts"
+
+/** A wrong setting. The message is one line and names the variable; it never repeats a secret. */
+export class SettingsError extends Data.TaggedError("SettingsError")<{ readonly message: string }> {}
+
+export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "none"
+
+/** A key of the vault's keyring: its id and 32 bytes. */
+export interface VaultKey {
+  readonly id: string
+  readonly bytes: Redacted.Redacted<Uint8Array>
+}
+
+/** The settings of a server (contract, section 2). */
+export class Settings extends Context.Service<
+  Settings,
+  {
+    readonly port: number
+    readonly host: string
+    /** The public address, without a slash at its end. */
+    readonly baseUrl: string
+    /** Absent: the embedded database in `dataDir`. */
+    readonly databaseUrl: Option.Option<Redacted.Redacted>
+    readonly databasePool: number
+    readonly dataDir: string
+    /** Absent: `dataDir`/files. */
+    readonly filesUrl: Option.Option<string>
+    /** Absent: made once in `dataDir`. The first is active. */
+    readonly vaultKeys: Option.Option<readonly [VaultKey, ...Array<VaultKey>]>
+    readonly bootstrap: {
+      readonly workspace: string
+      readonly ownerEmail: string
+      readonly ownerName: string
+      readonly apiKey: Option.Option<Redacted.Redacted>
+    }
+    readonly semaphoreLeaseMillis: number
+    readonly runLimitMillis: number
+    readonly logLevel: LogLevel
+    readonly logFormat: "pretty" | "json"
+    readonly otlpUrl: Option.Option<string>
+    readonly metrics: boolean
+  }
+>()("@delivery/server/Settings") {
+  /** Reads the settings from environment variables. */
+  static readonly layer = (environment: Readonly<Record<string, string | undefined>>) =>
+    Layer.effect(Settings, Effect.map(readSettings(environment), Settings.of))
+}
+
+type Read<A> = (text: string) => A | undefined
+
+const integer = (minimum: number, maximum: number): Read<number> => (text) => {
+  const number = /^\d+$/.test(text) ? Number(text) : Number.NaN
+  return number >= minimum && number <= maximum ? number : undefined
+}
+
+const oneOf = <const A extends string>(...values: ReadonlyArray<A>): Read<A> => (text) =>
+  values.find((value) => value === text)
+
+const url = (...protocols: ReadonlyArray<string>): Read<string> => (text) =>
+  URL.canParse(text) && protocols.includes(new URL(text).protocol) ? text.replace(/\/+$/, "") : undefined
+
+const text: Read<string> = (text) => text
+
+const decoded = (schema: Schema.ConstraintDecoder<string>): Read<string> => {
+  const decode = Schema.decodeUnknownOption(schema)
+  return (text) => Option.getOrUndefined(decode(text))
+}
+
+const vaultKeys: Read<readonly [VaultKey, ...Array<VaultKey>]> = (text) => {
+  const keys: Array<VaultKey> = []
+  for (const part of text.split(",")) {
+    const match = /^\s*([A-Za-z0-9._-]{1,40}):([A-Za-z0-9+/]{43}=)\s*$/.exec(part)
+    if (match === null || keys.some((key) => key.id === match[1])) return undefined
+    keys.push({ id: match[1]!, bytes: Redacted.make(new Uint8Array(Buffer.from(match[2]!, "base64"))) })
+  }
+  const [first, ...rest] = keys
+  return first === undefined ? undefined : [first, ...rest]
+}
+
+const readSettings = Effect.fnUntraced(function*(environment: Readonly<Record<string, string | undefined>>) {
+  const optional = <A>(name: string, read: Read<A>, expected: string): Effect.Effect<Option.Option<A>, SettingsError> => {
+    const value = environment[name]
+    if (value === undefined || value === "") return Effect.succeedNone
+    const read_ = read(value)
+    return read_ === undefined
+      ? Effect.fail(new SettingsError({ message: `${name} is wrong: expected ${expected}.` }))
+      : Effect.succeedSome(read_)
+  }
+  const required = <A>(name: string, read: Read<A>, expected: string, otherwise: A) =>
+    Effect.map(optional(name, read, expected), Option.getOrElse(() => otherwise))
+
+  const port = yield* required("PORT", integer(0, 65_535), "a port from 0 to 65535", 4000)
+  const databaseUrl = yield* optional(
+    "DATABASE_URL",
+    url("postgres:", "postgresql:"),
+    "a URL such as postgres://user:password@host:5432/database"
+  )
+  const keys = yield* optional("VAULT_KEYS", vaultKeys, "id:base64-of-32-bytes, comma-separated, each id once")
+  if (Option.isSome(databaseUrl) && Option.isNone(keys)) {
+    return yield* new SettingsError({
+      message: "VAULT_KEYS is missing: with DATABASE_URL set, every server of the database must be given the same keys, "
+        + "for example VAULT_KEYS=k1:$(openssl rand -base64 32)."
+    })
+  }
+  return {
+    port,
+    host: yield* required("HOST", text, "a host name or address", "127.0.0.1"),
+    baseUrl: yield* required("BASE_URL", url("http:", "https:"), "an http(s) URL", `http://localhost:${port}`),
+    databaseUrl: Option.map(databaseUrl, Redacted.make),
+    databasePool: yield* required("DATABASE_POOL", integer(1, 1000), "a number from 1 to 1000", 10),
+    dataDir: yield* required("DATA_DIR", text, "a directory", ".data"),
+    filesUrl: yield* optional("FILES_URL", url("s3:"), "a URL such as s3://bucket/prefix?endpoint=...&region=..."),
+    vaultKeys: keys,
+    bootstrap: {
+      workspace: yield* required("BOOTSTRAP_WORKSPACE", decoded(Slug), "a slug", "main"),
+      ownerEmail: yield* required("BOOTSTRAP_OWNER_EMAIL", decoded(Email), "an email address", "owner@example.com"),
+      ownerName: yield* required("BOOTSTRAP_OWNER_NAME", decoded(Name(100)), "a name of 1 to 100 characters", "Owner"),
+      apiKey: Option.map(
+        yield* optional(
+          "BOOTSTRAP_API_KEY",
+          (text) => (isToken("ctk_", text) ? text : undefined),
+          "a whole API key (ctk_ and 42 characters, the last 6 its checksum)"
+        ),
+        Redacted.make
+      )
+    },
+    semaphoreLeaseMillis: yield* required(
+      "SEMAPHORE_LEASE_MS",
+      integer(100, 300_000),
+      "milliseconds from 100 to 300000",
+      60_000
+    ),
+    runLimitMillis: yield* required(
+      "RUN_LIMIT_MS",
+      integer(100, 2_000_000_000),
+      "milliseconds from 100 to 2000000000",
+      21_600_000
+    ),
+    logLevel: yield* required(
+      "LOG_LEVEL",
+      oneOf("trace", "debug", "info", "warn", "error", "none"),
+      "trace, debug, info, warn, error or none",
+      "info"
+    ),
+    logFormat: yield* required(
+      "LOG_FORMAT",
+      oneOf("pretty", "json"),
+      "pretty or json",
+      process.stdout.isTTY ? "pretty" : "json"
+    ),
+    otlpUrl: yield* optional("OTLP_URL", url("http:", "https:"), "an http(s) URL"),
+    metrics: (yield* required("METRICS", oneOf("true", "false"), "true or false", "false")) === "true"
+  }
+})

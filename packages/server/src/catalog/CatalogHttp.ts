@@ -1,0 +1,39 @@
+import { DeliveryApi } from "@delivery/domain/Api"
+import { Effect, Layer } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Deployments } from "./Deployments.ts"
+import { Environments } from "./Environments.ts"
+import { Products } from "./Products.ts"
+
+/** Handlers of the catalog room. */
+export const CatalogHttp = Layer.mergeAll(
+  HttpApiBuilder.group(DeliveryApi, "products", (handlers) =>
+    Effect.map(Products, (products) =>
+      handlers
+        .handle("list", ({ query }) => Effect.map(products.list(query.archived), (products) => ({ products })))
+        .handle("create", ({ payload }) => products.create(payload))
+        .handle("get", ({ params }) => products.get(params.product))
+        .handle("update", ({ params, payload }) => products.update(params.product, payload))
+        .handle("archive", ({ params }) => products.archive(params.product))
+        .handle("restore", ({ params }) => products.restore(params.product)))),
+
+  HttpApiBuilder.group(DeliveryApi, "environments", (handlers) =>
+    Effect.map(Environments, (environments) =>
+      handlers
+        .handle("list", ({ query }) =>
+          Effect.map(environments.list(query.archived), (environments) => ({ environments })))
+        .handle("create", ({ payload }) => environments.create(payload))
+        .handle("get", ({ params }) => environments.get(params.environment))
+        .handle("update", ({ params, payload }) => environments.update(params.environment, payload))
+        .handle("archive", ({ params }) => environments.archive(params.environment))
+        .handle("restore", ({ params }) => environments.restore(params.environment)))),
+
+  HttpApiBuilder.group(DeliveryApi, "deployments", (handlers) =>
+    Effect.map(Deployments, (deployments) =>
+      handlers
+        .handle("list", ({ query }) => Effect.map(deployments.list(query), (deployments) => ({ deployments })))
+        .handle("create", ({ payload }) => deployments.create(payload))
+        .handle("get", ({ params }) => deployments.get(params.product, params.environment))
+        .handle("update", ({ params, payload }) => deployments.update(params.product, params.environment, payload))
+        .handle("delete", ({ params }) => deployments.delete(params.product, params.environment))))
+)

@@ -1,0 +1,264 @@
+import type { EnvironmentClass } from "@delivery/domain/catalog/Environment"
+import type { ProductType } from "@delivery/domain/catalog/Product"
+import type { DeploymentId, EnvironmentId, ProductId, WorkspaceId } from "@delivery/domain/Ids"
+import { isId, isSlug } from "@delivery/domain/Text"
+import type { Timestamp } from "@delivery/domain/Timestamp"
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
+import { insertEvent, type StoredEvent } from "../events/EventsRepo.ts"
+import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
+import { date, dieOnSqlError, failOnDuplicate, iso, UniqueViolation } from "../storage/Sql.ts"
+import type { EnvironmentRow } from "./EnvironmentsRepo.ts"
+import type { ProductRow } from "./ProductsRepo.ts"
+
+/** Where a deployment runs and what: the part that changes. */
+export interface DeploymentState {
+  readonly id: DeploymentId
+  readonly baseUrl: string | null
+  readonly fixtureUrl: string | null
+  readonly version: string | null
+  readonly versionUpdatedAt: Timestamp
+  readonly createdAt: Timestamp
+  readonly updatedAt: Timestamp
+}
+
+export interface DeploymentRow extends DeploymentState {
+  readonly workspaceId: WorkspaceId
+  readonly productId: ProductId
+  readonly environmentId: EnvironmentId
+}
+
+/** A product and an environment, as one look-up for a deployment finds them. */
+export interface Pair {
+  readonly product: Pick<ProductRow, "id" | "slug" | "name" | "type" | "archivedAt">
+  readonly environment: Pick<EnvironmentRow, "id" | "slug" | "name" | "class" | "emoji" | "archivedAt">
+}
+
+export interface DeployedPair extends Pair {
+  readonly deployment: DeploymentState
+}
+
+/** What exists of a product, an environment and their deployment. */
+export interface Target {
+  readonly product: Pair["product"] | undefined
+  readonly environment: Pair["environment"] | undefined
+  readonly deployment: DeploymentState | undefined
+}
+
+/** Stores deployments; a pair of product and environment has one at most. */
+export class DeploymentsRepo extends Context.Service<
+  DeploymentsRepo,
+  {
+    readonly insert: (deployment: DeploymentRow) => Effect.Effect<void, UniqueViolation>
+    /**
+     * Stores the change and its event at once, where `updatedAt` is still what it was; false where another change came
+     * first or the deployment is gone.
+     */
+    readonly update: (
+      before: DeploymentState,
+      after: DeploymentState,
+      event: StoredEvent
+    ) => Effect.Effect<boolean>
+    /** False where it was gone already. The row stays, so that it is known that the pair was deployed. */
+    readonly delete: (id: DeploymentId, at: Timestamp) => Effect.Effect<boolean>
+    /** In one look-up: the product, the environment (slug or id each) and their deployment. */
+    readonly target: (workspaceId: WorkspaceId, product: string, environment: string) => Effect.Effect<Target>
+    readonly list: (
+      workspaceId: WorkspaceId,
+      filter: { readonly productId?: ProductId | undefined; readonly environmentId?: EnvironmentId | undefined }
+    ) => Effect.Effect<ReadonlyArray<DeployedPair>>
+    readonly someWithoutBaseUrl: (productId: ProductId) => Effect.Effect<boolean>
+  }
+>()("@delivery/server/catalog/DeploymentsRepo") {
+  static readonly layerSql = Layer.effect(
+    DeploymentsRepo,
+    Effect.gen(function*() {
+      const sql = yield* PgClient.PgClient
+      const columns = sql.literal(`p.id as "productId", p.slug as "productSlug", p.name as "productName",
+        p.type as "productType", p.archived_at as "productArchivedAt", e.id as "environmentId",
+        e.slug as "environmentSlug", e.name as "environmentName", e.class as "environmentClass",
+        e.emoji as "environmentEmoji", e.archived_at as "environmentArchivedAt", d.id, d.base_url as "baseUrl",
+        d.fixture_url as "fixtureUrl", d.version, d.version_updated_at as "versionUpdatedAt",
+        d.created_at as "createdAt", d.updated_at as "updatedAt"`)
+      const named = (alias: "p" | "e", ref: string) =>
+        isId(ref)
+          ? sql`${sql.literal(alias)}.id = ${ref}`
+          : isSlug(ref)
+          ? sql`${sql.literal(alias)}.slug = ${ref}`
+          : sql`false`
+      return DeploymentsRepo.of({
+        insert: (deployment) =>
+          failOnDuplicate(Effect.asVoid(sql`insert into deployments (id, workspace_id, product_id, environment_id,
+              base_url, fixture_url, version, version_updated_at, created_at, updated_at)
+            values (${deployment.id}, ${deployment.workspaceId}, ${deployment.productId}, ${deployment.environmentId},
+              ${deployment.baseUrl}, ${deployment.fixtureUrl}, ${deployment.version},
+              ${date(deployment.versionUpdatedAt)}, ${date(deployment.createdAt)}, ${date(deployment.updatedAt)})`)),
+        update: (before, after, event) =>
+          sql`with changed as (
+              update deployments set base_url = ${after.baseUrl}, fixture_url = ${after.fixtureUrl},
+                version = ${after.version}, version_updated_at = ${date(after.versionUpdatedAt)},
+                updated_at = ${date(after.updatedAt)}
+              where id = ${before.id} and deleted_at is null and updated_at = ${date(before.updatedAt)}
+              returning id
+            ), told as (${insertEvent(sql, event, "changed")})
+            select id from changed`.pipe(Effect.map((rows) => rows.length === 1), dieOnSqlError),
+        delete: (id, at) =>
+          sql`update deployments set deleted_at = ${date(at)} where id = ${id} and deleted_at is null returning id`.pipe(
+            Effect.map((rows) => rows.length === 1),
+            dieOnSqlError
+          ),
+        target: (workspaceId, product, environment) =>
+          sql<Partial<SqlRow>>`select ${columns}
+            from (select 1) as one
+            left join products p on p.workspace_id = ${workspaceId} and ${named("p", product)}
+            left join environments e on e.workspace_id = ${workspaceId} and ${named("e", environment)}
+            left join deployments d on d.workspace_id = ${workspaceId} and d.product_id = p.id
+              and d.environment_id = e.id and d.deleted_at is null`.pipe(
+            Effect.map((rows): Target => {
+              const row = rows[0] as SqlRow
+              return {
+                product: row.productId === null ? undefined : readPair(row).product,
+                environment: row.environmentId === null ? undefined : readPair(row).environment,
+                deployment: row.id === null ? undefined : readState(row)
+              }
+            }),
+            dieOnSqlError
+          ),
+        list: (workspaceId, { environmentId, productId }) =>
+          sql<SqlRow>`select ${columns}
+            from deployments d join products p on p.id = d.product_id join environments e on e.id = d.environment_id
+            where d.workspace_id = ${workspaceId} and d.deleted_at is null
+              and ${productId === undefined ? sql`true` : sql`d.product_id = ${productId}`}
+              and ${environmentId === undefined ? sql`true` : sql`d.environment_id = ${environmentId}`}`.pipe(
+            Effect.map((rows) => rows.map((row) => ({ ...readPair(row), deployment: readState(row) }))),
+            dieOnSqlError
+          ),
+        someWithoutBaseUrl: (productId) =>
+          sql`select 1 from deployments d join products p on p.id = d.product_id
+            where d.workspace_id = p.workspace_id and d.product_id = ${productId} and d.base_url is null
+              and d.deleted_at is null limit 1`.pipe(Effect.map((rows) => rows.length === 1), dieOnSqlError)
+      })
+    })
+  )
+
+  static readonly layerMemory = Layer.effect(
+    DeploymentsRepo,
+    Effect.gen(function*() {
+      const memory = yield* MemoryStorage
+      const rowsOf = (database: MemoryDatabase) => database.table<MemoryRow>("deployments")
+      return DeploymentsRepo.of({
+        insert: (deployment) =>
+          memory.write((database) => {
+            const isSamePair = (other: MemoryRow) =>
+              !other.deleted && other.productId === deployment.productId &&
+              other.environmentId === deployment.environmentId
+            return rowsOf(database).find(isSamePair) !== undefined
+              ? Effect.fail(new UniqueViolation({ constraint: "deployments_pair_key" }))
+              : Effect.sync(() => rowsOf(database).set(deployment.id, { ...deployment, deleted: false }))
+          }),
+        update: (before, after, event) =>
+          memory.write((database) =>
+            Effect.sync(() => {
+              const row = rowsOf(database).get(before.id)
+              if (row === undefined || row.deleted || row.updatedAt !== before.updatedAt) return false
+              rowsOf(database).set(row.id, { ...row, ...after })
+              database.table<StoredEvent>("events").set(event.id, event)
+              return true
+            })
+          ),
+        delete: (id) =>
+          memory.write((database) =>
+            Effect.sync(() => {
+              const row = rowsOf(database).get(id)
+              if (row === undefined || row.deleted) return false
+              rowsOf(database).set(id, { ...row, deleted: true })
+              return true
+            })
+          ),
+        target: (workspaceId, productRef, environmentRef) =>
+          memory.read((database) => {
+            const product = database.table<ProductRow>("products").find((row) =>
+              row.workspaceId === workspaceId && (row.id === productRef || row.slug === productRef)
+            )
+            const environment = database.table<EnvironmentRow>("environments").find((row) =>
+              row.workspaceId === workspaceId && (row.id === environmentRef || row.slug === environmentRef)
+            )
+            const deployment = rowsOf(database).find((row) =>
+              !row.deleted && row.productId === product?.id && row.environmentId === environment?.id
+            )
+            return { product, environment, deployment }
+          }),
+        list: (workspaceId, { environmentId, productId }) =>
+          memory.read((database) =>
+            rowsOf(database)
+              .filter((row) =>
+                row.workspaceId === workspaceId && !row.deleted &&
+                (productId === undefined || row.productId === productId) &&
+                (environmentId === undefined || row.environmentId === environmentId)
+              )
+              .map((deployment) => ({
+                product: database.table<ProductRow>("products").get(deployment.productId)!,
+                environment: database.table<EnvironmentRow>("environments").get(deployment.environmentId)!,
+                deployment
+              }))
+          ),
+        someWithoutBaseUrl: (productId) =>
+          memory.read((database) =>
+            rowsOf(database).find((row) => !row.deleted && row.productId === productId && row.baseUrl === null) !==
+              undefined
+          )
+      })
+    })
+  )
+}
+
+type MemoryRow = DeploymentRow & { readonly deleted: boolean }
+
+interface SqlRow {
+  readonly productId: ProductId
+  readonly productSlug: string
+  readonly productName: string
+  readonly productType: ProductType
+  readonly productArchivedAt: Date | null
+  readonly environmentId: EnvironmentId
+  readonly environmentSlug: string
+  readonly environmentName: string
+  readonly environmentClass: EnvironmentClass
+  readonly environmentEmoji: string | null
+  readonly environmentArchivedAt: Date | null
+  readonly id: DeploymentId
+  readonly baseUrl: string | null
+  readonly fixtureUrl: string | null
+  readonly version: string | null
+  readonly versionUpdatedAt: Date
+  readonly createdAt: Date
+  readonly updatedAt: Date
+}
+
+const readState = (row: SqlRow): DeploymentState => ({
+  id: row.id,
+  baseUrl: row.baseUrl,
+  fixtureUrl: row.fixtureUrl,
+  version: row.version,
+  versionUpdatedAt: iso(row.versionUpdatedAt),
+  createdAt: iso(row.createdAt),
+  updatedAt: iso(row.updatedAt)
+})
+
+const readPair = (row: SqlRow): Pair => ({
+  product: {
+    id: row.productId,
+    slug: row.productSlug,
+    name: row.productName,
+    type: row.productType,
+    archivedAt: row.productArchivedAt === null ? null : iso(row.productArchivedAt)
+  },
+  environment: {
+    id: row.environmentId,
+    slug: row.environmentSlug,
+    name: row.environmentName,
+    class: row.environmentClass,
+    emoji: row.environmentEmoji,
+    archivedAt: row.environmentArchivedAt === null ? null : iso(row.environmentArchivedAt)
+  }
+})

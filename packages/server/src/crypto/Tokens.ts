@@ -1,0 +1,47 @@
+import { Effect } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { hash } from "node:crypto"
+import { crc32 } from "node:zlib"
+
+/** What a token is for, as its first letters say (contract, section 1). */
+export type TokenPrefix = "ctk_" | "atk_" | "rtk_" | "stk_" | "itk_"
+
+const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+const randomLength = 36
+const form = /^(ctk_|atk_|rtk_|stk_|itk_)[0-9A-Za-z]{42}$/
+
+/** Six base62 characters of the CRC-32 over `text`: tells a mistyped or cut token without asking the database. */
+const checksum = (text: string): string => {
+  let rest = crc32(text)
+  let digits = ""
+  for (let i = 0; i < 6; i++) {
+    digits = alphabet[rest % 62]! + digits
+    rest = Math.floor(rest / 62)
+  }
+  return digits
+}
+
+/** Bytes of 248 and more are drawn again, so that every character is equally likely. */
+const randomBase62 = Effect.fnUntraced(function*(length: number) {
+  const random = yield* SecureRandom.SecureRandom
+  let text = ""
+  while (text.length < length) {
+    for (const byte of yield* random.randomBytes(length * 2)) {
+      if (byte < 248 && text.length < length) text += alphabet[byte % 62]!
+    }
+  }
+  return text
+})
+
+/** A new token: the prefix, 36 random characters and their checksum. Only `hashToken` of it is ever stored. */
+export const makeToken = Effect.fnUntraced(function*(prefix: TokenPrefix) {
+  const body = prefix + (yield* randomBase62(randomLength))
+  return body + checksum(body)
+})
+
+/** Whether `text` is a token of this kind with the right checksum. */
+export const isToken = (prefix: TokenPrefix, text: string): boolean =>
+  text.startsWith(prefix) && form.test(text) && checksum(text.slice(0, -6)) === text.slice(-6)
+
+/** SHA-256 in base64url: what is stored of a token. Tokens are random, so no salt is needed. */
+export const hashToken = (token: string): string => hash("sha256", token, "base64url")

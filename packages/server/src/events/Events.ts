@@ -1,0 +1,100 @@
+import { type Change, type Event, eventsPageSize } from "@delivery/domain/events/Event"
+import type { NotFound } from "@delivery/domain/Errors"
+import type { Caller } from "@delivery/domain/identity/Authorization"
+import { EventId, type WorkspaceId } from "@delivery/domain/Ids"
+import { timestamp } from "@delivery/domain/Timestamp"
+import { Clock, Context, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Settings } from "../Config.ts"
+import { type ActorRef, anyRole } from "../identity/Access.ts"
+import { EventsRepo, type StoredEvent } from "./EventsRepo.ts"
+
+/** What is to be told of a change. `path` is the subject's page below the workspace's, such as `products/shop`. */
+export interface NewEvent {
+  readonly kind: string
+  readonly subject: {
+    readonly type: string
+    readonly id: string
+    readonly label: string
+    readonly path: string
+  }
+  readonly changes?: ReadonlyArray<Change>
+}
+
+/** What happened in a workspace (contract, section 10). */
+export class Events extends Context.Service<
+  Events,
+  {
+    /** An event of now, for repositories that store it in the statement of the change. */
+    readonly make: (
+      by: { readonly workspace: { readonly id: WorkspaceId }; readonly actor: ActorRef },
+      event: NewEvent
+    ) => Effect.Effect<StoredEvent>
+    /** Stores an event of now; called in the transaction of the change. */
+    readonly record: (
+      by: { readonly workspace: { readonly id: WorkspaceId }; readonly actor: ActorRef },
+      event: NewEvent
+    ) => Effect.Effect<void>
+    readonly list: Effect.Effect<ReadonlyArray<Event>, NotFound, Caller>
+  }
+>()("@delivery/server/events/Events") {
+  static readonly layer = Layer.effect(
+    Events,
+    Effect.gen(function*() {
+      const repo = yield* EventsRepo
+      const random = yield* SecureRandom.SecureRandom
+      const { baseUrl } = yield* Settings
+
+      const make: Events["Service"]["make"] = Effect.fnUntraced(function*(by, event) {
+        return {
+          id: EventId.make(yield* random.uuidV7()),
+          workspaceId: by.workspace.id,
+          kind: event.kind,
+          actor: by.actor,
+          subjectType: event.subject.type,
+          subjectId: event.subject.id,
+          subjectLabel: event.subject.label,
+          subjectPath: event.subject.path,
+          changes: event.changes ?? [],
+          createdAt: timestamp(yield* Clock.currentTimeMillis)
+        }
+      })
+
+      return Events.of({
+        make,
+        record: (by, event) => Effect.flatMap(make(by, event), repo.insert),
+        list: Effect.gen(function*() {
+          const { workspace } = yield* anyRole
+          const events = yield* repo.newest(workspace.id, eventsPageSize)
+          return events.map((event) => ({
+            id: event.id,
+            kind: event.kind,
+            actor: event.actor,
+            subject: {
+              type: event.subjectType,
+              id: event.subjectId,
+              label: event.subjectLabel,
+              url: `${baseUrl}/w/${workspace.slug}/${event.subjectPath}`
+            },
+            changes: event.changes,
+            createdAt: event.createdAt
+          }))
+        })
+      })
+    })
+  )
+}
+
+type Field = string | boolean | null
+
+/** The fields that differ between two states of an object, as an event shows them. */
+export const changesBetween = <A extends object>(
+  from: A,
+  to: A,
+  ...fields: ReadonlyArray<keyof A & string>
+): ReadonlyArray<Change> =>
+  fields
+    .filter((field) => from[field] !== to[field])
+    .map((field) => ({ field, from: shown(from[field] as Field), to: shown(to[field] as Field) }))
+
+const shown = (value: Field): string | null => (value === null ? null : String(value))

@@ -1,0 +1,95 @@
+import { Internal, InvalidInput } from "@delivery/domain/Errors"
+import { Edge } from "@delivery/domain/identity/Authorization"
+import { LargeBody } from "@delivery/domain/testing/LargeBody"
+import { ByteSize, Cause, Effect, Layer, type Types } from "effect"
+import { HttpIncomingMessage, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiError } from "effect/http-api"
+import { AccessLog } from "./AccessLog.ts"
+import { errorOf, errorResponse, invalidInput, unreadableBody } from "./ErrorResponse.ts"
+import { RequestId, requestId } from "./RequestId.ts"
+
+/** Bytes of a JSON body; the two finish calls take more (contract, section 1). */
+const maxBodyBytes = 1024 * 1024
+const maxLargeBodyBytes = 64 * 1024 * 1024
+
+const problem = (message: string) => new InvalidInput({ message, issues: [{ path: [], message }] })
+
+/** Inside the API: what a request does wrong before its handler runs becomes the contract's `InvalidInput`. */
+export const EdgeLive = Layer.succeed(Edge, (httpEffect) =>
+  httpEffect.pipe(
+    Effect.flatMap((response) =>
+      response.status === 415
+        ? Effect.fail(problem("The content type must be application/json."))
+        : Effect.succeed(response)
+    ),
+    Effect.catch((error): Effect.Effect<never, InvalidInput | Internal | Types.unhandled> => {
+      if (!HttpApiError.HttpApiSchemaError.is(error)) return Effect.fail(error)
+      if (error.kind !== "Body" && error.kind !== "ResponseHeaders") return Effect.fail(invalidInput(error.cause))
+      return Effect.flatMap(RequestId, (id) =>
+        Effect.andThen(
+          Effect.logError("A response did not match its schema.", error.cause),
+          Effect.fail(new Internal({ message: "Something went wrong.", requestId: id }))
+        ))
+    }),
+    Effect.catchDefect((defect) =>
+      HttpServerError.isHttpServerError(defect) && defect.reason._tag === "RequestParseError"
+        ? Effect.fail(unreadableBody(defect.reason))
+        : Effect.die(defect)
+    )
+  ))
+
+export const LargeBodyLive = Layer.succeed(LargeBody, (httpEffect) =>
+  Effect.provideService(httpEffect, HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxLargeBodyBytes)))
+
+/** The limit of bodies that are not streams, for a layer around the whole server. */
+export const BodyLimit = Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes))
+
+/** A file's path has slashes; the router wants one segment. Written as `%2F` they are decoded once, like the rest. */
+const routed = (url: string): string => {
+  const match = /^\/v1\/workspaces\/[^/?]+\/test-runs\/[^/?]+\/files\//.exec(url)
+  if (match === null) return url
+  const start = match[0].length
+  const query = url.indexOf("?", start)
+  const end = query === -1 ? url.length : query
+  return url.slice(0, start) + url.slice(start, end).replaceAll("/", "%2F") + url.slice(end)
+}
+
+/**
+ * Around the whole router: the request id, errors of every kind and path in the contract's form, and the access log.
+ */
+export const EdgeRouter = HttpRouter.middleware(
+  Effect.gen(function*() {
+    const log = yield* AccessLog
+    return (httpEffect) =>
+      Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+        const id = requestId(request.headers["x-request-id"])
+        const started = performance.now()
+        const url = routed(request.url)
+        const finish = (response: HttpServerResponse.HttpServerResponse) => {
+          log.write(request, response.status, performance.now() - started, id)
+          const named = HttpServerResponse.setHeader(response, "x-request-id", id)
+          return response.status === 401 && response.headers["www-authenticate"] === undefined
+            ? HttpServerResponse.setHeader(named, "www-authenticate", "Bearer")
+            : named
+        }
+        const served = url === request.url
+          ? httpEffect
+          : Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, request.modify({ url }))
+        return Effect.matchCauseEffect(Effect.provideService(served, RequestId, id), {
+          onSuccess: (response) => Effect.succeed(finish(response)),
+          onFailure: (cause) => {
+            if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
+            const { error, isFault, status } = errorOf(cause, id)
+            const response = finish(errorResponse(error, status))
+            return isFault
+              ? Effect.as(
+                Effect.annotateLogs(Effect.logError("A request failed.", cause), { requestId: id }),
+                response
+              )
+              : Effect.succeed(response)
+          }
+        })
+      })
+  }),
+  { global: true }
+)

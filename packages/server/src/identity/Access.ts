@@ -1,0 +1,40 @@
+import { Caller, type Membership, type Principal } from "@delivery/domain/identity/Authorization"
+import { isAtLeast, type Role } from "@delivery/domain/identity/Role"
+import { Forbidden, NotFound } from "@delivery/domain/Errors"
+import type { ApiKeyId, PersonId } from "@delivery/domain/Ids"
+import { Effect } from "effect"
+
+/** Who did something, as storage keeps it; names are looked up when it is shown. */
+export type ActorRef =
+  | { readonly kind: "user"; readonly id: PersonId }
+  | { readonly kind: "apiKey"; readonly id: ApiKeyId }
+
+/** The caller in the workspace of the path. */
+export interface Access {
+  readonly workspace: Membership
+  readonly principal: Principal
+  readonly actor: ActorRef
+}
+
+export const actorOf = (principal: Principal): ActorRef => ({ kind: principal.kind, id: principal.id }) as ActorRef
+
+/** Storage compares actors by both parts: a person and a key never share an id, but nothing forces it. */
+export const isSameActor = (a: ActorRef, b: ActorRef): boolean => a.kind === b.kind && a.id === b.id
+
+/**
+ * The caller in the workspace of the path, whatever the role. `NotFound` where the workspace is absent or the caller
+ * is no active member of it.
+ */
+export const anyRole: Effect.Effect<Access, NotFound, Caller> = Effect.flatMap(Caller, ({ membership, principal }) =>
+  membership === undefined
+    ? Effect.fail(NotFound.of("workspace"))
+    : Effect.succeed({ workspace: membership, principal, actor: actorOf(principal) }))
+
+/** Like `anyRole`; then `Forbidden` below the role needed (contract, section 1, order of checks). */
+export const atLeast = (needed: Role): Effect.Effect<Access, NotFound | Forbidden, Caller> =>
+  Effect.flatMap(anyRole, (access) =>
+    isAtLeast(access.workspace.role, needed)
+      ? Effect.succeed(access)
+      : Effect.fail(
+        new Forbidden({ message: `This needs the role ${needed} or more; yours is ${access.workspace.role}.` })
+      ))

@@ -1,0 +1,44 @@
+import { Unauthorized } from "@delivery/domain/Errors"
+import { Authorization, Caller } from "@delivery/domain/identity/Authorization"
+import { isId, isSlug } from "@delivery/domain/Text"
+import { Effect, Layer, Redacted } from "effect"
+import { HttpRouter, HttpServerRequest } from "effect/http"
+import { hashToken, isToken } from "../crypto/Tokens.ts"
+import { ApiKeysRepo } from "./ApiKeysRepo.ts"
+import { ApiKeyUsage } from "./ApiKeyUsage.ts"
+
+/** Authentication of every request by API key: one look-up gives the caller and the membership in the path's workspace. */
+export const AuthorizationLive = Layer.effect(
+  Authorization,
+  Effect.gen(function*() {
+    const keys = yield* ApiKeysRepo
+    const usage = yield* ApiKeyUsage
+
+    const authenticate = Effect.fnUntraced(function*(token: string) {
+      if (!isToken("ctk_", token)) return yield* Effect.fail(Unauthorized.generic)
+      const { slug } = yield* HttpRouter.params
+      // A path that names no possible workspace must not become the caller's own.
+      const workspace = slug === undefined || isId(slug) || isSlug(slug) ? slug : ""
+      const caller = yield* keys.authenticate(hashToken(token), workspace)
+      if (caller === undefined) return yield* Effect.fail(Unauthorized.generic)
+      yield* usage.note(caller.keyId)
+      return caller
+    })
+
+    return Authorization.of({
+      bearer: Effect.fnUntraced(function*(httpEffect, { credential }) {
+        const { headers } = yield* HttpServerRequest.HttpServerRequest
+        const token = Redacted.value(credential)
+        const other = headers["x-api-key"]
+        if (token === "" || (other !== undefined && other !== token)) return yield* Effect.fail(Unauthorized.generic)
+        return yield* Effect.provideService(httpEffect, Caller, yield* authenticate(token))
+      }),
+      apiKey: Effect.fnUntraced(function*(httpEffect, { credential }) {
+        const { headers } = yield* HttpServerRequest.HttpServerRequest
+        // With both headers, the bearer scheme has decided already.
+        if (headers.authorization !== undefined) return yield* Effect.fail(Unauthorized.generic)
+        return yield* Effect.provideService(httpEffect, Caller, yield* authenticate(Redacted.value(credential)))
+      })
+    })
+  })
+)

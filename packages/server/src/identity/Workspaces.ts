@@ -1,0 +1,115 @@
+import { Conflict, Forbidden, type NotFound } from "@delivery/domain/Errors"
+import { Caller } from "@delivery/domain/identity/Authorization"
+import type { Me } from "@delivery/domain/identity/Me"
+import type { CreateWorkspace, UpdateWorkspace, Workspace } from "@delivery/domain/identity/Workspace"
+import { type WorkspaceId } from "@delivery/domain/Ids"
+import { byName } from "@delivery/domain/Order"
+import { timestamp } from "@delivery/domain/Timestamp"
+import { Clock, Context, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { nextId } from "../crypto/NextId.ts"
+import { changesBetween, Events } from "../events/Events.ts"
+import { Storage } from "../storage/Storage.ts"
+import { anyRole, atLeast } from "./Access.ts"
+import { MembersRepo } from "./MembersRepo.ts"
+import { type WorkspaceRow, WorkspacesRepo } from "./WorkspacesRepo.ts"
+
+/** Workspaces and who the caller is in them (contract, section 3). */
+export class Workspaces extends Context.Service<
+  Workspaces,
+  {
+    readonly me: Effect.Effect<Me, never, Caller>
+    readonly list: Effect.Effect<ReadonlyArray<Workspace>, never, Caller>
+    readonly create: (input: CreateWorkspace) => Effect.Effect<Workspace, Forbidden | Conflict, Caller>
+    readonly get: Effect.Effect<Workspace, NotFound, Caller>
+    readonly update: (input: UpdateWorkspace) => Effect.Effect<Workspace, NotFound | Forbidden | Conflict, Caller>
+  }
+>()("@delivery/server/identity/Workspaces") {
+  static readonly layer = Layer.effect(
+    Workspaces,
+    Effect.gen(function*() {
+      const random = yield* SecureRandom.SecureRandom
+      const storage = yield* Storage
+      const repo = yield* WorkspacesRepo
+      const members = yield* MembersRepo
+      const events = yield* Events
+
+      const ofCaller = Effect.fnUntraced(function*() {
+        const { membership, principal } = yield* Caller
+        if (principal.kind === "user") return (yield* repo.ofPerson(principal.id)).toSorted(byName)
+        if (membership === undefined) return []
+        return [{ ...(yield* repo.find(membership.id))!, role: membership.role }]
+      })
+
+      const slugInUse = (slug: string) => () =>
+        Effect.fail(new Conflict({ message: `The slug "${slug}" is already in use.`, reason: "slug_in_use" }))
+
+      return Workspaces.of({
+        me: Effect.gen(function*() {
+          const { principal } = yield* Caller
+          const workspaces = yield* ofCaller()
+          return { ...principal, workspaces }
+        }).pipe(Effect.withSpan("Workspaces.me")),
+
+        list: Effect.withSpan(Effect.suspend(ofCaller), "Workspaces.list"),
+
+        create: Effect.fn("Workspaces.create")(function*(input: CreateWorkspace) {
+          const { principal } = yield* Caller
+          if (principal.kind === "apiKey") {
+            return yield* new Forbidden({ message: "An account API key acts in its own workspace only." })
+          }
+          const now = timestamp(yield* Clock.currentTimeMillis)
+          const workspace: WorkspaceRow = {
+            id: yield* nextId<WorkspaceId>(),
+            slug: input.slug,
+            name: input.name,
+            createdAt: now,
+            updatedAt: now
+          }
+          yield* storage.transaction(Effect.gen(function*() {
+            yield* repo.insert(workspace)
+            yield* members.insert({
+              workspaceId: workspace.id,
+              personId: principal.id,
+              role: "owner",
+              active: true,
+              joinedAt: now
+            })
+            yield* events.record({ workspace, actor: principal }, {
+              kind: "workspace_created",
+              subject: subjectOf(workspace)
+            })
+          })).pipe(Effect.catchTag("UniqueViolation", slugInUse(input.slug)))
+          return { ...workspace, role: "owner" as const }
+        }, Effect.provideService(SecureRandom.SecureRandom, random)),
+
+        get: Effect.gen(function*() {
+          const { workspace } = yield* anyRole
+          return { ...(yield* repo.find(workspace.id))!, role: workspace.role }
+        }).pipe(Effect.withSpan("Workspaces.get")),
+
+        update: Effect.fn("Workspaces.update")(function*(input: UpdateWorkspace) {
+          const by = yield* atLeast("admin")
+          return yield* storage.transaction(Effect.gen(function*() {
+            yield* repo.lock(by.workspace.id)
+            const before = (yield* repo.find(by.workspace.id))!
+            const changed = { ...before, ...input }
+            const changes = changesBetween(before, changed, "slug", "name")
+            if (changes.length === 0) return { ...before, role: by.workspace.role }
+            const after = { ...changed, updatedAt: timestamp(yield* Clock.currentTimeMillis) }
+            yield* repo.update(after)
+            yield* events.record(by, { kind: "workspace_updated", subject: subjectOf(after), changes })
+            return { ...after, role: by.workspace.role }
+          })).pipe(Effect.catchTag("UniqueViolation", slugInUse(input.slug ?? "")))
+        })
+      })
+    })
+  )
+}
+
+const subjectOf = (workspace: WorkspaceRow) => ({
+  type: "workspace",
+  id: workspace.id,
+  label: workspace.name,
+  path: "settings"
+})

@@ -1,0 +1,84 @@
+import { Context, Effect, HashMap, Layer, Option, Semaphore } from "effect"
+
+type Tables = Record<string, HashMap.HashMap<string, unknown>>
+
+/** One table of the memory storage inside a transaction or read: rows by key. Rows are never changed in place. */
+export interface MemoryTable<Row> {
+  readonly get: (key: string) => Row | undefined
+  readonly set: (key: string, row: Row) => void
+  readonly delete: (key: string) => void
+  readonly values: () => IterableIterator<Row>
+  readonly find: (predicate: (row: Row) => boolean) => Row | undefined
+  readonly filter: (predicate: (row: Row) => boolean) => Array<Row>
+}
+
+/** The tables as one transaction sees them. */
+export class MemoryDatabase {
+  tables: Tables
+  constructor(tables: Tables) {
+    this.tables = tables
+  }
+  table<Row>(name: string): MemoryTable<Row> {
+    const rows = () => (this.tables[name] ?? HashMap.empty()) as HashMap.HashMap<string, Row>
+    const values = () => HashMap.values(rows())
+    return {
+      get: (key) => Option.getOrUndefined(HashMap.get(rows(), key)),
+      set: (key, row) => {
+        this.tables = { ...this.tables, [name]: HashMap.set(rows(), key, row) }
+      },
+      delete: (key) => {
+        this.tables = { ...this.tables, [name]: HashMap.remove(rows(), key) }
+      },
+      values,
+      find: (predicate) => Array.from(values()).find(predicate),
+      filter: (predicate) => Array.from(values()).filter(predicate)
+    }
+  }
+}
+
+/** The transaction that the running fiber is in. */
+const Current = Context.Reference<MemoryDatabase | undefined>("@delivery/server/storage/MemoryStorage/Current", {
+  defaultValue: () => undefined
+})
+
+/**
+ * Everything in the memory of the process, for tests and for trying the service out. Transactions run one after the
+ * other on a snapshot, which is kept on success and dropped on failure; reads outside see only what was kept.
+ */
+export class MemoryStorage extends Context.Service<
+  MemoryStorage,
+  {
+    readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+    readonly read: <A>(read: (database: MemoryDatabase) => A) => Effect.Effect<A>
+    readonly write: <A, E = never>(
+      write: (database: MemoryDatabase) => Effect.Effect<A, E>
+    ) => Effect.Effect<A, E>
+  }
+>()("@delivery/server/storage/MemoryStorage") {
+  static readonly layer = Layer.effect(
+    MemoryStorage,
+    Effect.gen(function*() {
+      const kept = new MemoryDatabase({})
+      const turn = yield* Semaphore.make(1)
+
+      const within = <A, E, R>(outer: MemoryDatabase, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+        Effect.suspend(() => {
+          const snapshot = new MemoryDatabase(outer.tables)
+          return Effect.tap(Effect.provideService(effect, Current, snapshot), () =>
+            Effect.sync(() => {
+              outer.tables = snapshot.tables
+            }))
+        })
+
+      const transaction = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+        Effect.flatMap(Current, (current) =>
+          current === undefined ? turn.withPermits(1)(within(kept, effect)) : within(current, effect))
+
+      return MemoryStorage.of({
+        transaction,
+        read: (read) => Effect.map(Current, (current) => read(current ?? kept)),
+        write: (write) => transaction(Effect.flatMap(Current, (current) => write(current ?? kept)))
+      })
+    })
+  )
+}

@@ -1,0 +1,18 @@
+import { Effect, Layer } from "effect"
+import { Migrator } from "effect/sql"
+import identity from "./migrations/0001_identity.ts"
+import catalog from "./migrations/0002_catalog.ts"
+import testing from "./migrations/0003_testing.ts"
+
+const run = Migrator.make({})({
+  loader: Migrator.fromRecord({
+    "0001_identity": identity,
+    "0002_catalog": catalog,
+    "0003_testing": testing
+  })
+})
+
+/** Brings the database up to date, under a lock that lets several servers start at once. */
+export const layerMigrations = Layer.effectDiscard(
+  Effect.tap(run, (done) => (done.length === 0 ? Effect.void : Effect.logInfo(`Applied ${done.length} migrations.`)))
+)

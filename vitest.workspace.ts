@@ -1,0 +1,40 @@
+import { existsSync } from "node:fs"
+import { availableParallelism } from "node:os"
+import { defineConfig } from "vitest/config"
+
+const project = (name: string) => ({
+  name,
+  root: `packages/${name}`,
+  include: ["test/**/*.test.ts"]
+})
+
+// Starts what the server's suites share (the database); runs once, before the first of them.
+const serverSetup = `${import.meta.dirname}/packages/server/test/globalSetup.ts`
+
+export default defineConfig({
+  test: {
+    projects: [
+      { extends: true, test: project("domain") },
+      { extends: true, test: project("client") },
+      { extends: true, test: project("playwright") },
+      {
+        extends: true,
+        test: {
+          ...project("server"),
+          globalSetup: existsSync(serverSetup) ? [serverSetup] : [],
+          testTimeout: 60_000,
+          hookTimeout: 60_000
+        }
+      }
+    ],
+    // A process runs many files: loading Effect anew for each costs more than the tests. Files share modules, so they
+    // may not leave changes in them, in process.env or in globals.
+    isolate: false,
+    // Each worker may hold an embedded database of several hundred megabytes.
+    maxWorkers: Math.min(4, availableParallelism()),
+    // .ci/run reads its counts from the file.
+    reporters: process.env["CI"]
+      ? ["default", ["json", { outputFile: "node_modules/.cache/vitest/results.json" }]]
+      : ["default"]
+  }
+})
