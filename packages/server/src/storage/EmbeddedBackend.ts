@@ -15,7 +15,7 @@ const closeMillis = 10_000
  * PostgreSQL limits its recursion by its own stack of 2 MB. The frames of the compiled code lie on the thread's stack
  * and must not run out first: with Node's 4 MB, a jsonb value nested 50,000 deep ends the thread.
  */
-const stackSizeMb = 32
+const stackSizeMb = 64
 
 const workerFile = new URL(`./EmbeddedDatabaseWorker${extname(import.meta.url)}`, import.meta.url)
 
@@ -212,7 +212,7 @@ export class EmbeddedBackend {
           this.#opened = Promise.reject(error)
           this.#opened.catch(() => {})
         }
-        for (const connection of this.#connections.values()) connection.destroy(error)
+        for (const connection of this.#connections.values()) connection.destroy(this.#closed ? undefined : error)
         if (wasReady && !this.#closed) this.#onBroken(error.message)
         reject(error)
       })

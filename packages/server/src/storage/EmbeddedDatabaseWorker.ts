@@ -151,21 +151,18 @@ const executor = (database: PGlite) => {
  * What PostgreSQL's background processes do, of which a backend alone has none: without checkpoints the write-ahead
  * log grows without end, without vacuum the tables do. The thresholds are autovacuum's.
  */
-const maintain = async (database: PGlite, scheduler: BackendScheduler, warn: (text: string) => void) => {
-  const run = async (sql: string) => {
-    try {
-      await database.exec(sql)
-    } catch (error) {
-      warn(`${sql}: ${reasonOf(error)}`)
-    }
-  }
+const maintain = async (
+  database: PGlite,
+  scheduler: BackendScheduler,
+  warn: (error: unknown) => void
+): Promise<void> => {
   const {
     rows: [log]
   } = await database.query<{ readonly full: boolean }>(
     "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), redo_lsn) > $1::bigint AS full FROM pg_control_checkpoint()",
     [checkpointAfter]
   )
-  if (log?.full === true) await run("CHECKPOINT")
+  if (log?.full === true) await database.exec("CHECKPOINT")
   const { rows: tables } = await database.query<{ readonly name: string; readonly vacuum: boolean }>(`
     SELECT * FROM (
       SELECT
@@ -173,15 +170,18 @@ const maintain = async (database: PGlite, scheduler: BackendScheduler, warn: (te
         s.n_dead_tup > 50 + 0.2 * greatest(c.reltuples, 0)
           OR s.n_ins_since_vacuum > 1000 + 0.2 * greatest(c.reltuples, 0)
           OR age(c.relfrozenxid) > 200000000 AS vacuum,
-        s.n_mod_since_analyze > 50 + 0.1 * greatest(c.reltuples, 0) AS analyze
+        s.n_mod_since_analyze > 50 + 0.1 * greatest(c.reltuples, 0) AS stale
       FROM pg_stat_all_tables s
       JOIN pg_class c ON c.oid = s.relid
       WHERE c.relkind IN ('r', 'm') AND c.relpersistence <> 't' AND s.schemaname <> 'pg_toast'
     ) AS tables
-    WHERE vacuum OR analyze
+    WHERE vacuum OR stale
   `)
   for (const { name, vacuum } of tables) {
-    scheduler.schedule(() => run(vacuum ? `VACUUM (ANALYZE) ${name}` : `ANALYZE ${name}`))
+    // In turn with the requests, so that they wait for one table at most.
+    scheduler.schedule(async () => {
+      await database.exec(vacuum ? `VACUUM (ANALYZE) ${name}` : `ANALYZE ${name}`).catch(warn)
+    })
   }
 }
 
@@ -219,7 +219,8 @@ const serve = async (port: MessagePort, options: WorkerData): Promise<void> => {
   const maintenance = setInterval(() => {
     if (scheduler.served === maintained) return
     maintained = scheduler.served
-    scheduler.schedule(() => maintain(database, scheduler, (text) => send({ _tag: "Warning", text })))
+    const warn = (error: unknown) => send({ _tag: "Warning", text: `maintenance failed: ${reasonOf(error)}` })
+    scheduler.schedule(() => maintain(database, scheduler, warn).catch(warn))
   }, options.maintenanceMillis)
 
   const close = async () => {

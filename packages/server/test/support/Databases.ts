@@ -1,0 +1,38 @@
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer, Redacted } from "effect"
+import { randomBytes } from "node:crypto"
+import { inject } from "vitest"
+import { EmbeddedDatabase } from "../../src/storage/EmbeddedDatabase.ts"
+
+const client = (url: string, maxConnections = 10) =>
+  PgClient.layer({ url: Redacted.make(url), maxConnections, multiplex: true, multiplexConcurrency: 4 })
+
+const named = (url: string, database: string): string => {
+  const changed = new URL(url)
+  changed.pathname = `/${database}`
+  return changed.href
+}
+
+/** A new, empty database on the suites' PostgreSQL, dropped with the scope. */
+export const makeDatabase = Effect.acquireRelease(
+  Effect.suspend(() => {
+    const url = inject("postgresUrl")
+    const name = `test_${randomBytes(6).toString("hex")}`
+    return Effect.gen(function*() {
+      const sql = yield* PgClient.PgClient
+      yield* sql`create database ${sql(name)}`
+      return { name, url: named(url, name) }
+    }).pipe(Effect.provide(client(url, 1)), Effect.orDie)
+  }),
+  ({ name }) =>
+    Effect.gen(function*() {
+      const sql = yield* PgClient.PgClient
+      yield* sql`drop database if exists ${sql(name)} with (force)`
+    }).pipe(Effect.provide(client(inject("postgresUrl"), 1)), Effect.orDie)
+)
+
+/** A client of a new database on real PostgreSQL. */
+export const layerPostgres = Layer.unwrap(Effect.map(makeDatabase, ({ url }) => client(url)))
+
+/** A client of a new embedded database in memory. */
+export const layerEmbedded = EmbeddedDatabase.layer({ dataDir: undefined })
