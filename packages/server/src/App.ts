@@ -137,11 +137,20 @@ export const layerHttp = HttpRouter.serve(layerRoutes, {
   routerConfig: { maxParamLength }
 }).pipe(Layer.provide([BodyLimit, layerNodeServer, NodeHttpServer.layerHttpServices]))
 
+/** The API and all services, over a storage, a file store and a keyring. */
+export const layerApp = Layer.provideMerge(layerHttp, layerServices)
+
 /** A whole server as the settings describe it. */
-export const layerServer = layerHttp.pipe(
-  Layer.provideMerge(layerServices),
+export const layerServer = layerApp.pipe(
   Layer.provide(layerSqlStorage),
   Layer.provide(layerDatabase),
   Layer.provide([FileStore.layer, Keyring.layer]),
+  Layer.provide(NodeServices.layer)
+)
+
+/** A whole server over memory: nothing is kept, nothing is written. */
+export const layerMemoryServer = layerApp.pipe(
+  Layer.provide(layerMemoryStorage),
+  Layer.provide([FileStore.layerMemory, Keyring.layerMemory]),
   Layer.provide(NodeServices.layer)
 )

@@ -1,9 +1,60 @@
-import { NodeServices } from "@effect/platform-node"
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { createServer } from "node:net"
-import { layerHttp, layerMemoryStorage, layerServices } from "./App.ts"
+import { layerMemoryServer } from "./App.ts"
 import { Settings } from "./Config.ts"
-import { Keyring } from "./crypto/Keyring.ts"
-import { FileStore } from "./files/FileStore.ts"
-import { makeToken } from "./crypto/Tokens.ts"
+import { layerLogs } from "./http/Logs.ts"
+import { Bootstrap } from "./identity/Bootstrap.ts"
 
+/** A server that runs for a test: where it answers, and its owner's key. */
+export class DeliveryServer extends Context.Service<
+  DeliveryServer,
+  {
+    readonly baseUrl: string
+    readonly apiKey: Redacted.Redacted
+    readonly workspace: string
+  }
+>()("@delivery/server/testing/DeliveryServer") {
+  /**
+   * The whole API over memory on a free port of the loopback address, for the tests of those who use the service.
+   * `environment` sets what the environment variables of a server would (docs/operations.md). Logs are off unless
+   * `LOG_LEVEL` is set.
+   */
+  static readonly layerMemory = (environment: Readonly<Record<string, string>> = {}) =>
+    serverOf(layerMemoryServer, environment)
+}
+
+/** Runs a server that its settings describe, on a free port unless they name one. */
+export const serverOf = <E, R>(
+  server: Layer.Layer<Bootstrap, E, R>,
+  environment: Readonly<Record<string, string>>
+) =>
+  Layer.effect(
+    DeliveryServer,
+    Effect.gen(function*() {
+      const { baseUrl } = yield* Settings
+      const made = Option.getOrThrow((yield* Bootstrap).made)
+      return DeliveryServer.of({ baseUrl, apiKey: made.apiKey, workspace: made.workspace })
+    })
+  ).pipe(
+    Layer.provide(server),
+    Layer.provide(layerLogs),
+    Layer.provide(
+      Layer.unwrap(
+        Effect.map(freePort, (port) =>
+          Settings.layer({
+            LOG_LEVEL: "none",
+            PORT: String(port),
+            BASE_URL: `http://127.0.0.1:${environment["PORT"] ?? port}`,
+            ...environment
+          }))
+      )
+    )
+  )
+
+const freePort = Effect.callback<number>((resume) => {
+  const server = createServer()
+  server.listen(0, "127.0.0.1", () => {
+    const address = server.address()
+    server.close(() => resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0)))
+  })
+})

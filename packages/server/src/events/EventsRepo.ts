@@ -103,3 +103,13 @@ export const insertEvent = (
       ${sql.json(event.changes)}::jsonb, ${date(event.createdAt)}::timestamptz
     ${from === undefined ? sql.literal("") : sql.literal(`from ${from}`)}`
 }
+
+/**
+ * A part of a statement that inserts one event for each row of the CTE `from`, whose columns are named as those of
+ * events: for changes of many subjects at once.
+ */
+export const insertEventRows = (sql: PgClient.PgClient, from: string): Statement.Fragment => {
+  const columns = "id, workspace_id, kind, actor_kind, actor_id, subject_type, subject_id, subject_label, subject_path, "
+    + "changes, created_at"
+  return sql.literal(`insert into events (${columns}) select ${columns} from ${from}`)
+}

@@ -6,12 +6,15 @@ import { HttpServerError, HttpServerResponse } from "effect/http"
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
+/** A body of thousands of tests may be wrong thousands of times. */
+const maxIssues = 20
+
 const segment = (part: PropertyKey | { readonly key: PropertyKey }): string =>
   String(typeof part === "object" ? part.key : part)
 
 /** What a body or query did not match, as the contract says it. Never repeats the input. */
 export const invalidInput = (error: Schema.SchemaError): InvalidInput => {
-  const issues: ReadonlyArray<Issue> = format(error.issue).issues.map((issue) => ({
+  const issues: ReadonlyArray<Issue> = format(error.issue).issues.slice(0, maxIssues).map((issue) => ({
     path: (issue.path ?? []).map(segment),
     message: issue.message
   }))

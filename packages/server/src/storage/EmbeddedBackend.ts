@@ -12,10 +12,10 @@ const chunkBytes = 64 * 1024
 const closeMillis = 10_000
 
 /**
- * PostgreSQL limits its recursion by its own stack of 2 MB. The frames of the compiled code lie on the thread's stack
- * and must not run out first: with Node's 4 MB, a jsonb value nested 50,000 deep ends the thread.
+ * PostgreSQL bounds its recursion by its own stack, but some recursion (JSON nested deep) takes only the thread's, which
+ * must not run out: that ends the thread. Node's 4 MB hold 50,000 levels, these a million. Memory is used as needed.
  */
-const stackSizeMb = 64
+const stackSizeMb = 256
 
 const workerFile = new URL(`./EmbeddedDatabaseWorker${extname(import.meta.url)}`, import.meta.url)
 

@@ -1,5 +1,5 @@
 import { PgClient, PgConnection } from "@effect/sql-pg"
-import { afterAll, assert, describe, it, layer } from "@effect/vitest"
+import { afterAll, assert, beforeAll, describe, it, layer } from "@effect/vitest"
 import { Deferred, Duration, Effect, Exit, Fiber, Queue, Scope, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { spawn } from "node:child_process"
@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { EmbeddedBackend } from "../../src/storage/EmbeddedBackend.ts"
-import { EmbeddedDatabase } from "../../src/storage/EmbeddedDatabase.ts"
+import { EmbeddedDatabase, EmbeddedDatabaseError } from "../../src/storage/EmbeddedDatabase.ts"
 
 const reasonOf = <A, R>(effect: Effect.Effect<A, SqlError, R>) =>
   Effect.map(Effect.flip(effect), (error) => error.reason._tag)
@@ -156,8 +156,7 @@ layer(EmbeddedDatabase.layer({ dataDir: undefined, patienceMillis, maintenanceMi
             Effect.gen(function* () {
               yield* sql`INSERT INTO ${t} VALUES (1)`
               yield* Deferred.succeed(inserted, undefined)
-              yield* inside
-              yield* Effect.never
+              return yield* Effect.andThen(inside, Effect.never)
             })
           )
         )
@@ -184,7 +183,8 @@ layer(EmbeddedDatabase.layer({ dataDir: undefined, patienceMillis, maintenanceMi
         )
       )
       yield* Deferred.await(open)
-      const waiting = yield* Effect.forkChild(sql.withTransaction(sql`SELECT 2`))
+      // A BEGIN cannot be interrupted, what reads a stream can.
+      const waiting = yield* Effect.forkChild(Stream.runDrain(sql`SELECT 2`.stream))
       yield* Effect.sleep(20)
       const [took] = yield* Effect.timed(Fiber.interrupt(waiting))
       assert.isBelow(Duration.toMillis(took), 200)
@@ -261,7 +261,7 @@ layer(EmbeddedDatabase.layer({ dataDir: undefined, patienceMillis, maintenanceMi
       const sql = yield* PgClient.PgClient
       const deep = (n: number) => sql`SELECT jsonb_typeof(${"[".repeat(n) + "]".repeat(n)}::jsonb) AS type`
       assert.deepStrictEqual(yield* deep(5000), [{ type: "array" }])
-      for (const n of [50_000, 200_000, 1_000_000]) yield* Effect.exit(deep(n))
+      for (const n of [50_000, 1_000_000]) assert.strictEqual(yield* reasonOf(deep(n)), "UnknownError")
       assert.deepStrictEqual(yield* sql`SELECT 1 AS n`, [{ n: 1 }])
     })
   )
@@ -324,23 +324,27 @@ describe("EmbeddedBackend", () => {
     })
   )
 
-  it.live("fails what comes after the database broke", () =>
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      yield* sql`CREATE TABLE t (n int)`
-      const waiting = yield* Effect.forkChild(Effect.exit(sql`SELECT pg_sleep(0.2)`))
-      // PGlite's backend does not survive it.
-      const copied = yield* reasonOf(sql`COPY t FROM STDIN`)
-      assert.strictEqual(copied, "ConnectionError")
-      yield* Fiber.join(waiting)
-      assert.strictEqual(yield* reasonOf(sql`SELECT 1`), "ConnectionError")
-      assert.strictEqual(yield* reasonOf(sql.withTransaction(sql`SELECT 1`)), "ConnectionError")
-    }).pipe(Effect.provide(EmbeddedDatabase.layer({ dataDir: undefined })))
-  )
+  // The backend exits at the first and overflows its stack at the second; PGlite would call it again and again.
+  for (const breaking of ["COPY t FROM STDIN", "SELECT (repeat('[', 5000000) || repeat(']', 5000000))::jsonb"]) {
+    it.live(`fails what comes after the database broke: ${breaking}`, () =>
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        yield* sql`CREATE TABLE t (n int)`
+        const waiting = yield* Effect.forkChild(Effect.exit(sql`SELECT pg_sleep(0.2)`))
+        assert.strictEqual(yield* reasonOf(sql`${sql.literal(breaking)}`), "ConnectionError")
+        yield* Fiber.join(waiting)
+        assert.strictEqual(yield* reasonOf(sql`SELECT 1`), "ConnectionError")
+        assert.strictEqual(yield* reasonOf(sql.withTransaction(sql`SELECT 1`)), "ConnectionError")
+      }).pipe(Effect.provide(EmbeddedDatabase.layer({ dataDir: undefined })))
+    )
+  }
 })
 
 describe("EmbeddedDatabase in a directory", () => {
-  const root = mkdtempSync(join(tmpdir(), "embedded-database-"))
+  let root = ""
+  beforeAll(() => {
+    root = mkdtempSync(join(tmpdir(), "embedded-database-"))
+  })
   afterAll(() => rmSync(root, { recursive: true, force: true }))
   let count = 0
   const directory = () => join(root, String(++count))
@@ -360,7 +364,7 @@ describe("EmbeddedDatabase in a directory", () => {
 
   const message = (dataDir: string) =>
     Effect.map(Effect.flip(within(dataDir, Effect.void)), (error) => {
-      assert.strictEqual(error._tag, "EmbeddedDatabaseError")
+      assert.instanceOf(error, EmbeddedDatabaseError)
       assert.isFalse(error.message.includes("\n"), error.message)
       assert.include(error.message, `DATA_DIR ${dataDir} `)
       return error.message
@@ -380,7 +384,7 @@ describe("EmbeddedDatabase in a directory", () => {
           assert.include(yield* message(dataDir), "is used by another server")
         })
       )
-      assert.deepStrictEqual(readdirSync(dataDir).sort(), ["postgres", "server.lock"])
+      assert.deepStrictEqual(readdirSync(dataDir).toSorted(), ["postgres", "server.lock"])
       const rows = within(
         dataDir,
         Effect.flatMap(PgClient.PgClient, (sql) => sql`SELECT n FROM t`)

@@ -1,0 +1,51 @@
+import { DeliveryApi } from "@delivery/domain/Api"
+import { Authorization } from "@delivery/domain/identity/Authorization"
+import { Context, Effect, Layer, Redacted } from "effect"
+import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
+import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
+import { type Files, makeFiles } from "./Files.ts"
+
+/** Where the service is and who calls it. */
+export interface ClientOptions {
+  /** The address of the service, such as `https://delivery.example.com`. */
+  readonly baseUrl: string | URL
+  /** A `ctk_` key of a person or of a workspace. */
+  readonly apiKey: string | Redacted.Redacted
+}
+
+type Api = HttpApiClient.ForApi<typeof DeliveryApi>
+
+/** Every group of the API with its endpoints. `files` stands for the two endpoints that carry bytes. */
+export interface DeliveryClientShape extends Omit<Api, "testRuns"> {
+  readonly testRuns: Omit<Api["testRuns"], "upload" | "download">
+  readonly files: Files
+}
+
+/**
+ * The service as Effects, derived from the contract. A call fails with the errors its endpoint declares, with
+ * `HttpClientError` when there was no answer or an undeclared one, and with `SchemaError` when the request or the answer
+ * has the wrong form.
+ */
+export class DeliveryClient extends Context.Service<DeliveryClient, DeliveryClientShape>()(
+  "@delivery/client/DeliveryClient"
+) {
+  /** A client over the `HttpClient` in context, which may retry, log or trace. `files.upload` needs one over fetch. */
+  static readonly make = (options: ClientOptions): Effect.Effect<DeliveryClientShape, never, HttpClient.HttpClient> =>
+    Effect.gen(function* () {
+      const apiKey = typeof options.apiKey === "string" ? Redacted.make(options.apiKey) : options.apiKey
+      const baseUrl = options.baseUrl.toString()
+      const withKey = HttpClientRequest.bearerToken(apiKey)
+      const api: Api = yield* HttpApiClient.make(DeliveryApi, { baseUrl }).pipe(
+        Effect.provide(HttpApiMiddleware.layerClient(Authorization, ({ next, request }) => next(withKey(request))))
+      )
+      const http = HttpClient.mapRequest(yield* HttpClient.HttpClient, (request) =>
+        withKey(HttpClientRequest.prependUrl(request, baseUrl))
+      )
+      const { download, upload: _, ...testRuns } = api.testRuns
+      return { ...api, testRuns, files: makeFiles(http, download) }
+    })
+
+  /** A client over the platform's fetch. */
+  static readonly layer = (options: ClientOptions): Layer.Layer<DeliveryClient> =>
+    Layer.effect(DeliveryClient, DeliveryClient.make(options)).pipe(Layer.provide(FetchHttpClient.layer))
+}

@@ -1,0 +1,138 @@
+import type { DeliveryApi } from "@delivery/domain/Api"
+import { Cause, Context, Effect, Exit, Option, Predicate, Result } from "effect"
+import { FetchHttpClient, HttpClient, HttpClientResponse } from "effect/http"
+import type { HttpApi, HttpApiClient, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { type ClientOptions, DeliveryClient } from "./DeliveryClient.ts"
+import type { CallError, Files } from "./Files.ts"
+
+export interface CreateClientOptions extends ClientOptions {
+  /** Default: the platform's. */
+  readonly fetch?: typeof globalThis.fetch | undefined
+}
+
+/** The second argument of every call. */
+export interface CallOptions {
+  /** An aborted call rejects with the signal's reason. A `Response` once given is cancelled by its body. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The answer of a call of `safe`: its value, or one of the errors that the call can fail with. */
+export type CallResult<A, E> = { readonly ok: true; readonly value: A } | { readonly ok: false; readonly error: E }
+
+/** How a mode of calling gives the outcome of a call. */
+interface Modes<A, E> {
+  readonly reject: Promise<A>
+  readonly safe: Promise<CallResult<A, E>>
+}
+type Mode = keyof Modes<unknown, unknown>
+
+type Simplify<A> = { readonly [K in keyof A]: A[K] }
+type Keyed<Key extends string, Value> = [Value] extends [never]
+  ? unknown
+  : Partial<Value> extends Value
+    ? { readonly [K in Key]?: Value }
+    : { readonly [K in Key]: Value }
+
+/** `params`, `query`, `headers` and `payload` as the endpoint declares them. */
+type RequestOf<E extends HttpApiEndpoint.ConstraintRequest> = Simplify<
+  Keyed<"params", E["~Params"]["Type"]> &
+    Keyed<"query", E["~Query"]["Type"]> &
+    Keyed<"headers", E["~Headers"]["Type"]> &
+    Keyed<"payload", E["~Payload"]["Type"]>
+>
+
+type Arguments<Request> =
+  Partial<Request> extends Request
+    ? [request?: Request, options?: CallOptions]
+    : [request: Request, options?: CallOptions]
+
+type EndpointMethod<E, M extends Mode> = E extends HttpApiEndpoint.Top
+  ? (...args: Arguments<RequestOf<E>>) => Modes<HttpApiClient.SuccessType<E["~Success"]>, CallError<E>>[M]
+  : never
+
+/** A head of an answer whose body is still to be read is, outside of Effect, the platform's `Response`. */
+type ValueOf<A> = A extends HttpClientResponse.HttpClientResponse ? Response : A
+
+type EffectMethod<F, M extends Mode> = F extends (request: infer Request) => Effect.Effect<infer A, infer E>
+  ? (request: Request, options?: CallOptions) => Modes<ValueOf<A>, E>[M]
+  : never
+
+type Groups = typeof DeliveryApi extends HttpApi.HttpApi<infer _Id, infer Groups> ? Groups : never
+type Derived<M extends Mode> = {
+  readonly [G in Groups as HttpApiGroup.Identifier<G>]: {
+    readonly [K in keyof G["endpoints"]]: EndpointMethod<G["endpoints"][K], M>
+  }
+}
+
+/** Every group of the API with its endpoints as methods; `files` uploads and downloads. */
+export interface Calls<M extends Mode> extends Omit<Derived<M>, "testRuns"> {
+  readonly testRuns: Omit<Derived<M>["testRuns"], "upload" | "download">
+  readonly files: { readonly [K in keyof Files]: EffectMethod<Files[K], M> }
+}
+
+/** The service as promises. A call rejects with the tagged error that its endpoint answered, or a transport error. */
+export interface PromiseClient extends Calls<"reject"> {
+  /** The same calls that resolve with their typed errors. What no call declares, a fault or an abort, still rejects. */
+  readonly safe: Calls<"safe">
+}
+
+type AnyMethod = (request: unknown) => Effect.Effect<unknown, Error>
+type AnyCalls<A> = Record<string, Record<string, A>>
+
+const mapMethods = <A, B>(calls: AnyCalls<A>, f: (method: A) => B): AnyCalls<B> =>
+  Object.fromEntries(
+    Object.entries(calls).map(([group, methods]) => [
+      group,
+      Object.fromEntries(Object.entries(methods).map(([name, method]) => [name, f(method)]))
+    ])
+  )
+
+const isResponse = (value: unknown): value is HttpClientResponse.HttpClientResponse =>
+  Predicate.hasProperty(value, HttpClientResponse.TypeId)
+
+/** Over fetch there always is a `Response` behind. */
+const toValue = (value: unknown): unknown =>
+  isResponse(value) ? Option.getOrThrow(HttpClientResponse.toWeb(value)) : value
+
+/**
+ * A client for those who do not use Effect.
+ *
+ * ```ts
+ * const client = createClient({ baseUrl, apiKey })
+ * const { runs } = await client.testRuns.list({ params: { slug: "main" } })
+ * ```
+ */
+export const createClient = (options: CreateClientOptions): PromiseClient => {
+  const client = Effect.runSync(DeliveryClient.make(options).pipe(Effect.provide(FetchHttpClient.layer)))
+
+  // No span stands around a call, so trace headers would only cost a browser its preflight.
+  let context = Context.make(HttpClient.TracerDisabledWhen, () => true)
+  if (options.fetch !== undefined) context = Context.add(context, FetchHttpClient.Fetch, options.fetch)
+  const run = Effect.runPromiseExitWith(context)
+
+  const outcome = async (
+    method: AnyMethod,
+    request: object | undefined,
+    signal: AbortSignal | undefined
+  ): Promise<CallResult<unknown, Error>> => {
+    // A query or headers of which nothing is required may be left out.
+    const exit = await run(method({ query: {}, headers: {}, ...request }), { signal })
+    if (Exit.isSuccess(exit)) return { ok: true, value: toValue(exit.value) }
+    if (signal?.aborted === true && Cause.hasInterruptsOnly(exit.cause)) throw signal.reason
+    const error = Cause.findError(exit.cause)
+    if (Result.isFailure(error)) throw Cause.squash(exit.cause)
+    return { ok: false, error: error.success }
+  }
+
+  const effects = client as unknown as AnyCalls<AnyMethod>
+  const safe = mapMethods(
+    effects,
+    (method) => (request?: object, options?: CallOptions) => outcome(method, request, options?.signal)
+  )
+  const calls = mapMethods(safe, (method) => async (request?: object, options?: CallOptions) => {
+    const result = await method(request, options)
+    if (result.ok) return result.value
+    throw result.error
+  })
+  return { ...calls, safe } as unknown as PromiseClient
+}

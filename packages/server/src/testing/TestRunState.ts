@@ -1,0 +1,46 @@
+import type { Cleanup, Git, RunState } from "@delivery/domain/testing/TestRun"
+import type { Timestamp } from "@delivery/domain/Timestamp"
+
+/** Rules of a run's state that hold in every storage. Pure. */
+
+interface Stateful {
+  readonly state: RunState
+  readonly expiresAt: Timestamp
+}
+
+/** Whether the run runs at `now`: one that is overdue does not, though nothing may have ended it yet. */
+export const isRunning = (run: Stateful, now: Timestamp): boolean => run.state === "running" && run.expiresAt > now
+
+/** What a run becomes when its time is up. */
+export const expired = <Run extends Stateful & { readonly cleanup: Cleanup | null; readonly finishedAt: Timestamp | null }>(
+  run: Run
+): Run => ({
+  ...run,
+  state: "interrupted",
+  finishedAt: run.expiresAt,
+  cleanup: run.cleanup === null ? null : { ...run.cleanup, status: "incomplete" }
+})
+
+/** The run as it is at `now`. */
+export const asOf = <Run extends Parameters<typeof expired>[0]>(run: Run, now: Timestamp): Run =>
+  run.state === "running" && !isRunning(run, now) ? expired(run) : run
+
+/** What events say of a run: followed by its number. */
+export const runLabel = "Run "
+
+/** The page of a run below its workspace's: followed by its number. */
+export const runPath = "test-runs/"
+
+const separator = "\n"
+
+const fold = (text: string): string => text.toLowerCase().replaceAll(separator, " ")
+
+/** What `q` looks for parts in. */
+export const searchText = (git: Pick<Git, "branch" | "subject">): string =>
+  fold(git.branch) + separator + fold(git.subject)
+
+/** What `q` looks for, as a part of `searchText`. */
+export const searchPart = (q: string): string => fold(q)
+
+/** A commit SHA for comparison: ASCII letters in lower case, which every database does alike. */
+export const foldSha = (sha: string): string => sha.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())

@@ -1,0 +1,572 @@
+import type { EnvironmentClass } from "@delivery/domain/catalog/Environment"
+import type { Actor } from "@delivery/domain/identity/Actor"
+import type { EnvironmentId, EventId, ProductId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
+import type { Coverage, TestStatus } from "@delivery/domain/testing/TestEntry"
+import { emptyTally, type Outcome, type RecordedTest } from "@delivery/domain/testing/TestResults"
+import {
+  type Cleanup,
+  type Git,
+  type Machine,
+  maxNumber,
+  type RunResult,
+  type RunState,
+  type Selection,
+  type TestRunSummary
+} from "@delivery/domain/testing/TestRun"
+import type { Timestamp } from "@delivery/domain/Timestamp"
+import { PgClient, PgTypes } from "@effect/sql-pg"
+import { Context, Effect, Layer, Result } from "effect"
+import type { Statement } from "effect/sql"
+import type { EnvironmentRow } from "../catalog/EnvironmentsRepo.ts"
+import type { ProductRow } from "../catalog/ProductsRepo.ts"
+import { insertEvent, insertEventRows, type StoredEvent } from "../events/EventsRepo.ts"
+import { type ActorRef, isSameActor } from "../identity/Access.ts"
+import { actorColumns, actorJoins, type ActorRow, readActor, resolveActor } from "../identity/Actors.ts"
+import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
+import { date, dieOnSqlError, iso, isoOrNull } from "../storage/Sql.ts"
+import { expired, foldSha, isRunning, runLabel, runPath, searchPart, searchText } from "./TestRunState.ts"
+
+/** What is known of a run when it starts. */
+export interface NewTestRun {
+  readonly id: TestRunId
+  readonly workspaceId: WorkspaceId
+  readonly productId: ProductId
+  readonly environmentId: EnvironmentId
+  readonly publisher: ActorRef
+  readonly baseUrl: string
+  readonly deploymentBaseUrl: string | null
+  readonly deploymentVersion: string | null
+  readonly git: Git
+  readonly machine: Machine
+  readonly selection: Selection
+  /** The hash of the run token, with which tests take semaphore leases. */
+  readonly tokenHash: string
+  /** The Fixture API, and what makes the scope unguessable: the scope is `run-{number}-{key}`. */
+  readonly fixture: { readonly url: string; readonly scopeKey: string } | null
+  readonly startedAt: Timestamp
+  readonly expiresAt: Timestamp
+}
+
+/** What storage gives a run that starts. */
+export interface Numbered {
+  readonly number: number
+  readonly scope: string | null
+}
+
+/** What a finish call makes of a run. */
+export interface FinishedTestRun extends Outcome {
+  readonly cleanup: Pick<Cleanup, "status" | "deleted" | "remaining"> | null
+  readonly durationMs: number
+  readonly finishedAt: Timestamp
+}
+
+/** A run as answers show it, with the present names of what it refers to. */
+export interface ShownTestRun extends Omit<TestRunSummary, "url"> {
+  readonly workspaceId: WorkspaceId
+  readonly publisher: ActorRef
+  readonly expiresAt: Timestamp
+}
+
+/** Which runs a list holds; conditions combine. */
+export interface TestRunFilter {
+  readonly productId?: ProductId | undefined
+  readonly environmentId?: EnvironmentId | undefined
+  readonly result?: RunResult | "flaky" | undefined
+  /** Part of the branch or the commit subject, or the start of a commit SHA, in any case. */
+  readonly q?: string | undefined
+  /** A whole commit SHA, in any case. */
+  readonly commit?: string | undefined
+  readonly publisher?: ActorRef | undefined
+  /** Only runs numbered below it. */
+  readonly below?: number | undefined
+}
+
+/** Stores test runs with their tests. */
+export class TestRunsRepo extends Context.Service<
+  TestRunsRepo,
+  {
+    /**
+     * Stores a run that starts, under the workspace's next number, with its event. Numbers are without gaps however
+     * many start at once. The event's label and path are those of the number.
+     */
+    readonly start: (run: NewTestRun, event: StoredEvent) => Effect.Effect<Numbered>
+    /**
+     * Stores a run's results with its event, if it still runs at `finishedAt`; of all finish calls and the expiry,
+     * one wins. Answers whether this one did.
+     */
+    readonly finish: (
+      id: TestRunId,
+      finished: FinishedTestRun,
+      tests: ReadonlyArray<RecordedTest>,
+      event: StoredEvent
+    ) => Effect.Effect<boolean>
+    /**
+     * Ends runs that are overdue at `now` as interrupted, each with an event that has one of the ids; at most as many
+     * as there are ids. Safe with many servers. Answers which.
+     */
+    readonly expire: (
+      now: Timestamp,
+      eventIds: ReadonlyArray<EventId>
+    ) => Effect.Effect<ReadonlyArray<{ readonly workspaceId: WorkspaceId; readonly number: number }>>
+    readonly find: (workspaceId: WorkspaceId, number: number) => Effect.Effect<ShownTestRun | undefined>
+    /** In no order. */
+    readonly tests: (id: TestRunId) => Effect.Effect<ReadonlyArray<RecordedTest>>
+    /** Newest first, at most `limit`. */
+    readonly list: (
+      workspaceId: WorkspaceId,
+      filter: TestRunFilter,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<ShownTestRun>>
+    /** The run's state; holds its row until the transaction ends. */
+    readonly lock: (id: TestRunId) => Effect.Effect<Pick<ShownTestRun, "state" | "expiresAt"> | undefined>
+  }
+>()("@delivery/server/testing/TestRunsRepo") {
+  static readonly layerSql = Layer.effect(
+    TestRunsRepo,
+    Effect.gen(function*() {
+      const sql = yield* PgClient.PgClient
+      const columns = sql.literal(`r.id, r.workspace_id as "workspaceId", r.number, r.state, r.result, r.error,
+        r.total, r.passed, r.flaky, r.failed, r.skipped, r.pass_rate as "passRate",
+        r.first_attempt_pass_rate as "firstAttemptPassRate", p.slug as "productSlug", p.name as "productName",
+        e.slug as "environmentSlug", e.name as "environmentName", e.class as "environmentClass",
+        r.base_url as "baseUrl", r.deployment_base_url as "deploymentBaseUrl",
+        r.deployment_version as "deploymentVersion", r.git_branch as "gitBranch", r.git_sha as "gitSha",
+        r.git_dirty as "gitDirty", r.git_subject as "gitSubject", r.hostname, r.platform, r.coverage,
+        r.fixture_scope as "fixtureScope", r.cleanup_status as "cleanupStatus", r.cleanup_deleted as "cleanupDeleted",
+        r.cleanup_remaining as "cleanupRemaining", r.duration_ms as "durationMs", r.started_at as "startedAt",
+        r.expires_at as "expiresAt", r.finished_at as "finishedAt"`)
+      const publisher = actorColumns(sql, "r.publisher")
+      const joins = sql`join products p on p.id = r.product_id join environments e on e.id = r.environment_id
+        ${actorJoins(sql, "r.publisher")}`
+
+      const conditions = (workspaceId: WorkspaceId, filter: TestRunFilter): ReadonlyArray<Statement.Fragment> => {
+        const { below, commit, environmentId, productId, publisher, result } = filter
+        const conditions: Array<Statement.Fragment> = [sql`r.workspace_id = ${workspaceId}`]
+        if (productId !== undefined) conditions.push(sql`r.product_id = ${productId}`)
+        if (environmentId !== undefined) conditions.push(sql`r.environment_id = ${environmentId}`)
+        if (result === "flaky") conditions.push(sql`r.flaky > 0 and r.state = 'finished'`)
+        else if (result !== undefined) conditions.push(sql`r.result = ${result}`)
+        if (commit !== undefined) conditions.push(sql`${sha} = ${foldSha(commit)}`)
+        if (publisher !== undefined) {
+          conditions.push(sql`r.publisher_id = ${publisher.id} and r.publisher_kind = ${publisher.kind}`)
+        }
+        if (below !== undefined && below <= maxNumber) conditions.push(sql`r.number < ${below}`)
+        return conditions
+      }
+      // As it stands in the index.
+      const sha = sql.literal(`lower(r.git_sha collate "C") collate "C"`)
+      const page = (conditions: ReadonlyArray<Statement.Fragment>, limit: number) =>
+        sql`select r.id, r.number from test_runs r where ${sql.and(conditions)}
+          order by r.number desc limit ${sql.literal(String(limit))}`
+
+      return TestRunsRepo.of({
+        start: (run, event) =>
+          sql<Numbered>`with counted as (
+              update workspaces set last_run_number = last_run_number + 1 where id = ${run.workspaceId}
+              returning last_run_number as number
+            ), started as (
+              insert into test_runs (id, workspace_id, number, product_id, environment_id, publisher_kind, publisher_id,
+                base_url, deployment_base_url, deployment_version, git_branch, git_sha, git_dirty, git_subject, search,
+                hostname, platform, coverage, selection, token_hash, fixture_scope, fixture_url, cleanup_status, state,
+                total, passed, flaky, failed, skipped, duration_ms, started_at, expires_at)
+              select ${run.id}::uuid, ${run.workspaceId}::uuid, number, ${run.productId}::uuid,
+                ${run.environmentId}::uuid, ${run.publisher.kind}, ${run.publisher.id}::uuid, ${run.baseUrl},
+                ${run.deploymentBaseUrl}, ${run.deploymentVersion}, ${run.git.branch}, ${run.git.sha},
+                ${run.git.dirty}::boolean, ${run.git.subject}, ${searchText(run.git)}, ${run.machine.hostname},
+                ${run.machine.platform}, ${run.selection.coverage},
+                ${sql.json({ folders: run.selection.folders, caseIds: run.selection.caseIds })}::jsonb,
+                ${run.tokenHash}, 'run-' || number || '-' || ${run.fixture?.scopeKey ?? null}::text,
+                ${run.fixture?.url ?? null}, ${run.fixture === null ? null : "pending"}, 'running', 0, 0, 0, 0, 0, 0,
+                ${date(run.startedAt)}::timestamptz, ${date(run.expiresAt)}::timestamptz
+              from counted
+              returning number, fixture_scope as scope
+            ), told as (
+              ${
+            insertEvent(sql, event, "started", {
+              label: `'${runLabel}' || started.number`,
+              path: `'${runPath}' || started.number`
+            })
+          }
+            )
+            select number, scope from started`.pipe(Effect.flatMap(theOne), dieOnSqlError),
+
+        finish: (id, finished, tests, event) =>
+          sql`with finished as (
+              update test_runs set state = ${finished.state}, result = ${finished.result}, error = ${finished.error},
+                total = ${finished.counts.total}, passed = ${finished.counts.passed}, flaky = ${finished.counts.flaky},
+                failed = ${finished.counts.failed}, skipped = ${finished.counts.skipped},
+                pass_rate = ${PgTypes.float8(finished.passRate)},
+                first_attempt_pass_rate = ${PgTypes.float8(finished.firstAttemptPassRate)},
+                duration_ms = ${PgTypes.float8(finished.durationMs)}, finished_at = ${date(finished.finishedAt)},
+                cleanup_status = ${finished.cleanup?.status ?? null},
+                cleanup_deleted = ${PgTypes.int4(finished.cleanup?.deleted ?? null)},
+                cleanup_remaining = ${PgTypes.int4(finished.cleanup?.remaining ?? null)}
+              where id = ${id} and state = 'running' and expires_at > ${date(finished.finishedAt)}
+              returning id, workspace_id
+            ), recorded as (
+              insert into test_run_tests (workspace_id, run_id, case_id, title, file, coverage, test_kind, priority,
+                status, files, attempt_status, attempt_duration_ms, attempt_started_at, attempt_error_message,
+                attempt_error_stack, attempt_files)
+              select finished.workspace_id, finished.id, t.case_id, t.title, t.file, t.coverage, t.test_kind,
+                t.priority, t.status, t.files::jsonb, t.attempt_status, t.attempt_duration_ms, t.attempt_started_at,
+                t.attempt_error_message, t.attempt_error_stack, t.attempt_files::jsonb
+              from finished, unnest(${texts(tests, (test) => test.caseId)}, ${texts(tests, (test) => test.title)},
+                ${texts(tests, (test) => test.file)}, ${texts(tests, (test) => test.coverage)},
+                ${texts(tests, (test) => test.testKind)}, ${texts(tests, (test) => test.priority)},
+                ${texts(tests, (test) => test.status)}, ${texts(tests, (test) => JSON.stringify(test.files))},
+                ${texts(tests, (test) => test.attempts[0]?.status)},
+                ${column(tests, PgTypes.OID.float8, (test) => test.attempts[0]?.durationMs)},
+                ${column(tests, PgTypes.OID.timestamptz, (test) => dateOrNull(test.attempts[0]?.startedAt))},
+                ${texts(tests, (test) => test.attempts[0]?.errorMessage)},
+                ${texts(tests, (test) => test.attempts[0]?.errorStack)},
+                ${texts(tests, (test) => jsonOrNull(test.attempts[0]?.files))}
+              ) as t (case_id, title, file, coverage, test_kind, priority, status, files, attempt_status,
+                attempt_duration_ms, attempt_started_at, attempt_error_message, attempt_error_stack, attempt_files)
+            ), told as (
+              ${insertEvent(sql, event, "finished")}
+            )
+            select id from finished`.pipe(Effect.map((rows) => rows.length === 1), dieOnSqlError),
+
+        expire: (now, eventIds) =>
+          sql<{ readonly workspaceId: WorkspaceId; readonly number: number }>`with overdue as (
+              select id from test_runs where state = 'running' and expires_at <= ${date(now)}
+              order by expires_at limit ${sql.literal(String(eventIds.length))} for update skip locked
+            ), interrupted as (
+              update test_runs r set state = 'interrupted', finished_at = r.expires_at,
+                cleanup_status = case when r.cleanup_status is not null then 'incomplete' end
+              from overdue where r.id = overdue.id
+              returning r.id, r.workspace_id, r.number, r.publisher_kind, r.publisher_id
+            ), events_of as (
+              select event.id, r.workspace_id, 'run_interrupted' as kind, r.publisher_kind as actor_kind,
+                r.publisher_id as actor_id, 'run' as subject_type, r.id::text as subject_id,
+                ${sql.literal(`'${runLabel}'`)} || r.number as subject_label,
+                ${sql.literal(`'${runPath}'`)} || r.number as subject_path, '[]'::jsonb as changes,
+                ${date(now)}::timestamptz as created_at
+              from (select *, row_number() over () as row from interrupted) r
+              join unnest(${column(eventIds, PgTypes.OID.uuid, (id) => id)}) with ordinality as event (id, row)
+                on event.row = r.row
+            ), told as (
+              ${insertEventRows(sql, "events_of")}
+            )
+            select workspace_id as "workspaceId", number from interrupted`.pipe(dieOnSqlError),
+
+        find: (workspaceId, number) =>
+          sql<SqlRow>`select ${columns}, ${publisher} from test_runs r ${joins}
+            where r.workspace_id = ${workspaceId} and r.number = ${number}`.pipe(
+            Effect.map((rows) => rows.map(readRun)[0]),
+            dieOnSqlError
+          ),
+
+        tests: (id) =>
+          sql<SqlTest>`select case_id as "caseId", title, file, coverage, test_kind as "testKind", priority, status,
+              files, attempt_status as "attemptStatus", attempt_duration_ms as "attemptDurationMs",
+              attempt_started_at as "attemptStartedAt", attempt_error_message as "attemptErrorMessage",
+              attempt_error_stack as "attemptErrorStack", attempt_files as "attemptFiles"
+            from test_run_tests where run_id = ${id}`.pipe(
+            Effect.map((rows) => rows.map(readTest)),
+            dieOnSqlError
+          ),
+
+        list: (workspaceId, filter, limit) => {
+          const always = conditions(workspaceId, filter)
+          const q = filter.q
+          // Each part of `q` has its own index to go by; together they would have none.
+          const ids = q === undefined
+            ? page(always, limit)
+            : sql`(${page([...always, sql`r.search like ${`%${escapeLike(searchPart(q))}%`}`], limit)})
+              union
+              (${page([...always, sql`${sha} between ${foldSha(q)} and ${foldSha(q) + last}`], limit)})
+              order by number desc limit ${sql.literal(String(limit))}`
+          return sql<SqlRow>`select ${columns}, ${publisher}
+            from (${ids}) as page join test_runs r on r.id = page.id ${joins}
+            order by r.number desc`.pipe(Effect.map((rows) => rows.map(readRun)), dieOnSqlError)
+        },
+
+        lock: (id) =>
+          sql<{ readonly state: RunState; readonly expiresAt: Date }>`select state, expires_at as "expiresAt"
+            from test_runs where id = ${id} for update`.pipe(
+            Effect.map((rows) => rows.map((row) => ({ state: row.state, expiresAt: iso(row.expiresAt) }))[0]),
+            dieOnSqlError
+          )
+      })
+    })
+  )
+
+  static readonly layerMemory = Layer.effect(
+    TestRunsRepo,
+    Effect.gen(function*() {
+      const memory = yield* MemoryStorage
+      return TestRunsRepo.of({
+        start: (run, event) =>
+          memory.write((database) =>
+            Effect.sync(() => {
+              const counters = database.table<number>("last_run_numbers")
+              const number = (counters.get(run.workspaceId) ?? 0) + 1
+              counters.set(run.workspaceId, number)
+              const { fixture, selection, tokenHash: _, ...rest } = run
+              const scope = fixture === null ? null : `run-${number}-${fixture.scopeKey}`
+              runsOf(database).set(run.id, {
+                ...rest,
+                ...emptyTally,
+                number,
+                coverage: selection.coverage,
+                state: "running",
+                result: null,
+                error: null,
+                cleanup: scope === null
+                  ? null
+                  : { scope, expiresAt: run.expiresAt, status: "pending", deleted: null, remaining: null },
+                durationMs: 0,
+                finishedAt: null
+              })
+              eventsOf(database).set(event.id, {
+                ...event,
+                subjectLabel: runLabel + number,
+                subjectPath: runPath + number
+              })
+              return { number, scope }
+            })
+          ),
+
+        finish: (id, { cleanup, ...finished }, tests, event) =>
+          memory.write((database) =>
+            Effect.sync(() => {
+              const run = runsOf(database).get(id)
+              if (run === undefined || !isRunning(run, finished.finishedAt)) return false
+              runsOf(database).set(id, {
+                ...run,
+                ...finished,
+                cleanup: run.cleanup === null || cleanup === null ? null : { ...run.cleanup, ...cleanup }
+              })
+              testsOf(database).set(id, tests)
+              eventsOf(database).set(event.id, event)
+              return true
+            })
+          ),
+
+        expire: (now, eventIds) =>
+          memory.write((database) =>
+            Effect.sync(() => {
+              const overdue = runsOf(database).filter((run) => run.state === "running" && !isRunning(run, now))
+              return eventIds.slice(0, overdue.length).flatMap((eventId, i) => {
+                const run = overdue[i]
+                if (run === undefined) return []
+                runsOf(database).set(run.id, expired(run))
+                eventsOf(database).set(eventId, {
+                  id: eventId,
+                  workspaceId: run.workspaceId,
+                  kind: "run_interrupted",
+                  actor: run.publisher,
+                  subjectType: "run",
+                  subjectId: run.id,
+                  subjectLabel: runLabel + run.number,
+                  subjectPath: runPath + run.number,
+                  changes: [],
+                  createdAt: now
+                })
+                return [{ workspaceId: run.workspaceId, number: run.number }]
+              })
+            })
+          ),
+
+        find: (workspaceId, number) =>
+          memory.read((database) => {
+            const run = runsOf(database).find((run) => run.workspaceId === workspaceId && run.number === number)
+            return run === undefined ? undefined : show(database, run)
+          }),
+
+        tests: (id) => memory.read((database) => testsOf(database).get(id) ?? []),
+
+        list: (workspaceId, filter, limit) =>
+          memory.read((database) =>
+            runsOf(database)
+              .filter((run) => run.workspaceId === workspaceId && matches(run, filter))
+              .sort((a, b) => b.number - a.number)
+              .slice(0, limit)
+              .map((run) => show(database, run))
+          ),
+
+        lock: (id) => memory.read((database) => runsOf(database).get(id))
+      })
+    })
+  )
+}
+
+/** The greatest character: what begins with a text lies between it and it followed by this. */
+const last = "\u{10FFFF}"
+
+const escapeLike = (text: string): string => text.replaceAll(/[\\%_]/g, "\\$&")
+
+const column = <A>(rows: ReadonlyArray<A>, type: number, value: (row: A) => unknown): PgTypes.Parameter =>
+  Result.getOrThrow(PgTypes.array(rows.map((row) => value(row) ?? null), type))
+
+const texts = <A>(rows: ReadonlyArray<A>, value: (row: A) => string | null | undefined): PgTypes.Parameter =>
+  column(rows, PgTypes.OID.text, value)
+
+const dateOrNull = (timestamp: Timestamp | undefined): Date | null => (timestamp === undefined ? null : date(timestamp))
+
+const jsonOrNull = (files: ReadonlyArray<string> | undefined): string | null =>
+  files === undefined ? null : JSON.stringify(files)
+
+/** The row of a statement that always gives one. */
+const theOne = <A>(rows: ReadonlyArray<A>): Effect.Effect<A> => {
+  const [row] = rows
+  return row === undefined ? Effect.die(new Error("The workspace of a run does not exist.")) : Effect.succeed(row)
+}
+
+interface SqlRow extends ActorRow {
+  readonly id: TestRunId
+  readonly workspaceId: WorkspaceId
+  readonly number: number
+  readonly state: RunState
+  readonly result: RunResult | null
+  readonly error: string | null
+  readonly total: number
+  readonly passed: number
+  readonly flaky: number
+  readonly failed: number
+  readonly skipped: number
+  readonly passRate: number | null
+  readonly firstAttemptPassRate: number | null
+  readonly productSlug: string
+  readonly productName: string
+  readonly environmentSlug: string
+  readonly environmentName: string
+  readonly environmentClass: EnvironmentClass
+  readonly baseUrl: string
+  readonly deploymentBaseUrl: string | null
+  readonly deploymentVersion: string | null
+  readonly gitBranch: string
+  readonly gitSha: string
+  readonly gitDirty: boolean
+  readonly gitSubject: string
+  readonly hostname: string
+  readonly platform: string
+  readonly coverage: Coverage | null
+  readonly fixtureScope: string | null
+  readonly cleanupStatus: Cleanup["status"] | null
+  readonly cleanupDeleted: number | null
+  readonly cleanupRemaining: number | null
+  readonly durationMs: number
+  readonly startedAt: Date
+  readonly expiresAt: Date
+  readonly finishedAt: Date | null
+}
+
+const readRun = (row: SqlRow): ShownTestRun => {
+  const expiresAt = iso(row.expiresAt)
+  return {
+    id: row.id,
+    workspaceId: row.workspaceId,
+    number: row.number,
+    state: row.state,
+    result: row.result,
+    counts: {
+      total: row.total,
+      passed: row.passed,
+      flaky: row.flaky,
+      failed: row.failed,
+      skipped: row.skipped
+    },
+    passRate: row.passRate,
+    firstAttemptPassRate: row.firstAttemptPassRate,
+    error: row.error,
+    product: { slug: row.productSlug, name: row.productName },
+    environment: { slug: row.environmentSlug, name: row.environmentName, class: row.environmentClass },
+    baseUrl: row.baseUrl,
+    deploymentBaseUrl: row.deploymentBaseUrl,
+    deploymentVersion: row.deploymentVersion,
+    git: { branch: row.gitBranch, sha: row.gitSha, dirty: row.gitDirty, subject: row.gitSubject },
+    machine: { hostname: row.hostname, platform: row.platform },
+    coverage: row.coverage,
+    cleanup: row.fixtureScope === null || row.cleanupStatus === null
+      ? null
+      : {
+        scope: row.fixtureScope,
+        expiresAt,
+        status: row.cleanupStatus,
+        deleted: row.cleanupDeleted,
+        remaining: row.cleanupRemaining
+      },
+    publisher: { kind: row.actorKind, id: row.actorId } as ActorRef,
+    publishedBy: readActor(row),
+    startedAt: iso(row.startedAt),
+    expiresAt,
+    finishedAt: isoOrNull(row.finishedAt),
+    durationMs: row.durationMs
+  }
+}
+
+interface SqlTest {
+  readonly caseId: string
+  readonly title: string
+  readonly file: string
+  readonly coverage: Coverage
+  readonly testKind: string
+  readonly priority: string | null
+  readonly status: TestStatus
+  readonly files: ReadonlyArray<string>
+  readonly attemptStatus: "failed" | "passed" | null
+  readonly attemptDurationMs: number | null
+  readonly attemptStartedAt: Date | null
+  readonly attemptErrorMessage: string | null
+  readonly attemptErrorStack: string | null
+  readonly attemptFiles: ReadonlyArray<string> | null
+}
+
+const readTest = (row: SqlTest): RecordedTest => ({
+  caseId: row.caseId,
+  title: row.title,
+  file: row.file,
+  coverage: row.coverage,
+  testKind: row.testKind,
+  priority: row.priority,
+  status: row.status,
+  files: row.files,
+  attempts: row.attemptStatus === null || row.attemptStartedAt === null
+    ? []
+    : [{
+      number: 1,
+      retry: null,
+      status: row.attemptStatus,
+      durationMs: row.attemptDurationMs ?? 0,
+      startedAt: iso(row.attemptStartedAt),
+      errorMessage: row.attemptErrorMessage,
+      errorStack: row.attemptErrorStack,
+      files: row.attemptFiles ?? []
+    }]
+})
+
+/** A run as the memory keeps it: references instead of what they show. */
+type MemoryRun = Omit<ShownTestRun, "product" | "environment" | "publishedBy"> & {
+  readonly productId: ProductId
+  readonly environmentId: EnvironmentId
+}
+
+const runsOf = (database: MemoryDatabase) => database.table<MemoryRun>("test_runs")
+const testsOf = (database: MemoryDatabase) => database.table<ReadonlyArray<RecordedTest>>("test_run_tests")
+const eventsOf = (database: MemoryDatabase) => database.table<StoredEvent>("events")
+
+const show = (database: MemoryDatabase, { environmentId, productId, ...run }: MemoryRun): ShownTestRun => {
+  const product = database.table<ProductRow>("products").get(productId)
+  const environment = database.table<EnvironmentRow>("environments").get(environmentId)
+  if (product === undefined || environment === undefined) throw new Error("A run refers to what does not exist.")
+  const publishedBy: Actor = resolveActor(database, run.publisher)
+  return {
+    ...run,
+    product: { slug: product.slug, name: product.name },
+    environment: { slug: environment.slug, name: environment.name, class: environment.class },
+    publishedBy
+  }
+}
+
+const matches = (run: MemoryRun, filter: TestRunFilter): boolean =>
+  (filter.productId === undefined || run.productId === filter.productId) &&
+  (filter.environmentId === undefined || run.environmentId === filter.environmentId) &&
+  (filter.result === undefined ||
+    (filter.result === "flaky" ? run.state === "finished" && run.counts.flaky > 0 : run.result === filter.result)) &&
+  (filter.q === undefined ||
+    searchText(run.git).includes(searchPart(filter.q)) || foldSha(run.git.sha).startsWith(foldSha(filter.q))) &&
+  (filter.commit === undefined || foldSha(run.git.sha) === foldSha(filter.commit)) &&
+  (filter.publisher === undefined || isSameActor(run.publisher, filter.publisher)) &&
+  (filter.below === undefined || run.number < filter.below)

@@ -1,0 +1,216 @@
+import { Effect } from "effect"
+import { createHash, randomBytes } from "node:crypto"
+import { mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, describe, it } from "vitest"
+import { makeDatabase } from "../support/Databases.ts"
+import { type ServerProcess, startServer } from "../support/ServerProcess.ts"
+
+/** `kill -9` of the server in the middle of starts, uploads and finishes: what was acknowledged is there afterwards. */
+
+const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
+const rounds = 4
+const testsPerRun = 40
+
+interface Attempted {
+  number: number
+  isFinished: boolean
+  triedToFinish: boolean
+  /** What each path may hold: the last acknowledged content, and those sent after it. */
+  readonly files: Map<string, { acknowledged: string | undefined; readonly inDoubt: Set<string> }>
+}
+
+const sha = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex")
+
+const call = async (server: ServerProcess, method: string, path: string, body?: unknown) => {
+  const response = await fetch(`${server.baseUrl}/v1/workspaces/main${path}`, {
+    method,
+    headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) })
+  })
+  if (response.status >= 400) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
+  return response.status === 204 ? undefined : ((await response.json()) as never)
+}
+
+const startBody = {
+  product: "shop",
+  environment: "ci",
+  baseUrl: "http://localhost",
+  git: { branch: "main", sha: "0".repeat(40), dirty: false, subject: "faults" },
+  machine: { hostname: "test", platform: "linux" },
+  selection: { coverage: null, folders: [], caseIds: [] }
+}
+
+const finishBody = {
+  interrupted: false,
+  error: null,
+  durationMs: 10,
+  tests: Array.from({ length: testsPerRun }, (_, index) => ({
+    caseId: `case-${index}`,
+    title: `Test ${index}`,
+    file: "a.spec.ts",
+    coverage: "regression",
+    testKind: "behavior",
+    priority: null,
+    files: [],
+    attempt: {
+      status: "passed",
+      durationMs: 1,
+      startedAt: "2026-11-21T00:00:00.000Z",
+      errorMessage: null,
+      errorStack: null,
+      files: []
+    }
+  }))
+}
+
+/** One publisher: starts runs, uploads to each, and finishes most of them, until the server dies. */
+const publish = async (server: ServerProcess, attempted: Array<Attempted>, isOver: () => boolean): Promise<void> => {
+  while (!isOver()) {
+    const started = (await call(server, "POST", "/test-runs", startBody)) as { number: number }
+    const run: Attempted = { number: started.number, isFinished: false, triedToFinish: false, files: new Map() }
+    attempted.push(run)
+    for (let i = 0; i < 4 && !isOver(); i++) {
+      const path = `trace-${i % 3}.zip`
+      const bytes = randomBytes(50_000 + Math.floor(Math.random() * 2_000_000))
+      const file = run.files.get(path) ?? { acknowledged: undefined, inDoubt: new Set<string>() }
+      run.files.set(path, file)
+      file.inDoubt.add(sha(bytes))
+      const response = await fetch(`${server.baseUrl}/v1/workspaces/main/test-runs/${run.number}/files/${path}`, {
+        method: "PUT",
+        headers: { authorization: `Bearer ${apiKey}` },
+        body: bytes
+      })
+      assert.oneOf(response.status, [200, 201], await response.text())
+      file.acknowledged = sha(bytes)
+      file.inDoubt.clear()
+    }
+    if (run.number % 4 === 0) continue
+    run.triedToFinish = true
+    await call(server, "POST", `/test-runs/${run.number}/finish`, finishBody)
+    run.isFinished = true
+  }
+}
+
+const filesOn = (directory: string): ReadonlyArray<string> =>
+  readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+
+/** Reads everything back, and compares it with what was attempted. Answers how many files are visible. */
+const verify = async (server: ServerProcess, attempted: ReadonlyArray<Attempted>): Promise<number> => {
+  const numbers: Array<number> = []
+  for (let cursor: number | null = null; ; ) {
+    const query: string = cursor === null ? "" : `?cursor=${cursor}`
+    const page = (await call(server, "GET", `/test-runs${query}`)) as {
+      runs: Array<{ number: number; state: string }>
+      nextCursor: number | null
+    }
+    numbers.push(...page.runs.map((run) => run.number))
+    cursor = page.nextCursor
+    if (cursor === null) break
+  }
+  assert.deepStrictEqual(
+    numbers,
+    Array.from({ length: numbers.length }, (_, index) => numbers.length - index),
+    "numbers have no gap"
+  )
+  let visible = 0
+  for (const run of attempted) {
+    const read = (await call(server, "GET", `/test-runs/${run.number}`)) as {
+      state: string
+      counts: { total: number }
+      tests: ReadonlyArray<unknown>
+    }
+    if (run.isFinished) assert.strictEqual(read.state, "finished", `run ${run.number} was acknowledged as finished`)
+    if (!run.triedToFinish) assert.strictEqual(read.state, "running")
+    assert.strictEqual(read.tests.length, read.state === "finished" ? testsPerRun : 0, `run ${run.number} is whole`)
+    assert.strictEqual(read.counts.total, read.tests.length)
+    for (const [path, file] of run.files) {
+      const response = await fetch(`${server.baseUrl}/v1/workspaces/main/test-runs/${run.number}/files/${path}`, {
+        headers: { authorization: `Bearer ${apiKey}` }
+      })
+      const bytes = new Uint8Array(await response.arrayBuffer())
+      if (response.status === 404) {
+        assert.isUndefined(file.acknowledged, `${path} of run ${run.number} was acknowledged`)
+        continue
+      }
+      assert.strictEqual(response.status, 200)
+      assert.include([file.acknowledged, ...file.inDoubt], sha(bytes), `${path} of run ${run.number} is whole`)
+      visible++
+    }
+  }
+  return visible
+}
+
+const databases = [
+  ["the embedded database", async () => ({ environment: {}, drop: async () => {} })],
+  [
+    "PostgreSQL",
+    async () => {
+      let drop = () => {}
+      const url = await new Promise<string>((resolve, reject) => {
+        const held = Effect.flatMap(makeDatabase, ({ url }) =>
+          Effect.callback<void>((resume) => {
+            drop = () => resume(Effect.void)
+            resolve(url)
+          }))
+        Effect.runPromise(Effect.scoped(held)).catch(reject)
+      })
+      const vaultKeys = `k1:${Buffer.alloc(32, 1).toString("base64")}`
+      return { environment: { DATABASE_URL: url, VAULT_KEYS: vaultKeys }, drop: async () => drop() }
+    }
+  ]
+] as const
+
+for (const [name, prepare] of databases) {
+  describe(`kill -9 on ${name}`, () => {
+    let server: ServerProcess | undefined
+    const dataDir = mkdtempSync(join(tmpdir(), "delivery-kill-"))
+    afterAll(async () => {
+      await server?.end()
+      rmSync(dataDir, { recursive: true, force: true })
+    })
+
+    it("loses nothing acknowledged, leaves no half-finished run and no stray file", async () => {
+      const { drop, environment } = await prepare()
+      const settings = { ...environment, DATA_DIR: dataDir, BOOTSTRAP_API_KEY: apiKey, LOG_LEVEL: "warn" }
+      server = await startServer(settings)
+      await call(server, "POST", "/products", { slug: "shop", name: "Shop", type: "library" })
+      await call(server, "POST", "/environments", { slug: "ci", name: "CI", class: "non-production" })
+      await call(server, "POST", "/deployments", { product: "shop", environment: "ci" })
+
+      const attempted: Array<Attempted> = []
+      for (let round = 0; round < rounds; round++) {
+        let isOver = false
+        const running = server
+        const publishers = Array.from({ length: 6 }, () =>
+          publish(running, attempted, () => isOver).catch((error: unknown) => {
+            // The server died under the request: that is the point. Any other failure is one.
+            if (!isOver) throw error
+          })
+        )
+        const settled = Promise.all(publishers)
+        await Promise.race([settled, new Promise((resolve) => setTimeout(resolve, 500 + Math.random() * 700))])
+        isOver = true
+        await running.end("SIGKILL")
+        await settled
+        server = await startServer(settings)
+        await verify(server, attempted)
+      }
+      assert.isAbove(attempted.length, rounds * 3)
+      const visible = await verify(server, attempted)
+      assert.isAbove(visible, rounds * 3)
+
+      // What the killed server was writing lapses within seconds and is swept away.
+      const files = join(dataDir, "files")
+      for (let i = 0; filesOn(files).length !== visible && i < 90; i++) {
+        await new Promise((resolve) => setTimeout(resolve, 500))
+      }
+      assert.strictEqual(filesOn(files).length, visible, "every file on the disk belongs to a run")
+      await server.end("SIGTERM")
+      await drop()
+    }, 180_000)
+  })
+}

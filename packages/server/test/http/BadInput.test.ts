@@ -1,0 +1,270 @@
+import { DeliveryApi } from "@delivery/domain/Api"
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
+import fc from "fast-check"
+import { Agent, request } from "node:http"
+import { DeliveryServer } from "../../src/testing.ts"
+import { servers } from "../support/Servers.ts"
+
+/** Wrong bodies, queries, paths and headers for every endpoint: never a fault, always the contract's error body. */
+
+interface Target {
+  readonly name: string
+  readonly method: string
+  readonly path: string
+  readonly example: unknown
+  readonly isOpen: boolean
+}
+
+const targets: ReadonlyArray<Target> = (() => {
+  const found: Array<Target> = []
+  HttpApi.reflect(DeliveryApi, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint, group }) => {
+      const { method, path } = endpoint as HttpApiEndpoint.Top
+      const [payload] = [...(endpoint as HttpApiEndpoint.Top).payload.values()]
+      const examples = payload?.schemas[0].ast.annotations?.["examples"] as ReadonlyArray<unknown> | undefined
+      found.push({
+        name: `${group.identifier}.${endpoint.identifier}`,
+        method,
+        path,
+        example: examples?.[0],
+        isOpen: group.identifier === "system" || path === "/v1/invites/accept"
+      })
+    }
+  })
+  return found
+})()
+
+interface Answer {
+  readonly status: number
+  readonly headers: Record<string, string | ReadonlyArray<string> | undefined>
+  readonly body: string
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: 4 })
+
+/** A request as bytes: nothing is made well-formed on the way. */
+const send = (
+  baseUrl: string,
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+  body: string | undefined
+): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const outgoing = request(baseUrl, { agent, method, path, headers }, (response) => {
+      let text = ""
+      response.setEncoding("utf8")
+      response.on("data", (chunk: string) => {
+        text += chunk
+      })
+      response.on("end", () => resolve({ status: response.statusCode!, headers: response.headers, body: text }))
+      response.on("error", reject)
+    })
+    outgoing.on("error", reject)
+    outgoing.end(body)
+  })
+
+const tags: Record<number, ReadonlyArray<string>> = {
+  400: ["InvalidInput"],
+  401: ["Unauthorized"],
+  403: ["Forbidden"],
+  404: ["NotFound"],
+  409: ["Conflict"],
+  416: ["InvalidInput"],
+  503: ["Unavailable"]
+}
+
+const assertContract = (target: Target, answer: Answer) => {
+  const said = `${target.name}: ${answer.status} ${answer.body.slice(0, 300)}`
+  assert.isBelow(answer.status, 500, said)
+  assert.match(String(answer.headers["x-request-id"]), /^[A-Za-z0-9_-]{8,64}$/, said)
+  if (answer.status < 400) return
+  assert.match(String(answer.headers["content-type"]), /^application\/json/, said)
+  const body = JSON.parse(answer.body) as { _tag: string; message: unknown; issues?: unknown; reason?: unknown }
+  assert.include(tags[answer.status] ?? [], body._tag, said)
+  assert.isString(body.message, said)
+  if (body._tag === "InvalidInput") assert.isArray(body.issues, said)
+  if (body._tag === "Conflict") assert.match(String(body.reason), /^[a-z]+(_[a-z]+)*$/, said)
+}
+
+const nasty = fc.constantFrom<unknown>(
+  null,
+  true,
+  0,
+  -1,
+  1.5,
+  1e308,
+  9_007_199_254_740_993,
+  "",
+  " ",
+  "\u0000",
+  "a\u0000b",
+  "\uD800",
+  "𐀀".repeat(40),
+  "x".repeat(70_000),
+  "../../etc/passwd",
+  "'; drop table persons; --",
+  "%00",
+  "2026-02-30T00:00:00.000Z",
+  "-271821-04-20T00:00:00.000Z",
+  "http://",
+  "javascript:alert(1)",
+  [],
+  {},
+  [null],
+  { __proto__: null },
+  { toString: 1 }
+)
+const anyValue = fc.oneof({ weight: 3, arbitrary: nasty }, { weight: 1, arbitrary: fc.jsonValue() })
+
+/** The value with the one at a place replaced, removed, or joined by another. */
+const mutate = (value: unknown, steps: ReadonlyArray<number>, by: unknown, mode: number): unknown => {
+  const [step, ...rest] = steps
+  if (step === undefined || typeof value !== "object" || value === null) return by
+  const copy: Record<string, unknown> | Array<unknown> = Array.isArray(value) ? [...value] : { ...value }
+  const keys = Object.keys(copy)
+  if (keys.length === 0) return by
+  const key = keys[step % keys.length]! as keyof typeof copy
+  if (rest.length === 0 && mode === 0) {
+    if (Array.isArray(copy)) copy.splice(Number(key), 1)
+    else delete copy[key]
+  } else if (rest.length === 0 && mode === 1) (copy as Record<string, unknown>)[`${String(key)}2`] = by
+  else copy[key] = mutate(copy[key], rest, by, mode) as never
+  return copy
+}
+
+const bodyOf = (example: unknown): fc.Arbitrary<string | undefined> =>
+  fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc
+        .tuple(fc.array(fc.nat(20), { minLength: 1, maxLength: 4 }), anyValue, fc.nat(3))
+        .map(([steps, by, mode]) => JSON.stringify(mutate(example ?? {}, steps, by, mode)))
+    },
+    { weight: 2, arbitrary: anyValue.map((value) => JSON.stringify(value)) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom(
+        undefined,
+        "",
+        "{",
+        "nul",
+        "\"\\ud800\"",
+        "{\"slug\":\"a\",\"slug\":\"b\"}",
+        "[".repeat(20_000),
+        "1e999",
+        "\u0000",
+        "{\"a\":\"\\u0000\"}"
+      )
+    },
+    { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 50 }) }
+  )
+
+const pathPart = fc.oneof(
+  fc.constantFrom(
+    "main",
+    "shop",
+    "ci",
+    "1",
+    "0",
+    "-1",
+    "01",
+    "1e3",
+    "2147483648",
+    "99999999999999999999",
+    "%00",
+    "%2F",
+    "%zz",
+    "%ff",
+    "..%2f..",
+    "0197a1b2-0000-7000-8000-000000000001",
+    "a".repeat(600)
+  ),
+  fc.string({ minLength: 1, maxLength: 12 }).map(encodeURIComponent)
+)
+
+const query = fc.oneof(
+  { weight: 2, arbitrary: fc.constant("") },
+  {
+    weight: 3,
+    arbitrary: fc
+      .array(
+        fc.tuple(
+          fc.constantFrom("archived", "product", "environment", "result", "q", "commit", "mine", "cursor", "x"),
+          fc.constantFrom("", "1", "0", "-1", "1.5", "1e9", "99999999999", "NaN", "true", "only", "%00", "%", "%ff", "a%20b", "main", "flaky")
+        ),
+        { minLength: 1, maxLength: 3 }
+      )
+      .map((pairs) => `?${pairs.map(([key, value]) => `${key}=${value}`).join("&")}`)
+  },
+  { weight: 1, arbitrary: fc.constantFrom("?", "??", "?=", "?&&", "?cursor", "?cursor[]=1", "?cursor=1&cursor=2") }
+)
+
+const headers = (apiKey: string) =>
+  fc.record(
+    {
+      authorization: fc.oneof(
+        { weight: 6, arbitrary: fc.constant(`Bearer ${apiKey}`) },
+        { weight: 1, arbitrary: fc.constantFrom("Bearer", "Bearer x", "Basic YTpi", `Bearer ${apiKey}x`, apiKey) }
+      ),
+      "content-type": fc.oneof(
+        { weight: 4, arbitrary: fc.constant("application/json") },
+        {
+          weight: 1,
+          arbitrary: fc.constantFrom("text/plain", "application/json; charset=utf-16", "multipart/form-data", ";", "x")
+        }
+      ),
+      range: fc.constantFrom("bytes=0-", "bytes=5-1", "bytes=-", "bytes=a-b", "x", "bytes=0-1,3-4"),
+      "if-none-match": fc.constantFrom("*", "\"", "x"),
+      "x-request-id": fc.constantFrom("", "short", "a".repeat(65), "kept-id-12345", "bad id with spaces"),
+      "x-api-key": fc.constantFrom(apiKey, "other")
+    },
+    { requiredKeys: ["authorization", "content-type"] }
+  )
+
+for (const [name, server] of servers) {
+  describe(`bad input on ${name}`, () => {
+    layer(server())((it) => {
+      for (const target of targets) {
+        it.effect(`${target.name} answers every nonsense in the contract's form`, () =>
+          Effect.gen(function* () {
+            const { apiKey, baseUrl } = yield* DeliveryServer
+            const key = Redacted.value(apiKey)
+            const parts = target.path.split("/")
+            const paths = fc
+              .tuple(...parts.map((part) => (part.startsWith(":") ? pathPart : fc.constant(part))))
+              .map((values) => values.join("/"))
+            yield* Effect.promise(() =>
+              fc.assert(
+                fc.asyncProperty(paths, query, headers(key), bodyOf(target.example), async (path, query, headers, body) => {
+                  const sent = { ...headers, ...(body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) }) }
+                  const answer = await send(baseUrl, target.method, path + query, sent, body)
+                  assertContract(target, answer)
+                  const id = headers["x-request-id"]
+                  if (id !== undefined && /^[A-Za-z0-9_-]{8,64}$/.test(id)) {
+                    assert.strictEqual(answer.headers["x-request-id"], id)
+                  }
+                  if (!target.isOpen && headers.authorization !== `Bearer ${key}`) {
+                    assert.oneOf(answer.status, [401, 404])
+                  }
+                }),
+                { numRuns: 40, interruptAfterTimeLimit: 20_000 }
+              )
+            )
+          }))
+      }
+
+      it.effect("and serves as before", () =>
+        Effect.gen(function* () {
+          const { apiKey, baseUrl } = yield* DeliveryServer
+          const answer = yield* Effect.promise(() =>
+            send(baseUrl, "GET", "/v1/me", { authorization: `Bearer ${Redacted.value(apiKey)}` }, undefined)
+          )
+          assert.strictEqual(answer.status, 200)
+        }))
+    })
+  })
+}

@@ -1,0 +1,66 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { createServer } from "node:net"
+import { fileURLToPath } from "node:url"
+
+const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+
+export interface ServerProcess {
+  readonly baseUrl: string
+  readonly child: ChildProcess
+  readonly pid: number
+  /** Everything it has printed so far. */
+  readonly output: () => string
+  /** Ends it and waits; SIGKILL unless told. */
+  readonly end: (signal?: NodeJS.Signals) => Promise<number | null>
+}
+
+export const freePort = async (): Promise<number> => {
+  const server = createServer()
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, "close")
+  return port
+}
+
+/** Starts `delivery serve` as a process of its own and waits until it is ready. Fails with its output if it ends. */
+export const startServer = async (environment: Record<string, string>): Promise<ServerProcess> => {
+  const port = environment["PORT"] ?? String(await freePort())
+  const child = spawn(process.execPath, [main, "serve"], {
+    env: { ...process.env, LOG_FORMAT: "json", ...environment, PORT: port },
+    stdio: ["ignore", "pipe", "pipe"]
+  })
+  let output = ""
+  const take = (chunk: Buffer) => {
+    output = (output + chunk.toString()).slice(-200_000)
+  }
+  child.stdout.on("data", take)
+  child.stderr.on("data", take)
+  const exited = once(child, "exit")
+  let hasExited = false
+  void exited.then(() => {
+    hasExited = true
+  })
+  const baseUrl = `http://127.0.0.1:${port}`
+  const isReady = () => fetch(`${baseUrl}/ready`).then((response) => response.ok, () => false)
+  for (let i = 0; !(await isReady()); i++) {
+    if (hasExited || i > 600) {
+      child.kill("SIGKILL")
+      throw new Error(`The server did not start:\n${output}`)
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  return {
+    baseUrl,
+    child,
+    pid: child.pid!,
+    output: () => output,
+    end: async (signal = "SIGKILL") => {
+      if (!hasExited) child.kill(signal)
+      const [code] = (await exited) as [number | null]
+      return code
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import { NodeServices } from "@effect/platform-node"
+import { Layer } from "effect"
+import { mkdtempSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { layerApp, layerSqlStorage } from "../../src/App.ts"
+import { Keyring } from "../../src/crypto/Keyring.ts"
+import { FileStore } from "../../src/files/FileStore.ts"
+import { DeliveryServer, serverOf } from "../../src/testing.ts"
+import { layerPostgres } from "./Databases.ts"
+
+type Environment = Readonly<Record<string, string>>
+
+/** A server over a new database on the suites' PostgreSQL, with its files in a new directory. */
+const layerPostgresServer = (environment: Environment = {}) =>
+  serverOf(
+    layerApp.pipe(
+      Layer.provide(layerSqlStorage),
+      Layer.provide(layerPostgres),
+      Layer.provide([FileStore.layer, Keyring.layer]),
+      Layer.provide(NodeServices.layer)
+    ),
+    { DATA_DIR: mkdtempSync(join(tmpdir(), "delivery-test-")), ...environment }
+  )
+
+/** The servers that HTTP suites run against, over a real socket. */
+export const servers: ReadonlyArray<readonly [
+  name: string,
+  layer: (environment?: Environment) => Layer.Layer<DeliveryServer, unknown>
+]> = [
+  ["memory", DeliveryServer.layerMemory],
+  ["PostgreSQL", layerPostgresServer]
+]
