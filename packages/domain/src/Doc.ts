@@ -1,10 +1,52 @@
 import type { Context } from "effect"
 import { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
+import { OneOf } from "./Text.ts"
 
-/** The summary and description of an operation in the API description. */
-export const doc = (summary: string, description: string): Context.Context<never> =>
-  OpenApi.annotations({ summary, description })
+/** What the schemas of an operation do not say of its answers. */
+interface Answers {
+  /** The reasons of its 409, each with the message of an example. */
+  readonly conflicts?: Readonly<Record<string, string>>
+  /** Statuses and headers that the handler sends itself, merged with those of the schemas. */
+  readonly responses?: Readonly<Record<number, Partial<OpenApi.OpenApiSpecResponse>>>
+}
+
+/** The summary and description of an operation in the API description, and what its schemas do not say. */
+export const doc = (summary: string, description: string, answers: Answers = {}): Context.Context<never> =>
+  OpenApi.annotations({
+    summary,
+    description,
+    transform: (operation) => ({ ...operation, responses: withAnswers(operation["responses"], answers) })
+  })
+
+const withAnswers = (declared: OpenApi.OpenAPISpecResponses, answers: Answers): OpenApi.OpenAPISpecResponses => {
+  const responses: OpenApi.OpenAPISpecResponses = { ...declared }
+  for (const [key, response] of Object.entries(answers.responses ?? {})) {
+    const status = Number(key)
+    const headers = { ...declared[status]?.headers, ...response.headers }
+    responses[status] = { description: "", ...declared[status], ...response, headers }
+  }
+  const conflict = declared[409]
+  const reasons = Object.entries(answers.conflicts ?? {})
+  if (conflict !== undefined && reasons.length > 0) {
+    const examples = reasons.map(([reason, message]) => [reason, { value: { _tag: "Conflict", message, reason } }])
+    responses[409] = {
+      ...conflict,
+      description: `${conflict.description} ${reasons.map(([reason]) => `\`${reason}\``).join(" or ")}.`,
+      content: Object.fromEntries(
+        Object.entries(conflict.content ?? {}).map(([type, media]) => [
+          type,
+          { ...media, examples: Object.fromEntries(examples) }
+        ])
+      )
+    }
+  }
+  return responses
+}
+
+/** An object in the body of a request; what is none is answered so, not with the name of a schema. */
+export const Body = <const Fields extends Schema.Struct.Fields>(fields: Fields): Schema.Struct<Fields> =>
+  Schema.Struct(fields).annotate({ message: "Expected an object" })
 
 /**
  * A slug, id or name in a path. Any text, since what nothing has is not found, after the form of the rest was checked
@@ -16,8 +58,9 @@ export const PathRef = Schema.String
 export const WorkspaceRef = PathRef.annotate({ description: "The workspace's slug or id.", examples: ["main"] })
 
 /** `archived`: whether a list holds archived objects. */
-export const Archived = Schema.Literals(["exclude", "include", "only"]).annotate({
-  description: "Whether archived objects are left out (the default), included, or the only ones."
+export const Archived = OneOf(["exclude", "include", "only"]).annotate({
+  description: "Whether archived objects are left out, included, or the only ones.",
+  default: "exclude"
 })
 export type Archived = typeof Archived.Type
 

@@ -5,7 +5,9 @@ import { Schema } from "effect"
  * trace, SQL or secret input.
  */
 
-const Message = Schema.String.annotate({ description: "What went wrong, for people." })
+/** The example stands here since the encoded form of a class is described without the class's own annotations. */
+const message = (example: string) =>
+  Schema.String.annotate({ description: "What went wrong, for people.", examples: [example] })
 
 const Reason = Schema.String.annotate({
   description: "A stable snake_case word that tells causes of one status apart."
@@ -13,8 +15,10 @@ const Reason = Schema.String.annotate({
 
 /** One thing wrong with a request: where, and what. */
 export const Issue = Schema.Struct({
-  path: Schema.Array(Schema.String).annotate({ description: "Keys from the root of the body or query to the value." }),
-  message: Message
+  path: Schema.Array(Schema.String).annotate({
+    description: "Keys from the root of the body or query to the value; empty for the request as a whole."
+  }),
+  message: Schema.String.annotate({ description: "What is wrong, for people." })
 }).annotate({
   identifier: "Issue",
   description: "One thing wrong with a request: where, and what.",
@@ -25,7 +29,11 @@ export type Issue = typeof Issue.Type
 /** 400: the request is malformed or a value is not allowed. */
 export class InvalidInput extends Schema.TaggedError<InvalidInput>()(
   "InvalidInput",
-  { message: Message, reason: Schema.optionalKey(Reason), issues: Schema.Array(Issue) },
+  {
+    message: message("name: Missing key"),
+    reason: Schema.optionalKey(Reason),
+    issues: Schema.Array(Issue).annotate({ description: "What is wrong, the first 20 things." })
+  },
   {
     httpApiStatus: 400,
     identifier: "InvalidInput",
@@ -41,7 +49,7 @@ export class InvalidInput extends Schema.TaggedError<InvalidInput>()(
 /** 401: no valid credential. The body never says which part was wrong. */
 export class Unauthorized extends Schema.TaggedError<Unauthorized>()(
   "Unauthorized",
-  { message: Message },
+  { message: message("A valid API key is required.") },
   { httpApiStatus: 401, identifier: "Unauthorized", description: "No valid API key." }
 ) {
   static readonly generic = new Unauthorized({ message: "A valid API key is required." })
@@ -50,14 +58,17 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()(
 /** 403: the caller's role may not do this. */
 export class Forbidden extends Schema.TaggedError<Forbidden>()(
   "Forbidden",
-  { message: Message, reason: Schema.optionalKey(Reason) },
+  {
+    message: message("This needs the role admin or more; yours is viewer."),
+    reason: Schema.optionalKey(Reason)
+  },
   { httpApiStatus: 403, identifier: "Forbidden", description: "The key's user or role may not do this." }
 ) {}
 
 /** 404: absent or invisible; the two answer alike. */
 export class NotFound extends Schema.TaggedError<NotFound>()(
   "NotFound",
-  { message: Message },
+  { message: message("The product does not exist.") },
   {
     httpApiStatus: 404,
     identifier: "NotFound",
@@ -77,14 +88,20 @@ export class NotFound extends Schema.TaggedError<NotFound>()(
 /** 409: the change conflicts with current data. `reason` is always present. */
 export class Conflict extends Schema.TaggedError<Conflict>()(
   "Conflict",
-  { message: Message, reason: Reason },
+  { message: message("The slug \"shop\" is already in use."), reason: Reason.annotate({ examples: ["slug_in_use"] }) },
   { httpApiStatus: 409, identifier: "Conflict", description: "The change conflicts with current data." }
 ) {}
 
 /** 500: a server failure. Report `requestId`, which is also the `x-request-id` header. */
 export class Internal extends Schema.TaggedError<Internal>()(
   "Internal",
-  { message: Message, requestId: Schema.String.annotate({ description: "The request's `x-request-id`." }) },
+  {
+    message: message("Something went wrong."),
+    requestId: Schema.String.annotate({
+      description: "The request's `x-request-id`.",
+      examples: ["8c5f2b1e-7a5d-4b8e-9d55-0c6a3f1f2e10"]
+    })
+  },
   { httpApiStatus: 500, identifier: "Internal", description: "A server failure; retry or report the request id." }
 ) {}
 

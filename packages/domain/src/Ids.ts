@@ -1,7 +1,11 @@
 import { Schema } from "effect"
 
 /** Ids are UUIDv7 strings made by the server (contract, section 1). */
-const uuid = Schema.String.annotate({ format: "uuid" })
+const uuid = Schema.String.annotate({
+  format: "uuid",
+  description: "UUIDv7, made by the server.",
+  examples: ["0197a1b2-0000-7000-8000-000000000001"]
+})
 
 export const WorkspaceId = uuid.pipe(Schema.brand("WorkspaceId"))
 export type WorkspaceId = typeof WorkspaceId.Type

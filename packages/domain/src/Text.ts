@@ -2,27 +2,48 @@ import { Schema, SchemaTransformation } from "effect"
 
 /** Text schemas shared by all rooms (contract, section 1). */
 
+/** Keeps a check out of the API description, where words say it better, and its annotations in. */
+export const undocumented = () => [{}, true] as const
+
 /** PostgreSQL text cannot hold NUL, and a lone surrogate does not survive UTF-8, so no body may carry either. */
 const isStorable = Schema.isPattern(/^[^\u0000\p{Cs}]*$/u, {
-  message: "Expected text without NUL characters and lone surrogates"
+  message: "Expected text without NUL characters and lone surrogates",
+  toJsonSchema: undocumented
 })
 
+/** At least `min` characters. */
+export const atLeast = (min: number) =>
+  Schema.isMinLength(min, {
+    message: min === 1 ? "Expected text that is not empty" : `Expected at least ${min} characters`
+  })
+
+/** At most `max` characters. */
+export const atMost = (max: number) => Schema.isMaxLength(max, { message: `Expected at most ${max} characters` })
+
+/** One of a few words; another one is answered with the list of them. */
+export const OneOf = <const Words extends ReadonlyArray<string>>(words: Words): Schema.Literals<Words> =>
+  Schema.Literals(words).annotate({ message: `Expected one of ${words.join(", ")}` })
+
 /** Any text of at most `max` characters. */
-export const Text = (max: number) => Schema.String.check(Schema.isMaxLength(max), isStorable)
+export const Text = (max: number) => Schema.String.check(atMost(max), isStorable)
 
 /** A name for people: trimmed, never empty, at most `max` characters, on one line. */
 export const Name = (max: number) =>
   Schema.String.check(
-    Schema.isPattern(/^[^\p{Cc}\p{Cs}]*$/u, { message: "Expected text without control characters" })
+    Schema.isPattern(/^[^\p{Cc}\p{Cs}]*$/u, {
+      message: "Expected text without control characters",
+      // What is described is the text that is sent, and its length is checked after trimming.
+      toJsonSchema: () => ({ minLength: 1, maxLength: max })
+    })
   ).pipe(
     Schema.decodeTo(
-      Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(max)),
+      Schema.String.check(atLeast(1), atMost(max)),
       SchemaTransformation.transform({ decode: (s) => s.trim(), encode: (s) => s })
     )
   )
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-const slugPattern = /^[a-z0-9]+(-[a-z0-9]+)*$/
+const slugPattern = /^[a-z0-9]+(-[a-z0-9]+)*$/u
 
 /** Whether `text` has the form of an id, in lower case. */
 export const isId = (text: string): boolean => uuidPattern.test(text)
@@ -38,25 +59,30 @@ export const Slug = Schema.String.check(
   Schema.isPattern(slugPattern, {
     message: "Expected lower-case letters, digits and single hyphens between them"
   }),
-  Schema.isMaxLength(60),
-  Schema.makeFilter<string>((slug) => !isId(slug) || "Expected a slug, not the form of an id")
-).annotate({ description: "Lower-case letters, digits and hyphens, at most 60 characters, not in the form of an id." })
+  atMost(60),
+  Schema.makeFilter<string>((slug) => !isId(slug) || "Expected a slug, not the form of an id", {
+    toJsonSchema: undocumented
+  })
+).annotate({
+  description: "Lower-case letters, digits and single hyphens between them, not in the form of an id.",
+  examples: ["shop"]
+})
 
 /** A slug or an id, as paths, bodies and filters take it. */
-export const Ref = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200), isStorable)
+export const Ref = Schema.String.check(atLeast(1), atMost(200), isStorable)
 
 /** An absolute http or https URL. */
 export const HttpUrl = Text(2_000).check(
   Schema.makeFilter<string>((text) => {
     if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return "Expected an absolute http(s) URL"
     return true
-  })
-).annotate({ format: "uri" })
+  }, { toJsonSchema: undocumented })
+).annotate({ format: "uri", description: "An absolute http or https URL." })
 
 /** An email address, kept in lower case. */
-export const Email = Text(254).pipe(
+export const Email = Text(254).annotate({ format: "email", description: "Kept in lower case." }).pipe(
   Schema.decodeTo(
     Schema.String.check(Schema.isPattern(/^[^\s@]+@[^\s@.]+(\.[^\s@.]+)*$/, { message: "Expected an email address" })),
     SchemaTransformation.transform({ decode: (s) => s.trim().toLowerCase(), encode: (s) => s })
   )
-).annotate({ format: "email" })
+)

@@ -1,7 +1,12 @@
 import { Schema } from "effect"
+import { undocumented } from "./Text.ts"
 
 /** An instant in UTC with milliseconds, `2026-11-21T09:30:00.000Z` (contract, section 1). */
-export const Timestamp = Schema.String.annotate({ format: "date-time", description: "UTC with milliseconds." })
+export const Timestamp = Schema.String.annotate({
+  format: "date-time",
+  description: "UTC with milliseconds.",
+  examples: ["2026-11-21T09:30:00.000Z"]
+})
 export type Timestamp = typeof Timestamp.Type
 
 const pattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/
@@ -12,8 +17,12 @@ export const TimestampInput = Schema.String.check(
   Schema.makeFilter<string>((text) => {
     const millis = pattern.test(text) && isCalendarDate(text.slice(0, 10)) ? Date.parse(text) : Number.NaN
     return (millis >= first && millis <= last) || "Expected an ISO 8601 timestamp with an offset"
-  })
-).annotate({ format: "date-time" })
+  }, { toJsonSchema: undocumented })
+).annotate({
+  format: "date-time",
+  description: "An ISO 8601 instant with an offset, from 1970 to 9999.",
+  examples: ["2026-11-21T09:30:10.000Z"]
+})
 
 /** Whether `YYYY-MM-DD` names a day of the calendar (not 30 February). */
 export const isCalendarDate = (text: string): boolean => {

@@ -92,10 +92,10 @@ export const layerServices = Layer.mergeAll(
   Invites.layer,
   Products.layer,
   Environments.layer,
-  TestRuns.layer,
   TestRunFiles.layer,
   TestRunExpiry
 ).pipe(
+  Layer.provideMerge(TestRuns.layer),
   Layer.provideMerge([ApiKeys.layer, Deployments.layer, Fixtures.layer]),
   Layer.provideMerge([ApiKeyUsage.layer, Events.layer, SigningKeys.layer]),
   Layer.provideMerge(SecureRandom.layerWebCrypto)

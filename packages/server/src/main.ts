@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 import "effect/schema/SchemaJITCompiler/enable"
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Cause, Effect, Layer } from "effect"
+import { Cause, Console, Effect, Exit } from "effect"
 import { Command } from "effect/cli"
+import { operatorMessage } from "./cli/OperatorMessage.ts"
 import { serve } from "./cli/Serve.ts"
 
 const delivery = Command.make("delivery").pipe(
@@ -11,15 +12,13 @@ const delivery = Command.make("delivery").pipe(
 )
 
 Command.run(delivery, { version: "1.0.0" }).pipe(
-  Effect.catchCause((cause) => {
-    // What an operator can mend is one line; anything else is a fault and shows all it has.
-    const error = Cause.squash(cause)
-    const line = isOperatorError(error) ? error.message : Cause.pretty(cause)
-    console.error(line)
-    return Effect.sync(() => {
-      process.exitCode = 1
-    })
-  }),
+  Effect.tapCause((cause) =>
+    Cause.hasInterruptsOnly(cause) ? Effect.void : Console.error(operatorMessage(cause) ?? Cause.pretty(cause))
+  ),
   Effect.provide(NodeServices.layer),
-  NodeRuntime.runMain
+  NodeRuntime.runMain({
+    disableErrorReporting: true,
+    // A server that was told to stop and did has not failed.
+    teardown: (exit, onExit) => onExit(Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause) ? 1 : 0)
+  })
 )

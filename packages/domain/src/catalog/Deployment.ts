@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { DeploymentId } from "../Ids.ts"
-import { HttpUrl, Ref, Text } from "../Text.ts"
+import { Body } from "../Doc.ts"
+import { atLeast, HttpUrl, Ref, Text } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { EnvironmentRef } from "./Environment.ts"
 import { ProductRef } from "./Product.ts"
@@ -51,25 +52,31 @@ export const Deployment = Schema.Struct({
 export type Deployment = typeof Deployment.Type
 
 const target = {
-  baseUrl: Schema.optionalKey(Schema.NullOr(HttpUrl)),
-  fixtureUrl: Schema.optionalKey(Schema.NullOr(HttpUrl)),
-  version: Schema.optionalKey(Schema.NullOr(Text(200).check(Schema.isMinLength(1))))
+  baseUrl: Schema.optionalKey(
+    Schema.NullOr(HttpUrl).annotate({ description: "Where the product answers; websites and APIs need one." })
+  ),
+  fixtureUrl: Schema.optionalKey(Schema.NullOr(HttpUrl).annotate({ description: "The deployment's Fixture API." })),
+  version: Schema.optionalKey(
+    Schema.NullOr(Text(200).check(atLeast(1))).annotate({ description: "The running build, such as a commit SHA." })
+  )
 }
 
-export const CreateDeployment = Schema.Struct({
+export const CreateDeployment = Body({
   product: Ref.annotate({ description: "The product's slug or id." }),
   environment: Ref.annotate({ description: "The environment's slug or id." }),
   ...target
 }).annotate({
   identifier: "CreateDeployment",
+  description: "A product in an environment.",
   examples: [
     { product: "shop", environment: "staging", baseUrl: "https://staging.shop.example.com", version: "9fceb02" }
   ]
 })
 export type CreateDeployment = typeof CreateDeployment.Type
 
-export const UpdateDeployment = Schema.Struct(target).annotate({
+export const UpdateDeployment = Body(target).annotate({
   identifier: "UpdateDeployment",
+  description: "The fields of a deployment to change.",
   examples: [{ version: "a1b2c3d" }]
 })
 export type UpdateDeployment = typeof UpdateDeployment.Type

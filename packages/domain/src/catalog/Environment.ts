@@ -1,9 +1,10 @@
 import { Schema } from "effect"
 import { EnvironmentId } from "../Ids.ts"
-import { Name, Slug } from "../Text.ts"
+import { Body } from "../Doc.ts"
+import { Name, OneOf, Slug } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 
-export const EnvironmentClass = Schema.Literals(["production", "non-production"]).annotate({
+export const EnvironmentClass = OneOf(["production", "non-production"]).annotate({
   identifier: "EnvironmentClass",
   description: "Secret values of production environments are never readable.",
   examples: ["non-production"]
@@ -66,16 +67,21 @@ export type Environment = typeof Environment.Type
 
 const emoji = Schema.optionalKey(Schema.NullOr(Name(16)))
 
-export const CreateEnvironment = Schema.Struct({ slug: Slug, name: Name(100), class: EnvironmentClass, emoji }).annotate({
+export const CreateEnvironment = Body({ slug: Slug, name: Name(100), class: EnvironmentClass, emoji }).annotate({
   identifier: "CreateEnvironment",
+  description: "A new environment.",
   examples: [{ slug: "staging", name: "Staging", class: "non-production", emoji: "🧪" }]
 })
 export type CreateEnvironment = typeof CreateEnvironment.Type
 
-export const UpdateEnvironment = Schema.Struct({
+export const UpdateEnvironment = Body({
   slug: Schema.optionalKey(Slug),
   name: Schema.optionalKey(Name(100)),
   class: Schema.optionalKey(EnvironmentClass),
   emoji
-}).annotate({ identifier: "UpdateEnvironment", examples: [{ emoji: null }] })
+}).annotate({
+  identifier: "UpdateEnvironment",
+  description: "The fields of an environment to change.",
+  examples: [{ name: "Staging EU", emoji: null }]
+})
 export type UpdateEnvironment = typeof UpdateEnvironment.Type

@@ -1,9 +1,10 @@
 import { Schema } from "effect"
 import { ProductId } from "../Ids.ts"
-import { Name, Slug } from "../Text.ts"
+import { Body } from "../Doc.ts"
+import { atMost, Name, OneOf, Slug } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 
-export const ProductType = Schema.Literals(["website", "api", "app", "library", "service"]).annotate({
+export const ProductType = OneOf(["website", "api", "app", "library", "service"]).annotate({
   identifier: "ProductType",
   description: "What kind of thing the product is; websites and APIs need a `baseUrl` to be deployed.",
   examples: ["website"]
@@ -15,9 +16,9 @@ export const needsBaseUrl = (type: ProductType): boolean => type === "website" |
 
 /** A repository on a code host, `owner/name`. */
 const Repository = Schema.String.check(
-  Schema.isPattern(/^[A-Za-z0-9._-]+\/[A-Za-z0-9._-]+$/, { message: "Expected owner/name" }),
-  Schema.isMaxLength(200)
-).annotate({ description: "`owner/name`" })
+  Schema.isPattern(/^[A-Za-z0-9._-]+\/[A-Za-z0-9._-]+$/u, { message: "Expected owner/name" }),
+  atMost(200)
+).annotate({ description: "On the code host, `owner/name`." })
 
 /** A product as other objects show it. */
 export const ProductRef = Schema.Struct({
@@ -47,7 +48,7 @@ export const Product = Schema.Struct({
   slug: Schema.String,
   name: Schema.String,
   type: ProductType,
-  repository: Schema.NullOr(Schema.String),
+  repository: Schema.NullOr(Schema.String).annotate({ description: "On the code host, `owner/name`." }),
   archived: Schema.Boolean,
   archivedAt: Schema.NullOr(Timestamp),
   createdAt: Timestamp,
@@ -71,21 +72,26 @@ export const Product = Schema.Struct({
 })
 export type Product = typeof Product.Type
 
-export const CreateProduct = Schema.Struct({
+export const CreateProduct = Body({
   slug: Slug,
   name: Name(100),
   type: ProductType,
   repository: Schema.optionalKey(Schema.NullOr(Repository))
 }).annotate({
   identifier: "CreateProduct",
+  description: "A new product.",
   examples: [{ slug: "shop", name: "Shop", type: "website", repository: "acme/shop" }]
 })
 export type CreateProduct = typeof CreateProduct.Type
 
-export const UpdateProduct = Schema.Struct({
+export const UpdateProduct = Body({
   slug: Schema.optionalKey(Slug),
   name: Schema.optionalKey(Name(100)),
   type: Schema.optionalKey(ProductType),
   repository: Schema.optionalKey(Schema.NullOr(Repository))
-}).annotate({ identifier: "UpdateProduct", examples: [{ name: "Web shop" }] })
+}).annotate({
+  identifier: "UpdateProduct",
+  description: "The fields of a product to change.",
+  examples: [{ name: "Web shop", repository: null }]
+})
 export type UpdateProduct = typeof UpdateProduct.Type

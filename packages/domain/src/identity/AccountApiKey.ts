@@ -1,8 +1,9 @@
 import { Schema } from "effect"
-import { Name } from "../Text.ts"
+import { Body } from "../Doc.ts"
+import { Name, OneOf } from "../Text.ts"
 import { ApiKey, NewApiKey } from "./ApiKey.ts"
 
-const role = Schema.Literals(["viewer", "member", "admin"]).annotate({ description: "What the key may do." })
+const role = OneOf(["viewer", "member", "admin"]).annotate({ description: "What the key may do." })
 
 /** A key of a workspace that no person stands behind (contract, section 3). */
 export const AccountApiKey = Schema.Struct({ ...ApiKey.fields, role }).annotate({
@@ -39,8 +40,9 @@ export const NewAccountApiKey = Schema.Struct({ ...NewApiKey.fields, role }).ann
 })
 export type NewAccountApiKey = typeof NewAccountApiKey.Type
 
-export const CreateAccountApiKey = Schema.Struct({ name: Name(80), role }).annotate({
+export const CreateAccountApiKey = Body({ name: Name(80), role }).annotate({
   identifier: "CreateAccountApiKey",
+  description: "A new account API key.",
   examples: [{ name: "ci", role: "member" }]
 })
 export type CreateAccountApiKey = typeof CreateAccountApiKey.Type

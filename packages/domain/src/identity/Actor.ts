@@ -21,10 +21,14 @@ export type Person = typeof Person.Type
 
 /** Who did something (contract, section 1): a person, an agent for a person, an account API key, or one since removed. */
 export const Actor = Schema.Union([
-  Schema.Struct({ kind: Schema.Literal("user"), id: PersonId, name: Schema.String, email: Schema.String }),
-  Schema.Struct({ kind: Schema.Literal("agent"), id: Schema.String, name: Schema.String, person: Person }),
-  Schema.Struct({ kind: Schema.Literal("apiKey"), id: ApiKeyId, name: Schema.String }),
-  Schema.Struct({ kind: Schema.Literal("removed") })
+  Schema.Struct({ kind: Schema.Literal("user"), id: PersonId, name: Schema.String, email: Schema.String }).annotate({
+    title: "user"
+  }),
+  Schema.Struct({ kind: Schema.Literal("agent"), id: Schema.String, name: Schema.String, person: Person }).annotate({
+    title: "agent"
+  }),
+  Schema.Struct({ kind: Schema.Literal("apiKey"), id: ApiKeyId, name: Schema.String }).annotate({ title: "apiKey" }),
+  Schema.Struct({ kind: Schema.Literal("removed") }).annotate({ title: "removed" })
 ]).annotate({
   identifier: "Actor",
   description: "Who did something: a person, an agent for a person, an account API key, or one since removed.",

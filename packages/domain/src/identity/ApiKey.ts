@@ -1,11 +1,12 @@
 import { Schema } from "effect"
 import { ApiKeyId } from "../Ids.ts"
+import { Body } from "../Doc.ts"
 import { Name } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 
 const fields = {
   id: ApiKeyId,
-  name: Schema.String,
+  name: Schema.String.annotate({ description: "What its owner calls it." }),
   tokenPrefix: Schema.String.annotate({ description: "The first 8 characters of the secret." }),
   lastFour: Schema.String.annotate({ description: "The last 4 characters of the secret." })
 }
@@ -42,8 +43,9 @@ export type NewApiKey = typeof NewApiKey.Type
 /** The number of active keys a person may hold. */
 export const maxActiveApiKeys = 20
 
-export const CreateApiKey = Schema.Struct({ name: Name(80) }).annotate({
+export const CreateApiKey = Body({ name: Name(80) }).annotate({
   identifier: "CreateApiKey",
+  description: "A new API key.",
   examples: [{ name: "laptop" }]
 })
 export type CreateApiKey = typeof CreateApiKey.Type
@@ -51,6 +53,7 @@ export type CreateApiKey = typeof CreateApiKey.Type
 /** The answer of a revocation. */
 export const Revoked = Schema.Struct({ ok: Schema.Literal(true) }).annotate({
   identifier: "Revoked",
+  description: "The key is revoked.",
   examples: [{ ok: true }]
 })
 export type Revoked = typeof Revoked.Type

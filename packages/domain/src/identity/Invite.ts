@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { InviteId, PersonId } from "../Ids.ts"
-import { Email, Name } from "../Text.ts"
+import { Body } from "../Doc.ts"
+import { atLeast, atMost, Email, Name, OneOf } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { Actor, Person } from "./Actor.ts"
 import { NewApiKey } from "./ApiKey.ts"
@@ -10,15 +11,16 @@ import { WorkspaceMembership } from "./Workspace.ts"
 /** How long an invite can be accepted, in milliseconds: 7 days. */
 export const inviteLifetimeMillis = 7 * 24 * 60 * 60 * 1000
 
-export const InviteStatus = Schema.Literals(["pending", "accepted", "revoked", "expired"]).annotate({
+export const InviteStatus = OneOf(["pending", "accepted", "revoked", "expired"]).annotate({
   identifier: "InviteStatus",
+  description: "Only a pending invite can be accepted.",
   examples: ["pending"]
 })
 export type InviteStatus = typeof InviteStatus.Type
 
 const fields = {
   id: InviteId,
-  email: Schema.String,
+  email: Schema.String.annotate({ description: "Who is invited." }),
   role: Role,
   status: InviteStatus,
   inviter: Actor,
@@ -68,17 +70,21 @@ export const NewInvite = Schema.Struct({
 })
 export type NewInvite = typeof NewInvite.Type
 
-export const CreateInvite = Schema.Struct({ email: Email, role: Role }).annotate({
+export const CreateInvite = Body({ email: Email, role: Role }).annotate({
   identifier: "CreateInvite",
+  description: "Whom to invite, and the role they get.",
   examples: [{ email: "sam@example.com", role: "member" }]
 })
 export type CreateInvite = typeof CreateInvite.Type
 
-export const AcceptInvite = Schema.Struct({
-  token: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200)),
-  name: Name(100).annotate({ description: "The new person's name; ignored for an email already known." })
+export const AcceptInvite = Body({
+  token: Schema.String.check(atLeast(1), atMost(200)).annotate({ description: "The invite's secret (`itk_...`)." }),
+  name: Name(100).pipe(
+    Schema.annotateEncoded({ description: "The new person's name; ignored for an email already known." })
+  )
 }).annotate({
   identifier: "AcceptInvite",
+  description: "The token of an invite, and who accepts it.",
   examples: [{ token: "itk_4fGhTz0sVq1Jm7Rk2Lx9Wc5Bn8Yd3Pa6Ue0H9aZk", name: "Sam Lee" }]
 })
 export type AcceptInvite = typeof AcceptInvite.Type
@@ -87,9 +93,9 @@ export type AcceptInvite = typeof AcceptInvite.Type
 export const AcceptedInvite = Schema.Struct({
   person: Person,
   workspace: WorkspaceMembership,
-  apiKey: Schema.NullOr(NewApiKey)
+  apiKey: Schema.NullOr(NewApiKey).annotate({ description: "Null for a person already known." })
 }).annotate({
   identifier: "AcceptedInvite",
-  description: "A new person gets their first API key; a known one joins with the keys they have (`apiKey` null)."
+  description: "A new person gets their first API key; a known one joins with the keys they have."
 })
 export type AcceptedInvite = typeof AcceptedInvite.Type

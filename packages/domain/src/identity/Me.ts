@@ -9,14 +9,14 @@ export const Me = Schema.Union([
     id: PersonId,
     name: Schema.String,
     email: Schema.String,
-    workspaces: Schema.Array(WorkspaceMembership)
-  }),
+    workspaces: Schema.Array(WorkspaceMembership).annotate({ description: "Where the person is an active member." })
+  }).annotate({ title: "user" }),
   Schema.Struct({
     kind: Schema.Literal("apiKey"),
     id: ApiKeyId,
     name: Schema.String,
-    workspaces: Schema.Array(WorkspaceMembership)
-  })
+    workspaces: Schema.Array(WorkspaceMembership).annotate({ description: "The one workspace of the key." })
+  }).annotate({ title: "apiKey" })
 ]).annotate({
   identifier: "Me",
   description: "Whom the key stands for, and the workspaces it may act in, by name.",

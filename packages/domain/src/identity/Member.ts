@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { PersonId } from "../Ids.ts"
+import { Body } from "../Doc.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { Role } from "./Role.ts"
 
@@ -9,7 +10,7 @@ export const Member = Schema.Struct({
   name: Schema.String,
   email: Schema.String,
   role: Role,
-  active: Schema.Boolean,
+  active: Schema.Boolean.annotate({ description: "Whether their keys work in the workspace." }),
   joinedAt: Timestamp
 }).annotate({
   identifier: "Member",
@@ -27,8 +28,9 @@ export const Member = Schema.Struct({
 })
 export type Member = typeof Member.Type
 
-export const UpdateMember = Schema.Struct({ role: Role }).annotate({
+export const UpdateMember = Body({ role: Role }).annotate({
   identifier: "UpdateMember",
+  description: "The new role of a member.",
   examples: [{ role: "admin" }]
 })
 export type UpdateMember = typeof UpdateMember.Type

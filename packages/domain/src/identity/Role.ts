@@ -1,7 +1,7 @@
-import { Schema } from "effect"
+import { OneOf } from "../Text.ts"
 
 /** What a member or account key may do in a workspace, from least to most (contract, section 3). */
-export const Role = Schema.Literals(["viewer", "member", "admin", "owner"]).annotate({
+export const Role = OneOf(["viewer", "member", "admin", "owner"]).annotate({
   identifier: "Role",
   description: "viewer: reads; member: changes and publishes; admin: manages; owner: manages owners too.",
   examples: ["member"]

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { WorkspaceId } from "../Ids.ts"
+import { Body } from "../Doc.ts"
 import { Name, Slug } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { Role } from "./Role.ts"
@@ -43,14 +44,19 @@ export const WorkspaceMembership = Schema.Struct({
 })
 export type WorkspaceMembership = typeof WorkspaceMembership.Type
 
-export const CreateWorkspace = Schema.Struct({ slug: Slug, name: Name(100) }).annotate({
+export const CreateWorkspace = Body({ slug: Slug, name: Name(100) }).annotate({
   identifier: "CreateWorkspace",
+  description: "A new workspace.",
   examples: [{ slug: "acme", name: "Acme" }]
 })
 export type CreateWorkspace = typeof CreateWorkspace.Type
 
-export const UpdateWorkspace = Schema.Struct({
+export const UpdateWorkspace = Body({
   slug: Schema.optionalKey(Slug),
   name: Schema.optionalKey(Name(100))
-}).annotate({ identifier: "UpdateWorkspace", examples: [{ name: "Acme Inc." }] })
+}).annotate({
+  identifier: "UpdateWorkspace",
+  description: "The fields of a workspace to change.",
+  examples: [{ name: "Acme Inc." }]
+})
 export type UpdateWorkspace = typeof UpdateWorkspace.Type

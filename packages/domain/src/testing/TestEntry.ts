@@ -1,8 +1,10 @@
 import { Schema } from "effect"
+import { Body } from "../Doc.ts"
+import { atLeast, atMost, OneOf } from "../Text.ts"
 import { Timestamp, TimestampInput } from "../Timestamp.ts"
 
 /** How much of the product a test belongs to the check of (service document, TestRun). */
-export const Coverage = Schema.Literals(["critical", "acceptance", "regression", "exhaustive"]).annotate({
+export const Coverage = OneOf(["critical", "acceptance", "regression", "exhaustive"]).annotate({
   identifier: "Coverage",
   description: "How much a selection covers, from least to most.",
   examples: ["acceptance"]
@@ -11,9 +13,12 @@ export type Coverage = typeof Coverage.Type
 
 export const TestStatus = Schema.Literals(["failed", "flaky", "passed", "skipped"]).annotate({
   identifier: "TestStatus",
+  description: "`flaky`: failed in the run, and passed every attempt of a retry.",
   examples: ["passed"]
 })
 export type TestStatus = typeof TestStatus.Type
+
+const files = Schema.Array(Schema.String)
 
 /** One execution of a test (service document, Attempt entry). */
 export const Attempt = Schema.Struct({
@@ -22,60 +27,150 @@ export const Attempt = Schema.Struct({
   status: Schema.Literals(["failed", "passed"]),
   durationMs: Schema.Finite.annotate({ description: "Milliseconds." }),
   startedAt: Timestamp,
-  errorMessage: Schema.NullOr(Schema.String),
-  errorStack: Schema.NullOr(Schema.String),
-  files: Schema.Array(Schema.String)
-}).annotate({ identifier: "Attempt", description: "One execution of a test." })
+  errorMessage: Schema.NullOr(Schema.String).annotate({ description: "Null unless it failed." }),
+  errorStack: Schema.NullOr(Schema.String).annotate({ description: "Null unless it failed." }),
+  files: files.annotate({ description: "Paths of the attempt's files, uploaded or not." })
+}).annotate({
+  identifier: "Attempt",
+  description: "One execution of a test.",
+  examples: [
+    {
+      number: 1,
+      retry: null,
+      status: "failed",
+      durationMs: 3_120,
+      startedAt: "2026-11-21T09:30:10.000Z",
+      errorMessage: "Expected 200, got 500",
+      errorStack: "Error: Expected 200, got 500\n    at checkout.spec.ts:12:9",
+      files: ["checkout/pays-by-card/stdout.txt"]
+    }
+  ]
+})
 export type Attempt = typeof Attempt.Type
+
+const described = {
+  caseId: "Names the test across runs; unique in one.",
+  title: "As the test runner prints it.",
+  file: "Where the test is written.",
+  testKind: "Such as `behavior` or `journey`.",
+  priority: "The test's importance in words of the team; null when it has none.",
+  files: "Paths of the test's files, uploaded or not."
+}
 
 /** A test of a run (service document, Test entry). */
 export const TestEntry = Schema.Struct({
-  caseId: Schema.String,
-  title: Schema.String,
-  file: Schema.String,
+  caseId: Schema.String.annotate({ description: described.caseId }),
+  title: Schema.String.annotate({ description: described.title }),
+  file: Schema.String.annotate({ description: described.file }),
   coverage: Coverage,
-  testKind: Schema.String,
-  priority: Schema.NullOr(Schema.String),
+  testKind: Schema.String.annotate({ description: described.testKind }),
+  priority: Schema.NullOr(Schema.String).annotate({ description: described.priority }),
   status: TestStatus,
-  durationMs: Schema.Finite.annotate({ description: "Milliseconds of the last attempt." }),
+  durationMs: Schema.Finite.annotate({ description: "Milliseconds of the last attempt; 0 for a skipped test." }),
   errorMessage: Schema.NullOr(Schema.String).annotate({ description: "Of the last failed attempt." }),
-  files: Schema.Array(Schema.String),
-  attempts: Schema.Array(Attempt)
-}).annotate({ identifier: "TestEntry", description: "A test of a run with its attempts." })
+  files: files.annotate({ description: described.files }),
+  attempts: Schema.Array(Attempt).annotate({ description: "In order; none for a skipped test." })
+}).annotate({
+  identifier: "TestEntry",
+  description: "A test of a run with its attempts.",
+  examples: [
+    {
+      caseId: "checkout.spec.ts:pays-by-card",
+      title: "Checkout › pays by card",
+      file: "checkout.spec.ts",
+      coverage: "acceptance",
+      testKind: "journey",
+      priority: null,
+      status: "failed",
+      durationMs: 3_120,
+      errorMessage: "Expected 200, got 500",
+      files: [],
+      attempts: [
+        {
+          number: 1,
+          retry: null,
+          status: "failed",
+          durationMs: 3_120,
+          startedAt: "2026-11-21T09:30:10.000Z",
+          errorMessage: "Expected 200, got 500",
+          errorStack: "Error: Expected 200, got 500\n    at checkout.spec.ts:12:9",
+          files: ["checkout/pays-by-card/stdout.txt"]
+        }
+      ]
+    }
+  ]
+})
 export type TestEntry = typeof TestEntry.Type
 
 const Duration = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)).annotate({ description: "Milliseconds." })
 const optionalText = Schema.optionalKey(Schema.NullOr(Schema.String))
-const optionalFiles = Schema.optionalKey(Schema.Array(Schema.String))
+const optionalFiles = Schema.optionalKey(files.annotate({ description: "Paths of files, uploaded or not." }))
 
 /** The first attempt of a test as the publisher reports it. */
 export const AttemptReport = Schema.Union([
   Schema.Struct({
-    status: Schema.Literals(["failed", "passed"]),
+    status: Schema.Literals(["failed", "passed"]).annotate({ message: "Expected one of failed, passed, skipped" }),
     durationMs: Duration,
     startedAt: TimestampInput,
     errorMessage: optionalText,
     errorStack: optionalText,
     files: optionalFiles
-  }),
-  Schema.Struct({ status: Schema.Literal("skipped") })
-]).annotate({ identifier: "AttemptReport", description: "One execution of a test, or `skipped`." })
+  }).annotate({ title: "ran" }),
+  Schema.Struct({ status: Schema.Literal("skipped") }).annotate({ title: "skipped" })
+]).annotate({
+  identifier: "AttemptReport",
+  description: "One execution of a test, or `skipped`.",
+  examples: [
+    {
+      status: "failed",
+      durationMs: 3_120,
+      startedAt: "2026-11-21T09:30:10.000Z",
+      errorMessage: "Expected 200, got 500",
+      errorStack: "Error: Expected 200, got 500\n    at checkout.spec.ts:12:9",
+      files: ["checkout/pays-by-card/stdout.txt"]
+    }
+  ]
+})
 export type AttemptReport = typeof AttemptReport.Type
 
-const bounded = (minimum: number, maximum: number) =>
-  Schema.String.check(Schema.isMinLength(minimum), Schema.isMaxLength(maximum))
+const bounded = (minimum: number, maximum: number) => Schema.String.check(atLeast(minimum), atMost(maximum))
 
 /** A test as the publisher reports it on finish. */
-export const TestReport = Schema.Struct({
-  caseId: bounded(1, 500).annotate({ description: "Unique in the run." }),
-  title: bounded(0, 4_000),
-  file: bounded(0, 4_000),
+export const TestReport = Body({
+  caseId: bounded(1, 500).annotate({ description: described.caseId }),
+  title: bounded(0, 4_000).annotate({ description: described.title }),
+  file: bounded(0, 4_000).annotate({ description: described.file }),
   coverage: Coverage,
-  testKind: bounded(0, 40).annotate({ description: "Such as `behavior` or `journey`." }),
-  priority: Schema.optionalKey(Schema.NullOr(bounded(0, 100))),
+  testKind: bounded(0, 40).annotate({ description: described.testKind }),
+  priority: Schema.optionalKey(Schema.NullOr(bounded(0, 100)).annotate({ description: described.priority })),
   files: optionalFiles,
-  attempt: Schema.NullOr(AttemptReport).annotate({ description: "Null or `skipped`: the test did not run." })
-}).annotate({ identifier: "TestReport", description: "A test as the publisher reports it." })
+  attempt: Schema.NullOr(AttemptReport).annotate({
+    description: "Null or `skipped`: the test did not run.",
+    message: "Expected an object or null"
+  })
+}).annotate({
+  identifier: "TestReport",
+  description: "A test as the publisher reports it.",
+  examples: [
+    {
+      caseId: "checkout.spec.ts:pays-by-card",
+      title: "Checkout › pays by card",
+      file: "checkout.spec.ts",
+      coverage: "acceptance",
+      testKind: "journey",
+      priority: null,
+      files: [],
+      attempt: {
+        status: "failed",
+        durationMs: 3_120,
+        startedAt: "2026-11-21T09:30:10.000Z",
+        errorMessage: "Expected 200, got 500",
+        errorStack: "Error: Expected 200, got 500\n    at checkout.spec.ts:12:9",
+        files: ["checkout/pays-by-card/stdout.txt"]
+      }
+    }
+  ]
+})
 export type TestReport = typeof TestReport.Type
 
 /** The most tests that one run may report. */

@@ -23,14 +23,14 @@ interface Attempted {
 
 const sha = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex")
 
-const call = async (server: ServerProcess, method: string, path: string, body?: unknown) => {
+const call = async (server: ServerProcess, method: string, path: string, body?: unknown): Promise<unknown> => {
   const response = await fetch(`${server.baseUrl}/v1/workspaces/main${path}`, {
     method,
     headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
     ...(body === undefined ? {} : { body: JSON.stringify(body) })
   })
   if (response.status >= 400) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
-  return response.status === 204 ? undefined : ((await response.json()) as never)
+  return response.json()
 }
 
 const startBody = {

@@ -29,7 +29,8 @@ export const freePort = async (): Promise<number> => {
 export const startServer = async (environment: Record<string, string>): Promise<ServerProcess> => {
   const port = environment["PORT"] ?? String(await freePort())
   const child = spawn(process.execPath, [main, "serve"], {
-    env: { ...process.env, LOG_FORMAT: "json", ...environment, PORT: port },
+    // Not the whole environment: the test runner sets BASE_URL for itself.
+    env: { PATH: process.env["PATH"], LOG_FORMAT: "json", ...environment, PORT: port },
     stdio: ["ignore", "pipe", "pipe"]
   })
   let output = ""

@@ -1,7 +1,6 @@
 import { layer, type Vitest } from "@effect/vitest"
 import { Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { Migrator } from "effect/sql"
 import { Deployments } from "../../src/catalog/Deployments.ts"
 import { DeploymentsRepo } from "../../src/catalog/DeploymentsRepo.ts"
 import { Environments } from "../../src/catalog/Environments.ts"
@@ -22,8 +21,7 @@ import { PersonsRepo } from "../../src/identity/PersonsRepo.ts"
 import { Workspaces } from "../../src/identity/Workspaces.ts"
 import { WorkspacesRepo } from "../../src/identity/WorkspacesRepo.ts"
 import { MemoryStorage } from "../../src/storage/MemoryStorage.ts"
-import identity from "../../src/storage/migrations/0001_identity.ts"
-import catalog from "../../src/storage/migrations/0002_catalog.ts"
+import { layerMigrations } from "../../src/storage/Migrations.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 import { layerEmbedded, layerPostgres } from "./Databases.ts"
 
@@ -41,10 +39,6 @@ const layerMemory = Layer.mergeAll(
   EnvironmentsRepo.layerMemory,
   DeploymentsRepo.layerMemory
 ).pipe(Layer.provide(MemoryStorage.layer))
-
-const layerMigrations = Layer.effectDiscard(
-  Migrator.make({})({ loader: Migrator.fromRecord({ "0001_identity": identity, "0002_catalog": catalog }) })
-)
 
 const layerSql = Layer.mergeAll(
   Storage.layerSql,

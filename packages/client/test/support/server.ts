@@ -1,0 +1,71 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtemp, rm } from "node:fs/promises"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout } from "node:timers/promises"
+
+const main = join(import.meta.dirname, "../../../server/src/main.ts")
+
+/** A port that was free a moment ago. */
+export const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  if (address === null || typeof address === "string") throw new Error("no port")
+  return address.port
+}
+
+export interface RunningServer {
+  readonly url: string
+  readonly apiKey: string
+  readonly dataDir: string
+  readonly process: ChildProcess
+  /** Ends the process; the data stay. */
+  readonly kill: () => Promise<void>
+  /** Ends the process and deletes its data. */
+  readonly stop: () => Promise<void>
+}
+
+export interface ServerOptions {
+  readonly port?: number
+  /** Data of an earlier server, with the key that it had. */
+  readonly data?: { readonly dir: string; readonly apiKey: string }
+}
+
+/** A real server in its own process: the embedded database in a directory of its own, on a free port. */
+export const startServer = async (options: ServerOptions = {}): Promise<RunningServer> => {
+  const port = options.port ?? (await freePort())
+  const url = `http://localhost:${port}`
+  const dataDir = options.data?.dir ?? (await mkdtemp(join(tmpdir(), "delivery-server-")))
+  const server = spawn(process.execPath, [main, "serve"], {
+    env: { PATH: process.env["PATH"], PORT: String(port), DATA_DIR: dataDir, LOG_LEVEL: "warn" },
+    stdio: ["ignore", "pipe", "pipe"]
+  })
+  let output = ""
+  server.stdout.setEncoding("utf8").on("data", (text: string) => (output += text))
+  server.stderr.setEncoding("utf8").on("data", (text: string) => (output += text))
+  const ended = once(server, "exit")
+
+  const kill = async () => {
+    if (server.exitCode === null && server.signalCode === null) server.kill("SIGTERM")
+    await ended
+  }
+  const stop = async () => {
+    await kill()
+    await rm(dataDir, { recursive: true, force: true })
+  }
+
+  for (const deadline = Date.now() + 30_000; ; ) {
+    const isReady = await fetch(`${url}/ready`).then((answer) => answer.ok, () => false)
+    const apiKey = options.data?.apiKey ?? /ctk_[0-9A-Za-z]{42}/.exec(output)?.[0]
+    if (isReady && apiKey !== undefined) return { url, apiKey, dataDir, process: server, kill, stop }
+    if (server.exitCode !== null || Date.now() > deadline) {
+      await stop()
+      throw new Error(`The server did not start:\n${output}`)
+    }
+    await setTimeout(50)
+  }
+}

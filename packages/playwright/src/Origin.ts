@@ -1,0 +1,52 @@
+import type { Git, Machine } from "@delivery/client"
+import { execFile } from "node:child_process"
+import { hostname, platform } from "node:os"
+import { promisify } from "node:util"
+
+/** Where a run comes from: the commit and the machine. */
+
+const run = promisify(execFile)
+
+/** The output of a git command, or undefined where there is no git, no repository or no commit. */
+const git = (cwd: string, ...args: ReadonlyArray<string>): Promise<string | undefined> =>
+  run("git", args, { cwd, timeout: 10_000, maxBuffer: 64 * 1024 * 1024 }).then(
+    ({ stdout }) => stdout.trim(),
+    () => undefined
+  )
+
+const firstOf = (...values: ReadonlyArray<string | undefined>): string | undefined =>
+  values.find((value) => value !== undefined && value !== "")
+
+const fit = (text: string, length: number): string => text.replaceAll("\0", "").slice(0, length).toWellFormed()
+
+/**
+ * The commit of the working tree at `cwd`. git is asked first, since it knows what is checked out; CI names the branch,
+ * which a checkout by commit hides.
+ */
+export const readGit = async (
+  cwd: string,
+  environment: Readonly<Record<string, string | undefined>>,
+  override: Partial<Git>
+): Promise<Git> => {
+  const [sha, head, subject, status] = await Promise.all([
+    git(cwd, "rev-parse", "--verify", "HEAD"),
+    git(cwd, "symbolic-ref", "--quiet", "--short", "HEAD"),
+    git(cwd, "log", "-1", "--format=%s"),
+    git(cwd, "status", "--porcelain")
+  ])
+  const branch = firstOf(
+    head,
+    environment["GITHUB_HEAD_REF"],
+    environment["GITHUB_REF_NAME"],
+    environment["CI_MERGE_REQUEST_SOURCE_BRANCH_NAME"],
+    environment["CI_COMMIT_REF_NAME"]
+  )
+  return {
+    sha: fit(firstOf(override.sha, sha, environment["GITHUB_SHA"], environment["CI_COMMIT_SHA"]) ?? "unknown", 100),
+    branch: fit(override.branch ?? branch ?? "unknown", 500),
+    dirty: override.dirty ?? (status !== undefined && status !== ""),
+    subject: fit(override.subject ?? firstOf(subject, environment["CI_COMMIT_TITLE"]) ?? "", 2_000)
+  }
+}
+
+export const readMachine = (): Machine => ({ hostname: fit(hostname(), 255), platform: platform() })

@@ -1,0 +1,49 @@
+import type { StartedTestRun } from "@delivery/client"
+
+/** The environment variables by which the tests learn of their run. Workers inherit them. */
+const variables = (run: StartedTestRun): Record<string, string | undefined> => ({
+  DELIVERY_RUN_NUMBER: String(run.number),
+  DELIVERY_RUN_URL: run.url,
+  DELIVERY_FIXTURE_SCOPE: run.fixture?.scope,
+  DELIVERY_FIXTURE_TOKEN: run.fixture?.token,
+  DELIVERY_FIXTURE_URL: run.fixture?.url,
+  DELIVERY_FIXTURE_EXPIRES_AT: run.fixture?.expiresAt,
+  DELIVERY_SEMAPHORES_URL: run.semaphores.url,
+  DELIVERY_SEMAPHORES_TOKEN: run.semaphores.token,
+  DELIVERY_SEMAPHORES_EXPIRES_AT: run.semaphores.expiresAt
+})
+
+/** Makes the run known to every worker that starts from now on. */
+export const announceRun = (run: StartedTestRun): void => {
+  for (const [name, value] of Object.entries(variables(run))) {
+    if (value === undefined) delete process.env[name]
+    else process.env[name] = value
+  }
+}
+
+/**
+ * The run that this test belongs to, with its fixture scope and its semaphore token; undefined where nothing is
+ * published. For tests and fixtures.
+ */
+export const currentRun = (): StartedTestRun | undefined => {
+  const read = (name: string): string => process.env[name] ?? ""
+  if (read("DELIVERY_RUN_NUMBER") === "") return undefined
+  return {
+    number: Number(read("DELIVERY_RUN_NUMBER")),
+    url: read("DELIVERY_RUN_URL"),
+    fixture:
+      read("DELIVERY_FIXTURE_TOKEN") === ""
+        ? null
+        : {
+            scope: read("DELIVERY_FIXTURE_SCOPE"),
+            token: read("DELIVERY_FIXTURE_TOKEN"),
+            url: read("DELIVERY_FIXTURE_URL"),
+            expiresAt: read("DELIVERY_FIXTURE_EXPIRES_AT")
+          },
+    semaphores: {
+      url: read("DELIVERY_SEMAPHORES_URL"),
+      token: read("DELIVERY_SEMAPHORES_TOKEN"),
+      expiresAt: read("DELIVERY_SEMAPHORES_EXPIRES_AT")
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import type { CleanupReport, Coverage, FixtureAccess, Git } from "@delivery/client"
+
+/** Deletes what the tests of a run made on the deployment, under the run's scope. */
+export type Cleanup = (fixture: FixtureAccess) => Promise<CleanupReport>
+
+/** Options of the reporter. What is left out is read from the environment variable named beside it. */
+export interface DeliveryReporterOptions {
+  /** The address of the service. `DELIVERY_URL` */
+  readonly url?: string | undefined
+  /** A `ctk_` key. `DELIVERY_API_KEY` */
+  readonly apiKey?: string | undefined
+  /** Slug or id. `DELIVERY_WORKSPACE` */
+  readonly workspace?: string | undefined
+  /** Slug or id. `DELIVERY_PRODUCT` */
+  readonly product?: string | undefined
+  /** Slug or id. `DELIVERY_ENVIRONMENT` */
+  readonly environment?: string | undefined
+  /** What the tests run against. `DELIVERY_BASE_URL`, else `use.baseURL`, else the deployment's. */
+  readonly baseUrl?: string | undefined
+  /** Overrides the deployment's Fixture API. */
+  readonly fixtureUrl?: string | undefined
+  /** The coverage that was selected. `DELIVERY_COVERAGE` */
+  readonly coverage?: Coverage | undefined
+  /** The folders that were selected; none means all. */
+  readonly folders?: ReadonlyArray<string> | undefined
+  /** The cases that were selected; none means all. */
+  readonly caseIds?: ReadonlyArray<string> | undefined
+  /** Overrides what git and the CI's variables say. */
+  readonly git?: Partial<Git> | undefined
+  /** Called before the finish of a run with a fixture: the function, or a module that exports it as default. */
+  readonly cleanup?: Cleanup | string | undefined
+  /** Whether a run that cannot be published fails. `DELIVERY_REQUIRED=true` */
+  readonly required?: boolean | undefined
+}
+
+/** Options that are complete. */
+export interface Settings {
+  readonly url: string
+  readonly apiKey: string
+  readonly workspace: string
+  readonly product: string
+  readonly environment: string
+  readonly baseUrl: string | undefined
+  readonly fixtureUrl: string | undefined
+  readonly coverage: Coverage | null
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+export const coverages: ReadonlyArray<Coverage> = ["critical", "acceptance", "regression", "exhaustive"]
+
+const isHttpUrl = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text)
+
+/** The settings, or one line that names everything that is missing or wrong. */
+export const readSettings = (options: DeliveryReporterOptions, environment: Environment): Settings | string => {
+  const problems: Array<string> = []
+  const optional = (option: "url" | "apiKey" | "workspace" | "product" | "environment" | "baseUrl", name: string) =>
+    (options[option] ?? environment[name] ?? "").trim() || undefined
+  const required = (option: Parameters<typeof optional>[0], name: string): string => {
+    const value = optional(option, name)
+    if (value === undefined) problems.push(`${option} is missing (option, or ${name})`)
+    return value ?? ""
+  }
+  const checkUrl = (option: string, value: string | undefined) => {
+    if (value !== undefined && value !== "" && !isHttpUrl(value)) problems.push(`${option} is not an http(s) URL`)
+  }
+  const coverage = options.coverage ?? ((environment["DELIVERY_COVERAGE"] ?? "").trim() || null)
+  const known = coverages.find((one) => one === coverage)
+  if (coverage !== null && known === undefined) problems.push(`coverage is none of ${coverages.join(", ")}`)
+
+  const settings: Settings = {
+    url: required("url", "DELIVERY_URL"),
+    apiKey: required("apiKey", "DELIVERY_API_KEY"),
+    workspace: required("workspace", "DELIVERY_WORKSPACE"),
+    product: required("product", "DELIVERY_PRODUCT"),
+    environment: required("environment", "DELIVERY_ENVIRONMENT"),
+    baseUrl: optional("baseUrl", "DELIVERY_BASE_URL"),
+    fixtureUrl: options.fixtureUrl,
+    coverage: known ?? null
+  }
+  checkUrl("url", settings.url)
+  checkUrl("baseUrl", settings.baseUrl)
+  checkUrl("fixtureUrl", settings.fixtureUrl)
+  return problems.length === 0 ? settings : problems.join("; ")
+}
+
+/** Whether a run that cannot be published fails. */
+export const isRequired = (options: DeliveryReporterOptions, environment: Environment): boolean =>
+  options.required ?? environment["DELIVERY_REQUIRED"] === "true"

@@ -1,0 +1,126 @@
+import type { AttemptReport, Coverage, TestReport } from "@delivery/client"
+import type { TestCase, TestError, TestResult } from "@playwright/test/reporter"
+import { createHash } from "node:crypto"
+import { relative, sep } from "node:path"
+import { stripVTControlCharacters } from "node:util"
+import { coverages } from "./Settings.ts"
+
+/** What Playwright says of a test, in the terms of the service. */
+
+const maxMessage = 20_000
+const maxStack = 40_000
+
+/** The first attempt of a test, as it was when it ended. */
+export interface FirstAttempt {
+  readonly attempt: AttemptReport | null
+  readonly annotations: TestCase["annotations"]
+  readonly files: ReadonlyArray<string>
+}
+
+/** Without colours, and cut to `length` without half a character at its end. */
+const plain = (text: string, length: number): string => stripVTControlCharacters(text).slice(0, length).toWellFormed()
+
+/** What an error says, for people. */
+export const messageOf = (error: TestError): string =>
+  plain(error.message ?? error.value ?? error.stack ?? "", maxMessage)
+
+const joined = (texts: ReadonlyArray<string>): string | null => texts.filter((text) => text !== "").join("\n\n") || null
+
+/**
+ * Playwright's own judgement of an attempt: it passed when it ended as expected, so an expected failure passes. Skipped
+ * and interrupted attempts did not run (`test.outcome()` calls both skipped).
+ */
+export const attemptReport = (
+  test: TestCase,
+  result: TestResult,
+  files: ReadonlyArray<string>
+): AttemptReport | null => {
+  if (result.status === "skipped" || result.status === "interrupted") return null
+  const ran = {
+    durationMs: Math.max(0, result.duration),
+    startedAt: result.startTime.toISOString(),
+    files
+  }
+  if (result.status === test.expectedStatus) return { ...ran, status: "passed", errorMessage: null, errorStack: null }
+  const message = joined(result.errors.map(messageOf))
+  return {
+    ...ran,
+    status: "failed",
+    errorMessage: message ?? (result.status === "passed" ? "Expected to fail, but passed." : null),
+    errorStack: joined(result.errors.map((error) => plain(error.stack ?? "", maxStack)))
+  }
+}
+
+/** The path of the test's file from the root of the tests, with slashes. */
+export const fileOf = (test: TestCase, rootDir: string): string =>
+  relative(rootDir, test.location.file).split(sep).join("/")
+
+/** The titles of the test and the groups around it: what stands after root, project and file in the title path. */
+const titlesOf = (test: TestCase): ReadonlyArray<string> =>
+  test
+    .titlePath()
+    .slice(3)
+    .filter((title) => title !== "")
+
+export const titleOf = (test: TestCase): string => titlesOf(test).join(" › ")
+
+const projectOf = (test: TestCase): string => test.parent.project()?.name ?? ""
+
+/** The description of the last annotation of a type; what the test says while it runs wins. */
+const annotation = (annotations: TestCase["annotations"], type: string): string | undefined =>
+  annotations.findLast((one) => one.type === type && (one.description ?? "").trim() !== "")?.description?.trim()
+
+const caseTag = /^@case:(\S+)$/
+
+/** At most `length` characters; a cut id stays unique by a hash of the whole. */
+const fitId = (id: string, length: number): string =>
+  id.length <= length
+    ? id
+    : `${id.slice(0, length - 18)}… ${createHash("sha256").update(id).digest("hex").slice(0, 16)}`
+
+/**
+ * The id of a test that stays the same from run to run: its own (annotation `caseId`, tag `@case:ID`), else its file and
+ * titles. Several projects and repetitions run the same test, so their ids differ by them.
+ */
+const caseIdOf = (test: TestCase, annotations: TestCase["annotations"], rootDir: string, projects: number): string => {
+  const tag = test.tags.map((tag) => caseTag.exec(tag)?.[1]).find((id) => id !== undefined)
+  const own = annotation(annotations, "caseId") ?? tag
+  const id = own ?? [fileOf(test, rootDir), ...titlesOf(test)].join(" › ")
+  const project = projects > 1 && projectOf(test) !== "" ? ` [${projectOf(test)}]` : ""
+  const repetition = test.repeatEachIndex > 0 ? ` #${test.repeatEachIndex + 1}` : ""
+  return fitId(id, 500 - project.length - repetition.length) + project + repetition
+}
+
+const coverageOf = (test: TestCase, annotations: TestCase["annotations"]): Coverage => {
+  const said = annotation(annotations, "coverage")
+  return coverages.find((one) => one === said) ?? coverages.find((one) => test.tags.includes(`@${one}`)) ?? "regression"
+}
+
+/** Every test of the run, each with its first attempt; those without one did not run. */
+export const testReports = (
+  tests: ReadonlyArray<TestCase>,
+  firstAttempts: ReadonlyMap<string, FirstAttempt>,
+  context: { readonly rootDir: string; readonly projects: number }
+): Array<TestReport> => {
+  const used = new Set<string>()
+  const unique = (id: string): string => {
+    let candidate = id
+    for (let n = 2; used.has(candidate); n++) candidate = `${fitId(id, 490)} (${n})`
+    used.add(candidate)
+    return candidate
+  }
+  return tests.map((test) => {
+    const first = firstAttempts.get(test.id)
+    const annotations = [...test.annotations, ...(first?.annotations ?? [])]
+    return {
+      caseId: unique(caseIdOf(test, annotations, context.rootDir, context.projects)),
+      title: titleOf(test).slice(0, 4_000),
+      file: fileOf(test, context.rootDir).slice(0, 4_000),
+      coverage: coverageOf(test, annotations),
+      testKind: (annotation(annotations, "testKind") ?? "behavior").slice(0, 40),
+      priority: annotation(annotations, "priority")?.slice(0, 100) ?? null,
+      files: first?.files ?? [],
+      attempt: first?.attempt ?? null
+    }
+  })
+}

@@ -1,0 +1,82 @@
+import { maxFileBytes } from "@delivery/domain/testing/StoredFile"
+import type { PromiseClient } from "@delivery/client"
+import { openAsBlob } from "node:fs"
+import type { RunFile } from "./Attachments.ts"
+import { isPassing, lineOf, withRetries } from "./Retry.ts"
+
+const concurrency = 4
+
+/** The files of a run on their way to the service, a few at a time, while the tests go on. */
+export class Uploads {
+  readonly #client: PromiseClient
+  readonly #slug: string
+  readonly #waiting: Array<RunFile> = []
+  readonly #failures: Array<{ readonly path: string; readonly reason: string }> = []
+  readonly #workers = new Set<Promise<void>>()
+  #run: number | undefined
+  #count = 0
+  #isServiceLost = false
+
+  constructor(client: PromiseClient, slug: string) {
+    this.#client = client
+    this.#slug = slug
+  }
+
+  /** Files wait until their run has begun. */
+  add(files: ReadonlyArray<RunFile>): void {
+    this.#count += files.length
+    this.#waiting.push(...files)
+    this.#fill()
+  }
+
+  begin(run: number): void {
+    this.#run = run
+    this.#fill()
+  }
+
+  /** Resolves when every file that was added has been sent or given up. */
+  async settled(): Promise<{
+    readonly count: number
+    readonly failures: ReadonlyArray<{ path: string; reason: string }>
+  }> {
+    // oxlint-disable-next-line no-await-in-loop -- each round ends the workers of the one before
+    while (this.#workers.size > 0) await Promise.all(this.#workers)
+    return { count: this.#count, failures: this.#failures }
+  }
+
+  #fill(): void {
+    if (this.#run === undefined) return
+    const run = this.#run
+    while (this.#workers.size < concurrency && this.#waiting.length > 0) {
+      const worker = this.#work(run).finally(() => {
+        this.#workers.delete(worker)
+        this.#fill()
+      })
+      this.#workers.add(worker)
+    }
+  }
+
+  async #work(run: number): Promise<void> {
+    for (let file = this.#waiting.shift(); file !== undefined; file = this.#waiting.shift()) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other is what bounds the concurrency
+      await this.#send(run, file)
+    }
+  }
+
+  async #send(run: number, { contentType, path, source }: RunFile): Promise<void> {
+    try {
+      const body = typeof source === "string" ? await openAsBlob(source) : source
+      const size = body instanceof Blob ? body.size : body.byteLength
+      if (size > maxFileBytes) throw new Error(`${size} bytes are more than the ${maxFileBytes} that a file may have`)
+      await withRetries(
+        (signal) => this.#client.files.upload({ slug: this.#slug, run, path, body, contentType }, { signal }),
+        // Once the service is lost, each further file gets one try, or the end of the run would take minutes.
+        { timeoutMillis: 300_000, pauses: this.#isServiceLost ? [] : [500, 2_000] }
+      )
+      this.#isServiceLost = false
+    } catch (error) {
+      this.#isServiceLost ||= isPassing(error)
+      this.#failures.push({ path, reason: lineOf(error) })
+    }
+  }
+}

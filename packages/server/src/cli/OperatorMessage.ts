@@ -1,0 +1,31 @@
+import { Cause } from "effect"
+import { CliError } from "effect/cli"
+import { HttpServerError } from "effect/http"
+import { SqlError } from "effect/sql"
+import { SettingsError } from "../Config.ts"
+import { EmbeddedDatabaseError } from "../storage/EmbeddedDatabase.ts"
+
+/** One line for failures that the operator can mend; undefined for faults, which show all they have. */
+export const operatorMessage = (cause: Cause.Cause<unknown>): string | undefined => {
+  const error = Cause.squash(cause)
+  if (error instanceof SettingsError || error instanceof EmbeddedDatabaseError) return error.message
+  if (error instanceof SqlError.SqlError && unreachable.has(error.reason._tag)) {
+    return `DATABASE_URL: the database does not let the server in: ${oneLine(error.reason.cause)}`
+  }
+  if (error instanceof HttpServerError.ServeError) return listenMessage(error.cause)
+  // The command line has printed its own help.
+  if (CliError.isCliError(error)) return ""
+  return undefined
+}
+
+const unreachable = new Set(["ConnectionError", "AuthenticationError", "AuthorizationError"])
+
+const oneLine = (cause: unknown): string =>
+  (cause instanceof Error ? cause.message : String(cause)).replaceAll(/\s+/g, " ")
+
+const listenMessage = (cause: unknown): string => {
+  const { address, code, port } = cause as { address?: string; code?: string; port?: number }
+  if (code === "EADDRINUSE") return `PORT: another process listens on ${address}:${port}.`
+  if (code === "EACCES") return `PORT: this user may not listen on ${address}:${port}.`
+  return `HOST, PORT: the server cannot listen on ${address}:${port} (${code}).`
+}

@@ -1,0 +1,86 @@
+import { DeliveryApi } from "@delivery/domain/Api"
+import type { Timestamp } from "@delivery/domain/Timestamp"
+import { Effect, Stream } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { isKnown, isUnchanged, requestedRange } from "./RangeRequests.ts"
+import { type OpenFile, TestRunFiles } from "./TestRunFiles.ts"
+import { TestRuns } from "./TestRuns.ts"
+
+/** Handlers of test runs and their files. */
+export const TestRunsHttp = HttpApiBuilder.group(DeliveryApi, "testRuns", (handlers) =>
+  Effect.gen(function*() {
+    const runs = yield* TestRuns
+    const files = yield* TestRunFiles
+    return handlers
+      .handle("list", ({ query }) => runs.list({ ...query, mine: query.mine === "true" }))
+      .handle("start", ({ payload }) => runs.start(payload))
+      .handle("get", ({ params }) => runs.get(params.run))
+      .handle("finish", ({ params, payload }) => runs.finish(params.run, payload))
+      .handleRaw("upload", ({ params, request }) =>
+        Effect.map(
+          files.upload({
+            run: params.run,
+            path: params.path,
+            contentType: request.headers["content-type"],
+            contentLength: request.headers["content-length"],
+            body: request.stream
+          }),
+          ({ created, etag, file }) =>
+            HttpServerResponse.jsonUnsafe(file, { status: created ? 201 : 200, headers: { etag } })
+        ))
+      .handle("download", ({ headers, params, request }) =>
+        files.open(params.run, params.path).pipe(
+          Effect.flatMap((open) => download(open, headers, request.method === "HEAD")),
+          Effect.retry({ while: (error) => error._tag === "BlobNotFound", times: 3 }),
+          Effect.catchTag("BlobNotFound", Effect.die)
+        ))
+  }))
+
+interface Conditions {
+  readonly range?: string
+  readonly "if-none-match"?: string
+  readonly "if-range"?: string
+}
+
+/** A page that a file is must not act for the service where it is shown. Types are read as browsers read them. */
+const isActive = (contentType: string): boolean => /html|svg|xml|xsl/i.test(contentType)
+
+const httpDate = (timestamp: Timestamp): string => new Date(timestamp).toUTCString()
+
+const download = Effect.fnUntraced(function*({ etag, file, read }: OpenFile, conditions: Conditions, isHead: boolean) {
+  const lastModified = httpDate(file.createdAt)
+  const headers = {
+    etag,
+    "last-modified": lastModified,
+    "accept-ranges": "bytes",
+    "cache-control": "private, no-cache",
+    "x-content-type-options": "nosniff",
+    ...(isActive(file.contentType) ? { "content-security-policy": "sandbox" } : {})
+  }
+  if (isKnown(conditions["if-none-match"], etag)) return HttpServerResponse.empty({ status: 304, headers })
+
+  // Ranges are of GET alone, and of the file that the client has begun to read.
+  const range = isHead || !isUnchanged(conditions["if-range"], etag, lastModified)
+    ? requestedRange(undefined, file.size)
+    : requestedRange(conditions.range, file.size)
+  if (range.kind === "unsatisfiable") {
+    const message = `The file has ${file.size} bytes; the range is beyond its end.`
+    return HttpServerResponse.jsonUnsafe(
+      { _tag: "InvalidInput", message, issues: [{ path: ["Range"], message }] },
+      { status: 416, headers: { ...headers, "content-range": `bytes */${file.size}` } }
+    )
+  }
+
+  const { length, offset } = range.kind === "part" ? range : { offset: 0, length: file.size }
+  const options = {
+    status: range.kind === "part" ? 206 : 200,
+    contentType: file.contentType,
+    contentLength: length,
+    headers: range.kind === "part"
+      ? { ...headers, "content-range": `bytes ${offset}-${offset + length - 1}/${file.size}` }
+      : headers
+  }
+  if (isHead) return HttpServerResponse.stream(Stream.empty, options)
+  return HttpServerResponse.stream(yield* read(offset, length), options)
+})

@@ -1,0 +1,83 @@
+import type { DeploymentId, EnvironmentId, ProductId, WorkspaceId } from "@delivery/domain/Ids"
+import { Effect } from "effect"
+import { type DeploymentRow, DeploymentsRepo } from "../../src/catalog/DeploymentsRepo.ts"
+import { type EnvironmentRow, EnvironmentsRepo } from "../../src/catalog/EnvironmentsRepo.ts"
+import { type ProductRow, ProductsRepo } from "../../src/catalog/ProductsRepo.ts"
+import { minute, newId, unique } from "../identity/Scene.ts"
+
+/** Stored products, environments and deployments for tests. */
+
+export const productRow = (workspaceId: WorkspaceId, fields: Partial<ProductRow> = {}): ProductRow => {
+  const slug = unique("product")
+  return {
+    id: newId<ProductId>(),
+    workspaceId,
+    slug,
+    name: slug,
+    type: "service",
+    repository: null,
+    archivedAt: null,
+    createdAt: minute(0),
+    updatedAt: minute(0),
+    ...fields
+  }
+}
+
+export const environmentRow = (workspaceId: WorkspaceId, fields: Partial<EnvironmentRow> = {}): EnvironmentRow => {
+  const slug = unique("environment")
+  return {
+    id: newId<EnvironmentId>(),
+    workspaceId,
+    slug,
+    name: slug,
+    class: "non-production",
+    emoji: null,
+    archivedAt: null,
+    createdAt: minute(0),
+    updatedAt: minute(0),
+    ...fields
+  }
+}
+
+export const deploymentRow = (
+  product: ProductRow,
+  environment: EnvironmentRow,
+  fields: Partial<DeploymentRow> = {}
+): DeploymentRow => ({
+  id: newId<DeploymentId>(),
+  workspaceId: product.workspaceId,
+  productId: product.id,
+  environmentId: environment.id,
+  baseUrl: "https://shop.example",
+  fixtureUrl: null,
+  version: null,
+  versionUpdatedAt: minute(0),
+  createdAt: minute(0),
+  updatedAt: minute(0),
+  ...fields
+})
+
+export const addProduct = Effect.fnUntraced(function*(workspaceId: WorkspaceId, fields: Partial<ProductRow> = {}) {
+  const product = productRow(workspaceId, fields)
+  yield* (yield* ProductsRepo).insert(product)
+  return product
+})
+
+export const addEnvironment = Effect.fnUntraced(function*(
+  workspaceId: WorkspaceId,
+  fields: Partial<EnvironmentRow> = {}
+) {
+  const environment = environmentRow(workspaceId, fields)
+  yield* (yield* EnvironmentsRepo).insert(environment)
+  return environment
+})
+
+export const addDeployment = Effect.fnUntraced(function*(
+  product: ProductRow,
+  environment: EnvironmentRow,
+  fields: Partial<DeploymentRow> = {}
+) {
+  const deployment = deploymentRow(product, environment, fields)
+  yield* (yield* DeploymentsRepo).insert(deployment)
+  return deployment
+})

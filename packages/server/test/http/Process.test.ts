@@ -1,0 +1,139 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, rmSync, statSync } from "node:fs"
+import { request } from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { afterEach, assert, describe, it } from "vitest"
+import { type ServerProcess, startServer } from "../support/ServerProcess.ts"
+
+/** The server as a process: settings, first start, signals. */
+
+const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+
+const run = async (environment: Record<string, string>) => {
+  const child = spawn(process.execPath, [main, "serve"], { env: { PATH: process.env["PATH"], ...environment } })
+  let output = ""
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (chunk: Buffer) => {
+      output += chunk.toString()
+    })
+  }
+  const [code] = (await once(child, "close")) as [number]
+  return { code, output }
+}
+
+describe("the server as a process", () => {
+  const directories: Array<string> = []
+  let server: ServerProcess | undefined
+  const newDirectory = () => {
+    const directory = mkdtempSync(join(tmpdir(), "delivery-process-"))
+    directories.push(directory)
+    return directory
+  }
+  afterEach(async () => {
+    await server?.end()
+    server = undefined
+    for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true })
+  })
+
+  for (const [name, value] of [
+    ["PORT", "http"],
+    ["BASE_URL", "example.com"],
+    ["DATABASE_URL", "mysql://localhost/x"],
+    ["DATABASE_POOL", "many"],
+    ["VAULT_KEYS", "k1:c2hvcnQ="],
+    ["BOOTSTRAP_WORKSPACE", "Not A Slug"],
+    ["BOOTSTRAP_API_KEY", "ctk_secret_value"],
+    ["RUN_LIMIT_MS", "-1"],
+    ["LOG_LEVEL", "loud"],
+    ["FILES_URL", "ftp://x"],
+    ["METRICS", "yes"]
+  ] as const) {
+    it(`refuses a wrong ${name} with one line that names it and repeats no value`, async () => {
+      const { code, output } = await run({ DATA_DIR: newDirectory(), [name]: value })
+      assert.strictEqual(code, 1)
+      assert.match(output.trim(), new RegExp(`^${name}.*$`))
+      assert.notInclude(output, value)
+    })
+  }
+
+  it("refuses PostgreSQL without VAULT_KEYS, and one that cannot be reached", async () => {
+    const url = "postgres://nobody:hidden@127.0.0.1:1/none"
+    const missing = await run({ DATABASE_URL: url })
+    assert.strictEqual(missing.code, 1)
+    assert.match(missing.output.trim(), /^VAULT_KEYS is missing.*$/)
+    const keys = `k1:${Buffer.alloc(32, 7).toString("base64")}`
+    const unreachable = await run({ DATABASE_URL: url, VAULT_KEYS: keys, DATA_DIR: newDirectory() })
+    assert.strictEqual(unreachable.code, 1)
+    assert.match(unreachable.output.trim(), /^DATABASE_URL.*$/)
+    assert.notInclude(unreachable.output, "hidden")
+  })
+
+  it("refuses a DATA_DIR that another server uses", async () => {
+    const DATA_DIR = newDirectory()
+    server = await startServer({ DATA_DIR })
+    const { code, output } = await run({ DATA_DIR, PORT: "0" })
+    assert.strictEqual(code, 1)
+    assert.match(output.trim(), /^.*DATA_DIR.*$/)
+  })
+
+  it("refuses a port that is taken", async () => {
+    server = await startServer({ DATA_DIR: newDirectory() })
+    const PORT = new URL(server.baseUrl).port
+    const { code, output } = await run({ DATA_DIR: newDirectory(), PORT, LOG_LEVEL: "warn" })
+    assert.strictEqual(code, 1)
+    assert.match(output.trim(), /^PORT.*$/)
+  })
+
+  it("prints the address, the docs, a key and a curl line that works, once", async () => {
+    const DATA_DIR = newDirectory()
+    server = await startServer({ DATA_DIR, LOG_LEVEL: "warn" })
+    const first = server.output()
+    const port = new URL(server.baseUrl).port
+    assert.include(first, `http://localhost:${port}\n`)
+    assert.include(first, `http://localhost:${port}/docs`)
+    const curl = /curl -H "Authorization: Bearer (ctk_\w+)" (\S+)/.exec(first)
+    assert.isNotNull(curl)
+    const [, key, url] = curl!
+    const answer = await fetch(url!.replace("localhost", "127.0.0.1"), { headers: { authorization: `Bearer ${key}` } })
+    assert.strictEqual(answer.status, 200)
+    assert.strictEqual((statSync(join(DATA_DIR, "keys")).mode & 0o777).toString(8), "700")
+
+    await server.end("SIGTERM")
+    server = await startServer({ DATA_DIR, LOG_LEVEL: "warn" })
+    assert.notMatch(server.output(), /ctk_/)
+    const again = await fetch(`${server.baseUrl}/v1/me`, { headers: { "x-api-key": key! } })
+    assert.strictEqual(again.status, 200)
+  })
+
+  it("finishes what runs on SIGTERM, takes nothing new, and ends", async () => {
+    const key = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
+    server = await startServer({ DATA_DIR: newDirectory(), BOOTSTRAP_API_KEY: key })
+    const body = JSON.stringify({ slug: "slow", name: "Slow", type: "library" })
+    // The request has begun and is half sent when the signal comes.
+    const outgoing = request(`${server.baseUrl}/v1/workspaces/main/products`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${key}`,
+        "content-type": "application/json",
+        "content-length": String(body.length)
+      }
+    })
+    const answered = once(outgoing, "response")
+    outgoing.write(body.slice(0, 10))
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    const ended = server.end("SIGTERM")
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    const refused = await fetch(`${server.baseUrl}/health`).then(() => false, () => true)
+    assert.isTrue(refused, "a new connection is refused")
+    outgoing.end(body.slice(10))
+    const [response] = (await answered) as [{ statusCode: number; resume: () => void }]
+    response.resume()
+    assert.strictEqual(response.statusCode, 201)
+    const code = await ended
+    assert.oneOf(code, [0, 130, 143])
+    server = undefined
+  })
+})

@@ -1,0 +1,480 @@
+import { assert, expect } from "@effect/vitest"
+import type { ApiKeyId, InviteId, PersonId, WorkspaceId } from "@delivery/domain/Ids"
+import { Effect } from "effect"
+import { ApiKeysRepo } from "../../src/identity/ApiKeysRepo.ts"
+import type { ActorRef } from "../../src/identity/Access.ts"
+import { type InviteRow, InvitesRepo } from "../../src/identity/InvitesRepo.ts"
+import { MembersRepo } from "../../src/identity/MembersRepo.ts"
+import { PersonsRepo } from "../../src/identity/PersonsRepo.ts"
+import { WorkspacesRepo } from "../../src/identity/WorkspacesRepo.ts"
+import { onEachStorage } from "../support/Storages.ts"
+import {
+  addMember,
+  addPerson,
+  addWorkspace,
+  apiKeyRow,
+  assertHolds,
+  keyOfPerson,
+  keyOfWorkspace,
+  minute,
+  newId,
+  personRow,
+  unique,
+  workspaceRow
+} from "./Scene.ts"
+
+onEachStorage("Identity repositories", (it) => {
+  it.describe("PersonsRepo", () => {
+    it.effect("finds a person by the whole email", () =>
+      Effect.gen(function*() {
+        const persons = yield* PersonsRepo
+        const { email, id, name } = yield* addPerson()
+        expect(yield* persons.findByEmail(email)).toMatchObject({ id, name, email })
+        assert.isUndefined(yield* persons.findByEmail(email.toUpperCase()))
+        assert.isUndefined(yield* persons.findByEmail(email.slice(1)))
+      }))
+
+    it.effect("keeps an email for one person", () =>
+      Effect.gen(function*() {
+        const persons = yield* PersonsRepo
+        const first = yield* addPerson()
+        const error = yield* Effect.flip(persons.insert(personRow({ email: first.email })))
+        assert.strictEqual(error.constraint, "persons_email_key")
+        expect(yield* persons.findByEmail(first.email)).toMatchObject({ id: first.id })
+      }))
+
+    it.effect("is not empty once there is a person", () =>
+      Effect.gen(function*() {
+        yield* addPerson()
+        assert.isFalse(yield* (yield* PersonsRepo).isEmpty)
+      }))
+
+    it.effect("holds a person for one transaction at a time", () =>
+      Effect.gen(function*() {
+        const { id } = yield* addPerson()
+        yield* assertHolds((yield* PersonsRepo).lock(id))
+      }))
+  })
+
+  it.describe("WorkspacesRepo", () => {
+    it.effect("finds a workspace by id as it was stored", () =>
+      Effect.gen(function*() {
+        const workspaces = yield* WorkspacesRepo
+        const stored = yield* addWorkspace({ name: "Ünïcode 🚀 'quoted'", updatedAt: "2026-02-03T04:05:06.789Z" })
+        assert.deepStrictEqual(yield* workspaces.find(stored.id), stored)
+        assert.isUndefined(yield* workspaces.find(newId<WorkspaceId>()))
+      }))
+
+    it.effect("updates one workspace", () =>
+      Effect.gen(function*() {
+        const workspaces = yield* WorkspacesRepo
+        const [one, other] = [yield* addWorkspace(), yield* addWorkspace()]
+        const changed = { ...one, slug: unique("renamed"), name: "Renamed", updatedAt: minute(5) }
+        yield* workspaces.update(changed)
+        assert.deepStrictEqual(yield* workspaces.find(one.id), changed)
+        assert.deepStrictEqual(yield* workspaces.find(other.id), other)
+      }))
+
+    it.effect("keeps a slug for one workspace", () =>
+      Effect.gen(function*() {
+        const workspaces = yield* WorkspacesRepo
+        const [one, other] = [yield* addWorkspace(), yield* addWorkspace()]
+        const inserted = yield* Effect.flip(workspaces.insert(workspaceRow({ slug: one.slug })))
+        assert.strictEqual(inserted.constraint, "workspaces_slug_key")
+        const updated = yield* Effect.flip(workspaces.update({ ...other, slug: one.slug }))
+        assert.strictEqual(updated.constraint, "workspaces_slug_key")
+        assert.deepStrictEqual(yield* workspaces.find(other.id), other)
+        yield* workspaces.update(one)
+      }))
+
+    it.effect("lists the workspaces in which a person is active, with the role", () =>
+      Effect.gen(function*() {
+        const workspaces = yield* WorkspacesRepo
+        const person = yield* addPerson()
+        const [one, two, left] = [yield* addWorkspace(), yield* addWorkspace(), yield* addWorkspace()]
+        yield* addMember(one, "viewer", { person })
+        yield* addMember(two, "owner", { person })
+        yield* addMember(left, "admin", { person, active: false })
+        yield* addMember(yield* addWorkspace(), "admin")
+        assert.sameDeepMembers(
+          [...(yield* workspaces.ofPerson(person.id))],
+          [{ ...one, role: "viewer" }, { ...two, role: "owner" }]
+        )
+        assert.deepStrictEqual(yield* workspaces.ofPerson(newId<PersonId>()), [])
+      }))
+
+    it.effect("holds a workspace for one transaction at a time", () =>
+      Effect.gen(function*() {
+        const { id } = yield* addWorkspace()
+        yield* assertHolds((yield* WorkspacesRepo).lock(id))
+      }))
+  })
+
+  it.describe("MembersRepo", () => {
+    it.effect("finds a member of the workspace by id and by email", () =>
+      Effect.gen(function*() {
+        const members = yield* MembersRepo
+        const [workspace, elsewhere] = [yield* addWorkspace(), yield* addWorkspace()]
+        const { email, id, name } = yield* addPerson()
+        yield* members.insert({
+          workspaceId: workspace.id,
+          personId: id,
+          role: "admin",
+          active: false,
+          joinedAt: minute(3)
+        })
+        const expected = { id, name, email, role: "admin", active: false, joinedAt: minute(3) } as const
+        assert.deepStrictEqual(yield* members.find(workspace.id, id), expected)
+        assert.deepStrictEqual(yield* members.findByEmail(workspace.id, email), expected)
+        assert.deepStrictEqual(yield* members.list(workspace.id), [expected])
+        assert.isUndefined(yield* members.find(elsewhere.id, id))
+        assert.isUndefined(yield* members.findByEmail(elsewhere.id, email))
+        assert.deepStrictEqual(yield* members.list(elsewhere.id), [])
+      }))
+
+    it.effect("lets a person be one member of a workspace", () =>
+      Effect.gen(function*() {
+        const members = yield* MembersRepo
+        const [workspace, other] = [yield* addWorkspace(), yield* addWorkspace()]
+        const person = yield* addPerson()
+        const member = {
+          workspaceId: workspace.id,
+          personId: person.id,
+          role: "viewer",
+          active: true,
+          joinedAt: minute(0)
+        } as const
+        yield* members.insert(member)
+        const error = yield* Effect.flip(members.insert({ ...member, role: "owner" }))
+        assert.strictEqual(error.constraint, "members_key")
+        expect(yield* members.find(workspace.id, person.id)).toMatchObject({ role: "viewer" })
+        yield* members.insert({ ...member, workspaceId: other.id })
+      }))
+
+    it.effect("updates one member in one workspace", () =>
+      Effect.gen(function*() {
+        const members = yield* MembersRepo
+        const [workspace, other] = [yield* addWorkspace(), yield* addWorkspace()]
+        const person = yield* addPerson()
+        yield* addMember(workspace, "viewer", { person })
+        yield* addMember(other, "viewer", { person })
+        yield* addMember(workspace, "viewer")
+        yield* members.update({ workspaceId: workspace.id, personId: person.id, role: "owner", active: false })
+        const { email, id, name } = person
+        assert.deepStrictEqual(yield* members.find(workspace.id, id), {
+          id,
+          name,
+          email,
+          role: "owner",
+          active: false,
+          joinedAt: minute(0)
+        })
+        expect(yield* members.find(other.id, id)).toMatchObject({ role: "viewer", active: true })
+        const roles = (yield* members.list(workspace.id)).map((member) => member.role)
+        assert.sameMembers(roles, ["owner", "viewer"])
+      }))
+
+    it.effect("counts the active owners of the workspace", () =>
+      Effect.gen(function*() {
+        const members = yield* MembersRepo
+        const workspace = yield* addWorkspace()
+        assert.strictEqual(yield* members.countActiveOwners(workspace.id), 0)
+        yield* addMember(workspace, "owner")
+        yield* addMember(workspace, "owner")
+        yield* addMember(workspace, "owner", { active: false })
+        yield* addMember(workspace, "admin")
+        yield* addMember(yield* addWorkspace(), "owner")
+        assert.strictEqual(yield* members.countActiveOwners(workspace.id), 2)
+      }))
+  })
+
+  it.describe("InvitesRepo", () => {
+    const inviteRow = (workspaceId: WorkspaceId, inviter: ActorRef, fields: Partial<InviteRow> = {}): InviteRow => {
+      const word = unique("invited")
+      return {
+        id: newId<InviteId>(),
+        workspaceId,
+        email: `${word}@example.com`,
+        role: "member",
+        tokenHash: word,
+        inviter,
+        createdAt: minute(1),
+        expiresAt: minute(10),
+        acceptedAt: null,
+        revokedAt: null,
+        ...fields
+      }
+    }
+
+    it.effect("lists the workspace's invites, newest first", () =>
+      Effect.gen(function*() {
+        const invites = yield* InvitesRepo
+        const [workspace, other] = [yield* addWorkspace(), yield* addWorkspace()]
+        const { id } = yield* addPerson()
+        const inviter = { kind: "user", id } as const
+        const [low, high] = [newId<InviteId>(), newId<InviteId>()].toSorted() as [InviteId, InviteId]
+        const oldest = inviteRow(workspace.id, inviter, { createdAt: minute(1) })
+        const earlier = inviteRow(workspace.id, inviter, { createdAt: minute(2), id: low })
+        const later = inviteRow(workspace.id, inviter, { createdAt: minute(2), id: high })
+        const newest = inviteRow(workspace.id, inviter, { createdAt: minute(3) })
+        for (const row of [later, newest, oldest, earlier]) yield* invites.insert(row)
+        yield* invites.insert(inviteRow(other.id, inviter))
+        const listed = (yield* invites.list(workspace.id)).map((invite) => invite.id)
+        assert.deepStrictEqual(listed, [newest.id, later.id, earlier.id, oldest.id])
+      }))
+
+    it.effect("shows who invited by the present name, and who is gone as removed", () =>
+      Effect.gen(function*() {
+        const invites = yield* InvitesRepo
+        const workspace = yield* addWorkspace()
+        const { email, id, name } = yield* addPerson()
+        const key = apiKeyRow(keyOfWorkspace(workspace.id))
+        yield* (yield* ApiKeysRepo).insert(key)
+        const shown = (inviter: ActorRef) =>
+          Effect.gen(function*() {
+            const row = inviteRow(workspace.id, inviter)
+            yield* invites.insert(row)
+            expect(yield* invites.lock(workspace.id, row.id)).toMatchObject({ ...row, inviter: {} })
+            return (yield* invites.lock(workspace.id, row.id))!.inviter
+          })
+        assert.deepStrictEqual(yield* shown({ kind: "user", id }), { kind: "user", id, name, email })
+        assert.deepStrictEqual(yield* shown({ kind: "apiKey", id: key.id }), {
+          kind: "apiKey",
+          id: key.id,
+          name: key.name
+        })
+        assert.deepStrictEqual(yield* shown({ kind: "user", id: newId<PersonId>() }), { kind: "removed" })
+        assert.deepStrictEqual(yield* shown({ kind: "apiKey", id: newId<ApiKeyId>() }), { kind: "removed" })
+        assert.deepStrictEqual(yield* shown({ kind: "user", id: key.id as string as PersonId }), { kind: "removed" })
+      }))
+
+    it.effect("finds an invite in its workspace and by its token's hash", () =>
+      Effect.gen(function*() {
+        const invites = yield* InvitesRepo
+        const [workspace, other] = [yield* addWorkspace(), yield* addWorkspace()]
+        const row = inviteRow(workspace.id, { kind: "user", id: (yield* addPerson()).id })
+        yield* invites.insert(row)
+        expect(yield* invites.lock(workspace.id, row.id)).toMatchObject({ id: row.id, email: row.email })
+        expect(yield* invites.lockByTokenHash(row.tokenHash)).toMatchObject({ id: row.id })
+        assert.isUndefined(yield* invites.lock(other.id, row.id))
+        assert.isUndefined(yield* invites.lock(workspace.id, newId<InviteId>()))
+        assert.isUndefined(yield* invites.lockByTokenHash(unique("unknown")))
+      }))
+
+    it.effect("ends an invite as accepted or as revoked", () =>
+      Effect.gen(function*() {
+        const invites = yield* InvitesRepo
+        const workspace = yield* addWorkspace()
+        const inviter = { kind: "user", id: (yield* addPerson()).id } as const
+        const rows = [1, 2, 3].map(() => inviteRow(workspace.id, inviter)) as [InviteRow, InviteRow, InviteRow]
+        for (const row of rows) yield* invites.insert(row)
+        yield* invites.end(rows[0].id, "accepted", minute(4))
+        yield* invites.end(rows[1].id, "revoked", minute(5))
+        const ends = (yield* invites.list(workspace.id)).map(({ acceptedAt, id, revokedAt }) => ({
+          id,
+          acceptedAt,
+          revokedAt
+        }))
+        assert.sameDeepMembers(ends, [
+          { id: rows[0].id, acceptedAt: minute(4), revokedAt: null },
+          { id: rows[1].id, acceptedAt: null, revokedAt: minute(5) },
+          { id: rows[2].id, acceptedAt: null, revokedAt: null }
+        ])
+      }))
+
+    it.effect("holds an invite for one transaction at a time, by id and by token", () =>
+      Effect.gen(function*() {
+        const invites = yield* InvitesRepo
+        const workspace = yield* addWorkspace()
+        const row = inviteRow(workspace.id, { kind: "user", id: (yield* addPerson()).id })
+        yield* invites.insert(row)
+        yield* assertHolds(invites.lock(workspace.id, row.id))
+        yield* assertHolds(invites.lockByTokenHash(row.tokenHash))
+      }))
+  })
+
+  it.describe("ApiKeysRepo", () => {
+    it.effect("lists the keys of a person and of a workspace that are not revoked, newest first", () =>
+      Effect.gen(function*() {
+        const keys = yield* ApiKeysRepo
+        const [workspace, person] = [yield* addWorkspace(), yield* addPerson()]
+        yield* addMember(workspace, "owner", { person })
+        for (const owner of [keyOfPerson(person.id), keyOfWorkspace(workspace.id, "viewer")]) {
+          const [low, high] = [newId<ApiKeyId>(), newId<ApiKeyId>()].toSorted() as [ApiKeyId, ApiKeyId]
+          const oldest = apiKeyRow(owner, { createdAt: minute(1), lastUsedAt: minute(9) })
+          const earlier = apiKeyRow(owner, { createdAt: minute(2), id: low })
+          const later = apiKeyRow(owner, { createdAt: minute(2), id: high })
+          const newest = apiKeyRow(owner, { createdAt: minute(3) })
+          const revoked = apiKeyRow(owner, { revokedAt: minute(4) })
+          for (const row of [later, revoked, newest, oldest, earlier]) yield* keys.insert(row)
+          const listed = owner.personId === null
+            ? yield* keys.ofWorkspace(owner.workspaceId)
+            : yield* keys.ofPerson(owner.personId)
+          assert.deepStrictEqual(listed, [newest, later, earlier, oldest])
+        }
+        assert.deepStrictEqual(yield* keys.ofPerson((yield* addPerson()).id), [])
+        assert.deepStrictEqual(yield* keys.ofWorkspace((yield* addWorkspace()).id), [])
+      }))
+
+    it.effect("revokes the owner's key once", () =>
+      Effect.gen(function*() {
+        const keys = yield* ApiKeysRepo
+        const workspace = yield* addWorkspace()
+        const [person, other] = [yield* addPerson(), yield* addPerson()]
+        const own = apiKeyRow(keyOfPerson(person.id))
+        const account = apiKeyRow(keyOfWorkspace(workspace.id))
+        for (const key of [own, account]) yield* keys.insert(key)
+
+        assert.isUndefined(yield* keys.revoke(own.id, { personId: other.id }, minute(1)))
+        assert.isUndefined(yield* keys.revoke(own.id, { workspaceId: workspace.id }, minute(1)))
+        assert.isUndefined(yield* keys.revoke(account.id, { workspaceId: (yield* addWorkspace()).id }, minute(1)))
+        assert.isUndefined(yield* keys.revoke(account.id, { personId: person.id }, minute(1)))
+        assert.isUndefined(yield* keys.revoke(newId<ApiKeyId>(), { personId: person.id }, minute(1)))
+        assert.deepStrictEqual(yield* keys.ofPerson(person.id), [own])
+        assert.deepStrictEqual(yield* keys.ofWorkspace(workspace.id), [account])
+
+        assert.deepStrictEqual(yield* keys.revoke(own.id, { personId: person.id }, minute(2)), {
+          ...own,
+          revokedAt: minute(2)
+        })
+        assert.deepStrictEqual(yield* keys.revoke(account.id, { workspaceId: workspace.id }, minute(2)), {
+          ...account,
+          revokedAt: minute(2)
+        })
+        assert.isUndefined(yield* keys.revoke(own.id, { personId: person.id }, minute(3)))
+        assert.isUndefined(yield* keys.revoke(account.id, { workspaceId: workspace.id }, minute(3)))
+        assert.deepStrictEqual(yield* keys.ofPerson(person.id), [])
+      }))
+
+    it.effect("authenticates a person's key with the role in the workspace of the path", () =>
+      Effect.gen(function*() {
+        const keys = yield* ApiKeysRepo
+        const [mine, viewed, left, foreign] = [
+          yield* addWorkspace(),
+          yield* addWorkspace(),
+          yield* addWorkspace(),
+          yield* addWorkspace()
+        ]
+        const person = yield* addPerson()
+        yield* addMember(mine, "owner", { person })
+        yield* addMember(viewed, "viewer", { person })
+        yield* addMember(left, "admin", { person, active: false })
+        yield* addMember(foreign, "owner")
+        const key = apiKeyRow(keyOfPerson(person.id))
+        yield* keys.insert(key)
+
+        const principal = { kind: "user", id: person.id, name: person.name, email: person.email }
+        const cases = [
+          [undefined, undefined],
+          [mine.slug, { id: mine.id, slug: mine.slug, name: mine.name, role: "owner" }],
+          [mine.id, { id: mine.id, slug: mine.slug, name: mine.name, role: "owner" }],
+          [viewed.slug, { id: viewed.id, slug: viewed.slug, name: viewed.name, role: "viewer" }],
+          [left.slug, undefined],
+          [left.id, undefined],
+          [foreign.slug, undefined],
+          [foreign.id, undefined],
+          [unique("unknown"), undefined],
+          [newId(), undefined],
+          ["", undefined]
+        ] as const
+        for (const [workspace, membership] of cases) {
+          assert.deepStrictEqual(
+            yield* keys.authenticate(key.tokenHash, workspace),
+            { keyId: key.id, principal, membership } as never,
+            `workspace ${workspace}`
+          )
+        }
+      }))
+
+    it.effect("authenticates an account key in its own workspace, also without one in the path", () =>
+      Effect.gen(function*() {
+        const keys = yield* ApiKeysRepo
+        const [own, foreign] = [yield* addWorkspace(), yield* addWorkspace()]
+        const key = apiKeyRow(keyOfWorkspace(own.id, "admin"))
+        yield* keys.insert(key)
+
+        const principal = { kind: "apiKey", id: key.id, name: key.name }
+        const membership = { id: own.id, slug: own.slug, name: own.name, role: "admin" }
+        const cases = [
+          [undefined, membership],
+          [own.slug, membership],
+          [own.id, membership],
+          [foreign.slug, undefined],
+          [foreign.id, undefined],
+          [unique("unknown"), undefined],
+          ["", undefined]
+        ] as const
+        for (const [workspace, membership] of cases) {
+          assert.deepStrictEqual(
+            yield* keys.authenticate(key.tokenHash, workspace),
+            { keyId: key.id, principal, membership } as never,
+            `workspace ${workspace}`
+          )
+        }
+      }))
+
+    it.effect("authenticates neither revoked nor unknown keys", () =>
+      Effect.gen(function*() {
+        const keys = yield* ApiKeysRepo
+        const workspace = yield* addWorkspace()
+        const person = yield* addPerson()
+        yield* addMember(workspace, "owner", { person })
+        const [own, account] = [apiKeyRow(keyOfPerson(person.id)), apiKeyRow(keyOfWorkspace(workspace.id))]
+        for (const key of [own, account]) {
+          yield* keys.insert(key)
+          assert.isDefined((yield* keys.authenticate(key.tokenHash, workspace.slug))?.membership)
+        }
+        yield* keys.revoke(own.id, { personId: person.id }, minute(1))
+        yield* keys.revoke(account.id, { workspaceId: workspace.id }, minute(1))
+        for (const key of [own, account]) {
+          assert.isUndefined(yield* keys.authenticate(key.tokenHash, workspace.slug))
+          assert.isUndefined(yield* keys.authenticate(key.tokenHash, undefined))
+        }
+        assert.isUndefined(yield* keys.authenticate(unique("unknown"), workspace.slug))
+      }))
+
+    it.effect("follows what changes about the member and the workspace", () =>
+      Effect.gen(function*() {
+        const keys = yield* ApiKeysRepo
+        const workspace = yield* addWorkspace()
+        const person = yield* addPerson()
+        yield* addMember(workspace, "member", { person })
+        const key = apiKeyRow(keyOfPerson(person.id))
+        yield* keys.insert(key)
+        const membership = (ref: string) =>
+          Effect.map(keys.authenticate(key.tokenHash, ref), (authenticated) => authenticated?.membership)
+
+        const member = { workspaceId: workspace.id, personId: person.id }
+        yield* (yield* MembersRepo).update({ ...member, role: "admin", active: false })
+        assert.isUndefined(yield* membership(workspace.id))
+        yield* (yield* MembersRepo).update({ ...member, role: "admin", active: true })
+        const renamed = { ...workspace, slug: unique("renamed"), name: "Renamed" }
+        yield* (yield* WorkspacesRepo).update(renamed)
+        assert.isUndefined(yield* membership(workspace.slug))
+        assert.deepStrictEqual(yield* membership(renamed.slug), {
+          id: workspace.id,
+          slug: renamed.slug,
+          name: "Renamed",
+          role: "admin"
+        })
+      }))
+
+    it.effect("moves the last use of keys forward, never back", () =>
+      Effect.gen(function*() {
+        const keys = yield* ApiKeysRepo
+        const person = yield* addPerson()
+        const [never, used, untouched] = [
+          apiKeyRow(keyOfPerson(person.id), { createdAt: minute(3) }),
+          apiKeyRow(keyOfPerson(person.id), { createdAt: minute(2), lastUsedAt: minute(5) }),
+          apiKeyRow(keyOfPerson(person.id), { createdAt: minute(1) })
+        ]
+        for (const key of [never, used, untouched]) yield* keys.insert(key)
+        const lastUses = Effect.map(keys.ofPerson(person.id), (rows) => rows.map((row) => row.lastUsedAt))
+
+        yield* keys.touch(new Map([[never.id, minute(4)], [used.id, minute(4)], [newId<ApiKeyId>(), minute(4)]]))
+        assert.deepStrictEqual(yield* lastUses, [minute(4), minute(5), null])
+        yield* keys.touch(new Map([[never.id, minute(3)], [used.id, minute(6)]]))
+        assert.deepStrictEqual(yield* lastUses, [minute(4), minute(6), null])
+      }))
+  })
+})

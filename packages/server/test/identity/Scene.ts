@@ -1,0 +1,238 @@
+import { assert } from "@effect/vitest"
+import { Caller } from "@delivery/domain/identity/Authorization"
+import type { Role } from "@delivery/domain/identity/Role"
+import type { ApiKeyId, PersonId, WorkspaceId } from "@delivery/domain/Ids"
+import { timestamp } from "@delivery/domain/Timestamp"
+import { Clock, Deferred, Effect, Fiber } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { TestClock } from "effect/testing"
+import { hashToken } from "../../src/crypto/Tokens.ts"
+import { EventsRepo } from "../../src/events/EventsRepo.ts"
+import { type ApiKeyRow, ApiKeysRepo, type KeyOwner } from "../../src/identity/ApiKeysRepo.ts"
+import { MembersRepo } from "../../src/identity/MembersRepo.ts"
+import { type PersonRow, PersonsRepo } from "../../src/identity/PersonsRepo.ts"
+import { type WorkspaceRow, WorkspacesRepo } from "../../src/identity/WorkspacesRepo.ts"
+import { Storage } from "../../src/storage/Storage.ts"
+
+/** Workspaces and callers for tests. Every test makes its own, so that tests may share a database. */
+
+let last = 0
+
+/** A word that nothing else in the process uses, fit for a slug and a name. */
+export const unique = (word: string): string => `${word}-${++last}`
+
+export const newId = <Id extends string>(): Id => SecureRandom.uuidV7Unsafe() as Id
+
+/** An instant some minutes after the start of the test clock. */
+export const minute = (minutes: number): string => timestamp(minutes * 60_000)
+
+export const now: Effect.Effect<string> = Effect.map(Clock.currentTimeMillis, timestamp)
+
+export const personRow = (fields: Partial<PersonRow> = {}): PersonRow => {
+  const name = unique("person")
+  return { id: newId<PersonId>(), name, email: `${name}@example.com`, createdAt: minute(0), ...fields }
+}
+
+export const workspaceRow = (fields: Partial<WorkspaceRow> = {}): WorkspaceRow => {
+  const slug = unique("workspace")
+  return { id: newId<WorkspaceId>(), slug, name: slug, createdAt: minute(0), updatedAt: minute(0), ...fields }
+}
+
+export const keyOfPerson = (personId: PersonId): KeyOwner => ({ personId, workspaceId: null, role: null })
+
+export const keyOfWorkspace = (workspaceId: WorkspaceId, role: "viewer" | "member" | "admin" = "member"): KeyOwner => ({
+  personId: null,
+  workspaceId,
+  role
+})
+
+export const apiKeyRow = (
+  owner: KeyOwner,
+  fields: Partial<Pick<ApiKeyRow, "id" | "createdAt" | "lastUsedAt" | "revokedAt">> = {}
+): ApiKeyRow => {
+  const name = unique("key")
+  return {
+    ...owner,
+    id: newId<ApiKeyId>(),
+    name,
+    tokenHash: hashToken(name),
+    tokenPrefix: "ctk_abcd",
+    lastFour: "wxyz",
+    createdAt: minute(0),
+    lastUsedAt: null,
+    revokedAt: null,
+    ...fields
+  }
+}
+
+export type CallerOf = Caller["Service"]
+
+/** A stored person who is in no workspace. */
+export const addPerson = Effect.fnUntraced(function*(fields: Partial<PersonRow> = {}) {
+  const person = personRow(fields)
+  yield* (yield* PersonsRepo).insert(person)
+  return person
+})
+
+export const addWorkspace = Effect.fnUntraced(function*(fields: Partial<WorkspaceRow> = {}) {
+  const workspace = workspaceRow(fields)
+  yield* (yield* WorkspacesRepo).insert(workspace)
+  return workspace
+})
+
+/** A new person who is a member of the workspace, as a caller in it. */
+export const addMember = Effect.fnUntraced(function*(
+  workspace: WorkspaceRow,
+  role: Role,
+  fields: { readonly person?: PersonRow; readonly name?: string; readonly active?: boolean } = {}
+) {
+  const person = fields.person ?? (yield* addPerson(fields.name === undefined ? {} : { name: fields.name }))
+  const active = fields.active ?? true
+  yield* (yield* MembersRepo).insert({
+    workspaceId: workspace.id,
+    personId: person.id,
+    role,
+    active,
+    joinedAt: minute(0)
+  })
+  return callerOf(person, active ? { ...workspace, role } : undefined)
+})
+
+/** A new account API key of the workspace, as a caller in it. */
+export const addAccountKey = Effect.fnUntraced(function*(
+  workspace: WorkspaceRow,
+  role: "viewer" | "member" | "admin"
+) {
+  const key = apiKeyRow(keyOfWorkspace(workspace.id, role))
+  yield* (yield* ApiKeysRepo).insert(key)
+  return {
+    keyId: key.id,
+    principal: { kind: "apiKey", id: key.id, name: key.name },
+    membership: { id: workspace.id, slug: workspace.slug, name: workspace.name, role }
+  } satisfies CallerOf
+})
+
+const callerOf = (person: PersonRow, membership: CallerOf["membership"]) =>
+  ({
+    keyId: newId<ApiKeyId>(),
+    principal: { kind: "user", id: person.id, name: person.name, email: person.email },
+    membership: membership && {
+      id: membership.id,
+      slug: membership.slug,
+      name: membership.name,
+      role: membership.role
+    }
+  }) satisfies CallerOf
+
+/** A new workspace with everyone who may call it, and someone who may not. */
+export const makeScene = Effect.gen(function*() {
+  const workspace = yield* addWorkspace()
+  const callers = {
+    viewer: yield* addMember(workspace, "viewer"),
+    member: yield* addMember(workspace, "member"),
+    admin: yield* addMember(workspace, "admin"),
+    owner: yield* addMember(workspace, "owner"),
+    viewerKey: yield* addAccountKey(workspace, "viewer"),
+    memberKey: yield* addAccountKey(workspace, "member"),
+    adminKey: yield* addAccountKey(workspace, "admin"),
+    outsider: callerOf(yield* addPerson(), undefined)
+  }
+  return { workspace, callers, ...callers }
+})
+
+export type Scene = Effect.Success<typeof makeScene>
+
+/** Runs what a service offers as this caller. */
+export const as = (caller: CallerOf) => Effect.provideService(Caller, caller)
+
+interface Refusal {
+  readonly _tag: string
+  readonly message: string
+  readonly reason?: string
+}
+
+const words = (error: Refusal): string => (error.reason === undefined ? error._tag : `${error._tag} ${error.reason}`)
+
+/** The tag of the refusal, and its reason where it has one. Fails where the call was not refused. */
+export const refusal = <A, R>(call: Effect.Effect<A, Refusal, R>): Effect.Effect<string, A, R> =>
+  Effect.map(Effect.flip(call), words)
+
+/** Like `refusal`, or `ok`. */
+export const answer = <A, R>(call: Effect.Effect<A, Refusal, R>): Effect.Effect<string, never, R> =>
+  Effect.match(call, { onSuccess: () => "ok", onFailure: words })
+
+const roles = (viewer: string, member: string, admin: string) => ({
+  viewer,
+  member,
+  admin,
+  owner: "may",
+  viewerKey: viewer,
+  memberKey: member,
+  adminKey: admin,
+  outsider: "no workspace"
+})
+
+/** What `whoMay` tells of a call that needs these roles. */
+export const everyRole = roles("may", "may", "may")
+export const membersAndUp = roles("Forbidden", "may", "may")
+export const adminsAndUp = roles("Forbidden", "Forbidden", "may")
+
+/**
+ * Whom the call refuses for their role. Roles are checked before objects, so a call on an object that does not exist
+ * tells them too.
+ */
+export const whoMay = Effect.fnUntraced(function*<A, R>(
+  { callers }: Scene,
+  call: Effect.Effect<A, Refusal, R | Caller>
+) {
+  return yield* Effect.all(
+    Object.fromEntries(
+      Object.entries(callers).map(([name, caller]) => [
+        name,
+        call.pipe(
+          as(caller),
+          Effect.match({
+            onSuccess: () => "may",
+            onFailure: (error) =>
+              error.message === "The workspace does not exist."
+                ? "no workspace"
+                : error._tag === "Forbidden"
+                ? "Forbidden"
+                : "may"
+          })
+        )
+      ])
+    )
+  )
+})
+
+/** The workspace's events, oldest first: kind, subject and changes. */
+export const eventsOf = Effect.fnUntraced(function*({ id }: Pick<WorkspaceRow, "id">) {
+  const events = yield* (yield* EventsRepo).newest(id, 1_000)
+  return events.toReversed()
+})
+
+export const kindsOf = (workspace: Pick<WorkspaceRow, "id">) =>
+  Effect.map(eventsOf(workspace), (events) => events.map((event) => event.kind))
+
+/** Asserts that a transaction which takes the lock passes it only when the one that took it before has ended. */
+export const assertHolds = Effect.fnUntraced(function*<A, R>(lock: Effect.Effect<A, never, R>) {
+  const storage = yield* Storage
+  const taken = yield* Deferred.make<void>()
+  const steps: Array<string> = []
+  const first = yield* Effect.forkChild(
+    storage.transaction(
+      Effect.gen(function*() {
+        yield* lock
+        yield* Deferred.succeed(taken, undefined)
+        // Long enough for the other to pass, if it could.
+        yield* TestClock.withLive(Effect.sleep(30))
+        steps.push("first ends")
+      })
+    )
+  )
+  yield* Deferred.await(taken)
+  yield* storage.transaction(Effect.tap(lock, () => Effect.sync(() => steps.push("second passes"))))
+  yield* Fiber.join(first)
+  assert.deepStrictEqual(steps, ["first ends", "second passes"])
+})
