@@ -9,6 +9,7 @@ import { InvitesApi } from "./identity/InvitesApi.ts"
 import { MeApi } from "./identity/MeApi.ts"
 import { MembersApi } from "./identity/MembersApi.ts"
 import { WorkspacesApi } from "./identity/WorkspacesApi.ts"
+import { overview, transform } from "./OpenApi.ts"
 import { SystemApi } from "./SystemApi.ts"
 import { TestRunsApi } from "./testing/TestRunsApi.ts"
 
@@ -26,13 +27,16 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(TestRunsApi)
   .add(EventsApi)
   .add(SystemApi)
+  // All that is wrong with a request at once. Answers keep the fast path of the compiled encoders.
+  .annotate(HttpApi.PayloadParseOptions, { errors: "all" })
+  .annotate(HttpApi.QueryParseOptions, { errors: "all" })
   .annotateMerge(
     OpenApi.annotations({
       title: "Workspace Delivery Service",
       version: "1.0.0",
-      description: "How a team ships: secrets, deployments, projects, test runs, semaphores and coding agents.",
+      description: overview,
       license: { name: "MIT", url: "https://opensource.org/license/mit" },
-      servers: [{ url: "/" }]
+      servers: [{ url: "/", description: "The server that sent this document." }],
+      transform
     })
-  )
-{}
+  ) {}

@@ -88,7 +88,7 @@ export class NotFound extends Schema.TaggedError<NotFound>()(
 /** 409: the change conflicts with current data. `reason` is always present. */
 export class Conflict extends Schema.TaggedError<Conflict>()(
   "Conflict",
-  { message: message("The slug \"shop\" is already in use."), reason: Reason.annotate({ examples: ["slug_in_use"] }) },
+  { message: message('The slug "shop" is already in use.'), reason: Reason.annotate({ examples: ["slug_in_use"] }) },
   { httpApiStatus: 409, identifier: "Conflict", description: "The change conflicts with current data." }
 ) {}
 

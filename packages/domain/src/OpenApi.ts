@@ -128,11 +128,12 @@ const operationsOf = (spec: OpenApi.OpenAPISpec): ReadonlyArray<OpenApi.OpenAPIS
 /** Readers and tools look for these beside the name, not in the schema. Numbers are text on the wire, not in the API. */
 const finishedParameter = (parameter: OpenApi.OpenAPISpecParameter): OpenApi.OpenAPISpecParameter => {
   const { description, examples, ...schema } = parameter.schema as JsonSchema.JsonSchema
+  const isNumber = schema["format"] === "int32"
   return {
     ...parameter,
     ...(typeof description === "string" ? { description } : {}),
-    ...(Array.isArray(examples) ? { example: examples[0] } : {}),
-    schema: schema["format"] === "int32" ? { ...schema, type: "integer", minimum: 1 } : schema
+    ...(Array.isArray(examples) ? { example: isNumber ? Number(examples[0]) : examples[0] } : {}),
+    schema: isNumber ? { ...schema, type: "integer", minimum: 1 } : schema
   }
 }
 
@@ -205,10 +206,7 @@ export const exampleOf = (schema: JsonSchema.JsonSchema, schemas: Schemas): unkn
 }
 
 /** A copy of a JSON tree with every object in it replaced, the innermost first. */
-const mapObjects = (
-  node: unknown,
-  f: (object: Record<string, unknown>) => Record<string, unknown>
-): unknown => {
+const mapObjects = (node: unknown, f: (object: Record<string, unknown>) => Record<string, unknown>): unknown => {
   if (Array.isArray(node)) return node.map((item) => mapObjects(item, f))
   if (typeof node !== "object" || node === null) return node
   return f(Object.fromEntries(Object.entries(node).map(([key, value]) => [key, mapObjects(value, f)])))

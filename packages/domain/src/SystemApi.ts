@@ -6,12 +6,13 @@ import { Edge } from "./identity/Authorization.ts"
 /** 503: the server runs and cannot serve. */
 export class Unavailable extends Schema.TaggedError<Unavailable>()(
   "Unavailable",
-  { message: Schema.String },
+  { message: Schema.String.annotate({ examples: ["The database does not answer."] }) },
   { httpApiStatus: 503, identifier: "Unavailable", description: "The server runs and cannot serve." }
 ) {}
 
 export const Health = Schema.Struct({ status: Schema.Literal("ok") }).annotate({
   identifier: "Health",
+  description: "All is well.",
   examples: [{ status: "ok" }]
 })
 
@@ -29,6 +30,7 @@ export const JsonWebKeySet = Schema.Struct({
   )
 }).annotate({
   identifier: "JsonWebKeySet",
+  description: "The public keys of tokens that the service signs (RFC 7517).",
   examples: [
     {
       keys: [
@@ -50,15 +52,17 @@ export type JsonWebKeySet = typeof JsonWebKeySet.Type
 export class SystemApi extends HttpApiGroup.make("system")
   .add(
     HttpApiEndpoint.get("health", "/health", { success: Health }).annotateMerge(
-      doc("Is the process up", "Answers as long as the process does. No key needed.")
+      doc("Tell whether the process is up", "Answers as long as the process does. No key needed.")
     ),
     HttpApiEndpoint.get("ready", "/ready", { success: Health, error: Unavailable }).annotateMerge(
-      doc("Can it serve", "Whether the database answers and is migrated. No key needed.")
+      doc("Tell whether the server can serve", "Whether the database answers and is migrated. No key needed.")
     ),
     HttpApiEndpoint.get("jwks", "/.well-known/jwks.json", { success: JsonWebKeySet }).annotateMerge(
-      doc("Signing keys", "The public keys of fixture tokens, so that a deployment verifies them offline. No key needed.")
+      doc(
+        "Get the signing keys",
+        "The public keys of fixture tokens, so that a deployment verifies them without asking. No key needed."
+      )
     )
   )
   .middleware(Edge)
-  .annotateMerge(OpenApi.annotations({ title: "System", description: "The server itself." }))
-{}
+  .annotateMerge(OpenApi.annotations({ title: "System", description: "The server itself. No key needed." })) {}

@@ -72,17 +72,26 @@ export const Slug = Schema.String.check(
 export const Ref = Schema.String.check(atLeast(1), atMost(200), isStorable)
 
 /** An absolute http or https URL. */
-export const HttpUrl = Text(2_000).check(
-  Schema.makeFilter<string>((text) => {
-    if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return "Expected an absolute http(s) URL"
-    return true
-  }, { toJsonSchema: undocumented })
-).annotate({ format: "uri", description: "An absolute http or https URL." })
+export const HttpUrl = Text(2_000)
+  .check(
+    Schema.makeFilter<string>(
+      (text) => {
+        if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return "Expected an absolute http(s) URL"
+        return true
+      },
+      { toJsonSchema: undocumented }
+    )
+  )
+  .annotate({ format: "uri", description: "An absolute http or https URL." })
 
 /** An email address, kept in lower case. */
-export const Email = Text(254).annotate({ format: "email", description: "Kept in lower case." }).pipe(
-  Schema.decodeTo(
-    Schema.String.check(Schema.isPattern(/^[^\s@]+@[^\s@.]+(\.[^\s@.]+)*$/, { message: "Expected an email address" })),
-    SchemaTransformation.transform({ decode: (s) => s.trim().toLowerCase(), encode: (s) => s })
+export const Email = Text(254)
+  .annotate({ format: "email", description: "Kept in lower case." })
+  .pipe(
+    Schema.decodeTo(
+      Schema.String.check(
+        Schema.isPattern(/^[^\s@]+@[^\s@.]+(\.[^\s@.]+)*$/, { message: "Expected an email address" })
+      ),
+      SchemaTransformation.transform({ decode: (s) => s.trim().toLowerCase(), encode: (s) => s })
+    )
   )
-)

@@ -10,9 +10,10 @@ const path = `${workspacePath}/deployments` as const
 const one = `${path}/:product/:environment` as const
 const params = {
   slug: WorkspaceRef,
-  product: PathRef.annotate({ description: "The product's slug or id." }),
-  environment: PathRef.annotate({ description: "The environment's slug or id." })
+  product: PathRef.annotate({ description: "The product's slug or id.", examples: ["shop"] }),
+  environment: PathRef.annotate({ description: "The environment's slug or id.", examples: ["staging"] })
 }
+const archived = "The product is archived."
 
 /** Deployments (service document, Deployments). Changes need a member. */
 export class DeploymentsApi extends HttpApiGroup.make("deployments")
@@ -20,16 +21,23 @@ export class DeploymentsApi extends HttpApiGroup.make("deployments")
     HttpApiEndpoint.get("list", path, {
       params: { slug: WorkspaceRef },
       query: {
-        product: Schema.optionalKey(Ref.annotate({ description: "A product's slug or id." })),
-        environment: Schema.optionalKey(Ref.annotate({ description: "An environment's slug or id." })),
-        archived: Schema.optionalKey(Archived)
+        product: Schema.optionalKey(Ref.annotate({ description: "A product's slug or id.", examples: ["shop"] })),
+        environment: Schema.optionalKey(
+          Ref.annotate({ description: "An environment's slug or id.", examples: ["staging"] })
+        ),
+        archived: Schema.optionalKey(
+          Archived.annotate({ description: "Whether inactive deployments are left out, included, or the only ones." })
+        )
       },
-      success: Schema.Struct({ deployments: Schema.Array(Deployment) }).annotate({ identifier: "Deployments" }),
+      success: Schema.Struct({ deployments: Schema.Array(Deployment) }).annotate({
+        identifier: "Deployments",
+        description: "Deployments, by product name, then environment name."
+      }),
       error: NotFound
     }).annotateMerge(
       doc(
         "List deployments",
-        "By product name, then environment name. `archived` speaks of inactive deployments. A product or environment that does not exist: 404."
+        "By product name, then environment name. A product or environment that does not exist: 404. Every role."
       )
     ),
     HttpApiEndpoint.post("create", path, {
@@ -40,11 +48,17 @@ export class DeploymentsApi extends HttpApiGroup.make("deployments")
     }).annotateMerge(
       doc(
         "Create a deployment",
-        "Members and up. Websites and APIs need a `baseUrl` (400). A second deployment of a pair: 409 `deployment_exists`; an archived product or environment: 409 `archived`."
+        "Members and up. A product has at most one deployment per environment: a second one is 409 `deployment_exists`. Websites and APIs need a `baseUrl` (400). A product or environment that does not exist: 404; an archived one: 409 `archived`.",
+        {
+          conflicts: {
+            deployment_exists: "The product already has a deployment in this environment.",
+            archived
+          }
+        }
       )
     ),
     HttpApiEndpoint.get("get", one, { params, success: Deployment, error: NotFound }).annotateMerge(
-      doc("Get a deployment", "Active or not.")
+      doc("Get a deployment", "Active or not. Every role.")
     ),
     HttpApiEndpoint.patch("update", one, {
       params,
@@ -54,18 +68,26 @@ export class DeploymentsApi extends HttpApiGroup.make("deployments")
     }).annotateMerge(
       doc(
         "Update a deployment",
-        "Changes the fields sent; null clears, except the `baseUrl` of websites and APIs (400). Members and up. An archived product or environment: 409 `archived`."
+        "Changes the fields sent; null clears, except the `baseUrl` of websites and APIs (400). `versionUpdatedAt` moves only when `version` changes. Members and up. An archived product or environment: 409 `archived`.",
+        { conflicts: { archived } }
       )
     ),
     HttpApiEndpoint.delete("delete", one, {
       params,
-      success: HttpApiSchema.NoContent,
+      success: HttpApiSchema.NoContent.annotate({ description: "Deleted." }),
       error: [Forbidden, NotFound]
     }).annotateMerge(
-      doc("Delete a deployment", "Secret values are kept and return if the product is deployed again. Members and up.")
+      doc(
+        "Delete a deployment",
+        "Also one that is archived. Secret values are kept and return if the product is deployed again. Members and up."
+      )
     )
   )
   .middleware(Authorization)
   .middleware(Edge)
-  .annotateMerge(OpenApi.annotations({ title: "Deployments", description: "Products in environments." }))
-{}
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Deployments",
+      description: "Products in environments: at which URL, Fixture API and version."
+    })
+  ) {}

@@ -6,7 +6,11 @@ import { Authorization, Edge } from "../identity/Authorization.ts"
 import { CreateEnvironment, Environment, UpdateEnvironment } from "./Environment.ts"
 
 const path = `${workspacePath}/environments` as const
-const params = { slug: WorkspaceRef, environment: PathRef.annotate({ description: "The environment's slug or id." }) }
+const params = {
+  slug: WorkspaceRef,
+  environment: PathRef.annotate({ description: "The environment's slug or id.", examples: ["staging"] })
+}
+const slugInUse = { conflicts: { slug_in_use: 'The slug "staging" is already in use.' } }
 
 /** Environments (contract, section 4). Changes need an admin or owner. */
 export class EnvironmentsApi extends HttpApiGroup.make("environments")
@@ -14,19 +18,26 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
     HttpApiEndpoint.get("list", path, {
       params: { slug: WorkspaceRef },
       query: { archived: Schema.optionalKey(Archived) },
-      success: Schema.Struct({ environments: Schema.Array(Environment) }).annotate({ identifier: "Environments" }),
+      success: Schema.Struct({ environments: Schema.Array(Environment) }).annotate({
+        identifier: "Environments",
+        description: "Environments, by name."
+      }),
       error: NotFound
-    }).annotateMerge(doc("List environments", "By name.")),
+    }).annotateMerge(doc("List environments", "By name. Every role.")),
     HttpApiEndpoint.post("create", path, {
       params: { slug: WorkspaceRef },
       payload: CreateEnvironment,
       success: Environment.pipe(HttpApiSchema.status(201)),
       error: [Forbidden, NotFound, Conflict]
     }).annotateMerge(
-      doc("Create an environment", "Admins and owners. A slug in use, by an archived environment too: 409 `slug_in_use`.")
+      doc(
+        "Create an environment",
+        "Admins and owners. A slug in use, by an archived environment too: 409 `slug_in_use`.",
+        slugInUse
+      )
     ),
     HttpApiEndpoint.get("get", `${path}/:environment`, { params, success: Environment, error: NotFound }).annotateMerge(
-      doc("Get an environment", "Archived or not.")
+      doc("Get an environment", "Archived or not. Every role.")
     ),
     HttpApiEndpoint.patch("update", `${path}/:environment`, {
       params,
@@ -36,7 +47,8 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
     }).annotateMerge(
       doc(
         "Update an environment",
-        "Changes the fields sent; archived environments too. Admins and owners. A slug in use: 409 `slug_in_use`."
+        "Changes the fields sent; archived environments too. Admins and owners. A slug in use: 409 `slug_in_use`.",
+        slugInUse
       )
     ),
     HttpApiEndpoint.post("archive", `${path}/:environment/archive`, {
@@ -44,15 +56,22 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       success: Environment,
       error: [Forbidden, NotFound]
     }).annotateMerge(
-      doc("Archive an environment", "Its deployments become inactive. An archived environment stays as it is. Admins and owners.")
+      doc(
+        "Archive an environment",
+        "It leaves lists and its deployments become inactive; its slug stays taken. An archived environment stays as it is. Admins and owners."
+      )
     ),
     HttpApiEndpoint.post("restore", `${path}/:environment/restore`, {
       params,
       success: Environment,
       error: [Forbidden, NotFound]
-    }).annotateMerge(doc("Restore an environment", "An environment that is not archived stays as it is. Admins and owners."))
+    }).annotateMerge(
+      doc(
+        "Restore an environment",
+        "Its deployments become active again, except those of archived products. An environment that is not archived stays as it is. Admins and owners."
+      )
+    )
   )
   .middleware(Authorization)
   .middleware(Edge)
-  .annotateMerge(OpenApi.annotations({ title: "Environments", description: "Where products run." }))
-{}
+  .annotateMerge(OpenApi.annotations({ title: "Environments", description: "Where products run." })) {}

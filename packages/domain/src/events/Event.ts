@@ -5,9 +5,9 @@ import { Timestamp } from "../Timestamp.ts"
 
 /** A field that an event changed; values are short texts for people, or null. */
 export const Change = Schema.Struct({
-  field: Schema.String,
-  from: Schema.NullOr(Schema.String),
-  to: Schema.NullOr(Schema.String)
+  field: Schema.String.annotate({ description: "The name of the field, as in the subject's own JSON." }),
+  from: Schema.NullOr(Schema.String).annotate({ description: "A short text for people; null for none." }),
+  to: Schema.NullOr(Schema.String).annotate({ description: "A short text for people; null for none." })
 }).annotate({
   identifier: "Change",
   description: "A field that changed.",
@@ -26,7 +26,7 @@ export const Event = Schema.Struct({
     label: Schema.String.annotate({ description: "The subject's name for people, as it was then." }),
     url: Schema.String.annotate({ description: "The subject's page on the website." })
   }),
-  changes: Schema.Array(Change),
+  changes: Schema.Array(Change).annotate({ description: "The fields that changed, for kinds that change fields." }),
   createdAt: Timestamp
 }).annotate({
   identifier: "Event",

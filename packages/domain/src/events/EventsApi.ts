@@ -10,11 +10,17 @@ export class EventsApi extends HttpApiGroup.make("events")
   .add(
     HttpApiEndpoint.get("list", `${workspacePath}/events`, {
       params: { slug: WorkspaceRef },
-      success: Schema.Struct({ events: Schema.Array(Event) }).annotate({ identifier: "Events" }),
+      success: Schema.Struct({ events: Schema.Array(Event) }).annotate({
+        identifier: "Events",
+        description: "The most recent events, newest first."
+      }),
       error: NotFound
-    }).annotateMerge(doc("List events", "The 50 most recent events, newest first."))
+    }).annotateMerge(
+      doc("List events", "The 50 most recent events, newest first. Every role. Secrets appear by name, never by value.")
+    )
   )
   .middleware(Authorization)
   .middleware(Edge)
-  .annotateMerge(OpenApi.annotations({ title: "Events", description: "What happened in a workspace." }))
-{}
+  .annotateMerge(
+    OpenApi.annotations({ title: "Events", description: "What happened in a workspace, and who did it." })
+  ) {}

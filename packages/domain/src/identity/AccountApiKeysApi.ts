@@ -6,33 +6,48 @@ import { AccountApiKey, CreateAccountApiKey, NewAccountApiKey } from "./AccountA
 import { Revoked } from "./ApiKey.ts"
 import { Authorization, Edge } from "./Authorization.ts"
 
+const AccountApiKeyRef = PathRef.annotate({
+  description: "The key's id.",
+  examples: ["0197a1b2-0000-7000-8000-0000000000b2"]
+})
+
 /** Account API keys of a workspace (contract, section 3). Admins and owners. */
 export class AccountApiKeysApi extends HttpApiGroup.make("accountApiKeys")
   .add(
     HttpApiEndpoint.get("list", `${workspacePath}/account-api-keys`, {
       params: { slug: WorkspaceRef },
-      success: Schema.Struct({ accountApiKeys: Schema.Array(AccountApiKey) }).annotate({ identifier: "AccountApiKeys" }),
+      success: Schema.Struct({ accountApiKeys: Schema.Array(AccountApiKey) }).annotate({
+        identifier: "AccountApiKeys",
+        description: "Account API keys, newest first."
+      }),
       error: [Forbidden, NotFound]
-    }).annotateMerge(doc("List account API keys", "Keys that are not revoked, newest first. Admins and owners.")),
+    }).annotateMerge(
+      doc("List account API keys", "Keys that are not revoked, newest first, without their secrets. Admins and owners.")
+    ),
     HttpApiEndpoint.post("create", `${workspacePath}/account-api-keys`, {
       params: { slug: WorkspaceRef },
       payload: CreateAccountApiKey,
       success: NewAccountApiKey.pipe(HttpApiSchema.status(201)),
       error: [Forbidden, NotFound]
     }).annotateMerge(
-      doc("Create an account API key", "The key acts in this workspace only, with the role given. Admins and owners.")
+      doc(
+        "Create an account API key",
+        "The key acts in this workspace only, with the role given, whoever leaves. The secret is shown this once; only its hash is kept. Admins and owners."
+      )
     ),
     HttpApiEndpoint.post("revoke", `${workspacePath}/account-api-keys/:apiKeyId/revoke`, {
-      params: { slug: WorkspaceRef, apiKeyId: PathRef },
+      params: { slug: WorkspaceRef, apiKeyId: AccountApiKeyRef },
       success: Revoked,
       error: [Forbidden, NotFound]
     }).annotateMerge(
-      doc("Revoke an account API key", "Later requests with the key are Unauthorized. Already revoked: 404.")
+      doc(
+        "Revoke an account API key",
+        "Later requests with the key are Unauthorized. Already revoked: 404. Admins and owners."
+      )
     )
   )
   .middleware(Authorization)
   .middleware(Edge)
   .annotateMerge(
     OpenApi.annotations({ title: "Account API keys", description: "Keys of a workspace that no person stands behind." })
-  )
-{}
+  ) {}

@@ -5,13 +5,23 @@ import { Conflict, Forbidden, NotFound } from "../Errors.ts"
 import { ApiKey, CreateApiKey, NewApiKey, Revoked } from "./ApiKey.ts"
 import { Authorization, Edge } from "./Authorization.ts"
 
+const ApiKeyRef = PathRef.annotate({
+  description: "The key's id.",
+  examples: ["0197a1b2-0000-7000-8000-0000000000b1"]
+})
+
 /** The caller's own API keys (service document, API keys). Account API keys: 403. */
 export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
   .add(
     HttpApiEndpoint.get("list", "/v1/api-keys", {
-      success: Schema.Array(ApiKey).annotate({ identifier: "ApiKeys" }),
+      success: Schema.Array(ApiKey).annotate({ identifier: "ApiKeys", description: "API keys, newest first." }),
       error: Forbidden
-    }).annotateMerge(doc("List your API keys", "The caller's keys that are not revoked, newest first.")),
+    }).annotateMerge(
+      doc(
+        "List your API keys",
+        "The caller's keys that are not revoked, newest first, without their secrets. Account API keys: 403."
+      )
+    ),
     HttpApiEndpoint.post("create", "/v1/api-keys", {
       payload: CreateApiKey,
       success: NewApiKey,
@@ -19,18 +29,23 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
     }).annotateMerge(
       doc(
         "Create an API key",
-        "A key acts as its person, with their role in each workspace. At 20 active keys: 409 `too_many_keys`."
+        "A key acts as its person, with their role in each workspace. The secret is shown this once; only its hash is kept. At 20 active keys: 409 `too_many_keys`. Account API keys: 403.",
+        { conflicts: { too_many_keys: "You have 20 active API keys. Revoke one first." } }
       )
     ),
     HttpApiEndpoint.post("revoke", "/v1/api-keys/:apiKeyId/revoke", {
-      params: { apiKeyId: PathRef },
+      params: { apiKeyId: ApiKeyRef },
       success: Revoked,
       error: [Forbidden, NotFound]
     }).annotateMerge(
-      doc("Revoke an API key", "Later requests with the key are Unauthorized. Not the caller's or already revoked: 404.")
+      doc(
+        "Revoke an API key",
+        "Later requests with the key are Unauthorized; it may be the key of this request. Not the caller's or already revoked: 404. Account API keys: 403."
+      )
     )
   )
   .middleware(Authorization)
   .middleware(Edge)
-  .annotateMerge(OpenApi.annotations({ title: "API keys", description: "Keys that act as their person." }))
-{}
+  .annotateMerge(
+    OpenApi.annotations({ title: "API keys", description: "The caller's own keys, which act as their person." })
+  ) {}

@@ -35,8 +35,6 @@ export class Edge extends HttpApiMiddleware.Service<Edge>()("@delivery/domain/Ed
   error: [InvalidInput, Internal]
 }) {}
 
-const tokenForm = "An API key (`ctk_...`)."
-
 /**
  * Authentication by API key (service document, Authentication): `Authorization: Bearer` or `X-API-Key`; both at once
  * must be equal. Fails with `Unauthorized`.
@@ -47,9 +45,11 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization, { pr
     error: Unauthorized,
     requiredForClient: true,
     security: {
-      bearer: HttpApiSecurity.bearer.pipe(HttpApiSecurity.annotate(OpenApi.Description, tokenForm)),
+      bearer: HttpApiSecurity.bearer.pipe(
+        HttpApiSecurity.annotate(OpenApi.Description, "An API key: `Authorization: Bearer ctk_...`.")
+      ),
       apiKey: HttpApiSecurity.apiKey({ key: "x-api-key" }).pipe(
-        HttpApiSecurity.annotate(OpenApi.Description, tokenForm)
+        HttpApiSecurity.annotate(OpenApi.Description, "An API key: `X-API-Key: ctk_...`.")
       )
     }
   }

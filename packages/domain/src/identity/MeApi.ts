@@ -7,10 +7,12 @@ import { Me } from "./Me.ts"
 export class MeApi extends HttpApiGroup.make("me")
   .add(
     HttpApiEndpoint.get("get", "/v1/me", { success: Me }).annotateMerge(
-      doc("Who am I", "The person or account API key that the credential stands for, with its workspaces.")
+      doc(
+        "Get the caller",
+        "The person or account API key that the request's key stands for, with the workspaces it may act in, by name."
+      )
     )
   )
   .middleware(Authorization)
   .middleware(Edge)
-  .annotateMerge(OpenApi.annotations({ title: "Me", description: "The caller." }))
-{}
+  .annotateMerge(OpenApi.annotations({ title: "Me", description: "Whom the key of a request stands for." })) {}

@@ -14,4 +14,5 @@ const ranks: Record<Role, number> = { viewer: 0, member: 1, admin: 2, owner: 3 }
 export const isAtLeast = (role: Role, needed: Role): boolean => ranks[role] >= ranks[needed]
 
 /** Only owners give, take and invite owners. */
-export const mayAssign = (by: Role, ...roles: ReadonlyArray<Role>): boolean => by === "owner" || !roles.includes("owner")
+export const mayAssign = (by: Role, ...roles: ReadonlyArray<Role>): boolean =>
+  by === "owner" || !roles.includes("owner")

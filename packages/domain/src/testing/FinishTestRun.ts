@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { Body } from "../Doc.ts"
 import { maxTestsPerRun, TestReport } from "./TestEntry.ts"
 import { CleanupReport } from "./TestRun.ts"
 
@@ -7,40 +8,30 @@ const hasUniqueCaseIds = Schema.makeFilter<ReadonlyArray<TestReport>>(
 )
 
 /** The body that finishes a run (service document, Test runs). */
-export const FinishTestRun = Schema.Struct({
-  interrupted: Schema.Boolean,
-  error: Schema.optionalKey(Schema.NullOr(Schema.String)),
-  durationMs: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)).annotate({ description: "Milliseconds." }),
-  cleanup: Schema.optionalKey(Schema.NullOr(CleanupReport)),
-  tests: Schema.Array(TestReport).check(Schema.isMaxLength(maxTestsPerRun), hasUniqueCaseIds)
-}).annotate({
-  identifier: "FinishTestRun",
-  examples: [
-    {
-      interrupted: false,
-      error: null,
-      durationMs: 64_210,
-      cleanup: null,
-      tests: [
-        {
-          caseId: "checkout.spec.ts:pays-by-card",
-          title: "Checkout › pays by card",
-          file: "checkout.spec.ts",
-          coverage: "acceptance",
-          testKind: "journey",
-          priority: null,
-          files: [],
-          attempt: {
-            status: "failed",
-            durationMs: 3_120,
-            startedAt: "2026-11-21T09:30:10.000Z",
-            errorMessage: "Expected 200, got 500",
-            errorStack: null,
-            files: ["checkout/pays-by-card/trace.zip"]
-          }
-        }
-      ]
-    }
-  ]
-})
+export const FinishTestRun = Body({
+  interrupted: Schema.Boolean.annotate({
+    description: "Whether the run was given up: its tests are kept, it has no result and `error` is ignored.",
+    examples: [false]
+  }),
+  error: Schema.optionalKey(
+    Schema.NullOr(Schema.String).annotate({
+      description: "A failure outside the tests, such as a web server that did not start. It fails the run.",
+      examples: [null]
+    })
+  ),
+  durationMs: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)).annotate({
+    description: "Milliseconds.",
+    examples: [64_210]
+  }),
+  cleanup: Schema.optionalKey(
+    Schema.NullOr(CleanupReport).annotate({
+      description: "For a run with a scope; none counts as `incomplete`.",
+      message: "Expected an object or null"
+    })
+  ),
+  tests: Schema.Array(TestReport).check(
+    Schema.isMaxLength(maxTestsPerRun, { message: `Expected at most ${maxTestsPerRun} tests` }),
+    hasUniqueCaseIds
+  )
+}).annotate({ identifier: "FinishTestRun", description: "What became of a run." })
 export type FinishTestRun = typeof FinishTestRun.Type

@@ -6,9 +6,9 @@ export const maxFileBytes = 104_857_600
 
 /** A file of a run (contract, section 6). */
 export const StoredFile = Schema.Struct({
-  path: Schema.String,
+  path: Schema.String.annotate({ description: "Unique in the run." }),
   size: Schema.Int.annotate({ description: "Bytes." }),
-  contentType: Schema.String,
+  contentType: Schema.String.annotate({ description: "As uploaded; `application/octet-stream` without one." }),
   sha256: Schema.String.annotate({ description: "In hexadecimal." }),
   createdAt: Timestamp
 }).annotate({
@@ -16,9 +16,9 @@ export const StoredFile = Schema.Struct({
   description: "A file of a run.",
   examples: [
     {
-      path: "checkout/pays-by-card/trace.zip",
+      path: "checkout/pays-by-card/stdout.txt",
       size: 12,
-      contentType: "application/zip",
+      contentType: "text/plain",
       sha256: "a948904f2f0f479b8f8197694b30184b0d2ed1c1cd2a1ec0fb85d299a192a447",
       createdAt: "2026-11-21T09:30:40.000Z"
     }

@@ -20,6 +20,25 @@ export type TestStatus = typeof TestStatus.Type
 
 const files = Schema.Array(Schema.String)
 
+const exampleAttempt = {
+  status: "failed",
+  durationMs: 3_120,
+  startedAt: "2026-11-21T09:30:10.000Z",
+  errorMessage: "Expected 200, got 500",
+  errorStack: "Error: Expected 200, got 500\n    at checkout.spec.ts:12:9",
+  files: ["checkout/pays-by-card/stdout.txt"]
+} as const
+
+const exampleTest = {
+  caseId: "checkout.spec.ts:pays-by-card",
+  title: "Checkout › pays by card",
+  file: "checkout.spec.ts",
+  coverage: "acceptance",
+  testKind: "journey",
+  priority: null,
+  files: []
+} as const
+
 /** One execution of a test (service document, Attempt entry). */
 export const Attempt = Schema.Struct({
   number: Schema.Int.annotate({ description: "From 1 across the run and its retries." }),
@@ -27,84 +46,57 @@ export const Attempt = Schema.Struct({
   status: Schema.Literals(["failed", "passed"]),
   durationMs: Schema.Finite.annotate({ description: "Milliseconds." }),
   startedAt: Timestamp,
-  errorMessage: Schema.NullOr(Schema.String).annotate({ description: "Null unless it failed." }),
-  errorStack: Schema.NullOr(Schema.String).annotate({ description: "Null unless it failed." }),
+  errorMessage: Schema.NullOr(Schema.String),
+  errorStack: Schema.NullOr(Schema.String),
   files: files.annotate({ description: "Paths of the attempt's files, uploaded or not." })
 }).annotate({
   identifier: "Attempt",
   description: "One execution of a test.",
-  examples: [
-    {
-      number: 1,
-      retry: null,
-      status: "failed",
-      durationMs: 3_120,
-      startedAt: "2026-11-21T09:30:10.000Z",
-      errorMessage: "Expected 200, got 500",
-      errorStack: "Error: Expected 200, got 500\n    at checkout.spec.ts:12:9",
-      files: ["checkout/pays-by-card/stdout.txt"]
-    }
-  ]
+  examples: [{ number: 1, retry: null, ...exampleAttempt }]
 })
 export type Attempt = typeof Attempt.Type
 
-const described = {
+const descriptions = {
   caseId: "Names the test across runs; unique in one.",
   title: "As the test runner prints it.",
   file: "Where the test is written.",
   testKind: "Such as `behavior` or `journey`.",
-  priority: "The test's importance in words of the team; null when it has none.",
+  priority: "How much the test matters, in the team's own words.",
   files: "Paths of the test's files, uploaded or not."
 }
 
+/** The test that the examples of a run show. */
+export const exampleTestEntry = {
+  ...exampleTest,
+  status: "failed",
+  durationMs: exampleAttempt.durationMs,
+  errorMessage: exampleAttempt.errorMessage,
+  attempts: [{ number: 1, retry: null, ...exampleAttempt }]
+} as const
+
 /** A test of a run (service document, Test entry). */
 export const TestEntry = Schema.Struct({
-  caseId: Schema.String.annotate({ description: described.caseId }),
-  title: Schema.String.annotate({ description: described.title }),
-  file: Schema.String.annotate({ description: described.file }),
+  caseId: Schema.String.annotate({ description: descriptions.caseId }),
+  title: Schema.String.annotate({ description: descriptions.title }),
+  file: Schema.String.annotate({ description: descriptions.file }),
   coverage: Coverage,
-  testKind: Schema.String.annotate({ description: described.testKind }),
-  priority: Schema.NullOr(Schema.String).annotate({ description: described.priority }),
+  testKind: Schema.String.annotate({ description: descriptions.testKind }),
+  priority: Schema.NullOr(Schema.String).annotate({ description: descriptions.priority }),
   status: TestStatus,
   durationMs: Schema.Finite.annotate({ description: "Milliseconds of the last attempt; 0 for a skipped test." }),
   errorMessage: Schema.NullOr(Schema.String).annotate({ description: "Of the last failed attempt." }),
-  files: files.annotate({ description: described.files }),
+  files: files.annotate({ description: descriptions.files }),
   attempts: Schema.Array(Attempt).annotate({ description: "In order; none for a skipped test." })
 }).annotate({
   identifier: "TestEntry",
   description: "A test of a run with its attempts.",
-  examples: [
-    {
-      caseId: "checkout.spec.ts:pays-by-card",
-      title: "Checkout › pays by card",
-      file: "checkout.spec.ts",
-      coverage: "acceptance",
-      testKind: "journey",
-      priority: null,
-      status: "failed",
-      durationMs: 3_120,
-      errorMessage: "Expected 200, got 500",
-      files: [],
-      attempts: [
-        {
-          number: 1,
-          retry: null,
-          status: "failed",
-          durationMs: 3_120,
-          startedAt: "2026-11-21T09:30:10.000Z",
-          errorMessage: "Expected 200, got 500",
-          errorStack: "Error: Expected 200, got 500\n    at checkout.spec.ts:12:9",
-          files: ["checkout/pays-by-card/stdout.txt"]
-        }
-      ]
-    }
-  ]
+  examples: [exampleTestEntry]
 })
 export type TestEntry = typeof TestEntry.Type
 
 const Duration = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)).annotate({ description: "Milliseconds." })
 const optionalText = Schema.optionalKey(Schema.NullOr(Schema.String))
-const optionalFiles = Schema.optionalKey(files.annotate({ description: "Paths of files, uploaded or not." }))
+const optionalFiles = Schema.optionalKey(files.annotate({ description: descriptions.files }))
 
 /** The first attempt of a test as the publisher reports it. */
 export const AttemptReport = Schema.Union([
@@ -120,29 +112,20 @@ export const AttemptReport = Schema.Union([
 ]).annotate({
   identifier: "AttemptReport",
   description: "One execution of a test, or `skipped`.",
-  examples: [
-    {
-      status: "failed",
-      durationMs: 3_120,
-      startedAt: "2026-11-21T09:30:10.000Z",
-      errorMessage: "Expected 200, got 500",
-      errorStack: "Error: Expected 200, got 500\n    at checkout.spec.ts:12:9",
-      files: ["checkout/pays-by-card/stdout.txt"]
-    }
-  ]
+  examples: [exampleAttempt]
 })
 export type AttemptReport = typeof AttemptReport.Type
 
-const bounded = (minimum: number, maximum: number) => Schema.String.check(atLeast(minimum), atMost(maximum))
+const bounded = (min: number, max: number) => Schema.String.check(atLeast(min), atMost(max))
 
 /** A test as the publisher reports it on finish. */
 export const TestReport = Body({
-  caseId: bounded(1, 500).annotate({ description: described.caseId }),
-  title: bounded(0, 4_000).annotate({ description: described.title }),
-  file: bounded(0, 4_000).annotate({ description: described.file }),
+  caseId: bounded(1, 500).annotate({ description: descriptions.caseId }),
+  title: bounded(0, 4_000).annotate({ description: descriptions.title }),
+  file: bounded(0, 4_000).annotate({ description: descriptions.file }),
   coverage: Coverage,
-  testKind: bounded(0, 40).annotate({ description: described.testKind }),
-  priority: Schema.optionalKey(Schema.NullOr(bounded(0, 100)).annotate({ description: described.priority })),
+  testKind: bounded(0, 40).annotate({ description: descriptions.testKind }),
+  priority: Schema.optionalKey(Schema.NullOr(bounded(0, 100)).annotate({ description: descriptions.priority })),
   files: optionalFiles,
   attempt: Schema.NullOr(AttemptReport).annotate({
     description: "Null or `skipped`: the test did not run.",
@@ -151,25 +134,7 @@ export const TestReport = Body({
 }).annotate({
   identifier: "TestReport",
   description: "A test as the publisher reports it.",
-  examples: [
-    {
-      caseId: "checkout.spec.ts:pays-by-card",
-      title: "Checkout › pays by card",
-      file: "checkout.spec.ts",
-      coverage: "acceptance",
-      testKind: "journey",
-      priority: null,
-      files: [],
-      attempt: {
-        status: "failed",
-        durationMs: 3_120,
-        startedAt: "2026-11-21T09:30:10.000Z",
-        errorMessage: "Expected 200, got 500",
-        errorStack: "Error: Expected 200, got 500\n    at checkout.spec.ts:12:9",
-        files: ["checkout/pays-by-card/stdout.txt"]
-      }
-    }
-  ]
+  examples: [{ ...exampleTest, attempt: exampleAttempt }]
 })
 export type TestReport = typeof TestReport.Type
 

@@ -1,16 +1,23 @@
 import { Schema, SchemaTransformation } from "effect"
 import { EnvironmentClass } from "../catalog/Environment.ts"
 import { Actor } from "../identity/Actor.ts"
-import { TestRunId } from "../Ids.ts"
-import { HttpUrl, Ref, Text } from "../Text.ts"
+import { PersonId, TestRunId } from "../Ids.ts"
+import { Body } from "../Doc.ts"
+import { atLeast, HttpUrl, OneOf, Ref, Text, undocumented } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
-import { Coverage, TestEntry } from "./TestEntry.ts"
+import { Coverage, exampleTestEntry, TestEntry } from "./TestEntry.ts"
 
 /** The largest number that counts runs, retries and attempts: PostgreSQL's integer. */
 export const maxNumber = 2_147_483_647
 
+const numberMessage = `Expected a whole number from 1 to ${maxNumber}`
+
 /** A run or retry number in a path. Text that is no such number becomes 0, which nothing has, so it is not found. */
-export const NumberInPath = Schema.String.pipe(
+export const NumberInPath = Schema.String.annotate({
+  format: "int32",
+  description: "The number in the workspace.",
+  examples: ["12"]
+}).pipe(
   Schema.decodeTo(
     Schema.Number,
     SchemaTransformation.transform({
@@ -21,22 +28,40 @@ export const NumberInPath = Schema.String.pipe(
       encode: String
     })
   )
-).annotate({ description: "The number in the workspace, from 1." })
+)
+
+/** A number of the same kind in a query, where another value is an error. */
+export const NumberInQuery = Schema.String.check(
+  Schema.isPattern(/^[1-9]\d{0,9}$/, { message: numberMessage, toJsonSchema: undocumented })
+)
+  .annotate({ format: "int32", examples: ["12"] })
+  .pipe(
+    Schema.decodeTo(
+      Schema.Int.check(Schema.isLessThanOrEqualTo(maxNumber, { message: numberMessage })),
+      SchemaTransformation.numberFromString
+    )
+  )
 
 const Count = Schema.Int
 
-export const Counts = Schema.Struct({ total: Count, passed: Count, flaky: Count, failed: Count, skipped: Count }).annotate({
+export const Counts = Schema.Struct({
+  total: Count,
+  passed: Count,
+  flaky: Count,
+  failed: Count,
+  skipped: Count
+}).annotate({
   identifier: "Counts",
   description: "Tests of a run by status.",
   examples: [{ total: 3, passed: 1, flaky: 0, failed: 1, skipped: 1 }]
 })
 export type Counts = typeof Counts.Type
 
-export const Git = Schema.Struct({
+export const Git = Body({
   branch: Text(500),
-  sha: Text(100).check(Schema.isMinLength(1)),
+  sha: Text(100).check(atLeast(1)),
   dirty: Schema.Boolean.annotate({ description: "Whether the working tree had changes that are not committed." }),
-  subject: Text(2_000)
+  subject: Text(2_000).annotate({ description: "The first line of the commit message." })
 }).annotate({
   identifier: "Git",
   description: "The commit the tests came from.",
@@ -46,17 +71,19 @@ export const Git = Schema.Struct({
 })
 export type Git = typeof Git.Type
 
-export const Machine = Schema.Struct({ hostname: Text(255), platform: Text(100) }).annotate({
+export const Machine = Body({ hostname: Text(255), platform: Text(100) }).annotate({
   identifier: "Machine",
   description: "The machine the tests ran on.",
   examples: [{ hostname: "ci-7", platform: "linux" }]
 })
 export type Machine = typeof Machine.Type
 
-export const Selection = Schema.Struct({
+const isSelection = Schema.isMaxLength(5_000, { message: "Expected at most 5000 entries" })
+
+export const Selection = Body({
   coverage: Schema.NullOr(Coverage),
-  folders: Schema.Array(Text(1_000)).check(Schema.isMaxLength(5_000)),
-  caseIds: Schema.Array(Text(500)).check(Schema.isMaxLength(5_000))
+  folders: Schema.Array(Text(1_000)).check(isSelection),
+  caseIds: Schema.Array(Text(500)).check(isSelection)
 }).annotate({
   identifier: "Selection",
   description: "Which tests the publisher chose to run; empty lists choose all.",
@@ -66,16 +93,17 @@ export type Selection = typeof Selection.Type
 
 export const CleanupStatus = Schema.Literals(["pending", "complete", "incomplete", "failed"]).annotate({
   identifier: "CleanupStatus",
+  description: "`pending` while the run or retry runs; `incomplete` also when it ended without a report.",
   examples: ["complete"]
 })
 export type CleanupStatus = typeof CleanupStatus.Type
 
 export const Cleanup = Schema.Struct({
   scope: Schema.String.annotate({ description: "The scope under which test data was created." }),
-  expiresAt: Timestamp,
+  expiresAt: Timestamp.annotate({ description: "When the scope's token ends." }),
   status: CleanupStatus,
-  deleted: Schema.NullOr(Count),
-  remaining: Schema.NullOr(Count)
+  deleted: Schema.NullOr(Count).annotate({ description: "Objects deleted; null while pending." }),
+  remaining: Schema.NullOr(Count).annotate({ description: "Objects left; null while pending." })
 }).annotate({
   identifier: "Cleanup",
   description: "What became of the test data of a run or retry.",
@@ -93,12 +121,14 @@ export type Cleanup = typeof Cleanup.Type
 
 export const RunState = Schema.Literals(["running", "finished", "interrupted"]).annotate({
   identifier: "RunState",
+  description: "`interrupted`: given up by its publisher, or still running after 6 hours.",
   examples: ["finished"]
 })
 export type RunState = typeof RunState.Type
 
 export const RunResult = Schema.Literals(["passed", "failed"]).annotate({
   identifier: "RunResult",
+  description: "`failed` when a test failed or the run has an error.",
   examples: ["passed"]
 })
 export type RunResult = typeof RunResult.Type
@@ -107,7 +137,7 @@ const Rate = Schema.NullOr(Schema.Finite)
 
 const summaryFields = {
   id: TestRunId,
-  number: Count,
+  number: Count.annotate({ description: "Counts from 1 in the workspace." }),
   url: Schema.String.annotate({ description: "The run's page on the website." }),
   state: RunState,
   result: Schema.NullOr(RunResult).annotate({ description: "Null while running and for interrupted runs." }),
@@ -132,7 +162,7 @@ const summaryFields = {
   cleanup: Schema.NullOr(Cleanup).annotate({ description: "Null when the deployment had no Fixture API." }),
   publishedBy: Actor,
   startedAt: Timestamp,
-  finishedAt: Schema.NullOr(Timestamp),
+  finishedAt: Schema.NullOr(Timestamp).annotate({ description: "Null while running." }),
   durationMs: Schema.Finite.annotate({ description: "Milliseconds, as the publisher reported; 0 while running." })
 }
 
@@ -157,7 +187,7 @@ const summaryExample = {
   cleanup: null,
   publishedBy: {
     kind: "user",
-    id: "0197a1b2-0000-7000-8000-000000000001",
+    id: PersonId.make("0197a1b2-0000-7000-8000-000000000001"),
     name: "Ana Diaz",
     email: "ana@example.com"
   },
@@ -169,24 +199,43 @@ const summaryExample = {
 /** A run in lists and finish answers: without `retries` and `tests` (service document, TestRun). */
 export const TestRunSummary = Schema.Struct(summaryFields).annotate({
   identifier: "TestRunSummary",
-  description: "A test run without its retries and tests."
+  description: "A test run without its retries and tests.",
+  examples: [summaryExample]
 })
 export type TestRunSummary = typeof TestRunSummary.Type
 
 /** A retry of a run's failed tests (service document, TestRun). */
 export const Retry = Schema.Struct({
-  number: Count,
+  number: Count.annotate({ description: "Counts from 1 in the run." }),
   state: RunState,
-  requiredPasses: Count,
-  testCount: Count,
-  flakyCount: Count,
-  baseUrl: Schema.String,
-  gitSha: Schema.String,
-  cleanup: Schema.NullOr(Cleanup),
+  requiredPasses: Count.annotate({ description: "How often a test must pass, and pass each time, to become flaky." }),
+  testCount: Count.annotate({ description: "The tests that had failed at its start." }),
+  flakyCount: Count.annotate({ description: "The tests that became flaky by it." }),
+  baseUrl: Schema.String.annotate({ description: "The URL the tests ran against." }),
+  gitSha: Schema.String.annotate({ description: "The run's own commit." }),
+  cleanup: Schema.NullOr(Cleanup).annotate({ description: "Null when the run had no Fixture API." }),
   publishedBy: Actor,
   startedAt: Timestamp,
-  finishedAt: Schema.NullOr(Timestamp)
-}).annotate({ identifier: "Retry", description: "A retry of a run's failed tests." })
+  finishedAt: Schema.NullOr(Timestamp).annotate({ description: "Null while running." })
+}).annotate({
+  identifier: "Retry",
+  description: "A retry of a run's failed tests.",
+  examples: [
+    {
+      number: 1,
+      state: "finished",
+      requiredPasses: 2,
+      testCount: 1,
+      flakyCount: 0,
+      baseUrl: summaryExample.baseUrl,
+      gitSha: summaryExample.git.sha,
+      cleanup: null,
+      publishedBy: summaryExample.publishedBy,
+      startedAt: "2026-11-21T09:40:00.000Z",
+      finishedAt: "2026-11-21T09:40:20.000Z"
+    }
+  ]
+})
 export type Retry = typeof Retry.Type
 
 /** A run with its retries and tests (service document, TestRun). */
@@ -194,20 +243,27 @@ export const TestRun = Schema.Struct({
   ...summaryFields,
   retries: Schema.Array(Retry).annotate({ description: "Oldest first." }),
   tests: Schema.Array(TestEntry).annotate({ description: "Failed first, then flaky, passed, skipped, by title." })
-}).annotate({ identifier: "TestRun", description: "A test run with its retries and tests." })
+}).annotate({
+  identifier: "TestRun",
+  description: "A test run with its retries and tests.",
+  examples: [{ ...summaryExample, retries: [], tests: [exampleTestEntry] }]
+})
 export type TestRun = typeof TestRun.Type
 
 /** One page of runs. */
 export const TestRunPage = Schema.Struct({
   runs: Schema.Array(TestRunSummary),
-  nextCursor: Schema.NullOr(Count).annotate({ description: "Send it as `cursor`; null on the last page." })
-}).annotate({ identifier: "TestRunPage" })
+  nextCursor: Schema.NullOr(Count).annotate({
+    description: "Send it as `cursor`, with the same filters; null on the last page.",
+    examples: [null]
+  })
+}).annotate({ identifier: "TestRunPage", description: "At most 50 runs, newest first." })
 export type TestRunPage = typeof TestRunPage.Type
 
 /** The length of a page of runs. */
 export const runsPageSize = 50
 
-export const StartTestRun = Schema.Struct({
+export const StartTestRun = Body({
   product: Ref.annotate({ description: "The product's slug or id." }),
   environment: Ref.annotate({ description: "The environment's slug or id." }),
   baseUrl: HttpUrl.annotate({ description: "The URL the tests run against." }),
@@ -219,6 +275,7 @@ export const StartTestRun = Schema.Struct({
   )
 }).annotate({
   identifier: "StartTestRun",
+  description: "What is tested, where, and from which commit and machine.",
   examples: [
     {
       product: "shop",
@@ -234,54 +291,61 @@ export type StartTestRun = typeof StartTestRun.Type
 
 /** Where and with what a run makes and deletes test data (contract, section 6). */
 export const FixtureAccess = Schema.Struct({
-  scope: Schema.String,
+  scope: Schema.String.annotate({ description: "Send it with what you create, to delete it by." }),
   token: Schema.String.annotate({ description: "A JWT for the Fixture API; its keys: `/.well-known/jwks.json`." }),
-  url: Schema.String,
+  url: Schema.String.annotate({ description: "The Fixture API; the token is valid only there." }),
   expiresAt: Timestamp
-}).annotate({ identifier: "FixtureAccess" })
+}).annotate({
+  identifier: "FixtureAccess",
+  description: "Where and with what a run makes and deletes test data.",
+  examples: [
+    {
+      scope: "run-12-4fGhTz0s",
+      token: "eyJhbGciOiJFZERTQSJ9.eyJzY29wZSI6InJ1bi0xMi00ZkdoVHowcyJ9.c2lnbmF0dXJl",
+      url: "https://staging.shop.example.com/fixtures",
+      expiresAt: "2026-11-21T15:30:00.000Z"
+    }
+  ]
+})
 export type FixtureAccess = typeof FixtureAccess.Type
 
 /** Where and with what a run takes semaphore leases (contract, section 7). */
 export const SemaphoreAccess = Schema.Struct({
-  url: Schema.String,
+  url: Schema.String.annotate({ description: "The workspace's semaphores." }),
   token: Schema.String.annotate({ description: "The run token (`stk_...`). It dies with the run." }),
   expiresAt: Timestamp
-}).annotate({ identifier: "SemaphoreAccess" })
-export type SemaphoreAccess = typeof SemaphoreAccess.Type
-
-export const StartedTestRun = Schema.Struct({
-  number: Count,
-  url: Schema.String,
-  fixture: Schema.NullOr(FixtureAccess),
-  semaphores: SemaphoreAccess
 }).annotate({
-  identifier: "StartedTestRun",
-  description: "A run that has begun, and what its tests may use.",
+  identifier: "SemaphoreAccess",
+  description: "Where and with what a run takes semaphore leases.",
   examples: [
     {
-      number: 12,
-      url: summaryExample.url,
-      fixture: null,
-      semaphores: {
-        url: "http://localhost:4000/v1/workspaces/main/semaphores",
-        token: "stk_4fGhTz0sVq1Jm7Rk2Lx9Wc5Bn8Yd3Pa6Ue0H9aZk",
-        expiresAt: "2026-11-21T15:30:00.000Z"
-      }
+      url: "http://localhost:4000/v1/workspaces/main/semaphores",
+      token: "stk_4fGhTz0sVq1Jm7Rk2Lx9Wc5Bn8Yd3Pa6Ue0H9aZk",
+      expiresAt: "2026-11-21T15:30:00.000Z"
     }
   ]
 })
+export type SemaphoreAccess = typeof SemaphoreAccess.Type
+
+export const StartedTestRun = Schema.Struct({
+  number: Count.annotate({ examples: [12] }),
+  url: Schema.String.annotate({ description: "The run's page on the website.", examples: [summaryExample.url] }),
+  fixture: Schema.NullOr(FixtureAccess).annotate({ description: "Null when the deployment has no Fixture API." }),
+  semaphores: SemaphoreAccess
+}).annotate({ identifier: "StartedTestRun", description: "A run that has begun, and what its tests may use." })
 export type StartedTestRun = typeof StartedTestRun.Type
 
 const NonNegativeInt = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxNumber }))
 
 /** What the publisher says of the deletion of a scope's test data. */
-export const CleanupReport = Schema.Struct({
-  status: Schema.Literals(["complete", "incomplete", "failed"]),
+export const CleanupReport = Body({
+  status: OneOf(["complete", "incomplete", "failed"]),
   deleted: NonNegativeInt,
   remaining: NonNegativeInt,
   error: Schema.optionalKey(Schema.NullOr(Schema.String))
 }).annotate({
   identifier: "CleanupReport",
+  description: "What the publisher says of the deletion of a scope's test data.",
   examples: [{ status: "complete", deleted: 14, remaining: 0, error: null }]
 })
 export type CleanupReport = typeof CleanupReport.Type

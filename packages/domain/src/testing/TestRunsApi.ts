@@ -1,23 +1,81 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { doc, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Conflict, Forbidden, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
-import { Ref, Text } from "../Text.ts"
+import { atLeast, OneOf, Ref, Text } from "../Text.ts"
 import { FinishTestRun } from "./FinishTestRun.ts"
 import { LargeBody } from "./LargeBody.ts"
 import { StoredFile } from "./StoredFile.ts"
-import { NumberInPath, StartedTestRun, StartTestRun, TestRun, TestRunPage, TestRunSummary } from "./TestRun.ts"
+import {
+  NumberInPath,
+  NumberInQuery,
+  StartedTestRun,
+  StartTestRun,
+  TestRun,
+  TestRunPage,
+  TestRunSummary
+} from "./TestRun.ts"
 
 const path = `${workspacePath}/test-runs` as const
 const params = { slug: WorkspaceRef, run: NumberInPath }
 const fileParams = {
   ...params,
   path: Schema.String.annotate({
-    description: "1 to 512 characters. Slashes part segments, written as `/` or `%2F`."
+    description:
+      "The file's path in the run: 1 to 512 characters. Slashes part segments, written as `/` or `%2F`; no segment is empty, `.` or `..`, and none has a backslash or control character (400).",
+    examples: ["checkout/pays-by-card/stdout.txt"]
   })
 }
-const text = Text(500).check(Schema.isMinLength(1))
+const text = Text(500).check(atLeast(1))
+
+/** A body may hold thousands of wrong values: only the first is told. */
+const firstErrorOnly = { errors: "first" } as const
+
+const notRunning = { not_running: "The run is no longer running." }
+
+const header = (description: string, example: string) => ({
+  description,
+  required: true,
+  schema: { type: "string" },
+  example
+})
+const etag = { ETag: header("Names the content of the file.", '"a948904f2f0f479b"') }
+const fileHeaders = {
+  ...etag,
+  "Last-Modified": header("When the file was uploaded.", "Sat, 21 Nov 2026 09:30:40 GMT"),
+  "Accept-Ranges": header("`bytes`: ranges are served.", "bytes"),
+  "Cache-Control": header("A cache asks before it uses the file again.", "private, no-cache"),
+  "X-Content-Type-Options": header("Browsers take the file for what its type says.", "nosniff")
+}
+const contentRange = (description: string, example: string) => ({ "Content-Range": header(description, example) })
+const bytes = { "application/octet-stream": { schema: { type: "string", format: "binary" } } }
+const unsatisfiable = "The file has 12 bytes; the range is beyond its end."
+
+/** What a download answers, beyond what its schemas say. */
+const downloads = {
+  200: { description: "The file, with the content type it was uploaded with.", headers: fileHeaders },
+  206: {
+    description: "The range of the file that was asked for.",
+    headers: { ...fileHeaders, ...contentRange("The part that is sent, and the whole size.", "bytes 0-4/12") },
+    content: bytes
+  },
+  304: { description: "The file is the one that `If-None-Match` names. No body.", headers: fileHeaders },
+  416: {
+    description: "The range lies beyond the end of the file.",
+    headers: { ...fileHeaders, ...contentRange("The whole size.", "bytes */12") },
+    content: {
+      "application/json": {
+        schema: { $ref: "#/components/schemas/InvalidInput" },
+        example: {
+          _tag: "InvalidInput",
+          message: unsatisfiable,
+          issues: [{ path: ["Range"], message: unsatisfiable }]
+        }
+      }
+    }
+  }
+}
 
 /** Test runs and their files (service document, Test runs; contract, section 6). */
 export class TestRunsApi extends HttpApiGroup.make("testRuns")
@@ -25,22 +83,36 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
     HttpApiEndpoint.get("list", path, {
       params: { slug: WorkspaceRef },
       query: {
-        product: Schema.optionalKey(Ref.annotate({ description: "A product's slug or id." })),
-        environment: Schema.optionalKey(Ref.annotate({ description: "An environment's slug or id." })),
+        product: Schema.optionalKey(Ref.annotate({ description: "A product's slug or id.", examples: ["shop"] })),
+        environment: Schema.optionalKey(
+          Ref.annotate({ description: "An environment's slug or id.", examples: ["staging"] })
+        ),
         result: Schema.optionalKey(
-          Schema.Literals(["passed", "failed", "flaky"]).annotate({ description: "`flaky`: finished with flaky tests." })
+          OneOf(["passed", "failed", "flaky"]).annotate({
+            description: "`flaky`: finished, with at least one flaky test."
+          })
         ),
         q: Schema.optionalKey(
-          text.annotate({ description: "Part of the branch or commit subject, or the start of a commit SHA; any case." })
+          text.annotate({
+            description: "Part of the branch or commit subject, or the start of a commit SHA; any case.",
+            examples: ["basket"]
+          })
         ),
-        commit: Schema.optionalKey(text.annotate({ description: "A full commit SHA." })),
+        commit: Schema.optionalKey(
+          text.annotate({
+            description: "A full commit SHA.",
+            examples: ["9fceb02d0ae598e95dc970b74767f19372d61af8"]
+          })
+        ),
         mine: Schema.optionalKey(
-          Schema.Literals(["true", "false"]).annotate({ description: "`true`: only runs you published." })
+          OneOf(["true", "false"]).annotate({ description: "`true`: only runs you published.", default: "false" })
         ),
         cursor: Schema.optionalKey(
-          Schema.FiniteFromString.check(Schema.isInt(), Schema.isGreaterThanOrEqualTo(1)).annotate({
-            description: "The `nextCursor` of the page before; the page holds runs numbered below it."
-          })
+          NumberInQuery.pipe(
+            Schema.annotateEncoded({
+              description: "The `nextCursor` of the page before; the page holds runs numbered below it."
+            })
+          )
         )
       },
       success: TestRunPage,
@@ -48,7 +120,7 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
     }).annotateMerge(
       doc(
         "List test runs",
-        "50 per page, newest first; filters combine. A product or environment that does not exist: 404."
+        "50 per page, newest first; filters combine. Keep them on every page. A product or environment that does not exist: 404. Every role."
       )
     ),
     HttpApiEndpoint.post("start", path, {
@@ -56,14 +128,22 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
       payload: StartTestRun,
       success: StartedTestRun.pipe(HttpApiSchema.status(201)),
       error: [Forbidden, NotFound, Conflict]
-    }).annotateMerge(
-      doc(
-        "Start a test run",
-        "Members and up, and account API keys. The publisher then uploads files, deletes the scope on the deployment, and finishes. No deployment: 409 `not_deployed`; an archived product or environment: 409 `archived`. A run still running after 6 hours becomes interrupted."
-      )
-    ),
+    })
+      .annotate(HttpApi.PayloadParseOptions, firstErrorOnly)
+      .annotateMerge(
+        doc(
+          "Start a test run",
+          "Members and up, account API keys too. The publisher then uploads files, deletes the scope on the deployment, and finishes. No deployment: 409 `not_deployed`; an archived product or environment: 409 `archived`. A run still running after 6 hours becomes interrupted.",
+          {
+            conflicts: {
+              not_deployed: "The product has no deployment in the environment.",
+              archived: "The product is archived."
+            }
+          }
+        )
+      ),
     HttpApiEndpoint.get("get", `${path}/:run`, { params, success: TestRun, error: NotFound }).annotateMerge(
-      doc("Get a test run", "One run with its retries and tests.")
+      doc("Get a test run", "One run with its retries and tests. Every role.")
     ),
     HttpApiEndpoint.post("finish", `${path}/:run/finish`, {
       params,
@@ -72,10 +152,12 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
       error: [Forbidden, NotFound, Conflict]
     })
       .middleware(LargeBody)
+      .annotate(HttpApi.PayloadParseOptions, firstErrorOnly)
       .annotateMerge(
         doc(
           "Finish a test run",
-          "Only its publisher (403), only while it runs (409 `not_running`). Up to 5,000 tests, each with its first attempt; files that were never uploaded may be named. A run with a scope and no `cleanup` report counts as incomplete. The body may have 64 MiB. After a lost answer, read the run: a repeated finish is 409."
+          "Only its publisher (403), only while it runs (409 `not_running`). Up to 5,000 tests, each with its first attempt; files that were never uploaded may be named. A run with a scope and no `cleanup` report counts as incomplete. With no tests and no error of its own, the run fails with `No tests ran.`. All semaphore leases of the run end. The body may have 64 MiB. After a lost answer, read the run: a repeated finish is 409.",
+          { conflicts: notRunning }
         )
       ),
     HttpApiEndpoint.put("upload", `${path}/:run/files/:path`, {
@@ -86,26 +168,54 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
     }).annotateMerge(
       doc(
         "Upload a file",
-        "201 for a new file, 200 for a replaced one, with an `ETag`. Any content type; `Content-Length` is required, at most 100 MiB (400). Only the run's publisher (403), only while it runs (409 `not_running`)."
+        "The body is the file, under any content type, which downloads repeat. `Content-Length` is required, at most 100 MiB (400); fewer bytes than it says: 400, and nothing is kept. Only the run's publisher (403), only while it runs (409 `not_running`).",
+        {
+          conflicts: notRunning,
+          responses: {
+            200: { description: "The file, in place of the one that had the path.", headers: etag },
+            201: { description: "The file, new in the run.", headers: etag }
+          }
+        }
       )
     ),
     HttpApiEndpoint.get("download", `${path}/:run/files/:path`, {
       params: fileParams,
       headers: {
-        range: Schema.optionalKey(Schema.String.annotate({ description: "One byte range; others are ignored." })),
-        "if-none-match": Schema.optionalKey(Schema.String),
-        "if-range": Schema.optionalKey(Schema.String)
+        range: Schema.optionalKey(
+          Schema.String.annotate({
+            description: "One range of bytes. Several, or a malformed one, are ignored.",
+            examples: ["bytes=0-4"]
+          })
+        ),
+        "if-none-match": Schema.optionalKey(
+          Schema.String.annotate({
+            description: "An `ETag` of before: 304 while it is current.",
+            examples: ['"a948904f2f0f479b"']
+          })
+        ),
+        "if-range": Schema.optionalKey(
+          Schema.String.annotate({
+            description:
+              "An `ETag` or date of before: the range is served only while it is current, else the whole file.",
+            examples: ['"a948904f2f0f479b"']
+          })
+        )
       },
       success: HttpApiSchema.StreamUint8Array({ contentType: "application/octet-stream" }),
       error: NotFound
     }).annotateMerge(
       doc(
         "Download a file",
-        "The file with its own content type. One `Range`: 206 with `Content-Range`, or 416 when it cannot be satisfied. `If-None-Match` with the current `ETag`: 304. `HEAD` answers the headers alone."
+        "The file with its own content type. One `Range`: 206 with `Content-Range`, or 416 when it lies beyond the end. `If-None-Match` with the current `ETag`: 304. HTML, SVG and XML come with `Content-Security-Policy: sandbox`. `HEAD` answers the headers alone. A file that was named but never uploaded: 404. Every role.",
+        { responses: downloads }
       )
     )
   )
   .middleware(Authorization)
   .middleware(Edge)
-  .annotateMerge(OpenApi.annotations({ title: "Test runs", description: "Browser-test runs, their tests and files." }))
-{}
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Test runs",
+      description: "Browser-test runs, their tests and files. A publisher starts a run, uploads files and finishes it."
+    })
+  ) {}
