@@ -386,7 +386,11 @@ export class TestRunsRepo extends Context.Service<
               .map((run) => show(database, run))
           ),
 
-        lock: (id) => memory.read((database) => runsOf(database).get(id))
+        lock: (id) =>
+          memory.read((database) => {
+            const run = runsOf(database).get(id)
+            return run === undefined ? undefined : { state: run.state, expiresAt: run.expiresAt }
+          })
       })
     })
   )

@@ -1,6 +1,7 @@
 import { layer, type Vitest } from "@effect/vitest"
-import { Layer } from "effect"
+import { Clock, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { TestClock, TestConsole } from "effect/testing"
 import { Deployments } from "../../src/catalog/Deployments.ts"
 import { DeploymentsRepo } from "../../src/catalog/DeploymentsRepo.ts"
 import { Environments } from "../../src/catalog/Environments.ts"
@@ -53,11 +54,17 @@ const layerSql = Layer.mergeAll(
   DeploymentsRepo.layerSql
 ).pipe(Layer.provide(layerMigrations))
 
+/** Time passes for a database, whatever it does for the tests. */
+const layerLiveClock = Layer.sync(Clock.Clock, Clock.Clock.defaultValue)
+
 /** Each storage with its repositories; building a layer makes a new, empty one. */
 export const storages = [
   { name: "memory", layer: layerMemory },
-  { name: "the embedded database", layer: Layer.provide(layerSql, layerEmbedded) },
-  { name: "PostgreSQL", layer: Layer.provide(layerSql, layerPostgres) }
+  {
+    name: "the embedded database",
+    layer: Layer.provide(layerSql, layerEmbedded).pipe(Layer.provide(layerLiveClock))
+  },
+  { name: "PostgreSQL", layer: Layer.provide(layerSql, layerPostgres).pipe(Layer.provide(layerLiveClock)) }
 ] as const
 
 export type StorageName = (typeof storages)[number]["name"]
@@ -81,15 +88,21 @@ export const layerServices = Layer.mergeAll(
   Layer.provideMerge(Settings.layer({ BASE_URL: baseUrl }))
 )
 
-/** Runs the tests of repositories on each storage; they share its database. */
+/** The services wait for times that a test need not reach: no warning. */
+const layerTest = Layer.merge(TestConsole.layer, TestClock.layer({ warningDelay: "1 hour" }))
+
+const onLayer = <R, E>(name: string, built: Layer.Layer<R, E>, tests: (it: Vitest.MethodsNonLive<R>) => void): void =>
+  layer(Layer.provideMerge(built, layerTest), { excludeTestServices: true })(name, tests)
+
+/** Runs the tests of repositories on each storage; they share its database and a test clock. */
 export const onEachStorage = (
   subject: string,
   tests: (it: Vitest.MethodsNonLive<Repositories>, storage: StorageName) => void
 ): void => {
-  for (const storage of storages) layer(storage.layer)(`${subject} on ${storage.name}`, (it) => tests(it, storage.name))
+  for (const storage of storages) onLayer(`${subject} on ${storage.name}`, storage.layer, (it) => tests(it, storage.name))
 }
 
-/** Runs the tests of services on each storage; they share its database. */
+/** Runs the tests of services on each storage; they share its database and a test clock. */
 export const withServicesOnEachStorage = (
   subject: string,
   tests: (
@@ -98,7 +111,7 @@ export const withServicesOnEachStorage = (
   ) => void
 ): void => {
   for (const storage of storages) {
-    layer(Layer.provideMerge(layerServices, storage.layer))(`${subject} on ${storage.name}`, (it) =>
+    onLayer(`${subject} on ${storage.name}`, Layer.provideMerge(layerServices, storage.layer), (it) =>
       tests(it, storage.name)
     )
   }

@@ -1,0 +1,143 @@
+import { NodeFileSystem } from "@effect/platform-node"
+import { assert, layer } from "@effect/vitest"
+import type { FileId, TestRunId } from "@delivery/domain/Ids"
+import { Deferred, Effect, Fiber, FileSystem, Layer, Stream } from "effect"
+import { createHash, randomBytes } from "node:crypto"
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { type BlobRef, FileStore } from "../../src/files/FileStore.ts"
+import { newId } from "../identity/Scene.ts"
+
+const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
+
+const newBlob = (runId = newId<TestRunId>()): BlobRef => ({ id: newId<FileId>(), runId })
+
+const random = (size: number) => new Uint8Array(randomBytes(size))
+
+/** The bytes in chunks of their own, which a store may take over. */
+const inChunks = (bytes: Uint8Array, length: number): Stream.Stream<Uint8Array> =>
+  Stream.fromIterable(
+    Array.from({ length: Math.ceil(bytes.length / length) }, (_, i) => bytes.slice(i * length, (i + 1) * length))
+  )
+
+const write = Effect.fnUntraced(function*(blob: BlobRef, bytes: Uint8Array, chunk = 50_000) {
+  return yield* (yield* FileStore).write(blob, inChunks(bytes, chunk), bytes.length)
+})
+
+const read = Effect.fnUntraced(function*(blob: BlobRef, offset: number, length: number) {
+  const chunks = yield* Effect.scoped(
+    Effect.flatMap((yield* FileStore).read(blob, { offset, length }), Stream.runCollect)
+  )
+  return new Uint8Array(Buffer.concat(chunks))
+})
+
+const directory = mkdtempSync(join(tmpdir(), "delivery-files-"))
+const layerDisk = Layer.merge(
+  FileStore.layerDisk(join(directory, "files")),
+  Layer.effectDiscard(Effect.addFinalizer(() => Effect.sync(() => rmSync(directory, { recursive: true }))))
+)
+const onDisk = () => readdirSync(join(directory, "files"), { recursive: true }).map(String)
+
+for (const [name, store] of [["disk", layerDisk], ["memory", FileStore.layerMemory]] as const) {
+  layer(Layer.merge(store, NodeFileSystem.layer), { excludeTestServices: true })(`FileStore on ${name}`, (it) => {
+    it.effect("gives back what was written, whole and in parts", () =>
+      Effect.gen(function*() {
+        for (const size of [0, 1, 65_536, 1_000_003]) {
+          const [blob, bytes] = [newBlob(), random(size)]
+          assert.deepStrictEqual(yield* write(blob, bytes), { size, sha256: sha256(bytes) })
+          assert.deepStrictEqual(yield* read(blob, 0, size), bytes)
+          for (const [start, end] of [[size, size], [size - 1, size], [0, 1], [size / 3, size / 2]] as const) {
+            const [from, to] = [Math.max(0, Math.floor(start)), Math.min(size, Math.floor(end))]
+            assert.deepStrictEqual(yield* read(blob, from, to - from), bytes.slice(from, to))
+          }
+        }
+      }))
+
+    it.effect("fails where there is no such blob", () =>
+      Effect.gen(function*() {
+        const blob = newBlob()
+        assert.strictEqual((yield* Effect.flip(read(blob, 0, 1)))._tag, "BlobNotFound")
+        yield* write(blob, random(10))
+        const store = yield* FileStore
+        yield* store.delete(blob)
+        assert.strictEqual((yield* Effect.flip(read(blob, 0, 1)))._tag, "BlobNotFound")
+        yield* store.delete(blob)
+      }))
+
+    it.effect("reads to its end what is deleted meanwhile", () =>
+      Effect.gen(function*() {
+        const store = yield* FileStore
+        const [blob, bytes] = [newBlob(), random(1_000_000)]
+        yield* write(blob, bytes)
+        const chunks = yield* Effect.scoped(Effect.gen(function*() {
+          const stream = yield* store.read(blob, { offset: 0, length: bytes.length })
+          yield* store.delete(blob)
+          return yield* Stream.runCollect(stream)
+        }))
+        assert.deepStrictEqual(new Uint8Array(Buffer.concat(chunks)), bytes)
+      }))
+
+    it.effect("passes on a failure of the body", () =>
+      Effect.gen(function*() {
+        const store = yield* FileStore
+        const blob = newBlob()
+        const body = Stream.concat(inChunks(random(100_000), 1_000), Stream.fail("broken" as const))
+        assert.strictEqual(yield* Effect.flip(store.write(blob, body, 200_000)), "broken")
+        yield* store.delete(blob)
+        assert.strictEqual((yield* Effect.flip(read(blob, 0, 1)))._tag, "BlobNotFound")
+      }))
+
+    it.effect("is written and deleted by many at once", () =>
+      Effect.gen(function*() {
+        const store = yield* FileStore
+        const run = newId<TestRunId>()
+        yield* Effect.forEach(
+          Array.from({ length: 200 }),
+          () =>
+            Effect.gen(function*() {
+              const [blob, bytes] = [newBlob(run), random(100)]
+              yield* write(blob, bytes)
+              assert.deepStrictEqual(yield* read(blob, 0, 100), bytes)
+              yield* store.delete(blob)
+            }),
+          { concurrency: 16, discard: true }
+        )
+      }))
+  })
+}
+
+layer(Layer.merge(layerDisk, NodeFileSystem.layer), { excludeTestServices: true })("FileStore on disk alone", (it) => {
+  it.effect("leaves nothing of what is deleted", () =>
+    Effect.gen(function*() {
+      const store = yield* FileStore
+      const [blob, beside] = [newBlob(), newBlob()]
+      const together = newBlob(blob.runId)
+      yield* Effect.forEach([blob, beside, together], (blob) => write(blob, random(10)))
+      assert.strictEqual(statSync(join(directory, "files", blob.runId, blob.id)).mode & 0o777, 0o600)
+      yield* store.delete(blob)
+      assert.isTrue(onDisk().includes(join(blob.runId, together.id)))
+      yield* Effect.forEach([beside, together], store.delete)
+      assert.deepStrictEqual(onDisk(), [])
+    }))
+
+  it.effect("lets go of its file when the writer is interrupted", () =>
+    Effect.gen(function*() {
+      const store = yield* FileStore
+      const fs = yield* FileSystem.FileSystem
+      const blob = newBlob()
+      const begun = yield* Deferred.make<void>()
+      const body = Stream.concat(
+        inChunks(random(100_000), 1_000),
+        Stream.fromEffect(Effect.andThen(Deferred.succeed(begun, undefined), Effect.never))
+      )
+      const fiber = yield* Effect.forkChild(store.write(blob, body, 200_000))
+      yield* Deferred.await(begun)
+      const open = () => Effect.map(fs.readDirectory("/proc/self/fd"), (files) => files.length)
+      const before = yield* open()
+      yield* Fiber.interrupt(fiber)
+      assert.isBelow(yield* open(), before)
+      yield* store.delete(blob)
+      assert.deepStrictEqual(onDisk(), [])
+    }), { skip: process.platform !== "linux" })
+})

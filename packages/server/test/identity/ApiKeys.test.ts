@@ -1,0 +1,236 @@
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { hashToken, isToken } from "../../src/crypto/Tokens.ts"
+import { ApiKeys } from "../../src/identity/ApiKeys.ts"
+import { ApiKeysRepo } from "../../src/identity/ApiKeysRepo.ts"
+import { ApiKeyUsage } from "../../src/identity/ApiKeyUsage.ts"
+import { withServicesOnEachStorage } from "../support/Storages.ts"
+import {
+  addMember,
+  addWorkspace,
+  adminsAndUp,
+  answer,
+  apiKeyRow,
+  as,
+  eventsOf,
+  keyOfPerson,
+  kindsOf,
+  makeScene,
+  newId,
+  now,
+  refusal,
+  whoMay
+} from "./Scene.ts"
+
+withServicesOnEachStorage("ApiKeys", (it) => {
+  it.effect("creates a person's key and shows its secret once", () =>
+    Effect.gen(function*() {
+      const keys = yield* ApiKeys
+      const { member, workspace } = yield* makeScene
+      const made = yield* keys.create({ name: "laptop" }).pipe(as(member))
+      assert.isTrue(isToken("ctk_", made.secret))
+      assert.deepStrictEqual(made, {
+        id: made.id,
+        name: "laptop",
+        tokenPrefix: made.secret.slice(0, 8),
+        lastFour: made.secret.slice(-4),
+        secret: made.secret
+      })
+      const [listed, ...more] = yield* keys.list.pipe(as(member))
+      const { createdAt, id, lastFour, lastUsedAt, name, tokenPrefix } = listed!
+      const { secret, ...shown } = made
+      assert.deepStrictEqual({ id, name, tokenPrefix, lastFour }, shown)
+      assert.deepStrictEqual([createdAt, lastUsedAt], [yield* now, null])
+      assert.deepStrictEqual(more, [])
+      assert.notInclude(JSON.stringify(yield* (yield* ApiKeysRepo).ofPerson(member.principal.id)), secret)
+      const authenticated = yield* (yield* ApiKeysRepo).authenticate(hashToken(secret), workspace.slug)
+      assert.deepStrictEqual(authenticated?.membership?.role, "member")
+      // Events tell of account keys only.
+      assert.deepStrictEqual(yield* eventsOf(workspace), [])
+    }))
+
+  it.effect("lists a person's own keys, newest first", () =>
+    Effect.gen(function*() {
+      const keys = yield* ApiKeys
+      const { admin, member } = yield* makeScene
+      for (const name of ["a", "b"]) yield* keys.create({ name }).pipe(as(member))
+      yield* TestClock.adjust("1 minute")
+      yield* keys.create({ name: "c" }).pipe(as(member))
+      yield* keys.create({ name: "another's" }).pipe(as(admin))
+      const names = (yield* keys.list.pipe(as({ ...member, membership: undefined }))).map((key) => key.name)
+      assert.deepStrictEqual(names, ["c", "b", "a"])
+    }))
+
+  it.effect("gives account keys no keys of their own", () =>
+    Effect.gen(function*() {
+      const keys = yield* ApiKeys
+      const { adminKey } = yield* makeScene
+      for (const call of [keys.list, keys.create({ name: "mine" }), keys.revoke(adminKey.keyId)]) {
+        assert.strictEqual(yield* refusal<unknown, never>(call.pipe(as(adminKey))), "Forbidden")
+      }
+    }))
+
+  it.effect("revokes a key of one's own, once", () =>
+    Effect.gen(function*() {
+      const keys = yield* ApiKeys
+      const { admin, adminKey, member } = yield* makeScene
+      const [kept, made] = [
+        yield* keys.create({ name: "kept" }).pipe(as(member)),
+        yield* keys.create({ name: "laptop" }).pipe(as(member))
+      ]
+      const revoke = (id: string) => keys.revoke(id).pipe(as(member))
+      const foreign = yield* keys.create({ name: "another's" }).pipe(as(admin))
+      for (const id of [foreign.id, adminKey.keyId, newId(), "", "laptop", made.secret]) {
+        assert.strictEqual(yield* refusal(revoke(id)), "NotFound", id)
+      }
+      yield* revoke(made.id)
+      assert.strictEqual(yield* refusal(revoke(made.id)), "NotFound")
+      assert.deepStrictEqual((yield* keys.list.pipe(as(member))).map((key) => key.id), [kept.id])
+      assert.isUndefined(yield* (yield* ApiKeysRepo).authenticate(hashToken(made.secret), undefined))
+      assert.isDefined(yield* (yield* ApiKeysRepo).authenticate(hashToken(foreign.secret), undefined))
+      assert.lengthOf(yield* keys.list.pipe(as(admin)), 1)
+    }))
+
+  it.effect("refuses the 21st active key until one is revoked", () =>
+    Effect.gen(function*() {
+      const keys = yield* ApiKeys
+      const repo = yield* ApiKeysRepo
+      const { admin, member } = yield* makeScene
+      for (let i = 0; i < 19; i++) yield* repo.insert(apiKeyRow(keyOfPerson(member.principal.id)))
+      yield* repo.insert(apiKeyRow(keyOfPerson(member.principal.id), { revokedAt: yield* now }))
+      const create = keys.create({ name: "one more" })
+      const last = yield* create.pipe(as(member))
+      assert.strictEqual(yield* refusal(create.pipe(as(member))), "Conflict too_many_keys")
+      assert.lengthOf(yield* keys.list.pipe(as(member)), 20)
+      yield* create.pipe(as(admin))
+      yield* keys.revoke(last.id).pipe(as(member))
+      yield* create.pipe(as(member))
+    }))
+
+  it.effect("keeps to 20 active keys of a person who asks for 30 at once", () =>
+    Effect.gen(function*() {
+      const keys = yield* ApiKeys
+      const { member } = yield* makeScene
+      const answers = yield* Effect.all(
+        Array.from({ length: 30 }, (_, n) => answer(keys.create({ name: `key ${n}` }).pipe(as(member)))),
+        { concurrency: "unbounded" }
+      )
+      assert.lengthOf(answers.filter((answer) => answer === "ok"), 20)
+      assert.lengthOf(answers.filter((answer) => answer === "Conflict too_many_keys"), 10)
+      assert.lengthOf(yield* keys.list.pipe(as(member)), 20)
+    }))
+
+  it.effect("asks for roles before it looks for an account key", () =>
+    Effect.gen(function*() {
+      const keys = yield* ApiKeys
+      const scene = yield* makeScene
+      assert.deepStrictEqual(yield* whoMay(scene, keys.listAccount), adminsAndUp)
+      assert.deepStrictEqual(yield* whoMay(scene, keys.createAccount({ name: "ci", role: "viewer" })), adminsAndUp)
+      assert.deepStrictEqual(yield* whoMay(scene, keys.revokeAccount(newId())), adminsAndUp)
+    }))
+
+  it.effect("creates account keys of a role, lists and tells them", () =>
+    Effect.gen(function*() {
+      const keys = yield* ApiKeys
+      const workspace = yield* addWorkspace()
+      const admin = yield* addMember(workspace, "admin")
+      for (const role of ["viewer", "member", "admin"] as const) {
+        const { secret, ...made } = yield* keys.createAccount({ name: `ci ${role}`, role }).pipe(as(admin))
+        assert.isTrue(isToken("ctk_", secret))
+        const [newest] = yield* keys.listAccount.pipe(as(admin))
+        const { createdAt, id, lastFour, lastUsedAt, name, role: shownRole, tokenPrefix } = newest!
+        assert.deepStrictEqual(
+          { id, name, tokenPrefix, lastFour, role: shownRole },
+          { id: made.id, name: `ci ${role}`, tokenPrefix: secret.slice(0, 8), lastFour: secret.slice(-4), role }
+        )
+        assert.deepStrictEqual(made, { id, name, tokenPrefix, lastFour, role })
+        assert.deepStrictEqual([createdAt, lastUsedAt], [yield* now, null])
+        const authenticated = yield* (yield* ApiKeysRepo).authenticate(hashToken(secret), undefined)
+        assert.deepStrictEqual(authenticated, {
+          keyId: id,
+          principal: { kind: "apiKey", id, name },
+          membership: { id: workspace.id, slug: workspace.slug, name: workspace.name, role }
+        })
+        const event = (yield* eventsOf(workspace)).at(-1)
+        assert.strictEqual(event?.kind, "key_created")
+        assert.deepStrictEqual(event?.actor, admin.principal)
+        assert.deepStrictEqual([event?.subjectType, event?.subjectId, event?.subjectLabel], ["key", id, name])
+        assert.deepStrictEqual(event?.changes, [{ field: "role", from: null, to: role }])
+        assert.notInclude(JSON.stringify(event), secret)
+        yield* TestClock.adjust("1 minute")
+      }
+      const names = (yield* keys.listAccount.pipe(as(admin))).map((key) => key.name)
+      assert.deepStrictEqual(names, ["ci admin", "ci member", "ci viewer"])
+    }))
+
+  it.effect("revokes an account key of the workspace, once, and tells it", () =>
+    Effect.gen(function*() {
+      const keys = yield* ApiKeys
+      const { admin, member, workspace } = yield* makeScene
+      const foreign = yield* makeScene
+      const own = yield* keys.create({ name: "mine" }).pipe(as(admin))
+      const made = yield* keys.createAccount({ name: "ci", role: "member" }).pipe(as(admin))
+      const revoke = (id: string) => keys.revokeAccount(id).pipe(as(admin))
+      for (const id of [foreign.adminKey.keyId, own.id, member.keyId, newId(), "ci"]) {
+        assert.strictEqual(yield* refusal(revoke(id)), "NotFound", id)
+      }
+      yield* revoke(made.id)
+      assert.strictEqual(yield* refusal(revoke(made.id)), "NotFound")
+      assert.isUndefined(yield* (yield* ApiKeysRepo).authenticate(hashToken(made.secret), undefined))
+      assert.notInclude((yield* keys.listAccount.pipe(as(admin))).map((key) => key.id), made.id)
+      assert.deepStrictEqual(yield* kindsOf(workspace), ["key_created", "key_revoked"])
+      const event = (yield* eventsOf(workspace))[1]
+      assert.deepStrictEqual([event?.subjectType, event?.subjectId, event?.subjectLabel], ["key", made.id, "ci"])
+      // Who is gone is still named.
+      const { adminKey } = yield* makeScene
+      yield* keys.revokeAccount(adminKey.keyId).pipe(as(adminKey))
+      const [last] = yield* eventsOf(adminKey.membership)
+      assert.deepStrictEqual(last?.actor, adminKey.principal as never)
+    }))
+
+  it.effect("lets one of many revoke a key at once", () =>
+    Effect.gen(function*() {
+      const keys = yield* ApiKeys
+      const { admin, memberKey, workspace } = yield* makeScene
+      const answers = yield* Effect.all(
+        Array.from({ length: 6 }, () => answer(keys.revokeAccount(memberKey.keyId).pipe(as(admin)))),
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual(answers.toSorted(), [...Array.from({ length: 5 }, () => "NotFound"), "ok"])
+      assert.deepStrictEqual(yield* kindsOf(workspace), ["key_revoked"])
+    }))
+
+  it.effect("shows a key's last use before and after it is written", () =>
+    Effect.gen(function*() {
+      const keys = yield* ApiKeys
+      const usage = yield* ApiKeyUsage
+      const repo = yield* ApiKeysRepo
+      const { admin, member, memberKey, workspace } = yield* makeScene
+      const { id } = yield* keys.create({ name: "laptop" }).pipe(as(member))
+      const shown = Effect.all([
+        Effect.map(keys.list.pipe(as(member)), (listed) => listed[0]!.lastUsedAt),
+        Effect.map(
+          keys.listAccount.pipe(as(admin)),
+          (listed) => listed.find((key) => key.id === memberKey.keyId)!.lastUsedAt
+        )
+      ])
+      const stored = Effect.all([
+        Effect.map(repo.ofPerson(member.principal.id), (rows) => rows[0]!.lastUsedAt),
+        Effect.map(repo.ofWorkspace(workspace.id), (rows) => rows.find((row) => row.id === memberKey.keyId)!.lastUsedAt)
+      ])
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(yield* shown, [null, null])
+      const used = yield* now
+      yield* usage.note(id)
+      yield* usage.note(memberKey.keyId)
+      assert.deepStrictEqual(yield* shown, [used, used])
+      assert.deepStrictEqual(yield* stored, [null, null])
+      yield* TestClock.adjust("1 second")
+      yield* Effect.repeat(TestClock.withLive(Effect.andThen(Effect.sleep(1), stored)), {
+        until: ([first, second]) => first !== null && second !== null
+      })
+      assert.deepStrictEqual(yield* stored, [used, used])
+      assert.deepStrictEqual(yield* shown, [used, used])
+    }))
+})

@@ -1,0 +1,218 @@
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { ApiKeysRepo } from "../../src/identity/ApiKeysRepo.ts"
+import { Members } from "../../src/identity/Members.ts"
+import { MembersRepo } from "../../src/identity/MembersRepo.ts"
+import { withServicesOnEachStorage } from "../support/Storages.ts"
+import {
+  addMember,
+  addWorkspace,
+  adminsAndUp,
+  answer,
+  apiKeyRow,
+  as,
+  everyRole,
+  eventsOf,
+  keyOfPerson,
+  makeScene,
+  newId,
+  refusal,
+  whoMay
+} from "./Scene.ts"
+
+withServicesOnEachStorage("Members", (it) => {
+  /** A workspace with two owners and no one else. */
+  const makeOwners = Effect.gen(function*() {
+    const workspace = yield* addWorkspace()
+    return { workspace, one: yield* addMember(workspace, "owner"), two: yield* addMember(workspace, "owner") }
+  })
+
+  it.effect("lists all members by name", () =>
+    Effect.gen(function*() {
+      const members = yield* Members
+      const workspace = yield* addWorkspace()
+      for (const name of ["Zoë", "ana 10", "Ana 2", "émile", "Emil"]) yield* addMember(workspace, "member", { name })
+      const viewer = yield* addMember(workspace, "viewer", { name: "Left" })
+      yield* addMember(workspace, "admin", { name: "Inactive", active: false })
+      const listed = yield* members.list.pipe(as(viewer))
+      assert.deepStrictEqual(
+        listed.map((member) => member.name),
+        ["Ana 2", "ana 10", "Emil", "émile", "Inactive", "Left", "Zoë"]
+      )
+      assert.deepStrictEqual(listed.map((member) => member.active), [true, true, true, true, false, true, true])
+      const scene = yield* makeScene
+      assert.deepStrictEqual(yield* whoMay(scene, members.list), everyRole)
+    }))
+
+  it.effect("asks for roles before it looks for the member", () =>
+    Effect.gen(function*() {
+      const members = yield* Members
+      const scene = yield* makeScene
+      const unknown = newId()
+      assert.deepStrictEqual(yield* whoMay(scene, members.update(unknown, { role: "viewer" })), adminsAndUp)
+      assert.deepStrictEqual(yield* whoMay(scene, members.deactivate(unknown)), adminsAndUp)
+      assert.deepStrictEqual(yield* whoMay(scene, members.reactivate(unknown)), adminsAndUp)
+    }))
+
+  it.effect("finds only members of the workspace", () =>
+    Effect.gen(function*() {
+      const members = yield* Members
+      const { outsider, owner } = yield* makeScene
+      const foreign = yield* makeOwners
+      for (const id of [newId(), outsider.principal.id, foreign.one.principal.id, "ana@example.com", "", "me"]) {
+        for (const call of [members.update(id, { role: "viewer" }), members.deactivate(id), members.reactivate(id)]) {
+          const error = yield* Effect.flip(call.pipe(as(owner)))
+          assert.deepStrictEqual([error._tag, error.message], ["NotFound", "The member does not exist."])
+        }
+      }
+    }))
+
+  it.effect("changes a role and tells it", () =>
+    Effect.gen(function*() {
+      const members = yield* Members
+      const { admin, member, workspace } = yield* makeScene
+      const before = (yield* (yield* MembersRepo).find(workspace.id, member.principal.id))!
+      const after = yield* members.update(member.principal.id, { role: "admin" }).pipe(as(admin))
+      assert.deepStrictEqual(after, { ...before, role: "admin" })
+      assert.deepStrictEqual(yield* (yield* MembersRepo).find(workspace.id, member.principal.id), after)
+      yield* members.update(member.principal.id, { role: "admin" }).pipe(as(admin))
+      const [event, ...more] = yield* eventsOf(workspace)
+      assert.strictEqual(event?.kind, "member_updated")
+      assert.deepStrictEqual(event?.actor, admin.principal)
+      assert.deepStrictEqual(
+        [event?.subjectType, event?.subjectId, event?.subjectLabel],
+        ["member", member.principal.id, member.principal.name]
+      )
+      assert.deepStrictEqual(event?.changes, [{ field: "role", from: "member", to: "admin" }])
+      assert.deepStrictEqual(more, [])
+    }))
+
+  it.effect("lets only owners give, take and touch owners", () =>
+    Effect.gen(function*() {
+      const members = yield* Members
+      const { admin, adminKey, member, owner, workspace } = yield* makeScene
+      yield* addMember(workspace, "owner")
+      for (const caller of [admin, adminKey]) {
+        for (
+          const call of [
+            members.update(member.principal.id, { role: "owner" }),
+            members.update(admin.principal.id, { role: "owner" }),
+            members.update(owner.principal.id, { role: "admin" }),
+            members.update(owner.principal.id, { role: "owner" }),
+            members.deactivate(owner.principal.id),
+            members.reactivate(owner.principal.id)
+          ]
+        ) {
+          assert.strictEqual(yield* refusal(call.pipe(as(caller))), "Forbidden")
+        }
+      }
+      assert.deepStrictEqual(yield* eventsOf(workspace), [])
+      yield* members.update(member.principal.id, { role: "owner" }).pipe(as(owner))
+      yield* members.update(member.principal.id, { role: "viewer" }).pipe(as(owner))
+      yield* members.update(owner.principal.id, { role: "viewer" }).pipe(as(owner))
+    }))
+
+  it.effect("keeps the last active owner", () =>
+    Effect.gen(function*() {
+      const members = yield* Members
+      const { admin, owner, workspace } = yield* makeScene
+      yield* addMember(workspace, "owner", { active: false })
+      const { id } = owner.principal
+      for (const call of [members.update(id, { role: "admin" }), members.deactivate(id)]) {
+        assert.strictEqual(yield* refusal(call.pipe(as(owner))), "Conflict last_owner")
+      }
+      assert.deepStrictEqual(yield* eventsOf(workspace), [])
+      yield* members.update(id, { role: "owner" }).pipe(as(owner))
+      yield* members.update(admin.principal.id, { role: "owner" }).pipe(as(owner))
+      yield* members.deactivate(id).pipe(as(owner))
+      assert.strictEqual(yield* (yield* MembersRepo).countActiveOwners(workspace.id), 1)
+    }))
+
+  it.effect("lets an inactive owner be demoted", () =>
+    Effect.gen(function*() {
+      const members = yield* Members
+      const { owner, workspace } = yield* makeScene
+      yield* addMember(workspace, "owner", { active: false })
+      const inactive = (yield* members.list.pipe(as(owner))).find((member) => !member.active)!
+      yield* members.update(inactive.id, { role: "viewer" }).pipe(as(owner))
+    }))
+
+  it.effect("lets exactly one of two owners who leave or demote each other at once", () =>
+    Effect.gen(function*() {
+      const members = yield* Members
+      const away = {
+        demote: (id: string) => members.update(id, { role: "member" }),
+        deactivate: (id: string) => members.deactivate(id)
+      }
+      for (const first of ["demote", "deactivate"] as const) {
+        for (const second of ["demote", "deactivate"] as const) {
+          for (const each of ["oneself", "the other"]) {
+            const { one, two, workspace } = yield* makeOwners
+            const [ofOne, ofTwo] = each === "oneself" ? [one, two] : [two, one]
+            const answers = yield* Effect.all(
+              [
+                answer(away[first](ofOne.principal.id).pipe(as(one))),
+                answer(away[second](ofTwo.principal.id).pipe(as(two)))
+              ],
+              { concurrency: "unbounded" }
+            )
+            assert.sameMembers(answers, ["ok", "Conflict last_owner"], `${first} and ${second} ${each}`)
+            assert.strictEqual(yield* (yield* MembersRepo).countActiveOwners(workspace.id), 1)
+            assert.lengthOf(yield* eventsOf(workspace), 1)
+          }
+        }
+      }
+    }))
+
+  it.effect("deactivates and reactivates once each, and tells it", () =>
+    Effect.gen(function*() {
+      const members = yield* Members
+      const { adminKey, viewer, workspace } = yield* makeScene
+      const { id } = viewer.principal
+      const before = (yield* (yield* MembersRepo).find(workspace.id, id))!
+      for (const _ of [1, 2]) {
+        assert.deepStrictEqual(yield* members.deactivate(id).pipe(as(adminKey)), { ...before, active: false })
+      }
+      for (const _ of [1, 2]) {
+        assert.deepStrictEqual(yield* members.reactivate(id).pipe(as(adminKey)), before)
+      }
+      const events = yield* eventsOf(workspace)
+      assert.deepStrictEqual(
+        events.map(({ actor, changes, kind }) => ({ kind, actor, changes })),
+        [
+          {
+            kind: "member_deactivated",
+            actor: adminKey.principal,
+            changes: [{ field: "active", from: "true", to: "false" }]
+          },
+          {
+            kind: "member_reactivated",
+            actor: adminKey.principal,
+            changes: [{ field: "active", from: "false", to: "true" }]
+          }
+        ]
+      )
+    }))
+
+  it.effect("stops the keys of a deactivated member here at once, and nowhere else", () =>
+    Effect.gen(function*() {
+      const members = yield* Members
+      const keys = yield* ApiKeysRepo
+      const [workspace, elsewhere] = [yield* addWorkspace(), yield* addWorkspace()]
+      const owner = yield* addMember(workspace, "owner")
+      const member = yield* addMember(workspace, "member")
+      const { id, name } = member.principal
+      const person = { id, name, email: `${name}@example.com`, createdAt: "" }
+      yield* addMember(elsewhere, "admin", { person })
+      const key = apiKeyRow(keyOfPerson(id))
+      yield* keys.insert(key)
+      const roleIn = (slug: string) =>
+        Effect.map(keys.authenticate(key.tokenHash, slug), (authenticated) => authenticated?.membership?.role)
+      assert.strictEqual(yield* roleIn(workspace.slug), "member")
+      yield* members.deactivate(id).pipe(as(owner))
+      assert.isUndefined(yield* roleIn(workspace.slug))
+      assert.strictEqual(yield* roleIn(elsewhere.slug), "admin")
+      yield* members.reactivate(id).pipe(as(owner))
+      assert.strictEqual(yield* roleIn(workspace.slug), "member")
+    }))
+})
