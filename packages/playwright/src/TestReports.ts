@@ -24,6 +24,10 @@ const plain = (text: string, length: number): string => stripVTControlCharacters
 export const messageOf = (error: TestError): string =>
   plain(error.message ?? error.value ?? error.stack ?? "", maxMessage)
 
+/** The stack of an error and the lines of source around it, which a reader of the run does not have at hand. */
+const stackOf = ({ snippet, stack }: TestError): string =>
+  plain([stack ?? "", snippet ?? ""].filter((text) => text !== "").join("\n\n"), maxStack)
+
 const joined = (texts: ReadonlyArray<string>): string | null => texts.filter((text) => text !== "").join("\n\n") || null
 
 /**
@@ -47,7 +51,7 @@ export const attemptReport = (
     ...ran,
     status: "failed",
     errorMessage: message ?? (result.status === "passed" ? "Expected to fail, but passed." : null),
-    errorStack: joined(result.errors.map((error) => plain(error.stack ?? "", maxStack)))
+    errorStack: joined(result.errors.map(stackOf))
   }
 }
 

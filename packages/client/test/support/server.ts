@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process"
+import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtemp, rm } from "node:fs/promises"
 import { createServer } from "node:net"
@@ -20,26 +20,18 @@ export const freePort = async (): Promise<number> => {
 
 export interface RunningServer {
   readonly url: string
+  /** The owner's key in the workspace `main`. */
   readonly apiKey: string
   readonly dataDir: string
-  readonly process: ChildProcess
-  /** Ends the process; the data stay. */
-  readonly kill: () => Promise<void>
   /** Ends the process and deletes its data. */
   readonly stop: () => Promise<void>
 }
 
-export interface ServerOptions {
-  readonly port?: number
-  /** Data of an earlier server, with the key that it had. */
-  readonly data?: { readonly dir: string; readonly apiKey: string }
-}
-
 /** A real server in its own process: the embedded database in a directory of its own, on a free port. */
-export const startServer = async (options: ServerOptions = {}): Promise<RunningServer> => {
-  const port = options.port ?? (await freePort())
+export const startServer = async (): Promise<RunningServer> => {
+  const port = await freePort()
   const url = `http://localhost:${port}`
-  const dataDir = options.data?.dir ?? (await mkdtemp(join(tmpdir(), "delivery-server-")))
+  const dataDir = await mkdtemp(join(tmpdir(), "delivery-server-"))
   const server = spawn(process.execPath, [main, "serve"], {
     env: { PATH: process.env["PATH"], PORT: String(port), DATA_DIR: dataDir, LOG_LEVEL: "warn" },
     stdio: ["ignore", "pipe", "pipe"]
@@ -49,19 +41,19 @@ export const startServer = async (options: ServerOptions = {}): Promise<RunningS
   server.stderr.setEncoding("utf8").on("data", (text: string) => (output += text))
   const ended = once(server, "exit")
 
-  const kill = async () => {
+  const stop = async () => {
     if (server.exitCode === null && server.signalCode === null) server.kill("SIGTERM")
     await ended
-  }
-  const stop = async () => {
-    await kill()
     await rm(dataDir, { recursive: true, force: true })
   }
 
-  for (const deadline = Date.now() + 30_000; ; ) {
-    const isReady = await fetch(`${url}/ready`).then((answer) => answer.ok, () => false)
-    const apiKey = options.data?.apiKey ?? /ctk_[0-9A-Za-z]{42}/.exec(output)?.[0]
-    if (isReady && apiKey !== undefined) return { url, apiKey, dataDir, process: server, kill, stop }
+  for (const deadline = Date.now() + 30_000; ;) {
+    const isReady = await fetch(`${url}/ready`).then(
+      (answer) => answer.ok,
+      () => false
+    )
+    const apiKey = /ctk_[0-9A-Za-z]{42}/.exec(output)?.[0]
+    if (isReady && apiKey !== undefined) return { url, apiKey, dataDir, stop }
     if (server.exitCode !== null || Date.now() > deadline) {
       await stop()
       throw new Error(`The server did not start:\n${output}`)

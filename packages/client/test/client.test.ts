@@ -1,0 +1,239 @@
+import {
+  Conflict,
+  createClient,
+  DeliveryClient,
+  InvalidInput,
+  isTransient,
+  NotFound,
+  type PromiseClient,
+  type StartTestRun,
+  Unauthorized
+} from "@delivery/client"
+import { Effect, Redacted, Stream } from "effect"
+import { createHash, randomBytes } from "node:crypto"
+import { openAsBlob } from "node:fs"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from "vitest"
+import { type RunningServer, startServer } from "./support/server.ts"
+
+let server: RunningServer
+let client: PromiseClient
+const main = { slug: "main" }
+
+const start: StartTestRun = {
+  product: "shop",
+  environment: "staging",
+  baseUrl: "https://staging.shop.example.com",
+  git: { branch: "main", sha: "9fceb02", dirty: false, subject: "Add the basket" },
+  machine: { hostname: "ci-7", platform: "linux" },
+  selection: { coverage: null, folders: [], caseIds: [] }
+}
+
+beforeAll(async () => {
+  server = await startServer()
+  client = createClient({ baseUrl: `${server.url}/`, apiKey: server.apiKey })
+  await client.products.create({ params: main, payload: { slug: "shop", name: "Shop", type: "website" } })
+  await client.environments.create({
+    params: main,
+    payload: { slug: "staging", name: "Staging", class: "non-production" }
+  })
+  await client.deployments.create({
+    params: main,
+    payload: { product: "shop", environment: "staging", baseUrl: start.baseUrl }
+  })
+}, 60_000)
+
+afterAll(() => server.stop())
+
+describe("promises", () => {
+  it("resolves with what the endpoint answers", async () => {
+    const deployment = await client.deployments.get({ params: { ...main, product: "shop", environment: "staging" } })
+    expect(deployment).toMatchObject({ baseUrl: start.baseUrl, active: true, product: { slug: "shop" } })
+    expectTypeOf(deployment.baseUrl).toEqualTypeOf<string | null>()
+    expect(await client.me.get()).toMatchObject({ kind: "user", email: "owner@example.com" })
+    expect(await client.system.health()).toEqual({ status: "ok" })
+  })
+
+  it("takes a query, and does without one of which nothing is required", async () => {
+    const all = await client.deployments.list({ params: main })
+    const some = await client.deployments.list({ params: main, query: { product: "shop", archived: "only" } })
+    expect([all.deployments.length, some.deployments.length]).toEqual([1, 0])
+  })
+
+  it("resolves with undefined where the answer has no body", async () => {
+    await client.environments.create({ params: main, payload: { slug: "gone", name: "Gone", class: "non-production" } })
+    await client.deployments.create({
+      params: main,
+      payload: { product: "shop", environment: "gone", baseUrl: "https://gone.example.com" }
+    })
+    const params = { ...main, product: "shop", environment: "gone" }
+    expect(await client.deployments.delete({ params })).toBeUndefined()
+    await expect(client.deployments.get({ params })).rejects.toBeInstanceOf(NotFound)
+  })
+
+  it("rejects with the tagged errors of the contract", async () => {
+    const again = client.products.create({ params: main, payload: { slug: "shop", name: "Shop", type: "api" } })
+    const error = await again.then(
+      () => undefined,
+      (error: unknown) => error
+    )
+    expect(error).toBeInstanceOf(Conflict)
+    expect(error).toBeInstanceOf(Error)
+    expect(error).toMatchObject({ _tag: "Conflict", reason: "slug_in_use" })
+
+    const stranger = createClient({ baseUrl: server.url, apiKey: "ctk_unknown" })
+    await expect(stranger.me.get()).rejects.toBeInstanceOf(Unauthorized)
+    const website = client.deployments.create({ params: main, payload: { product: "shop", environment: "staging" } })
+    await expect(website).rejects.toBeInstanceOf(InvalidInput)
+  })
+
+  it("tells passing failures from lasting ones", async () => {
+    const nowhere = createClient({ baseUrl: "http://127.0.0.1:1", apiKey: "ctk_unknown" })
+    const failure = await nowhere.safe.me.get()
+    const refusal = await client.safe.products.get({ params: { ...main, product: "nothing" } })
+    expect([failure.ok || isTransient(failure.error), refusal.ok || isTransient(refusal.error)]).toEqual([true, false])
+  })
+
+  it("resolves with typed errors in its safe form", async () => {
+    const found = await client.safe.products.get({ params: { ...main, product: "shop" } })
+    expect(found).toMatchObject({ ok: true, value: { slug: "shop" } })
+    const missing = await client.safe.products.get({ params: { ...main, product: "nothing" } })
+    if (missing.ok) throw new Error("found")
+    expect(missing.error).toBeInstanceOf(NotFound)
+    expectTypeOf(missing.error._tag).toEqualTypeOf<
+      "NotFound" | "Unauthorized" | "InvalidInput" | "Internal" | "HttpClientError" | "SchemaError"
+    >()
+  })
+
+  it("checks the form of a request before it is sent", async () => {
+    const wrong = client.products.create({ params: main, payload: { slug: "Not A Slug", name: "x", type: "api" } })
+    await expect(wrong).rejects.toMatchObject({ _tag: "SchemaError" })
+  })
+
+  it("aborts with the reason of the signal", async () => {
+    const reason = new Error("enough")
+    await expect(client.me.get(undefined, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+    await expect(client.safe.me.get(undefined, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+    const controller = new AbortController()
+    const call = client.testRuns.list({ params: main }, { signal: controller.signal })
+    controller.abort(reason)
+    await expect(call).rejects.toBe(reason)
+  })
+
+  it("calls the fetch it is given, with the key and without trace headers", async () => {
+    const seen: Array<Record<string, string>> = []
+    const watched = createClient({
+      baseUrl: server.url,
+      apiKey: Redacted.make(server.apiKey),
+      fetch: (input, init) => {
+        seen.push(Object.fromEntries(new Headers(init?.headers)))
+        return fetch(input, init)
+      }
+    })
+    await watched.me.get()
+    await watched.system.health()
+    expect(seen).toEqual([{ authorization: `Bearer ${server.apiKey}` }, {}])
+  })
+})
+
+describe("files", () => {
+  it("stores bytes, text and blobs under any path", async () => {
+    const { number: run } = await client.testRuns.start({ params: main, payload: start })
+    const bytes = randomBytes(100_000)
+    const path = "checkout/zahlt mit „Karte“ 100% #1?.bin"
+    const stored = await client.files.upload({ ...main, run, path, body: bytes, contentType: "image/png" })
+    expect(stored).toMatchObject({
+      path,
+      size: bytes.length,
+      contentType: "image/png",
+      sha256: createHash("sha256").update(bytes).digest("hex")
+    })
+    const whole = await client.files.download({ ...main, run, path })
+    expect([whole.status, whole.headers.get("content-type")]).toEqual([200, "image/png"])
+    expect(Buffer.from(await whole.arrayBuffer()).equals(bytes)).toBe(true)
+
+    const text = await client.files.upload({ ...main, run, path: "a.txt", body: "grüße" })
+    expect(text).toMatchObject({ size: 7, contentType: "application/octet-stream" })
+    const blob = await client.files.upload({ ...main, run, path: "b", body: new Blob(["{}"], { type: "text/x" }) })
+    expect(blob).toMatchObject({ size: 2, contentType: "text/x" })
+    const empty = await client.files.upload({ ...main, run, path: "empty", body: "" })
+    expect(empty.size).toBe(0)
+  })
+
+  it("answers ranges, and a range beyond the file with InvalidInput", async () => {
+    const { number: run } = await client.testRuns.start({ params: main, payload: start })
+    const file = { ...main, run, path: "digits.txt" }
+    await client.files.upload({ ...file, body: "0123456789" })
+    const read = async (range: { start: number; end?: number } | { last: number }) => {
+      const response = await client.files.download({ ...file, range })
+      return `${response.status} ${await response.text()}`
+    }
+    expect(await read({ start: 2, end: 4 })).toBe("206 234")
+    expect(await read({ start: 7 })).toBe("206 789")
+    expect(await read({ last: 2 })).toBe("206 89")
+    await expect(client.files.download({ ...file, range: { start: 10 } })).rejects.toBeInstanceOf(InvalidInput)
+  })
+
+  it("fails as the contract says", async () => {
+    const { number: run } = await client.testRuns.start({ params: main, payload: start })
+    await expect(client.files.download({ ...main, run, path: "missing" })).rejects.toBeInstanceOf(NotFound)
+    await expect(client.files.upload({ ...main, run, path: "a/../b", body: "" })).rejects.toBeInstanceOf(InvalidInput)
+    await expect(client.files.upload({ ...main, run, path: "..", body: "" })).rejects.toBeInstanceOf(InvalidInput)
+    await client.testRuns.finish({
+      params: { ...main, run },
+      payload: { interrupted: false, durationMs: 1, tests: [] }
+    })
+    const late = await client.safe.files.upload({ ...main, run, path: "late", body: "" })
+    expect(late).toMatchObject({ ok: false, error: { _tag: "Conflict", reason: "not_running" } })
+  })
+
+  it("streams a file from disk without holding it", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "delivery-client-"))
+    const size = 48 * 1024 * 1024
+    try {
+      await writeFile(join(directory, "large"), randomBytes(size))
+      const { number: run } = await client.testRuns.start({ params: main, payload: start })
+      const body = await openAsBlob(join(directory, "large"), { type: "application/zip" })
+      let peak = 0
+      const before = process.memoryUsage().arrayBuffers
+      const timer = setInterval(() => {
+        peak = Math.max(peak, process.memoryUsage().arrayBuffers - before)
+      }, 5)
+      const stored = await client.files.upload({ ...main, run, path: "large.zip", body })
+      clearInterval(timer)
+      expect(stored).toMatchObject({ size, contentType: "application/zip" })
+      expect(peak).toBeLessThan(size / 2)
+
+      const response = await client.files.download({ ...main, run, path: "large.zip" })
+      const hash = createHash("sha256")
+      for await (const chunk of response.body ?? []) hash.update(chunk)
+      expect(hash.digest("hex")).toBe(stored.sha256)
+    } finally {
+      await rm(directory, { recursive: true })
+    }
+  })
+})
+
+describe("effects", () => {
+  it("is a service with the same groups", () =>
+    Effect.gen(function* () {
+      const delivery = yield* DeliveryClient
+      const { number: run } = yield* delivery.testRuns.start({ params: main, payload: start })
+      const stored = yield* delivery.files.upload({ ...main, run, path: "trace.zip", body: new Uint8Array(3) })
+      const file = yield* delivery.files.download({ ...main, run, path: "trace.zip" })
+      const chunks = yield* Stream.runCollect(file.stream)
+      const missing = yield* delivery.products
+        .get({ params: { ...main, product: "nothing" } })
+        .pipe(Effect.catchTag("NotFound", (error) => Effect.succeed(error.message)))
+      expect([stored.size, chunks.reduce((size, chunk) => size + chunk.length, 0), missing]).toEqual([
+        3,
+        3,
+        "The product does not exist."
+      ])
+    }).pipe(
+      Effect.provide(DeliveryClient.layer({ baseUrl: server.url, apiKey: Redacted.make(server.apiKey) })),
+      Effect.runPromise
+    ))
+})

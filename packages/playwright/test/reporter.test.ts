@@ -1,0 +1,404 @@
+import { createClient, type PromiseClient, type TestRun, type TestRunSummary } from "@delivery/client"
+import { rename, rm, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
+import { type RunningServer, startServer } from "../../client/test/support/server.ts"
+import { configuration, makeProject, type Outcome, type Project, runPlaywright } from "./support/project.ts"
+import { type Proxy, startProxy } from "./support/proxy.ts"
+
+const slug = "main"
+const oneTest = `import { test } from "@playwright/test"\ntest("works", () => {})\n`
+
+let server: RunningServer
+let client: PromiseClient
+let environment: Record<string, string>
+const projects: Array<Project> = []
+const proxies: Array<Proxy> = []
+
+beforeAll(async () => {
+  server = await startServer()
+  client = createClient({ baseUrl: server.url, apiKey: server.apiKey })
+  const params = { slug }
+  await client.products.create({ params, payload: { slug: "shop", name: "Shop", type: "website" } })
+  for (const name of ["staging", "fixtures"]) {
+    await client.environments.create({ params, payload: { slug: name, name, class: "non-production" } })
+    await client.deployments.create({
+      params,
+      payload: {
+        product: "shop",
+        environment: name,
+        baseUrl: "https://deployed.shop.example.com",
+        fixtureUrl: name === "fixtures" ? "https://fixtures.shop.example.com" : null
+      }
+    })
+  }
+  environment = {
+    DELIVERY_URL: server.url,
+    DELIVERY_API_KEY: server.apiKey,
+    DELIVERY_WORKSPACE: slug,
+    DELIVERY_PRODUCT: "shop",
+    DELIVERY_ENVIRONMENT: "staging"
+  }
+}, 60_000)
+
+afterAll(() => server.stop())
+
+afterEach(async () => {
+  for (const proxy of proxies.splice(0)) proxy.close()
+  for (const project of projects.splice(0)) await project.remove()
+})
+
+const projectOf = async (files: Readonly<Record<string, string>>): Promise<Project> => {
+  const project = await makeProject(files)
+  projects.push(project)
+  return project
+}
+
+const proxyOf = async (...args: Parameters<typeof startProxy>): Promise<Proxy> => {
+  const proxy = await startProxy(...args)
+  proxies.push(proxy)
+  return proxy
+}
+
+const runs = async (): Promise<ReadonlyArray<TestRunSummary>> => (await client.testRuns.list({ params: { slug } })).runs
+
+/** The run that the outcome names on its last line. */
+const publishedRun = async ({ lines, output }: Outcome): Promise<TestRun> => {
+  const number = /test-runs\/(\d+)$/.exec(lines.at(-1) ?? "")?.[1]
+  if (number === undefined) throw new Error(`Nothing was published:\n${output}`)
+  return client.testRuns.get({ params: { slug, run: Number(number) } })
+}
+
+describe("a run", () => {
+  it("publishes each test's first attempt, in every project", async () => {
+    const project = await projectOf({
+      "playwright.config.ts": configuration(
+        `{ coverage: "critical", folders: ["tests"], git: { sha: "9fceb02", branch: "main", dirty: true } }`,
+        `retries: 1, projects: [{ name: "a" }, { name: "b", grep: /passes/ }], repeatEach: 1`
+      ),
+      "tests/shop/basket.spec.ts": `
+        import { expect, test } from "@playwright/test"
+        test.describe("basket", () => {
+          test("passes", { tag: ["@critical", "@case:BASKET-1"] }, () => {})
+          test("fails, then works", async () => {
+            await test.info().attach("note", { body: "attempt " + test.info().retry, contentType: "text/plain" })
+            expect(test.info().retry, "\\u001b[31mcolourful\\u001b[39m").toBe(1)
+          })
+          test("says who it is", () => {
+            test.info().annotations.push(
+              { type: "caseId", description: "BASKET-3" },
+              { type: "testKind", description: "journey" },
+              { type: "priority", description: "high" },
+              { type: "coverage", description: "exhaustive" }
+            )
+          })
+          test.skip("is skipped", () => {})
+        })
+        test("says who it is", { annotation: { type: "caseId", description: "BASKET-3" } }, () => {})
+      `
+    })
+    const outcome = await runPlaywright(project, environment)
+    expect(outcome.exitCode).toBe(0)
+    const run = await publishedRun(outcome)
+    expect(outcome.lines).toEqual([`Delivery: run ${run.number} failed (4 passed, 1 failed, 1 skipped): ${run.url}`])
+    expect(run).toMatchObject({
+      state: "finished",
+      result: "failed",
+      coverage: "critical",
+      baseUrl: "https://staging.shop.example.com",
+      git: { sha: "9fceb02", branch: "main", dirty: true },
+      counts: { total: 6, passed: 4, failed: 1, skipped: 1, flaky: 0 },
+      error: null,
+      cleanup: null
+    })
+    expect(run.durationMs).toBeGreaterThan(0)
+    const file = "shop/basket.spec.ts"
+    expect(run.tests.map(({ caseId, coverage, priority, testKind }) => [caseId, coverage, testKind, priority])).toEqual(
+      [
+        [`${file} › basket › fails, then works [a]`, "regression", "behavior", null],
+        ["BASKET-1 [a]", "critical", "behavior", null],
+        ["BASKET-1 [b]", "critical", "behavior", null],
+        ["BASKET-3 [a]", "exhaustive", "journey", "high"],
+        ["BASKET-3 [a] (2)", "regression", "behavior", null],
+        [`${file} › basket › is skipped [a]`, "regression", "behavior", null]
+      ]
+    )
+    const [failed] = run.tests
+    expect(failed).toMatchObject({ title: "basket › fails, then works", file, status: "failed" })
+    expect(failed?.errorMessage).toMatch(/^Error: colourful\n/)
+    expect(failed?.attempts[0]?.errorStack).toContain("basket.spec.ts:7")
+    expect(failed?.files).toEqual([
+      expect.stringMatching(/^shop\/basket\.spec\.ts\/basket-fails-then-works-[0-9a-f]{10}\/note\.txt$/),
+      expect.stringMatching(/error-context\.md$/)
+    ])
+    const note = await client.files.download({ slug, run: run.number, path: failed?.files[0] ?? "" })
+    expect([note.headers.get("content-type"), await note.text()]).toEqual(["text/plain", "attempt 0"])
+  })
+
+  it("is known to its tests, and has its test data deleted before it finishes", async () => {
+    const project = await projectOf({
+      "playwright.config.ts": configuration(`{ environment: "fixtures", required: true, cleanup }`).replace(
+        "export default",
+        `const cleanup = async ({ scope, token, url }) => ({
+          status: "incomplete", deleted: 2, remaining: 1, error: scope + " at " + url + " " + token.split(".").length
+        })
+        export default`
+      ),
+      "tests/a.spec.ts": `
+        import { expect, test } from "@playwright/test"
+        import { currentRun } from "@delivery/playwright/run"
+        test("knows", () => {
+          const run = currentRun()
+          expect(run.number).toBeGreaterThan(0)
+          expect(run.fixture.url).toBe("https://fixtures.shop.example.com")
+          expect(process.env.DELIVERY_FIXTURE_SCOPE).toBe(run.fixture.scope)
+          expect(run.semaphores.token).toMatch(/^stk_/)
+        })
+      `
+    })
+    const outcome = await runPlaywright(project, environment)
+    const run = await publishedRun(outcome)
+    expect([run.result, outcome.exitCode]).toEqual(["passed", 0])
+    expect(run.cleanup).toMatchObject({ status: "incomplete", deleted: 2, remaining: 1 })
+    expect(outcome.lines[0]).toBe(
+      `Delivery: the cleanup of ${run.cleanup?.scope} is incomplete: ${run.cleanup?.scope} at https://fixtures.shop.example.com 3`
+    )
+  })
+
+  it("takes the deployment's URL where no other is known, and a failing cleanup as failed", async () => {
+    const project = await projectOf({
+      "playwright.config.ts": configuration(`{ environment: "fixtures", cleanup: "missing.ts" }`).replace(/use:.*/, ""),
+      "tests/a.spec.ts": oneTest
+    })
+    const run = await publishedRun(await runPlaywright(project, environment))
+    expect(run).toMatchObject({
+      result: "passed",
+      baseUrl: "https://deployed.shop.example.com",
+      cleanup: { status: "failed" }
+    })
+  })
+
+  it("is finished with the error of a web server that does not start", async () => {
+    const project = await projectOf({
+      "playwright.config.ts": configuration(
+        "{}",
+        `webServer: { command: "node -e process.exit(3)", url: "http://127.0.0.1:1/", timeout: 5000 },`
+      ),
+      "tests/a.spec.ts": oneTest
+    })
+    const outcome = await runPlaywright(project, environment)
+    const run = await publishedRun(outcome)
+    expect(outcome.exitCode).toBe(1)
+    expect(run).toMatchObject({ state: "finished", result: "failed", counts: { total: 0 } })
+    expect(run.error).toContain("webServer")
+  })
+
+  it("is finished with the error of a global setup that throws", async () => {
+    const project = await projectOf({
+      "playwright.config.ts": configuration("{}", `globalSetup: "./setup.ts",`),
+      "setup.ts": `export default () => { throw new Error("no database") }`,
+      "tests/a.spec.ts": oneTest
+    })
+    const run = await publishedRun(await runPlaywright(project, environment))
+    expect(run).toMatchObject({ state: "finished", result: "failed", error: "Error: no database", tests: [] })
+  })
+
+  it("is finished with an error when the global timeout strikes", async () => {
+    const project = await projectOf({
+      "playwright.config.ts": configuration("{}", "globalTimeout: 2500,"),
+      "tests/a.spec.ts": `
+        import { test } from "@playwright/test"
+        test("first", () => {})
+        test("hangs", () => new Promise(() => {}))
+      `
+    })
+    const run = await publishedRun(await runPlaywright(project, environment))
+    expect(run).toMatchObject({ state: "finished", result: "failed", counts: { total: 2, passed: 1, skipped: 1 } })
+    expect(run.error).toMatch(/Timed out waiting 2.5s/)
+  })
+
+  it("is interrupted by SIGINT and keeps its tests", async () => {
+    const project = await projectOf({
+      "playwright.config.ts": configuration("{}"),
+      "tests/a.spec.ts": `
+        import { test } from "@playwright/test"
+        test("first", () => {})
+        test("hangs", () => { console.log("now"); return new Promise(() => {}) })
+        test("never", () => {})
+      `
+    })
+    let isSent = false
+    const outcome = await runPlaywright(project, environment, {
+      onOutput: (output, process) => {
+        if (!isSent && output.includes("now")) isSent = process.kill("SIGINT")
+      }
+    })
+    const run = await publishedRun(outcome)
+    expect(outcome.exitCode).toBe(130)
+    expect(run).toMatchObject({ state: "interrupted", result: null, counts: { total: 3, passed: 1, skipped: 2 } })
+  })
+
+  it("is interrupted where failures end it early", async () => {
+    const project = await projectOf({
+      "playwright.config.ts": configuration("{}", "maxFailures: 1,"),
+      "tests/a.spec.ts": `
+        import { expect, test } from "@playwright/test"
+        test("fails", () => { expect(1).toBe(2) })
+        test("never", () => {})
+      `
+    })
+    const run = await publishedRun(await runPlaywright(project, environment))
+    expect(run).toMatchObject({ state: "interrupted", counts: { total: 2, failed: 1, skipped: 1 } })
+  })
+})
+
+describe("where something fails", () => {
+  it("keeps the results of files that cannot be uploaded", async () => {
+    const project = await projectOf({
+      "playwright.config.ts": configuration("{}"),
+      "tests/a.spec.ts": `
+        import { test } from "@playwright/test"
+        import { truncateSync, writeFileSync } from "node:fs"
+        test("attaches", () => {
+          const path = test.info().outputPath("large.bin")
+          writeFileSync(path, "")
+          truncateSync(path, 101 * 1024 * 1024)
+          test.info().attachments.push(
+            { name: "large", path, contentType: "application/zip" },
+            { name: "missing.txt", path: path + "-not-there", contentType: "text/plain" },
+            { name: "small.txt", body: Buffer.from("small"), contentType: "text/plain" }
+          )
+        })
+      `
+    })
+    const outcome = await runPlaywright(project, environment)
+    const run = await publishedRun(outcome)
+    const files = run.tests[0]?.files ?? []
+    expect(outcome.exitCode).toBe(0)
+    expect(run).toMatchObject({ result: "passed", tests: [{ status: "passed" }] })
+    expect(files.map((path) => path.split("/").at(-1))).toEqual(["large.bin", "missing.txt", "small.txt"])
+    expect(outcome.lines).toHaveLength(2)
+    expect(outcome.lines[0]).toMatch(/^Delivery: 2 of 3 files were not uploaded; the first: a\.spec\.ts\/.*: /)
+    const found = await Promise.all(
+      files.map(async (path) => (await client.safe.files.download({ slug, run: run.number, path })).ok)
+    )
+    expect(found).toEqual([false, false, true])
+  })
+
+  it("keeps the results where the service cannot store any file", async () => {
+    const directory = join(server.dataDir, "files")
+    const project = await projectOf({
+      "playwright.config.ts": configuration("{}"),
+      "tests/a.spec.ts": `
+        import { test } from "@playwright/test"
+        test("attaches", () => test.info().attach("a.txt", { body: "a", contentType: "text/plain" }))
+      `
+    })
+    await rename(directory, `${directory}-aside`)
+    await writeFile(directory, "not a directory")
+    try {
+      const outcome = await runPlaywright(project, environment)
+      expect(await publishedRun(outcome)).toMatchObject({ result: "passed", tests: [{ files: [/a\.txt$/] }] })
+      expect(outcome.lines[0]).toMatch(/^Delivery: 1 of 1 files were not uploaded/)
+    } finally {
+      await rm(directory)
+      await rename(`${directory}-aside`, directory)
+    }
+  })
+
+  it("repeats a finish that got lost, and knows its own when the answer got lost", async () => {
+    let finishes = 0
+    const proxy = await proxyOf(server.url, (request) => {
+      if (request.url?.endsWith("/finish") !== true) return "pass"
+      finishes++
+      return finishes === 1 ? "lose" : finishes === 2 ? "loseAnswer" : "pass"
+    })
+    const project = await projectOf({ "playwright.config.ts": configuration("{}"), "tests/a.spec.ts": oneTest })
+    const outcome = await runPlaywright(project, { ...environment, DELIVERY_URL: proxy.url })
+    expect(await publishedRun(outcome)).toMatchObject({ state: "finished", result: "passed" })
+    expect([finishes, outcome.lines.length, outcome.exitCode]).toEqual([3, 1, 0])
+  })
+
+  it("saves what it cannot finish", async () => {
+    const proxy = await proxyOf(server.url, (request) => (request.url?.endsWith("/finish") === true ? "lose" : "pass"))
+    const project = await projectOf({ "playwright.config.ts": configuration("{}"), "tests/a.spec.ts": oneTest })
+    const outcome = await runPlaywright(project, { ...environment, DELIVERY_URL: proxy.url })
+    const run = await publishedRun(outcome)
+    expect([run.state, outcome.exitCode]).toEqual(["running", 0])
+    expect(outcome.lines[0]).toContain(`Its results: ${project.directory}/delivery-results/`)
+    const [saved] = (await project.saved()) as ReadonlyArray<{ readonly run: number; readonly finish: never }>
+    expect(saved).toMatchObject({ run: run.number, finish: { interrupted: false, tests: [{ title: "works" }] } })
+
+    const payload = saved?.finish as never
+    const finished = await client.testRuns.finish({ params: { slug, run: run.number }, payload })
+    expect(finished).toMatchObject({ result: "passed", counts: { total: 1 } })
+  })
+
+  it("publishes at the end where the service was away at the start", async () => {
+    let starts = 0
+    const proxy = await proxyOf(server.url, (request) => {
+      if (request.method !== "POST" || !request.url?.endsWith("/test-runs")) return "pass"
+      return ++starts <= 3 ? "lose" : "pass"
+    })
+    const project = await projectOf({
+      "playwright.config.ts": configuration("{}"),
+      "tests/a.spec.ts": `
+        import { test } from "@playwright/test"
+        test("attaches", () => test.info().attach("a.txt", { body: "late", contentType: "text/plain" }))
+      `
+    })
+    const run = await publishedRun(await runPlaywright(project, { ...environment, DELIVERY_URL: proxy.url }))
+    const file = await client.files.download({ slug, run: run.number, path: run.tests[0]?.files[0] ?? "" })
+    expect([run.result, await file.text()]).toEqual(["passed", "late"])
+  })
+
+  it("tells that the service cannot be reached, and lets the tests pass", async () => {
+    const project = await projectOf({ "playwright.config.ts": configuration("{}"), "tests/a.spec.ts": oneTest })
+    const outcome = await runPlaywright(project, { ...environment, DELIVERY_URL: "http://127.0.0.1:1" })
+    expect(outcome.exitCode).toBe(0)
+    expect(outcome.output).toContain("1 passed")
+    expect(outcome.lines).toHaveLength(1)
+    expect(outcome.lines[0]).toMatch(/^Delivery: this run is not published: .*ECONNREFUSED.*Its results: /)
+    expect(await project.saved()).toMatchObject([
+      { start: { product: "shop" }, finish: { tests: [{ title: "works" }] } }
+    ])
+  })
+
+  it("names every setting that is missing or wrong, or that the service refuses", async () => {
+    const before = (await runs()).length
+    const project = await projectOf({ "playwright.config.ts": configuration("{}"), "tests/a.spec.ts": oneTest })
+    const { DELIVERY_API_KEY: _, ...keyless } = environment
+    const cases: ReadonlyArray<[Record<string, string>, string]> = [
+      [
+        { ...keyless, DELIVERY_COVERAGE: "everything", DELIVERY_URL: "localhost" },
+        "coverage is none of critical, acceptance, regression, exhaustive; apiKey is missing (option, or " +
+          "DELIVERY_API_KEY); url is not an http(s) URL"
+      ],
+      [{ ...environment, DELIVERY_API_KEY: "ctk_wrong" }, "A valid API key is required."]
+    ]
+    for (const [settings, problem] of cases) {
+      const outcome = await runPlaywright(project, settings)
+      expect([outcome.exitCode, outcome.lines]).toEqual([0, [`Delivery: this run is not published: ${problem}`]])
+    }
+    expect((await runs()).length).toBe(before)
+  })
+
+  it("fails before the tests where publishing is required", async () => {
+    const project = await projectOf({ "playwright.config.ts": configuration("{}"), "tests/a.spec.ts": oneTest })
+    const outcome = await runPlaywright(project, {
+      ...environment,
+      DELIVERY_PRODUCT: "none",
+      DELIVERY_REQUIRED: "true"
+    })
+    expect(outcome.exitCode).toBe(1)
+    expect(outcome.output).toContain("Delivery: the run cannot be published: ")
+    expect(outcome.output).not.toContain("1 passed")
+  })
+
+  it("publishes nothing when it only lists the tests", async () => {
+    const before = (await runs()).length
+    const project = await projectOf({ "playwright.config.ts": configuration("{}"), "tests/a.spec.ts": oneTest })
+    const outcome = await runPlaywright(project, environment, { args: ["--list"] })
+    expect([outcome.exitCode, outcome.lines, (await runs()).length]).toEqual([0, [], before])
+  })
+})
