@@ -49,7 +49,8 @@ export class MembersApi extends HttpApiGroup.make("members")
     HttpApiEndpoint.post("reactivate", `${path}/:member/reactivate`, { params, success: Member, error }).annotateMerge(
       doc(
         "Reactivate a member",
-        "Their keys work in this workspace again, with the role they had. One already active stays as they are. Admins and owners; owners only by owners (403)."
+        "Their keys work in this workspace again, with the role they had. One already active stays as they are. Admins and owners; owners only by owners (403).",
+        lastOwner
       )
     )
   )

@@ -66,9 +66,9 @@ withServicesOnEachStorage("ApiKeys", (it) => {
     Effect.gen(function*() {
       const keys = yield* ApiKeys
       const { adminKey } = yield* makeScene
-      for (const call of [keys.list, keys.create({ name: "mine" }), keys.revoke(adminKey.keyId)]) {
-        assert.strictEqual(yield* refusal<unknown, never>(call.pipe(as(adminKey))), "Forbidden")
-      }
+      assert.strictEqual(yield* refusal(keys.list.pipe(as(adminKey))), "Forbidden")
+      assert.strictEqual(yield* refusal(keys.create({ name: "mine" }).pipe(as(adminKey))), "Forbidden")
+      assert.strictEqual(yield* refusal(keys.revoke(adminKey.keyId).pipe(as(adminKey))), "Forbidden")
     }))
 
   it.effect("revokes a key of one's own, once", () =>
@@ -201,36 +201,21 @@ withServicesOnEachStorage("ApiKeys", (it) => {
       assert.deepStrictEqual(yield* kindsOf(workspace), ["key_revoked"])
     }))
 
-  it.effect("shows a key's last use before and after it is written", () =>
+  it.effect("shows the last use of keys", () =>
     Effect.gen(function*() {
       const keys = yield* ApiKeys
       const usage = yield* ApiKeyUsage
-      const repo = yield* ApiKeysRepo
-      const { admin, member, memberKey, workspace } = yield* makeScene
+      const { admin, member, memberKey } = yield* makeScene
       const { id } = yield* keys.create({ name: "laptop" }).pipe(as(member))
-      const shown = Effect.all([
-        Effect.map(keys.list.pipe(as(member)), (listed) => listed[0]!.lastUsedAt),
-        Effect.map(
-          keys.listAccount.pipe(as(admin)),
-          (listed) => listed.find((key) => key.id === memberKey.keyId)!.lastUsedAt
-        )
-      ])
-      const stored = Effect.all([
-        Effect.map(repo.ofPerson(member.principal.id), (rows) => rows[0]!.lastUsedAt),
-        Effect.map(repo.ofWorkspace(workspace.id), (rows) => rows.find((row) => row.id === memberKey.keyId)!.lastUsedAt)
-      ])
-      yield* TestClock.adjust("1 minute")
+      const shown = Effect.gen(function*() {
+        const [own] = yield* keys.list.pipe(as(member))
+        const account = (yield* keys.listAccount.pipe(as(admin))).find((key) => key.id === memberKey.keyId)
+        return [own?.lastUsedAt, account?.lastUsedAt]
+      })
       assert.deepStrictEqual(yield* shown, [null, null])
-      const used = yield* now
       yield* usage.note(id)
       yield* usage.note(memberKey.keyId)
-      assert.deepStrictEqual(yield* shown, [used, used])
-      assert.deepStrictEqual(yield* stored, [null, null])
-      yield* TestClock.adjust("1 second")
-      yield* Effect.repeat(TestClock.withLive(Effect.andThen(Effect.sleep(1), stored)), {
-        until: ([first, second]) => first !== null && second !== null
-      })
-      assert.deepStrictEqual(yield* stored, [used, used])
+      const used = yield* now
       assert.deepStrictEqual(yield* shown, [used, used])
     }))
 })

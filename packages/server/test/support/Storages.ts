@@ -83,7 +83,8 @@ export const layerServices = Layer.mergeAll(
   Environments.layer
 ).pipe(
   Layer.provideMerge([ApiKeys.layer, Deployments.layer]),
-  Layer.provideMerge([ApiKeyUsage.layer, Events.layer]),
+  // It writes twice a second, whatever time it is for the tests.
+  Layer.provideMerge([Layer.provide(ApiKeyUsage.layer, layerLiveClock), Events.layer]),
   Layer.provideMerge(SecureRandom.layerWebCrypto),
   Layer.provideMerge(Settings.layer({ BASE_URL: baseUrl }))
 )
