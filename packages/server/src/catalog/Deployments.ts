@@ -12,6 +12,7 @@ import { SecureRandom } from "effect/crypto"
 import { nextId } from "../crypto/NextId.ts"
 import { changesBetween, Events } from "../events/Events.ts"
 import { anyRole, atLeast } from "../identity/Access.ts"
+import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
 import { type DeployedPair, type DeploymentState, DeploymentsRepo, type Pair } from "./DeploymentsRepo.ts"
 import { EnvironmentsRepo } from "./EnvironmentsRepo.ts"
@@ -109,8 +110,7 @@ export class Deployments extends Context.Service<
         const changed = { ...before, ...input }
         const changes = changesBetween(before, changed, "baseUrl", "fixtureUrl", "version")
         if (changes.length === 0) return shown(pair)
-        // A change within the millisecond of the one before must still be seen as another.
-        const now = timestamp(Math.max(yield* Clock.currentTimeMillis, Date.parse(before.updatedAt) + 1))
+        const now = yield* nextUpdate(before)
         const after = {
           ...changed,
           versionUpdatedAt: changed.version === before.version ? before.versionUpdatedAt : now,

@@ -10,6 +10,7 @@ import { SecureRandom } from "effect/crypto"
 import { nextId } from "../crypto/NextId.ts"
 import { changesBetween, Events } from "../events/Events.ts"
 import { anyRole, atLeast } from "../identity/Access.ts"
+import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
 import { isListed, slugInUse } from "./Archivable.ts"
 import { type EnvironmentRow, EnvironmentsRepo } from "./EnvironmentsRepo.ts"
@@ -43,7 +44,7 @@ export class Environments extends Context.Service<
           const before = yield* repo.lock(by.workspace.id, ref)
           if (before === undefined) return yield* NotFound.of("environment")
           if ((before.archivedAt !== null) === archived) return shown(before)
-          const now = timestamp(yield* Clock.currentTimeMillis)
+          const now = yield* nextUpdate(before)
           const after = { ...before, archivedAt: archived ? now : null, updatedAt: now }
           yield* repo.update(after)
           yield* events.record(by, {
@@ -95,7 +96,7 @@ export class Environments extends Context.Service<
             const changed = { ...before, ...input }
             const changes = changesBetween(before, changed, "slug", "name", "class", "emoji")
             if (changes.length === 0) return shown(before)
-            const after = { ...changed, updatedAt: timestamp(yield* Clock.currentTimeMillis) }
+            const after = { ...changed, updatedAt: yield* nextUpdate(before) }
             yield* repo.update(after)
             yield* events.record(by, { kind: "environment_updated", subject: subjectOf(after), changes })
             return shown(after)

@@ -10,6 +10,7 @@ import { SecureRandom } from "effect/crypto"
 import { nextId } from "../crypto/NextId.ts"
 import { changesBetween, Events } from "../events/Events.ts"
 import { anyRole, atLeast } from "../identity/Access.ts"
+import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
 import { isListed, slugInUse } from "./Archivable.ts"
 import { DeploymentsRepo } from "./DeploymentsRepo.ts"
@@ -45,7 +46,7 @@ export class Products extends Context.Service<
           const before = yield* repo.lock(by.workspace.id, ref)
           if (before === undefined) return yield* NotFound.of("product")
           if ((before.archivedAt !== null) === archived) return shown(before)
-          const now = timestamp(yield* Clock.currentTimeMillis)
+          const now = yield* nextUpdate(before)
           const after = { ...before, archivedAt: archived ? now : null, updatedAt: now }
           yield* repo.update(after)
           yield* events.record(by, {
@@ -106,7 +107,7 @@ export class Products extends Context.Service<
                 reason: "needs_base_url"
               })
             }
-            const after = { ...changed, updatedAt: timestamp(yield* Clock.currentTimeMillis) }
+            const after = { ...changed, updatedAt: yield* nextUpdate(before) }
             yield* repo.update(after)
             yield* events.record(by, { kind: "product_updated", subject: subjectOf(after), changes })
             return shown(after)

@@ -21,7 +21,7 @@ export class Members extends Context.Service<
     readonly list: Effect.Effect<ReadonlyArray<Member>, NotFound, Caller>
     readonly update: (member: string, input: UpdateMember) => Change
     readonly deactivate: (member: string) => Change
-    readonly reactivate: (member: string) => Change
+    readonly reactivate: (member: string) => Effect.Effect<Member, NotFound | Forbidden, Caller>
   }
 >()("@delivery/server/identity/Members") {
   static readonly layer = Layer.effect(
@@ -73,7 +73,8 @@ export class Members extends Context.Service<
           change("member_deactivated", member, { active: false })
         ),
         reactivate: Effect.fn("Members.reactivate")((member: string) =>
-          change("member_reactivated", member, { active: true })
+          // Nothing ends here, so no owner can be the last.
+          Effect.catchTag(change("member_reactivated", member, { active: true }), "Conflict", Effect.die)
         )
       })
     })

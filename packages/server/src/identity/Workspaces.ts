@@ -9,6 +9,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { nextId } from "../crypto/NextId.ts"
 import { changesBetween, Events } from "../events/Events.ts"
+import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
 import { anyRole, atLeast } from "./Access.ts"
 import { MembersRepo } from "./MembersRepo.ts"
@@ -96,7 +97,7 @@ export class Workspaces extends Context.Service<
             const changed = { ...before, ...input }
             const changes = changesBetween(before, changed, "slug", "name")
             if (changes.length === 0) return { ...before, role: by.workspace.role }
-            const after = { ...changed, updatedAt: timestamp(yield* Clock.currentTimeMillis) }
+            const after = { ...changed, updatedAt: yield* nextUpdate(before) }
             yield* repo.update(after)
             yield* events.record(by, { kind: "workspace_updated", subject: subjectOf(after), changes })
             return { ...after, role: by.workspace.role }
