@@ -58,8 +58,11 @@ const integer = (minimum: number, maximum: number): Read<number> => (text) => {
 const oneOf = <const A extends string>(...values: ReadonlyArray<A>): Read<A> => (text) =>
   values.find((value) => value === text)
 
+/** `URL` ignores blanks around and line breaks inside, which the text would keep. */
 const url = (...protocols: ReadonlyArray<string>): Read<string> => (text) =>
-  URL.canParse(text) && protocols.includes(new URL(text).protocol) ? text.replace(/\/+$/, "") : undefined
+  !/\s/.test(text) && URL.canParse(text) && protocols.includes(new URL(text).protocol)
+    ? text.replace(/\/+$/, "")
+    : undefined
 
 const text: Read<string> = (text) => text
 

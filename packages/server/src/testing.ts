@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { Context, Effect, Layer, Option, type Redacted } from "effect"
 import { createServer } from "node:net"
 import { layerMemoryServer } from "./App.ts"
 import { Settings } from "./Config.ts"

@@ -73,7 +73,7 @@ export class EventsRepo extends Context.Service<
             database
               .table<StoredEvent>("events")
               .filter((event) => event.workspaceId === workspaceId)
-              .sort((a, b) => compare(b.createdAt, a.createdAt) || compare(b.id, a.id))
+              .toSorted((a, b) => compare(b.createdAt, a.createdAt) || compare(b.id, a.id))
               .slice(0, limit)
               .map((event) => ({ ...event, actor: resolveActor(database, event.actor) })))
       })

@@ -1,5 +1,5 @@
 import { Internal, InvalidInput, type Issue, NotFound } from "@delivery/domain/Errors"
-import { Cause, type Schema, SchemaIssue } from "effect"
+import { type Cause, type Schema, SchemaIssue } from "effect"
 import { HttpServerError, HttpServerResponse } from "effect/http"
 
 /** Errors in the contract's form, wherever they come from (contract, section 1). */
