@@ -85,7 +85,7 @@ export const layerMemoryStorage = Layer.mergeAll(
 ).pipe(Layer.provide(MemoryStorage.layer))
 
 /** Every service, over a storage, a file store and a keyring. */
-export const layerServices = Layer.mergeAll(
+const layerServices = Layer.mergeAll(
   Bootstrap.layer,
   Workspaces.layer,
   Members.layer,
@@ -131,7 +131,7 @@ const layerNodeServer = Layer.unwrap(
 )
 
 /** The API over its services, on the socket that the settings name. */
-export const layerHttp = HttpRouter.serve(layerRoutes, {
+const layerHttp = HttpRouter.serve(layerRoutes, {
   disableLogger: true,
   disableListenLog: true,
   routerConfig: { maxParamLength }

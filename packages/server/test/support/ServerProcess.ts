@@ -15,7 +15,7 @@ export interface ServerProcess {
   readonly end: (signal?: NodeJS.Signals) => Promise<number | null>
 }
 
-export const freePort = async (): Promise<number> => {
+const freePort = async (): Promise<number> => {
   const server = createServer()
   server.listen(0, "127.0.0.1")
   await once(server, "listening")
