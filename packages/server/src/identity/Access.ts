@@ -36,5 +36,8 @@ export const atLeast = (needed: Role): Effect.Effect<Access, NotFound | Forbidde
     isAtLeast(access.workspace.role, needed)
       ? Effect.succeed(access)
       : Effect.fail(
-        new Forbidden({ message: `This needs the role ${needed} or more; yours is ${access.workspace.role}.` })
+        new Forbidden({
+          message: `This needs the role ${needed} or more; yours is ${access.workspace.role}.`,
+          reason: "role_too_low"
+        })
       ))

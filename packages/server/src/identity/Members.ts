@@ -43,7 +43,7 @@ export class Members extends Context.Service<
             if (before === undefined) return yield* NotFound.of("member")
             const after = { ...before, ...to }
             if (!mayAssign(by.workspace.role, before.role, after.role)) {
-              return yield* new Forbidden({ message: "Only an owner changes owners." })
+              return yield* new Forbidden({ message: "Only an owner changes owners.", reason: "owner_only" })
             }
             const changes = changesBetween(before, after, "role", "active")
             if (changes.length === 0) return before

@@ -57,7 +57,10 @@ export class Workspaces extends Context.Service<
         create: Effect.fn("Workspaces.create")(function*(input: CreateWorkspace) {
           const { principal } = yield* Caller
           if (principal.kind === "apiKey") {
-            return yield* new Forbidden({ message: "An account API key acts in its own workspace only." })
+            return yield* new Forbidden({
+              message: "An account API key acts in its own workspace only.",
+              reason: "account_key"
+            })
           }
           const now = timestamp(yield* Clock.currentTimeMillis)
           const workspace: WorkspaceRow = {

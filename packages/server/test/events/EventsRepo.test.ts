@@ -22,7 +22,7 @@ const storedEvent = (workspaceId: WorkspaceId, actor: ActorRef, fields: Partial<
 
 onEachStorage("EventsRepo", (it) => {
   it.effect("finds the newest of the workspace first", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const events = yield* EventsRepo
       const [workspace, other] = [yield* addWorkspace(), yield* addWorkspace()]
       const actor = { kind: "user", id: (yield* addPerson()).id } as const
@@ -38,40 +38,46 @@ onEachStorage("EventsRepo", (it) => {
       assert.deepStrictEqual(yield* found(50), [newest.id, later.id, earlier.id, oldest.id])
       assert.deepStrictEqual(yield* found(2), [newest.id, later.id])
       assert.deepStrictEqual(yield* events.newest(newId<WorkspaceId>(), 50), [])
-    }))
+    })
+  )
 
   it.effect("finds an event as it was stored", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const events = yield* EventsRepo
       const workspace = yield* addWorkspace()
       const { email, id, name } = yield* addPerson()
-      const event = storedEvent(workspace.id, { kind: "user", id }, {
-        kind: "run_finished",
-        subjectType: "run",
-        subjectId: "42",
-        subjectLabel: "Ünïcode 🚀 'quoted' \"twice\"",
-        subjectPath: "test-runs/42",
-        changes: [
-          { field: "state", from: "running", to: "finished" },
-          { field: "näme", from: null, to: "null" },
-          { field: "", from: "\n\t\\", to: null }
-        ],
-        createdAt: "2026-02-03T04:05:06.789Z"
-      })
+      const event = storedEvent(
+        workspace.id,
+        { kind: "user", id },
+        {
+          kind: "run_finished",
+          subjectType: "run",
+          subjectId: "42",
+          subjectLabel: "Ünïcode 🚀 'quoted' \"twice\"",
+          subjectPath: "test-runs/42",
+          changes: [
+            { field: "state", from: "running", to: "finished" },
+            { field: "näme", from: null, to: "null" },
+            { field: "", from: "\n\t\\", to: null }
+          ],
+          createdAt: "2026-02-03T04:05:06.789Z"
+        }
+      )
       yield* events.insert(event)
       expect(yield* events.newest(workspace.id, 1)).toMatchObject([
         { ...event, actor: { kind: "user", id, name, email } }
       ])
-    }))
+    })
+  )
 
   it.effect("shows actors by their present names, and who is gone as removed", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const events = yield* EventsRepo
       const workspace = yield* addWorkspace()
       const { email, id, name } = yield* addPerson()
       const { principal } = yield* addAccountKey(workspace, "member")
       const shown = (actor: ActorRef) =>
-        Effect.gen(function*() {
+        Effect.gen(function* () {
           const event = storedEvent(workspace.id, actor)
           yield* events.insert(event)
           return (yield* events.newest(workspace.id, 50)).find((found) => found.id === event.id)?.actor
@@ -82,5 +88,6 @@ onEachStorage("EventsRepo", (it) => {
       assert.deepStrictEqual(yield* shown({ kind: "apiKey", id: newId<ApiKeyId>() }), { kind: "removed" })
       // A reference is of its kind alone: no key has a person's id.
       assert.deepStrictEqual(yield* shown({ kind: "apiKey", id: id as string as ApiKeyId }), { kind: "removed" })
-    }))
+    })
+  )
 })

@@ -68,20 +68,20 @@ export const apiKeyRow = (
 export type CallerOf = Caller["Service"]
 
 /** A stored person who is in no workspace. */
-export const addPerson = Effect.fnUntraced(function*(fields: Partial<PersonRow> = {}) {
+export const addPerson = Effect.fnUntraced(function* (fields: Partial<PersonRow> = {}) {
   const person = personRow(fields)
   yield* (yield* PersonsRepo).insert(person)
   return person
 })
 
-export const addWorkspace = Effect.fnUntraced(function*(fields: Partial<WorkspaceRow> = {}) {
+export const addWorkspace = Effect.fnUntraced(function* (fields: Partial<WorkspaceRow> = {}) {
   const workspace = workspaceRow(fields)
   yield* (yield* WorkspacesRepo).insert(workspace)
   return workspace
 })
 
 /** A new person who is a member of the workspace, as a caller in it. */
-export const addMember = Effect.fnUntraced(function*(
+export const addMember = Effect.fnUntraced(function* (
   workspace: WorkspaceRow,
   role: Role,
   fields: { readonly person?: PersonRow; readonly name?: string; readonly active?: boolean } = {}
@@ -99,7 +99,7 @@ export const addMember = Effect.fnUntraced(function*(
 })
 
 /** A new account API key of the workspace, as a caller in it. */
-export const addAccountKey = Effect.fnUntraced(function*(
+export const addAccountKey = Effect.fnUntraced(function* (
   workspace: WorkspaceRow,
   role: "viewer" | "member" | "admin"
 ) {
@@ -125,7 +125,7 @@ const callerOf = (person: PersonRow, membership: CallerOf["membership"]) =>
   }) satisfies CallerOf
 
 /** A new workspace with everyone who may call it, and someone who may not. */
-export const makeScene = Effect.gen(function*() {
+export const makeScene = Effect.gen(function* () {
   const workspace = yield* addWorkspace()
   const callers = {
     viewer: yield* addMember(workspace, "viewer"),
@@ -174,40 +174,33 @@ const roles = (viewer: string, member: string, admin: string) => ({
 
 /** What `whoMay` tells of a call that needs these roles. */
 export const everyRole = roles("may", "may", "may")
-export const membersAndUp = roles("Forbidden", "may", "may")
-export const adminsAndUp = roles("Forbidden", "Forbidden", "may")
+export const membersAndUp = roles("role_too_low", "may", "may")
+export const adminsAndUp = roles("role_too_low", "role_too_low", "may")
 
 /**
  * Whom the call refuses for their role. Roles are checked before objects, so a call on an object that does not exist
  * tells them too.
  */
-export const whoMay = Effect.fnUntraced(function*<A, R>(
+export const whoMay = Effect.fnUntraced(function* <A, R>(
   { callers }: Scene,
   call: Effect.Effect<A, Refusal, R | Caller>
 ) {
+  const told = ({ _tag, message, reason }: Refusal): string => {
+    if (message === "The workspace does not exist.") return "no workspace"
+    return _tag === "Forbidden" ? String(reason) : "may"
+  }
   return yield* Effect.all(
     Object.fromEntries(
       Object.entries(callers).map(([name, caller]) => [
         name,
-        call.pipe(
-          as(caller),
-          Effect.match({
-            onSuccess: () => "may",
-            onFailure: (error) =>
-              error.message === "The workspace does not exist."
-                ? "no workspace"
-                : error._tag === "Forbidden"
-                ? "Forbidden"
-                : "may"
-          })
-        )
+        call.pipe(as(caller), Effect.match({ onSuccess: () => "may", onFailure: told }))
       ])
     )
   )
 })
 
 /** The workspace's events, oldest first: kind, subject and changes. */
-export const eventsOf = Effect.fnUntraced(function*({ id }: Pick<WorkspaceRow, "id">) {
+export const eventsOf = Effect.fnUntraced(function* ({ id }: Pick<WorkspaceRow, "id">) {
   const events = yield* (yield* EventsRepo).newest(id, 1_000)
   return events.toReversed()
 })
@@ -216,13 +209,13 @@ export const kindsOf = (workspace: Pick<WorkspaceRow, "id">) =>
   Effect.map(eventsOf(workspace), (events) => events.map((event) => event.kind))
 
 /** Asserts that a transaction which takes the lock passes it only when the one that took it before has ended. */
-export const assertHolds = Effect.fnUntraced(function*<A, R>(lock: Effect.Effect<A, never, R>) {
+export const assertHolds = Effect.fnUntraced(function* <A, R>(lock: Effect.Effect<A, never, R>) {
   const storage = yield* Storage
   const taken = yield* Deferred.make<void>()
   const steps: Array<string> = []
   const first = yield* Effect.forkChild(
     storage.transaction(
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         yield* lock
         yield* Deferred.succeed(taken, undefined)
         // Long enough for the other to pass, if it could.
