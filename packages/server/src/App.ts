@@ -125,11 +125,13 @@ const layerNodeServer = Layer.unwrap(
         server.on("request", (_, response) =>
           response.once("close", () => {
             if (!server.listening) setImmediate(() => server.closeIdleConnections())
-          }))
+          })
+        )
         return server
       },
       { host, port, gracefulShutdownTimeout: "10 seconds" }
-    ))
+    )
+  )
 )
 
 /** The API over its services, on the socket that the settings name. */

@@ -30,5 +30,5 @@ const { _tag, issues } = new InvalidInput({ message, issues: [{ path: [], messag
 const body = JSON.stringify({ _tag, message, issues })
 
 const answer = (status: number): string =>
-  `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n`
-  + `x-request-id: ${requestId(undefined)}\r\nconnection: close\r\n\r\n${body}`
+  `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n` +
+  `x-request-id: ${requestId(undefined)}\r\nconnection: close\r\n\r\n${body}`

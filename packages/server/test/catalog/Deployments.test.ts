@@ -12,6 +12,7 @@ import type { ProductRow } from "../../src/catalog/ProductsRepo.ts"
 import {
   answer,
   as,
+  assertChain,
   everyRole,
   eventsOf,
   kindsOf,
@@ -24,7 +25,7 @@ import {
   whoMay
 } from "../identity/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
-import { addDeployment, addEnvironment, addProduct, assertChain } from "./Rows.ts"
+import { addDeployment, addEnvironment, addProduct } from "./Rows.ts"
 
 withServicesOnEachStorage("Deployments", (it, storageName) => {
   /** A workspace with a product and an environment that are not deployed yet. */

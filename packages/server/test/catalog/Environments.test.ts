@@ -7,6 +7,7 @@ import {
   adminsAndUp,
   answer,
   as,
+  assertChain,
   everyRole,
   eventsOf,
   kindsOf,
@@ -19,7 +20,6 @@ import {
   whoMay
 } from "../identity/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
-import { assertChain } from "./Rows.ts"
 
 withServicesOnEachStorage("Environments", (it) => {
   const create = Effect.fnUntraced(function* ({ admin }: Scene, fields: { name?: string; slug?: string } = {}) {
@@ -221,6 +221,24 @@ withServicesOnEachStorage("Environments", (it) => {
         "environment_updated",
         "environment_restored"
       ])
+    })
+  )
+
+  it.effect("moves updatedAt on every change, also within one millisecond", () =>
+    Effect.gen(function* () {
+      const environments = yield* Environments
+      const scene = yield* makeScene
+      const { id, updatedAt } = yield* create(scene)
+      const moments = [updatedAt]
+      for (const change of [
+        environments.update(id, { name: "One" }),
+        environments.archive(id),
+        environments.restore(id)
+      ]) {
+        moments.push((yield* change.pipe(as(scene.admin))).updatedAt)
+      }
+      assert.lengthOf(new Set(moments), 4)
+      assert.deepStrictEqual(moments.toSorted(), moments)
     })
   )
 

@@ -8,6 +8,7 @@ import {
   adminsAndUp,
   answer,
   as,
+  assertChain,
   everyRole,
   eventsOf,
   kindsOf,
@@ -20,7 +21,7 @@ import {
   whoMay
 } from "../identity/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
-import { addDeployment, addEnvironment, addProduct, assertChain } from "./Rows.ts"
+import { addDeployment, addEnvironment, addProduct } from "./Rows.ts"
 
 withServicesOnEachStorage("Products", (it, storageName) => {
   const create = Effect.fnUntraced(function* ({ admin }: Scene, fields: { name?: string; slug?: string } = {}) {
@@ -271,6 +272,20 @@ withServicesOnEachStorage("Products", (it, storageName) => {
       yield* TestClock.adjust("1 minute")
       const changed = yield* products.update(id, { name: "Renamed" }).pipe(as(scene.admin))
       assert.deepStrictEqual(changed, { ...archived, name: "Renamed", updatedAt: yield* now })
+    })
+  )
+
+  it.effect("moves updatedAt on every change, also within one millisecond", () =>
+    Effect.gen(function* () {
+      const products = yield* Products
+      const scene = yield* makeScene
+      const { id, updatedAt } = yield* create(scene)
+      const moments = [updatedAt]
+      for (const change of [products.update(id, { name: "One" }), products.archive(id), products.restore(id)]) {
+        moments.push((yield* change.pipe(as(scene.admin))).updatedAt)
+      }
+      assert.lengthOf(new Set(moments), 4)
+      assert.deepStrictEqual(moments.toSorted(), moments)
     })
   )
 

@@ -3,7 +3,7 @@ import type { ApiKeyId, EventId, PersonId, WorkspaceId } from "@delivery/domain/
 import { Effect } from "effect"
 import { EventsRepo, type StoredEvent } from "../../src/events/EventsRepo.ts"
 import type { ActorRef } from "../../src/identity/Access.ts"
-import { addAccountKey, addPerson, addWorkspace, minute, newId } from "../identity/Scene.ts"
+import { addAccountKey, addPerson, addWorkspace, minute, newestFirst, newId, shuffled } from "../identity/Scene.ts"
 import { onEachStorage } from "../support/Storages.ts"
 
 const storedEvent = (workspaceId: WorkspaceId, actor: ActorRef, fields: Partial<StoredEvent> = {}): StoredEvent => ({
@@ -26,17 +26,16 @@ onEachStorage("EventsRepo", (it) => {
       const events = yield* EventsRepo
       const [workspace, other] = [yield* addWorkspace(), yield* addWorkspace()]
       const actor = { kind: "user", id: (yield* addPerson()).id } as const
-      const [low, high] = [newId<EventId>(), newId<EventId>()].toSorted() as [EventId, EventId]
-      const oldest = storedEvent(workspace.id, actor, { createdAt: minute(1) })
-      const earlier = storedEvent(workspace.id, actor, { createdAt: minute(2), id: low })
-      const later = storedEvent(workspace.id, actor, { createdAt: minute(2), id: high })
-      const newest = storedEvent(workspace.id, actor, { createdAt: minute(3) })
-      for (const event of [later, newest, oldest, earlier]) yield* events.insert(event)
+      const expected = newestFirst((createdAt, id) =>
+        storedEvent(workspace.id, actor, { createdAt, id: id as EventId })
+      )
+      for (const event of shuffled(expected)) yield* events.insert(event)
       yield* events.insert(storedEvent(other.id, actor))
       const found = (limit: number) =>
         Effect.map(events.newest(workspace.id, limit), (found) => found.map((event) => event.id))
-      assert.deepStrictEqual(yield* found(50), [newest.id, later.id, earlier.id, oldest.id])
-      assert.deepStrictEqual(yield* found(2), [newest.id, later.id])
+      const ids = expected.map((event) => event.id)
+      assert.deepStrictEqual(yield* found(50), ids)
+      for (const limit of [1, 3, 5]) assert.deepStrictEqual(yield* found(limit), ids.slice(0, limit))
       assert.deepStrictEqual(yield* events.newest(newId<WorkspaceId>(), 50), [])
     })
   )

@@ -24,7 +24,12 @@ const rooms = [
     noun: "product",
     path: "products",
     body: { slug: "shop", name: "Shop", type: "website" },
-    optional: { field: "repository", value: "acme/shop", others: ["acme/s_h.o-p", "a/b"], wrong: ["acme", "a/b/c", "", " a/b", 1] },
+    optional: {
+      field: "repository",
+      value: "acme/shop",
+      others: ["acme/s_h.o-p", "a/b"],
+      wrong: ["acme", "a/b/c", "", " a/b", 1]
+    },
     choice: { field: "type", values: ["website", "api", "app", "library", "service"] }
   },
   {
@@ -59,7 +64,12 @@ onEachServer("the catalog room", (test) => {
 
     test(`a new ${noun} is answered as it will be found, by slug and by id`, async (owner) => {
       const workspace = await newWorkspace(owner)
-      const created = await workspace.post<Archivable>(path, { ...body, name: ` ${body.name} `, unknown: true, id: "mine" })
+      const created = await workspace.post<Archivable>(path, {
+        ...body,
+        name: ` ${body.name} `,
+        unknown: true,
+        id: "mine"
+      })
       const { createdAt, id } = created
       assert.deepStrictEqual<unknown>(created, {
         id,
@@ -86,7 +96,11 @@ onEachServer("the catalog room", (test) => {
         await workspace.post(path, { ...body, slug: `kind-${i}`, [choice.field]: value })
       }
       for (const [i, value] of [optional.value, ...optional.others, null].entries()) {
-        const made = await workspace.post<Record<string, unknown>>(path, { ...body, slug: `x-${i}`, [optional.field]: value })
+        const made = await workspace.post<Record<string, unknown>>(path, {
+          ...body,
+          slug: `x-${i}`,
+          [optional.field]: value
+        })
         assert.strictEqual(made[optional.field], value)
       }
       for (const value of optional.wrong) {
@@ -111,7 +125,8 @@ onEachServer("the catalog room", (test) => {
     test(`${noun}s are listed by name, whole: numbers as numbers, case last, then code units, then id`, async (owner) => {
       const workspace = await newWorkspace(owner)
       const names = ["shop 10", "Shop 9", "shop 9", "Zoo", "äpfel", "apfel", "Same", "Same", "a", "B"]
-      for (const [i, name] of names.entries()) await workspace.post(path, { ...body, slug: `s-${names.length - i}`, name })
+      for (const [i, name] of names.entries())
+        await workspace.post(path, { ...body, slug: `s-${names.length - i}`, name })
       const listed = await list(workspace)
       assert.deepStrictEqual(
         listed.map(({ name, slug }) => [name, slug]),
@@ -132,7 +147,10 @@ onEachServer("the catalog room", (test) => {
         Array.from({ length: 110 }, (_, i) => workspace.post(path, { ...body, slug: `n-${i}`, name: `n ${i}` }))
       )
       const numbered = (await list(workspace)).filter(({ slug }) => slug.startsWith("n-")).map(({ name }) => name)
-      assert.deepStrictEqual(numbered, Array.from({ length: 110 }, (_, i) => `n ${i}`))
+      assert.deepStrictEqual(
+        numbered,
+        Array.from({ length: 110 }, (_, i) => `n ${i}`)
+      )
     })
 
     test(`a ${noun} changes in the fields sent alone`, async (owner) => {
@@ -204,10 +222,7 @@ onEachServer("the catalog room", (test) => {
       for (const wrong of ["", "true", "Only"]) {
         await workspace.refuse("400 archived", "GET", `${path}?archived=${wrong}`)
       }
-      const renamed = await later(
-        archived,
-        workspace.patch<Archivable>(`${path}/${first.slug}`, { name: "Renamed" })
-      )
+      const renamed = await later(archived, workspace.patch<Archivable>(`${path}/${first.slug}`, { name: "Renamed" }))
       assert.deepStrictEqual(renamed, { ...archived, name: "Renamed", updatedAt: renamed.updatedAt })
       const restored = await later(renamed, act("restore"))
       assert.deepStrictEqual(restored, { ...first, name: "Renamed", updatedAt: restored.updatedAt })
@@ -263,7 +278,11 @@ onEachServer("the catalog room", (test) => {
     assertId(id)
     assertTimestamp(createdAt)
     const viewer = await join(workspace, "viewer")
-    for (const [p, e] of [["shop", "staging"], [shop.id, staging.id], ["shop", staging.id]]) {
+    for (const [p, e] of [
+      ["shop", "staging"],
+      [shop.id, staging.id],
+      ["shop", staging.id]
+    ]) {
       assert.deepStrictEqual(await viewer.get<Deployment>(`deployments/${p}/${e}`), created)
     }
     assert.deepStrictEqual(await deployments(viewer), [created])
@@ -380,13 +399,24 @@ onEachServer("the catalog room", (test) => {
 
   test("deployments are listed by product name, then environment name, and filtered by slug or id", async (owner) => {
     const workspace = await newWorkspace(owner)
-    for (const [slug, name] of [["b", "shop 10"], ["a", "Shop 9"]]) {
+    for (const [slug, name] of [
+      ["b", "shop 10"],
+      ["a", "Shop 9"]
+    ]) {
       await workspace.post("products", { slug, name, type: "library" })
     }
-    for (const [slug, name] of [["x", "Test 2"], ["y", "prod"]]) {
+    for (const [slug, name] of [
+      ["x", "Test 2"],
+      ["y", "prod"]
+    ]) {
       await workspace.post("environments", { slug, name, class: "production" })
     }
-    for (const [p, e] of [["b", "x"], ["a", "x"], ["b", "y"], ["a", "y"]]) {
+    for (const [p, e] of [
+      ["b", "x"],
+      ["a", "x"],
+      ["b", "y"],
+      ["a", "y"]
+    ]) {
       await workspace.post("deployments", { product: p, environment: e })
     }
     const pairs = async (query = "") =>
@@ -405,10 +435,14 @@ onEachServer("the catalog room", (test) => {
   })
 
   test("a deployment of something archived is inactive, takes no change and may be deleted", async (owner) => {
-    for (const [archived, path] of [["product", "products/shop"], ["environment", "environments/staging"]] as const) {
+    for (const [archived, path] of [
+      ["product", "products/shop"],
+      ["environment", "environments/staging"]
+    ] as const) {
       const workspace = await newDeployment(owner)
       await workspace.post("products", { ...product, slug: "app", name: "App" })
-      const active = await workspace.post<Deployment>("environments", { ...environment, slug: "qa", name: "QA" })
+      const active = await workspace
+        .post<Deployment>("environments", { ...environment, slug: "qa", name: "QA" })
         .then(() => workspace.post<Deployment>("deployments", { product: "app", environment: "qa" }))
       await workspace.post(`${path}/archive`, undefined, 200)
       const inactive = await workspace.get<Deployment>("deployments/shop/staging")
@@ -417,7 +451,8 @@ onEachServer("the catalog room", (test) => {
       assert.deepStrictEqual(await deployments(workspace, "?archived=only"), [inactive])
       assert.deepStrictEqual(await deployments(workspace, "?archived=include"), [active, inactive])
       await workspace.refuse("409 archived", "PATCH", "deployments/shop/staging", { version: "v2" })
-      const pair = archived === "product" ? { product: "shop", environment: "qa" } : { product: "app", environment: "staging" }
+      const pair =
+        archived === "product" ? { product: "shop", environment: "qa" } : { product: "app", environment: "staging" }
       await workspace.refuse("409 archived", "POST", "deployments", { ...pair, baseUrl: "https://shop.example" })
       await workspace.post(`${path}/restore`, undefined, 200)
       const restored = await workspace.patch<Deployment>("deployments/shop/staging", { version: "v2" })
@@ -429,7 +464,7 @@ onEachServer("the catalog room", (test) => {
 
   test("a deleted deployment is gone, and the pair may be deployed again", async (owner) => {
     const workspace = await newDeployment(owner, { version: "v1" })
-    const [{ id }] = await deployments(workspace) as [Deployment]
+    const [{ id }] = (await deployments(workspace)) as [Deployment]
     await workspace.delete("deployments/shop/staging")
     await workspace.refuse("404 deployment", "GET", "deployments/shop/staging")
     await workspace.refuse("404 deployment", "DELETE", "deployments/shop/staging")

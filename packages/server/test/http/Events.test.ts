@@ -41,7 +41,11 @@ interface Told {
 }
 
 /** Asserts that the caller's deed is told in the events, the newest first, and nothing else is. */
-const assertTold = async <A>(by: Http, deed: () => Promise<A>, told: (answer: A) => ReadonlyArray<Told>): Promise<A> => {
+const assertTold = async <A>(
+  by: Http,
+  deed: () => Promise<A>,
+  told: (answer: A) => ReadonlyArray<Told>
+): Promise<A> => {
   const known = new Set((await events(by)).map(({ id }) => id))
   const before = Date.now()
   const answer = await deed()
@@ -83,15 +87,22 @@ onEachServer("events", (test) => {
       createdAt: first!.createdAt
     })
     const other = unique("acme")
-    await assertTold(workspace, () => workspace.patch<Workspace>("", { name: "Acme Inc.", slug: other }), () => [
-      {
-        kind: "workspace_updated",
-        id: made.id,
-        label: "Acme Inc.",
-        path: "settings",
-        changes: [{ field: "slug", from: slug, to: other }, { field: "name", from: "Acme", to: "Acme Inc." }]
-      }
-    ])
+    await assertTold(
+      workspace,
+      () => workspace.patch<Workspace>("", { name: "Acme Inc.", slug: other }),
+      () => [
+        {
+          kind: "workspace_updated",
+          id: made.id,
+          label: "Acme Inc.",
+          path: "settings",
+          changes: [
+            { field: "slug", from: slug, to: other },
+            { field: "name", from: "Acme", to: "Acme Inc." }
+          ]
+        }
+      ]
+    )
     await assertTold(workspace, () => workspace.patch<Workspace>("", { name: "Acme Inc." }), silent)
   })
 
@@ -101,9 +112,11 @@ onEachServer("events", (test) => {
     const sam = await join(workspace, "viewer")
     const path = "settings/members"
     const member = { id: sam.id, label: "Sam", path }
-    await assertTold(admin, () => admin.patch(`members/${sam.id}`, { role: "member" }), () => [
-      { kind: "member_updated", ...member, changes: [{ field: "role", from: "viewer", to: "member" }] }
-    ])
+    await assertTold(
+      admin,
+      () => admin.patch(`members/${sam.id}`, { role: "member" }),
+      () => [{ kind: "member_updated", ...member, changes: [{ field: "role", from: "viewer", to: "member" }] }]
+    )
     await assertTold(admin, () => admin.patch(`members/${sam.id}`, { role: "member" }), silent)
     const act = (verb: string) => () => admin.post(`members/${sam.id}/${verb}`, undefined, 200)
     await assertTold(admin, act("deactivate"), () => [
@@ -131,32 +144,45 @@ onEachServer("events", (test) => {
     assert.deepInclude(joined, { kind: "member_joined", actor: kim, changes })
     assert.deepInclude(joined!.subject, { type: "member", id: person.id, label: "Kim" })
 
-    const key = await assertTold(admin, () => accountKey(admin, "member", "nightly"), ({ id }) => [
-      {
-        kind: "key_created",
-        id,
-        label: "nightly",
-        path: "settings/api-keys",
-        changes: [{ field: "role", from: null, to: "member" }]
-      }
-    ])
-    await assertTold(admin, () => admin.post(`account-api-keys/${key.id}/revoke`, undefined, 200), () => [
-      { kind: "key_revoked", id: key.id, label: "nightly", path: "settings/api-keys" }
-    ])
+    const key = await assertTold(
+      admin,
+      () => accountKey(admin, "member", "nightly"),
+      ({ id }) => [
+        {
+          kind: "key_created",
+          id,
+          label: "nightly",
+          path: "settings/api-keys",
+          changes: [{ field: "role", from: null, to: "member" }]
+        }
+      ]
+    )
+    await assertTold(
+      admin,
+      () => admin.post(`account-api-keys/${key.id}/revoke`, undefined, 200),
+      () => [{ kind: "key_revoked", id: key.id, label: "nightly", path: "settings/api-keys" }]
+    )
     await assertTold(admin, () => admin.post("/v1/api-keys", { name: "laptop" }, 200), silent)
   })
 
   for (const [noun, path, body, more] of [
     ["product", "products", { slug: "shop", name: "Shop", type: "library" }, { type: "app", repository: "acme/shop" }],
-    ["environment", "environments", { slug: "qa", name: "QA", class: "non-production" }, { class: "production", emoji: "🧪" }]
+    [
+      "environment",
+      "environments",
+      { slug: "qa", name: "QA", class: "non-production" },
+      { class: "production", emoji: "🧪" }
+    ]
   ] as const) {
     test(`a ${noun} tells of its making, changes, archiving and restoring`, async (owner) => {
       const workspace = await newWorkspace(owner)
       const by = await accountKey(workspace, "admin", "terraform")
-      const { id } = await assertTold(by, () => by.post<{ id: string }>(`/${path}`, body), ({ id }) => [
-        { kind: `${noun}_created`, id, label: body.name, path: `${path}/${body.slug}` }
-      ])
-      const patch = () => by.patch(`/${path}/${id}`, { slug: "new", name: "New", ...more })
+      const { id } = await assertTold(
+        by,
+        () => by.post<{ id: string }>(path, body),
+        ({ id }) => [{ kind: `${noun}_created`, id, label: body.name, path: `${path}/${body.slug}` }]
+      )
+      const patch = () => by.patch(`${path}/${id}`, { slug: "new", name: "New", ...more })
       const subject = { id, label: "New", path: `${path}/new` }
       const before: Record<string, unknown> = body
       await assertTold(by, patch, () => [
@@ -166,12 +192,16 @@ onEachServer("events", (test) => {
           changes: [
             { field: "slug", from: body.slug, to: "new" },
             { field: "name", from: body.name, to: "New" },
-            ...Object.entries(more).map(([field, to]) => ({ field, from: (before[field] ?? null) as string | null, to }))
+            ...Object.entries(more).map(([field, to]) => ({
+              field,
+              from: (before[field] ?? null) as string | null,
+              to
+            }))
           ]
         }
       ])
       await assertTold(by, patch, silent)
-      const act = (verb: string) => () => by.post(`/${path}/${id}/${verb}`, undefined, 200)
+      const act = (verb: string) => () => by.post(`${path}/${id}/${verb}`, undefined, 200)
       await assertTold(by, act("restore"), silent)
       await assertTold(by, act("archive"), () => [{ kind: `${noun}_archived`, ...subject }])
       await assertTold(by, act("archive"), silent)
@@ -202,7 +232,11 @@ onEachServer("events", (test) => {
       }
     ])
     await assertTold(sam, patch, silent)
-    await assertTold(sam, () => sam.delete("deployments/shop/qa"), () => [{ kind: "deployment_deleted", ...subject }])
+    await assertTold(
+      sam,
+      () => sam.delete("deployments/shop/qa"),
+      () => [{ kind: "deployment_deleted", ...subject }]
+    )
   })
 
   test("a run tells of its start and of how it ended", async (owner) => {
@@ -222,9 +256,13 @@ onEachServer("events", (test) => {
         return (await getRun(key, number)).id
       }
       const id = await assertTold(key, start, (id) => [{ kind: "run_started", id, label, path }])
-      await assertTold(key, () => finishRun(key, number, fields), () => [
-        { kind, id, label, path, changes: result === undefined ? [] : [{ field: "result", from: null, to: result }] }
-      ])
+      await assertTold(
+        key,
+        () => finishRun(key, number, fields),
+        () => [
+          { kind, id, label, path, changes: result === undefined ? [] : [{ field: "result", from: null, to: result }] }
+        ]
+      )
       assert.strictEqual((await events(key))[0]!.subject.url, (await getRun(key, number)).url)
     }
   })
@@ -239,16 +277,24 @@ onEachServer("events", (test) => {
     await workspace.post(`account-api-keys/${key.id}/revoke`, undefined, 200)
     const product = { slug: "shop", name: "Shop", type: "website" }
     const pair = { product: "shop", environment: "staging", baseUrl: "https://a.example" }
-    await assertTold(workspace, async () => {
-      await workspace.refuse("409 slug_in_use", "POST", "products", product)
-      await workspace.refuse("400 type", "PATCH", "products/shop", { type: null })
-      await viewer.refuse("403 role_too_low", "PATCH", "products/shop", { name: "Mine" })
-      await workspace.refuse("409 deployment_exists", "POST", "deployments", pair)
-      await workspace.refuse("409 last_owner", "POST", `members/${id}/deactivate`)
-      await workspace.refuse("409 not_running", "POST", `test-runs/${number}/finish`, { interrupted: false, durationMs: 1, tests: [] })
-      await workspace.refuse("404 product:", "POST", "test-runs", runOf({ product: "none" }))
-      await workspace.refuse("404 account API key", "POST", `account-api-keys/${key.id}/revoke`)
-    }, silent)
+    await assertTold(
+      workspace,
+      async () => {
+        await workspace.refuse("409 slug_in_use", "POST", "products", product)
+        await workspace.refuse("400 type", "PATCH", "products/shop", { type: null })
+        await viewer.refuse("403 role_too_low", "PATCH", "products/shop", { name: "Mine" })
+        await workspace.refuse("409 deployment_exists", "POST", "deployments", pair)
+        await workspace.refuse("409 last_owner", "POST", `members/${id}/deactivate`)
+        await workspace.refuse("409 not_running", "POST", `test-runs/${number}/finish`, {
+          interrupted: false,
+          durationMs: 1,
+          tests: []
+        })
+        await workspace.refuse("404 product:", "POST", "test-runs", runOf({ product: "none" }))
+        await workspace.refuse("404 account API key", "POST", `account-api-keys/${key.id}/revoke`)
+      },
+      silent
+    )
   })
 
   test("the list holds the 50 newest events of the workspace alone, newest first, for every role", async (owner) => {
@@ -258,18 +304,22 @@ onEachServer("events", (test) => {
     const found = await events(viewer)
     assert.lengthOf(found, 50)
     const versions = found.filter(({ kind }) => kind === "deployment_updated").map(({ changes }) => changes[0]!.to)
-    assert.deepStrictEqual(found.slice(0, 3).map(({ kind }) => kind), ["member_joined", "invite_accepted", "invite_created"])
-    assert.deepStrictEqual(versions, Array.from({ length: 47 }, (_, i) => `v${60 - i}`))
+    assert.deepStrictEqual(
+      found.slice(0, 3).map(({ kind }) => kind),
+      ["member_joined", "invite_accepted", "invite_created"]
+    )
+    assert.deepStrictEqual(
+      versions,
+      Array.from({ length: 47 }, (_, i) => `v${60 - i}`)
+    )
     const times = found.map(({ createdAt }) => createdAt)
     assert.deepStrictEqual(times, times.toSorted().toReversed())
 
     const seen = await events(other)
-    assert.deepStrictEqual(seen.map(({ kind }) => kind), [
-      "deployment_created",
-      "environment_created",
-      "product_created",
-      "workspace_created"
-    ])
+    assert.deepStrictEqual(
+      seen.map(({ kind }) => kind),
+      ["deployment_created", "environment_created", "product_created", "workspace_created"]
+    )
     await viewer.in(other.workspace).refuse("404 workspace", "GET", "events")
   })
 

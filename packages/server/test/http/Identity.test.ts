@@ -125,7 +125,20 @@ onEachServer("the identity room", (test) => {
   })
 
   test("slugs and names of the wrong form are refused where they stand", async (owner) => {
-    for (const slug of ["", "A", "a_b", "a b", "-a", "a-", "a--b", "ä", "a".repeat(61), 1, null, (await me(owner)).id]) {
+    for (const slug of [
+      "",
+      "A",
+      "a_b",
+      "a b",
+      "-a",
+      "a-",
+      "a--b",
+      "ä",
+      "a".repeat(61),
+      1,
+      null,
+      (await me(owner)).id
+    ]) {
       await owner.refuse("400 slug", "POST", "/v1/workspaces", { slug, name: "Name" })
     }
     for (const name of ["", "   ", "a\nb", "x".repeat(101), 7]) {
@@ -145,7 +158,7 @@ onEachServer("the identity room", (test) => {
     await workspace.post(`members/${made[1]!.person.id}/deactivate`, undefined, 200)
     const viewer = workspace.as(made[0]!.apiKey!.secret)
     const listed = await members(viewer)
-    const { email, id, name } = await me(owner) as Extract<Me, { kind: "user" }>
+    const { email, id, name } = (await me(owner)) as Extract<Me, { kind: "user" }>
     assert.deepStrictEqual(listed, [
       { ...made[2]!.person, role: "admin", active: true, joinedAt: listed[0]!.joinedAt },
       { id, name, email, role: "owner", active: true, joinedAt: listed[1]!.joinedAt },
@@ -208,7 +221,10 @@ onEachServer("the identity room", (test) => {
     await sam.in(hereId).refuse("404 workspace", "GET", "products")
     await sam.refuse("404 workspace", "POST", `members/${sam.id}/reactivate`)
     await sam.in(elsewhere.workspace).get("products")
-    assert.deepStrictEqual((await me(sam)).workspaces.map(({ slug }) => slug), [elsewhere.workspace])
+    assert.deepStrictEqual(
+      (await me(sam)).workspaces.map(({ slug }) => slug),
+      [elsewhere.workspace]
+    )
     assert.deepStrictEqual(await here.post<Member>(`members/${sam.id}/deactivate`, undefined, 200), deactivated)
 
     assert.deepStrictEqual(await here.post<Member>(`members/${sam.id}/reactivate`, undefined, 200), before)
@@ -263,11 +279,14 @@ onEachServer("the identity room", (test) => {
     const key = await accountKey(workspace, "admin")
     await key.post("invites", { email: emails[2], role: "member" })
     const listed = await invites(workspace)
-    assert.deepStrictEqual(listed.map(({ email, status }) => [email, status]), [
-      [emails[2], "pending"],
-      [emails[1], "revoked"],
-      [emails[0], "accepted"]
-    ])
+    assert.deepStrictEqual(
+      listed.map(({ email, status }) => [email, status]),
+      [
+        [emails[2], "pending"],
+        [emails[1], "revoked"],
+        [emails[0], "accepted"]
+      ]
+    )
     assert.deepStrictEqual(listed[0]!.inviter, { kind: "apiKey", id: key.id, name: "ci" })
     assertTimestamp(listed[2]!.acceptedAt)
   })
@@ -403,7 +422,10 @@ onEachServer("the identity room", (test) => {
     for (const name of ["second", "third"]) await sam.post("/v1/api-keys", { name }, 200)
     await kim.post("/v1/api-keys", { name: "not Sam's" }, 200)
     const listed = await sam.get<ReadonlyArray<ApiKey>>("/v1/api-keys")
-    assert.deepStrictEqual(listed.map(({ name }) => name), ["third", "second", "first key"])
+    assert.deepStrictEqual(
+      listed.map(({ name }) => name),
+      ["third", "second", "first key"]
+    )
   })
 
   test("a key's last use is null, and then shown at once", async (owner) => {
@@ -440,7 +462,10 @@ onEachServer("the identity room", (test) => {
     assert.strictEqual(revoked.status, 401)
     assert.deepStrictEqual(revoked.body, unknown.body)
     await sam.refuse("404 API key", "POST", `/v1/api-keys/${id}/revoke`)
-    assert.notInclude((await sam.get<ReadonlyArray<ApiKey>>("/v1/api-keys")).map((key) => key.id), id)
+    assert.notInclude(
+      (await sam.get<ReadonlyArray<ApiKey>>("/v1/api-keys")).map((key) => key.id),
+      id
+    )
     await me(sam)
   })
 
@@ -478,7 +503,10 @@ onEachServer("the identity room", (test) => {
     const answers = await Promise.all(
       Array.from({ length: 25 }, () => sam.send("POST", "/v1/api-keys", { json: { name: "more" } }))
     )
-    assert.lengthOf(answers.filter(({ status }) => status === 200), 19)
+    assert.lengthOf(
+      answers.filter(({ status }) => status === 200),
+      19
+    )
     for (const answer of answers) assert.oneOf(refusal(answer), ["200", "409 too_many_keys"])
     const listed = await sam.get<ReadonlyArray<ApiKey>>("/v1/api-keys")
     assert.lengthOf(listed, 20)
@@ -503,7 +531,13 @@ onEachServer("the identity room", (test) => {
     const listed = await accountKeys(workspace)
     const { secret, ...shown } = created
     assert.deepStrictEqual(listed[0], { ...shown, createdAt: listed[0]!.createdAt, lastUsedAt: null })
-    assert.deepStrictEqual(listed.map(({ name, role }) => [name, role]), [["ci", "admin"], ["first", "viewer"]])
+    assert.deepStrictEqual(
+      listed.map(({ name, role }) => [name, role]),
+      [
+        ["ci", "admin"],
+        ["first", "viewer"]
+      ]
+    )
     await workspace.as(secret).get("products")
     assertTimestamp((await accountKeys(workspace))[0]!.lastUsedAt)
     await workspace.refuse("400 role", "POST", "account-api-keys", { name: "king", role: "owner" })
@@ -553,7 +587,10 @@ onEachServer("the identity room", (test) => {
       const answer = await workspace.as(wrong).send("GET", "products")
       assert.strictEqual(answer.status, 401)
       assert.deepStrictEqual(answer.body, unknown.body)
-      assert.strictEqual((await owner.as(undefined).send("GET", "/v1/me", { headers: { "x-api-key": wrong } })).status, 401)
+      assert.strictEqual(
+        (await owner.as(undefined).send("GET", "/v1/me", { headers: { "x-api-key": wrong } })).status,
+        401
+      )
     }
   })
 })
@@ -570,7 +607,10 @@ withClockOnEachServer("the identity room over time", (test) => {
     advance(1)
     await owner.refuse("404 invite", "POST", "/v1/invites/accept", { token: late.token, name: "Late" })
     const listed = await invites(workspace)
-    assert.deepStrictEqual(listed.map(({ status }) => status), ["expired", "accepted"])
+    assert.deepStrictEqual(
+      listed.map(({ status }) => status),
+      ["expired", "accepted"]
+    )
     await workspace.refuse("409 not_pending", "POST", `invites/${late.id}/revoke`)
     await workspace.post("invites", { email: late.email, role: "member" })
   })

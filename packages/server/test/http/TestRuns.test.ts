@@ -117,7 +117,10 @@ onEachServer("test runs", (test) => {
       })
     )
     const given = answers.flatMap((run) => (run === undefined ? [] : [run.number])).toSorted((a, b) => a - b)
-    assert.deepStrictEqual(given, Array.from({ length: 30 }, (_, i) => i + 1))
+    assert.deepStrictEqual(
+      given,
+      Array.from({ length: 30 }, (_, i) => i + 1)
+    )
     assert.strictEqual((await startRun(other)).number, 1)
   })
 
@@ -181,10 +184,18 @@ onEachServer("test runs", (test) => {
     await (await accountKey(workspace, "viewer")).refuse("403 role_too_low", "POST", "test-runs", runOf())
     const key = await accountKey(workspace, "member", "nightly")
     const { number } = await startRun(key)
-    assert.deepStrictEqual((await getRun(workspace, number)).publishedBy, { kind: "apiKey", id: key.id, name: "nightly" })
+    assert.deepStrictEqual((await getRun(workspace, number)).publishedBy, {
+      kind: "apiKey",
+      id: key.id,
+      name: "nightly"
+    })
     await finishRun(key, number)
     await workspace.post(`account-api-keys/${key.id}/revoke`, undefined, 200)
-    assert.deepStrictEqual((await getRun(workspace, number)).publishedBy, { kind: "apiKey", id: key.id, name: "nightly" })
+    assert.deepStrictEqual((await getRun(workspace, number)).publishedBy, {
+      kind: "apiKey",
+      id: key.id,
+      name: "nightly"
+    })
   })
 
   test("a deployment's Fixture API gives the run a scope and a token that verifies offline", async (owner) => {
@@ -340,9 +351,18 @@ onEachServer("test runs", (test) => {
       [{ tests: [failing] }, { result: "failed", passRate: 0, firstAttemptPassRate: 0, error: null }],
       [{ tests: [skipped] }, { result: "passed", passRate: null, firstAttemptPassRate: null, error: null }],
       [{ tests: [] }, { state: "finished", result: "failed", passRate: null, error: "No tests ran." }],
-      [{ tests: [], error: "The web server did not start." }, { result: "failed", error: "The web server did not start." }],
-      [{ tests: [report("a")], error: "Teardown failed." }, { result: "failed", passRate: 1, error: "Teardown failed." }],
-      [{ tests: [report("a")], error: null }, { result: "passed", error: null }],
+      [
+        { tests: [], error: "The web server did not start." },
+        { result: "failed", error: "The web server did not start." }
+      ],
+      [
+        { tests: [report("a")], error: "Teardown failed." },
+        { result: "failed", passRate: 1, error: "Teardown failed." }
+      ],
+      [
+        { tests: [report("a")], error: null },
+        { result: "passed", error: null }
+      ],
       [
         { interrupted: true, error: "ignored", tests: [report("a"), failing, skipped] },
         {
@@ -354,7 +374,10 @@ onEachServer("test runs", (test) => {
           firstAttemptPassRate: 0.5
         }
       ],
-      [{ interrupted: true, tests: [] }, { state: "interrupted", result: null, error: null, passRate: null }]
+      [
+        { interrupted: true, tests: [] },
+        { state: "interrupted", result: null, error: null, passRate: null }
+      ]
     ]
     for (const [fields, expected] of cases) {
       const { number } = await startRun(workspace)
@@ -368,9 +391,18 @@ onEachServer("test runs", (test) => {
   test("a finish of a run with a scope says what became of its data, or it counts as incomplete", async (owner) => {
     const workspace = await newDeployment(owner, { fixtureUrl })
     const cases = [
-      [{ status: "complete", deleted: 14, remaining: 0, error: null }, { status: "complete", deleted: 14, remaining: 0 }],
-      [{ status: "incomplete", deleted: 3, remaining: 2 }, { status: "incomplete", deleted: 3, remaining: 2 }],
-      [{ status: "failed", deleted: 0, remaining: 9, error: "500" }, { status: "failed", deleted: 0, remaining: 9 }],
+      [
+        { status: "complete", deleted: 14, remaining: 0, error: null },
+        { status: "complete", deleted: 14, remaining: 0 }
+      ],
+      [
+        { status: "incomplete", deleted: 3, remaining: 2 },
+        { status: "incomplete", deleted: 3, remaining: 2 }
+      ],
+      [
+        { status: "failed", deleted: 0, remaining: 9, error: "500" },
+        { status: "failed", deleted: 0, remaining: 9 }
+      ],
       [null, { status: "incomplete", deleted: null, remaining: null }],
       [undefined, { status: "incomplete", deleted: null, remaining: null }]
     ] as const
@@ -388,7 +420,10 @@ onEachServer("test runs", (test) => {
       })
     }
     const { number } = await startRun(workspace)
-    for (const cleanup of [{ status: "pending", deleted: 0, remaining: 0 }, { status: "none", deleted: 0, remaining: 0 }]) {
+    for (const cleanup of [
+      { status: "pending", deleted: 0, remaining: 0 },
+      { status: "none", deleted: 0, remaining: 0 }
+    ]) {
       await workspace.refuse("400 cleanup.status", "POST", `test-runs/${number}/finish`, { ...finishOf(), cleanup })
     }
     const negative = { ...finishOf(), cleanup: { status: "complete", deleted: -1, remaining: 0 } }
@@ -435,14 +470,20 @@ onEachServer("test runs", (test) => {
     const kind = report("a", { testKind: "x".repeat(40), priority: "in their own words" })
     const finished = { ...finishOf({ tests: [kind] }), unknown: { a: 1 } }
     await workspace.post(`test-runs/${number}/finish`, finished, 200)
-    assert.deepInclude((await getRun(workspace, number)).tests[0], { testKind: kind.testKind, priority: kind.priority! })
+    assert.deepInclude((await getRun(workspace, number)).tests[0], {
+      testKind: kind.testKind,
+      priority: kind.priority!
+    })
   })
 
   test("what storage cannot hold of a result is replaced, not refused", async (owner) => {
     const workspace = await newDeployment(owner)
     const { number } = await startRun(workspace)
     const failed = attempt("failed", { errorMessage: "a\u0000b \ud800", errorStack: "𐀀", files: ["a\u0000"] })
-    await finishRun(workspace, number, { error: "x\u0000", tests: [report("a", { title: "\ud800!", attempt: failed })] })
+    await finishRun(workspace, number, {
+      error: "x\u0000",
+      tests: [report("a", { title: "\ud800!", attempt: failed })]
+    })
     const { error, tests } = await getRun(workspace, number)
     assert.strictEqual(error, "x\uFFFD")
     assert.deepInclude(tests[0], { title: "\uFFFD!", errorMessage: "a\uFFFDb \uFFFD" })
@@ -454,7 +495,8 @@ onEachServer("test runs", (test) => {
     const { number } = await startRun(workspace)
     const errorStack = "x".repeat(4096)
     const tests = Array.from({ length: 5001 }, (_, i) =>
-      report(`case ${i}`, { attempt: attempt(i % 5 === 0 ? "failed" : "passed", { errorStack }) }))
+      report(`case ${i}`, { attempt: attempt(i % 5 === 0 ? "failed" : "passed", { errorStack }) })
+    )
     await workspace.refuse("400 tests", "POST", `test-runs/${number}/finish`, finishOf({ tests }))
     assert.deepInclude(await getRun(workspace, number), { state: "running", tests: [] })
     const { counts } = await finishRun(workspace, number, { tests: tests.slice(1) })
@@ -473,9 +515,11 @@ onEachServer("test runs", (test) => {
     const spaces = Buffer.alloc(1024 * 1024, " ")
     for (const length of [{ "content-length": String(4 * limit) }, { "transfer-encoding": "chunked" }]) {
       let sent = 0
-      const body = Readable.from((function* () {
-        for (; sent < 4 * limit; sent += spaces.length) yield spaces
-      })())
+      const body = Readable.from(
+        (function* () {
+          for (; sent < 4 * limit; sent += spaces.length) yield spaces
+        })()
+      )
       const headers = { "content-type": "application/json", ...length }
       const answer = await workspace.send("POST", `test-runs/${number}/finish`, { headers, body })
       assert.strictEqual(refusal(answer), "400")
@@ -515,13 +559,17 @@ onEachServer("test runs", (test) => {
     const { number } = await startRun(workspace)
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, i) =>
-        workspace.send<TestRunSummary>("POST", `test-runs/${number}/finish`, { json: finishOf({ durationMs: i }) }))
+        workspace.send<TestRunSummary>("POST", `test-runs/${number}/finish`, { json: finishOf({ durationMs: i }) })
+      )
     )
     assert.deepStrictEqual(answers.map(refusal).toSorted(), ["200", ...Array<string>(7).fill("409 not_running")])
     const won = answers.find(({ status }) => status === 200)!.body
     assert.deepStrictEqual(summaryOf(await getRun(workspace, number)), won)
     const { events } = await workspace.get<{ events: ReadonlyArray<Event> }>("events")
-    assert.lengthOf(events.filter(({ kind }) => kind === "run_finished"), 1)
+    assert.lengthOf(
+      events.filter(({ kind }) => kind === "run_finished"),
+      1
+    )
   })
 
   test("a number that no run has is not found", async (owner) => {
@@ -541,7 +589,11 @@ onEachServer("test runs", (test) => {
     const qa = await workspace.post<{ id: string }>("environments", { slug: "qa", name: "QA", class: "production" })
     await workspace.post("deployments", { product: "app", environment: "staging" })
     await workspace.post("deployments", { product: "shop", environment: "qa", baseUrl: "https://qa.example" })
-    const publishers = { owner: workspace, sam: await join(workspace, "member"), key: await accountKey(workspace, "member") }
+    const publishers = {
+      owner: workspace,
+      sam: await join(workspace, "member"),
+      key: await accountKey(workspace, "member")
+    }
 
     const models = Array.from({ length: 130 }, (_, i) => ({
       number: i + 1,
@@ -565,7 +617,7 @@ onEachServer("test runs", (test) => {
 
     const pages = async (http: Http, query: string) => {
       const found: Array<number> = []
-      for (let cursor: number | null = null;;) {
+      for (let cursor: number | null = null; ;) {
         const page: TestRunPage = await list(http, `?${query}${cursor === null ? "" : `&cursor=${cursor}`}`)
         found.push(...numbers(page))
         if (page.nextCursor === null) return found
@@ -574,7 +626,11 @@ onEachServer("test runs", (test) => {
         cursor = page.nextCursor
       }
     }
-    const expected = (keep: (model: Model) => boolean) => models.filter(keep).map(({ number }) => number).toReversed()
+    const expected = (keep: (model: Model) => boolean) =>
+      models
+        .filter(keep)
+        .map(({ number }) => number)
+        .toReversed()
     const basket = ({ branch, subject }: Model) => /basket/i.test(branch) || /basket/i.test(subject)
     const filters: ReadonlyArray<readonly [query: string, keep: (model: Model) => boolean]> = [
       ["", () => true],
@@ -599,20 +655,33 @@ onEachServer("test runs", (test) => {
       [`commit=${models[3]!.sha}`, (run) => run.sha === models[3]!.sha],
       [`commit=${models[3]!.sha.slice(0, 39)}`, () => false],
       ["product=shop&environment=staging", (run) => run.product === "shop" && run.environment === "staging"],
-      ["mine=true&result=failed&q=main", (run) => run.by === "owner" && run.outcome === "failed" && run.branch === "main"],
+      [
+        "mine=true&result=failed&q=main",
+        (run) => run.by === "owner" && run.outcome === "failed" && run.branch === "main"
+      ],
       [
         `product=shop&environment=qa&result=passed&q=ma&commit=${models[5]!.sha}&mine=true`,
         (run) =>
-          run.product === "shop" && run.environment === "qa" && run.outcome === "passed" && run.branch === "main" &&
-          run.sha === models[5]!.sha && run.by === "owner"
+          run.product === "shop" &&
+          run.environment === "qa" &&
+          run.outcome === "passed" &&
+          run.branch === "main" &&
+          run.sha === models[5]!.sha &&
+          run.by === "owner"
       ]
     ]
     for (const [query, keep] of filters) {
       assert.deepStrictEqual(await pages(workspace, query), expected(keep), query)
     }
     assert.isNotEmpty(expected(filters.at(-1)![1]))
-    assert.deepStrictEqual(await pages(publishers.sam, "mine=true"), expected((run) => run.by === "sam"))
-    assert.deepStrictEqual(await pages(publishers.key, "mine=true"), expected((run) => run.by === "key"))
+    assert.deepStrictEqual(
+      await pages(publishers.sam, "mine=true"),
+      expected((run) => run.by === "sam")
+    )
+    assert.deepStrictEqual(
+      await pages(publishers.key, "mine=true"),
+      expected((run) => run.by === "key")
+    )
     assert.deepStrictEqual(await pages(await join(workspace, "viewer"), "mine=true"), [])
 
     assert.deepInclude(await list(workspace, "?cursor=51"), { nextCursor: null })
@@ -678,13 +747,19 @@ withClockOnEachServer(
         }
         await key.refuse("409 not_running", "POST", `test-runs/${number}/finish`, finishOf())
         await workspace.refuse("403 not_publisher", "POST", `test-runs/${number}/finish`, finishOf())
-        assert.strictEqual(refusal(await key.send("PUT", `test-runs/${number}/files/a`, { body: "x" })), "409 not_running")
+        assert.strictEqual(
+          refusal(await key.send("PUT", `test-runs/${number}/files/a`, { body: "x" })),
+          "409 not_running"
+        )
       }
       await assertInterrupted()
       assert.deepStrictEqual(await kinds(workspace), ["run_started"])
 
       advance(30_000)
-      await eventually(() => kinds(workspace), (found) => found.length === 2)
+      await eventually(
+        () => kinds(workspace),
+        (found) => found.length === 2
+      )
       assert.deepStrictEqual(await kinds(workspace), ["run_interrupted", "run_started"])
       const { events } = await workspace.get<{ events: ReadonlyArray<Event> }>("events")
       assert.deepStrictEqual(events[0]!.actor, { kind: "apiKey", id: key.id, name: "ci" })
@@ -702,7 +777,10 @@ withClockOnEachServer(
       const finished = await finishRun(workspace, 1)
       const late = await startRun(workspace)
       advance(60_000)
-      await eventually(() => kinds(workspace), (found) => found.includes("run_interrupted"))
+      await eventually(
+        () => kinds(workspace),
+        (found) => found.includes("run_interrupted")
+      )
       assert.deepStrictEqual(summaryOf(await getRun(workspace, 1)), finished)
       assert.strictEqual((await getRun(workspace, late.number)).state, "interrupted")
       assert.lengthOf(await kinds(workspace), 4)
@@ -712,7 +790,10 @@ withClockOnEachServer(
       const workspace = await newDeployment(owner)
       for (let i = 0; i < 120; i++) await startRun(workspace)
       advance(60_000)
-      await eventually(() => kinds(workspace), (found) => found.length === 50 && !found.includes("run_started"))
+      await eventually(
+        () => kinds(workspace),
+        (found) => found.length === 50 && !found.includes("run_started")
+      )
       const { nextCursor, runs } = await list(workspace)
       assert.strictEqual(nextCursor, 71)
       for (const run of runs) assert.strictEqual(run.state, "interrupted")

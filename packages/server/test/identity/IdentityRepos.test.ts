@@ -17,8 +17,10 @@ import {
   keyOfPerson,
   keyOfWorkspace,
   minute,
+  newestFirst,
   newId,
   personRow,
+  shuffled,
   unique,
   workspaceRow
 } from "./Scene.ts"
@@ -228,15 +230,16 @@ onEachStorage("Identity repositories", (it) => {
         const [workspace, other] = [yield* addWorkspace(), yield* addWorkspace()]
         const { id } = yield* addPerson()
         const inviter = { kind: "user", id } as const
-        const [low, high] = [newId<InviteId>(), newId<InviteId>()].toSorted() as [InviteId, InviteId]
-        const oldest = inviteRow(workspace.id, inviter, { createdAt: minute(1) })
-        const earlier = inviteRow(workspace.id, inviter, { createdAt: minute(2), id: low })
-        const later = inviteRow(workspace.id, inviter, { createdAt: minute(2), id: high })
-        const newest = inviteRow(workspace.id, inviter, { createdAt: minute(3) })
-        for (const row of [later, newest, oldest, earlier]) yield* invites.insert(row)
+        const expected = newestFirst((createdAt, id) =>
+          inviteRow(workspace.id, inviter, { createdAt, id: id as InviteId })
+        )
+        for (const row of shuffled(expected)) yield* invites.insert(row)
         yield* invites.insert(inviteRow(other.id, inviter))
         const listed = (yield* invites.list(workspace.id)).map((invite) => invite.id)
-        assert.deepStrictEqual(listed, [newest.id, later.id, earlier.id, oldest.id])
+        assert.deepStrictEqual(
+          listed,
+          expected.map((invite) => invite.id)
+        )
       })
     )
 
@@ -321,16 +324,12 @@ onEachStorage("Identity repositories", (it) => {
         const [workspace, person] = [yield* addWorkspace(), yield* addPerson()]
         yield* addMember(workspace, "owner", { person })
         for (const owner of [keyOfPerson(person.id), keyOfWorkspace(workspace.id, "viewer")]) {
-          const [low, high] = [newId<ApiKeyId>(), newId<ApiKeyId>()].toSorted() as [ApiKeyId, ApiKeyId]
-          const oldest = apiKeyRow(owner, { createdAt: minute(1), lastUsedAt: minute(9) })
-          const earlier = apiKeyRow(owner, { createdAt: minute(2), id: low })
-          const later = apiKeyRow(owner, { createdAt: minute(2), id: high })
-          const newest = apiKeyRow(owner, { createdAt: minute(3) })
-          const revoked = apiKeyRow(owner, { revokedAt: minute(4) })
-          for (const row of [later, revoked, newest, oldest, earlier]) yield* keys.insert(row)
+          const expected = newestFirst((createdAt, id) => apiKeyRow(owner, { createdAt, id: id as ApiKeyId }))
+          for (const row of shuffled(expected)) yield* keys.insert(row)
+          yield* keys.insert(apiKeyRow(owner, { revokedAt: minute(4) }))
           const listed =
             owner.personId === null ? yield* keys.ofWorkspace(owner.workspaceId) : yield* keys.ofPerson(owner.personId)
-          assert.deepStrictEqual(listed, [newest, later, earlier, oldest])
+          assert.deepStrictEqual(listed, expected)
         }
         assert.deepStrictEqual(yield* keys.ofPerson((yield* addPerson()).id), [])
         assert.deepStrictEqual(yield* keys.ofWorkspace((yield* addWorkspace()).id), [])

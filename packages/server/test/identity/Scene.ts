@@ -1,4 +1,5 @@
 import { assert } from "@effect/vitest"
+import type { Change } from "@delivery/domain/events/Event"
 import { Caller } from "@delivery/domain/identity/Authorization"
 import type { Role } from "@delivery/domain/identity/Role"
 import type { ApiKeyId, PersonId, WorkspaceId } from "@delivery/domain/Ids"
@@ -25,6 +26,17 @@ export const newId = <Id extends string>(): Id => SecureRandom.uuidV7Unsafe() as
 
 /** An instant some minutes after the start of the test clock. */
 export const minute = (minutes: number): string => timestamp(minutes * 60_000)
+
+/** Rows of several times, four of them of one: the newest first, and of one time that of the highest id. */
+export const newestFirst = <Row>(make: (createdAt: string, id: string) => Row): ReadonlyArray<Row> => {
+  const ids = Array.from({ length: 4 }, () => newId<string>())
+    .toSorted()
+    .toReversed()
+  return [make(minute(3), newId()), ...ids.map((id) => make(minute(2), id)), make(minute(1), newId())]
+}
+
+/** Six rows in another order, not reversed either. */
+export const shuffled = <Row>(rows: ReadonlyArray<Row>): ReadonlyArray<Row> => [2, 4, 0, 1, 5, 3].map((at) => rows[at]!)
 
 export const now: Effect.Effect<string> = Effect.map(Clock.currentTimeMillis, timestamp)
 
@@ -207,6 +219,28 @@ export const eventsOf = Effect.fnUntraced(function* ({ id }: Pick<WorkspaceRow, 
 
 export const kindsOf = (workspace: Pick<WorkspaceRow, "id">) =>
   Effect.map(eventsOf(workspace), (events) => events.map((event) => event.kind))
+
+/**
+ * Asserts that the changes that events tell lead from one state of an object to the other without a gap: that no
+ * change was lost or decided on a state that was gone.
+ */
+export const assertChain = (
+  events: ReadonlyArray<{ readonly changes: ReadonlyArray<Change> }>,
+  from: Readonly<Record<string, unknown>>,
+  to: Readonly<Record<string, unknown>>
+): void => {
+  const state: Record<string, unknown> = { ...from }
+  for (const { changes } of events) {
+    assert.lengthOf(changes, 1)
+    for (const change of changes) {
+      assert.strictEqual(change.from, state[change.field], `${change.field} before ${change.to}`)
+      state[change.field] = change.to
+    }
+  }
+  for (const field of new Set(events.flatMap(({ changes }) => changes.map((change) => change.field)))) {
+    assert.strictEqual(to[field], state[field], field)
+  }
+}
 
 /** Asserts that a transaction which takes the lock passes it only when the one that took it before has ended. */
 export const assertHolds = Effect.fnUntraced(function* <A, R>(lock: Effect.Effect<A, never, R>) {

@@ -10,9 +10,9 @@ import {
   addWorkspace,
   adminsAndUp,
   as,
+  assertChain,
   everyRole,
   eventsOf,
-  kindsOf,
   makeScene,
   now,
   refusal,
@@ -220,14 +220,29 @@ withServicesOnEachStorage("Workspaces", (it) => {
     Effect.gen(function* () {
       const workspaces = yield* Workspaces
       const { owner, workspace } = yield* makeScene
-      const slug = unique("moved")
+      const inputs = Array.from({ length: 20 }, (_, n) =>
+        n % 2 === 0 ? { slug: unique("moved") } : { name: `Name ${n}` }
+      )
       yield* Effect.all(
-        [workspaces.update({ slug }), workspaces.update({ name: "Renamed" })].map((update) => update.pipe(as(owner))),
+        inputs.map((input) => workspaces.update(input).pipe(as(owner))),
         { concurrency: "unbounded" }
       )
-      const after = yield* workspaces.get.pipe(as(owner))
-      assert.deepStrictEqual([after.slug, after.name], [slug, "Renamed"])
-      assert.lengthOf(yield* kindsOf(workspace), 2)
+      const events = yield* eventsOf(workspace)
+      assert.lengthOf(events, 20)
+      assertChain(events, { ...workspace }, { ...(yield* workspaces.get.pipe(as(owner))) })
+    })
+  )
+
+  it.effect("moves updatedAt on every change, also within one millisecond", () =>
+    Effect.gen(function* () {
+      const workspaces = yield* Workspaces
+      const { owner, workspace } = yield* makeScene
+      const moments = [workspace.updatedAt]
+      for (const name of ["One", "Two", "Three"]) {
+        moments.push((yield* workspaces.update({ name }).pipe(as(owner))).updatedAt)
+      }
+      assert.lengthOf(new Set(moments), 4)
+      assert.deepStrictEqual(moments.toSorted(), moments)
     })
   )
 })

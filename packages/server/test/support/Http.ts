@@ -146,8 +146,14 @@ export const sendBytes = async ({ baseUrl }: Http, bytes: string): Promise<Answe
   for await (const chunk of socket) chunks.push(chunk as Buffer)
   const [head = "", ...body] = Buffer.concat(chunks).toString().split("\r\n\r\n")
   const [first = "", ...headers] = head.split("\r\n")
-  const named = headers.map((header) => /^([^:]+): (.*)$/.exec(header)).map((match) => [match?.[1]?.toLowerCase(), match?.[2]])
-  return checked(Number(/^HTTP\/1\.1 (\d{3}) /.exec(first)?.[1]), Object.fromEntries(named), Buffer.from(body.join("\r\n\r\n")))
+  const named = headers
+    .map((header) => /^([^:]+): (.*)$/.exec(header))
+    .map((match) => [match?.[1]?.toLowerCase(), match?.[2]])
+  return checked(
+    Number(/^HTTP\/1\.1 (\d{3}) /.exec(first)?.[1]),
+    Object.fromEntries(named),
+    Buffer.from(body.join("\r\n\r\n"))
+  )
 }
 
 const checked = <A>(status: number, headers: IncomingHttpHeaders, bytes: Buffer): Answer<A> => {
@@ -284,7 +290,7 @@ const owner = Effect.map(DeliveryServer, ({ apiKey, baseUrl, workspace }) =>
 
 /** Asks until the answer is what it is to become. */
 export const eventually = async <A>(ask: () => Promise<A>, isDone: (answer: A) => boolean): Promise<A> => {
-  for (const deadline = Date.now() + 15_000;;) {
+  for (const deadline = Date.now() + 15_000; ;) {
     const answer = await ask()
     if (isDone(answer)) return answer
     assert.isBelow(Date.now(), deadline, `It never came: ${JSON.stringify(answer).slice(0, 500)}`)

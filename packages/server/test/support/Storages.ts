@@ -2,6 +2,7 @@ import { describe, layer, type Vitest } from "@effect/vitest"
 import { Clock, type Context, Effect, Exit, Layer, Logger, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock, TestConsole } from "effect/testing"
+import { setTimeout } from "node:timers/promises"
 import { test as base } from "vitest"
 import { Deployments } from "../../src/catalog/Deployments.ts"
 import { DeploymentsRepo } from "../../src/catalog/DeploymentsRepo.ts"
@@ -58,11 +59,22 @@ const layerSql = Layer.mergeAll(
 /** Time passes for a database, whatever it does for the tests. */
 const layerLiveClock = Layer.sync(Clock.Clock, Clock.Clock.defaultValue)
 
+/** Opens every connection, so that what tests do at once happens at once. */
+const openConnections = Effect.flatMap(Storage, (storage) =>
+  Effect.all(
+    Array.from({ length: 10 }, () => storage.transaction(Effect.promise(() => setTimeout(20)))),
+    { concurrency: "unbounded", discard: true }
+  )
+)
+
 /** Each storage with its repositories; building a layer makes a new, empty one. */
 export const storages = {
   memory: layerMemory,
   "the embedded database": Layer.provide(layerSql, layerEmbedded).pipe(Layer.provide(layerLiveClock)),
-  PostgreSQL: Layer.provide(layerSql, layerPostgres).pipe(Layer.provide(layerLiveClock))
+  PostgreSQL: Layer.provide(layerSql, layerPostgres).pipe(
+    Layer.tap((built) => Effect.provideContext(openConnections, built)),
+    Layer.provide(layerLiveClock)
+  )
 }
 
 export type StorageName = keyof typeof storages
@@ -123,10 +135,10 @@ const onStorages = <R, E>(
   tests: (it: Vitest.MethodsNonLive<R>, storage: StorageName) => void
 ): void => {
   for (const name of Object.keys(storages) as ReadonlyArray<StorageName>) {
-    describe(`${subject} on ${name}`, () =>
-      layer(Layer.provideMerge(over(layerShared(name)), layerTest), { excludeTestServices: true })((it) =>
-        tests(it, name)
-      ))
+    describe(`${subject} on ${name}`, () => {
+      const built = Layer.provideMerge(over(layerShared(name)), layerTest)
+      layer(built, { excludeTestServices: true })((it) => tests(it, name))
+    })
   }
 }
 
@@ -139,8 +151,5 @@ export const onEachStorage = (
 /** Runs the tests of services on each storage, which other tests use too. Time is the test's. */
 export const withServicesOnEachStorage = (
   subject: string,
-  tests: (
-    it: Vitest.MethodsNonLive<Repositories | Layer.Success<typeof layerServices>>,
-    storage: StorageName
-  ) => void
+  tests: (it: Vitest.MethodsNonLive<Repositories | Layer.Success<typeof layerServices>>, storage: StorageName) => void
 ): void => onStorages(subject, (storage) => Layer.provideMerge(layerServices, storage), tests)
