@@ -145,7 +145,8 @@ onEachServer("the identity room", (test) => {
       await owner.refuse("400 name", "POST", "/v1/workspaces", { slug: unique("w"), name })
     }
     const slug = unique("w").padEnd(60, "0")
-    await owner.post("/v1/workspaces", { slug, name: "x".repeat(100) })
+    const longest = await owner.post<Workspace>("/v1/workspaces", { slug, name: "x".repeat(100) })
+    assert.deepStrictEqual(await owner.in(slug).get<Workspace>(""), longest)
   })
 
   test("members are listed by name, active or not, to everyone in the workspace", async (owner) => {
@@ -205,6 +206,32 @@ onEachServer("the identity room", (test) => {
     await workspace.post(`members/${second.id}/reactivate`, undefined, 200)
     await workspace.patch(`members/${id}`, { role: "admin" })
     await second.refuse("409 last_owner", "PATCH", `members/${second.id}`, { role: "member" })
+  })
+
+  test("an owner who is inactive may lose the role to the only active one", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const second = await join(workspace, "owner")
+    await workspace.post(`members/${second.id}/deactivate`, undefined, 200)
+    const changed = await workspace.patch<Member>(`members/${second.id}`, { role: "viewer" })
+    assert.deepInclude(changed, { role: "viewer", active: false })
+  })
+
+  test("two owners who take the role from each other at once leave one", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const { id } = await me(owner)
+    const second = await join(workspace, "owner")
+    const answers = await Promise.all([
+      workspace.send("PATCH", `members/${second.id}`, { json: { role: "admin" } }),
+      second.send("PATCH", `members/${id}`, { json: { role: "admin" } })
+    ])
+    assert.lengthOf(
+      answers.filter(({ status }) => status === 200),
+      1
+    )
+    assert.lengthOf(
+      (await members(workspace)).filter(({ role }) => role === "owner"),
+      1
+    )
   })
 
   test("a deactivated member's keys end here at once and work elsewhere, until they are reactivated", async (owner) => {
@@ -377,6 +404,13 @@ onEachServer("the identity room", (test) => {
     await workspace.post("invites", { email: revoked.email, role: "member" })
     await owner.refuse("400 token", "POST", "/v1/invites/accept", { token: "", name: "Kim" })
     await owner.refuse("400 name", "POST", "/v1/invites/accept", { token: revoked.token, name: " " })
+  })
+
+  test("one of many invites of one email at once is made", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const json = { email: newEmail(), role: "member" }
+    const answers = await Promise.all(Array.from({ length: 8 }, () => workspace.send("POST", "invites", { json })))
+    assert.deepStrictEqual(answers.map(refusal).toSorted(), ["201", ...Array<string>(7).fill("409 already_invited")])
   })
 
   test("an invite accepted by many at once makes one member", async (owner) => {

@@ -166,14 +166,18 @@ withServicesOnEachStorage("Invites", (it) => {
   it.effect("keeps one pending invite of an address that many invite at once", () =>
     Effect.gen(function* () {
       const scene = yield* makeScene
-      const email = newEmail()
-      const answers = yield* Effect.all(
-        Array.from({ length: 8 }, () => answer(invite(scene, { email }))),
-        {
-          concurrency: "unbounded"
-        }
-      )
-      assert.deepStrictEqual(answers.toSorted(), [...Array.from({ length: 7 }, () => "Conflict already_invited"), "ok"])
+      // Several rounds, since a database may happen to take them one by one.
+      for (let round = 0; round < 5; round++) {
+        const email = newEmail()
+        const answers = yield* Effect.all(
+          Array.from({ length: 6 }, () => answer(invite(scene, { email }))),
+          { concurrency: "unbounded" }
+        )
+        assert.deepStrictEqual(answers.toSorted(), [
+          ...Array.from({ length: 5 }, () => "Conflict already_invited"),
+          "ok"
+        ])
+      }
     })
   )
 
