@@ -19,7 +19,7 @@ import {
   unique
 } from "../support/Http.ts"
 
-/** Every endpoint of the API, and who may call it (contract, sections 1 and 3 to 10). */
+/** Every endpoint of the API, and who may call it (contract, sections 1, 3, 4, 6 and 10). */
 
 interface Endpoint {
   readonly name: string

@@ -66,7 +66,7 @@ export interface Http {
 
 const agent = new Agent({ keepAlive: true, maxSockets: 32 })
 
-export const http = (baseUrl: string, key: string | undefined, workspace: string): Http => {
+const http = (baseUrl: string, key: string | undefined, workspace: string): Http => {
   const open: Http["open"] = (method, path, headers = {}) =>
     request(baseUrl, {
       agent,
@@ -196,7 +196,7 @@ const assertForm = (answer: Answer): void => {
   for (const issue of issues ?? []) {
     assert.deepStrictEqual(issue, { path: issue.path.map(String), message: String(issue.message) }, said)
   }
-  if (_tag === "Conflict") assert.isDefined(reason, said)
+  if (_tag === "Conflict" || _tag === "Forbidden") assert.isDefined(reason, said)
   if (reason !== undefined) assert.match(reason, /^[a-z]+(_[a-z]+)*$/, said)
   assert.strictEqual(headers["www-authenticate"], status === 401 ? "Bearer" : undefined, said)
 }
