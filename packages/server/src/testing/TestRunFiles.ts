@@ -2,7 +2,7 @@ import { Conflict, type Forbidden, InvalidInput, NotFound } from "@delivery/doma
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { FileId } from "@delivery/domain/Ids"
 import { maxFileBytes, pathProblem, type StoredFile } from "@delivery/domain/testing/StoredFile"
-import { timestamp } from "@delivery/domain/Timestamp"
+import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Exit, Layer, Schedule, type Scope, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { nextId } from "../crypto/NextId.ts"
@@ -12,7 +12,7 @@ import { Storage } from "../storage/Storage.ts"
 import { type RunBlob, TestRunFilesRepo } from "./TestRunFilesRepo.ts"
 import { TestRuns } from "./TestRuns.ts"
 import { isRunning } from "./TestRunState.ts"
-import { TestRunsRepo } from "./TestRunsRepo.ts"
+import { type LockedTestRun, TestRunsRepo } from "./TestRunsRepo.ts"
 
 export interface FileUpload<E> {
   readonly run: number
@@ -41,7 +41,7 @@ export class TestRunFiles extends Context.Service<
   TestRunFiles,
   {
     /**
-     * Stores a file of a run that the caller publishes. It is there for good once this succeeds; after a failure or an
+     * Stores a file of a run that the caller publishes, or a running retry of. It is there for good once this succeeds; after a failure or an
      * interruption nothing of it is left.
      */
     readonly upload: <E>(
@@ -77,11 +77,11 @@ export class TestRunFiles extends Context.Service<
         if (isGarbage) yield* discard(blob)
       })
 
-      const commit = Effect.fnUntraced(function*(blob: RunBlob, stored: Omit<StoredFile, "createdAt">) {
+      const commit = Effect.fnUntraced(function*(blob: RunBlob, by: Publication, stored: Omit<StoredFile, "createdAt">) {
         return yield* storage.transaction(Effect.gen(function*() {
           const run = yield* runsRepo.lock(blob.runId)
           const now = timestamp(yield* Clock.currentTimeMillis)
-          if (run === undefined || !isRunning(run, now)) {
+          if (run === undefined || !isPublishing(by, run, now)) {
             return yield* new Conflict({ message: "The run is no longer running.", reason: "not_running" })
           }
           const file = { ...stored, createdAt: now }
@@ -91,10 +91,15 @@ export class TestRunFiles extends Context.Service<
         }))
       })
 
-      const write = Effect.fnUntraced(function*<E>(blob: RunBlob, { body, contentType, path }: FileUpload<E>, size: number) {
+      const write = Effect.fnUntraced(function*<E>(
+        blob: RunBlob,
+        by: Publication,
+        { body, contentType, path }: FileUpload<E>,
+        size: number
+      ) {
         const written = yield* store.write(blob, ofSize(body, size), size)
         const { file, replaced } = yield* Effect.uninterruptible(
-          commit(blob, { path, contentType: storableType(contentType), ...written })
+          commit(blob, by, { path, contentType: storableType(contentType), ...written })
         )
         // Otherwise left to the sweeper.
         if (replaced !== undefined) yield* Effect.ignoreCause(discard(replaced), { log: "Warn" })
@@ -130,7 +135,7 @@ export class TestRunFiles extends Context.Service<
         upload: Effect.fn("TestRunFiles.upload")(function*<E>(upload: FileUpload<E>) {
           yield* checkPath(upload.path)
           const size = yield* declaredSize(upload.contentLength)
-          const { access, run } = yield* runs.publishing(upload.run)
+          const { access, retry, run } = yield* runs.publishing(upload.run)
           const blob = {
             id: yield* Effect.provideService(nextId<FileId>(), SecureRandom.SecureRandom, random),
             runId: run.id,
@@ -138,7 +143,7 @@ export class TestRunFiles extends Context.Service<
           }
           return yield* Effect.acquireUseRelease(
             Effect.andThen(repo.reserve(blob), Effect.sync(() => inUpload.add(blob.id))),
-            () => write(blob, upload, size),
+            () => write(blob, retry, upload, size),
             (_, exit) => {
               inUpload.delete(blob.id)
               return Exit.isSuccess(exit) ? Effect.void : Effect.ignoreCause(abandon(blob), { log: "Warn" })
@@ -158,6 +163,15 @@ export class TestRunFiles extends Context.Service<
     })
   )
 }
+
+/** What an upload belongs to: the run itself, or the retry of that number. */
+type Publication = number | null
+
+/** Whether what the upload belongs to still runs. */
+const isPublishing = (by: Publication, run: LockedTestRun, now: Timestamp): boolean =>
+  by === null
+    ? isRunning(run, now)
+    : run.runningRetry?.number === by && isRunning({ ...run.runningRetry, state: "running" }, now)
 
 /** How many lapsed blobs one transaction deletes. */
 const sweepBatch = 50

@@ -15,13 +15,14 @@ import {
 } from "@delivery/domain/testing/TestRun"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { PgClient, PgTypes } from "@effect/sql-pg"
-import { Context, Effect, Layer, Result } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
 import type { EnvironmentRow } from "../catalog/EnvironmentsRepo.ts"
 import type { ProductRow } from "../catalog/ProductsRepo.ts"
 import { insertEvent, insertEventRows, type StoredEvent } from "../events/EventsRepo.ts"
 import { type ActorRef, isSameActor } from "../identity/Access.ts"
 import { actorColumns, actorJoins, type ActorRow, readActor, resolveActor } from "../identity/Actors.ts"
+import { column, texts } from "../storage/Arrays.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { date, dieOnSqlError, iso, isoOrNull } from "../storage/Sql.ts"
 import { expired, foldSha, isRunning, runLabel, runPath, searchPart, searchText } from "./TestRunState.ts"
@@ -67,6 +68,17 @@ export interface ShownTestRun extends Omit<TestRunSummary, "url"> {
   readonly expiresAt: Timestamp
 }
 
+/** A run whose row is held: its state, and the retry that runs or ran until its time was up. */
+export interface LockedTestRun extends Pick<ShownTestRun, "state" | "expiresAt"> {
+  readonly runningRetry: RetryInRun | null
+}
+
+/** What a run's row says of the retry that runs. */
+interface RetryInRun {
+  readonly number: number
+  readonly expiresAt: Timestamp
+}
+
 /** Which runs a list holds; conditions combine. */
 export interface TestRunFilter {
   readonly productId?: ProductId | undefined
@@ -109,7 +121,7 @@ export class TestRunsRepo extends Context.Service<
       eventIds: ReadonlyArray<EventId>
     ) => Effect.Effect<ReadonlyArray<{ readonly workspaceId: WorkspaceId; readonly number: number }>>
     readonly find: (workspaceId: WorkspaceId, number: number) => Effect.Effect<ShownTestRun | undefined>
-    /** In no order. */
+    /** Each with the run's own attempt alone. In no order. */
     readonly tests: (id: TestRunId) => Effect.Effect<ReadonlyArray<RecordedTest>>
     /** Newest first, at most `limit`. */
     readonly list: (
@@ -118,7 +130,7 @@ export class TestRunsRepo extends Context.Service<
       limit: number
     ) => Effect.Effect<ReadonlyArray<ShownTestRun>>
     /** The run's state; holds its row until the transaction ends. */
-    readonly lock: (id: TestRunId) => Effect.Effect<Pick<ShownTestRun, "state" | "expiresAt"> | undefined>
+    readonly lock: (id: TestRunId) => Effect.Effect<LockedTestRun | undefined>
   }
 >()("@delivery/server/testing/TestRunsRepo") {
   static readonly layerSql = Layer.effect(
@@ -283,9 +295,10 @@ export class TestRunsRepo extends Context.Service<
         },
 
         lock: (id) =>
-          sql<{ readonly state: RunState; readonly expiresAt: Date }>`select state, expires_at as "expiresAt"
+          sql<SqlLock>`select state, expires_at as "expiresAt", running_retry as "number",
+              running_retry_expires_at as "retryExpiresAt"
             from test_runs where id = ${id} for update`.pipe(
-            Effect.map((rows) => rows.map((row) => ({ state: row.state, expiresAt: iso(row.expiresAt) }))[0]),
+            Effect.map((rows) => rows.map(readLock)[0]),
             dieOnSqlError
           )
       })
@@ -309,6 +322,8 @@ export class TestRunsRepo extends Context.Service<
                 ...rest,
                 ...emptyTally,
                 number,
+                fixtureUrl: fixture?.url ?? null,
+                runningRetry: null,
                 coverage: selection.coverage,
                 state: "running",
                 result: null,
@@ -389,7 +404,8 @@ export class TestRunsRepo extends Context.Service<
         lock: (id) =>
           memory.read((database) => {
             const run = runsOf(database).get(id)
-            return run === undefined ? undefined : { state: run.state, expiresAt: run.expiresAt }
+            if (run === undefined) return undefined
+            return { state: run.state, expiresAt: run.expiresAt, runningRetry: run.runningRetry }
           })
       })
     })
@@ -400,12 +416,6 @@ export class TestRunsRepo extends Context.Service<
 const last = "\u{10FFFF}"
 
 const escapeLike = (text: string): string => text.replaceAll(/[\\%_]/g, "\\$&")
-
-const column = <A>(rows: ReadonlyArray<A>, type: number, value: (row: A) => unknown): PgTypes.Parameter =>
-  Result.getOrThrow(PgTypes.array(rows.map((row) => value(row) ?? null), type))
-
-const texts = <A>(rows: ReadonlyArray<A>, value: (row: A) => string | null | undefined): PgTypes.Parameter =>
-  column(rows, PgTypes.OID.text, value)
 
 const dateOrNull = (timestamp: Timestamp | undefined): Date | null => (timestamp === undefined ? null : date(timestamp))
 
@@ -501,6 +511,19 @@ const readRun = (row: SqlRow): ShownTestRun => {
   }
 }
 
+interface SqlLock {
+  readonly state: RunState
+  readonly expiresAt: Date
+  readonly number: number | null
+  readonly retryExpiresAt: Date | null
+}
+
+const readLock = ({ expiresAt, number, retryExpiresAt, state }: SqlLock): LockedTestRun => ({
+  state,
+  expiresAt: iso(expiresAt),
+  runningRetry: number === null || retryExpiresAt === null ? null : { number, expiresAt: iso(retryExpiresAt) }
+})
+
 interface SqlTest {
   readonly caseId: string
   readonly title: string
@@ -545,13 +568,18 @@ const readTest = (row: SqlTest): RecordedTest => ({
 type MemoryRun = Omit<ShownTestRun, "product" | "environment" | "publishedBy"> & {
   readonly productId: ProductId
   readonly environmentId: EnvironmentId
+  readonly fixtureUrl: string | null
+  readonly runningRetry: RetryInRun | null
 }
 
-const runsOf = (database: MemoryDatabase) => database.table<MemoryRun>("test_runs")
-const testsOf = (database: MemoryDatabase) => database.table<ReadonlyArray<RecordedTest>>("test_run_tests")
+export const runsOf = (database: MemoryDatabase) => database.table<MemoryRun>("test_runs")
+export const testsOf = (database: MemoryDatabase) => database.table<ReadonlyArray<RecordedTest>>("test_run_tests")
 const eventsOf = (database: MemoryDatabase) => database.table<StoredEvent>("events")
 
-const show = (database: MemoryDatabase, { environmentId, productId, ...run }: MemoryRun): ShownTestRun => {
+const show = (
+  database: MemoryDatabase,
+  { environmentId, fixtureUrl: _, productId, runningRetry: __, ...run }: MemoryRun
+): ShownTestRun => {
   const product = database.table<ProductRow>("products").get(productId)
   const environment = database.table<EnvironmentRow>("environments").get(environmentId)
   if (product === undefined || environment === undefined) throw new Error("A run refers to what does not exist.")
