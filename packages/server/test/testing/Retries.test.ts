@@ -1,76 +1,16 @@
-import { NodeFileSystem, NodePath } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
 import type { Caller } from "@delivery/domain/identity/Authorization"
-import type { FinishRetry, RetryTestReport, StartRetry } from "@delivery/domain/testing/TestRetry"
+import type { FinishRetry, StartRetry } from "@delivery/domain/testing/TestRetry"
 import { timestamp } from "@delivery/domain/Timestamp"
-import { Clock, Effect, Layer, Stream } from "effect"
-import { SecureRandom } from "effect/crypto"
+import { Clock, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { decodeJwt } from "jose"
-import { Deployments } from "../../src/catalog/Deployments.ts"
-import { Settings } from "../../src/Config.ts"
-import { Keyring } from "../../src/crypto/Keyring.ts"
-import { SigningKeys } from "../../src/crypto/SigningKeys.ts"
 import { isToken } from "../../src/crypto/Tokens.ts"
-import { Events } from "../../src/events/Events.ts"
-import { FileStore } from "../../src/files/FileStore.ts"
-import { Fixtures } from "../../src/testing/Fixtures.ts"
 import { Retries } from "../../src/testing/Retries.ts"
-import { TestRunFiles } from "../../src/testing/TestRunFiles.ts"
 import { TestRuns } from "../../src/testing/TestRuns.ts"
 import { answer, as, eventsOf, kindsOf, membersAndUp, whoMay } from "../identity/Scene.ts"
-import { attempt, type Deployed, finishBody, git, machine, makeDeployed, report, startBody, storages } from "./Scene.ts"
-
-const runLimit = 60_000
-const baseUrl = "https://delivery.example"
-
-const layerServices = Layer.mergeAll(Retries.layer, TestRunFiles.layer).pipe(
-  Layer.provideMerge(TestRuns.layer),
-  Layer.provideMerge([Deployments.layer, Fixtures.layer, FileStore.layerMemory]),
-  Layer.provideMerge([Events.layer, SigningKeys.layer]),
-  Layer.provideMerge(SecureRandom.layerWebCrypto),
-  Layer.provideMerge(Keyring.layerMemory),
-  Layer.provideMerge(Settings.layer({ BASE_URL: baseUrl, RUN_LIMIT_MS: String(runLimit) })),
-  Layer.provide([NodeFileSystem.layer, NodePath.layer])
-)
-
-const startOf = (fields: Partial<StartRetry> = {}): StartRetry => ({
-  passes: 2,
-  baseUrl: null,
-  git,
-  machine,
-  ...fields
-})
-
-const retried = (caseId: string, ...statuses: ReadonlyArray<"passed" | "failed">): RetryTestReport => ({
-  caseId,
-  attempts: statuses.map((status) => attempt(status))
-})
-
-const finishOf = (tests: FinishRetry["tests"], fields: Partial<FinishRetry> = {}): FinishRetry => ({
-  interrupted: false,
-  tests,
-  ...fields
-})
-
-/** Finished runs have two passed tests, a skipped one, and the failed ones that are named. */
-const startRun = Effect.fnUntraced(function* (
-  at: Deployed,
-  failed: ReadonlyArray<string>,
-  fields: Parameters<typeof finishBody>[0] = {},
-  by: Caller["Service"] = at.member
-) {
-  const runs = yield* TestRuns
-  const { number } = yield* as(by)(runs.start(startBody(at)))
-  const tests = [
-    report("p1"),
-    report("p2"),
-    report("s", { attempt: null }),
-    ...failed.map((caseId) => report(caseId, { attempt: attempt("failed"), title: `Title ${caseId}` }))
-  ]
-  yield* as(by)(runs.finish(number, finishBody({ tests, ...fields })))
-  return number
-})
+import { baseUrl, finishedRun, finishOf, layerServices, retried, runLimit, startOf, upload } from "./RetriesScene.ts"
+import { attempt, finishBody, git, makeDeployed, startBody, storages } from "./Scene.ts"
 
 const begin = Effect.andThen(TestClock.adjust(123), Clock.currentTimeMillis)
 
@@ -81,7 +21,7 @@ for (const storage of storages) {
         const [runs, retries] = [yield* TestRuns, yield* Retries]
         const at = yield* makeDeployed({ fixtureUrl: "https://fixtures.example" })
         const start = yield* begin
-        yield* startRun(at, ["b", "a"])
+        yield* finishedRun(at, ["b", "a"])
         const before = yield* as(at.viewer)(runs.get(1))
         const { fixture, semaphores, ...started } = yield* as(at.memberKey)(
           retries.start(1, startOf({ baseUrl: "https://other.example" }))
@@ -98,15 +38,15 @@ for (const storage of storages) {
         })
         assert.match(fixture!.scope, /^run-1-retry-1-[0-9a-f]{16}$/)
         assert.deepInclude(fixture, { url: "https://fixtures.example", expiresAt: timestamp(start + runLimit) })
-        assert.deepInclude(decodeJwt(fixture!.token), {
-          iss: baseUrl,
-          aud: "https://fixtures.example",
-          sub: `${at.workspace.id}/1/1`,
-          scope: fixture!.scope
-        })
+        const { aud, iss, scope, sub } = decodeJwt(fixture!.token)
+        assert.deepStrictEqual(
+          [iss, aud, sub, scope],
+          [baseUrl, "https://fixtures.example", `${at.workspace.id}/1/1`, fixture!.scope]
+        )
         assert.isTrue(isToken("stk_", semaphores.token))
-        assert.deepInclude(semaphores, {
+        assert.deepStrictEqual(semaphores, {
           url: `${baseUrl}/v1/workspaces/${at.workspace.slug}/semaphores`,
+          token: semaphores.token,
           expiresAt: timestamp(start + runLimit)
         })
         const running = {
@@ -217,7 +157,7 @@ for (const storage of storages) {
       Effect.gen(function* () {
         const [runs, retries] = [yield* TestRuns, yield* Retries]
         const at = yield* makeDeployed()
-        yield* startRun(at, ["a", "b"])
+        yield* finishedRun(at, ["a", "b"])
         const round = Effect.fnUntraced(function* (tests: FinishRetry["tests"], fields: Partial<FinishRetry> = {}) {
           const started = yield* as(at.member)(retries.start(1, startOf()))
           assert.strictEqual(started.fixture, null)
@@ -310,14 +250,14 @@ for (const storage of storages) {
         assert.strictEqual(yield* refused(1, other), "Conflict not_retryable")
         yield* as(at.member)(runs.finish(1, finishBody({ interrupted: true })))
         assert.strictEqual(yield* refused(1, other), "Conflict not_retryable")
-        yield* startRun(at, ["a"], { error: "No server" })
+        yield* finishedRun(at, ["a"], { error: "No server" })
         assert.strictEqual(yield* refused(2, other), "Conflict not_retryable")
-        yield* startRun(at, [], { tests: [] })
+        yield* finishedRun(at, [], { tests: [] })
         assert.strictEqual(yield* refused(3), "Conflict not_retryable")
-        yield* startRun(at, [])
+        yield* finishedRun(at, [])
         assert.strictEqual(yield* refused(4, other), "Conflict other_commit")
         assert.strictEqual(yield* refused(4), "Conflict nothing_to_retry")
-        yield* startRun(at, ["a"])
+        yield* finishedRun(at, ["a"])
         assert.strictEqual(yield* refused(5, { git: { ...git, sha: git.sha.toUpperCase() } }, at.memberKey), "ok")
         assert.strictEqual(yield* refused(5, other), "Conflict other_commit")
         assert.strictEqual(yield* refused(5), "Conflict retry_running")
@@ -328,7 +268,7 @@ for (const storage of storages) {
       Effect.gen(function* () {
         const [runs, retries] = [yield* TestRuns, yield* Retries]
         const at = yield* makeDeployed()
-        yield* startRun(at, ["a", "b", "c\uFFFD"])
+        yield* finishedRun(at, ["a", "b", "c\uFFFD"])
         const finish = (
           tests: FinishRetry["tests"],
           by: Caller["Service"] = at.memberKey,
@@ -383,7 +323,7 @@ for (const storage of storages) {
         assert.deepStrictEqual(statuses, ["incomplete", "incomplete", "incomplete"])
 
         const without = yield* makeDeployed()
-        yield* startRun(without, ["a"])
+        yield* finishedRun(without, ["a"])
         const started = yield* as(without.member)(retries.start(1, startOf({ fixtureUrl: "https://own.example" })))
         assert.strictEqual(started.fixture, null)
       })
@@ -393,7 +333,7 @@ for (const storage of storages) {
       Effect.gen(function* () {
         const [runs, retries] = [yield* TestRuns, yield* Retries]
         const at = yield* makeDeployed({ fixtureUrl: "https://fixtures.example" })
-        yield* startRun(at, ["a"])
+        yield* finishedRun(at, ["a"])
         const start = yield* begin
         yield* as(at.memberKey)(retries.start(1, startOf()))
         yield* TestClock.adjust(runLimit - 1)
@@ -440,21 +380,9 @@ for (const storage of storages) {
 
     it.effect("takes files from the publisher of what runs", () =>
       Effect.gen(function* () {
-        const [runs, retries, files] = [yield* TestRuns, yield* Retries, yield* TestRunFiles]
+        const [runs, retries] = [yield* TestRuns, yield* Retries]
         const at = yield* makeDeployed()
-        const upload = (by: Caller["Service"]) =>
-          answer(
-            as(by)(
-              files.upload({
-                run: 1,
-                path: "retry/a.txt",
-                contentType: "text/plain",
-                contentLength: "1",
-                body: Stream.succeed(new Uint8Array([1]))
-              })
-            )
-          )
-        const uploads = Effect.all([upload(at.member), upload(at.memberKey), upload(at.admin), upload(at.viewer)])
+        const uploads = Effect.forEach([at.member, at.memberKey, at.admin, at.viewer], (by) => upload(by, 1))
         const [mine, forbidden] = ["Conflict not_running", "Forbidden"]
         yield* as(at.member)(runs.start(startBody(at)))
         assert.deepStrictEqual(yield* uploads, ["ok", forbidden, forbidden, forbidden])
