@@ -71,11 +71,19 @@ export const verifyFixtureToken = async (
       error instanceof errors.JOSEError &&
       !(error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid) &&
       error.code !== "ERR_JOSE_GENERIC"
-    throw isOfToken ? new FixtureTokenError(`The fixture token is not valid: ${error.message}.`, { cause: error }) : error
+    throw isOfToken
+      ? new FixtureTokenError(`The fixture token is not valid: ${error.message}.`, { cause: error })
+      : error
   })
   const [workspaceId, run, retry, ...rest] = (payload.sub ?? "").split("/")
   const { exp, scope } = payload
-  if (workspaceId === undefined || run === undefined || rest.length > 0 || typeof scope !== "string" || exp === undefined)
+  if (
+    workspaceId === undefined ||
+    run === undefined ||
+    rest.length > 0 ||
+    typeof scope !== "string" ||
+    exp === undefined
+  )
     throw new FixtureTokenError("The fixture token is not valid: it is of no run.")
   return {
     scope,
