@@ -491,7 +491,7 @@ const eventsOf = (database: MemoryDatabase) => database.table<StoredEvent>("even
 const ofRun = (database: MemoryDatabase, runId: TestRunId): ReadonlyArray<MemoryRetry> =>
   retriesOf(database)
     .filter((retry) => retry.runId === runId)
-    .sort((a, b) => a.number - b.number)
+    .toSorted((a, b) => a.number - b.number)
 
 const show = (
   database: MemoryDatabase,

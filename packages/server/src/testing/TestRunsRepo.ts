@@ -25,6 +25,7 @@ import { actorColumns, actorJoins, type ActorRow, readActor, resolveActor } from
 import { column, texts } from "../storage/Arrays.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { date, dieOnSqlError, iso, isoOrNull } from "../storage/Sql.ts"
+import { searchGrams } from "./SearchGrams.ts"
 import { expired, foldSha, isRunning, runLabel, runPath, searchPart, searchText } from "./TestRunState.ts"
 
 /** What is known of a run when it starts. */
@@ -192,6 +193,11 @@ export class TestRunsRepo extends Context.Service<
                 ${date(run.startedAt)}::timestamptz, ${date(run.expiresAt)}::timestamptz
               from counted
               returning number, fixture_scope as scope
+            ), searchable as (
+              insert into test_run_grams (run_id, grams)
+              select ${run.id}::uuid, ${
+            column(searchGrams(run.workspaceId, searchText(run.git)), PgTypes.OID.int4, (gram) => gram)
+          } from counted
             ), told as (
               ${
             insertEvent(sql, event, "started", {
@@ -281,17 +287,40 @@ export class TestRunsRepo extends Context.Service<
 
         list: (workspaceId, filter, limit) => {
           const always = conditions(workspaceId, filter)
+          const shown = (ids: Statement.Fragment) =>
+            sql<SqlRow>`select ${columns}, ${publisher}
+              from (${ids}) as page join test_runs r on r.id = page.id ${joins}
+              order by r.number desc`.pipe(Effect.map((rows) => rows.map(readRun)), dieOnSqlError)
           const q = filter.q
-          // Each part of `q` has its own index to go by; together they would have none.
-          const ids = q === undefined
-            ? page(always, limit)
-            : sql`(${page([...always, sql`r.search like ${`%${escapeLike(searchPart(q))}%`}`], limit)})
+          if (q === undefined) return shown(page(always, limit))
+
+          const part = searchPart(q)
+          const hasPart = sql`r.search like ${`%${escapeLike(part)}%`}`
+          const isSha = sql`${sha} between ${foldSha(q)} and ${foldSha(q) + last}`
+          /** From the newest run on, comparing at most so many one by one. */
+          const scan = (window: number) =>
+            shown(sql`select r.id, r.number from (
+              select r.id, r.number, r.search, r.git_sha from test_runs r where ${sql.and(always)}
+              order by r.number desc limit ${sql.literal(String(window))}
+            ) r where ${hasPart} or ${isSha} order by r.number desc limit ${sql.literal(String(limit))}`)
+          const grams = searchGrams(workspaceId, part)
+          const candidates = sql`select run_id from test_run_grams
+            where grams @> ${column(grams, PgTypes.OID.int4, (gram) => gram)}`
+          return Effect.gen(function*() {
+            // What many runs have fills a page from the newest of them.
+            const newest = yield* scan(searchWindow)
+            if (newest.length === limit || grams.length === 0) {
+              return newest.length === limit ? newest : yield* scan(maxNumber)
+            }
+            // What few have is found by an index: parts by their grams, commits by their beginning.
+            const [counted] = yield* dieOnSqlError(sql<{ readonly count: number }>`select count(*)::int as count
+              from (${candidates} limit ${sql.literal(String(maxCandidates + 1))}) some`)
+            if ((counted?.count ?? 0) > maxCandidates) return yield* scan(maxNumber)
+            return yield* shown(sql`(${page([...always, hasPart, sql`r.id in (${candidates})`], limit)})
               union
-              (${page([...always, sql`${sha} between ${foldSha(q)} and ${foldSha(q) + last}`], limit)})
-              order by number desc limit ${sql.literal(String(limit))}`
-          return sql<SqlRow>`select ${columns}, ${publisher}
-            from (${ids}) as page join test_runs r on r.id = page.id ${joins}
-            order by r.number desc`.pipe(Effect.map((rows) => rows.map(readRun)), dieOnSqlError)
+              (${page([...always, isSha], limit)})
+              order by number desc limit ${sql.literal(String(limit))}`)
+          })
         },
 
         lock: (id) =>
@@ -411,6 +440,11 @@ export class TestRunsRepo extends Context.Service<
     })
   )
 }
+
+/** How many of the newest runs are compared with `q` before an index is asked. */
+const searchWindow = 1_000
+/** What more runs may have is found sooner by comparing them one by one, newest first. */
+const maxCandidates = 2_000
 
 /** The greatest character: what begins with a text lies between it and it followed by this. */
 const last = "\u{10FFFF}"

@@ -163,7 +163,7 @@ for (const storage of storages) {
           Effect.gen(function*() {
             const currentDate = new Date(yield* Clock.currentTimeMillis)
             for (const { jwks } of [first, second]) {
-              const published = createLocalJWKSet(yield* jwks)
+              const published = createLocalJWKSet({ keys: [...(yield* jwks).keys] })
               for (const token of tokens) yield* Effect.promise(() => jwtVerify(token, published, { currentDate }))
             }
           })

@@ -1,5 +1,23 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { searchGrams } from "../../testing/SearchGrams.ts"
+
+/** Makes the runs that have none yet findable by parts of their branch and subject. */
+export const addGrams = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  for (let after = "00000000-0000-0000-0000-000000000000"; ;) {
+    const runs = yield* sql<{ readonly id: string; readonly workspaceId: string; readonly search: string }>`
+      select id, workspace_id as "workspaceId", search from test_runs where id > ${after} order by id limit 1000`
+    const last = runs.at(-1)
+    if (last === undefined) return
+    after = last.id
+    const grams = runs.map(({ id, search, workspaceId }) => ({ id, grams: searchGrams(workspaceId, search) }))
+    yield* sql`insert into test_run_grams (run_id, grams)
+      select (run->>'id')::uuid, array(select jsonb_array_elements_text(run->'grams')::integer)
+      from jsonb_array_elements(${JSON.stringify(grams)}::text::jsonb) run
+      on conflict do nothing`
+  }
+})
 
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -67,6 +85,14 @@ export default Effect.gen(function* () {
     constraint test_run_attempts_test foreign key (run_id, case_id) references test_run_tests,
     constraint test_run_attempts_retry foreign key (run_id, retry) references test_run_retries (run_id, number)
   )`
+
+  // Finds the runs whose `search` has a part. Beside the runs, whose rows change: this is written once.
+  yield* sql`create table test_run_grams (
+    run_id uuid primary key,
+    grams integer[] not null
+  )`
+  yield* addGrams
+  yield* sql`create index test_run_grams_grams on test_run_grams using gin (grams)`
 
   // When a signing key is gone from the published set; null for the newest.
   yield* sql`alter table signing_keys add column retires_at timestamptz`
