@@ -1,4 +1,3 @@
-// oxlint-disable no-restricted-imports -- Only the tests know Node: here they run the linter.
 import { DeliveryApi } from "@delivery/domain/Api"
 import { transform } from "@delivery/domain/OpenApi"
 import { assert, describe, it } from "@effect/vitest"

@@ -34,7 +34,7 @@ export class SigningKeysRepo extends Context.Service<
 >()("@delivery/server/crypto/SigningKeysRepo") {
   static readonly layerSql = Layer.effect(
     SigningKeysRepo,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       return SigningKeysRepo.of({
         list: sql<SqlRow>`select generation, kid, public_key as "publicKey", sealed_private_key as "sealedPrivateKey",
@@ -57,20 +57,19 @@ export class SigningKeysRepo extends Context.Service<
               update signing_keys older set retires_at = ${date(retireOlder)}
               from made where older.generation < made.generation and older.retires_at is null`)
           ),
-        retire: (now) =>
-          dieOnSqlError(Effect.asVoid(sql`delete from signing_keys where retires_at <= ${date(now)}`))
+        retire: (now) => dieOnSqlError(Effect.asVoid(sql`delete from signing_keys where retires_at <= ${date(now)}`))
       })
     })
   )
 
   static readonly layerMemory = Layer.effect(
     SigningKeysRepo,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const memory = yield* MemoryStorage
       return SigningKeysRepo.of({
         list: memory.read((database) =>
-          Array.from(database.table<StoredSigningKey>("signing_keys").values()).sort((a, b) =>
-            b.generation - a.generation
+          Array.from(database.table<StoredSigningKey>("signing_keys").values()).toSorted(
+            (a, b) => b.generation - a.generation
           )
         ),
         insert: (key, retireOlder) =>

@@ -18,15 +18,13 @@ export class Storage extends Context.Service<
   /** PostgreSQL or the embedded database. */
   static readonly layerSql = Layer.effect(
     Storage,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       return Storage.of({
         transaction: (effect) => dieOnSqlError(sql.withTransaction(effect)),
         snapshot: (reads) =>
           dieOnSqlError(
-            sql.withTransaction(
-              Effect.andThen(sql`set transaction isolation level repeatable read, read only`, reads)
-            )
+            sql.withTransaction(Effect.andThen(sql`set transaction isolation level repeatable read, read only`, reads))
           ),
         ping: dieOnSqlError(Effect.asVoid(sql`select 1`))
       })
@@ -35,7 +33,7 @@ export class Storage extends Context.Service<
 
   static readonly layerMemory = Layer.effect(
     Storage,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const memory = yield* MemoryStorage
       return Storage.of({ transaction: memory.transaction, snapshot: memory.transaction, ping: Effect.void })
     })

@@ -130,7 +130,10 @@ export class Retries extends Context.Service<
           const isOld = retry.state === "running" && found.counts.failed !== retry.testCount
           const run = isOld ? ((yield* runs.find(access.workspace.id, number)) ?? found) : found
           if (!isSameActor(retry.publisher, access.actor)) {
-            return yield* new Forbidden({ message: "Only the publisher of the retry may do this." })
+            return yield* new Forbidden({
+              message: "Only the publisher of the retry may do this.",
+              reason: "not_publisher"
+            })
           }
           // While the retry runs, nothing else changes the run's tests and counts; if it no longer does, nothing is stored.
           const outcome = retryOutcome(report, retry, yield* repo.tests(run.id))

@@ -12,7 +12,9 @@ interface Stateful {
 export const isRunning = (run: Stateful, now: Timestamp): boolean => run.state === "running" && run.expiresAt > now
 
 /** What a run or retry becomes when its time is up. */
-export const expired = <Run extends Stateful & { readonly cleanup: Cleanup | null; readonly finishedAt: Timestamp | null }>(
+export const expired = <
+  Run extends Stateful & { readonly cleanup: Cleanup | null; readonly finishedAt: Timestamp | null }
+>(
   run: Run
 ): Run => ({
   ...run,
@@ -31,7 +33,8 @@ export const runLabel = "Run "
 /** What events say of a retry. */
 export const retryLabel = { retry: "Retry ", ofRun: " of run " }
 
-export const labelOfRetry = (run: number, retry: number): string => `${retryLabel.retry}${retry}${retryLabel.ofRun}${run}`
+export const labelOfRetry = (run: number, retry: number): string =>
+  `${retryLabel.retry}${retry}${retryLabel.ofRun}${run}`
 
 /** The page of a run below its workspace's: followed by its number. */
 export const runPath = "test-runs/"

@@ -12,7 +12,7 @@ import {
   type TestRunPage,
   type TestRunSummary
 } from "@delivery/domain/testing/TestRun"
-import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
+import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Deployments } from "../catalog/Deployments.ts"
@@ -67,7 +67,7 @@ export class TestRuns extends Context.Service<
 >()("@delivery/server/testing/TestRuns") {
   static readonly layer = Layer.effect(
     TestRuns,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const random = yield* SecureRandom.SecureRandom
       const { baseUrl, runLimitMillis } = yield* Settings
       const storage = yield* Storage
@@ -80,7 +80,7 @@ export class TestRuns extends Context.Service<
       const now = Effect.map(Clock.currentTimeMillis, timestamp)
       const summary = (access: Access, run: ShownTestRun) => summaryOf(baseUrl, access, run)
 
-      const publishing = Effect.fnUntraced(function*(number: number) {
+      const publishing = Effect.fnUntraced(function* (number: number) {
         const access = yield* atLeast("member")
         const run = yield* repo.find(access.workspace.id, number)
         if (run === undefined) return yield* NotFound.of("test run")
@@ -97,7 +97,7 @@ export class TestRuns extends Context.Service<
       return TestRuns.of({
         publishing,
 
-        list: Effect.fn("TestRuns.list")(function*({ cursor, environment, mine, product, ...filter }: TestRunQuery) {
+        list: Effect.fn("TestRuns.list")(function* ({ cursor, environment, mine, product, ...filter }: TestRunQuery) {
           const access = yield* anyRole
           const workspaceId = access.workspace.id
           const found = yield* repo.list(
@@ -115,73 +115,82 @@ export class TestRuns extends Context.Service<
           return { runs, nextCursor: found.length > runsPageSize ? (runs.at(-1)?.number ?? null) : null }
         }),
 
-        start: Effect.fn("TestRuns.start")(function*(input: StartTestRun) {
-          const access = yield* atLeast("member")
-          const { workspace } = access
-          const { deployment, environment, product } = yield* deployments.target(
-            workspace.id,
-            input.product,
-            input.environment
-          )
-          if (product.archived || environment.archived) {
-            return yield* new Conflict({
-              message: `The ${product.archived ? "product" : "environment"} is archived.`,
-              reason: "archived"
-            })
-          }
-          if (deployment === undefined) {
-            return yield* new Conflict({
-              message: "The product has no deployment in the environment.",
-              reason: "not_deployed"
-            })
-          }
+        start: Effect.fn("TestRuns.start")(
+          function* (input: StartTestRun) {
+            const access = yield* atLeast("member")
+            const { workspace } = access
+            const { deployment, environment, product } = yield* deployments.target(
+              workspace.id,
+              input.product,
+              input.environment
+            )
+            if (product.archived || environment.archived) {
+              return yield* new Conflict({
+                message: `The ${product.archived ? "product" : "environment"} is archived.`,
+                reason: "archived"
+              })
+            }
+            if (deployment === undefined) {
+              return yield* new Conflict({
+                message: "The product has no deployment in the environment.",
+                reason: "not_deployed"
+              })
+            }
 
-          const id = yield* nextId<TestRunId>()
-          const token = yield* makeToken("stk_")
-          const scopeKey = Buffer.from(yield* random.randomBytes(8)).toString("hex")
-          const fixtureUrl = input.fixtureUrl ?? deployment.fixtureUrl
-          const millis = yield* Clock.currentTimeMillis
-          const expiresAt = timestamp(millis + runLimitMillis)
-          const { number, scope } = yield* repo.start(
-            {
-              id,
-              workspaceId: workspace.id,
-              productId: product.id,
-              environmentId: environment.id,
-              publisher: access.actor,
-              baseUrl: input.baseUrl,
-              deploymentBaseUrl: deployment.baseUrl,
-              deploymentVersion: deployment.version,
-              git: input.git,
-              machine: input.machine,
-              selection: input.selection,
-              tokenHash: hashToken(token),
-              fixture: fixtureUrl === null ? null : { url: fixtureUrl, scopeKey },
-              startedAt: timestamp(millis),
-              expiresAt
-            },
-            yield* events.make(access, { kind: "run_started", subject: { type: "run", id, label: "", path: "" } })
-          )
-          return {
-            number,
-            url: urlOf(baseUrl, workspace.slug, number),
-            fixture: scope === null || fixtureUrl === null
-              ? null
-              : yield* fixtures.access({ workspaceId: workspace.id, number }, { scope, url: fixtureUrl, expiresAt }),
-            semaphores: { url: `${baseUrl}/v1/workspaces/${workspace.slug}/semaphores`, token, expiresAt }
-          }
-        }, Effect.provideService(SecureRandom.SecureRandom, random)),
+            const id = yield* nextId<TestRunId>()
+            const token = yield* makeToken("stk_")
+            const scopeKey = Buffer.from(yield* random.randomBytes(8)).toString("hex")
+            const fixtureUrl = input.fixtureUrl ?? deployment.fixtureUrl
+            const millis = yield* Clock.currentTimeMillis
+            const expiresAt = timestamp(millis + runLimitMillis)
+            const { number, scope } = yield* repo.start(
+              {
+                id,
+                workspaceId: workspace.id,
+                productId: product.id,
+                environmentId: environment.id,
+                publisher: access.actor,
+                baseUrl: input.baseUrl,
+                deploymentBaseUrl: deployment.baseUrl,
+                deploymentVersion: deployment.version,
+                git: input.git,
+                machine: input.machine,
+                selection: input.selection,
+                tokenHash: hashToken(token),
+                fixture: fixtureUrl === null ? null : { url: fixtureUrl, scopeKey },
+                startedAt: timestamp(millis),
+                expiresAt
+              },
+              yield* events.make(access, { kind: "run_started", subject: { type: "run", id, label: "", path: "" } })
+            )
+            return {
+              number,
+              url: urlOf(baseUrl, workspace.slug, number),
+              fixture:
+                scope === null || fixtureUrl === null
+                  ? null
+                  : yield* fixtures.access(
+                      { workspaceId: workspace.id, number },
+                      { scope, url: fixtureUrl, expiresAt }
+                    ),
+              semaphores: { url: `${baseUrl}/v1/workspaces/${workspace.slug}/semaphores`, token, expiresAt }
+            }
+          },
+          Effect.provideService(SecureRandom.SecureRandom, random)
+        ),
 
-        get: Effect.fn("TestRuns.get")(function*(number: number) {
+        get: Effect.fn("TestRuns.get")(function* (number: number) {
           const access = yield* anyRole
-          const found = yield* storage.snapshot(Effect.gen(function*() {
-            const run = yield* repo.find(access.workspace.id, number)
-            if (run === undefined) return yield* NotFound.of("test run")
-            // Before it ends a run has no tests, and none but a finished one has retries.
-            const tests = run.state === "running" ? [] : yield* repo.tests(run.id)
-            const retries = run.state === "finished" ? yield* retriesRepo.list(run.id) : []
-            return { run, tests, retries, attempts: retries.length === 0 ? [] : yield* retriesRepo.attempts(run.id) }
-          }))
+          const found = yield* storage.snapshot(
+            Effect.gen(function* () {
+              const run = yield* repo.find(access.workspace.id, number)
+              if (run === undefined) return yield* NotFound.of("test run")
+              // Before it ends a run has no tests, and none but a finished one has retries.
+              const tests = run.state === "running" ? [] : yield* repo.tests(run.id)
+              const retries = run.state === "finished" ? yield* retriesRepo.list(run.id) : []
+              return { run, tests, retries, attempts: retries.length === 0 ? [] : yield* retriesRepo.attempts(run.id) }
+            })
+          )
           const at = yield* now
           return {
             ...summary(access, asOf(found.run, at)),
@@ -190,7 +199,7 @@ export class TestRuns extends Context.Service<
           }
         }),
 
-        finish: Effect.fn("TestRuns.finish")(function*(number: number, report: FinishTestRun) {
+        finish: Effect.fn("TestRuns.finish")(function* (number: number, report: FinishTestRun) {
           const tests = report.tests.map(recordTest)
           // Ids that differ in what cannot be stored become equal.
           if (new Set(tests.map((test) => test.caseId)).size < tests.length) {
@@ -205,11 +214,14 @@ export class TestRuns extends Context.Service<
             ...outcome(report, tests),
             durationMs: report.durationMs,
             finishedAt: yield* now,
-            cleanup: run.cleanup === null ? null : {
-              status: report.cleanup?.status ?? ("incomplete" as const),
-              deleted: report.cleanup?.deleted ?? null,
-              remaining: report.cleanup?.remaining ?? null
-            }
+            cleanup:
+              run.cleanup === null
+                ? null
+                : {
+                    status: report.cleanup?.status ?? ("incomplete" as const),
+                    deleted: report.cleanup?.deleted ?? null,
+                    remaining: report.cleanup?.remaining ?? null
+                  }
           }
           const event = yield* events.make(access, {
             kind: finished.state === "finished" ? "run_finished" : "run_interrupted",
@@ -217,13 +229,12 @@ export class TestRuns extends Context.Service<
             changes: finished.result === null ? [] : [{ field: "result", from: null, to: finished.result }]
           })
           if (!(yield* repo.finish(run.id, finished, tests, event))) return yield* notRunning
-          const cleanup = run.cleanup === null || finished.cleanup === null
-            ? null
-            : { ...run.cleanup, ...finished.cleanup }
+          const cleanup =
+            run.cleanup === null || finished.cleanup === null ? null : { ...run.cleanup, ...finished.cleanup }
           return summary(access, { ...run, ...finished, cleanup })
         }),
 
-        expire: Effect.gen(function*() {
+        expire: Effect.gen(function* () {
           const ids = Effect.replicateEffect(nextId<EventId>(), expiryBatch)
           for (let expired = expiryBatch; expired === expiryBatch;) {
             expired = (yield* repo.expire(yield* now, yield* ids)).length
@@ -252,9 +263,10 @@ const shownRetry = ({ expiresAt: _, id: __, publisher: ___, ...retry }: ShownRet
 const expiryBatch = 100
 
 const notPublisher = Effect.suspend(() =>
-  Effect.fail(new Forbidden({ message: "Only the publisher of the run may do this." }))
+  Effect.fail(new Forbidden({ message: "Only the publisher of the run may do this.", reason: "not_publisher" }))
 )
 
-const notRunning = Effect.suspend(() =>
+/** What a call that needs a running run fails with. */
+export const notRunning = Effect.suspend(() =>
   Effect.fail(new Conflict({ message: "The run is no longer running.", reason: "not_running" }))
 )

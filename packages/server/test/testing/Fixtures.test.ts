@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { WorkspaceId } from "@delivery/domain/Ids"
+import type { JsonWebKeySet } from "@delivery/domain/SystemApi"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -30,17 +31,20 @@ const expiresAt = timestamp(start + 3_600_000)
 const fixture = { scope: "run-12-0a1b", url: "https://fixtures.example/api/", expiresAt }
 const workspaceId = newId<WorkspaceId>()
 
-const access = Effect.gen(function*() {
+/** What a deployment verifies tokens with. */
+const verifier = ({ keys }: JsonWebKeySet) => createLocalJWKSet({ keys: [...keys] })
+
+const access = Effect.gen(function* () {
   return yield* (yield* Fixtures).access({ workspaceId, number: 12 }, fixture)
 })
 
 describe("Fixtures", () => {
   it.effect("gives a token that the published keys verify, with all of its claims", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { token, ...rest } = yield* access
       assert.deepStrictEqual(rest, fixture)
       const jwks = yield* (yield* SigningKeys).jwks
-      const keys = createLocalJWKSet(jwks)
+      const keys = verifier(jwks)
       const { payload, protectedHeader } = yield* Effect.promise(() =>
         jwtVerify(token, keys, {
           issuer: "https://delivery.example",
@@ -58,27 +62,34 @@ describe("Fixtures", () => {
         exp: Math.floor(Date.parse(expiresAt) / 1000)
       })
       assert.deepStrictEqual(protectedHeader, { alg: "EdDSA", kid: jwks.keys[0]!.kid, typ: "JWT" })
-    }).pipe(Effect.provide(layerServices)))
+    }).pipe(Effect.provide(layerServices))
+  )
 
   it.effect("gives a token that ends, and is for one Fixture API alone", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { token } = yield* access
-      const keys = createLocalJWKSet(yield* (yield* SigningKeys).jwks)
+      const keys = verifier(yield* (yield* SigningKeys).jwks)
       const verify = (options: object) =>
-        Effect.promise(() => jwtVerify(token, keys, options).then(() => "ok", (error: { code: string }) => error.code))
+        Effect.promise(() =>
+          jwtVerify(token, keys, options).then(
+            () => "ok",
+            (error: { code: string }) => error.code
+          )
+        )
       assert.strictEqual(yield* verify({ currentDate: new Date(Date.parse(expiresAt) - 1_000) }), "ok")
       assert.strictEqual(yield* verify({ currentDate: new Date(expiresAt) }), "ERR_JWT_EXPIRED")
       assert.strictEqual(
         yield* verify({ currentDate: new Date(start), audience: "https://other.example" }),
         "ERR_JWT_CLAIM_VALIDATION_FAILED"
       )
-    }).pipe(Effect.provide(layerServices)))
+    }).pipe(Effect.provide(layerServices))
+  )
 })
 
 describe("SigningKeys", () => {
   it.effect("are replaced after 30 days", () =>
-    Effect.gen(function*() {
-      const kids = Effect.gen(function*() {
+    Effect.gen(function* () {
+      const kids = Effect.gen(function* () {
         yield* TestClock.adjust("1 minute")
         // Keys are made in real time.
         yield* TestClock.withLive(Effect.sleep(100))
@@ -94,8 +105,13 @@ describe("SigningKeys", () => {
       yield* TestClock.adjust("7 hours")
       assert.deepStrictEqual(yield* kids, [replaced[0]])
     }).pipe(
-      Effect.provide([SigningKeysRepo.layerMemory.pipe(Layer.provide(MemoryStorage.layer)), Keyring.layerMemory, Settings.layer({})])
-    ))
+      Effect.provide([
+        SigningKeysRepo.layerMemory.pipe(Layer.provide(MemoryStorage.layer)),
+        Keyring.layerMemory,
+        Settings.layer({})
+      ])
+    )
+  )
 })
 
 const vaultKey = (id: string) => `${id}:${randomBytes(32).toString("base64")}`
@@ -103,7 +119,7 @@ const vaultKey = (id: string) => `${id}:${randomBytes(32).toString("base64")}`
 for (const storage of storages) {
   describe(`SigningKeys on ${storage.name}`, () => {
     it.effect("are made once by servers that start at once, and kept", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const keys = vaultKey("a")
         const server = (vaultKeys: string) =>
           Layer.build(
@@ -119,7 +135,7 @@ for (const storage of storages) {
         const sets = yield* Effect.forEach(servers, (server) => server.jwks)
         for (const set of sets) assert.deepStrictEqual(set, sets[0]!)
         assert.strictEqual(sets[0]!.keys.length, 1)
-        const published = createLocalJWKSet(sets[0]!)
+        const published = verifier(sets[0]!)
         for (const server of servers) {
           const token = yield* server.sign({ sub: "x" })
           assert.strictEqual((yield* Effect.promise(() => jwtVerify(token, published))).payload.sub, "x")
@@ -135,10 +151,11 @@ for (const storage of storages) {
 
         const [stored] = yield* (yield* SigningKeysRepo).list
         assert.match(stored!.sealedPrivateKey, /^v1:a:/)
-      }).pipe(Effect.provide(storage.layer)))
+      }).pipe(Effect.provide(storage.layer))
+    )
 
     it.effect("are replaced without an end to any token", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const limit = 3_600_000
         const keyring = vaultKey("a")
         const server = Layer.build(
@@ -154,13 +171,15 @@ for (const storage of storages) {
         ).pipe(Effect.flatMap((context) => Effect.provideContext(SigningKeys, context)))
         const [first, second] = [yield* server, yield* server]
         const kidOf = (token: string) => decodeProtectedHeader(token).kid!
-        const kids = Effect.forEach([first, second], ({ jwks }) => Effect.map(jwks, ({ keys }) => keys.map((key) => key.kid)))
-        const sign = Effect.gen(function*() {
+        const kids = Effect.forEach([first, second], ({ jwks }) =>
+          Effect.map(jwks, ({ keys }) => keys.map((key) => key.kid))
+        )
+        const sign = Effect.gen(function* () {
           const now = yield* Clock.currentTimeMillis
           return yield* Effect.forEach([first, second], ({ sign }) => sign({ exp: Math.floor((now + limit) / 1000) }))
         })
         const verify = (tokens: ReadonlyArray<string>) =>
-          Effect.gen(function*() {
+          Effect.gen(function* () {
             const currentDate = new Date(yield* Clock.currentTimeMillis)
             for (const { jwks } of [first, second]) {
               const published = createLocalJWKSet({ keys: [...(yield* jwks).keys] })
@@ -168,11 +187,17 @@ for (const storage of storages) {
             }
           })
         /** Lets minutes pass until both servers publish and sign with these. */
-        const until = Effect.fnUntraced(function*(minutes: number, published: ReadonlyArray<string>, signing: string) {
+        const until = Effect.fnUntraced(function* (minutes: number, published: ReadonlyArray<string>, signing: string) {
           yield* TestClock.adjust(minutes * 60_000)
-          const isSo = Effect.gen(function*() {
+          const isSo = Effect.gen(function* () {
             const all = [yield* kids, (yield* sign).map(kidOf)]
-            return JSON.stringify(all) === JSON.stringify([[published, published], [signing, signing]])
+            return (
+              JSON.stringify(all) ===
+              JSON.stringify([
+                [published, published],
+                [signing, signing]
+              ])
+            )
           })
           // A refresh that is still under way when time passes begins its minute later.
           for (let i = 0; !(yield* isSo) && i < 300; i++) {
@@ -196,6 +221,7 @@ for (const storage of storages) {
         yield* verify([last[0]!])
         yield* until(30, [renewed], renewed)
         yield* verify(yield* sign)
-      }).pipe(Effect.provide(storage.layer), Effect.scoped))
+      }).pipe(Effect.provide(storage.layer), Effect.scoped)
+    )
   })
 }
