@@ -166,6 +166,11 @@ describe("HttpUrl", () => {
   it("refuses everything else", () => {
     for (const text of [
       "",
+      "https://",
+      "https://shop.example ",
+      "https://shop.example/\nb",
+      "https://shop.example/\tb",
+      "https://shop.example/\u0001",
       "shop.example",
       "/path",
       "//shop.example",
