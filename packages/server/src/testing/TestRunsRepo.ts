@@ -320,7 +320,7 @@ export class TestRunsRepo extends Context.Service<
             }
             // What few have is found by an index: parts by their grams, commits by their beginning.
             const [counted] = yield* dieOnSqlError(sql<{ readonly count: number }>`select count(*)::int as count
-              from (${candidates} limit ${sql.literal(String(maxCandidates + 1))}) some`)
+              from (${candidates} limit ${sql.literal(String(maxCandidates + 1))}) found`)
             if ((counted?.count ?? 0) > maxCandidates) return yield* scan(maxNumber)
             return yield* shown(sql`(${page([...always, hasPart, sql`r.id in (${candidates})`], limit)})
               union
