@@ -35,7 +35,7 @@ const failedRun = async (owner: Http, fields: Parameters<typeof newDeployment>[1
 onEachServer("Retries over HTTP", (test) => {
   test("start with 201 and finish with the run", async (owner) => {
     const workspace = await failedRun(owner, { fixtureUrl: "https://fixtures.shop.example" })
-    const started = await workspace.post<StartedRetry>("/test-runs/1/retries", startOf({ passes: 1 }))
+    const started = await workspace.post<StartedRetry>("test-runs/1/retries", startOf({ passes: 1 }))
     assert.sameMembers(Object.keys(started), [
       "retry",
       "requiredPasses",
@@ -50,7 +50,7 @@ onEachServer("Retries over HTTP", (test) => {
       { caseId: "b", title: "b", file: "b.spec.ts", nextAttempt: 2 }
     ])
     assert.deepStrictEqual(started.environment, { slug: "staging", class: "non-production" })
-    const put = await workspace.send("PUT", "/test-runs/1/files/retry/a.txt", { body: "hello" })
+    const put = await workspace.send("PUT", "test-runs/1/files/retry/a.txt", { body: "hello" })
     assert.strictEqual(put.status, 201)
     const body = {
       ...finishOf(
@@ -60,7 +60,7 @@ onEachServer("Retries over HTTP", (test) => {
       cleanup: { status: "complete", deleted: 1, remaining: 0 },
       unknown: true
     }
-    const summary = await workspace.post<TestRunSummary>("/test-runs/1/retries/1/finish", body, 200)
+    const summary = await workspace.post<TestRunSummary>("test-runs/1/retries/1/finish", body, 200)
     const { retries, tests, ...rest } = await getRun(workspace, 1)
     assert.deepStrictEqual(summary, rest)
     assert.deepInclude(summary, { result: "failed", passRate: 2 / 3, firstAttemptPassRate: 1 / 3 })
@@ -87,14 +87,14 @@ onEachServer("Retries over HTTP", (test) => {
         ["c", "passed", null, 1]
       ]
     )
-    await workspace.refuse("409 not_running", "PUT", "/test-runs/1/files/late.txt", "x")
-    await workspace.refuse("409 not_running", "POST", "/test-runs/1/retries/1/finish", finishOf())
+    await workspace.refuse("409 not_running", "PUT", "test-runs/1/files/late.txt", "x")
+    await workspace.refuse("409 not_running", "POST", "test-runs/1/retries/1/finish", finishOf())
   })
 
   test("are checked in the contract's order", async (owner) => {
     const workspace = await failedRun(owner)
     const [member, viewer] = [await join(workspace, "member"), await join(workspace, "viewer")]
-    const path = "/test-runs/1/retries"
+    const path = "test-runs/1/retries"
     await workspace.as(undefined).refuse("401", "POST", path, {})
     for (const passes of [0, 6, 1.5, "2", null]) {
       await workspace.in("nowhere").refuse("400 passes", "POST", path, startOf({ passes: passes as number }))
@@ -104,9 +104,9 @@ onEachServer("Retries over HTTP", (test) => {
     }
     await workspace.refuse("400 fixtureUrl", "POST", path, startOf({ fixtureUrl: "ftp://x" }))
     await workspace.in("nowhere").refuse("404 workspace", "POST", path, startOf())
-    await viewer.refuse("403", "POST", "/test-runs/9/retries", startOf())
-    await workspace.refuse("404 test run", "POST", "/test-runs/9/retries", startOf())
-    await workspace.refuse("404 test run", "POST", "/test-runs/one/retries", startOf())
+    await viewer.refuse("403 role_too_low", "POST", "test-runs/9/retries", startOf())
+    await workspace.refuse("404 test run", "POST", "test-runs/9/retries", startOf())
+    await workspace.refuse("404 test run", "POST", "test-runs/one/retries", startOf())
     await workspace.refuse("409 other_commit", "POST", path, startOf({ git: { ...git, sha: "abc" } }))
     const key = await accountKey(workspace, "member")
     await key.post(path, startOf())
@@ -127,23 +127,23 @@ onEachServer("Retries over HTTP", (test) => {
     ]
     for (const [expected, body] of wrong) await workspace.in("nowhere").refuse(expected, "POST", finish, body)
     await workspace.in("nowhere").refuse("404 workspace", "POST", finish, finishOf())
-    await viewer.refuse("403", "POST", `${path}/9/finish`, finishOf())
+    await viewer.refuse("403 role_too_low", "POST", `${path}/9/finish`, finishOf())
     await key.refuse("404 retry", "POST", `${path}/2/finish`, finishOf())
     await key.refuse("404 retry", "POST", `${path}/x/finish`, finishOf())
-    await member.refuse("403", "POST", finish, finishOf({ caseId: "none", attempts: [] }))
+    await member.refuse("403 not_publisher", "POST", finish, finishOf({ caseId: "none", attempts: [] }))
     await key.refuse("400 tests", "POST", finish, finishOf({ caseId: "none", attempts: [] }))
     await key.refuse("400 tests", "POST", finish, finishOf({ caseId: "c", attempts: [ran] }))
     await key.post(finish, finishOf(), 200)
     await key.refuse("400 tests", "POST", finish, finishOf({ caseId: "none", attempts: [] }))
     await key.refuse("409 not_running", "POST", finish, finishOf({ caseId: "a", attempts: [ran] }))
-    await workspace.refuse("403", "POST", finish, finishOf({ caseId: "a", attempts: [ran] }))
+    await workspace.refuse("403 not_publisher", "POST", finish, finishOf({ caseId: "a", attempts: [ran] }))
   })
 
   test("take reports of many megabytes", async (owner) => {
     const workspace = await failedRun(owner)
-    await workspace.post("/test-runs/1/retries", startOf())
+    await workspace.post("test-runs/1/retries", startOf())
     const attempts = Array.from({ length: 100 }, () => attempt("failed", { errorStack: "x".repeat(50_000) }))
-    const answer: Answer = await workspace.send("POST", "/test-runs/1/retries/1/finish", {
+    const answer: Answer = await workspace.send("POST", "test-runs/1/retries/1/finish", {
       json: finishOf({ caseId: "a", attempts }, { caseId: "b", attempts })
     })
     assert.strictEqual(refusal(answer), "200")

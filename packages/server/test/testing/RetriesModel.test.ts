@@ -148,7 +148,7 @@ const startRun = (by: Who) =>
   new Command(
     `startRun(${by})`,
     (model) => {
-      if (by === "viewer") return "Forbidden"
+      if (by === "viewer") return "Forbidden role_too_low"
       const until = model.now + runLimit
       model.runs.push({ by, until, state: "running", error: false, passedFirst: 0, tests: new Map(), retries: [] })
       return "ok"
@@ -161,9 +161,9 @@ const finishRun = (number: number, by: Who, statuses: ReadonlyArray<Status | "sk
     `finishRun(${number}, ${by}, ${statuses.join()}, ${how})`,
     (model) => {
       const run = model.runs[number - 1]
-      if (by === "viewer") return "Forbidden"
+      if (by === "viewer") return "Forbidden role_too_low"
       if (run === undefined) return "NotFound"
-      if (run.by !== by) return "Forbidden"
+      if (run.by !== by) return "Forbidden not_publisher"
       if (run.state !== "running") return "Conflict not_running"
       run.state = how === "interrupted" ? "interrupted" : "finished"
       run.error = how === "error" || statuses.length === 0
@@ -199,7 +199,7 @@ const startRetry = (number: number, by: Who, passes: number, isSameCommit: boole
     `startRetry(${number}, ${by}, ${passes}, ${isSameCommit})`,
     (model) => {
       const run = model.runs[number - 1]
-      if (by === "viewer") return "Forbidden"
+      if (by === "viewer") return "Forbidden role_too_low"
       if (run === undefined) return "NotFound"
       if (run.state !== "finished" || run.error) return "Conflict not_retryable"
       if (!isSameCommit) return "Conflict other_commit"
@@ -229,9 +229,9 @@ const finishRetry = (number: number, retryNumber: number, by: Who, reports: Repo
     (model) => {
       const run = model.runs[number - 1]
       const retry = run?.retries[retryNumber - 1]
-      if (by === "viewer") return "Forbidden"
+      if (by === "viewer") return "Forbidden role_too_low"
       if (run === undefined || retry === undefined) return "NotFound"
-      if (retry.by !== by) return "Forbidden"
+      if (retry.by !== by) return "Forbidden not_publisher"
       if (reports.some(([caseId]) => !retry.failed.includes(caseId))) return "InvalidInput"
       if (retry.state !== "running") return "Conflict not_running"
       retry.state = interrupted ? "interrupted" : "finished"
@@ -268,10 +268,10 @@ const uploadTo = (number: number, by: Who) =>
     `upload(${number}, ${by})`,
     (model) => {
       const run = model.runs[number - 1]
-      if (by === "viewer") return "Forbidden"
+      if (by === "viewer") return "Forbidden role_too_low"
       if (run === undefined) return "NotFound"
       const retry = runningRetry(run)
-      if (run.by !== by && retry?.by !== by) return "Forbidden"
+      if (run.by !== by && retry?.by !== by) return "Forbidden not_publisher"
       return (run.by === by && run.state === "running") || retry?.by === by ? "ok" : "Conflict not_running"
     },
     (at, run) => run(upload(callerOf(at, by), number))
