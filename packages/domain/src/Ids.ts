@@ -31,6 +31,9 @@ export type DeploymentId = typeof DeploymentId.Type
 export const TestRunId = uuid.pipe(Schema.brand("TestRunId"))
 export type TestRunId = typeof TestRunId.Type
 
+export const RetryId = uuid.pipe(Schema.brand("RetryId"))
+export type RetryId = typeof RetryId.Type
+
 export const FileId = uuid.pipe(Schema.brand("FileId"))
 export type FileId = typeof FileId.Type
 

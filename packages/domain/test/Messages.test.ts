@@ -101,6 +101,6 @@ describe("messages of refused requests", () => {
         if (payload?.errors !== "all") firstOnly.push(`${group.identifier}.${endpoint.identifier}`)
       }
     })
-    assert.deepStrictEqual(firstOnly, ["testRuns.start", "testRuns.finish"])
+    assert.deepStrictEqual(firstOnly, ["testRuns.start", "testRuns.finish", "retries.start", "retries.finish"])
   })
 })

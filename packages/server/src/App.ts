@@ -42,6 +42,9 @@ import { MemoryStorage } from "./storage/MemoryStorage.ts"
 import { layerMigrations } from "./storage/Migrations.ts"
 import { Storage } from "./storage/Storage.ts"
 import { Fixtures } from "./testing/Fixtures.ts"
+import { Retries } from "./testing/Retries.ts"
+import { RetriesHttp } from "./testing/RetriesHttp.ts"
+import { RetriesRepo } from "./testing/RetriesRepo.ts"
 import { TestRunExpiry } from "./testing/TestRunExpiry.ts"
 import { TestRunFiles } from "./testing/TestRunFiles.ts"
 import { TestRunFilesRepo } from "./testing/TestRunFilesRepo.ts"
@@ -64,6 +67,7 @@ export const layerSqlStorage = Layer.mergeAll(
   EnvironmentsRepo.layerSql,
   DeploymentsRepo.layerSql,
   TestRunsRepo.layerSql,
+  RetriesRepo.layerSql,
   TestRunFilesRepo.layerSql,
   SigningKeysRepo.layerSql
 ).pipe(Layer.provide(layerMigrations))
@@ -81,6 +85,7 @@ export const layerMemoryStorage = Layer.mergeAll(
   EnvironmentsRepo.layerMemory,
   DeploymentsRepo.layerMemory,
   TestRunsRepo.layerMemory,
+  RetriesRepo.layerMemory,
   TestRunFilesRepo.layerMemory,
   SigningKeysRepo.layerMemory
 ).pipe(Layer.provide(MemoryStorage.layer))
@@ -94,6 +99,7 @@ const layerServices = Layer.mergeAll(
   Products.layer,
   Environments.layer,
   TestRunFiles.layer,
+  Retries.layer,
   TestRunExpiry
 ).pipe(
   Layer.provideMerge(TestRuns.layer),
@@ -107,7 +113,7 @@ const layerRoutes = Layer.mergeAll(
   HttpApiBuilder.layer(DeliveryApi, { openapiPath: "/openapi.json" }),
   HttpApiScalar.layer(DeliveryApi, { path: "/docs" })
 ).pipe(
-  Layer.provide([IdentityHttp, CatalogHttp, TestRunsHttp, EventsHttp, SystemHttp]),
+  Layer.provide([IdentityHttp, CatalogHttp, TestRunsHttp, RetriesHttp, EventsHttp, SystemHttp]),
   Layer.provide([EdgeLive, LargeBodyLive, AuthorizationLive, AccessLog.layer])
 )
 

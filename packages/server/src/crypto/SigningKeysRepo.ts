@@ -2,17 +2,19 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { MemoryStorage } from "../storage/MemoryStorage.ts"
-import { date, dieOnSqlError } from "../storage/Sql.ts"
+import { date, dieOnSqlError, iso, isoOrNull } from "../storage/Sql.ts"
 
 /** A key pair that signs tokens; the private key is sealed by the keyring. */
 export interface StoredSigningKey {
-  /** From 1; the newest signs, all verify. */
+  /** From 1. */
   readonly generation: number
   readonly kid: string
   /** The x coordinate of the public key (RFC 8037). */
   readonly publicKey: { readonly x: string }
   readonly sealedPrivateKey: string
   readonly createdAt: Timestamp
+  /** When it is deleted: set when a newer one is stored. */
+  readonly retiresAt: Timestamp | null
 }
 
 /** Stores the service's signing keys. */
@@ -20,9 +22,14 @@ export class SigningKeysRepo extends Context.Service<
   SigningKeysRepo,
   {
     /** Newest generation first. */
-    readonly list: Effect.Effect<ReadonlyArray<Omit<StoredSigningKey, "createdAt">>>
-    /** Stores the key unless its generation exists: of servers that start at once, one makes it. */
-    readonly insert: (key: StoredSigningKey) => Effect.Effect<void>
+    readonly list: Effect.Effect<ReadonlyArray<StoredSigningKey>>
+    /**
+     * Stores the key unless its generation exists: of servers that make one at once, one does. Older keys that are not
+     * yet to retire do so at `retireOlder`.
+     */
+    readonly insert: (key: Omit<StoredSigningKey, "retiresAt">, retireOlder: Timestamp) => Effect.Effect<void>
+    /** Deletes the keys that are to be retired by `now`. */
+    readonly retire: (now: Timestamp) => Effect.Effect<void>
   }
 >()("@delivery/server/crypto/SigningKeysRepo") {
   static readonly layerSql = Layer.effect(
@@ -30,16 +37,27 @@ export class SigningKeysRepo extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       return SigningKeysRepo.of({
-        list: dieOnSqlError(sql<StoredSigningKey>`select generation, kid, public_key as "publicKey",
-            sealed_private_key as "sealedPrivateKey"
-          from signing_keys order by generation desc`),
-        insert: (key) =>
+        list: sql<SqlRow>`select generation, kid, public_key as "publicKey", sealed_private_key as "sealedPrivateKey",
+            created_at as "createdAt", retires_at as "retiresAt"
+          from signing_keys order by generation desc`.pipe(
+          Effect.map((rows) =>
+            rows.map((row) => ({ ...row, createdAt: iso(row.createdAt), retiresAt: isoOrNull(row.retiresAt) }))
+          ),
+          dieOnSqlError
+        ),
+        insert: (key, retireOlder) =>
           dieOnSqlError(
-            Effect.asVoid(sql`insert into signing_keys (generation, kid, public_key, sealed_private_key, created_at)
-              values (${key.generation}, ${key.kid}, ${sql.json(key.publicKey)}, ${key.sealedPrivateKey},
-                ${date(key.createdAt)})
-              on conflict (generation) do nothing`)
-          )
+            Effect.asVoid(sql`with made as (
+                insert into signing_keys (generation, kid, public_key, sealed_private_key, created_at)
+                values (${key.generation}, ${key.kid}, ${sql.json(key.publicKey)}, ${key.sealedPrivateKey},
+                  ${date(key.createdAt)})
+                on conflict (generation) do nothing
+                returning generation
+              )
+              update signing_keys older set retires_at = ${date(retireOlder)}
+              from made where older.generation < made.generation and older.retires_at is null`)
+          ),
+        retire: (now) => dieOnSqlError(Effect.asVoid(sql`delete from signing_keys where retires_at <= ${date(now)}`))
       })
     })
   )
@@ -54,15 +72,32 @@ export class SigningKeysRepo extends Context.Service<
             (a, b) => b.generation - a.generation
           )
         ),
-        insert: (key) =>
+        insert: (key, retireOlder) =>
           memory.write((database) =>
             Effect.sync(() => {
               const keys = database.table<StoredSigningKey>("signing_keys")
-              const id = String(key.generation)
-              if (keys.get(id) === undefined) keys.set(id, key)
+              if (keys.get(String(key.generation)) !== undefined) return
+              for (const older of keys.filter((one) => one.generation < key.generation && one.retiresAt === null)) {
+                keys.set(String(older.generation), { ...older, retiresAt: retireOlder })
+              }
+              keys.set(String(key.generation), { ...key, retiresAt: null })
+            })
+          ),
+        retire: (now) =>
+          memory.write((database) =>
+            Effect.sync(() => {
+              const keys = database.table<StoredSigningKey>("signing_keys")
+              for (const key of keys.filter(({ retiresAt }) => retiresAt !== null && retiresAt <= now)) {
+                keys.delete(String(key.generation))
+              }
             })
           )
       })
     })
   )
+}
+
+type SqlRow = Omit<StoredSigningKey, "createdAt" | "retiresAt"> & {
+  readonly createdAt: Date
+  readonly retiresAt: Date | null
 }

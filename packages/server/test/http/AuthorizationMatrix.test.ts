@@ -2,18 +2,22 @@ import { DeliveryApi } from "@delivery/domain/Api"
 import type { NewApiKey } from "@delivery/domain/identity/ApiKey"
 import type { NewInvite } from "@delivery/domain/identity/Invite"
 import { isAtLeast, type Role } from "@delivery/domain/identity/Role"
+import type { StartedRetry } from "@delivery/domain/testing/TestRetry"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import { assert } from "vitest"
 import {
   accept,
   accountKey,
+  attempt,
   finishOf,
+  finishRun,
   type Http,
   join,
   newDeployment,
   newWorkspace,
   onEachServer,
   refusal,
+  report,
   runOf,
   startRun,
   unique
@@ -79,6 +83,17 @@ const ofProduct = async (owner: Http) => ({ params: { product: await madeProduct
 const ofEnvironment = async (owner: Http) => ({ params: { environment: await madeEnvironment(owner) } })
 const ofMember = async (owner: Http) => ({ params: { member: (await accept(owner, "viewer", email())).person.id } })
 const run = async (publisher: Http) => ({ run: String((await startRun(publisher)).number) })
+
+const failedRun = async (publisher: Http) => {
+  const params = await run(publisher)
+  await finishRun(publisher, Number(params.run), { tests: [report("a", { attempt: attempt("failed") })] })
+  return params
+}
+
+const retryOf = () => {
+  const { git, machine } = runOf()
+  return { passes: 1, baseUrl: null, git, machine }
+}
 
 const rows: Readonly<Record<string, Row>> = {
   "me.get": { who: "any key" },
@@ -175,6 +190,18 @@ const rows: Readonly<Record<string, Row>> = {
       const params = { ...(await run(owner)), path: "a" }
       assert.strictEqual((await owner.send("PUT", `test-runs/${params.run}/files/a`, { body: "content" })).status, 201)
       return { params }
+    }
+  },
+  "retries.start": {
+    who: "member",
+    request: async (owner) => ({ params: await failedRun(owner), json: retryOf() })
+  },
+  "retries.finish": {
+    who: "member",
+    request: async (_, by) => {
+      const params = await failedRun(by)
+      const { retry } = await by.post<StartedRetry>(`test-runs/${params.run}/retries`, retryOf())
+      return { params: { ...params, retry: String(retry) }, json: { interrupted: false, tests: [] } }
     }
   },
 
@@ -289,7 +316,7 @@ onEachServer("every endpoint", (test) => {
       }
       assert.isBelow((await sized(mebibyte)).status, 300)
       const larger = await sized(mebibyte + 1)
-      if (endpoint.name === "testRuns.finish") assert.strictEqual(larger.status, 200)
+      if (["testRuns.finish", "retries.finish"].includes(endpoint.name)) assert.strictEqual(larger.status, 200)
       else assert.deepInclude(larger.body, { _tag: "InvalidInput", message: "The body is too large." })
     })
   }
