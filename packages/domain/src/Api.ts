@@ -12,6 +12,7 @@ import { WorkspacesApi } from "./identity/WorkspacesApi.ts"
 import { overview, transform } from "./OpenApi.ts"
 import { SystemApi } from "./SystemApi.ts"
 import { TestRunsApi } from "./testing/TestRunsApi.ts"
+import { VaultApi } from "./vault/VaultApi.ts"
 
 /** The whole HTTP interface of the service: the server supplies it, clients are derived from it. */
 export class DeliveryApi extends HttpApi.make("delivery")
@@ -24,6 +25,7 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(ProductsApi)
   .add(EnvironmentsApi)
   .add(DeploymentsApi)
+  .add(VaultApi)
   .add(TestRunsApi)
   .add(EventsApi)
   .add(SystemApi)

@@ -5,10 +5,11 @@ import { Cause, Console, Effect, Exit } from "effect"
 import { Command } from "effect/cli"
 import { operatorMessage } from "./cli/OperatorMessage.ts"
 import { serve } from "./cli/Serve.ts"
+import { vault } from "./cli/Vault.ts"
 
 const delivery = Command.make("delivery").pipe(
   Command.withDescription("The Workspace Delivery Service"),
-  Command.withSubcommands([serve])
+  Command.withSubcommands([serve, vault])
 )
 
 Command.run(delivery, { version: "1.0.0" }).pipe(

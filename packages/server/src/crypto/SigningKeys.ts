@@ -9,7 +9,9 @@ import { SigningKeysRepo } from "./SigningKeysRepo.ts"
 const alg = "EdDSA"
 const kty = "OKP"
 const crv = "Ed25519"
-const purposeOf = (kid: string) => `signing-key:${kid}`
+
+/** What the private key of this id is sealed for. */
+export const signingKeyPurpose = (kid: string): string => `signing-key:${kid}`
 
 /** The service's Ed25519 key, with which it signs tokens that others verify offline. Made by the first start. */
 export class SigningKeys extends Context.Service<
@@ -35,7 +37,7 @@ export class SigningKeys extends Context.Service<
           generation: 1,
           kid,
           publicKey: { x: jwk.x ?? "" },
-          sealedPrivateKey: yield* keyring.seal(purposeOf(kid), Buffer.from(jwk.d ?? "", "base64url")),
+          sealedPrivateKey: yield* keyring.seal(signingKeyPurpose(kid), Buffer.from(jwk.d ?? "", "base64url")),
           createdAt: timestamp(yield* Clock.currentTimeMillis)
         })
       })
@@ -47,7 +49,7 @@ export class SigningKeys extends Context.Service<
 
       const { kid, publicKey, sealedPrivateKey } = newest
       const secret = yield* Effect.catchTag(
-        keyring.open(purposeOf(kid), sealedPrivateKey),
+        keyring.open(signingKeyPurpose(kid), sealedPrivateKey),
         "KeyringError",
         ({ keyId, reason }) =>
           new SettingsError({

@@ -23,6 +23,8 @@ export class SigningKeysRepo extends Context.Service<
     readonly list: Effect.Effect<ReadonlyArray<Omit<StoredSigningKey, "createdAt">>>
     /** Stores the key unless its generation exists: of servers that start at once, one makes it. */
     readonly insert: (key: StoredSigningKey) => Effect.Effect<void>
+    /** Puts the same private key, sealed anew, in place of `from`, unless another came first. */
+    readonly reseal: (kid: string, from: string, to: string) => Effect.Effect<void>
   }
 >()("@delivery/server/crypto/SigningKeysRepo") {
   static readonly layerSql = Layer.effect(
@@ -39,6 +41,11 @@ export class SigningKeysRepo extends Context.Service<
               values (${key.generation}, ${key.kid}, ${sql.json(key.publicKey)}, ${key.sealedPrivateKey},
                 ${date(key.createdAt)})
               on conflict (generation) do nothing`)
+          ),
+        reseal: (kid, from, to) =>
+          dieOnSqlError(
+            Effect.asVoid(sql`update signing_keys set sealed_private_key = ${to}
+              where kid = ${kid} and sealed_private_key = ${from}`)
           )
       })
     })
@@ -60,6 +67,14 @@ export class SigningKeysRepo extends Context.Service<
               const keys = database.table<StoredSigningKey>("signing_keys")
               const id = String(key.generation)
               if (keys.get(id) === undefined) keys.set(id, key)
+            })
+          ),
+        reseal: (kid, from, to) =>
+          memory.write((database) =>
+            Effect.sync(() => {
+              const keys = database.table<StoredSigningKey>("signing_keys")
+              const key = keys.find((key) => key.kid === kid && key.sealedPrivateKey === from)
+              if (key !== undefined) keys.set(String(key.generation), { ...key, sealedPrivateKey: to })
             })
           )
       })

@@ -15,13 +15,14 @@ import {
 } from "@delivery/domain/testing/TestRun"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { PgClient, PgTypes } from "@effect/sql-pg"
-import { Context, Effect, Layer, Result } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
 import type { EnvironmentRow } from "../catalog/EnvironmentsRepo.ts"
 import type { ProductRow } from "../catalog/ProductsRepo.ts"
 import { insertEvent, insertEventRows, type StoredEvent } from "../events/EventsRepo.ts"
 import { type ActorRef, isSameActor } from "../identity/Access.ts"
 import { actorColumns, actorJoins, type ActorRow, readActor, resolveActor } from "../identity/Actors.ts"
+import { column, texts } from "../storage/Columns.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { date, dieOnSqlError, iso, isoOrNull } from "../storage/Sql.ts"
 import { expired, foldSha, isRunning, runLabel, runPath, searchPart, searchText } from "./TestRunState.ts"
@@ -400,12 +401,6 @@ export class TestRunsRepo extends Context.Service<
 const last = "\u{10FFFF}"
 
 const escapeLike = (text: string): string => text.replaceAll(/[\\%_]/g, "\\$&")
-
-const column = <A>(rows: ReadonlyArray<A>, type: number, value: (row: A) => unknown): PgTypes.Parameter =>
-  Result.getOrThrow(PgTypes.array(rows.map((row) => value(row) ?? null), type))
-
-const texts = <A>(rows: ReadonlyArray<A>, value: (row: A) => string | null | undefined): PgTypes.Parameter =>
-  column(rows, PgTypes.OID.text, value)
 
 const dateOrNull = (timestamp: Timestamp | undefined): Date | null => (timestamp === undefined ? null : date(timestamp))
 
