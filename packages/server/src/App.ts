@@ -111,7 +111,7 @@ export const layerServices = Layer.mergeAll(
   Layer.provideMerge([ApiKeys.layer, Deployments.layer, Fixtures.layer, DataKeys.layer]),
   Layer.provideMerge([ApiKeyUsage.layer, Events.layer, SigningKeys.layer]),
   // Before anything is sealed: the keys are those of this database.
-  Layer.provideMerge(VaultKeys.layer),
+  Layer.provideMerge(VaultKeys.layerProven),
   Layer.provideMerge(SecureRandom.layerWebCrypto)
 )
 

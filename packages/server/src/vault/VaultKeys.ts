@@ -17,13 +17,12 @@ export interface VaultKeyUse {
   readonly signingKeys: number
 }
 
-/**
- * The keys of `VAULT_KEYS` against what the database was sealed under (contract, section 5). Building it proves them:
- * it fails with `SettingsError`, which names the id, where a key is missing or is not the one it was.
- */
+/** The keys of `VAULT_KEYS` against what the database was sealed under (contract, section 5). */
 export class VaultKeys extends Context.Service<
   VaultKeys,
   {
+    /** Fails, naming the id, where a key that is in use is missing, or a key is not the one that it was. */
+    readonly prove: Effect.Effect<void, SettingsError>
     /** Every key given or in use, the active one first. */
     readonly status: Effect.Effect<ReadonlyArray<VaultKeyUse>>
     /**
@@ -65,6 +64,7 @@ export class VaultKeys extends Context.Service<
       })
 
       const prove = Effect.gen(function*() {
+        yield* noneMissing
         const sealed = yield* keyring.seal(canaryPurpose(keyring.activeId), Buffer.from(canaryText))
         yield* repo.insertCanary({ keyId: keyring.activeId, sealed })
         for (const canary of yield* repo.canaries) {
@@ -75,9 +75,6 @@ export class VaultKeys extends Context.Service<
             }))
         }
       })
-
-      yield* noneMissing
-      yield* prove
 
       const rotateSome = storage.transaction(Effect.gen(function*() {
         const keys = yield* repo.lockOthers(keyring.activeId, batch)
@@ -103,9 +100,10 @@ export class VaultKeys extends Context.Service<
       })
 
       return VaultKeys.of({
+        prove,
         status,
         rotate: Effect.gen(function*() {
-          yield* noneMissing
+          yield* prove
           let dataKeys = 0
           for (;;) {
             const some = yield* rotateSome
@@ -116,6 +114,11 @@ export class VaultKeys extends Context.Service<
         }).pipe(Effect.withSpan("VaultKeys.rotate"))
       })
     })
+  )
+
+  /** The same, where it has proved the keys. */
+  static readonly layerProven = Layer.effect(VaultKeys, Effect.tap(VaultKeys, ({ prove }) => prove)).pipe(
+    Layer.provide(VaultKeys.layer)
   )
 }
 
