@@ -45,6 +45,10 @@ const decodeIssues = (issue: SchemaIssue.Issue, path: ReadonlyArray<string>): Re
       if (issue.issues.length > 0) return issue.issues.flatMap((part) => decodeIssues(part, path))
   }
   const _tag = decodeTags[issue._tag] ?? "Type"
+  // A key that the schema does not know may be a value that slipped: it is told only where it reads like a name.
+  if (issue._tag === "UnexpectedKey" && !/^[A-Za-z]{1,30}$/.test(path.at(-1) ?? "")) {
+    return [{ _tag, path: path.slice(0, -1), message: "Expected no excess property" }]
+  }
   return formatted(issue).map((part) => ({ _tag, path: [...path, ...part.path], message: part.message }))
 }
 

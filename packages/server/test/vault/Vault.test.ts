@@ -6,6 +6,7 @@ import { Environments } from "../../src/catalog/Environments.ts"
 import { EnvironmentsRepo } from "../../src/catalog/EnvironmentsRepo.ts"
 import { ProductsRepo } from "../../src/catalog/ProductsRepo.ts"
 import { Vault } from "../../src/vault/Vault.ts"
+import { VaultRepo } from "../../src/vault/VaultRepo.ts"
 import { addAccountKey, answer, as, eventsOf, membersAndUp, everyRole, refusal, unique, whoMay } from "../identity/Scene.ts"
 import { makeVaultScene, onEachStorage, secret, standing, values } from "./Scene.ts"
 
@@ -566,6 +567,35 @@ onEachStorage("Vault", (it) => {
       }
       const read = yield* vault.get("shop", "A").pipe(as(member))
       assert.include(JSON.stringify(revealed(read)), canaries.staging)
+    }))
+
+  it.effect("erases deleted secrets after 30 days, and no others", () =>
+    Effect.gen(function*() {
+      const vault = yield* Vault
+      const repo = yield* VaultRepo
+      const { member, staging, workspace } = yield* makeVaultScene
+      // What other tests left.
+      yield* TestClock.adjust(40 * day)
+      yield* vault.erase
+      const { id } = yield* vault.create("shop", { name: "A", values: values({ staging: "1", ci: "1" }), requestId: "r" })
+        .pipe(as(member))
+      const { id: kept } = yield* vault.create("shop", { name: "B", values: values({ staging: "1" }) }).pipe(as(member))
+      yield* vault.delete("shop", "A").pipe(as(member))
+      const inStorage = (secretId: typeof id) =>
+        Effect.map(
+          repo.facts(workspace.id, { secretId, versions: [{ environmentId: staging.id, version: 1, shown: true }] }),
+          ({ secrets, versions }) => [secrets.length, versions.length]
+        )
+      yield* TestClock.adjust(30 * day)
+      // The request of a day ago goes; the secret stays until its 30 days are over.
+      assert.strictEqual(yield* vault.erase, 1)
+      assert.deepStrictEqual(yield* inStorage(id), [1, 1])
+      yield* TestClock.adjust(1)
+      const erased = yield* Effect.all([vault.erase, vault.erase, vault.erase], { concurrency: "unbounded" })
+      assert.strictEqual(erased.reduce((sum, count) => sum + count, 0), 1)
+      assert.deepStrictEqual(yield* inStorage(id), [0, 0])
+      assert.deepStrictEqual(yield* inStorage(kept), [1, 1])
+      assert.strictEqual(yield* vault.erase, 0)
     }))
 
   it.effect("keeps environments that hold values in production", () =>

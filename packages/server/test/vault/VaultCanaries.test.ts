@@ -1,11 +1,12 @@
 import { NodeServices } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Logger, Redacted, References, Tracer } from "effect"
+import { Cause, Effect, Exit, Layer, Logger, Redacted, References, Tracer } from "effect"
 import { randomBytes } from "node:crypto"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { inspect } from "node:util"
 import { layerApp, layerSqlStorage } from "../../src/App.ts"
 import { Keyring } from "../../src/crypto/Keyring.ts"
 import { FileStore } from "../../src/files/FileStore.ts"
@@ -186,6 +187,10 @@ const filesBelow = (directory: string): string =>
     .map((path) => readFileSync(path).toString("latin1"))
     .join("\n")
 
+/** What an exporter tells of how a span ended: its failure, not its result. */
+const failureOf = ({ status }: Tracer.NativeSpan): unknown =>
+  status._tag === "Ended" && Exit.isFailure(status.exit) ? [status.exit.cause, Cause.pretty(status.exit.cause)] : ""
+
 describe("Canaries", () => {
   it.effect("are in no dump, log line at level trace, event, replay row, error body or file of a server", () =>
     Effect.gen(function*() {
@@ -267,10 +272,8 @@ describe("Canaries", () => {
       const text = seen
         .map((one) =>
           one instanceof Tracer.NativeSpan
-            ? `${one.name} ${JSON.stringify([...one.attributes])} ${JSON.stringify(one.events)} ${String(
-              one.status._tag === "Ended" ? JSON.stringify(one.status.exit) : ""
-            )}`
-            : String(one) + JSON.stringify(one)
+            ? inspect([one.name, one.attributes, one.events, failureOf(one)], { depth: 10 })
+            : String(one) + inspect(one, { depth: 10 })
         )
         .join("\n")
       assertClean("a span or log message", text, canaries)
