@@ -32,7 +32,6 @@ const withAnswers = (declared: OpenApi.OpenAPISpecResponses, answers: Answers): 
     const examples = reasons.map(([reason, message]) => [reason, { value: { _tag: "Conflict", message, reason } }])
     responses[409] = {
       ...conflict,
-      description: `${conflict.description} ${reasons.map(([reason]) => `\`${reason}\``).join(" or ")}.`,
       content: Object.fromEntries(
         Object.entries(conflict.content ?? {}).map(([type, media]) => [
           type,

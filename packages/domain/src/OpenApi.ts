@@ -185,7 +185,7 @@ const refName = (object: Record<string, unknown>): string | undefined => {
 }
 
 /** An example of what a schema describes: its own first one, else one put together from those of its parts. */
-export const exampleOf = (schema: JsonSchema.JsonSchema, schemas: Schemas): unknown => {
+const exampleOf = (schema: JsonSchema.JsonSchema, schemas: Schemas): unknown => {
   const name = refName(schema)
   if (name !== undefined) return exampleOf(schemas[name] ?? {}, schemas)
   for (const key of ["examples", "enum"]) {

@@ -72,8 +72,10 @@ export const Slug = Schema.String.check(
 export const Ref = Schema.String.check(atLeast(1), atMost(200), isStorable)
 
 /** An absolute http or https URL. */
-export const HttpUrl = Text(2_000)
+export const HttpUrl = Schema.String.annotate({ format: "uri" })
   .check(
+    atMost(2_000),
+    isStorable,
     Schema.makeFilter<string>(
       (text) => {
         if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return "Expected an absolute http(s) URL"
@@ -82,11 +84,12 @@ export const HttpUrl = Text(2_000)
       { toJsonSchema: undocumented }
     )
   )
-  .annotate({ format: "uri", description: "An absolute http or https URL." })
+  .annotate({ description: "An absolute http or https URL." })
 
 /** An email address, kept in lower case. */
-export const Email = Text(254)
-  .annotate({ format: "email", description: "Kept in lower case." })
+export const Email = Schema.String.annotate({ format: "email" })
+  .check(atMost(254), isStorable)
+  .annotate({ description: "Kept in lower case." })
   .pipe(
     Schema.decodeTo(
       Schema.String.check(

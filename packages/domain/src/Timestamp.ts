@@ -13,19 +13,20 @@ const pattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}
 const [first, last] = [0, Date.UTC(9999, 11, 31, 23, 59, 59, 999)]
 
 /** A timestamp as clients may send it: any ISO 8601 instant with an offset, from 1970 to 9999. */
-export const TimestampInput = Schema.String.check(
-  Schema.makeFilter<string>(
-    (text) => {
-      const millis = pattern.test(text) && isCalendarDate(text.slice(0, 10)) ? Date.parse(text) : Number.NaN
-      return (millis >= first && millis <= last) || "Expected an ISO 8601 timestamp with an offset"
-    },
-    { toJsonSchema: undocumented }
+export const TimestampInput = Schema.String.annotate({ format: "date-time" })
+  .check(
+    Schema.makeFilter<string>(
+      (text) => {
+        const millis = pattern.test(text) && isCalendarDate(text.slice(0, 10)) ? Date.parse(text) : Number.NaN
+        return (millis >= first && millis <= last) || "Expected an ISO 8601 timestamp with an offset"
+      },
+      { toJsonSchema: undocumented }
+    )
   )
-).annotate({
-  format: "date-time",
-  description: "An ISO 8601 instant with an offset, from 1970 to 9999.",
-  examples: ["2026-11-21T09:30:10.000Z"]
-})
+  .annotate({
+    description: "An ISO 8601 instant with an offset, from 1970 to 9999.",
+    examples: ["2026-11-21T09:30:10.000Z"]
+  })
 
 /** Whether `YYYY-MM-DD` names a day of the calendar (not 30 February). */
 export const isCalendarDate = (text: string): boolean => {

@@ -44,6 +44,7 @@ export class DeliveryReporter implements Reporter {
   #suite: Suite | undefined
   #begun: Promise<Begun> | undefined
   #publisher: Publisher | undefined
+  #isRefused = false
 
   constructor(options: DeliveryReporterOptions & PlaywrightOptions = {}) {
     this.#options = options
@@ -59,8 +60,10 @@ export class DeliveryReporter implements Reporter {
   async preprocess({ config }: { readonly config: FullConfig }): Promise<void> {
     if (this.#isListing) return
     const begun = await this.#begin(config)
-    if (this.#isRequired && "problem" in begun)
+    if (this.#isRequired && "problem" in begun) {
+      this.#isRefused = true
       throw new Error(`Delivery: the run cannot be published: ${begun.problem}`)
+    }
   }
 
   /** The first call where the global setup or the web server failed, and where Playwright knows no `preprocess`. */
@@ -87,7 +90,7 @@ export class DeliveryReporter implements Reporter {
   }
 
   async onEnd(result: FullResult): Promise<{ status?: FullResult["status"] } | undefined> {
-    if (this.#isListing || this.#config === undefined) return undefined
+    if (this.#isListing || this.#isRefused || this.#config === undefined) return undefined
     const isPublished = await this.#publish(this.#config, result)
     return this.#isRequired && !isPublished && result.status === "passed" ? { status: "failed" } : undefined
   }
@@ -114,7 +117,7 @@ export class DeliveryReporter implements Reporter {
           config.projects.map((project) => project.use.baseURL).find((url) => url !== undefined) ??
           publisher.deploymentUrl()
       ])
-      if (baseUrl === null) return { problem: "baseUrl is missing (option, DELIVERY_BASE_URL or use.baseURL)" }
+      if (baseUrl === null) return { problem: "settings are missing: baseUrl (or DELIVERY_BASE_URL, or use.baseURL)" }
       const start: StartTestRun = {
         product: settings.product,
         environment: settings.environment,

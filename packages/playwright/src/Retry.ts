@@ -1,10 +1,14 @@
 import { isTransient } from "@delivery/client"
 import { setTimeout } from "node:timers/promises"
 
-/** What an error says, on one line. */
+/** What an error says, and what its causes say, on one line. */
 export const lineOf = (error: unknown): string => {
-  const cause = error instanceof Error && error.cause instanceof Error ? `: ${lineOf(error.cause)}` : ""
-  return (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, " ").trim() + cause
+  if (!(error instanceof Error)) return String(error)
+  // A connection that fails on every address of a host has a code and no message.
+  const said = error.message || ("code" in error ? String(error.code) : error.name)
+  const request = "requestId" in error ? ` (request ${String(error.requestId)})` : ""
+  const line = said.replaceAll(/\s+/g, " ").trim() + request
+  return error.cause === undefined ? line : `${line}: ${lineOf(error.cause)}`
 }
 
 /** Whether a call may succeed a moment later. A call that outlived its time limit counts. */

@@ -53,12 +53,13 @@ const isHttpUrl = (text: string): boolean => /^https?:\/\//i.test(text) && URL.c
 
 /** The settings, or one line that names everything that is missing or wrong. */
 export const readSettings = (options: DeliveryReporterOptions, environment: Environment): Settings | string => {
+  const missing: Array<string> = []
   const problems: Array<string> = []
   const optional = (option: "url" | "apiKey" | "workspace" | "product" | "environment" | "baseUrl", name: string) =>
     (options[option] ?? environment[name] ?? "").trim() || undefined
   const required = (option: Parameters<typeof optional>[0], name: string): string => {
     const value = optional(option, name)
-    if (value === undefined) problems.push(`${option} is missing (option, or ${name})`)
+    if (value === undefined) missing.push(`${option} (or ${name})`)
     return value ?? ""
   }
   const checkUrl = (option: string, value: string | undefined) => {
@@ -66,7 +67,6 @@ export const readSettings = (options: DeliveryReporterOptions, environment: Envi
   }
   const coverage = options.coverage ?? ((environment["DELIVERY_COVERAGE"] ?? "").trim() || null)
   const known = coverages.find((one) => one === coverage)
-  if (coverage !== null && known === undefined) problems.push(`coverage is none of ${coverages.join(", ")}`)
 
   const settings: Settings = {
     url: required("url", "DELIVERY_URL"),
@@ -81,6 +81,8 @@ export const readSettings = (options: DeliveryReporterOptions, environment: Envi
   checkUrl("url", settings.url)
   checkUrl("baseUrl", settings.baseUrl)
   checkUrl("fixtureUrl", settings.fixtureUrl)
+  if (coverage !== null && known === undefined) problems.push(`coverage is none of ${coverages.join(", ")}`)
+  if (missing.length > 0) problems.unshift(`settings are missing: ${missing.join(", ")}`)
   return problems.length === 0 ? settings : problems.join("; ")
 }
 

@@ -1,8 +1,8 @@
-import { createClient, type PromiseClient, type TestRun, type TestRunSummary } from "@delivery/client"
+import { createClient, type PromiseClient, type TestRun } from "@delivery/client"
 import { rename, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
-import { type RunningServer, startServer } from "../../client/test/support/server.ts"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { freePort, type RunningServer, startServer } from "../../client/test/support/server.ts"
 import { configuration, makeProject, type Outcome, type Project, runPlaywright } from "./support/project.ts"
 import { type Proxy, startProxy } from "./support/proxy.ts"
 
@@ -41,11 +41,10 @@ beforeAll(async () => {
   }
 }, 60_000)
 
-afterAll(() => server.stop())
-
-afterEach(async () => {
-  for (const proxy of proxies.splice(0)) proxy.close()
-  for (const project of projects.splice(0)) await project.remove()
+afterAll(async () => {
+  for (const proxy of proxies) proxy.close()
+  for (const project of projects) await project.remove()
+  await server.stop()
 })
 
 const projectOf = async (files: Readonly<Record<string, string>>): Promise<Project> => {
@@ -60,7 +59,9 @@ const proxyOf = async (...args: Parameters<typeof startProxy>): Promise<Proxy> =
   return proxy
 }
 
-const runs = async (): Promise<ReadonlyArray<TestRunSummary>> => (await client.testRuns.list({ params: { slug } })).runs
+/** How many runs of a commit there are. */
+const countRuns = async (commit: string): Promise<number> =>
+  (await client.testRuns.list({ params: { slug }, query: { commit } })).runs.length
 
 /** The run that the outcome names on its last line. */
 const publishedRun = async ({ lines, output }: Outcome): Promise<TestRun> => {
@@ -69,7 +70,10 @@ const publishedRun = async ({ lines, output }: Outcome): Promise<TestRun> => {
   return client.testRuns.get({ params: { slug, run: Number(number) } })
 }
 
-describe("a run", () => {
+// They wait more than they work, so several run at once.
+const several = { concurrent: true, timeout: 60_000 }
+
+describe("a run", several, () => {
   it("publishes each test's first attempt, in every project", async () => {
     const project = await projectOf({
       "playwright.config.ts": configuration(
@@ -205,7 +209,7 @@ describe("a run", () => {
 
   it("is finished with an error when the global timeout strikes", async () => {
     const project = await projectOf({
-      "playwright.config.ts": configuration("{}", "globalTimeout: 2500,"),
+      "playwright.config.ts": configuration("{}", "globalTimeout: 5000,"),
       "tests/a.spec.ts": `
         import { test } from "@playwright/test"
         test("first", () => {})
@@ -214,7 +218,7 @@ describe("a run", () => {
     })
     const run = await publishedRun(await runPlaywright(project, environment))
     expect(run).toMatchObject({ state: "finished", result: "failed", counts: { total: 2, passed: 1, skipped: 1 } })
-    expect(run.error).toMatch(/Timed out waiting 2.5s/)
+    expect(run.error).toMatch(/Timed out waiting 5s/)
   })
 
   it("is interrupted by SIGINT and keeps its tests", async () => {
@@ -252,7 +256,7 @@ describe("a run", () => {
   })
 })
 
-describe("where something fails", () => {
+describe("where something fails", several, () => {
   it("keeps the results of files that cannot be uploaded", async () => {
     const project = await projectOf({
       "playwright.config.ts": configuration("{}"),
@@ -283,27 +287,6 @@ describe("where something fails", () => {
       files.map(async (path) => (await client.safe.files.download({ slug, run: run.number, path })).ok)
     )
     expect(found).toEqual([false, false, true])
-  })
-
-  it("keeps the results where the service cannot store any file", async () => {
-    const directory = join(server.dataDir, "files")
-    const project = await projectOf({
-      "playwright.config.ts": configuration("{}"),
-      "tests/a.spec.ts": `
-        import { test } from "@playwright/test"
-        test("attaches", () => test.info().attach("a.txt", { body: "a", contentType: "text/plain" }))
-      `
-    })
-    await rename(directory, `${directory}-aside`)
-    await writeFile(directory, "not a directory")
-    try {
-      const outcome = await runPlaywright(project, environment)
-      expect(await publishedRun(outcome)).toMatchObject({ result: "passed", tests: [{ files: [/a\.txt$/] }] })
-      expect(outcome.lines[0]).toMatch(/^Delivery: 1 of 1 files were not uploaded/)
-    } finally {
-      await rm(directory)
-      await rename(`${directory}-aside`, directory)
-    }
   })
 
   it("repeats a finish that got lost, and knows its own when the answer got lost", async () => {
@@ -354,7 +337,10 @@ describe("where something fails", () => {
 
   it("tells that the service cannot be reached, and lets the tests pass", async () => {
     const project = await projectOf({ "playwright.config.ts": configuration("{}"), "tests/a.spec.ts": oneTest })
-    const outcome = await runPlaywright(project, { ...environment, DELIVERY_URL: "http://127.0.0.1:1" })
+    const outcome = await runPlaywright(project, {
+      ...environment,
+      DELIVERY_URL: `http://localhost:${await freePort()}`
+    })
     expect(outcome.exitCode).toBe(0)
     expect(outcome.output).toContain("1 passed")
     expect(outcome.lines).toHaveLength(1)
@@ -365,14 +351,16 @@ describe("where something fails", () => {
   })
 
   it("names every setting that is missing or wrong, or that the service refuses", async () => {
-    const before = (await runs()).length
-    const project = await projectOf({ "playwright.config.ts": configuration("{}"), "tests/a.spec.ts": oneTest })
+    const project = await projectOf({
+      "playwright.config.ts": configuration(`{ git: { sha: "refused" } }`),
+      "tests/a.spec.ts": oneTest
+    })
     const { DELIVERY_API_KEY: _, ...keyless } = environment
     const cases: ReadonlyArray<[Record<string, string>, string]> = [
       [
         { ...keyless, DELIVERY_COVERAGE: "everything", DELIVERY_URL: "localhost" },
-        "coverage is none of critical, acceptance, regression, exhaustive; apiKey is missing (option, or " +
-          "DELIVERY_API_KEY); url is not an http(s) URL"
+        "settings are missing: apiKey (or DELIVERY_API_KEY); url is not an http(s) URL; " +
+          "coverage is none of critical, acceptance, regression, exhaustive"
       ],
       [{ ...environment, DELIVERY_API_KEY: "ctk_wrong" }, "A valid API key is required."]
     ]
@@ -380,7 +368,7 @@ describe("where something fails", () => {
       const outcome = await runPlaywright(project, settings)
       expect([outcome.exitCode, outcome.lines]).toEqual([0, [`Delivery: this run is not published: ${problem}`]])
     }
-    expect((await runs()).length).toBe(before)
+    expect(await countRuns("refused")).toBe(0)
   })
 
   it("fails before the tests where publishing is required", async () => {
@@ -393,12 +381,39 @@ describe("where something fails", () => {
     expect(outcome.exitCode).toBe(1)
     expect(outcome.output).toContain("Delivery: the run cannot be published: ")
     expect(outcome.output).not.toContain("1 passed")
+    expect(outcome.lines).toEqual([])
   })
 
   it("publishes nothing when it only lists the tests", async () => {
-    const before = (await runs()).length
-    const project = await projectOf({ "playwright.config.ts": configuration("{}"), "tests/a.spec.ts": oneTest })
+    const project = await projectOf({
+      "playwright.config.ts": configuration(`{ git: { sha: "listed" } }`),
+      "tests/a.spec.ts": oneTest
+    })
     const outcome = await runPlaywright(project, environment, { args: ["--list"] })
-    expect([outcome.exitCode, outcome.lines, (await runs()).length]).toEqual([0, [], before])
+    expect([outcome.exitCode, outcome.lines, await countRuns("listed")]).toEqual([0, [], 0])
+  })
+})
+
+// Alone, since no other test could upload meanwhile.
+describe("where no file can be stored", { timeout: 60_000 }, () => {
+  it("keeps the results", async () => {
+    const directory = join(server.dataDir, "files")
+    const project = await projectOf({
+      "playwright.config.ts": configuration("{}"),
+      "tests/a.spec.ts": `
+        import { test } from "@playwright/test"
+        test("attaches", () => test.info().attach("a.txt", { body: "a", contentType: "text/plain" }))
+      `
+    })
+    await rename(directory, `${directory}-aside`)
+    await writeFile(directory, "not a directory")
+    try {
+      const outcome = await runPlaywright(project, environment)
+      expect(await publishedRun(outcome)).toMatchObject({ result: "passed", tests: [{ files: [/a\.txt$/] }] })
+      expect(outcome.lines[0]).toMatch(/^Delivery: 1 of 1 files were not uploaded/)
+    } finally {
+      await rm(directory)
+      await rename(`${directory}-aside`, directory)
+    }
   })
 })

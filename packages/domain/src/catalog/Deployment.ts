@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import { DeploymentId } from "../Ids.ts"
 import { Body } from "../Doc.ts"
+import { DeploymentId } from "../Ids.ts"
 import { atLeast, HttpUrl, Ref, Text } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { EnvironmentRef } from "./Environment.ts"

@@ -79,7 +79,7 @@ export class DeploymentsApi extends HttpApiGroup.make("deployments")
     }).annotateMerge(
       doc(
         "Delete a deployment",
-        "Also one that is archived. Secret values are kept and return if the product is deployed again. Members and up."
+        "Also of an archived product or environment. Secret values are kept and return if the product is deployed again. Members and up."
       )
     )
   )

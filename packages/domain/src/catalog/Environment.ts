@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import { EnvironmentId } from "../Ids.ts"
 import { Body } from "../Doc.ts"
+import { EnvironmentId } from "../Ids.ts"
 import { Name, OneOf, Slug } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 
@@ -11,13 +11,15 @@ export const EnvironmentClass = OneOf(["production", "non-production"]).annotate
 })
 export type EnvironmentClass = typeof EnvironmentClass.Type
 
+const emojiDescription = "Shown beside the name."
+
 /** An environment as other objects show it. */
 export const EnvironmentRef = Schema.Struct({
   id: EnvironmentId,
   slug: Schema.String,
   name: Schema.String,
   class: EnvironmentClass,
-  emoji: Schema.NullOr(Schema.String),
+  emoji: Schema.NullOr(Schema.String).annotate({ description: emojiDescription }),
   archived: Schema.Boolean
 }).annotate({
   identifier: "EnvironmentRef",
@@ -41,9 +43,9 @@ export const Environment = Schema.Struct({
   slug: Schema.String,
   name: Schema.String,
   class: EnvironmentClass,
-  emoji: Schema.NullOr(Schema.String),
+  emoji: Schema.NullOr(Schema.String).annotate({ description: emojiDescription }),
   archived: Schema.Boolean,
-  archivedAt: Schema.NullOr(Timestamp),
+  archivedAt: Schema.NullOr(Timestamp).annotate({ description: "Null while not archived." }),
   createdAt: Timestamp,
   updatedAt: Timestamp
 }).annotate({
@@ -65,7 +67,7 @@ export const Environment = Schema.Struct({
 })
 export type Environment = typeof Environment.Type
 
-const emoji = Schema.optionalKey(Schema.NullOr(Name(16)))
+const emoji = Schema.optionalKey(Schema.NullOr(Name(16)).annotate({ description: emojiDescription }))
 
 export const CreateEnvironment = Body({ slug: Slug, name: Name(100), class: EnvironmentClass, emoji }).annotate({
   identifier: "CreateEnvironment",

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import { ProductId } from "../Ids.ts"
 import { Body } from "../Doc.ts"
+import { ProductId } from "../Ids.ts"
 import { atMost, Name, OneOf, Slug } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 
@@ -50,7 +50,7 @@ export const Product = Schema.Struct({
   type: ProductType,
   repository: Schema.NullOr(Schema.String).annotate({ description: "On the code host, `owner/name`." }),
   archived: Schema.Boolean,
-  archivedAt: Schema.NullOr(Timestamp),
+  archivedAt: Schema.NullOr(Timestamp).annotate({ description: "Null while not archived." }),
   createdAt: Timestamp,
   updatedAt: Timestamp
 }).annotate({

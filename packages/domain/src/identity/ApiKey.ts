@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import { ApiKeyId } from "../Ids.ts"
 import { Body } from "../Doc.ts"
+import { ApiKeyId } from "../Ids.ts"
 import { Name } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 

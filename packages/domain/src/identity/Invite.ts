@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import { InviteId, PersonId } from "../Ids.ts"
 import { Body } from "../Doc.ts"
+import { InviteId, PersonId } from "../Ids.ts"
 import { atLeast, atMost, Email, Name, OneOf } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { Actor, Person } from "./Actor.ts"
@@ -25,8 +25,8 @@ const fields = {
   status: InviteStatus,
   inviter: Actor,
   createdAt: Timestamp,
-  expiresAt: Timestamp,
-  acceptedAt: Schema.NullOr(Timestamp)
+  expiresAt: Timestamp.annotate({ description: "7 days after `createdAt`." }),
+  acceptedAt: Schema.NullOr(Timestamp).annotate({ description: "Null unless accepted." })
 }
 const example = {
   id: InviteId.make("0197a1b2-0000-7000-8000-0000000000c1"),

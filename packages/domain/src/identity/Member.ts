@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import { PersonId } from "../Ids.ts"
 import { Body } from "../Doc.ts"
+import { PersonId } from "../Ids.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { Role } from "./Role.ts"
 

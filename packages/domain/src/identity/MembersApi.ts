@@ -46,7 +46,11 @@ export class MembersApi extends HttpApiGroup.make("members")
         lastOwner
       )
     ),
-    HttpApiEndpoint.post("reactivate", `${path}/:member/reactivate`, { params, success: Member, error }).annotateMerge(
+    HttpApiEndpoint.post("reactivate", `${path}/:member/reactivate`, {
+      params,
+      success: Member,
+      error: [Forbidden, NotFound]
+    }).annotateMerge(
       doc(
         "Reactivate a member",
         "Their keys work in this workspace again, with the role they had. One already active stays as they are. Admins and owners; owners only by owners (403)."

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import { WorkspaceId } from "../Ids.ts"
 import { Body } from "../Doc.ts"
+import { WorkspaceId } from "../Ids.ts"
 import { Name, Slug } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { Role } from "./Role.ts"

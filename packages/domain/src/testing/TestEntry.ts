@@ -116,16 +116,19 @@ export const AttemptReport = Schema.Union([
 })
 export type AttemptReport = typeof AttemptReport.Type
 
-const bounded = (min: number, max: number) => Schema.String.check(atLeast(min), atMost(max))
+/** The test that the example of a finish call reports. */
+export const exampleTestReport = { ...exampleTest, attempt: exampleAttempt } as const
 
 /** A test as the publisher reports it on finish. */
 export const TestReport = Body({
-  caseId: bounded(1, 500).annotate({ description: descriptions.caseId }),
-  title: bounded(0, 4_000).annotate({ description: descriptions.title }),
-  file: bounded(0, 4_000).annotate({ description: descriptions.file }),
+  caseId: Schema.String.check(atLeast(1), atMost(500)).annotate({ description: descriptions.caseId }),
+  title: Schema.String.check(atMost(4_000)).annotate({ description: descriptions.title }),
+  file: Schema.String.check(atMost(4_000)).annotate({ description: descriptions.file }),
   coverage: Coverage,
-  testKind: bounded(0, 40).annotate({ description: descriptions.testKind }),
-  priority: Schema.optionalKey(Schema.NullOr(bounded(0, 100)).annotate({ description: descriptions.priority })),
+  testKind: Schema.String.check(atMost(40)).annotate({ description: descriptions.testKind }),
+  priority: Schema.optionalKey(
+    Schema.NullOr(Schema.String.check(atMost(100))).annotate({ description: descriptions.priority })
+  ),
   files: optionalFiles,
   attempt: Schema.NullOr(AttemptReport).annotate({
     description: "Null or `skipped`: the test did not run.",
@@ -134,7 +137,7 @@ export const TestReport = Body({
 }).annotate({
   identifier: "TestReport",
   description: "A test as the publisher reports it.",
-  examples: [{ ...exampleTest, attempt: exampleAttempt }]
+  examples: [exampleTestReport]
 })
 export type TestReport = typeof TestReport.Type
 

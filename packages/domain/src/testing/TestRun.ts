@@ -1,8 +1,8 @@
 import { Schema, SchemaTransformation } from "effect"
 import { EnvironmentClass } from "../catalog/Environment.ts"
+import { Body } from "../Doc.ts"
 import { Actor } from "../identity/Actor.ts"
 import { PersonId, TestRunId } from "../Ids.ts"
-import { Body } from "../Doc.ts"
 import { atLeast, HttpUrl, OneOf, Ref, Text, undocumented } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { Coverage, exampleTestEntry, TestEntry } from "./TestEntry.ts"
@@ -31,10 +31,8 @@ export const NumberInPath = Schema.String.annotate({
 )
 
 /** A number of the same kind in a query, where another value is an error. */
-export const NumberInQuery = Schema.String.check(
-  Schema.isPattern(/^[1-9]\d{0,9}$/, { message: numberMessage, toJsonSchema: undocumented })
-)
-  .annotate({ format: "int32", examples: ["12"] })
+export const NumberInQuery = Schema.String.annotate({ format: "int32", examples: ["12"] })
+  .check(Schema.isPattern(/^[1-9]\d{0,9}$/, { message: numberMessage, toJsonSchema: undocumented }))
   .pipe(
     Schema.decodeTo(
       Schema.Int.check(Schema.isLessThanOrEqualTo(maxNumber, { message: numberMessage })),
@@ -146,7 +144,7 @@ const summaryFields = {
     description: "(passed + flaky) / (tests - skipped); null while running or when no test counts."
   }),
   firstAttemptPassRate: Rate.annotate({
-    description: "Tests passed on attempt 1 / (tests - skipped); never changed by retries."
+    description: "Tests passed on attempt 1 / (tests - skipped); null as `passRate`; never changed by retries."
   }),
   error: Schema.NullOr(Schema.String).annotate({
     description: "A failure outside the tests, or `No tests ran.`; a run with an error is failed and not retried."

@@ -1,5 +1,5 @@
 import { type DecodeIssue, HttpApiDecodeError, Internal, InvalidInput, type Issue, NotFound } from "@delivery/domain/Errors"
-import { Cause, type Schema, SchemaIssue } from "effect"
+import { type Cause, type Schema, SchemaIssue } from "effect"
 import { HttpServerError, HttpServerResponse } from "effect/http"
 
 /** Errors in the contract's form, wherever they come from (contract, section 1). */
@@ -34,15 +34,10 @@ const firstOf = (issues: ReadonlyArray<Issue>): string => {
 }
 
 const decodeIssues = (issue: SchemaIssue.Issue, path: ReadonlyArray<string>): ReadonlyArray<DecodeIssue> => {
-  switch (issue._tag) {
-    case "Pointer":
-      return decodeIssues(issue.issue, [...path, ...issue.path.map(String)])
-    case "Encoding":
-      return decodeIssues(issue.issue, path)
-    case "Composite":
-      return issue.issues.flatMap((part) => decodeIssues(part, path))
-    case "AnyOf":
-      if (issue.issues.length > 0) return issue.issues.flatMap((part) => decodeIssues(part, path))
+  if (issue._tag === "Pointer") return decodeIssues(issue.issue, [...path, ...issue.path.map(String)])
+  if (issue._tag === "Encoding") return decodeIssues(issue.issue, path)
+  if ((issue._tag === "Composite" || issue._tag === "AnyOf") && issue.issues.length > 0) {
+    return issue.issues.flatMap((part) => decodeIssues(part, path))
   }
   const _tag = decodeTags[issue._tag] ?? "Type"
   // A key that the schema does not know may be a value that slipped: it is told only where it reads like a name.

@@ -16,7 +16,7 @@ export interface Access {
   readonly actor: ActorRef
 }
 
-export const actorOf = (principal: Principal): ActorRef => ({ kind: principal.kind, id: principal.id }) as ActorRef
+const actorOf = (principal: Principal): ActorRef => ({ kind: principal.kind, id: principal.id }) as ActorRef
 
 /** Storage compares actors by both parts: a person and a key never share an id, but nothing forces it. */
 export const isSameActor = (a: ActorRef, b: ActorRef): boolean => a.kind === b.kind && a.id === b.id
@@ -36,5 +36,8 @@ export const atLeast = (needed: Role): Effect.Effect<Access, NotFound | Forbidde
     isAtLeast(access.workspace.role, needed)
       ? Effect.succeed(access)
       : Effect.fail(
-        new Forbidden({ message: `This needs the role ${needed} or more; yours is ${access.workspace.role}.` })
+        new Forbidden({
+          message: `This needs the role ${needed} or more; yours is ${access.workspace.role}.`,
+          reason: "role_too_low"
+        })
       ))

@@ -20,16 +20,16 @@ export class ApiKeyUsage extends Context.Service<
     Effect.gen(function*() {
       const repo = yield* ApiKeysRepo
       let noted = new Map<ApiKeyId, Timestamp>()
+      /** The last batch, also once it is written: keys read before that are merged after it. */
       let writing: ReadonlyMap<ApiKeyId, Timestamp> = new Map()
 
       const write = Effect.suspend(() => {
         if (noted.size === 0) return Effect.void
         writing = noted
         noted = new Map()
-        return Effect.ensuring(
-          repo.touch(writing),
+        return Effect.onError(repo.touch(writing), () =>
           Effect.sync(() => {
-            writing = new Map()
+            noted = new Map([...writing, ...noted])
           })
         )
       })
@@ -46,8 +46,14 @@ export class ApiKeyUsage extends Context.Service<
             noted.set(id, timestamp(millis))
           }),
         merge: (keys) =>
-          keys.map((key) => ({ ...key, lastUsedAt: noted.get(key.id) ?? writing.get(key.id) ?? key.lastUsedAt }))
+          keys.map((key) => ({
+            ...key,
+            lastUsedAt: latest(key.lastUsedAt, latest(writing.get(key.id) ?? null, noted.get(key.id) ?? null))
+          }))
       })
     })
   )
 }
+
+const latest = (a: Timestamp | null, b: Timestamp | null): Timestamp | null =>
+  a === null || (b !== null && b > a) ? b : a

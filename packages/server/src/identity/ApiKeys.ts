@@ -49,7 +49,7 @@ export class ApiKeys extends Context.Service<
       const person = Effect.flatMap(Caller, ({ principal }) =>
         principal.kind === "user"
           ? Effect.succeed(principal)
-          : Effect.fail(new Forbidden({ message: "An account API key has no keys of its own." })))
+          : Effect.fail(new Forbidden({ message: "An account API key has no keys of its own.", reason: "account_key" })))
 
       const issue = Effect.fnUntraced(function*(owner: KeyOwner, name: string, given?: string) {
         const secret = given ?? (yield* makeToken("ctk_"))

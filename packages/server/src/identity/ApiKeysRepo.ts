@@ -127,7 +127,7 @@ export class ApiKeysRepo extends Context.Service<
           database
             .table<ApiKeyRow>("api_keys")
             .filter((key) => key.revokedAt === null && where(key))
-            .sort((a, b) => compare(b.createdAt, a.createdAt) || compare(b.id, a.id)))
+            .toSorted((a, b) => compare(b.createdAt, a.createdAt) || compare(b.id, a.id)))
 
       return ApiKeysRepo.of({
         insert: (key) =>

@@ -1,7 +1,6 @@
 import type { PersonId, WorkspaceId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
-import { SecureRandom } from "effect/crypto"
 import { Settings } from "../Config.ts"
 import { nextId } from "../crypto/NextId.ts"
 import { Events } from "../events/Events.ts"

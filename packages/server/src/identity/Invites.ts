@@ -67,7 +67,7 @@ export class Invites extends Context.Service<
         create: Effect.fn("Invites.create")(function*({ email, role }: CreateInvite) {
           const by = yield* atLeast("admin")
           if (!mayAssign(by.workspace.role, role)) {
-            return yield* new Forbidden({ message: "Only an owner invites owners." })
+            return yield* new Forbidden({ message: "Only an owner invites owners.", reason: "owner_only" })
           }
           return yield* storage.transaction(Effect.gen(function*() {
             yield* workspaces.lock(by.workspace.id)

@@ -93,7 +93,7 @@ export class InvitesRepo extends Context.Service<
           database
             .table<InviteRow>("invites")
             .filter(where)
-            .sort((a, b) => compare(b.createdAt, a.createdAt) || compare(b.id, a.id))
+            .toSorted((a, b) => compare(b.createdAt, a.createdAt) || compare(b.id, a.id))
             .map((invite) => ({ ...invite, inviter: resolveActor(database, invite.inviter) })))
       return InvitesRepo.of({
         insert: (invite) =>

@@ -21,7 +21,7 @@ export class Members extends Context.Service<
     readonly list: Effect.Effect<ReadonlyArray<Member>, NotFound, Caller>
     readonly update: (member: string, input: UpdateMember) => Change
     readonly deactivate: (member: string) => Change
-    readonly reactivate: (member: string) => Change
+    readonly reactivate: (member: string) => Effect.Effect<Member, NotFound | Forbidden, Caller>
   }
 >()("@delivery/server/identity/Members") {
   static readonly layer = Layer.effect(
@@ -43,7 +43,7 @@ export class Members extends Context.Service<
             if (before === undefined) return yield* NotFound.of("member")
             const after = { ...before, ...to }
             if (!mayAssign(by.workspace.role, before.role, after.role)) {
-              return yield* new Forbidden({ message: "Only an owner changes owners." })
+              return yield* new Forbidden({ message: "Only an owner changes owners.", reason: "owner_only" })
             }
             const changes = changesBetween(before, after, "role", "active")
             if (changes.length === 0) return before
@@ -73,7 +73,8 @@ export class Members extends Context.Service<
           change("member_deactivated", member, { active: false })
         ),
         reactivate: Effect.fn("Members.reactivate")((member: string) =>
-          change("member_reactivated", member, { active: true })
+          // Nothing ends here, so no owner can be the last.
+          Effect.catchTag(change("member_reactivated", member, { active: true }), "Conflict", Effect.die)
         )
       })
     })

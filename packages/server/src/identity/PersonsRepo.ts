@@ -52,7 +52,10 @@ export class PersonsRepo extends Context.Service<
               : Effect.sync(() => persons.set(person.id, person))
           }),
         findByEmail: (email) =>
-          memory.read((database) => database.table<PersonRow>("persons").find((person) => person.email === email)),
+          memory.read((database): Person | undefined => {
+            const person = database.table<PersonRow>("persons").find((person) => person.email === email)
+            return person && { id: person.id, name: person.name, email: person.email }
+          }),
         lock: () => Effect.void,
         isEmpty: memory.read((database) => database.table("persons").find(() => true) === undefined)
       })

@@ -2,13 +2,14 @@ import { Conflict, Forbidden, type NotFound } from "@delivery/domain/Errors"
 import { Caller } from "@delivery/domain/identity/Authorization"
 import type { Me } from "@delivery/domain/identity/Me"
 import type { CreateWorkspace, UpdateWorkspace, Workspace } from "@delivery/domain/identity/Workspace"
-import { type WorkspaceId } from "@delivery/domain/Ids"
+import type { WorkspaceId } from "@delivery/domain/Ids"
 import { byName } from "@delivery/domain/Order"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { nextId } from "../crypto/NextId.ts"
 import { changesBetween, Events } from "../events/Events.ts"
+import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
 import { anyRole, atLeast } from "./Access.ts"
 import { MembersRepo } from "./MembersRepo.ts"
@@ -56,7 +57,10 @@ export class Workspaces extends Context.Service<
         create: Effect.fn("Workspaces.create")(function*(input: CreateWorkspace) {
           const { principal } = yield* Caller
           if (principal.kind === "apiKey") {
-            return yield* new Forbidden({ message: "An account API key acts in its own workspace only." })
+            return yield* new Forbidden({
+              message: "An account API key acts in its own workspace only.",
+              reason: "account_key"
+            })
           }
           const now = timestamp(yield* Clock.currentTimeMillis)
           const workspace: WorkspaceRow = {
@@ -96,7 +100,7 @@ export class Workspaces extends Context.Service<
             const changed = { ...before, ...input }
             const changes = changesBetween(before, changed, "slug", "name")
             if (changes.length === 0) return { ...before, role: by.workspace.role }
-            const after = { ...changed, updatedAt: timestamp(yield* Clock.currentTimeMillis) }
+            const after = { ...changed, updatedAt: yield* nextUpdate(before) }
             yield* repo.update(after)
             yield* events.record(by, { kind: "workspace_updated", subject: subjectOf(after), changes })
             return { ...after, role: by.workspace.role }

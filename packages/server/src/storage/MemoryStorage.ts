@@ -50,14 +50,12 @@ export class MemoryStorage extends Context.Service<
   {
     readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     readonly read: <A>(read: (database: MemoryDatabase) => A) => Effect.Effect<A>
-    readonly write: <A, E = never>(
-      write: (database: MemoryDatabase) => Effect.Effect<A, E>
-    ) => Effect.Effect<A, E>
+    readonly write: <A, E = never>(write: (database: MemoryDatabase) => Effect.Effect<A, E>) => Effect.Effect<A, E>
   }
 >()("@delivery/server/storage/MemoryStorage") {
   static readonly layer = Layer.effect(
     MemoryStorage,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const kept = new MemoryDatabase({})
       const turn = yield* Semaphore.make(1)
 
@@ -67,12 +65,14 @@ export class MemoryStorage extends Context.Service<
           return Effect.tap(Effect.provideService(effect, Current, snapshot), () =>
             Effect.sync(() => {
               outer.tables = snapshot.tables
-            }))
+            })
+          )
         })
 
       const transaction = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
         Effect.flatMap(Current, (current) =>
-          current === undefined ? turn.withPermits(1)(within(kept, effect)) : within(current, effect))
+          current === undefined ? turn.withPermits(1)(within(kept, effect)) : within(current, effect)
+        )
 
       return MemoryStorage.of({
         transaction,

@@ -124,7 +124,7 @@ export class TestRunsRepo extends Context.Service<
 >()("@delivery/server/testing/TestRunsRepo") {
   static readonly layerSql = Layer.effect(
     TestRunsRepo,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const columns = sql.literal(`r.id, r.workspace_id as "workspaceId", r.number, r.state, r.result, r.error,
         r.total, r.passed, r.flaky, r.failed, r.skipped, r.pass_rate as "passRate",
@@ -182,12 +182,10 @@ export class TestRunsRepo extends Context.Service<
               from counted
               returning number, fixture_scope as scope
             ), told as (
-              ${
-            insertEvent(sql, event, "started", {
-              label: `'${runLabel}' || started.number`,
-              path: `'${runPath}' || started.number`
-            })
-          }
+              ${insertEvent(sql, event, "started", {
+                label: `'${runLabel}' || started.number`,
+                path: `'${runPath}' || started.number`
+              })}
             )
             select number, scope from started`.pipe(Effect.flatMap(theOne), dieOnSqlError),
 
@@ -226,7 +224,10 @@ export class TestRunsRepo extends Context.Service<
             ), told as (
               ${insertEvent(sql, event, "finished")}
             )
-            select id from finished`.pipe(Effect.map((rows) => rows.length === 1), dieOnSqlError),
+            select id from finished`.pipe(
+            Effect.map((rows) => rows.length === 1),
+            dieOnSqlError
+          ),
 
         expire: (now, eventIds) =>
           sql<{ readonly workspaceId: WorkspaceId; readonly number: number }>`with overdue as (
@@ -272,15 +273,19 @@ export class TestRunsRepo extends Context.Service<
           const always = conditions(workspaceId, filter)
           const q = filter.q
           // Each part of `q` has its own index to go by; together they would have none.
-          const ids = q === undefined
-            ? page(always, limit)
-            : sql`(${page([...always, sql`r.search like ${`%${escapeLike(searchPart(q))}%`}`], limit)})
+          const ids =
+            q === undefined
+              ? page(always, limit)
+              : sql`(${page([...always, sql`r.search like ${`%${escapeLike(searchPart(q))}%`}`], limit)})
               union
               (${page([...always, sql`${sha} between ${foldSha(q)} and ${foldSha(q) + last}`], limit)})
               order by number desc limit ${sql.literal(String(limit))}`
           return sql<SqlRow>`select ${columns}, ${publisher}
             from (${ids}) as page join test_runs r on r.id = page.id ${joins}
-            order by r.number desc`.pipe(Effect.map((rows) => rows.map(readRun)), dieOnSqlError)
+            order by r.number desc`.pipe(
+            Effect.map((rows) => rows.map(readRun)),
+            dieOnSqlError
+          )
         },
 
         lock: (id) =>
@@ -295,7 +300,7 @@ export class TestRunsRepo extends Context.Service<
 
   static readonly layerMemory = Layer.effect(
     TestRunsRepo,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const memory = yield* MemoryStorage
       return TestRunsRepo.of({
         start: (run, event) =>
@@ -314,9 +319,10 @@ export class TestRunsRepo extends Context.Service<
                 state: "running",
                 result: null,
                 error: null,
-                cleanup: scope === null
-                  ? null
-                  : { scope, expiresAt: run.expiresAt, status: "pending", deleted: null, remaining: null },
+                cleanup:
+                  scope === null
+                    ? null
+                    : { scope, expiresAt: run.expiresAt, status: "pending", deleted: null, remaining: null },
                 durationMs: 0,
                 finishedAt: null
               })
@@ -382,7 +388,7 @@ export class TestRunsRepo extends Context.Service<
           memory.read((database) =>
             runsOf(database)
               .filter((run) => run.workspaceId === workspaceId && matches(run, filter))
-              .sort((a, b) => b.number - a.number)
+              .toSorted((a, b) => b.number - a.number)
               .slice(0, limit)
               .map((run) => show(database, run))
           ),
@@ -478,15 +484,16 @@ const readRun = (row: SqlRow): ShownTestRun => {
     git: { branch: row.gitBranch, sha: row.gitSha, dirty: row.gitDirty, subject: row.gitSubject },
     machine: { hostname: row.hostname, platform: row.platform },
     coverage: row.coverage,
-    cleanup: row.fixtureScope === null || row.cleanupStatus === null
-      ? null
-      : {
-        scope: row.fixtureScope,
-        expiresAt,
-        status: row.cleanupStatus,
-        deleted: row.cleanupDeleted,
-        remaining: row.cleanupRemaining
-      },
+    cleanup:
+      row.fixtureScope === null || row.cleanupStatus === null
+        ? null
+        : {
+            scope: row.fixtureScope,
+            expiresAt,
+            status: row.cleanupStatus,
+            deleted: row.cleanupDeleted,
+            remaining: row.cleanupRemaining
+          },
     publisher: { kind: row.actorKind, id: row.actorId } as ActorRef,
     publishedBy: readActor(row),
     startedAt: iso(row.startedAt),
@@ -522,18 +529,21 @@ const readTest = (row: SqlTest): RecordedTest => ({
   priority: row.priority,
   status: row.status,
   files: row.files,
-  attempts: row.attemptStatus === null || row.attemptStartedAt === null
-    ? []
-    : [{
-      number: 1,
-      retry: null,
-      status: row.attemptStatus,
-      durationMs: row.attemptDurationMs ?? 0,
-      startedAt: iso(row.attemptStartedAt),
-      errorMessage: row.attemptErrorMessage,
-      errorStack: row.attemptErrorStack,
-      files: row.attemptFiles ?? []
-    }]
+  attempts:
+    row.attemptStatus === null || row.attemptStartedAt === null
+      ? []
+      : [
+          {
+            number: 1,
+            retry: null,
+            status: row.attemptStatus,
+            durationMs: row.attemptDurationMs ?? 0,
+            startedAt: iso(row.attemptStartedAt),
+            errorMessage: row.attemptErrorMessage,
+            errorStack: row.attemptErrorStack,
+            files: row.attemptFiles ?? []
+          }
+        ]
 })
 
 /** A run as the memory keeps it: references instead of what they show. */
@@ -565,7 +575,8 @@ const matches = (run: MemoryRun, filter: TestRunFilter): boolean =>
   (filter.result === undefined ||
     (filter.result === "flaky" ? run.state === "finished" && run.counts.flaky > 0 : run.result === filter.result)) &&
   (filter.q === undefined ||
-    searchText(run.git).includes(searchPart(filter.q)) || foldSha(run.git.sha).startsWith(foldSha(filter.q))) &&
+    searchText(run.git).includes(searchPart(filter.q)) ||
+    foldSha(run.git.sha).startsWith(foldSha(filter.q))) &&
   (filter.commit === undefined || foldSha(run.git.sha) === foldSha(filter.commit)) &&
   (filter.publisher === undefined || isSameActor(run.publisher, filter.publisher)) &&
   (filter.below === undefined || run.number < filter.below)

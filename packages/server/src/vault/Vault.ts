@@ -30,6 +30,7 @@ import { nextId } from "../crypto/NextId.ts"
 import { Events } from "../events/Events.ts"
 import { RequestId } from "../http/RequestId.ts"
 import { type Access, anyRole, atLeast } from "../identity/Access.ts"
+import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
 import { DataKeys, type ValueCipher } from "./DataKeys.ts"
 import { generate } from "./Generators.ts"
@@ -291,9 +292,12 @@ export class Vault extends Context.Service<
           audit,
           source: change.source,
           versions: change.versions,
-          touched: change.renamed === undefined
-            ? [...versionsOf.keys()]
-            : change.secrets.map(({ id }) => id),
+          touched: yield* Effect.forEach(
+            change.secrets.filter(({ id }) =>
+              !change.created.has(id) && (change.renamed !== undefined || versionsOf.has(id))
+            ),
+            (secret) => Effect.map(nextUpdate(secret), (updatedAt) => ({ id: secret.id, updatedAt }))
+          ),
           events: told.flat()
         })
       })

@@ -112,8 +112,8 @@ export interface Change {
   readonly audit: Audit
   readonly source: VersionSource
   readonly versions: ReadonlyArray<NewVersion>
-  /** Secrets whose `updatedAt` moves. */
-  readonly touched: ReadonlyArray<SecretId>
+  /** The new `updatedAt` of secrets. */
+  readonly touched: ReadonlyArray<Pick<SecretRow, "id" | "updatedAt">>
   readonly deleted?: SecretId
   readonly events: ReadonlyArray<StoredEvent>
 }
@@ -386,7 +386,11 @@ export class VaultRepo extends Context.Service<
             for (const slice of others) yield* sql`with ${insertVersions(change, slice)} select 1`
             const { events } = change
             yield* sql`with ${insertVersions(change, last)}, touched as (
-                update secrets set updated_at = ${date(at)} where id = any(${uuids(change.touched)})
+                update secrets s set updated_at = t.updated_at
+                from unnest(${uuids(change.touched.map(({ id }) => id))},
+                  ${column(change.touched, PgTypes.OID.timestamptz, ({ updatedAt }) => date(updatedAt))}
+                ) as t (id, updated_at)
+                where s.id = t.id
               ), deleted as (
                 update secrets set deleted_at = ${date(at)} where id = any(${
               uuids(change.deleted === undefined ? [] : [change.deleted])
@@ -651,7 +655,9 @@ export class VaultRepo extends Context.Service<
                 const { environmentId, secretId } = version
                 tables.values.set(`${secretId} ${environmentId}`, { secretId, environmentId, version: version.version })
               }
-              for (const id of change.touched) tables.secrets.set(id, { ...tables.secrets.get(id)!, updatedAt: at })
+              for (const { id, updatedAt } of change.touched) {
+                tables.secrets.set(id, { ...tables.secrets.get(id)!, updatedAt })
+              }
               if (change.deleted !== undefined) {
                 tables.secrets.set(change.deleted, { ...tables.secrets.get(change.deleted)!, deletedAt: at })
               }

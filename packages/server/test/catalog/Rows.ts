@@ -57,13 +57,13 @@ export const deploymentRow = (
   ...fields
 })
 
-export const addProduct = Effect.fnUntraced(function*(workspaceId: WorkspaceId, fields: Partial<ProductRow> = {}) {
+export const addProduct = Effect.fnUntraced(function* (workspaceId: WorkspaceId, fields: Partial<ProductRow> = {}) {
   const product = productRow(workspaceId, fields)
   yield* (yield* ProductsRepo).insert(product)
   return product
 })
 
-export const addEnvironment = Effect.fnUntraced(function*(
+export const addEnvironment = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   fields: Partial<EnvironmentRow> = {}
 ) {
@@ -72,7 +72,7 @@ export const addEnvironment = Effect.fnUntraced(function*(
   return environment
 })
 
-export const addDeployment = Effect.fnUntraced(function*(
+export const addDeployment = Effect.fnUntraced(function* (
   product: ProductRow,
   environment: EnvironmentRow,
   fields: Partial<DeploymentRow> = {}

@@ -98,7 +98,7 @@ const nasty = fc.constantFrom<unknown>(
   -1,
   1.5,
   1e308,
-  9_007_199_254_740_993,
+  Number.MAX_SAFE_INTEGER + 2,
   "",
   " ",
   "\u0000",

@@ -15,7 +15,7 @@ export interface ServerProcess {
   readonly end: (signal?: NodeJS.Signals) => Promise<number | null>
 }
 
-export const freePort = async (): Promise<number> => {
+const freePort = async (): Promise<number> => {
   const server = createServer()
   server.listen(0, "127.0.0.1")
   await once(server, "listening")
@@ -41,7 +41,7 @@ export const startServer = async (environment: Record<string, string>): Promise<
   child.stderr.on("data", take)
   const exited = once(child, "exit")
   let hasExited = false
-  void exited.then(() => {
+  child.once("exit", () => {
     hasExited = true
   })
   const baseUrl = `http://127.0.0.1:${port}`

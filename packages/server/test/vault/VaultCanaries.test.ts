@@ -12,7 +12,7 @@ import { Keyring } from "../../src/crypto/Keyring.ts"
 import { FileStore } from "../../src/files/FileStore.ts"
 import { DeliveryServer, serverOf } from "../../src/testing.ts"
 import { makeDatabase } from "../support/Databases.ts"
-import { freePort, startServer } from "../support/ServerProcess.ts"
+import { startServer } from "../support/ServerProcess.ts"
 
 /** Values appear in no place but the answers to those who may read them. */
 
@@ -249,7 +249,6 @@ describe("Canaries", () => {
       const logger = Logger.make<unknown, void>((options) => {
         seen.push(options.message, options.cause)
       })
-      const port = String(yield* Effect.promise(freePort))
       const server = serverOf(
         layerApp.pipe(
           Layer.provide(layerSqlStorage),
@@ -257,7 +256,7 @@ describe("Canaries", () => {
           Layer.provide([FileStore.layerMemory, Keyring.layerMemory]),
           Layer.provide(NodeServices.layer)
         ),
-        { PORT: port, BOOTSTRAP_API_KEY: apiKey, LOG_LEVEL: "trace" }
+        { BOOTSTRAP_API_KEY: apiKey, LOG_LEVEL: "trace" }
       ).pipe(
         Layer.provide(Layer.succeed(Tracer.Tracer, tracer)),
         Layer.provide(Logger.layer([logger])),

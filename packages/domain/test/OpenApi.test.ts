@@ -1,0 +1,236 @@
+import { DeliveryApi } from "@delivery/domain/Api"
+import { transform } from "@delivery/domain/OpenApi"
+import { assert, describe, it } from "@effect/vitest"
+import { Result, Schema } from "effect"
+import { HttpApi, OpenApi } from "effect/http-api"
+import { execFile } from "node:child_process"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { createRequire } from "node:module"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+/** The document as `/openapi.json` and `/docs` show it. */
+
+interface Media {
+  readonly schema: object
+  readonly example?: unknown
+  readonly examples?: Record<string, { readonly value: unknown }>
+}
+
+interface Response {
+  readonly description: string
+  readonly headers: Record<string, object>
+  readonly content?: Record<string, Media>
+}
+
+type Operation = Omit<OpenApi.OpenAPISpecOperation, "responses" | "requestBody"> & {
+  readonly requestBody?: { readonly content: Record<string, Media> }
+  readonly responses: Record<string, Response>
+}
+
+const document = OpenApi.fromApi(DeliveryApi)
+
+const operations = new Map<string, Operation>(
+  Object.values(document.paths).flatMap((path) =>
+    Object.values(path).map((operation) => [(operation as Operation).operationId, operation as Operation])
+  )
+)
+
+/** Every operation of the document with the endpoint that it describes. */
+const endpoints = (() => {
+  type Reflected = Parameters<Parameters<typeof HttpApi.reflect>[1]["onEndpoint"]>[0]
+  const found: Array<Reflected & { readonly name: string; readonly operation: Operation | undefined }> = []
+  HttpApi.reflect(DeliveryApi, {
+    onGroup: () => {},
+    onEndpoint: (reflected) => {
+      const name = `${reflected.group.identifier}.${reflected.endpoint.identifier}`
+      found.push({ ...reflected, name, operation: operations.get(name) })
+    }
+  })
+  return found
+})()
+
+const root = join(import.meta.dirname, "../../..")
+const require = createRequire(import.meta.url)
+
+/** What Redocly's command line finds in a document, as `rule at place: message`. */
+const lint = async (text: string): Promise<ReadonlyArray<string>> => {
+  const folder = await mkdtemp(join(tmpdir(), "delivery-openapi-"))
+  try {
+    const file = join(folder, "openapi.json")
+    await writeFile(file, text)
+    const cli = require.resolve("@redocly/cli/bin/cli.js")
+    const args = [cli, "lint", file, "--config", join(root, "redocly.yaml"), "--format", "json"]
+    const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" }
+    const output = await new Promise<string>((resolve, reject) =>
+      execFile(process.execPath, args, { env, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) =>
+        // It ends with 1 where it finds something, and prints what it found.
+        stdout === "" ? reject(error ?? new Error(stderr)) : resolve(stdout)
+      )
+    )
+    const { problems } = JSON.parse(output) as {
+      problems: ReadonlyArray<{ ruleId: string; message: string; location: ReadonlyArray<{ pointer: string }> }>
+    }
+    return problems.map(({ location, message, ruleId }) => `${ruleId} at ${location[0]?.pointer}: ${message}`)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+const examplesOf = (media: Media): ReadonlyArray<unknown> =>
+  media.examples === undefined
+    ? media.example === undefined
+      ? []
+      : [media.example]
+    : Object.values(media.examples).map(({ value }) => value)
+
+/** What is wrong with the examples of a body that one of the schemas must decode. */
+const undecodable = (
+  place: string,
+  content: Record<string, Media> | undefined,
+  schemas: ReadonlyArray<Schema.Top>
+): ReadonlyArray<string> => {
+  const media = content?.["application/json"]
+  if (media === undefined) return []
+  const decode = Schema.decodeUnknownResult(Schema.Union(schemas) as unknown as Schema.Codec<unknown>, {
+    errors: "all",
+    onExcessProperty: "error"
+  })
+  return examplesOf(media).flatMap((example) => {
+    const result = decode(example)
+    return Result.isFailure(result) ? [`${place}: ${result.failure}`] : []
+  })
+}
+
+describe("the API description", () => {
+  it("has no findings in Redocly's recommended-strict", { timeout: 15_000 }, async () => {
+    assert.deepStrictEqual(await lint(JSON.stringify(document)), [])
+  })
+
+  it("is checked by a linter that finds what is wrong", { timeout: 15_000 }, async () => {
+    const { servers: _, ...broken } = document
+    assert.lengthOf(await lint(JSON.stringify(broken)), 1)
+  })
+
+  it("describes every endpoint and nothing else", () => {
+    const described = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`)
+    )
+    const served = endpoints.map(({ endpoint }) => `${endpoint.method} ${endpoint.path.replaceAll(/:(\w+)/g, "{$1}")}`)
+    assert.sameMembers(described, served)
+    assert.strictEqual(operations.size, endpoints.length, "an operationId is used twice")
+  })
+
+  it("says in words what every operation does", () => {
+    for (const { name, operation } of endpoints) {
+      assert.isAtLeast(operation?.summary?.length ?? 0, 8, `${name}: summary`)
+      assert.match(operation?.summary ?? "", /^[A-Z].*[^.]$/, `${name}: summary`)
+      assert.isAtLeast(operation?.description?.length ?? 0, 16, `${name}: description`)
+      assert.match(operation?.description ?? "", /^[A-Z0-9].*[.]$/s, `${name}: description`)
+    }
+  })
+
+  it("has an example for every body", () => {
+    const missing = endpoints.flatMap(({ name, operation }) =>
+      [["request", operation?.requestBody] as const, ...Object.entries(operation?.responses ?? {})].flatMap(
+        ([place, body]) =>
+          Object.values(body?.content ?? {}).flatMap((media) =>
+            examplesOf(media).length === 0 ? [`${name} ${place}`] : []
+          )
+      )
+    )
+    assert.deepStrictEqual(missing, [])
+  })
+
+  it("has only examples that the service's own schemas decode", () => {
+    const wrong = endpoints.flatMap(({ endpoint, errors, name, operation, successes }) => [
+      ...undecodable(
+        `${name} request`,
+        operation?.requestBody?.content,
+        [...endpoint.payload.values()].flatMap(({ schemas }) => schemas).filter(Schema.isSchema)
+      ),
+      ...[...successes, ...errors].flatMap(([status, schemas]) =>
+        undecodable(`${name} ${status}`, operation?.responses[status]?.content, schemas)
+      )
+    ])
+    assert.deepStrictEqual(wrong, [])
+  })
+
+  it("names components with clean words, and describes each", () => {
+    const schemas = Object.entries(document.components.schemas)
+    assert.isAbove(schemas.length, 50)
+    for (const [name, schema] of schemas) {
+      assert.match(name, /^[A-Z][A-Za-z]*$/)
+      assert.notMatch(name, /Encoded$/)
+      assert.isString(schema["description"], name)
+    }
+    assert.notInclude(JSON.stringify(document), "x-effect")
+  })
+
+  it("names the reasons of every 409", () => {
+    for (const { name, operation } of endpoints) {
+      const media = operation?.responses[409]?.content?.["application/json"]
+      if (media !== undefined) assert.isNotEmpty(Object.keys(media.examples ?? {}), name)
+    }
+  })
+
+  it("needs a key everywhere but where the key cannot be had yet", () => {
+    const open = endpoints.filter(({ operation }) => operation?.security.length === 0).map(({ name }) => name)
+    assert.sameMembers(open, ["invites.accept", "system.health", "system.ready", "system.jwks"])
+    for (const { name, operation } of endpoints) {
+      if (open.includes(name)) continue
+      assert.deepStrictEqual(operation?.security, [{ bearer: [] }, { apiKey: [] }], name)
+      assert.property(operation?.responses[401]?.headers, "WWW-Authenticate", name)
+    }
+  })
+
+  it("says what a handler answers itself", () => {
+    const responses = operations.get("testRuns.download")?.responses ?? {}
+    assert.containsAllKeys(responses, ["200", "206", "304", "416"])
+    for (const status of ["200", "206", "304", "416"]) assert.property(responses[status]?.headers, "ETag", status)
+    for (const status of ["206", "416"]) assert.property(responses[status]?.headers, "Content-Range", status)
+  })
+
+  it("documents numbers in paths and queries as numbers", () => {
+    const numbers = [...operations.values()].flatMap(({ parameters }) =>
+      parameters.filter(({ name }) => name === "run" || name === "cursor")
+    )
+    assert.isNotEmpty(numbers)
+    for (const { schema } of numbers) {
+      assert.deepStrictEqual(schema, { type: "integer", format: "int32", minimum: 1 })
+    }
+  })
+
+  it("closes only the bodies that reject unknown properties", () => {
+    assert.notInclude(JSON.stringify(document), `"additionalProperties":false`)
+
+    const ref = (name: string) => ({ "application/json": { schema: { $ref: `#/components/schemas/${name}` } } })
+    const object = (properties: object) => ({ type: "object", properties, additionalProperties: false })
+    const operation = (error: string) => ({
+      parameters: [],
+      requestBody: { content: ref(`Body${error}`) },
+      responses: {
+        200: { description: "Done.", content: ref("Answer") },
+        400: { description: "", content: ref(error) }
+      }
+    })
+    const { components } = transform({
+      paths: { "/open": { post: operation("InvalidInput") }, "/closed": { post: operation("HttpApiDecodeError") } },
+      components: {
+        schemas: {
+          Answer: object({}),
+          BodyInvalidInput: object({}),
+          BodyHttpApiDecodeError: object({ part: { $ref: "#/components/schemas/Part" } }),
+          Part: object({}),
+          InvalidInput: object({}),
+          HttpApiDecodeErrorEncoded: object({})
+        }
+      }
+    }) as { components: { schemas: Record<string, { additionalProperties?: boolean }> } }
+    const closed = Object.entries(components.schemas).filter(([, schema]) => schema.additionalProperties === false)
+    assert.sameMembers(
+      closed.map(([name]) => name),
+      ["BodyHttpApiDecodeError", "Part"]
+    )
+  })
+})

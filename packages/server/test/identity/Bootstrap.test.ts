@@ -1,0 +1,84 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Option, Redacted } from "effect"
+import { Settings } from "../../src/Config.ts"
+import { hashToken, isToken, makeToken } from "../../src/crypto/Tokens.ts"
+import { ApiKeysRepo } from "../../src/identity/ApiKeysRepo.ts"
+import { Bootstrap } from "../../src/identity/Bootstrap.ts"
+import { MembersRepo } from "../../src/identity/MembersRepo.ts"
+import { PersonsRepo } from "../../src/identity/PersonsRepo.ts"
+import { layerServices, storages } from "../support/Storages.ts"
+import { addPerson, eventsOf, now } from "./Scene.ts"
+
+/** A server's first step with these settings. */
+const bootstrap = (environment: Readonly<Record<string, string>> = {}) =>
+  Effect.map(Bootstrap, ({ made }) => made).pipe(
+    Effect.provide(Layer.provide(Bootstrap.layer, Settings.layer(environment)), { local: true })
+  )
+
+/** What the key gives in the workspace. */
+const authenticate = (apiKey: Redacted.Redacted, workspace: string) =>
+  Effect.flatMap(ApiKeysRepo, (keys) => keys.authenticate(hashToken(Redacted.value(apiKey)), workspace))
+
+for (const [name, layerStorage] of Object.entries(storages)) {
+  describe(`Bootstrap on ${name}`, () => {
+    it.effect("makes a workspace with its owner and a key, once, also where servers start at once", () =>
+      Effect.gen(function* () {
+        const persons = yield* PersonsRepo
+        assert.isTrue(yield* persons.isEmpty)
+        const starts = yield* Effect.all([bootstrap(), bootstrap(), bootstrap()], { concurrency: "unbounded" })
+        const [made, ...others] = starts.flatMap(Option.toArray)
+        assert.deepStrictEqual(others, [])
+        assert.isFalse(yield* persons.isEmpty)
+        const { apiKey, ...rest } = made!
+        assert.deepStrictEqual(rest, { workspace: "main", ownerEmail: "owner@example.com", isGiven: false })
+        assert.isTrue(isToken("ctk_", Redacted.value(apiKey)))
+        const authenticated = (yield* authenticate(apiKey, "main"))!
+        const { id, kind, name } = authenticated.principal
+        assert.deepStrictEqual([kind, name], ["user", "Owner"])
+        assert.deepStrictEqual(authenticated.principal, { kind: "user", id: id as never, name, email: rest.ownerEmail })
+        const workspace = authenticated.membership!
+        assert.deepStrictEqual([workspace.slug, workspace.name, workspace.role], ["main", "main", "owner"])
+        assert.lengthOf(yield* (yield* MembersRepo).list(workspace.id), 1)
+        const events = yield* eventsOf(workspace)
+        assert.deepStrictEqual(
+          events.map((event) => [event.kind, event.actor, event.subjectType, event.subjectId, event.createdAt]),
+          [["workspace_created", authenticated.principal, "workspace", workspace.id, yield* now]]
+        )
+        assert.isTrue(Option.isNone(yield* bootstrap()))
+        assert.isTrue(Option.isNone(yield* bootstrap({ BOOTSTRAP_WORKSPACE: "other" })))
+        assert.isUndefined((yield* authenticate(apiKey, "other"))?.membership)
+      }).pipe(Effect.provide(Layer.provideMerge(layerServices, layerStorage)))
+    )
+  })
+}
+
+describe("Bootstrap", () => {
+  const onMemory = Effect.provide(Layer.provideMerge(layerServices, storages.memory))
+
+  it.effect("makes what the settings name, with the key they give", () =>
+    Effect.gen(function* () {
+      const apiKey = yield* makeToken("ctk_")
+      const environment = {
+        BOOTSTRAP_WORKSPACE: "acme",
+        BOOTSTRAP_OWNER_EMAIL: "Ana@Example.com",
+        BOOTSTRAP_OWNER_NAME: " Ana Diaz ",
+        BOOTSTRAP_API_KEY: apiKey
+      }
+      const made = Option.getOrThrow(yield* bootstrap(environment))
+      const { apiKey: secret, ...rest } = made
+      assert.deepStrictEqual(rest, { workspace: "acme", ownerEmail: "ana@example.com", isGiven: true })
+      assert.strictEqual(Redacted.value(secret), apiKey)
+      const authenticated = (yield* authenticate(secret, "acme"))!
+      assert.strictEqual(authenticated.membership?.role, "owner")
+      assert.strictEqual(authenticated.principal.name, "Ana Diaz")
+      assert.isTrue(Option.isNone(yield* bootstrap(environment)))
+    }).pipe(onMemory)
+  )
+
+  it.effect("makes nothing where there is a person already", () =>
+    Effect.gen(function* () {
+      yield* addPerson()
+      assert.isTrue(Option.isNone(yield* bootstrap()))
+    }).pipe(onMemory)
+  )
+})

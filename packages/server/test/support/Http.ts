@@ -1,0 +1,396 @@
+import type { NewAccountApiKey } from "@delivery/domain/identity/AccountApiKey"
+import type { AcceptedInvite, NewInvite } from "@delivery/domain/identity/Invite"
+import type { Role } from "@delivery/domain/identity/Role"
+import type { Workspace } from "@delivery/domain/identity/Workspace"
+import type { ApiKeyId, PersonId } from "@delivery/domain/Ids"
+import type { AttemptReport, TestReport } from "@delivery/domain/testing/TestEntry"
+import type { FinishTestRun } from "@delivery/domain/testing/FinishTestRun"
+import type { StartedTestRun, StartTestRun, TestRun, TestRunSummary } from "@delivery/domain/testing/TestRun"
+import { layer } from "@effect/vitest"
+import { Clock, Duration, Effect, Layer, Redacted } from "effect"
+import { Agent, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, request } from "node:http"
+import { connect } from "node:net"
+import { Readable } from "node:stream"
+import { pipeline } from "node:stream/promises"
+import { assert } from "vitest"
+import { DeliveryServer } from "../../src/testing.ts"
+import { servers } from "./Servers.ts"
+
+/** The HTTP suites: requests as bytes over a real socket, the contract's form of every answer, and where tests begin. */
+
+/** An answer, read to its end. `body` is the JSON that it must then be. */
+export interface Answer<A = unknown> {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly bytes: Buffer
+  readonly text: string
+  readonly body: A
+}
+
+export interface ErrorBody {
+  readonly _tag: string
+  readonly message: string
+  readonly reason?: string
+  readonly issues?: ReadonlyArray<{ readonly path: ReadonlyArray<string>; readonly message: string }>
+}
+
+interface Init {
+  readonly json?: unknown
+  /** Sent as it is; a stream is sent in chunks, unless its length stands in the headers. */
+  readonly body?: string | Buffer | Readable | undefined
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A caller: a key, and the workspace of paths that do not begin with a slash. */
+export interface Http {
+  readonly baseUrl: string
+  readonly key: string | undefined
+  readonly workspace: string
+  readonly as: (key: string | undefined) => Http
+  readonly in: (workspace: string) => Http
+  /** A request whose body is yet to be written. Nothing in its path is made well-formed. */
+  readonly open: (method: string, path: string, headers?: Readonly<Record<string, string>>) => ClientRequest
+  /** Asserts of every answer that it has the contract's form, and nothing of its status. */
+  readonly send: <A = unknown>(method: string, path: string, init?: Init) => Promise<Answer<A>>
+  /** 200. */
+  readonly get: <A>(path: string) => Promise<A>
+  /** 201 unless another status is expected. */
+  readonly post: <A>(path: string, json?: unknown, status?: 200 | 201) => Promise<A>
+  /** 200. */
+  readonly patch: <A>(path: string, json: unknown) => Promise<A>
+  /** 204. */
+  readonly delete: (path: string) => Promise<void>
+  /** Fails unless the request is refused as `refusal` says it, such as `409 slug_in_use`, `400 name` or `404 product`. */
+  readonly refuse: (expected: string, method: string, path: string, json?: unknown) => Promise<void>
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: 32 })
+
+export const http = (baseUrl: string, key: string | undefined, workspace: string): Http => {
+  const open: Http["open"] = (method, path, headers = {}) =>
+    request(baseUrl, {
+      agent,
+      method,
+      path: path.startsWith("/") ? path : `/v1/workspaces/${workspace}${path === "" ? "" : "/"}${path}`,
+      headers: { ...(key === undefined ? {} : { authorization: `Bearer ${key}` }), ...headers }
+    })
+  const send: Http["send"] = async <A>(method: string, path: string, { body, headers, json }: Init = {}) => {
+    const content = json === undefined ? body : JSON.stringify(json)
+    const outgoing = open(method, path, {
+      ...(json === undefined ? {} : { "content-type": "application/json" }),
+      ...(typeof content === "string" || Buffer.isBuffer(content)
+        ? { "content-length": String(Buffer.byteLength(content)) }
+        : {}),
+      ...headers
+    })
+    const answer = answerOf<A>(outgoing)
+    // A request that is refused early is not read to its end.
+    if (content instanceof Readable) pipeline(content, outgoing).catch(() => {})
+    else outgoing.end(content)
+    const answered = await answer
+    if (key !== undefined && answered.status >= 400) assert.notInclude(answered.text, key)
+    return answered
+  }
+  const expecting = async <A>(status: number, method: string, path: string, json?: unknown): Promise<A> => {
+    const answer = await send<A>(method, path, { json })
+    assert.strictEqual(answer.status, status, `${method} ${path}: ${answer.text.slice(0, 300)}`)
+    return answer.body
+  }
+  return {
+    baseUrl,
+    key,
+    workspace,
+    as: (key) => http(baseUrl, key, workspace),
+    in: (workspace) => http(baseUrl, key, workspace),
+    open,
+    send,
+    get: (path) => expecting(200, "GET", path),
+    post: (path, json, status = 201) => expecting(status, "POST", path, json),
+    patch: (path, json) => expecting(200, "PATCH", path, json),
+    delete: async (path) => {
+      const answer = await send("DELETE", path)
+      assert.strictEqual(`${answer.status} ${answer.text}`, "204 ")
+    },
+    refuse: async (expected, method, path, json) => {
+      const answer = await send(method, path, { json })
+      assert.strictEqual(refusal(answer), expected, `${method} ${path} ${JSON.stringify(json)?.slice(0, 300)}`)
+    }
+  }
+}
+
+/** The answer to a request, also one that comes before its body was sent. */
+export const answerOf = <A = unknown>(outgoing: ClientRequest): Promise<Answer<A>> =>
+  new Promise((resolve, reject) => {
+    outgoing.once("response", (response: IncomingMessage) => {
+      const chunks: Array<Buffer> = []
+      response.on("data", (chunk: Buffer) => chunks.push(chunk))
+      response.on("error", reject)
+      response.on("end", () => {
+        try {
+          resolve(checked(response.statusCode!, response.headers, Buffer.concat(chunks)))
+        } catch (error) {
+          reject(error as Error)
+        }
+        if (!outgoing.writableFinished) outgoing.destroy()
+      })
+    })
+    outgoing.on("error", reject)
+  })
+
+/** The answer to bytes, after which the client sends no more and the server closes. */
+export const sendBytes = async ({ baseUrl }: Http, bytes: string): Promise<Answer> => {
+  const { hostname, port } = new URL(baseUrl)
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
+  socket.end(bytes)
+  const chunks: Array<Buffer> = []
+  for await (const chunk of socket) chunks.push(chunk as Buffer)
+  const [head = "", ...body] = Buffer.concat(chunks).toString().split("\r\n\r\n")
+  const [first = "", ...headers] = head.split("\r\n")
+  const named = headers
+    .map((header) => /^([^:]+): (.*)$/.exec(header))
+    .map((match) => [match?.[1]?.toLowerCase(), match?.[2]])
+  return checked(
+    Number(/^HTTP\/1\.1 (\d{3}) /.exec(first)?.[1]),
+    Object.fromEntries(named),
+    Buffer.from(body.join("\r\n\r\n"))
+  )
+}
+
+const checked = <A>(status: number, headers: IncomingHttpHeaders, bytes: Buffer): Answer<A> => {
+  const text = bytes.toString()
+  const answer: Answer<A> = {
+    status,
+    headers,
+    bytes,
+    text,
+    get body() {
+      return (text === "" ? undefined : JSON.parse(text)) as A
+    }
+  }
+  assertForm(answer)
+  return answer
+}
+
+const tags: Readonly<Record<number, string>> = {
+  400: "InvalidInput",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "NotFound",
+  409: "Conflict",
+  416: "InvalidInput",
+  431: "InvalidInput"
+}
+
+/** What holds for every answer (contract, section 1). */
+const assertForm = (answer: Answer): void => {
+  const { headers, status, text } = answer
+  const said = `${status} ${text.slice(0, 300)}`
+  assert.match(String(headers["x-request-id"]), /^[A-Za-z0-9_-]{8,64}$/, said)
+  if (status < 400) return
+  assert.strictEqual(headers["content-type"], "application/json", said)
+  const { _tag, issues, message, reason, ...rest } = answer.body as ErrorBody
+  assert.strictEqual(_tag, tags[status], said)
+  assert.isNotEmpty(message, said)
+  assert.deepStrictEqual(rest, {}, said)
+  assert.strictEqual(issues !== undefined, _tag === "InvalidInput", said)
+  for (const issue of issues ?? []) {
+    assert.deepStrictEqual(issue, { path: issue.path.map(String), message: String(issue.message) }, said)
+  }
+  if (_tag === "Conflict") assert.isDefined(reason, said)
+  if (reason !== undefined) assert.match(reason, /^[a-z]+(_[a-z]+)*$/, said)
+  assert.strictEqual(headers["www-authenticate"], status === 401 ? "Bearer" : undefined, said)
+}
+
+/**
+ * An answer in short: its status; then the reason, the fields at fault, or what does not exist. `404 product:` is of a
+ * field that refers to nothing.
+ */
+export const refusal = (answer: Answer): string => {
+  const { status } = answer
+  if (status < 400) return String(status)
+  const { issues, message, reason } = answer.body as ErrorBody
+  const missing = /^The (.+) does not exist\.$|^(\w+:) nothing visible/.exec(message)
+  const detail = reason ?? issues?.map((issue) => issue.path.join(".")).join(" ") ?? missing?.[1] ?? missing?.[2] ?? ""
+  return `${status} ${detail}`.trim()
+}
+
+type Test<Given extends ReadonlyArray<unknown>> = (name: string, body: (...given: Given) => Promise<void>) => void
+type Environment = Readonly<Record<string, string>>
+
+/** Runs the tests on each server. They share it, and it has the time of the clock on the wall. */
+export const onEachServer = (
+  subject: string,
+  tests: (test: Test<[owner: Http]>, server: string) => void,
+  environment: Environment = {}
+): void => {
+  for (const [name, server] of servers) {
+    layer(server(environment), { excludeTestServices: true })(`${subject} on ${name}`, (it) =>
+      tests(
+        (title, body) => it.effect(title, () => Effect.flatMap(owner, (owner) => Effect.promise(() => body(owner)))),
+        name
+      )
+    )
+  }
+}
+
+/** Runs the tests on each server. They share it, and for it no time passes unless they advance it. */
+export const withClockOnEachServer = (
+  subject: string,
+  tests: (test: Test<[owner: Http, advance: (duration: Duration.Input) => void]>) => void,
+  environment: Environment = {}
+): void => {
+  for (const [name, server] of servers) {
+    const { advance, clock } = standingClock()
+    layer(Layer.provideMerge(server(environment), Layer.succeed(Clock.Clock, clock)), { excludeTestServices: true })(
+      `${subject} on ${name}`,
+      (it) =>
+        tests((title, body) =>
+          it.effect(title, () => Effect.flatMap(owner, (owner) => Effect.promise(() => body(owner, advance))))
+        )
+    )
+  }
+}
+
+/**
+ * A clock that stands until it is put forward. Who sleeps to the new time or less wakes then, and once: seven days are
+ * over at once, while `TestClock` lives through each of the seconds.
+ */
+const standingClock = () => {
+  let now = Date.now()
+  const sleepers = new Set<{ readonly until: number; readonly wake: () => void }>()
+  const nanos = () => BigInt(now) * 1_000_000n
+  const clock: Clock.Clock = {
+    currentTimeMillisUnsafe: () => now,
+    currentTimeMillis: Effect.sync(() => now),
+    currentTimeNanosUnsafe: nanos,
+    currentTimeNanos: Effect.sync(nanos),
+    monotonicTimeNanosUnsafe: nanos,
+    monotonicTimeNanos: Effect.sync(nanos),
+    sleep: (duration) =>
+      Effect.callback((resume) => {
+        const sleeper = { until: now + Duration.toMillis(duration), wake: () => resume(Effect.void) }
+        if (sleeper.until <= now) return resume(Effect.void)
+        sleepers.add(sleeper)
+        return Effect.sync(() => sleepers.delete(sleeper))
+      })
+  }
+  const advance = (duration: Duration.Input) => {
+    now += Duration.toMillis(Duration.fromInputUnsafe(duration))
+    for (const sleeper of sleepers) {
+      if (sleeper.until <= now && sleepers.delete(sleeper)) sleeper.wake()
+    }
+  }
+  return { advance, clock }
+}
+
+/** The owner of the workspace that the server began with. */
+const owner = Effect.map(DeliveryServer, ({ apiKey, baseUrl, workspace }) =>
+  http(baseUrl, Redacted.value(apiKey), workspace)
+)
+
+/** Asks until the answer is what it is to become. */
+export const eventually = async <A>(ask: () => Promise<A>, isDone: (answer: A) => boolean): Promise<A> => {
+  for (const deadline = Date.now() + 15_000; ;) {
+    const answer = await ask()
+    if (isDone(answer)) return answer
+    assert.isBelow(Date.now(), deadline, `It never came: ${JSON.stringify(answer).slice(0, 500)}`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+export const assertId = (id: string): void =>
+  assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+
+export const assertTimestamp = (...timestamps: ReadonlyArray<string | null>): void => {
+  for (const timestamp of timestamps) {
+    assert.match(String(timestamp), /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/)
+  }
+}
+
+let count = 0
+/** A slug or the local part of an email address that no other test has. */
+export const unique = (prefix: string): string => `${prefix}-${++count}`
+
+/** The owner in a workspace of one test. */
+export const newWorkspace = async (owner: Http): Promise<Http> => {
+  const { slug } = await owner.post<Workspace>("/v1/workspaces", { slug: unique("team"), name: "Team" })
+  return owner.in(slug)
+}
+
+/** Who accepts an invite to the workspace: a new person, unless the email is known. */
+export const accept = async (workspace: Http, role: Role, email: string, name = "Sam"): Promise<AcceptedInvite> => {
+  const { token } = await workspace.post<NewInvite>("invites", { email, role })
+  return workspace.as(undefined).post<AcceptedInvite>("/v1/invites/accept", { token, name })
+}
+
+/** A new person in the workspace. */
+export const join = async (workspace: Http, role: Role): Promise<Http & { readonly id: PersonId }> => {
+  const { apiKey, person } = await accept(workspace, role, `${unique("person")}@example.com`)
+  return { ...workspace.as(apiKey!.secret), id: person.id }
+}
+
+/** A new account API key of the workspace. */
+export const accountKey = async (
+  workspace: Http,
+  role: "viewer" | "member" | "admin",
+  name = "ci"
+): Promise<Http & { readonly id: ApiKeyId }> => {
+  const { id, secret } = await workspace.post<NewAccountApiKey>("account-api-keys", { name, role })
+  return { ...workspace.as(secret), id }
+}
+
+/** The owner in a workspace of one test, with the website `shop` deployed in `staging`. */
+export const newDeployment = async (
+  owner: Http,
+  fields: { readonly fixtureUrl?: string; readonly version?: string } = {}
+): Promise<Http> => {
+  const workspace = await newWorkspace(owner)
+  await workspace.post("products", { slug: "shop", name: "Shop", type: "website" })
+  await workspace.post("environments", { slug: "staging", name: "Staging", class: "non-production" })
+  await workspace.post("deployments", {
+    product: "shop",
+    environment: "staging",
+    baseUrl: "https://staging.shop.example",
+    ...fields
+  })
+  return workspace
+}
+
+export const runOf = (fields: Partial<StartTestRun> = {}): StartTestRun => ({
+  product: "shop",
+  environment: "staging",
+  baseUrl: "https://preview.shop.example",
+  git: { branch: "main", sha: "9fceb02d0ae598e95dc970b74767f19372d61af8", dirty: false, subject: "Add the basket" },
+  machine: { hostname: "ci-7", platform: "linux" },
+  selection: { coverage: null, folders: [], caseIds: [] },
+  ...fields
+})
+
+export const startRun = (http: Http, fields: Partial<StartTestRun> = {}): Promise<StartedTestRun> =>
+  http.post("test-runs", runOf(fields))
+
+export const attempt = (status: "passed" | "failed", fields: Partial<AttemptReport> = {}): AttemptReport =>
+  ({ status, durationMs: 12.5, startedAt: "2026-11-21T09:30:10.000Z", ...fields }) as AttemptReport
+
+/** A test that passed, unless it says otherwise. */
+export const report = (caseId: string, fields: Partial<TestReport> = {}): TestReport => ({
+  caseId,
+  title: caseId,
+  file: `${caseId}.spec.ts`,
+  coverage: "acceptance",
+  testKind: "behavior",
+  attempt: attempt("passed"),
+  ...fields
+})
+
+export const finishOf = (fields: Partial<FinishTestRun> = {}): FinishTestRun => ({
+  interrupted: false,
+  durationMs: 1000,
+  tests: [report("a")],
+  ...fields
+})
+
+export const finishRun = (http: Http, run: number, fields: Partial<FinishTestRun> = {}): Promise<TestRunSummary> =>
+  http.post(`test-runs/${run}/finish`, finishOf(fields), 200)
+
+export const getRun = (http: Http, run: number): Promise<TestRun> => http.get(`test-runs/${run}`)
