@@ -168,13 +168,23 @@ const addExamples = (content: Content | undefined, schemas: Schemas): void => {
   }
 }
 
-/** The encoded form of an error class has lost the description that its response still carries. */
+/** The encoded form of an error class has lost the description that its response still carries, beside others'. */
 const describeError = (response: OpenApi.OpenApiSpecResponse, schemas: Schemas): void => {
   for (const media of Object.values(response.content ?? {})) {
-    const name = refName(media.schema)
-    const schema = name === undefined ? undefined : schemas[name]
-    if (name !== undefined && schema !== undefined && schema["description"] === undefined) {
-      schemas[name] = { ...schema, description: response.description }
+    const parts = Array.isArray(media.schema["anyOf"]) ? (media.schema["anyOf"] as Array<JsonSchema.JsonSchema>) : []
+    const names = (parts.length === 0 ? [media.schema] : parts).map(refName)
+    const descriptions = parts.length === 0 ? [response.description] : response.description.split(" | ")
+    for (const [index, name] of names.entries()) {
+      const schema = name === undefined ? undefined : schemas[name]
+      const description = descriptions[index]
+      if (
+        name !== undefined &&
+        schema !== undefined &&
+        schema["description"] === undefined &&
+        description !== undefined
+      ) {
+        schemas[name] = { ...schema, description }
+      }
     }
   }
 }

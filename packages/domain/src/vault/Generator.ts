@@ -46,7 +46,8 @@ export const UuidGenerator = Body({ type: Schema.Literal("uuid") }).annotate({
 
 export const Ed25519Generator = Body({ type: Schema.Literal("ed25519") }).annotate({
   title: "ed25519",
-  description: "An Ed25519 key pair: the private key as PKCS#8 PEM is the value, the public key as SPKI PEM is answered.",
+  description:
+    "An Ed25519 key pair: the private key as PKCS#8 PEM is the value, the public key as SPKI PEM is answered.",
   examples: [{ type: "ed25519" }]
 })
 

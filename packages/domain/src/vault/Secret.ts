@@ -77,11 +77,13 @@ const exampleActor = {
   email: "ana@example.com"
 } as const
 
+const exampleProduct = { id: ProductId.make("0197a1b2-0000-7000-8000-0000000000d1"), slug: "shop", name: "Shop" }
+
 /** The product of a secret. */
 export const SecretProduct = Schema.Struct({ id: ProductId, slug: Schema.String, name: Schema.String }).annotate({
   identifier: "SecretProduct",
   description: "The product of a secret.",
-  examples: [{ id: ProductId.make("0197a1b2-0000-7000-8000-0000000000d1"), slug: "shop", name: "Shop" }]
+  examples: [exampleProduct]
 })
 export type SecretProduct = typeof SecretProduct.Type
 
@@ -110,6 +112,8 @@ const exampleEnvironment = {
   updatedBy: exampleActor
 } as const
 
+const exampleRevealed = { ...exampleEnvironment, value: exampleValue, valueHidden: false }
+
 /** Where a secret stands in one environment. */
 export const SecretEnvironment = Schema.Struct(environmentFields).annotate({
   identifier: "SecretEnvironment",
@@ -128,11 +132,19 @@ export const RevealedEnvironment = Schema.Struct({
   })
 }).annotate({
   identifier: "RevealedEnvironment",
-  description: "Where a secret stands in one environment, with its value where the caller may read it."
+  description: "Where a secret stands in one environment, with its value where the caller may read it.",
+  examples: [exampleRevealed]
 })
 export type RevealedEnvironment = typeof RevealedEnvironment.Type
 
 const secretFields = { id: SecretId, name: Schema.String, product: SecretProduct }
+const exampleSecret = {
+  id: SecretId.make("0197a1b2-0000-7000-8000-000000000501"),
+  name: "DATABASE_URL",
+  product: exampleProduct,
+  createdAt: "2026-11-21T09:30:00.000Z",
+  updatedAt: "2026-11-21T09:30:00.000Z"
+}
 const secretTimes = { createdAt: Timestamp, updatedAt: Timestamp }
 const environmentsText = "By name; archived ones only where the secret has a version."
 
@@ -141,7 +153,11 @@ export const Secret = Schema.Struct({
   ...secretFields,
   environments: Schema.Array(SecretEnvironment).annotate({ description: environmentsText }),
   ...secretTimes
-}).annotate({ identifier: "Secret", description: "A secret without its values." })
+}).annotate({
+  identifier: "Secret",
+  description: "A secret without its values.",
+  examples: [{ ...exampleSecret, environments: [exampleEnvironment] }]
+})
 export type Secret = typeof Secret.Type
 
 /** A secret with the values that the caller may read. */
@@ -149,7 +165,11 @@ export const RevealedSecret = Schema.Struct({
   ...secretFields,
   environments: Schema.Array(RevealedEnvironment).annotate({ description: environmentsText }),
   ...secretTimes
-}).annotate({ identifier: "RevealedSecret", description: "A secret with the values that the caller may read." })
+}).annotate({
+  identifier: "RevealedSecret",
+  description: "A secret with the values that the caller may read.",
+  examples: [{ ...exampleSecret, environments: [exampleRevealed] }]
+})
 export type RevealedSecret = typeof RevealedSecret.Type
 
 /** The secrets of a product. */
@@ -239,11 +259,17 @@ export const AssignSecret = Body({
 }).annotate({
   identifier: "AssignSecret",
   description: "One value for a secret of many products in many environments.",
-  examples: [
-    { products: ["shop", "search"], environments: ["staging"], name: "API_TOKEN", value: exampleValue }
-  ]
+  examples: [{ products: ["shop", "search"], environments: ["staging"], name: "API_TOKEN", value: exampleValue }]
 })
 export type AssignSecret = typeof AssignSecret.Type
+
+const exampleAssignment = {
+  product: exampleProduct,
+  environment: exampleEnvironment.environment,
+  version: 1,
+  hasValue: true,
+  created: true
+}
 
 /** What an assignment wrote. */
 export const Assigned = Schema.Struct({
@@ -258,18 +284,14 @@ export const Assigned = Schema.Struct({
     }).annotate({
       identifier: "Assignment",
       description: "What the assignment of one pair wrote.",
-      examples: [
-        {
-          product: { id: ProductId.make("0197a1b2-0000-7000-8000-0000000000d1"), slug: "shop", name: "Shop" },
-          environment: exampleEnvironment.environment,
-          version: 1,
-          hasValue: true,
-          created: true
-        }
-      ]
+      examples: [exampleAssignment]
     })
   ).annotate({ description: "By product name, then environment name." })
-}).annotate({ identifier: "Assigned", description: "What an assignment wrote." })
+}).annotate({
+  identifier: "Assigned",
+  description: "What an assignment wrote.",
+  examples: [{ name: "API_TOKEN", assignments: [exampleAssignment] }]
+})
 export type Assigned = typeof Assigned.Type
 
 export const GenerateSecret = Body({
@@ -295,6 +317,13 @@ export const GenerateSecret = Body({
 })
 export type GenerateSecret = typeof GenerateSecret.Type
 
+const exampleGeneration = {
+  environment: exampleEnvironment.environment,
+  value: null,
+  publicKey: null,
+  assignments: [{ product: exampleProduct, version: 4 }]
+}
+
 /** What a generation wrote. */
 export const Generated = Schema.Struct({
   name: Schema.String,
@@ -310,15 +339,29 @@ export const Generated = Schema.Struct({
           description: "The version that a product got.",
           examples: [
             {
-              product: { id: ProductId.make("0197a1b2-0000-7000-8000-0000000000d1"), slug: "shop", name: "Shop" },
+              product: exampleProduct,
               version: 4
             }
           ]
         })
       ).annotate({ description: "By product name." })
-    }).annotate({ identifier: "Generation", description: "The value made for one environment." })
+    }).annotate({
+      identifier: "Generation",
+      description: "The value made for one environment.",
+      examples: [exampleGeneration]
+    })
   ).annotate({ description: "By environment name." })
-}).annotate({ identifier: "Generated", description: "What a generation wrote." })
+}).annotate({
+  identifier: "Generated",
+  description: "What a generation wrote.",
+  examples: [
+    {
+      name: "API_TOKEN",
+      generator: { type: "token", bytes: 32, encoding: "base64url" },
+      generations: [exampleGeneration]
+    }
+  ]
+})
 export type Generated = typeof Generated.Type
 
 /** How a version came to be. */

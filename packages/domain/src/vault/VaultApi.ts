@@ -86,9 +86,13 @@ export class VaultApi extends HttpApiGroup.make("vault")
         )
       ),
     HttpApiEndpoint.get("get", one, { params, success: RevealedSecret, error: NotFound }).annotateMerge(
-      doc("Get a secret", `Each environment's current version, and its value where the caller may read it. ${reading}`, {
-        responses: { 200: noStore }
-      })
+      doc(
+        "Get a secret",
+        `Each environment's current version, and its value where the caller may read it. ${reading}`,
+        {
+          responses: { 200: noStore }
+        }
+      )
     ),
     HttpApiEndpoint.patch("update", one, {
       params,
@@ -171,7 +175,9 @@ export class VaultApi extends HttpApiGroup.make("vault")
       },
       query: {
         before: Schema.optionalKey(
-          NumberInQuery.annotate({ description: "Only versions below this one: the oldest held, for the next page." })
+          NumberInQuery.pipe(
+            Schema.annotateEncoded({ description: "Only versions below this one: the oldest held, for the next page." })
+          )
         )
       },
       success: Schema.Struct({ versions: Schema.Array(SecretVersion) }).annotate({

@@ -21,17 +21,17 @@ const layerVaultKeys = VaultKeys.layer.pipe(
   Layer.provide(Layer.suspend(() => Settings.layer(process.env)))
 )
 
-const printStatus = Effect.gen(function*() {
+const printStatus = Effect.gen(function* () {
   const { status } = yield* VaultKeys
   const lines = (yield* status).map(({ dataKeys, id, isActive, isGiven, signingKeys }) => {
     const isUsed = dataKeys + signingKeys > 0
     const note = isActive
       ? "active"
       : !isGiven
-      ? "missing in VAULT_KEYS"
-      : isUsed
-      ? "in use; `delivery vault rotate` replaces it"
-      : "not in use; may be removed"
+        ? "missing in VAULT_KEYS"
+        : isUsed
+          ? "in use; `delivery vault rotate` replaces it"
+          : "not in use; may be removed"
     return `${id}: ${dataKeys} data keys, ${signingKeys} signing keys (${note})`
   })
   yield* Console.log(lines.join("\n"))
@@ -42,13 +42,12 @@ const status = Command.make("status", {}, () => Effect.provide(printStatus, laye
 )
 
 const rotate = Command.make("rotate", {}, () =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const { dataKeys, signingKeys } = yield* Effect.flatMap(VaultKeys, (keys) => keys.rotate)
     yield* Console.log(`Sealed ${dataKeys} data keys and ${signingKeys} signing keys anew.`)
     yield* printStatus
-  }).pipe(Effect.provide(layerVaultKeys))).pipe(
-    Command.withDescription("Seal everything anew under the first key of VAULT_KEYS, while servers run")
-  )
+  }).pipe(Effect.provide(layerVaultKeys))
+).pipe(Command.withDescription("Seal everything anew under the first key of VAULT_KEYS, while servers run"))
 
 /** `delivery vault`: the keys that values are sealed under. */
 export const vault = Command.make("vault").pipe(

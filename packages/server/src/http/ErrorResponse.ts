@@ -1,4 +1,11 @@
-import { type DecodeIssue, HttpApiDecodeError, Internal, InvalidInput, type Issue, NotFound } from "@delivery/domain/Errors"
+import {
+  type DecodeIssue,
+  HttpApiDecodeError,
+  Internal,
+  InvalidInput,
+  type Issue,
+  NotFound
+} from "@delivery/domain/Errors"
 import { type Cause, type Schema, SchemaIssue } from "effect"
 import { HttpServerError, HttpServerResponse } from "effect/http"
 
@@ -44,6 +51,8 @@ const decodeIssues = (issue: SchemaIssue.Issue, path: ReadonlyArray<string>): Re
   if (issue._tag === "UnexpectedKey" && !/^[A-Za-z]{1,30}$/.test(path.at(-1) ?? "")) {
     return [{ _tag, path: path.slice(0, -1), message: "Expected no excess property" }]
   }
+  // The root is a schema with a name, which says nothing to people.
+  if (path.length === 0 && issue._tag === "InvalidType") return [{ _tag, path: [], message: "Expected an object" }]
   return formatted(issue).map((part) => ({ _tag, path: [...path, ...part.path], message: part.message }))
 }
 

@@ -43,13 +43,13 @@ export class DataKeys extends Context.Service<
 >()("@delivery/server/vault/DataKeys") {
   static readonly layer = Layer.effect(
     DataKeys,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const repo = yield* VaultKeysRepo
       const keyring = yield* Keyring
       const random = yield* SecureRandom.SecureRandom
       const ciphers = new Map<WorkspaceId, ValueCipher>()
 
-      const makeKey = Effect.fnUntraced(function*(workspaceId: WorkspaceId) {
+      const makeKey = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
         const id = yield* Effect.provideService(nextId<string>(), SecureRandom.SecureRandom, random)
         yield* repo.insertDataKey({
           id,
@@ -60,7 +60,7 @@ export class DataKeys extends Context.Service<
         })
       })
 
-      const open = Effect.fnUntraced(function*(workspaceId: WorkspaceId) {
+      const open = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
         if ((yield* repo.dataKey(workspaceId)) === undefined) yield* makeKey(workspaceId)
         const stored = yield* repo.dataKey(workspaceId)
         if (stored === undefined) return yield* Effect.die(new Error("No data key was stored."))
@@ -93,10 +93,8 @@ export const dataKeyProblem = (
   key: Pick<SealedDataKey, "id" | "workspaceId">,
   { keyId, reason }: { readonly keyId: string; readonly reason: "unknown_key" | "not_authentic" }
 ): string =>
-  `The data key ${key.id} of the workspace ${key.workspaceId} cannot be opened: `
-  + (reason === "unknown_key"
-    ? `VAULT_KEYS lacks the key ${keyId}.`
-    : `it is not what the key ${keyId} sealed.`)
+  `The data key ${key.id} of the workspace ${key.workspaceId} cannot be opened: ` +
+  (reason === "unknown_key" ? `VAULT_KEYS lacks the key ${keyId}.` : `it is not what the key ${keyId} sealed.`)
 
 const format = 1
 const cipher = "aes-256-gcm"
@@ -120,25 +118,28 @@ const cipherOf = (workspaceId: WorkspaceId, dataKeyId: string, key: Uint8Array):
       return new Uint8Array(Buffer.concat([head, nonce, text, encrypt.final(), encrypt.getAuthTag()]))
     },
     open: (place, sealed) =>
-      Effect.orDie(Effect.try({
-        try: () => {
-          const blob = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength)
-          if (blob.length < headLength + nonceLength + tagLength || !blob.subarray(0, headLength).equals(head)) {
-            throw new Error("Another format or key.")
-          }
-          const nonce = blob.subarray(headLength, headLength + nonceLength)
-          const decrypt = createDecipheriv(cipher, key, nonce, { authTagLength: tagLength })
-          decrypt.setAAD(authenticated(place))
-          decrypt.setAuthTag(blob.subarray(-tagLength))
-          const text = decrypt.update(blob.subarray(headLength + nonceLength, -tagLength))
-          return Redacted.make(Buffer.concat([text, decrypt.final()]).toString("utf8"))
-        },
-        catch: () =>
-          new NotAuthentic({
-            message: `The stored value of the secret ${place.secretId} in the environment ${place.environmentId}, `
-              + `version ${place.version}, workspace ${workspaceId}, is not authentic: it was changed, or moved there.`
-          })
-      })),
+      Effect.orDie(
+        Effect.try({
+          try: () => {
+            const blob = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength)
+            if (blob.length < headLength + nonceLength + tagLength || !blob.subarray(0, headLength).equals(head)) {
+              throw new Error("Another format or key.")
+            }
+            const nonce = blob.subarray(headLength, headLength + nonceLength)
+            const decrypt = createDecipheriv(cipher, key, nonce, { authTagLength: tagLength })
+            decrypt.setAAD(authenticated(place))
+            decrypt.setAuthTag(blob.subarray(-tagLength))
+            const text = decrypt.update(blob.subarray(headLength + nonceLength, -tagLength))
+            return Redacted.make(Buffer.concat([text, decrypt.final()]).toString("utf8"))
+          },
+          catch: () =>
+            new NotAuthentic({
+              message:
+                `The stored value of the secret ${place.secretId} in the environment ${place.environmentId}, ` +
+                `version ${place.version}, workspace ${workspaceId}, is not authentic: it was changed, or moved there.`
+            })
+        })
+      ),
     fingerprint: (text) => createHmac("sha256", fingerprintKey).update(text, "utf8").digest("base64url")
   }
 }

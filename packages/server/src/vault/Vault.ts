@@ -81,7 +81,7 @@ export class Vault extends Context.Service<
 >()("@delivery/server/vault/Vault") {
   static readonly layer = Layer.effect(
     Vault,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const random = yield* SecureRandom.SecureRandom
       const storage = yield* Storage
       const repo = yield* VaultRepo
@@ -92,7 +92,7 @@ export class Vault extends Context.Service<
       const now = Effect.map(Clock.currentTimeMillis, timestamp)
 
       /** Who does something now, in which request: what every audit row of it says. */
-      const audited = Effect.fnUntraced(function*(by: Access, name: string) {
+      const audited = Effect.fnUntraced(function* (by: Access, name: string) {
         return {
           id: yield* newId<string>(),
           workspaceId: by.workspace.id,
@@ -103,17 +103,15 @@ export class Vault extends Context.Service<
         }
       })
 
-      const auditOf = Effect.fnUntraced(
-        function*(
-          by: Access,
-          action: Audit["action"],
-          name: string,
-          entries: ReadonlyArray<AuditEntry>,
-          newName: string | null = null
-        ): Effect.fn.Return<Audit> {
-          return { ...(yield* audited(by, name)), action, newName, entries }
-        }
-      )
+      const auditOf = Effect.fnUntraced(function* (
+        by: Access,
+        action: Audit["action"],
+        name: string,
+        entries: ReadonlyArray<AuditEntry>,
+        newName: string | null = null
+      ): Effect.fn.Return<Audit> {
+        return { ...(yield* audited(by, name)), action, newName, entries }
+      })
 
       const eventOf = (by: Access, kind: string, product: ProductPart, secret: SecretRow, changes: Changes) =>
         events.make(by, {
@@ -132,7 +130,12 @@ export class Vault extends Context.Service<
         sealed === null ? Effect.succeed(null) : cipher.open(place, sealed)
 
       /** A single secret as the caller may see it, now or as an earlier answer showed it. */
-      const reveal = Effect.fnUntraced(function*(by: Access, cipher: ValueCipher, facts: Facts, earlier?: WrittenSecret) {
+      const reveal = Effect.fnUntraced(function* (
+        by: Access,
+        cipher: ValueCipher,
+        facts: Facts,
+        earlier?: WrittenSecret
+      ) {
         const [product] = facts.products
         const [secret] = facts.secrets
         if (product === undefined) return yield* NotFound.of("product")
@@ -140,10 +143,11 @@ export class Vault extends Context.Service<
         const mayRead = isAtLeast(by.workspace.role, "member")
         const shown = shownIn(facts)
         const environments = yield* Effect.forEach(facts.environments.toSorted(byName), (environment) =>
-          Effect.gen(function*() {
+          Effect.gen(function* () {
             const version = shown.version(secret, environment)
             const { deployed } = shown.pair(secret, environment) ?? {}
-            const wasShown = earlier?.versions.find(({ environmentId }) => environmentId === environment.id)?.shown ?? true
+            const wasShown =
+              earlier?.versions.find(({ environmentId }) => environmentId === environment.id)?.shown ?? true
             // A deleted secret's value is not read again, though what was written is answered again.
             const isWithheld = version !== undefined && version.hasValue && version.sealed === null
             const valueHidden = !mayRead || !isReadable(environment.class, deployed) || !wasShown || isWithheld
@@ -152,7 +156,8 @@ export class Vault extends Context.Service<
               value: version === undefined || valueHidden ? null : yield* opened(cipher, version),
               valueHidden
             }
-          }))
+          })
+        )
         const name = earlier?.name ?? secret.name
         const updatedAt = earlier?.updatedAt ?? secret.updatedAt
         const { createdAt, id } = secret
@@ -160,14 +165,14 @@ export class Vault extends Context.Service<
       })
 
       /** The secret of a product with the values that the caller may read; the reading is audited. */
-      const read = Effect.fnUntraced(function*(by: Access, cipher: ValueCipher, product: string, name: string) {
+      const read = Effect.fnUntraced(function* (by: Access, cipher: ValueCipher, product: string, name: string) {
         const reading = isAtLeast(by.workspace.role, "member") ? yield* audited(by, name) : undefined
         const facts = yield* repo.facts(by.workspace.id, { product, name }, reading)
         return yield* reveal(by, cipher, facts)
       })
 
       /** What a request wrote, as the answer to it, the first time and at each replay. */
-      const answerSecret = Effect.fnUntraced(function*(by: Access, cipher: ValueCipher, written: WrittenSecret) {
+      const answerSecret = Effect.fnUntraced(function* (by: Access, cipher: ValueCipher, written: WrittenSecret) {
         const { name, secretId, versions } = written
         const facts = yield* repo.facts(by.workspace.id, { secretId, versions }, yield* audited(by, name))
         return yield* reveal(by, cipher, facts, written)
@@ -189,7 +194,7 @@ export class Vault extends Context.Service<
        * A change in one transaction. With a requestId, its first request performs it, and requests like it replay what
        * that wrote, having waited for it.
        */
-      const once = Effect.fnUntraced(function*<A, Written>(
+      const once = Effect.fnUntraced(function* <A, Written>(
         by: Access,
         operation: RequestKey["operation"],
         requestId: string | undefined,
@@ -204,23 +209,25 @@ export class Vault extends Context.Service<
         }
         const key = { workspaceId, actor: by.actor, operation, requestId }
         const fingerprint = cipher.fingerprint(canonical(request))
-        return yield* storage.transaction(Effect.gen(function*() {
-          const at = yield* Clock.currentTimeMillis
-          const expired = timestamp(at - requestsKeptMillis)
-          const first = yield* repo.claim(key, { fingerprint, at: timestamp(at), expired })
-          if (first === undefined) {
-            const { answer, written } = yield* perform(cipher)
-            yield* repo.record(key, written)
-            return answer
-          }
-          if (first.fingerprint !== fingerprint) {
-            return yield* new Conflict({
-              message: "The requestId was used for another request.",
-              reason: "request_id_reused"
-            })
-          }
-          return yield* replay(first.written as Written, cipher)
-        }))
+        return yield* storage.transaction(
+          Effect.gen(function* () {
+            const at = yield* Clock.currentTimeMillis
+            const expired = timestamp(at - requestsKeptMillis)
+            const first = yield* repo.claim(key, { fingerprint, at: timestamp(at), expired })
+            if (first === undefined) {
+              const { answer, written } = yield* perform(cipher)
+              yield* repo.record(key, written)
+              return answer
+            }
+            if (first.fingerprint !== fingerprint) {
+              return yield* new Conflict({
+                message: "The requestId was used for another request.",
+                reason: "request_id_reused"
+              })
+            }
+            return yield* replay(first.written as Written, cipher)
+          })
+        )
       })
 
       /** The next version of a pair with this value; undefined for null where nothing was ever set. */
@@ -236,7 +243,7 @@ export class Vault extends Context.Service<
         return { ...place, sealed: value === null ? null : cipher.seal(place, value) }
       }
 
-      const newSecret = Effect.fnUntraced(function*(by: Access, productId: ProductId, name: string, at: Timestamp) {
+      const newSecret = Effect.fnUntraced(function* (by: Access, productId: ProductId, name: string, at: Timestamp) {
         const row: SecretRow = {
           id: yield* newId<SecretId>(),
           workspaceId: by.workspace.id,
@@ -254,7 +261,7 @@ export class Vault extends Context.Service<
       }
 
       /** Stores the versions of secrets of one name, with the audit row and an event for each secret. */
-      const store = Effect.fnUntraced(function*(
+      const store = Effect.fnUntraced(function* (
         by: Access,
         audit: Audit,
         change: {
@@ -270,7 +277,7 @@ export class Vault extends Context.Service<
         const products = new Map(change.targets.products.map((product) => [product.id, product]))
         const versionsOf = Map.groupBy(change.versions, ({ secretId }) => secretId)
         const told = yield* Effect.forEach(change.secrets, (secret) =>
-          Effect.gen(function*() {
+          Effect.gen(function* () {
             const product = products.get(secret.productId)!
             const changes = (versionsOf.get(secret.id) ?? []).map(({ environmentId, version }) => ({
               field: `environments.${slugs.get(environmentId)}.version`,
@@ -287,14 +294,15 @@ export class Vault extends Context.Service<
                 ? [yield* eventOf(by, isCreated ? "created" : "changed", product, secret, changes)]
                 : [])
             ]
-          }))
+          })
+        )
         yield* repo.write({
           audit,
           source: change.source,
           versions: change.versions,
           touched: yield* Effect.forEach(
-            change.secrets.filter(({ id }) =>
-              !change.created.has(id) && (change.renamed !== undefined || versionsOf.has(id))
+            change.secrets.filter(
+              ({ id }) => !change.created.has(id) && (change.renamed !== undefined || versionsOf.has(id))
             ),
             (secret) => Effect.map(nextUpdate(secret), (updatedAt) => ({ id: secret.id, updatedAt }))
           ),
@@ -303,7 +311,7 @@ export class Vault extends Context.Service<
       })
 
       /** What both bulk calls do: one value for each environment, in all products, whose secrets are made if missing. */
-      const writeAll = Effect.fnUntraced(function*(
+      const writeAll = Effect.fnUntraced(function* (
         by: Access,
         cipher: ValueCipher,
         input: Pick<AssignSecret, "products" | "environments" | "name">,
@@ -315,7 +323,11 @@ export class Vault extends Context.Service<
         const environments = yield* allNamed(targets.environments, "environments", input.environments)
         yield* writable(targets, products, environments)
         yield* repo.holdName(by.workspace.id, input.name)
-        const held = yield* repo.lock(by.workspace.id, products.map(({ id }) => id), input.name)
+        const held = yield* repo.lock(
+          by.workspace.id,
+          products.map(({ id }) => id),
+          input.name
+        )
         const at = yield* now
         const made = yield* Effect.forEach(
           products.filter(({ id }) => !held.some((secret) => secret.productId === id)),
@@ -342,11 +354,13 @@ export class Vault extends Context.Service<
             })
           }
         }
-        const entries = written.filter(({ version }) => version > 0).map(({ environmentId, productId, version }) => ({
-          product: productId,
-          environment: environmentId,
-          version
-        }))
+        const entries = written
+          .filter(({ version }) => version > 0)
+          .map(({ environmentId, productId, version }) => ({
+            product: productId,
+            environment: environmentId,
+            version
+          }))
         yield* store(by, yield* auditOf(by, how.action, input.name, entries), {
           source: how.source,
           targets,
@@ -395,7 +409,12 @@ export class Vault extends Context.Service<
       }
 
       /** The values that a generation made, read again: of each environment, by one of its pairs. */
-      const regenerated = Effect.fnUntraced(function*(by: Access, cipher: ValueCipher, written: WrittenGenerations, name: string) {
+      const regenerated = Effect.fnUntraced(function* (
+        by: Access,
+        cipher: ValueCipher,
+        written: WrittenGenerations,
+        name: string
+      ) {
         const values = new Map<EnvironmentId, Redacted.Redacted>()
         const places = written.pairs.filter(({ environmentId }) => written.revealed.includes(environmentId))
         if (places.length === 0) return values
@@ -411,7 +430,12 @@ export class Vault extends Context.Service<
         return values
       })
 
-      const create = Effect.fnUntraced(function*(by: Access, cipher: ValueCipher, productRef: string, input: CreateSecret) {
+      const create = Effect.fnUntraced(function* (
+        by: Access,
+        cipher: ValueCipher,
+        productRef: string,
+        input: CreateSecret
+      ) {
         const values = Object.entries(input.values ?? {})
         const targets = yield* repo.hold(by.workspace.id, {
           products: [productRef],
@@ -423,8 +447,9 @@ export class Vault extends Context.Service<
         yield* repo.holdName(by.workspace.id, input.name)
         const secret = yield* newSecret(by, product.id, input.name, yield* now)
         yield* Effect.catchTag(repo.insert([secret]), "UniqueViolation", () => Effect.fail(nameInUse(input.name)))
-        const versions = Array.from(named, ([{ id }, value]) => nextVersion(cipher, secret, id, value))
-          .filter((version) => version !== undefined)
+        const versions = Array.from(named, ([{ id }, value]) => nextVersion(cipher, secret, id, value)).filter(
+          (version) => version !== undefined
+        )
         yield* store(by, yield* auditOf(by, "create", input.name, entriesOf(product.id, versions)), {
           source: "edit",
           targets,
@@ -436,47 +461,53 @@ export class Vault extends Context.Service<
         return { answer, written: writtenSecret(answer) }
       })
 
-      const update = Effect.fnUntraced(
-        function*(by: Access, cipher: ValueCipher, productRef: string, name: string, input: UpdateSecret) {
-          const values = Object.entries(input.values ?? {})
-          const expected = Object.entries(input.expectedVersions ?? {})
-          const targets = yield* repo.hold(by.workspace.id, {
-            products: [productRef],
-            environments: [...values, ...expected].map(([ref]) => ref)
-          })
-          const product = yield* oneProduct(targets)
-          const newName = input.newName === name ? undefined : input.newName
-          if (newName !== undefined) yield* repo.holdName(by.workspace.id, newName)
-          const [secret] = yield* repo.lock(by.workspace.id, [product.id], name)
-          if (secret === undefined) return yield* NotFound.of("secret")
-          const named = yield* byRef(targets.environments, "values", values)
-          const expectedVersions = yield* byRef(targets.environments, "expectedVersions", expected)
-          yield* writable(targets, [product], [...named.keys()])
-          if (newName !== undefined) {
-            yield* Effect.catchTag(repo.rename(secret.id, newName), "UniqueViolation", () =>
-              Effect.fail(nameInUse(newName)))
-          }
-          yield* asExpected(secret, expectedVersions)
-          const versions = Array.from(named, ([{ id }, value]) => nextVersion(cipher, secret, id, value))
-            .filter((version) => version !== undefined)
-          if (versions.length > 0 || newName !== undefined) {
-            const entries = entriesOf(product.id, versions)
-            yield* store(by, yield* auditOf(by, "update", name, entries, newName), {
-              source: "edit",
-              targets,
-              secrets: [{ ...secret, name: newName ?? name }],
-              created: new Set(),
-              versions,
-              ...(newName === undefined ? {} : { renamed: { from: name, to: newName } })
-            })
-          }
-          const answer = yield* read(by, cipher, product.id, newName ?? name)
-          return { answer, written: writtenSecret(answer) }
+      const update = Effect.fnUntraced(function* (
+        by: Access,
+        cipher: ValueCipher,
+        productRef: string,
+        name: string,
+        input: UpdateSecret
+      ) {
+        const values = Object.entries(input.values ?? {})
+        const expected = Object.entries(input.expectedVersions ?? {})
+        const targets = yield* repo.hold(by.workspace.id, {
+          products: [productRef],
+          environments: [...values, ...expected].map(([ref]) => ref)
+        })
+        const product = yield* oneProduct(targets)
+        const newName = input.newName === name ? undefined : input.newName
+        if (newName !== undefined) yield* repo.holdName(by.workspace.id, newName)
+        const [secret] = yield* repo.lock(by.workspace.id, [product.id], name)
+        if (secret === undefined) return yield* NotFound.of("secret")
+        const named = yield* byRef(targets.environments, "values", values)
+        const expectedVersions = yield* byRef(targets.environments, "expectedVersions", expected)
+        yield* writable(targets, [product], [...named.keys()])
+        if (newName !== undefined) {
+          yield* Effect.catchTag(repo.rename(secret.id, newName), "UniqueViolation", () =>
+            Effect.fail(nameInUse(newName))
+          )
         }
-      )
+        yield* asExpected(secret, expectedVersions)
+        const versions = Array.from(named, ([{ id }, value]) => nextVersion(cipher, secret, id, value)).filter(
+          (version) => version !== undefined
+        )
+        if (versions.length > 0 || newName !== undefined) {
+          const entries = entriesOf(product.id, versions)
+          yield* store(by, yield* auditOf(by, "update", name, entries, newName), {
+            source: "edit",
+            targets,
+            secrets: [{ ...secret, name: newName ?? name }],
+            created: new Set(),
+            versions,
+            ...(newName === undefined ? {} : { renamed: { from: name, to: newName } })
+          })
+        }
+        const answer = yield* read(by, cipher, product.id, newName ?? name)
+        return { answer, written: writtenSecret(answer) }
+      })
 
       return Vault.of({
-        list: Effect.gen(function*() {
+        list: Effect.gen(function* () {
           const { workspace } = yield* anyRole
           const facts = yield* repo.facts(workspace.id, {})
           return {
@@ -485,7 +516,7 @@ export class Vault extends Context.Service<
           }
         }).pipe(Effect.withSpan("Vault.list")),
 
-        listOfProduct: Effect.fn("Vault.listOfProduct")(function*(ref: string) {
+        listOfProduct: Effect.fn("Vault.listOfProduct")(function* (ref: string) {
           const { workspace } = yield* anyRole
           const facts = yield* repo.facts(workspace.id, { product: ref })
           const product = yield* oneProduct(facts)
@@ -500,12 +531,12 @@ export class Vault extends Context.Service<
           }
         }),
 
-        get: Effect.fn("Vault.get")(function*(product: string, name: string) {
+        get: Effect.fn("Vault.get")(function* (product: string, name: string) {
           const by = yield* anyRole
           return yield* read(by, yield* dataKeys.cipher(by.workspace.id), product, name)
         }),
 
-        create: Effect.fn("Vault.create")(function*(product: string, input: CreateSecret) {
+        create: Effect.fn("Vault.create")(function* (product: string, input: CreateSecret) {
           yield* fewPairs("values", 1, Object.keys(input.values ?? {}).length)
           const by = yield* atLeast("member")
           return yield* once(
@@ -518,7 +549,7 @@ export class Vault extends Context.Service<
           )
         }),
 
-        update: Effect.fn("Vault.update")(function*(product: string, name: string, input: UpdateSecret) {
+        update: Effect.fn("Vault.update")(function* (product: string, name: string, input: UpdateSecret) {
           yield* fewPairs("values", 1, Object.keys(input.values ?? {}).length)
           const by = yield* atLeast("member")
           return yield* once(
@@ -531,26 +562,28 @@ export class Vault extends Context.Service<
           )
         }),
 
-        delete: Effect.fn("Vault.delete")(function*(productRef: string, name: string) {
+        delete: Effect.fn("Vault.delete")(function* (productRef: string, name: string) {
           const by = yield* atLeast("member")
-          yield* storage.transaction(Effect.gen(function*() {
-            const targets = yield* repo.hold(by.workspace.id, { products: [productRef], environments: [] })
-            const product = yield* oneProduct(targets)
-            const [secret] = yield* repo.lock(by.workspace.id, [product.id], name)
-            if (secret === undefined) return yield* NotFound.of("secret")
-            yield* writable(targets, [product], [])
-            yield* repo.write({
-              audit: yield* auditOf(by, "delete", name, []),
-              source: "edit",
-              versions: [],
-              touched: [],
-              deleted: secret.id,
-              events: [yield* eventOf(by, "deleted", product, secret, [])]
+          yield* storage.transaction(
+            Effect.gen(function* () {
+              const targets = yield* repo.hold(by.workspace.id, { products: [productRef], environments: [] })
+              const product = yield* oneProduct(targets)
+              const [secret] = yield* repo.lock(by.workspace.id, [product.id], name)
+              if (secret === undefined) return yield* NotFound.of("secret")
+              yield* writable(targets, [product], [])
+              yield* repo.write({
+                audit: yield* auditOf(by, "delete", name, []),
+                source: "edit",
+                versions: [],
+                touched: [],
+                deleted: secret.id,
+                events: [yield* eventOf(by, "deleted", product, secret, [])]
+              })
             })
-          }))
+          )
         }),
 
-        assign: Effect.fn("Vault.assign")(function*(input: AssignSecret) {
+        assign: Effect.fn("Vault.assign")(function* (input: AssignSecret) {
           yield* fewPairs("products", new Set(input.products).size, new Set(input.environments).size)
           const by = yield* atLeast("member")
           return yield* once(
@@ -568,7 +601,7 @@ export class Vault extends Context.Service<
           )
         }),
 
-        generate: Effect.fn("Vault.generate")(function*(input: GenerateSecret) {
+        generate: Effect.fn("Vault.generate")(function* (input: GenerateSecret) {
           yield* fewPairs("products", new Set(input.products).size, new Set(input.environments).size)
           if (input.generator.type === "password" && chosenClasses(input.generator).length === 0) {
             return yield* InvalidInput.at("generator", "A password needs at least one class of characters")
@@ -579,7 +612,7 @@ export class Vault extends Context.Service<
             "generate",
             input.requestId,
             input,
-            Effect.fnUntraced(function*(cipher) {
+            Effect.fnUntraced(function* (cipher) {
               // One for each ref, of which those that are used are known once the refs are resolved.
               const fresh = yield* Effect.forEach([...new Set(input.environments)], () => generate(input.generator))
               const made = new Map<EnvironmentId, (typeof fresh)[number]>()
@@ -595,20 +628,24 @@ export class Vault extends Context.Service<
                 pairs,
                 revealed: input.reveal === true ? readable.map(({ id }) => id) : [],
                 publicKeys: Object.fromEntries(
-                  Array.from(made, ([id, { publicKey }]) => [id, publicKey] as const)
-                    .filter((entry): entry is [EnvironmentId, string] => entry[1] !== null)
+                  Array.from(made, ([id, { publicKey }]) => [id, publicKey] as const).filter(
+                    (entry): entry is [EnvironmentId, string] => entry[1] !== null
+                  )
                 )
               }
-              return { answer: generated(input, written, targets, yield* regenerated(by, cipher, written, input.name)), written }
+              return {
+                answer: generated(input, written, targets, yield* regenerated(by, cipher, written, input.name)),
+                written
+              }
             }),
-            Effect.fnUntraced(function*(written: WrittenGenerations, cipher) {
+            Effect.fnUntraced(function* (written: WrittenGenerations, cipher) {
               const targets = yield* writtenTo(by, written.pairs)
               return generated(input, written, targets, yield* regenerated(by, cipher, written, input.name))
             })
           )
         }),
 
-        versions: Effect.fn("Vault.versions")(function*(path, before = maxVersion) {
+        versions: Effect.fn("Vault.versions")(function* (path, before = maxVersion) {
           const { workspace } = yield* anyRole
           const page = yield* repo.versions(workspace.id, path, { before, limit: versionsPageSize })
           if (!page.hasProduct) return yield* NotFound.of("product")
@@ -617,7 +654,7 @@ export class Vault extends Context.Service<
           return page.versions
         }),
 
-        erase: Effect.gen(function*() {
+        erase: Effect.gen(function* () {
           const at = yield* Clock.currentTimeMillis
           const before = {
             deleted: timestamp(at - deletedKeptMillis),
@@ -699,35 +736,39 @@ const missing = (field: string, ref: string): NotFound =>
   NotFound.reference(isId(ref) || isSlug(ref) ? `${field}.${ref}` : field)
 
 /** The objects that refs of a list name, each once. */
-const allNamed = Effect.fnUntraced(
-  function*<A extends ProductPart | EnvironmentPart>(objects: ReadonlyArray<A>, field: string, refs: ReadonlyArray<string>) {
-    const named = new Set<A>()
-    for (const ref of refs) {
-      const object = objects.find(refersTo(ref))
-      if (object === undefined) return yield* missing(field, ref)
-      named.add(object)
-    }
-    return [...named]
+const allNamed = Effect.fnUntraced(function* <A extends ProductPart | EnvironmentPart>(
+  objects: ReadonlyArray<A>,
+  field: string,
+  refs: ReadonlyArray<string>
+) {
+  const named = new Set<A>()
+  for (const ref of refs) {
+    const object = objects.find(refersTo(ref))
+    if (object === undefined) return yield* missing(field, ref)
+    named.add(object)
   }
-)
+  return [...named]
+})
 
 /** The environments that the keys of a body name, each with what stands beside its key. */
-const byRef = Effect.fnUntraced(
-  function*<A>(environments: ReadonlyArray<EnvironmentPart>, field: string, entries: ReadonlyArray<readonly [string, A]>) {
-    const named = new Map<EnvironmentPart, A>()
-    for (const [ref] of entries) {
-      if (!environments.some(refersTo(ref))) return yield* missing(field, ref)
-    }
-    for (const [ref, value] of entries) {
-      const environment = environments.find(refersTo(ref))!
-      if (named.has(environment)) {
-        return yield* InvalidInput.at(field, `${environment.slug} is named twice, by slug and by id`)
-      }
-      named.set(environment, value)
-    }
-    return named
+const byRef = Effect.fnUntraced(function* <A>(
+  environments: ReadonlyArray<EnvironmentPart>,
+  field: string,
+  entries: ReadonlyArray<readonly [string, A]>
+) {
+  const named = new Map<EnvironmentPart, A>()
+  for (const [ref] of entries) {
+    if (!environments.some(refersTo(ref))) return yield* missing(field, ref)
   }
-)
+  for (const [ref, value] of entries) {
+    const environment = environments.find(refersTo(ref))!
+    if (named.has(environment)) {
+      return yield* InvalidInput.at(field, `${environment.slug} is named twice, by slug and by id`)
+    }
+    named.set(environment, value)
+  }
+  return named
+})
 
 const pairsOf = (deployments: ReadonlyArray<PairState>) => {
   const pairs = new Map(deployments.map((pair) => [`${pair.productId} ${pair.environmentId}`, pair]))
@@ -735,12 +776,15 @@ const pairsOf = (deployments: ReadonlyArray<PairState>) => {
 }
 
 /** Refuses archived products and environments, and pairs whose deployment was deleted (contract, section 5). */
-const writable = Effect.fnUntraced(function*(
+const writable = Effect.fnUntraced(function* (
   targets: Targets,
   products: ReadonlyArray<ProductPart>,
   environments: ReadonlyArray<EnvironmentPart>
 ) {
-  for (const [noun, objects] of [["product", products], ["environment", environments]] as const) {
+  for (const [noun, objects] of [
+    ["product", products],
+    ["environment", environments]
+  ] as const) {
     if (objects.some(({ archivedAt }) => archivedAt !== null)) {
       return yield* new Conflict({ message: `The ${noun} is archived.`, reason: "archived" })
     }
@@ -763,17 +807,20 @@ const asExpected = (
   secret: HeldSecret,
   expected: ReadonlyMap<EnvironmentPart, number>
 ): Effect.Effect<void, Conflict> => {
-  const current = Array.from(expected, ([{ id, slug }, version]) => ({ slug, version, is: secret.versions.get(id) ?? 0 }))
-    .filter(({ is, version }) => is !== version)
+  const current = Array.from(expected, ([{ id, slug }, version]) => ({
+    slug,
+    version,
+    is: secret.versions.get(id) ?? 0
+  })).filter(({ is, version }) => is !== version)
   return current.length === 0
     ? Effect.void
     : Effect.fail(
-      new Conflict({
-        message: `${current.map(({ is, slug }) => `${slug} is at version ${is}`).join(", ")}.`,
-        reason: "version_mismatch",
-        current: Object.fromEntries(current.map(({ is, slug }) => [slug, is]))
-      })
-    )
+        new Conflict({
+          message: `${current.map(({ is, slug }) => `${slug} is at version ${is}`).join(", ")}.`,
+          reason: "version_mismatch",
+          current: Object.fromEntries(current.map(({ is, slug }) => [slug, is]))
+        })
+      )
 }
 
 const nameInUse = (name: string) =>

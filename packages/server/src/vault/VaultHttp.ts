@@ -22,15 +22,21 @@ export const VaultHttp = HttpApiBuilder.group(DeliveryApi, "vault", (handlers) =
         Effect.map(
           vault.versions({ product: productSlug, name, environment: environmentSlug }, query.before),
           (versions) => ({ versions })
-        ))))
+        )
+      )
+  )
+)
 
 /** Bodies that do not match their schema; whatever else is wrong with a request is answered as everywhere. */
 const StrictBodyLive = HttpApiMiddleware.layerSchemaErrorTransform(StrictBody, (error) =>
-  Effect.fail(error.kind === "Payload" ? decodeError(error.cause) : error))
+  Effect.fail(error.kind === "Payload" ? decodeError(error.cause) : error)
+)
 
 const NoStoreLive = Layer.succeed(NoStore, (httpEffect) =>
   HttpEffect.withPreResponseHandler(httpEffect, (_, response) =>
-    Effect.succeed(HttpServerResponse.setHeader(response, "cache-control", "no-store"))))
+    Effect.succeed(HttpServerResponse.setHeader(response, "cache-control", "no-store"))
+  )
+)
 
 /** What only the vault's requests pass. */
 export const VaultEdgeLive = Layer.merge(StrictBodyLive, NoStoreLive)

@@ -34,13 +34,13 @@ export class VaultKeys extends Context.Service<
 >()("@delivery/server/vault/VaultKeys") {
   static readonly layer = Layer.effect(
     VaultKeys,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const storage = yield* Storage
       const keyring = yield* Keyring
       const repo = yield* VaultKeysRepo
       const signingKeys = yield* SigningKeysRepo
 
-      const status = Effect.gen(function*() {
+      const status = Effect.gen(function* () {
         const counts = new Map((yield* repo.countDataKeys).map(({ count, keyId }) => [keyId, count]))
         const signing = (yield* signingKeys.list).map((key) => keyIdOf(key.sealedPrivateKey))
         return [...new Set([...keyring.ids, ...counts.keys(), ...signing])].map((id) => ({
@@ -52,48 +52,59 @@ export class VaultKeys extends Context.Service<
         }))
       })
 
-      const noneMissing = Effect.gen(function*() {
+      const noneMissing = Effect.gen(function* () {
         for (const { dataKeys, id, isGiven, signingKeys } of yield* status) {
           if (!isGiven) {
             return yield* new SettingsError({
-              message: `VAULT_KEYS lacks the key ${id}, which ${dataKeys} data keys and ${signingKeys} signing keys of `
-                + "this database are sealed under."
+              message:
+                `VAULT_KEYS lacks the key ${id}, which ${dataKeys} data keys and ${signingKeys} signing keys of ` +
+                "this database are sealed under."
             })
           }
         }
       })
 
-      const prove = Effect.gen(function*() {
+      const prove = Effect.gen(function* () {
         yield* noneMissing
         const sealed = yield* keyring.seal(canaryPurpose(keyring.activeId), Buffer.from(canaryText))
         yield* repo.insertCanary({ keyId: keyring.activeId, sealed })
         for (const canary of yield* repo.canaries) {
           if (!keyring.ids.includes(canary.keyId)) continue
-          yield* Effect.catchTag(keyring.open(canaryPurpose(canary.keyId), canary.sealed), "KeyringError", () =>
-            new SettingsError({
-              message: `VAULT_KEYS is wrong: its key ${canary.keyId} is not the one that this database knows by that id.`
-            }))
+          yield* Effect.catchTag(
+            keyring.open(canaryPurpose(canary.keyId), canary.sealed),
+            "KeyringError",
+            () =>
+              new SettingsError({
+                message: `VAULT_KEYS is wrong: its key ${canary.keyId} is not the one that this database knows by that id.`
+              })
+          )
         }
       })
 
-      const rotateSome = storage.transaction(Effect.gen(function*() {
-        const keys = yield* repo.lockOthers(keyring.activeId, batch)
-        const resealed = yield* Effect.forEach(keys, (key) =>
-          keyring.open(dataKeyPurpose(key), key.sealed).pipe(
-            Effect.flatMap((bytes) => keyring.seal(dataKeyPurpose(key), bytes)),
-            Effect.map((sealed) => ({ ...key, keyId: keyring.activeId, sealed })),
-            Effect.catchTag("KeyringError", (error) => new SettingsError({ message: dataKeyProblem(key, error) }))
-          ))
-        if (resealed.length > 0) yield* repo.reseal(resealed)
-        return resealed.length
-      }))
+      const rotateSome = storage.transaction(
+        Effect.gen(function* () {
+          const keys = yield* repo.lockOthers(keyring.activeId, batch)
+          const resealed = yield* Effect.forEach(keys, (key) =>
+            keyring.open(dataKeyPurpose(key), key.sealed).pipe(
+              Effect.flatMap((bytes) => keyring.seal(dataKeyPurpose(key), bytes)),
+              Effect.map((sealed) => ({ ...key, keyId: keyring.activeId, sealed })),
+              Effect.catchTag("KeyringError", (error) => new SettingsError({ message: dataKeyProblem(key, error) }))
+            )
+          )
+          if (resealed.length > 0) yield* repo.reseal(resealed)
+          return resealed.length
+        })
+      )
 
-      const rotateSigningKeys = Effect.gen(function*() {
+      const rotateSigningKeys = Effect.gen(function* () {
         const others = (yield* signingKeys.list).filter((key) => keyIdOf(key.sealedPrivateKey) !== keyring.activeId)
         for (const { kid, sealedPrivateKey } of others) {
           const purpose = signingKeyPurpose(kid)
-          const bytes = yield* Effect.catchTag(keyring.open(purpose, sealedPrivateKey), "KeyringError", (error) =>
-            new SettingsError({ message: signingKeyProblem(kid, error) }))
+          const bytes = yield* Effect.catchTag(
+            keyring.open(purpose, sealedPrivateKey),
+            "KeyringError",
+            (error) => new SettingsError({ message: signingKeyProblem(kid, error) })
+          )
           yield* signingKeys.reseal(kid, sealedPrivateKey, yield* keyring.seal(purpose, bytes))
         }
         return others.length
@@ -102,7 +113,7 @@ export class VaultKeys extends Context.Service<
       return VaultKeys.of({
         prove,
         status,
-        rotate: Effect.gen(function*() {
+        rotate: Effect.gen(function* () {
           yield* prove
           let dataKeys = 0
           for (;;) {
@@ -117,9 +128,10 @@ export class VaultKeys extends Context.Service<
   )
 
   /** The same, where it has proved the keys. */
-  static readonly layerProven = Layer.effect(VaultKeys, Effect.tap(VaultKeys, ({ prove }) => prove)).pipe(
-    Layer.provide(VaultKeys.layer)
-  )
+  static readonly layerProven = Layer.effect(
+    VaultKeys,
+    Effect.tap(VaultKeys, ({ prove }) => prove)
+  ).pipe(Layer.provide(VaultKeys.layer))
 }
 
 /** How many data keys one transaction seals anew. */

@@ -47,7 +47,7 @@ export class VaultKeysRepo extends Context.Service<
 >()("@delivery/server/vault/VaultKeysRepo") {
   static readonly layerSql = Layer.effect(
     VaultKeysRepo,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const dataKeys = sql.literal(`select id, workspace_id as "workspaceId", key_id as "keyId", sealed
         from vault_data_keys`)
@@ -90,7 +90,7 @@ export class VaultKeysRepo extends Context.Service<
 
   static readonly layerMemory = Layer.effect(
     VaultKeysRepo,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const memory = yield* MemoryStorage
       return VaultKeysRepo.of({
         canaries: memory.read((database) => Array.from(database.table<Canary>("vault_canaries").values())),

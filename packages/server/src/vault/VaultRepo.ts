@@ -213,12 +213,14 @@ export class VaultRepo extends Context.Service<
   }
 >()("@delivery/server/vault/VaultRepo") {
   static readonly layerSql = Layer.effectContext(
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const named = (alias: string, refs: ReadonlyArray<string>) =>
         sql`(${sql.literal(alias)}.id = any(${uuids(refs.filter(isId))})
           or ${sql.literal(alias)}.slug = any(${texts(refs.filter(isSlug), (ref) => ref)}))`
-      const productData = sql.literal("'product' as kind, jsonb_build_array(p.id, p.slug, p.name, p.archived_at) as data")
+      const productData = sql.literal(
+        "'product' as kind, jsonb_build_array(p.id, p.slug, p.name, p.archived_at) as data"
+      )
       const environmentData = sql.literal(
         "'environment' as kind, jsonb_build_array(e.id, e.slug, e.name, e.class, e.emoji, e.archived_at) as data"
       )
@@ -258,31 +260,38 @@ export class VaultRepo extends Context.Service<
 
       const repo = VaultRepo.of({
         facts: (workspaceId, selection, read) => {
-          const chosen = "secretId" in selection
-            ? sql`select s.* from secrets s where s.workspace_id = ${workspaceId} and s.id = ${selection.secretId}`
-            : sql`select s.* from secrets s where s.workspace_id = ${workspaceId} and s.deleted_at is null
+          const chosen =
+            "secretId" in selection
+              ? sql`select s.* from secrets s where s.workspace_id = ${workspaceId} and s.id = ${selection.secretId}`
+              : sql`select s.* from secrets s where s.workspace_id = ${workspaceId} and s.deleted_at is null
                 ${
-              selection.product === undefined ? sql`` : sql`and s.product_id in (select p.id from products p
+                  selection.product === undefined
+                    ? sql``
+                    : sql`and s.product_id in (select p.id from products p
                 where p.workspace_id = ${workspaceId} and ${named("p", [selection.product])})`
-            }
+                }
                 ${selection.name === undefined ? sql`` : sql`and s.name = ${selection.name}`}`
-          const pairs = "secretId" in selection
-            ? sql`select c.id as secret_id, c.product_id, v.environment_id, v.version, v.shown and c.deleted_at is null as shown
+          const pairs =
+            "secretId" in selection
+              ? sql`select c.id as secret_id, c.product_id, v.environment_id, v.version, v.shown and c.deleted_at is null as shown
                 from chosen c, unnest(${uuids(selection.versions.map((shown) => shown.environmentId))},
                   ${column(selection.versions, PgTypes.OID.int4, (shown) => shown.version)},
                   ${column(selection.versions, PgTypes.OID.bool, (shown) => shown.shown)}
                 ) as v (environment_id, version, shown)`
-            : sql`select c.id as secret_id, c.product_id, v.environment_id, v.version, true as shown
+              : sql`select c.id as secret_id, c.product_id, v.environment_id, v.version, true as shown
                 from chosen c join secret_values v on v.secret_id = c.id`
-          const products = "product" in selection && selection.product !== undefined
-            ? named("p", [selection.product])
-            : sql`p.id in (select product_id from chosen)`
-          const environments = "secretId" in selection
-            ? sql`e.id in (select environment_id from pairs)`
-            : sql`(e.archived_at is null or e.id in (select environment_id from pairs))`
-          const audited = read === undefined
-            ? sql``
-            : sql`, audited as (
+          const products =
+            "product" in selection && selection.product !== undefined
+              ? named("p", [selection.product])
+              : sql`p.id in (select product_id from chosen)`
+          const environments =
+            "secretId" in selection
+              ? sql`e.id in (select environment_id from pairs)`
+              : sql`(e.archived_at is null or e.id in (select environment_id from pairs))`
+          const audited =
+            read === undefined
+              ? sql``
+              : sql`, audited as (
                 insert into vault_audit (id, workspace_id, action, actor_kind, actor_id, name, entries, request_id,
                   created_at)
                 select ${read.id}::uuid, ${workspaceId}::uuid, 'read', ${read.actor.kind}, ${read.actor.id}::uuid,
@@ -349,8 +358,9 @@ export class VaultRepo extends Context.Service<
           ),
 
         lock: (workspaceId, productIds, name) =>
-          Effect.gen(function*() {
-            const secrets = yield* sql<SecretSqlRow>`select id, workspace_id as "workspaceId", product_id as "productId",
+          Effect.gen(function* () {
+            const secrets =
+              yield* sql<SecretSqlRow>`select id, workspace_id as "workspaceId", product_id as "productId",
                 name, created_at as "createdAt", updated_at as "updatedAt" from secrets
               where workspace_id = ${workspaceId} and product_id = any(${uuids(productIds)}) and name = ${name}
                 and deleted_at is null
@@ -376,11 +386,10 @@ export class VaultRepo extends Context.Service<
                 ${column(secrets, PgTypes.OID.timestamptz, ({ updatedAt }) => date(updatedAt))})`)
           ),
 
-        rename: (id, name) =>
-          failOnDuplicate(Effect.asVoid(sql`update secrets set name = ${name} where id = ${id}`)),
+        rename: (id, name) => failOnDuplicate(Effect.asVoid(sql`update secrets set name = ${name} where id = ${id}`)),
 
         write: (change) =>
-          Effect.gen(function*() {
+          Effect.gen(function* () {
             const { at } = change.audit
             const [last = [], ...others] = slices(change.versions)
             for (const slice of others) yield* sql`with ${insertVersions(change, slice)} select 1`
@@ -392,9 +401,9 @@ export class VaultRepo extends Context.Service<
                 ) as t (id, updated_at)
                 where s.id = t.id
               ), deleted as (
-                update secrets set deleted_at = ${date(at)} where id = any(${
-              uuids(change.deleted === undefined ? [] : [change.deleted])
-            })
+                update secrets set deleted_at = ${date(at)} where id = any(${uuids(
+                  change.deleted === undefined ? [] : [change.deleted]
+                )})
               ), audited as (
                 ${insertAudit(change.audit)}
               ), told_of as (
@@ -436,13 +445,15 @@ export class VaultRepo extends Context.Service<
               hasProduct: rows[0]!.hasProduct,
               hasSecret: rows[0]!.hasSecret,
               hasEnvironment: rows[0]!.hasEnvironment,
-              versions: rows.filter((row) => row.version !== null).map((row) => ({
-                version: row.version!,
-                hasValue: row.hasValue,
-                source: row.source,
-                createdAt: iso(row.createdAt),
-                createdBy: readActor(row)
-              }))
+              versions: rows
+                .filter((row) => row.version !== null)
+                .map((row) => ({
+                  version: row.version!,
+                  hasValue: row.hasValue,
+                  source: row.source,
+                  createdAt: iso(row.createdAt),
+                  createdBy: readActor(row)
+                }))
             })),
             dieOnSqlError
           ),
@@ -466,7 +477,7 @@ export class VaultRepo extends Context.Service<
         audit: (audit) => dieOnSqlError(Effect.asVoid(insertAudit(audit))),
 
         claim: (key, { at, expired, fingerprint }) =>
-          Effect.gen(function*() {
+          Effect.gen(function* () {
             const claimed = yield* sql`insert into vault_requests (workspace_id, actor_kind, actor_id, operation,
                 request_id, fingerprint, created_at)
               values (${key.workspaceId}, ${key.actor.kind}, ${key.actor.id}, ${key.operation}, ${key.requestId},
@@ -487,7 +498,7 @@ export class VaultRepo extends Context.Service<
           ),
 
         erase: ({ deleted, requests }, limit) =>
-          Effect.gen(function*() {
+          Effect.gen(function* () {
             const secrets = yield* sql`with gone as (
                 select id from secrets where deleted_at < ${date(deleted)} order by deleted_at limit ${limit}
                 for update skip locked
@@ -522,7 +533,7 @@ export class VaultRepo extends Context.Service<
   )
 
   static readonly layerMemory = Layer.effectContext(
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const memory = yield* MemoryStorage
 
       const deploymentsOf = (database: MemoryDatabase, isIn: (row: DeploymentRow) => boolean) => {
@@ -547,55 +558,62 @@ export class VaultRepo extends Context.Service<
               const tables = tablesOf(database)
               const isProduct = (product: ProductRow) =>
                 product.workspaceId === workspaceId &&
-                (!("product" in selection) || selection.product === undefined ||
-                  isNamed([selection.product])(product))
+                (!("product" in selection) || selection.product === undefined || isNamed([selection.product])(product))
               const named = database.table<ProductRow>("products").filter(isProduct)
               const secrets = tables.secrets.filter((secret) =>
                 "secretId" in selection
                   ? secret.id === selection.secretId && secret.workspaceId === workspaceId
-                  : secret.workspaceId === workspaceId && !secret.deletedAt &&
+                  : secret.workspaceId === workspaceId &&
+                    !secret.deletedAt &&
                     named.some((product) => product.id === secret.productId) &&
                     (selection.name === undefined || secret.name === selection.name)
               )
-              const products = "product" in selection && selection.product !== undefined
-                ? named
-                : named.filter((product) => secrets.some((secret) => secret.productId === product.id))
-              const deployments = deploymentsOf(database, (row) =>
-                row.workspaceId === workspaceId && products.some((product) => product.id === row.productId))
+              const products =
+                "product" in selection && selection.product !== undefined
+                  ? named
+                  : named.filter((product) => secrets.some((secret) => secret.productId === product.id))
+              const deployments = deploymentsOf(
+                database,
+                (row) => row.workspaceId === workspaceId && products.some((product) => product.id === row.productId)
+              )
               const standing = secrets.flatMap((secret) =>
                 ("secretId" in selection
                   ? selection.versions
-                  : current(database, secret.id).map((row) => ({ ...row, shown: true }))).flatMap(
-                    ({ environmentId, shown, version }) => {
-                      const stored = tables.versions.get(versionKey({ secretId: secret.id, environmentId, version }))
-                      if (stored === undefined) return []
-                      const environment = database.table<EnvironmentRow>("environments").get(environmentId)!
-                      const pair = deployments.find((pair) =>
-                        pair.productId === secret.productId && pair.environmentId === environmentId
-                      )
-                      const isShown = read !== undefined && shown && !secret.deletedAt &&
-                        isReadable(environment.class, pair?.deployed)
-                      return [{
-                        secretId: secret.id,
-                        environmentId,
-                        version,
-                        hasValue: stored.sealed !== null,
-                        at: stored.at,
-                        by: resolveActor(database, stored.actor),
-                        sealed: isShown ? stored.sealed : null,
-                        productId: secret.productId
-                      }]
-                    }
+                  : current(database, secret.id).map((row) => ({ ...row, shown: true }))
+                ).flatMap(({ environmentId, shown, version }) => {
+                  const stored = tables.versions.get(versionKey({ secretId: secret.id, environmentId, version }))
+                  if (stored === undefined) return []
+                  const environment = database.table<EnvironmentRow>("environments").get(environmentId)!
+                  const pair = deployments.find(
+                    (pair) => pair.productId === secret.productId && pair.environmentId === environmentId
                   )
+                  const isShown =
+                    read !== undefined && shown && !secret.deletedAt && isReadable(environment.class, pair?.deployed)
+                  return [
+                    {
+                      secretId: secret.id,
+                      environmentId,
+                      version,
+                      hasValue: stored.sealed !== null,
+                      at: stored.at,
+                      by: resolveActor(database, stored.actor),
+                      sealed: isShown ? stored.sealed : null,
+                      productId: secret.productId
+                    }
+                  ]
+                })
               )
               const isInPairs = ({ id }: EnvironmentRow) =>
                 "secretId" in selection
                   ? selection.versions.some(({ environmentId }) => environmentId === id)
                   : standing.some(({ environmentId }) => environmentId === id)
-              const environments = database.table<EnvironmentRow>("environments").filter((environment) =>
-                environment.workspaceId === workspaceId &&
-                (isInPairs(environment) || (environment.archivedAt === null && !("secretId" in selection)))
-              )
+              const environments = database
+                .table<EnvironmentRow>("environments")
+                .filter(
+                  (environment) =>
+                    environment.workspaceId === workspaceId &&
+                    (isInPairs(environment) || (environment.archivedAt === null && !("secretId" in selection)))
+                )
               const seen = standing.filter((version) => version.sealed !== null)
               if (read !== undefined && seen.length > 0) {
                 const entries = seen.map(({ environmentId, productId, version }) => ({
@@ -611,14 +629,18 @@ export class VaultRepo extends Context.Service<
 
         hold: (workspaceId, refs) =>
           memory.read((database) => {
-            const products = database.table<ProductRow>("products").filter((row) =>
-              row.workspaceId === workspaceId && isNamed(refs.products)(row)
+            const products = database
+              .table<ProductRow>("products")
+              .filter((row) => row.workspaceId === workspaceId && isNamed(refs.products)(row))
+            const environments = database
+              .table<EnvironmentRow>("environments")
+              .filter((row) => row.workspaceId === workspaceId && isNamed(refs.environments)(row))
+            const deployments = deploymentsOf(
+              database,
+              (row) =>
+                products.some(({ id }) => id === row.productId) &&
+                environments.some(({ id }) => id === row.environmentId)
             )
-            const environments = database.table<EnvironmentRow>("environments").filter((row) =>
-              row.workspaceId === workspaceId && isNamed(refs.environments)(row)
-            )
-            const deployments = deploymentsOf(database, (row) =>
-              products.some(({ id }) => id === row.productId) && environments.some(({ id }) => id === row.environmentId))
             return { products, environments, deployments }
           }),
 
@@ -626,18 +648,24 @@ export class VaultRepo extends Context.Service<
 
         lock: (workspaceId, productIds, name) =>
           memory.read((database) => {
-            const secrets = tablesOf(database).secrets
-              .filter((secret) =>
-                secret.workspaceId === workspaceId && productIds.includes(secret.productId) && secret.name === name &&
-                !secret.deletedAt
+            const secrets = tablesOf(database)
+              .secrets.filter(
+                (secret) =>
+                  secret.workspaceId === workspaceId &&
+                  productIds.includes(secret.productId) &&
+                  secret.name === name &&
+                  !secret.deletedAt
               )
               .sort((a, b) => compare(a.id, b.id))
-            return withVersions(secrets, secrets.flatMap(({ id }) => current(database, id)))
+            return withVersions(
+              secrets,
+              secrets.flatMap(({ id }) => current(database, id))
+            )
           }),
 
         insert: (secrets) =>
           memory.write((database) =>
-            Effect.gen(function*() {
+            Effect.gen(function* () {
               for (const secret of secrets) yield* putSecret(database, secret)
             })
           ),
@@ -668,22 +696,22 @@ export class VaultRepo extends Context.Service<
 
         versions: (workspaceId, path, { before, limit }) =>
           memory.read((database) => {
-            const product = database.table<ProductRow>("products").find((row) =>
-              row.workspaceId === workspaceId && isNamed([path.product])(row)
-            )
-            const environment = database.table<EnvironmentRow>("environments").find((row) =>
-              row.workspaceId === workspaceId && isNamed([path.environment])(row)
-            )
-            const secret = tablesOf(database).secrets.find((row) =>
-              row.productId === product?.id && row.name === path.name && !row.deletedAt
+            const product = database
+              .table<ProductRow>("products")
+              .find((row) => row.workspaceId === workspaceId && isNamed([path.product])(row))
+            const environment = database
+              .table<EnvironmentRow>("environments")
+              .find((row) => row.workspaceId === workspaceId && isNamed([path.environment])(row))
+            const secret = tablesOf(database).secrets.find(
+              (row) => row.productId === product?.id && row.name === path.name && !row.deletedAt
             )
             return {
               hasProduct: product !== undefined,
               hasSecret: secret !== undefined,
               hasEnvironment: environment !== undefined,
-              versions: tablesOf(database).versions
-                .filter((row) =>
-                  row.secretId === secret?.id && row.environmentId === environment?.id && row.version < before
+              versions: tablesOf(database)
+                .versions.filter(
+                  (row) => row.secretId === secret?.id && row.environmentId === environment?.id && row.version < before
                 )
                 .sort((a, b) => b.version - a.version)
                 .slice(0, limit)
@@ -704,9 +732,12 @@ export class VaultRepo extends Context.Service<
               const secret = tables.secrets.get(place.secretId)
               const version = tables.versions.get(versionKey(place))
               const environment = database.table<EnvironmentRow>("environments").get(place.environmentId)
-              if (secret === undefined || secret.deletedAt || version === undefined || environment === undefined) return []
-              const [pair] = deploymentsOf(database, (row) =>
-                row.productId === secret.productId && row.environmentId === place.environmentId)
+              if (secret === undefined || secret.deletedAt || version === undefined || environment === undefined)
+                return []
+              const [pair] = deploymentsOf(
+                database,
+                (row) => row.productId === secret.productId && row.environmentId === place.environmentId
+              )
               return isReadable(environment.class, pair?.deployed) ? [version] : []
             })
           ),
@@ -737,7 +768,8 @@ export class VaultRepo extends Context.Service<
           memory.write((database) =>
             Effect.sync(() => {
               const { requests, secrets, values, versions } = tablesOf(database)
-              const gone = secrets.filter((secret) => secret.deletedAt !== undefined && secret.deletedAt < deleted)
+              const gone = secrets
+                .filter((secret) => secret.deletedAt !== undefined && secret.deletedAt < deleted)
                 .slice(0, limit)
               for (const { id } of gone) {
                 for (const row of values.filter((row) => row.secretId === id)) {
@@ -758,10 +790,14 @@ export class VaultRepo extends Context.Service<
           holdsValues: (environmentId) =>
             memory.read((database) => {
               const { secrets, values, versions } = tablesOf(database)
-              return values.find((row) =>
-                row.environmentId === environmentId && !secrets.get(row.secretId)?.deletedAt &&
-                versions.get(versionKey(row))?.sealed !== null
-              ) !== undefined
+              return (
+                values.find(
+                  (row) =>
+                    row.environmentId === environmentId &&
+                    !secrets.get(row.secretId)?.deletedAt &&
+                    versions.get(versionKey(row))?.sealed !== null
+                ) !== undefined
+              )
             })
         })
       )
@@ -789,7 +825,11 @@ const slices = (versions: ReadonlyArray<NewVersion>): ReadonlyArray<ReadonlyArra
 
 const withVersions = (
   secrets: ReadonlyArray<SecretRow>,
-  current: ReadonlyArray<{ readonly secretId: SecretId; readonly environmentId: EnvironmentId; readonly version: number }>
+  current: ReadonlyArray<{
+    readonly secretId: SecretId
+    readonly environmentId: EnvironmentId
+    readonly version: number
+  }>
 ): ReadonlyArray<HeldSecret> => {
   const versions = new Map(secrets.map(({ id }) => [id, new Map<EnvironmentId, number>()]))
   for (const row of current) versions.get(row.secretId)?.set(row.environmentId, row.version)
@@ -798,12 +838,13 @@ const withVersions = (
 
 type SecretSqlRow = Omit<SecretRow, "createdAt" | "updatedAt"> & { readonly createdAt: Date; readonly updatedAt: Date }
 
-type VersionSqlRow = ActorRow & Pick<VersionPage, "hasProduct" | "hasSecret" | "hasEnvironment"> & {
-  readonly version: number | null
-  readonly hasValue: boolean
-  readonly source: VersionSource
-  readonly createdAt: Date
-}
+type VersionSqlRow = ActorRow &
+  Pick<VersionPage, "hasProduct" | "hasSecret" | "hasEnvironment"> & {
+    readonly version: number | null
+    readonly hasValue: boolean
+    readonly source: VersionSource
+    readonly createdAt: Date
+  }
 
 type Instant = string
 
@@ -811,25 +852,25 @@ type Instant = string
 type FactRow = { readonly sealed: Uint8Array | null } & (
   | { readonly kind: "product"; readonly data: [ProductId, string, string, Instant | null] }
   | {
-    readonly kind: "environment"
-    readonly data: [EnvironmentId, string, string, EnvironmentClass, string | null, Instant | null]
-  }
+      readonly kind: "environment"
+      readonly data: [EnvironmentId, string, string, EnvironmentClass, string | null, Instant | null]
+    }
   | { readonly kind: "deployment"; readonly data: [ProductId, EnvironmentId, boolean] }
   | { readonly kind: "secret"; readonly data: [SecretId, ProductId, string, Instant, Instant] }
   | {
-    readonly kind: "version"
-    readonly data: [
-      SecretId,
-      EnvironmentId,
-      number,
-      boolean,
-      Instant,
-      ActorRow["actorKind"],
-      string,
-      string | null,
-      string | null
-    ]
-  }
+      readonly kind: "version"
+      readonly data: [
+        SecretId,
+        EnvironmentId,
+        number,
+        boolean,
+        Instant,
+        ActorRow["actorKind"],
+        string,
+        string | null,
+        string | null
+      ]
+    }
 )
 
 const instant = (text: Instant): Timestamp => iso(new Date(text))

@@ -27,7 +27,7 @@ describe("kill -9 amid vault requests", () => {
 
   for (const [name, environment] of Object.entries(environments)) {
     it(`leaves one effect and one answer of each, on ${name}`, async () => {
-      const story = Effect.gen(function*() {
+      const story = Effect.gen(function* () {
         const settings = {
           ...(yield* environment()),
           DATA_DIR: join(directory, name),

@@ -126,7 +126,10 @@ describe("the server as a process", () => {
     await new Promise((resolve) => setTimeout(resolve, 200))
     const ended = server.end("SIGTERM")
     await new Promise((resolve) => setTimeout(resolve, 300))
-    const refused = await fetch(`${server.baseUrl}/health`).then(() => false, () => true)
+    const refused = await fetch(`${server.baseUrl}/health`).then(
+      () => false,
+      () => true
+    )
     assert.isTrue(refused, "a new connection is refused")
     outgoing.end(body.slice(10))
     const [response] = (await answered) as [{ statusCode: number; resume: () => void }]

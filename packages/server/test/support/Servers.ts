@@ -24,10 +24,9 @@ const layerPostgresServer = (environment: Environment = {}) =>
   )
 
 /** The servers that HTTP suites run against, over a real socket. */
-export const servers: ReadonlyArray<readonly [
-  name: string,
-  layer: (environment?: Environment) => Layer.Layer<DeliveryServer, unknown>
-]> = [
+export const servers: ReadonlyArray<
+  readonly [name: string, layer: (environment?: Environment) => Layer.Layer<DeliveryServer, unknown>]
+> = [
   ["memory", DeliveryServer.layerMemory],
   ["PostgreSQL", layerPostgresServer]
 ]

@@ -5,7 +5,8 @@ import fc from "fast-check"
 import { createPrivateKey, createPublicKey, sign, verify } from "node:crypto"
 import { generate } from "../../src/vault/Generators.ts"
 
-const make = (generator: Generator) => Effect.runSync(Effect.map(generate(generator), ({ value }) => Redacted.value(value)))
+const make = (generator: Generator) =>
+  Effect.runSync(Effect.map(generate(generator), ({ value }) => Redacted.value(value)))
 
 /** The chi-square statistic of counts that should be equal. */
 const chiSquare = (counts: ReadonlyArray<number>): number => {
@@ -31,7 +32,8 @@ describe("Generators", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 8, max: 256 }),
-        fc.record({ lowercase: fc.boolean(), uppercase: fc.boolean(), digits: fc.boolean(), symbols: fc.boolean() })
+        fc
+          .record({ lowercase: fc.boolean(), uppercase: fc.boolean(), digits: fc.boolean(), symbols: fc.boolean() })
           .filter((classes) => Object.values(classes).includes(true)),
         (length, classes) => {
           const password = make({ type: "password", length, ...classes })
@@ -56,11 +58,25 @@ describe("Generators", () => {
     const statistic = chiSquare(counted(drawn.slice(0, 100_000), alphabet))
     assert.isBelow(statistic, limit(alphabet.length))
 
-    const digits = make({ type: "password", length: 256, lowercase: false, uppercase: false, digits: true, symbols: false })
+    const digits = make({
+      type: "password",
+      length: 256,
+      lowercase: false,
+      uppercase: false,
+      digits: true,
+      symbols: false
+    })
     assert.match(digits, /^\d{256}$/)
     let numbers = ""
     while (numbers.length < 100_000) {
-      numbers += make({ type: "password", length: 256, lowercase: false, uppercase: false, digits: true, symbols: false })
+      numbers += make({
+        type: "password",
+        length: 256,
+        lowercase: false,
+        uppercase: false,
+        digits: true,
+        symbols: false
+      })
     }
     assert.isBelow(chiSquare(counted(numbers.slice(0, 100_000), passwordClasses.digits)), limit(10))
 
@@ -104,7 +120,7 @@ describe("Generators", () => {
   })
 
   it.effect("makes Ed25519 pairs whose halves belong together", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { publicKey, value } = yield* generate({ type: "ed25519" })
       const privateKey = createPrivateKey(Redacted.value(value))
       assert.match(Redacted.value(value), /^-----BEGIN PRIVATE KEY-----\n/)
@@ -115,5 +131,6 @@ describe("Generators", () => {
       assert.isTrue(verify(null, message, createPublicKey(publicKey!), signature))
       const other = yield* generate({ type: "ed25519" })
       assert.isFalse(verify(null, message, createPublicKey(other.publicKey!), signature))
-    }))
+    })
+  )
 })

@@ -36,16 +36,16 @@ export const onEachStorage = (
   tests: (it: Vitest.MethodsNonLive<Repositories | Layer.Success<typeof layerVault>>, storage: StorageName) => void
 ): void => {
   for (const storage of storages) {
-    layer(Layer.provideMerge(layerVault, storage.layer))(`${subject} on ${storage.name}`, (it) => tests(it, storage.name))
+    layer(Layer.provideMerge(layerVault, storage.layer))(`${subject} on ${storage.name}`, (it) =>
+      tests(it, storage.name)
+    )
   }
 }
 
 /** Runs the tests of the vault on real PostgreSQL, with its client, so that they may reach behind the service. */
 export const onPostgres = (
   subject: string,
-  tests: (
-    it: Vitest.MethodsNonLive<Repositories | Layer.Success<typeof layerVault> | PgClient.PgClient>
-  ) => void
+  tests: (it: Vitest.MethodsNonLive<Repositories | Layer.Success<typeof layerVault> | PgClient.PgClient>) => void
 ): void =>
   layer(Layer.provideMerge(layerVault, Layer.provideMerge(layerSqlStorage, layerPostgres)))(
     `${subject} on PostgreSQL`,
@@ -61,7 +61,7 @@ export type VaultScene = Scene & {
 }
 
 /** A workspace of two products and three environments, one of them production. */
-export const makeVaultScene = Effect.gen(function*() {
+export const makeVaultScene = Effect.gen(function* () {
   const scene = yield* makeScene
   const product = (slug: string, name: string) => addProduct(scene.workspace.id, { slug, name, type: "library" })
   const environment = (slug: string, name: string, fields: Partial<EnvironmentRow> = {}) =>
@@ -93,9 +93,11 @@ export const standing = (answer: {
     readonly valueHidden?: boolean
   }>
 }): Record<string, string> =>
-  Object.fromEntries(answer.environments.map(({ environment, hasValue, value, valueHidden, version }) => [
-    environment.slug,
-    `${valueHidden === true ? "*" : value === null || value === undefined ? "-" : Redacted.value(value)}@${version}${
-      hasValue ? "" : " none"
-    }`
-  ]))
+  Object.fromEntries(
+    answer.environments.map(({ environment, hasValue, value, valueHidden, version }) => [
+      environment.slug,
+      `${valueHidden === true ? "*" : value === null || value === undefined ? "-" : Redacted.value(value)}@${version}${
+        hasValue ? "" : " none"
+      }`
+    ])
+  )

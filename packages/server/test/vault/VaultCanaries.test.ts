@@ -47,18 +47,23 @@ type Call = (
   key?: string
 ) => Promise<{ readonly status: number; readonly text: string; readonly body: any }>
 
-const caller = (baseUrl: string, ownerKey: string): Call => async (method, path, body, key = ownerKey) => {
-  const response = await fetch(`${baseUrl}/v1/workspaces/main${path}`, {
-    method,
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) })
-  })
-  const text = await response.text()
-  return { status: response.status, text, body: text === "" ? undefined : JSON.parse(text) }
-}
+const caller =
+  (baseUrl: string, ownerKey: string): Call =>
+  async (method, path, body, key = ownerKey) => {
+    const response = await fetch(`${baseUrl}/v1/workspaces/main${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) })
+    })
+    const text = await response.text()
+    return { status: response.status, text, body: text === "" ? undefined : JSON.parse(text) }
+  }
 
 /** Every endpoint, and every documented way to fail; answers the bodies of errors and of answers without values. */
-const exercise = async (call: Call, { know, make }: ReturnType<typeof makeCanaries>): Promise<ReadonlyArray<string>> => {
+const exercise = async (
+  call: Call,
+  { know, make }: ReturnType<typeof makeCanaries>
+): Promise<ReadonlyArray<string>> => {
   const quiet: Array<string> = []
   const expect = async (status: number, ...args: Parameters<Call>) => {
     const answer = await call(...args)
@@ -69,7 +74,12 @@ const exercise = async (call: Call, { know, make }: ReturnType<typeof makeCanari
   for (const slug of ["shop", "search", "old"]) {
     await expect(201, "POST", "/products", { slug, name: slug, type: "library" })
   }
-  for (const [slug, kind] of [["staging", "non-production"], ["ci", "non-production"], ["production", "production"], ["gone", "non-production"]]) {
+  for (const [slug, kind] of [
+    ["staging", "non-production"],
+    ["ci", "non-production"],
+    ["production", "production"],
+    ["gone", "non-production"]
+  ]) {
     await expect(201, "POST", "/environments", { slug, name: slug, class: kind })
   }
   const viewer = (await expect(201, "POST", "/account-api-keys", { name: "viewer", role: "viewer" })).body.secret
@@ -82,11 +92,28 @@ const exercise = async (call: Call, { know, make }: ReturnType<typeof makeCanari
   const created = { name: "TOKEN", values: { staging: make("created"), production, ci: null }, requestId: "c" }
   await expect(201, "POST", secrets, created)
   await expect(201, "POST", secrets, created)
-  const update = { newName: "RENAMED", values: { staging: make("updated") }, expectedVersions: { staging: 1 }, requestId: "u" }
+  const update = {
+    newName: "RENAMED",
+    values: { staging: make("updated") },
+    expectedVersions: { staging: 1 },
+    requestId: "u"
+  }
   await expect(200, "PATCH", one, update)
   await expect(200, "PATCH", one, update)
-  await expect(200, "PATCH", `${secrets}/RENAMED`, { newName: "TOKEN", values: { ci: make("large") + "x".repeat(50_000) } }, member)
-  const assign = { products: ["shop", "search"], environments: ["staging", "production"], name: "TOKEN", value: make("assigned"), requestId: "a" }
+  await expect(
+    200,
+    "PATCH",
+    `${secrets}/RENAMED`,
+    { newName: "TOKEN", values: { ci: make("large") + "x".repeat(50_000) } },
+    member
+  )
+  const assign = {
+    products: ["shop", "search"],
+    environments: ["staging", "production"],
+    name: "TOKEN",
+    value: make("assigned"),
+    requestId: "a"
+  }
   await expect(200, "POST", "/vault/assignments", assign)
   quiet.push((await expect(200, "POST", "/vault/assignments", assign)).text)
   for (const generator of [
@@ -95,7 +122,12 @@ const exercise = async (call: Call, { know, make }: ReturnType<typeof makeCanari
     { type: "uuid" },
     { type: "ed25519" }
   ]) {
-    const generate = { products: ["shop", "search"], environments: ["staging", "production"], name: "GENERATED", generator }
+    const generate = {
+      products: ["shop", "search"],
+      environments: ["staging", "production"],
+      name: "GENERATED",
+      generator
+    }
     const revealed = { ...generate, reveal: true, requestId: `g-${generator.type}` }
     const answer = await expect(200, "POST", "/vault/generations", revealed)
     const value: string = answer.body.generations.find((one: any) => one.environment.slug === "staging").value
@@ -142,7 +174,11 @@ const exercise = async (call: Call, { know, make }: ReturnType<typeof makeCanari
   await expect(400, "POST", secrets, JSON.stringify({ name: "X", values: { staging: bad() + "x".repeat(1_100_000) } }))
   await expect(400, "PATCH", one, { value: bad() })
   await expect(400, "POST", "/vault/assignments", { ...assign, value: { a: bad() } })
-  await expect(400, "POST", "/vault/assignments", { ...assign, products: Array.from({ length: 1001 }, (_, i) => `p${i}`), value: bad() })
+  await expect(400, "POST", "/vault/assignments", {
+    ...assign,
+    products: Array.from({ length: 1001 }, (_, i) => `p${i}`),
+    value: bad()
+  })
   await expect(400, "POST", "/vault/generations", { ...assign, generator: { type: bad() } })
   const staging = read.body.environments.find((one: any) => one.environment.slug === "staging").environment.id
   await expect(400, "PATCH", one, { values: { staging: bad(), [staging]: bad() } })
@@ -159,7 +195,7 @@ const exercise = async (call: Call, { know, make }: ReturnType<typeof makeCanari
 }
 
 /** Every row of every table, as text; bytes as hexadecimal digits and as the text that they might be. */
-const dump = Effect.gen(function*() {
+const dump = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const tables = yield* sql<{ name: string }>`select tablename as name from pg_tables where schemaname = 'public'`
   let text = ""
@@ -192,89 +228,104 @@ const failureOf = ({ status }: Tracer.NativeSpan): unknown =>
   status._tag === "Ended" && Exit.isFailure(status.exit) ? [status.exit.cause, Cause.pretty(status.exit.cause)] : ""
 
 describe("Canaries", () => {
-  it.effect("are in no dump, log line at level trace, event, replay row, error body or file of a server", () =>
-    Effect.gen(function*() {
-      const { url } = yield* makeDatabase
-      const directory = mkdtempSync(join(tmpdir(), "delivery-canary-"))
-      yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(directory, { recursive: true, force: true })))
-      const canaries = makeCanaries()
-      const output = yield* Effect.promise(async () => {
-        const server = await startServer({
-          DATABASE_URL: url,
-          DATA_DIR: directory,
-          BOOTSTRAP_API_KEY: apiKey,
-          LOG_LEVEL: "trace",
-          VAULT_KEYS: `k1:${randomBytes(32).toString("base64")}`
+  it.effect(
+    "are in no dump, log line at level trace, event, replay row, error body or file of a server",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* makeDatabase
+        const directory = mkdtempSync(join(tmpdir(), "delivery-canary-"))
+        yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(directory, { recursive: true, force: true })))
+        const canaries = makeCanaries()
+        const output = yield* Effect.promise(async () => {
+          const server = await startServer({
+            DATABASE_URL: url,
+            DATA_DIR: directory,
+            BOOTSTRAP_API_KEY: apiKey,
+            LOG_LEVEL: "trace",
+            VAULT_KEYS: `k1:${randomBytes(32).toString("base64")}`
+          })
+          const quiet = await exercise(caller(server.baseUrl, apiKey), canaries)
+          assertClean("an answer", quiet.join("\n"), canaries)
+          await server.end("SIGTERM")
+          return server.output()
         })
-        const quiet = await exercise(caller(server.baseUrl, apiKey), canaries)
-        assertClean("an answer", quiet.join("\n"), canaries)
-        await server.end("SIGTERM")
-        return server.output()
-      })
-      assert.include(output, "/v1/workspaces/main/vault/assignments")
-      assertClean("the log", output, canaries)
-      assertClean("DATA_DIR", filesBelow(directory), canaries)
-      const text = yield* Effect.provide(dump, PgClient.layer({ url: Redacted.make(url) }))
-      assertClean("the database", text, canaries)
-    }), 60_000)
+        assert.include(output, "/v1/workspaces/main/vault/assignments")
+        assertClean("the log", output, canaries)
+        assertClean("DATA_DIR", filesBelow(directory), canaries)
+        const text = yield* Effect.provide(dump, PgClient.layer({ url: Redacted.make(url) }))
+        assertClean("the database", text, canaries)
+      }),
+    60_000
+  )
 
-  it.effect("are in no file of an embedded database", () =>
-    Effect.gen(function*() {
-      const directory = mkdtempSync(join(tmpdir(), "delivery-canary-"))
-      yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(directory, { recursive: true, force: true })))
-      const canaries = makeCanaries()
-      yield* Effect.promise(async () => {
-        const server = await startServer({ DATA_DIR: directory, BOOTSTRAP_API_KEY: apiKey, LOG_LEVEL: "trace" })
-        await exercise(caller(server.baseUrl, apiKey), canaries)
-        await server.end("SIGTERM")
-        assertClean("the log", server.output(), canaries)
-      })
-      const files = filesBelow(directory)
-      assert.include(files, "RENAMED")
-      assertClean("DATA_DIR", files, canaries)
-    }), 60_000)
+  it.effect(
+    "are in no file of an embedded database",
+    () =>
+      Effect.gen(function* () {
+        const directory = mkdtempSync(join(tmpdir(), "delivery-canary-"))
+        yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(directory, { recursive: true, force: true })))
+        const canaries = makeCanaries()
+        yield* Effect.promise(async () => {
+          const server = await startServer({ DATA_DIR: directory, BOOTSTRAP_API_KEY: apiKey, LOG_LEVEL: "trace" })
+          await exercise(caller(server.baseUrl, apiKey), canaries)
+          await server.end("SIGTERM")
+          assertClean("the log", server.output(), canaries)
+        })
+        const files = filesBelow(directory)
+        assert.include(files, "RENAMED")
+        assertClean("DATA_DIR", files, canaries)
+      }),
+    60_000
+  )
 
-  it.effect("are in no span or log message of the process", () =>
-    Effect.gen(function*() {
-      const { url } = yield* makeDatabase
-      const canaries = makeCanaries()
-      const seen: Array<unknown> = []
-      const tracer = Tracer.make({
-        span: (options) => {
-          const span = new Tracer.NativeSpan(options)
-          seen.push(span)
-          return span
-        }
-      })
-      const logger = Logger.make<unknown, void>((options) => {
-        seen.push(options.message, options.cause)
-      })
-      const server = serverOf(
-        layerApp.pipe(
-          Layer.provide(layerSqlStorage),
-          Layer.provide(PgClient.layer({ url: Redacted.make(url) })),
-          Layer.provide([FileStore.layerMemory, Keyring.layerMemory]),
-          Layer.provide(NodeServices.layer)
-        ),
-        { BOOTSTRAP_API_KEY: apiKey, LOG_LEVEL: "trace" }
-      ).pipe(
-        Layer.provide(Layer.succeed(Tracer.Tracer, tracer)),
-        Layer.provide(Logger.layer([logger])),
-        Layer.provide(Layer.succeed(References.MinimumLogLevel, "Trace"))
-      )
-      yield* Effect.gen(function*() {
-        const { baseUrl } = yield* DeliveryServer
-        yield* Effect.promise(() => exercise(caller(baseUrl, apiKey), canaries))
-      }).pipe(Effect.provide(server))
-      const spans = seen.filter((one) => one instanceof Tracer.NativeSpan)
-      assert.includeMembers(spans.map(({ name }) => name), ["Vault.create", "Vault.assign", "postgres"])
-      const text = seen
-        .map((one) =>
-          one instanceof Tracer.NativeSpan
-            ? inspect([one.name, one.attributes, one.events, failureOf(one)], { depth: 10 })
-            : String(one) + inspect(one, { depth: 10 })
+  it.effect(
+    "are in no span or log message of the process",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* makeDatabase
+        const canaries = makeCanaries()
+        const seen: Array<unknown> = []
+        const tracer = Tracer.make({
+          span: (options) => {
+            const span = new Tracer.NativeSpan(options)
+            seen.push(span)
+            return span
+          }
+        })
+        const logger = Logger.make<unknown, void>((options) => {
+          seen.push(options.message, options.cause)
+        })
+        const server = serverOf(
+          layerApp.pipe(
+            Layer.provide(layerSqlStorage),
+            Layer.provide(PgClient.layer({ url: Redacted.make(url) })),
+            Layer.provide([FileStore.layerMemory, Keyring.layerMemory]),
+            Layer.provide(NodeServices.layer)
+          ),
+          { BOOTSTRAP_API_KEY: apiKey, LOG_LEVEL: "trace" }
+        ).pipe(
+          Layer.provide(Layer.succeed(Tracer.Tracer, tracer)),
+          Layer.provide(Logger.layer([logger])),
+          Layer.provide(Layer.succeed(References.MinimumLogLevel, "Trace"))
         )
-        .join("\n")
-      assertClean("a span or log message", text, canaries)
-    }), 60_000)
+        yield* Effect.gen(function* () {
+          const { baseUrl } = yield* DeliveryServer
+          yield* Effect.promise(() => exercise(caller(baseUrl, apiKey), canaries))
+        }).pipe(Effect.provide(server))
+        const spans = seen.filter((one) => one instanceof Tracer.NativeSpan)
+        assert.includeMembers(
+          spans.map(({ name }) => name),
+          ["Vault.create", "Vault.assign", "postgres"]
+        )
+        const text = seen
+          .map((one) =>
+            one instanceof Tracer.NativeSpan
+              ? inspect([one.name, one.attributes, one.events, failureOf(one)], { depth: 10 })
+              : String(one) + inspect(one, { depth: 10 })
+          )
+          .join("\n")
+        assertClean("a span or log message", text, canaries)
+      }),
+    60_000
+  )
 })

@@ -11,7 +11,7 @@ interface Answer {
   readonly body: any
 }
 
-const call = Effect.fnUntraced(function*(method: string, path: string, body?: unknown, key?: string) {
+const call = Effect.fnUntraced(function* (method: string, path: string, body?: unknown, key?: string) {
   const { apiKey, baseUrl } = yield* DeliveryServer
   return yield* Effect.promise(async (): Promise<Answer> => {
     const response = await fetch(`${baseUrl}/v1/workspaces/main${path}`, {
@@ -30,9 +30,14 @@ for (const [name, server] of servers) {
   describe(`the vault over ${name}`, () => {
     layer(server())((it) => {
       it.effect("answers every call with the status and form of the contract, and keeps it out of caches", () =>
-        Effect.gen(function*() {
+        Effect.gen(function* () {
           yield* call("POST", "/products", { slug: "shop", name: "Shop", type: "library" })
-          yield* call("POST", "/environments", { slug: "staging", name: "Staging", class: "non-production", emoji: "🧪" })
+          yield* call("POST", "/environments", {
+            slug: "staging",
+            name: "Staging",
+            class: "non-production",
+            emoji: "🧪"
+          })
           yield* call("POST", "/environments", { slug: "production", name: "Production", class: "production" })
           const create = { name: "A b-c", values: { staging: "s", production: "p" }, requestId: "r" }
           const one = `${secrets}/${encodeURIComponent(create.name)}`
@@ -100,14 +105,25 @@ for (const [name, server] of servers) {
           assert.hasAllKeys(all.environments[0], ["id", "slug", "name", "class", "emoji", "archived"])
           const { body: page } = yield* call("GET", `${secrets}/BULK/environments/staging/versions`)
           assert.hasAllKeys(page.versions[0], ["version", "hasValue", "source", "createdAt", "createdBy"])
-          assert.deepStrictEqual(page.versions.map(({ source }: { source: string }) => source), ["generation", "assignment"])
-        }))
+          assert.deepStrictEqual(
+            page.versions.map(({ source }: { source: string }) => source),
+            ["generation", "assignment"]
+          )
+        })
+      )
 
       it.effect("refuses bodies that do not match their schema, with the kind of each mismatch and no value", () =>
-        Effect.gen(function*() {
+        Effect.gen(function* () {
           yield* call("POST", "/products", { slug: "shop", name: "Shop", type: "library" })
           const bulk = { products: ["shop"], environments: ["staging"], name: "N" }
-          const password = { type: "password", length: 8, lowercase: true, uppercase: true, digits: true, symbols: true }
+          const password = {
+            type: "password",
+            length: 8,
+            lowercase: true,
+            uppercase: true,
+            digits: true,
+            symbols: true
+          }
           const cases: ReadonlyArray<readonly [path: string, body: unknown, issues: ReadonlyArray<string>]> = [
             [secrets, {}, ["Missing name"]],
             [secrets, { name: "N", extra: "x" }, ["Unexpected extra"]],
@@ -144,8 +160,16 @@ for (const [name, server] of servers) {
               ["Refinement generator.bytes", "Type generator.encoding"]
             ],
             ["/vault/generations", { ...bulk, generator: { ...password, length: 7 } }, ["Refinement generator.length"]],
-            ["/vault/generations", { ...bulk, generator: { ...password, length: 257 } }, ["Refinement generator.length"]],
-            ["/vault/generations", { ...bulk, generator: { ...password, length: 8.5 } }, ["Refinement generator.length"]],
+            [
+              "/vault/generations",
+              { ...bulk, generator: { ...password, length: 257 } },
+              ["Refinement generator.length"]
+            ],
+            [
+              "/vault/generations",
+              { ...bulk, generator: { ...password, length: 8.5 } },
+              ["Refinement generator.length"]
+            ],
             ["/vault/generations", { ...bulk, generator: { ...password, digits: 1 } }, ["Type generator.digits"]]
           ]
           for (const [path, body, expected] of cases) {
@@ -176,10 +200,11 @@ for (const [name, server] of servers) {
           assert.deepStrictEqual([tooMany.status, tooMany.body._tag], [400, "InvalidInput"])
           const others = yield* call("POST", "/products", { slug: "x y" })
           assert.strictEqual(others.body._tag, "InvalidInput")
-        }))
+        })
+      )
 
       it.effect("takes names, keys and values that mean something to JavaScript or SQL as what they are", () =>
-        Effect.gen(function*() {
+        Effect.gen(function* () {
           yield* call("POST", "/products", { slug: "shop", name: "Shop", type: "library" })
           yield* call("POST", "/environments", { slug: "constructor", name: "Constructor", class: "non-production" })
           for (const name of ["constructor", "__proto__", "a'; drop table secrets; --", "%2F", "Ünï 🚀", "?#&"]) {
@@ -191,7 +216,8 @@ for (const [name, server] of servers) {
           }
           const proto = yield* call("POST", secrets, `{"name":"P","values":{"__proto__":"x"}}`)
           assert.deepStrictEqual([proto.status, proto.body._tag], [404, "NotFound"])
-        }))
+        })
+      )
     })
   })
 }

@@ -10,7 +10,7 @@ import { makeVaultScene, onPostgres, secret, standing, values } from "./Scene.ts
 /** Whatever is changed behind the service is noticed, named, and never answered as a value. */
 
 onPostgres("Tampering with stored values", (it) => {
-  const prepared = Effect.gen(function*() {
+  const prepared = Effect.gen(function* () {
     const vault = yield* Vault
     const scene = yield* makeVaultScene
     const other = yield* makeVaultScene
@@ -28,46 +28,47 @@ onPostgres("Tampering with stored values", (it) => {
     readonly version: number
   }
   const at = ({ environment, secret, version }: Place) =>
-    Effect.map(PgClient.PgClient, (sql) =>
-      sql`secret_id = ${secret} and environment_id = ${environment} and version = ${version}`)
+    Effect.map(
+      PgClient.PgClient,
+      (sql) => sql`secret_id = ${secret} and environment_id = ${environment} and version = ${version}`
+    )
   const sealedAt = (place: Place) =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const [row] = yield* sql<{ sealed: Uint8Array }>`select sealed from secret_versions where ${yield* at(place)}`
       return row!.sealed
     })
   const put = (place: Place, sealed: Uint8Array) =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       yield* sql`update secret_versions set sealed = ${sealed} where ${yield* at(place)}`
     })
 
   /** The read dies with an error that names the place, and holds no value. */
   const assertNoticed = <A, E, R>(read: Effect.Effect<A, E, R>, place: Place) =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const exit = yield* Effect.exit(read)
       assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause), "the read fails")
       const error = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
       assert.instanceOf(error, NotAuthentic)
-      for (const part of [place.secret, place.environment, `version ${place.version}`]) assert.include(error.message, part)
+      for (const part of [place.secret, place.environment, `version ${place.version}`])
+        assert.include(error.message, part)
       assert.notMatch(Cause.pretty((exit as Exit.Failure<A, E>).cause), /(a|b|first|foreign)-(staging|ci)/)
     })
 
   it.effect("notices a value moved between secrets, environments, versions and workspaces", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const vault = yield* Vault
       const { a, b, foreign, other, scene } = yield* prepared
       const target = { secret: a, environment: scene.staging.id, version: 2 }
       const honest = yield* sealedAt(target)
       const get = vault.get("shop", "A").pipe(as(scene.member))
-      for (
-        const from of [
-          { ...target, secret: b, version: 1 },
-          { ...target, environment: scene.ci.id },
-          { ...target, version: 1 },
-          { secret: foreign, environment: other.staging.id, version: 1 }
-        ]
-      ) {
+      for (const from of [
+        { ...target, secret: b, version: 1 },
+        { ...target, environment: scene.ci.id },
+        { ...target, version: 1 },
+        { secret: foreign, environment: other.staging.id, version: 1 }
+      ]) {
         yield* put(target, yield* sealedAt(from))
         yield* assertNoticed(get, target)
       }
@@ -76,10 +77,11 @@ onPostgres("Tampering with stored values", (it) => {
       // What nobody may read is not opened, so viewers still see names and versions.
       yield* put(target, yield* sealedAt({ ...target, version: 1 }))
       assert.strictEqual(standing(yield* vault.get("shop", "A").pipe(as(scene.viewer)))["staging"], "*@2")
-    }))
+    })
+  )
 
   it.effect("notices any byte that was flipped, cut or added", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const vault = yield* Vault
       const { a, scene } = yield* prepared
       const target = { secret: a, environment: scene.staging.id, version: 2 }
@@ -91,18 +93,22 @@ onPostgres("Tampering with stored values", (it) => {
         yield* put(target, changed)
         yield* assertNoticed(get, target)
       }
-      for (
-        const changed of [new Uint8Array(), honest.subarray(0, 10), honest.subarray(0, -1), Buffer.concat([honest, Buffer.of(0)])]
-      ) {
+      for (const changed of [
+        new Uint8Array(),
+        honest.subarray(0, 10),
+        honest.subarray(0, -1),
+        Buffer.concat([honest, Buffer.of(0)])
+      ]) {
         yield* put(target, changed)
         yield* assertNoticed(get, target)
       }
       yield* put(target, honest)
       yield* get
-    }))
+    })
+  )
 
   it.effect("notices a replayed value that was moved, and one of the version before", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const vault = yield* Vault
       const { scene } = yield* prepared
       const generate = {
@@ -118,10 +124,11 @@ onPostgres("Tampering with stored values", (it) => {
       const target = { secret: id, environment: scene.staging.id, version: 1 }
       yield* put(target, yield* sealedAt({ ...target, environment: scene.ci.id }))
       yield* assertNoticed(vault.generate(generate).pipe(as(scene.member)), target)
-    }))
+    })
+  )
 
   it.effect("notices a data key that was changed or taken from another workspace", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const { other, scene } = yield* prepared
       const [own] = yield* sql<{ id: string; sealed: string }>`select id, sealed from vault_data_keys
@@ -142,10 +149,11 @@ onPostgres("Tampering with stored values", (it) => {
       }
       yield* sql`update vault_data_keys set sealed = ${own!.sealed} where id = ${own!.id}`
       yield* cipher
-    }))
+    })
+  )
 
   it.effect("gives equal values ciphertexts that have nothing in common", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const vault = yield* Vault
       const sql = yield* PgClient.PgClient
       const { member, workspace } = yield* makeVaultScene
@@ -156,6 +164,10 @@ onPostgres("Tampering with stored values", (it) => {
       const parts = (from: number, to?: number) =>
         new Set(rows.map(({ sealed }) => Buffer.from(sealed).subarray(from, to).toString("hex"))).size
       // Format and data key are the same in all; nonce, ciphertext and tag in none.
-      assert.deepStrictEqual([rows.length, parts(0, 17), parts(17, 29), parts(29, -16), parts(-16)], [60, 1, 60, 60, 60])
-    }))
+      assert.deepStrictEqual(
+        [rows.length, parts(0, 17), parts(17, 29), parts(29, -16), parts(-16)],
+        [60, 1, 60, 60, 60]
+      )
+    })
+  )
 })

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-export default Effect.gen(function*() {
+export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   // What proves that a vault key of an id is the one it was: a known text, sealed under it.
   yield* sql`create table vault_canaries (
