@@ -1,10 +1,8 @@
-import type { EnvironmentRef } from "@delivery/domain/catalog/Environment"
 import { Conflict, type Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import { isAtLeast } from "@delivery/domain/identity/Role"
 import type { EnvironmentId, ProductId, SecretId } from "@delivery/domain/Ids"
 import { byName, compare } from "@delivery/domain/Order"
-import { isId, isSlug } from "@delivery/domain/Text"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { chosenClasses } from "@delivery/domain/vault/Generator"
 import {
@@ -13,12 +11,8 @@ import {
   type CreateSecret,
   type Generated,
   type GenerateSecret,
-  maxPairs,
   type ProductSecrets,
   type RevealedSecret,
-  type Secret,
-  type SecretEnvironment,
-  type SecretProduct,
   type SecretVersion,
   type UpdateSecret,
   type VaultSecrets,
@@ -32,6 +26,16 @@ import { RequestId } from "../http/RequestId.ts"
 import { type Access, anyRole, atLeast } from "../identity/Access.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
+import {
+  type CatalogParts,
+  environmentRef,
+  productRef,
+  secretsOf,
+  shownIn,
+  sortedPairs,
+  type WrittenPair
+} from "./SecretAnswers.ts"
+import { allNamed, asExpected, byRef, fewPairs, nameInUse, pairsOf, writable } from "./VaultRules.ts"
 import { DataKeys, type ValueCipher } from "./DataKeys.ts"
 import { generate } from "./Generators.ts"
 import {
@@ -42,12 +46,10 @@ import {
   type HeldSecret,
   isReadable,
   type NewVersion,
-  type PairState,
   type ProductPart,
   type RequestKey,
   type SecretRow,
   type ShownVersion,
-  type StandingVersion,
   type Targets,
   VaultRepo
 } from "./VaultRepo.ts"
@@ -404,7 +406,7 @@ export class Vault extends Context.Service<
             value: values.get(environment.id) ?? null,
             publicKey: written.publicKeys[environment.id] ?? null,
             assignments: pairs.map(({ pair, product }) => ({ product: productRef(product), version: pair.version }))
-          })).sort((a, b) => byName(a.environment, b.environment))
+          })).toSorted((a, b) => byName(a.environment, b.environment))
         }
       }
 
@@ -690,16 +692,6 @@ interface WrittenSecret {
   readonly versions: ReadonlyArray<ShownVersion>
 }
 
-/** What a bulk request wrote to one pair; version 0 for null where nothing was ever set. */
-interface WrittenPair {
-  readonly productId: ProductId
-  readonly environmentId: EnvironmentId
-  readonly secretId: SecretId
-  readonly version: number
-  readonly hasValue: boolean
-  readonly created: boolean
-}
-
 interface WrittenGenerations {
   readonly pairs: ReadonlyArray<WrittenPair>
   /** The environments whose values were answered. */
@@ -709,7 +701,8 @@ interface WrittenGenerations {
 
 type Changes = ReadonlyArray<{ readonly field: string; readonly from: string | null; readonly to: string | null }>
 
-type CatalogParts = Pick<Targets, "products" | "environments">
+const entriesOf = (product: ProductId, versions: ReadonlyArray<NewVersion>): ReadonlyArray<AuditEntry> =>
+  versions.map(({ environmentId, version }) => ({ product, environment: environmentId, version }))
 
 /** JSON with sorted keys, so that equal bodies have one text. It holds values: only its keyed hash is kept. */
 const canonical = (value: unknown): string => JSON.stringify(sorted(value))
@@ -719,176 +712,6 @@ const sorted = (part: unknown): unknown => {
   if (Array.isArray(part)) return part.map(sorted)
   if (typeof part !== "object" || part === null) return part
   return Object.entries(part)
-    .sort(([a], [b]) => compare(a, b))
+    .toSorted(([a], [b]) => compare(a, b))
     .map(([key, value]) => [key, sorted(value)])
-}
-
-const fewPairs = (field: string, products: number, environments: number): Effect.Effect<void, InvalidInput> =>
-  products * environments <= maxPairs
-    ? Effect.void
-    : Effect.fail(InvalidInput.at(field, `At most ${maxPairs} pairs of product and environment`))
-
-const refersTo = (ref: string) => (object: { readonly id: string; readonly slug: string }) =>
-  object.id === ref || object.slug === ref
-
-/** A key of a body that has the form of a slug or id may be repeated in an error; anything else may be a mistake. */
-const missing = (field: string, ref: string): NotFound =>
-  NotFound.reference(isId(ref) || isSlug(ref) ? `${field}.${ref}` : field)
-
-/** The objects that refs of a list name, each once. */
-const allNamed = Effect.fnUntraced(function* <A extends ProductPart | EnvironmentPart>(
-  objects: ReadonlyArray<A>,
-  field: string,
-  refs: ReadonlyArray<string>
-) {
-  const named = new Set<A>()
-  for (const ref of refs) {
-    const object = objects.find(refersTo(ref))
-    if (object === undefined) return yield* missing(field, ref)
-    named.add(object)
-  }
-  return [...named]
-})
-
-/** The environments that the keys of a body name, each with what stands beside its key. */
-const byRef = Effect.fnUntraced(function* <A>(
-  environments: ReadonlyArray<EnvironmentPart>,
-  field: string,
-  entries: ReadonlyArray<readonly [string, A]>
-) {
-  const named = new Map<EnvironmentPart, A>()
-  for (const [ref] of entries) {
-    if (!environments.some(refersTo(ref))) return yield* missing(field, ref)
-  }
-  for (const [ref, value] of entries) {
-    const environment = environments.find(refersTo(ref))!
-    if (named.has(environment)) {
-      return yield* InvalidInput.at(field, `${environment.slug} is named twice, by slug and by id`)
-    }
-    named.set(environment, value)
-  }
-  return named
-})
-
-const pairsOf = (deployments: ReadonlyArray<PairState>) => {
-  const pairs = new Map(deployments.map((pair) => [`${pair.productId} ${pair.environmentId}`, pair]))
-  return (productId: ProductId, environmentId: EnvironmentId) => pairs.get(`${productId} ${environmentId}`)
-}
-
-/** Refuses archived products and environments, and pairs whose deployment was deleted (contract, section 5). */
-const writable = Effect.fnUntraced(function* (
-  targets: Targets,
-  products: ReadonlyArray<ProductPart>,
-  environments: ReadonlyArray<EnvironmentPart>
-) {
-  for (const [noun, objects] of [
-    ["product", products],
-    ["environment", environments]
-  ] as const) {
-    if (objects.some(({ archivedAt }) => archivedAt !== null)) {
-      return yield* new Conflict({ message: `The ${noun} is archived.`, reason: "archived" })
-    }
-  }
-  const pair = pairsOf(targets.deployments)
-  for (const product of products) {
-    for (const environment of environments) {
-      if (pair(product.id, environment.id)?.deployed === false) {
-        return yield* new Conflict({
-          message: `${product.name} is no longer deployed in ${environment.name}.`,
-          reason: "not_deployed"
-        })
-      }
-    }
-  }
-})
-
-/** Refuses where an environment is at another version than the caller has seen. */
-const asExpected = (
-  secret: HeldSecret,
-  expected: ReadonlyMap<EnvironmentPart, number>
-): Effect.Effect<void, Conflict> => {
-  const current = Array.from(expected, ([{ id, slug }, version]) => ({
-    slug,
-    version,
-    is: secret.versions.get(id) ?? 0
-  })).filter(({ is, version }) => is !== version)
-  return current.length === 0
-    ? Effect.void
-    : Effect.fail(
-        new Conflict({
-          message: `${current.map(({ is, slug }) => `${slug} is at version ${is}`).join(", ")}.`,
-          reason: "version_mismatch",
-          current: Object.fromEntries(current.map(({ is, slug }) => [slug, is]))
-        })
-      )
-}
-
-const nameInUse = (name: string) =>
-  new Conflict({ message: `The name "${name}" is already in use.`, reason: "name_in_use" })
-
-const entriesOf = (product: ProductId, versions: ReadonlyArray<NewVersion>): ReadonlyArray<AuditEntry> =>
-  versions.map(({ environmentId, version }) => ({ product, environment: environmentId, version }))
-
-const productRef = ({ id, name, slug }: ProductPart): SecretProduct => ({ id, slug, name })
-
-const environmentRef = ({ archivedAt, emoji, id, name, slug, ...environment }: EnvironmentPart): EnvironmentRef => ({
-  id,
-  slug,
-  name,
-  class: environment.class,
-  emoji,
-  archived: archivedAt !== null
-})
-
-/** How the facts show a secret in an environment. */
-const shownIn = (facts: Facts) => {
-  const versions = new Map(facts.versions.map((version) => [`${version.secretId} ${version.environmentId}`, version]))
-  const pair = pairsOf(facts.deployments)
-  const shown = {
-    version: (secret: SecretRow, { id }: EnvironmentPart): StandingVersion | undefined =>
-      versions.get(`${secret.id} ${id}`),
-    pair: (secret: SecretRow, { id }: EnvironmentPart) => pair(secret.productId, id),
-    environment: (secret: SecretRow, environment: EnvironmentPart): SecretEnvironment => {
-      const version = shown.version(secret, environment)
-      return {
-        environment: environmentRef(environment),
-        version: version?.version ?? 0,
-        hasValue: version?.hasValue ?? false,
-        deployed: shown.pair(secret, environment)?.deployed ?? false,
-        updatedAt: version?.at ?? null,
-        updatedBy: version?.by ?? null
-      }
-    }
-  }
-  return shown
-}
-
-/** Secrets without values, by name, then product name. */
-const secretsOf = (facts: Facts): ReadonlyArray<Secret> => {
-  const products = new Map(facts.products.map((product) => [product.id, product]))
-  const environments = facts.environments.toSorted(byName)
-  const shown = shownIn(facts)
-  return facts.secrets
-    .map((secret) => ({
-      id: secret.id,
-      name: secret.name,
-      product: productRef(products.get(secret.productId)!),
-      environments: environments.map((environment) => shown.environment(secret, environment)),
-      createdAt: secret.createdAt,
-      updatedAt: secret.updatedAt
-    }))
-    .sort((a, b) => byName({ name: a.name, id: "" }, { name: b.name, id: "" }) || byName(a.product, b.product))
-}
-
-/** Pairs with what they name, by product name, then environment name. */
-const sortedPairs = (written: ReadonlyArray<WrittenPair>, { environments, products }: CatalogParts) => {
-  const product = new Map(products.map((part) => [part.id, part]))
-  const environment = new Map(environments.map((part) => [part.id, part]))
-  return written
-    .map((pair) => ({
-      pair,
-      product: product.get(pair.productId)!,
-      environment: environment.get(pair.environmentId)!
-    }))
-    .sort((a, b) => byName(a.product, b.product) || byName(a.environment, b.environment))
 }

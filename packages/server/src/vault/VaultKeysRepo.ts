@@ -106,7 +106,9 @@ export class VaultKeysRepo extends Context.Service<
           for (const { keyId } of database.table<SealedDataKey>("vault_data_keys").values()) {
             counts.set(keyId, (counts.get(keyId) ?? 0) + 1)
           }
-          return Array.from(counts, ([keyId, count]) => ({ keyId, count })).sort((a, b) => compare(a.keyId, b.keyId))
+          return Array.from(counts, ([keyId, count]) => ({ keyId, count })).toSorted((a, b) =>
+            compare(a.keyId, b.keyId)
+          )
         }),
         dataKey: (workspaceId) =>
           memory.read((database) => database.table<SealedDataKey>("vault_data_keys").get(workspaceId)),
@@ -122,7 +124,7 @@ export class VaultKeysRepo extends Context.Service<
             database
               .table<SealedDataKey>("vault_data_keys")
               .filter((key) => key.keyId !== keyId)
-              .sort((a, b) => compare(a.id, b.id))
+              .toSorted((a, b) => compare(a.id, b.id))
               .slice(0, limit)
           ),
         reseal: (keys) =>

@@ -656,7 +656,7 @@ export class VaultRepo extends Context.Service<
                   secret.name === name &&
                   !secret.deletedAt
               )
-              .sort((a, b) => compare(a.id, b.id))
+              .toSorted((a, b) => compare(a.id, b.id))
             return withVersions(
               secrets,
               secrets.flatMap(({ id }) => current(database, id))
@@ -713,7 +713,7 @@ export class VaultRepo extends Context.Service<
                 .versions.filter(
                   (row) => row.secretId === secret?.id && row.environmentId === environment?.id && row.version < before
                 )
-                .sort((a, b) => b.version - a.version)
+                .toSorted((a, b) => b.version - a.version)
                 .slice(0, limit)
                 .map(({ actor, at, sealed, source, version }) => ({
                   version,

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -12,7 +12,11 @@ import { startServer } from "../support/ServerProcess.ts"
 const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
 const rounds = 3
 
-const environments: Record<string, () => Effect.Effect<Record<string, string>, never, any>> = {
+interface Shown {
+  readonly environments: ReadonlyArray<{ readonly version: number; readonly value: string | null }>
+}
+
+const environments: Record<string, () => Effect.Effect<Record<string, string>, never, Scope.Scope>> = {
   PostgreSQL: () =>
     Effect.map(makeDatabase, ({ url }) => ({
       DATABASE_URL: url,
@@ -36,14 +40,14 @@ describe("kill -9 amid vault requests", () => {
         }
         yield* Effect.promise(() => tell(settings))
       })
-      await Effect.runPromise(Effect.scoped(story) as Effect.Effect<void>)
+      await Effect.runPromise(Effect.scoped(story))
     }, 120_000)
   }
 })
 
 const tell = async (settings: Record<string, string>): Promise<void> => {
   let server = await startServer(settings)
-  const call = async (method: string, path: string, body?: unknown): Promise<any> => {
+  const call = async (method: string, path: string, body?: unknown): Promise<Shown> => {
     const response = await fetch(`${server.baseUrl}/v1/workspaces/main${path}`, {
       method,
       headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
@@ -51,14 +55,14 @@ const tell = async (settings: Record<string, string>): Promise<void> => {
     })
     const text = await response.text()
     if (response.status >= 400) throw new Error(`${method} ${path}: ${response.status} ${text}`)
-    return JSON.parse(text)
+    return JSON.parse(text) as Shown
   }
   await call("POST", "/products", { slug: "shop", name: "Shop", type: "library" })
   await call("POST", "/environments", { slug: "staging", name: "Staging", class: "non-production" })
   await call("POST", "/products/shop/secrets", { name: "A" })
 
   const bodies: Array<{ readonly values: Record<string, string>; readonly requestId: string }> = []
-  const acknowledged = new Map<string, any>()
+  const acknowledged = new Map<string, Shown>()
   for (let round = 0; round < rounds; round++) {
     let isOver = false
     const writers = Array.from({ length: 6 }, async () => {
@@ -79,15 +83,15 @@ const tell = async (settings: Record<string, string>): Promise<void> => {
   }
 
   const answers = await Promise.all(bodies.map((body) => call("PATCH", "/products/shop/secrets/A", body)))
-  const versionOf = (answer: any): number => answer.environments[0].version
+  const versionOf = (answer: Shown): number | undefined => answer.environments[0]?.version
   bodies.forEach((body, index) => {
     const first = acknowledged.get(body.requestId)
     if (first !== undefined) assert.deepStrictEqual(answers[index], first)
-    assert.strictEqual(answers[index].environments[0].value, body.values["staging"])
+    assert.strictEqual(answers[index]?.environments[0]?.value, body.values["staging"])
   })
   // Each request has a version of its own, and no version is of none.
   assert.deepStrictEqual(
-    answers.map(versionOf).toSorted((a, b) => a - b),
+    answers.map(versionOf).toSorted((a = 0, b = 0) => a - b),
     Array.from({ length: bodies.length }, (_, index) => index + 1)
   )
   const current = await call("GET", "/products/shop/secrets/A")

@@ -1,3 +1,4 @@
+import type { Caller } from "@delivery/domain/identity/Authorization"
 import { assert } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
@@ -48,7 +49,7 @@ onEachStorage("Vault", (it) => {
         production: "*@1",
         staging: "*@1"
       })
-      const [event] = (yield* eventsOf(workspace)).filter(({ kind }) => kind === "secret_created")
+      const event = (yield* eventsOf(workspace)).find(({ kind }) => kind === "secret_created")
       assert.strictEqual(event?.subjectLabel, "DATABASE_URL of Shop")
       assert.deepStrictEqual(event?.changes.map(({ field }) => field).toSorted(), [
         "environments.production.version",
@@ -656,7 +657,7 @@ onEachStorage("Vault", (it) => {
       const bulk = { products: ["shop"], environments: ["staging", "production"] }
       const fresh = () => unique("NAME")
       const calls: ReadonlyArray<
-        readonly [name: string, call: Effect.Effect<unknown, any, any>, who: Record<string, string>]
+        readonly [name: string, call: Effect.Effect<unknown, Refusal, Caller>, who: Record<string, string>]
       > = [
         ["list", vault.list, everyRole],
         ["listOfProduct", vault.listOfProduct("shop"), everyRole],
@@ -744,6 +745,11 @@ onEachStorage("Vault", (it) => {
     })
   )
 })
+
+interface Refusal {
+  readonly _tag: string
+  readonly message: string
+}
 
 /** The same with what is redacted laid open, as the wire would carry it. */
 const revealed = (part: unknown): unknown => {

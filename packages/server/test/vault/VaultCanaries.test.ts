@@ -40,12 +40,20 @@ const makeCanaries = () => {
   }
 }
 
+/** What this suite looks at of answers. */
+interface Body {
+  readonly _tag: string
+  readonly secret: string
+  readonly environments: ReadonlyArray<{ readonly environment: { readonly id: string; readonly slug: string } }>
+  readonly generations: ReadonlyArray<{ readonly environment: { readonly slug: string }; readonly value: string }>
+}
+
 type Call = (
   method: string,
   path: string,
   body?: unknown,
   key?: string
-) => Promise<{ readonly status: number; readonly text: string; readonly body: any }>
+) => Promise<{ readonly status: number; readonly text: string; readonly body: Body }>
 
 const caller =
   (baseUrl: string, ownerKey: string): Call =>
@@ -56,7 +64,7 @@ const caller =
       ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) })
     })
     const text = await response.text()
-    return { status: response.status, text, body: text === "" ? undefined : JSON.parse(text) }
+    return { status: response.status, text, body: (text === "" ? undefined : JSON.parse(text)) as Body }
   }
 
 /** Every endpoint, and every documented way to fail; answers the bodies of errors and of answers without values. */
@@ -130,7 +138,7 @@ const exercise = async (
     }
     const revealed = { ...generate, reveal: true, requestId: `g-${generator.type}` }
     const answer = await expect(200, "POST", "/vault/generations", revealed)
-    const value: string = answer.body.generations.find((one: any) => one.environment.slug === "staging").value
+    const value: string = answer.body.generations.find((one) => one.environment.slug === "staging")!.value
     know(generator.type === "ed25519" ? value.split("\n")[1]! : value)
     assert.strictEqual((await expect(200, "POST", "/vault/generations", revealed)).text, answer.text)
     quiet.push((await expect(200, "POST", "/vault/generations", generate)).text)
@@ -180,7 +188,7 @@ const exercise = async (
     value: bad()
   })
   await expect(400, "POST", "/vault/generations", { ...assign, generator: { type: bad() } })
-  const staging = read.body.environments.find((one: any) => one.environment.slug === "staging").environment.id
+  const staging = read.body.environments.find((one) => one.environment.slug === "staging")!.environment.id
   await expect(400, "PATCH", one, { values: { staging: bad(), [staging]: bad() } })
   await expect(201, "POST", "/deployments", { product: "shop", environment: "gone" })
   await expect(204, "DELETE", "/deployments/shop/gone")

@@ -1,3 +1,4 @@
+import type { Caller } from "@delivery/domain/identity/Authorization"
 import { assert } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
@@ -10,6 +11,11 @@ import { answer, as, eventsOf, kindsOf } from "../identity/Scene.ts"
 import { makeVaultScene, onPostgres, secret, standing, values } from "./Scene.ts"
 
 /** Guards and replays under many writers at once. */
+
+interface Refusal {
+  readonly _tag: string
+  readonly message: string
+}
 
 const deadlocks = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
@@ -131,26 +137,22 @@ onPostgres("The vault under concurrency", (it) => {
         const unexpected = yield* times(160, (index) => {
           const name = names[index % 2]!
           const product = bulk.products[(index >> 1) % 2]!
-          const calls: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string; readonly message: string }, any>> =
-            [
-              vault.assign({ ...bulk, name, value: secret("x") }),
-              vault.generate({ ...bulk, name, generator: { type: "uuid" } }),
-              vault.create(product, { name, values: values({ ci: "1" }) }),
-              vault.update(product, name, { values: values({ staging: "1" }), requestId: `r${index % 5}` }),
-              vault.update(product, name, { newName: names[(index + 1) % 2]! }),
-              vault.delete(product, name),
-              vault.get(product, name),
-              environments.update("production", { name: `Production ${index}` }),
-              index % 3 === 0
-                ? deployments.create({ product, environment: "staging" })
-                : deployments.delete(product, "staging"),
-              environments.archive("ci"),
-              environments.restore("ci")
-            ]
-          return calls[index % calls.length]!.pipe(
-            as(index % 2 === 0 ? admin : member),
-            answer as any
-          ) as Effect.Effect<string>
+          const calls: ReadonlyArray<Effect.Effect<unknown, Refusal, Caller>> = [
+            vault.assign({ ...bulk, name, value: secret("x") }),
+            vault.generate({ ...bulk, name, generator: { type: "uuid" } }),
+            vault.create(product, { name, values: values({ ci: "1" }) }),
+            vault.update(product, name, { values: values({ staging: "1" }), requestId: `r${index % 5}` }),
+            vault.update(product, name, { newName: names[(index + 1) % 2]! }),
+            vault.delete(product, name),
+            vault.get(product, name),
+            environments.update("production", { name: `Production ${index}` }),
+            index % 3 === 0
+              ? deployments.create({ product, environment: "staging" })
+              : deployments.delete(product, "staging"),
+            environments.archive("ci"),
+            environments.restore("ci")
+          ]
+          return answer(calls[index % calls.length]!.pipe(as(index % 2 === 0 ? admin : member)))
         })
         const known =
           /^(ok|NotFound|Forbidden|Conflict (archived|not_deployed|name_in_use|deployment_exists|request_id_reused))$/

@@ -5,10 +5,31 @@ import { servers } from "../support/Servers.ts"
 
 /** The vault over a real socket: statuses, bodies and headers. Its rules are in Vault.test.ts. */
 
+interface Listed {
+  readonly environment: { readonly slug: string }
+  readonly version: number
+  readonly hasValue: boolean
+  readonly value: string | null
+  readonly valueHidden: boolean
+  readonly slug: string
+}
+
+/** What this suite looks at of answers. */
+interface Body {
+  readonly _tag: string
+  readonly name: string
+  readonly message: string
+  readonly issues: ReadonlyArray<{ readonly _tag: string; readonly path: ReadonlyArray<string> }>
+  readonly product: object
+  readonly environments: ReadonlyArray<Listed>
+  readonly secrets: ReadonlyArray<{ readonly environments: ReadonlyArray<Listed> }>
+  readonly versions: ReadonlyArray<{ readonly source: string }>
+}
+
 interface Answer {
   readonly status: number
   readonly headers: Headers
-  readonly body: any
+  readonly body: Body
 }
 
 const call = Effect.fnUntraced(function* (method: string, path: string, body?: unknown, key?: string) {
@@ -20,7 +41,11 @@ const call = Effect.fnUntraced(function* (method: string, path: string, body?: u
       ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) })
     })
     const text = await response.text()
-    return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) }
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: (text === "" ? undefined : JSON.parse(text)) as Body
+    }
   })
 })
 
@@ -79,7 +104,7 @@ for (const [name, server] of servers) {
           const { body: read } = yield* call("GET", `${secrets}/BULK`)
           assert.hasAllKeys(read, ["id", "name", "product", "environments", "createdAt", "updatedAt"])
           assert.deepStrictEqual(Object.keys(read.product), ["id", "slug", "name"])
-          const [production, staging] = read.environments
+          const [production, staging] = read.environments as [Listed, Listed]
           assert.hasAllKeys(staging, [
             "environment",
             "version",
@@ -91,7 +116,7 @@ for (const [name, server] of servers) {
             "valueHidden"
           ])
           assert.hasAllKeys(staging.environment, ["id", "slug", "name", "class", "emoji", "archived"])
-          assert.match(staging.value, /^[0-9a-f-]{36}$/)
+          assert.match(String(staging.value), /^[0-9a-f-]{36}$/)
           assert.deepStrictEqual(
             [production.version, production.hasValue, production.value, production.valueHidden, staging.valueHidden],
             [2, true, null, true, false]
@@ -99,14 +124,14 @@ for (const [name, server] of servers) {
           const { body: listed } = yield* call("GET", secrets)
           assert.hasAllKeys(listed, ["product", "environments", "secrets"])
           assert.hasAllKeys(listed.environments[0], ["id", "slug", "name", "class", "emoji", "archived", "deployed"])
-          assert.doesNotHaveAnyKeys(listed.secrets[0].environments[0], ["value", "valueHidden"])
+          assert.doesNotHaveAnyKeys(listed.secrets[0]?.environments[0] ?? {}, ["value", "valueHidden"])
           const { body: all } = yield* call("GET", "/vault")
           assert.hasAllKeys(all, ["environments", "secrets"])
           assert.hasAllKeys(all.environments[0], ["id", "slug", "name", "class", "emoji", "archived"])
           const { body: page } = yield* call("GET", `${secrets}/BULK/environments/staging/versions`)
           assert.hasAllKeys(page.versions[0], ["version", "hasValue", "source", "createdAt", "createdBy"])
           assert.deepStrictEqual(
-            page.versions.map(({ source }: { source: string }) => source),
+            page.versions.map(({ source }) => source),
             ["generation", "assignment"]
           )
         })
@@ -188,7 +213,7 @@ for (const [name, server] of servers) {
           const versions = { expectedVersions: { staging: -1, ci: 1.5 } }
           const patched = yield* call("PATCH", `${secrets}/N`, versions)
           assert.deepStrictEqual(
-            patched.body.issues.map((issue: any) => issue.path.join(".")),
+            patched.body.issues.map((issue) => issue.path.join(".")),
             ["expectedVersions.staging", "expectedVersions.ci"]
           )
           // What the schema allows and a rule does not is InvalidInput.
@@ -211,8 +236,8 @@ for (const [name, server] of servers) {
             const made = yield* call("POST", secrets, { name, values: { constructor: name } })
             assert.strictEqual(made.status, 201, JSON.stringify(made.body))
             const read = yield* call("GET", `${secrets}/${encodeURIComponent(name)}`)
-            const environment = read.body.environments.find((one: any) => one.environment.slug === "constructor")
-            assert.deepStrictEqual([read.body.name, environment.value], [name, name])
+            const environment = read.body.environments.find((one) => one.environment.slug === "constructor")
+            assert.deepStrictEqual([read.body.name, environment?.value], [name, name])
           }
           const proto = yield* call("POST", secrets, `{"name":"P","values":{"__proto__":"x"}}`)
           assert.deepStrictEqual([proto.status, proto.body._tag], [404, "NotFound"])

@@ -1,6 +1,5 @@
 import type { WorkspaceId } from "@delivery/domain/Ids"
 import { NodeServices } from "@effect/platform-node"
-import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -24,6 +23,10 @@ import { layerEmbedded, layerPostgres, makeDatabase } from "../support/Databases
 import { type ServerProcess, startServer } from "../support/ServerProcess.ts"
 
 /** The keys of `VAULT_KEYS` against the database: proof at start, status, rotation. */
+
+interface Read {
+  readonly environments: ReadonlyArray<{ readonly value: string | null }>
+}
 
 const key = (id: string) => `${id}:${randomBytes(32).toString("base64")}`
 
@@ -162,7 +165,7 @@ describe("delivery vault", () => {
             headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
             ...(body === undefined ? {} : { body: JSON.stringify(body) })
           })
-          return { status: response.status, body: (await response.json()) as any }
+          return { status: response.status, body: (await response.json()) as Read }
         }
         yield* Effect.promise(async () => {
           server = await startServer(environment(k1))
@@ -200,7 +203,7 @@ describe("delivery vault", () => {
           await server.end("SIGTERM")
           server = await startServer(environment(k2))
           const { body } = await call("GET", "/products/shop/secrets/A")
-          assert.strictEqual(body.environments[0].value, "v199")
+          assert.strictEqual(body.environments[0]?.value, "v199")
           await server.end("SIGTERM")
           server = undefined
         })
