@@ -10,7 +10,7 @@ import { startServer } from "../support/ServerProcess.ts"
 /** `kill -9` amid requests with a requestId: repeated after the restart, each has had one effect and one answer. */
 
 const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
-const rounds = 3
+const rounds = 2
 
 interface Shown {
   readonly environments: ReadonlyArray<{ readonly version: number; readonly value: string | null }>

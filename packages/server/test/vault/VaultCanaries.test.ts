@@ -12,7 +12,7 @@ import { Keyring } from "../../src/crypto/Keyring.ts"
 import { FileStore } from "../../src/files/FileStore.ts"
 import { DeliveryServer, serverOf } from "../../src/testing.ts"
 import { makeDatabase } from "../support/Databases.ts"
-import { startServer } from "../support/ServerProcess.ts"
+import { type ServerProcess, startServer } from "../support/ServerProcess.ts"
 
 /** Values appear in no place but the answers to those who may read them. */
 
@@ -43,6 +43,8 @@ const makeCanaries = () => {
 /** What this suite looks at of answers. */
 interface Body {
   readonly _tag: string
+  readonly requestId: string
+  readonly message: string
   readonly secret: string
   readonly environments: ReadonlyArray<{ readonly environment: { readonly id: string; readonly slug: string } }>
   readonly generations: ReadonlyArray<{ readonly environment: { readonly slug: string }; readonly value: string }>
@@ -202,6 +204,32 @@ const exercise = async (
   return quiet
 }
 
+/** A value that was changed behind the server: `Internal`, and a log line that names the place and the request. */
+const tampered = async (url: string, call: Call, server: ServerProcess): Promise<void> => {
+  const [row] = await Effect.runPromise(
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      return yield* sql<{
+        id: string
+      }>`update secret_versions v set sealed = set_byte(sealed, 40, 255 - get_byte(sealed, 40))
+        from secrets s, environments e
+        where s.id = v.secret_id and s.name = 'GENERATED' and s.deleted_at is null and e.id = v.environment_id
+          and e.slug = 'staging' returning s.id`
+    }).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(url) })))
+  )
+  const answer = await call("GET", "/products/shop/secrets/GENERATED")
+  assert.strictEqual(answer.status, 500)
+  assert.deepInclude(answer.body, { _tag: "Internal", message: "Something went wrong." })
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  const line = server
+    .output()
+    .split("\n")
+    .find((text) => text.includes("is not authentic"))
+  assert.isDefined(line)
+  assert.include(line, row!.id)
+  assert.include(line, answer.body.requestId)
+}
+
 /** Every row of every table, as text; bytes as hexadecimal digits and as the text that they might be. */
 const dump = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
@@ -254,6 +282,7 @@ describe("Canaries", () => {
           })
           const quiet = await exercise(caller(server.baseUrl, apiKey), canaries)
           assertClean("an answer", quiet.join("\n"), canaries)
+          await tampered(url, caller(server.baseUrl, apiKey), server)
           await server.end("SIGTERM")
           return server.output()
         })
