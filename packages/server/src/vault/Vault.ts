@@ -324,7 +324,7 @@ export class Vault extends Context.Service<
         const products = yield* allNamed(targets.products, "products", input.products)
         const environments = yield* allNamed(targets.environments, "environments", input.environments)
         yield* writable(targets, products, environments)
-        yield* repo.holdName(by.workspace.id, input.name)
+        yield* repo.holdNames(by.workspace.id, input.name)
         const held = yield* repo.lock(
           by.workspace.id,
           products.map(({ id }) => id),
@@ -446,7 +446,7 @@ export class Vault extends Context.Service<
         const product = yield* oneProduct(targets)
         const named = yield* byRef(targets.environments, "values", values)
         yield* writable(targets, [product], [...named.keys()])
-        yield* repo.holdName(by.workspace.id, input.name)
+        yield* repo.holdNames(by.workspace.id, input.name)
         const secret = yield* newSecret(by, product.id, input.name, yield* now)
         yield* Effect.catchTag(repo.insert([secret]), "UniqueViolation", () => Effect.fail(nameInUse(input.name)))
         const versions = Array.from(named, ([{ id }, value]) => nextVersion(cipher, secret, id, value)).filter(
@@ -478,7 +478,8 @@ export class Vault extends Context.Service<
         })
         const product = yield* oneProduct(targets)
         const newName = input.newName === name ? undefined : input.newName
-        if (newName !== undefined) yield* repo.holdName(by.workspace.id, newName)
+        // Both names, since of two secrets that take each other's name, each would wait for the other.
+        if (newName !== undefined) yield* repo.holdNames(by.workspace.id, name, newName)
         const [secret] = yield* repo.lock(by.workspace.id, [product.id], name)
         if (secret === undefined) return yield* NotFound.of("secret")
         const named = yield* byRef(targets.environments, "values", values)

@@ -151,8 +151,8 @@ export const isReadable = (environmentClass: EnvironmentClass, deployed: boolean
  * Stores secrets, their versions, the requests that wrote them, and the audit.
  *
  * A writing transaction takes locks in this order, and no other: the request's row (`claim`), products and environments
- * by id, shared (`hold`), the name (`holdName`: whoever makes a secret of a name), secrets by id (`lock`). Rows of
- * values and versions need no locks of their own: the secret's lock stands for them.
+ * by id, shared (`hold`), names in order (`holdNames`: whoever makes or renames secrets), secrets by id (`lock`). Rows
+ * of values and versions need no locks of their own: the secret's lock stands for them.
  */
 export class VaultRepo extends Context.Service<
   VaultRepo,
@@ -171,8 +171,8 @@ export class VaultRepo extends Context.Service<
       workspaceId: WorkspaceId,
       refs: { readonly products: ReadonlyArray<string>; readonly environments: ReadonlyArray<string> }
     ) => Effect.Effect<Targets>
-    /** Holds a name of the workspace until the transaction ends: secrets of it are made by one transaction at a time. */
-    readonly holdName: (workspaceId: WorkspaceId, name: string) => Effect.Effect<void>
+    /** Holds names of the workspace until the transaction ends: one at a time makes secrets of a name, or renames. */
+    readonly holdNames: (workspaceId: WorkspaceId, ...names: ReadonlyArray<string>) => Effect.Effect<void>
     /** Holds the products' secrets of the name until the transaction ends; by id. */
     readonly lock: (
       workspaceId: WorkspaceId,
@@ -350,10 +350,12 @@ export class VaultRepo extends Context.Service<
             dieOnSqlError
           ),
 
-        holdName: (workspaceId, name) =>
+        holdNames: (workspaceId, ...names) =>
           dieOnSqlError(
-            Effect.asVoid(
-              sql`select pg_advisory_xact_lock(hashtextextended(${`vault:${workspaceId}:${name}`}, 0))::text`
+            Effect.forEach(
+              names.toSorted(compare),
+              (name) => sql`select pg_advisory_xact_lock(hashtextextended(${`vault:${workspaceId}:${name}`}, 0))::text`,
+              { discard: true }
             )
           ),
 
@@ -644,7 +646,7 @@ export class VaultRepo extends Context.Service<
             return { products, environments, deployments }
           }),
 
-        holdName: () => Effect.void,
+        holdNames: () => Effect.void,
 
         lock: (workspaceId, productIds, name) =>
           memory.read((database) => {

@@ -125,6 +125,25 @@ onPostgres("The vault under concurrency", (it) => {
   )
 
   it.effect(
+    "lets two secrets take each other's name at once without a deadlock",
+    () =>
+      Effect.gen(function* () {
+        const vault = yield* Vault
+        const { member } = yield* makeVaultScene
+        for (const name of ["A", "B"]) yield* vault.create("shop", { name }).pipe(as(member))
+        for (let round = 0; round < 30; round++) {
+          const outcomes = yield* times(2, (index) => {
+            const [name, newName] = index === 0 ? (["A", "B"] as const) : (["B", "A"] as const)
+            return answer(vault.update("shop", name, { newName }).pipe(as(member)))
+          })
+          assert.deepStrictEqual(outcomes, ["Conflict name_in_use", "Conflict name_in_use"])
+        }
+        assert.strictEqual(yield* deadlocks, 0)
+      }),
+    60_000
+  )
+
+  it.effect(
     "survives a storm of all writes and of the catalog's, without a deadlock",
     () =>
       Effect.gen(function* () {
@@ -155,7 +174,7 @@ onPostgres("The vault under concurrency", (it) => {
           return answer(calls[index % calls.length]!.pipe(as(index % 2 === 0 ? admin : member)))
         })
         const known =
-          /^(ok|NotFound|Forbidden|Conflict (archived|not_deployed|name_in_use|deployment_exists|request_id_reused))$/
+          /^(ok|NotFound|Forbidden role_too_low|Conflict (archived|not_deployed|name_in_use|deployment_exists|request_id_reused))$/
         for (const outcome of unexpected) assert.match(outcome, known)
         assert.strictEqual(yield* deadlocks, 0)
         assert.isNotEmpty(yield* eventsOf(workspace))
