@@ -1,6 +1,7 @@
 export * from "./DeliveryClient.ts"
 export type * from "./Files.ts"
 export * from "./PromiseClient.ts"
+export type * from "./Secrets.ts"
 export * from "./Transient.ts"
 
 export * from "@delivery/domain/Errors"
@@ -25,3 +26,5 @@ export type * from "@delivery/domain/testing/StoredFile"
 export type * from "@delivery/domain/testing/TestEntry"
 export type * from "@delivery/domain/testing/TestRetry"
 export type * from "@delivery/domain/testing/TestRun"
+export type * from "@delivery/domain/vault/Generator"
+export type * from "@delivery/domain/vault/Secret"

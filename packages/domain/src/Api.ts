@@ -13,6 +13,7 @@ import { overview, transform } from "./OpenApi.ts"
 import { SystemApi } from "./SystemApi.ts"
 import { RetriesApi } from "./testing/RetriesApi.ts"
 import { TestRunsApi } from "./testing/TestRunsApi.ts"
+import { VaultApi } from "./vault/VaultApi.ts"
 
 /** The whole HTTP interface of the service: the server supplies it, clients are derived from it. */
 export class DeliveryApi extends HttpApi.make("delivery")
@@ -25,6 +26,7 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(ProductsApi)
   .add(EnvironmentsApi)
   .add(DeploymentsApi)
+  .add(VaultApi)
   .add(TestRunsApi)
   .add(RetriesApi)
   .add(EventsApi)

@@ -46,6 +46,34 @@ export class InvalidInput extends Schema.TaggedError<InvalidInput>()(
   }
 }
 
+/** One thing wrong with a body that is read strictly: what kind of thing, where, and what. */
+export const DecodeIssue = Schema.Struct({
+  _tag: Schema.String.annotate({
+    description: "`Missing`, `Unexpected`, `Type`, `Refinement` or `Forbidden`: the kind of mismatch."
+  }),
+  path: Schema.Array(Schema.String).annotate({ description: "Keys from the root of the body to the value." }),
+  message: Schema.String.annotate({ description: "What is wrong, for people." })
+}).annotate({
+  identifier: "DecodeIssue",
+  description: "One thing wrong with a body that is read strictly.",
+  examples: [{ _tag: "Missing", path: ["name"], message: "Missing key" }]
+})
+export type DecodeIssue = typeof DecodeIssue.Type
+
+/** 400: a body that is read strictly does not match its schema (vault only). Never repeats a value. */
+export class HttpApiDecodeError extends Schema.TaggedError<HttpApiDecodeError>()(
+  "HttpApiDecodeError",
+  {
+    message: message("name: Missing key"),
+    issues: Schema.Array(DecodeIssue).annotate({ description: "What is wrong, the first 20 things." })
+  },
+  {
+    httpApiStatus: 400,
+    identifier: "HttpApiDecodeError",
+    description: "The body does not match its schema, or has a property that the schema does not know."
+  }
+) {}
+
 /** 401: no valid credential. The body never says which part was wrong. */
 export class Unauthorized extends Schema.TaggedError<Unauthorized>()(
   "Unauthorized",
@@ -88,7 +116,15 @@ export class NotFound extends Schema.TaggedError<NotFound>()(
 /** 409: the change conflicts with current data. `reason` is always present. */
 export class Conflict extends Schema.TaggedError<Conflict>()(
   "Conflict",
-  { message: message('The slug "shop" is already in use.'), reason: Reason.annotate({ examples: ["slug_in_use"] }) },
+  {
+    message: message('The slug "shop" is already in use.'),
+    reason: Reason.annotate({ examples: ["slug_in_use"] }),
+    current: Schema.optionalKey(
+      Schema.Record(Schema.String, Schema.Int).annotate({
+        description: "With `version_mismatch`: environment slug to current version, of those that differ."
+      })
+    )
+  },
   { httpApiStatus: 409, identifier: "Conflict", description: "The change conflicts with current data." }
 ) {}
 
@@ -106,4 +142,4 @@ export class Internal extends Schema.TaggedError<Internal>()(
 ) {}
 
 /** Every error an endpoint of this API answers with. */
-export type ApiError = InvalidInput | Unauthorized | Forbidden | NotFound | Conflict | Internal
+export type ApiError = InvalidInput | HttpApiDecodeError | Unauthorized | Forbidden | NotFound | Conflict | Internal

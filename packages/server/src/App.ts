@@ -51,6 +51,13 @@ import { TestRunFilesRepo } from "./testing/TestRunFilesRepo.ts"
 import { TestRuns } from "./testing/TestRuns.ts"
 import { TestRunsHttp } from "./testing/TestRunsHttp.ts"
 import { TestRunsRepo } from "./testing/TestRunsRepo.ts"
+import { DataKeys } from "./vault/DataKeys.ts"
+import { Vault } from "./vault/Vault.ts"
+import { VaultErasure } from "./vault/VaultErasure.ts"
+import { VaultEdgeLive, VaultHttp } from "./vault/VaultHttp.ts"
+import { VaultKeys } from "./vault/VaultKeys.ts"
+import { VaultKeysRepo } from "./vault/VaultKeysRepo.ts"
+import { VaultRepo } from "./vault/VaultRepo.ts"
 
 /** The layer graph: storage, services over it, HTTP over them. Nothing else wires anything. */
 
@@ -66,6 +73,8 @@ export const layerSqlStorage = Layer.mergeAll(
   ProductsRepo.layerSql,
   EnvironmentsRepo.layerSql,
   DeploymentsRepo.layerSql,
+  VaultRepo.layerSql,
+  VaultKeysRepo.layerSql,
   TestRunsRepo.layerSql,
   RetriesRepo.layerSql,
   TestRunFilesRepo.layerSql,
@@ -84,6 +93,8 @@ export const layerMemoryStorage = Layer.mergeAll(
   ProductsRepo.layerMemory,
   EnvironmentsRepo.layerMemory,
   DeploymentsRepo.layerMemory,
+  VaultRepo.layerMemory,
+  VaultKeysRepo.layerMemory,
   TestRunsRepo.layerMemory,
   RetriesRepo.layerMemory,
   TestRunFilesRepo.layerMemory,
@@ -100,11 +111,14 @@ const layerServices = Layer.mergeAll(
   Environments.layer,
   TestRunFiles.layer,
   Retries.layer,
-  TestRunExpiry
+  TestRunExpiry,
+  VaultErasure
 ).pipe(
-  Layer.provideMerge(TestRuns.layer),
-  Layer.provideMerge([ApiKeys.layer, Deployments.layer, Fixtures.layer]),
+  Layer.provideMerge([TestRuns.layer, Vault.layer]),
+  Layer.provideMerge([ApiKeys.layer, Deployments.layer, Fixtures.layer, DataKeys.layer]),
   Layer.provideMerge([ApiKeyUsage.layer, Events.layer, SigningKeys.layer]),
+  // Before anything is sealed: the keys are those of this database.
+  Layer.provideMerge(VaultKeys.layerProven),
   Layer.provideMerge(SecureRandom.layerWebCrypto)
 )
 
@@ -113,8 +127,8 @@ const layerRoutes = Layer.mergeAll(
   HttpApiBuilder.layer(DeliveryApi, { openapiPath: "/openapi.json" }),
   HttpApiScalar.layer(DeliveryApi, { path: "/docs" })
 ).pipe(
-  Layer.provide([IdentityHttp, CatalogHttp, TestRunsHttp, RetriesHttp, EventsHttp, SystemHttp]),
-  Layer.provide([EdgeLive, LargeBodyLive, AuthorizationLive, AccessLog.layer])
+  Layer.provide([IdentityHttp, CatalogHttp, VaultHttp, TestRunsHttp, RetriesHttp, EventsHttp, SystemHttp]),
+  Layer.provide([EdgeLive, LargeBodyLive, VaultEdgeLive, AuthorizationLive, AccessLog.layer])
 )
 
 /** A longer path parameter is not found. Paths of files are refused above 512 characters by a rule with a message. */

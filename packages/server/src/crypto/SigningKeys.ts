@@ -9,7 +9,9 @@ import { SigningKeysRepo, type StoredSigningKey } from "./SigningKeysRepo.ts"
 const alg = "EdDSA"
 const kty = "OKP"
 const crv = "Ed25519"
-const purposeOf = (kid: string) => `signing-key:${kid}`
+
+/** What the private key of this id is sealed for. */
+export const signingKeyPurpose = (kid: string): string => `signing-key:${kid}`
 
 /** A key is replaced at this age. */
 const maxAge = Duration.toMillis("30 days")
@@ -54,7 +56,7 @@ export class SigningKeys extends Context.Service<
             generation,
             kid,
             publicKey: { x: jwk.x ?? "" },
-            sealedPrivateKey: yield* keyring.seal(purposeOf(kid), Buffer.from(jwk.d ?? "", "base64url")),
+            sealedPrivateKey: yield* keyring.seal(signingKeyPurpose(kid), Buffer.from(jwk.d ?? "", "base64url")),
             createdAt: timestamp(now)
           },
           timestamp(now + announcement + runLimitMillis + margin)
@@ -67,7 +69,7 @@ export class SigningKeys extends Context.Service<
 
       const open = Effect.fnUntraced(function* ({ kid, publicKey, sealedPrivateKey }: StoredSigningKey) {
         const secret = yield* Effect.catchTag(
-          keyring.open(purposeOf(kid), sealedPrivateKey),
+          keyring.open(signingKeyPurpose(kid), sealedPrivateKey),
           "KeyringError",
           ({ keyId, reason }) =>
             new SettingsError({

@@ -30,6 +30,8 @@ export class SigningKeysRepo extends Context.Service<
     readonly insert: (key: Omit<StoredSigningKey, "retiresAt">, retireOlder: Timestamp) => Effect.Effect<void>
     /** Deletes the keys that are to be retired by `now`. */
     readonly retire: (now: Timestamp) => Effect.Effect<void>
+    /** Puts the same private key, sealed anew, in place of `from`, unless another came first. */
+    readonly reseal: (kid: string, from: string, to: string) => Effect.Effect<void>
   }
 >()("@delivery/server/crypto/SigningKeysRepo") {
   static readonly layerSql = Layer.effect(
@@ -57,7 +59,12 @@ export class SigningKeysRepo extends Context.Service<
               update signing_keys older set retires_at = ${date(retireOlder)}
               from made where older.generation < made.generation and older.retires_at is null`)
           ),
-        retire: (now) => dieOnSqlError(Effect.asVoid(sql`delete from signing_keys where retires_at <= ${date(now)}`))
+        retire: (now) => dieOnSqlError(Effect.asVoid(sql`delete from signing_keys where retires_at <= ${date(now)}`)),
+        reseal: (kid, from, to) =>
+          dieOnSqlError(
+            Effect.asVoid(sql`update signing_keys set sealed_private_key = ${to}
+              where kid = ${kid} and sealed_private_key = ${from}`)
+          )
       })
     })
   )
@@ -90,6 +97,14 @@ export class SigningKeysRepo extends Context.Service<
               for (const key of keys.filter(({ retiresAt }) => retiresAt !== null && retiresAt <= now)) {
                 keys.delete(String(key.generation))
               }
+            })
+          ),
+        reseal: (kid, from, to) =>
+          memory.write((database) =>
+            Effect.sync(() => {
+              const keys = database.table<StoredSigningKey>("signing_keys")
+              const key = keys.find((key) => key.kid === kid && key.sealedPrivateKey === from)
+              if (key !== undefined) keys.set(String(key.generation), { ...key, sealedPrivateKey: to })
             })
           )
       })

@@ -3,6 +3,7 @@ import { Migrator } from "effect/sql"
 import identity from "./migrations/0001_identity.ts"
 import catalog from "./migrations/0002_catalog.ts"
 import testing from "./migrations/0003_testing.ts"
+import vault from "./migrations/0010_vault.ts"
 import retries from "./migrations/0015_retries.ts"
 
 const run = Migrator.make({})({
@@ -10,6 +11,7 @@ const run = Migrator.make({})({
     "0001_identity": identity,
     "0002_catalog": catalog,
     "0003_testing": testing,
+    "0010_vault": vault,
     "0015_retries": retries
   })
 })

@@ -79,6 +79,16 @@ const deployed = async (owner: Http) => {
   await owner.post("deployments", params)
   return params
 }
+/** The path of a secret with a value in an environment. */
+const madeSecret = async (owner: Http) => {
+  const { environment, product } = await pair(owner)
+  await owner.post(`products/${product}/secrets`, { name: "TOKEN", values: { [environment]: "value" } })
+  return { productSlug: product, name: "TOKEN", environmentSlug: environment }
+}
+const bulk = async (owner: Http) => {
+  const { environment, product } = await pair(owner)
+  return { products: [product], environments: [environment], name: "TOKEN" }
+}
 const ofProduct = async (owner: Http) => ({ params: { product: await madeProduct(owner) } })
 const ofEnvironment = async (owner: Http) => ({ params: { environment: await madeEnvironment(owner) } })
 const ofMember = async (owner: Http) => ({ params: { member: (await accept(owner, "viewer", email())).person.id } })
@@ -173,6 +183,28 @@ const rows: Readonly<Record<string, Row>> = {
   },
   "deployments.delete": { who: "member", request: async (owner) => ({ params: await deployed(owner) }) },
 
+  "vault.listOfProduct": {
+    who: "viewer",
+    request: async (owner) => ({ params: { productSlug: await madeProduct(owner) } })
+  },
+  "vault.create": {
+    who: "member",
+    request: async (owner) => ({ params: { productSlug: await madeProduct(owner) }, json: { name: "TOKEN" } })
+  },
+  "vault.get": { who: "viewer", request: async (owner) => ({ params: await madeSecret(owner) }) },
+  "vault.update": {
+    who: "member",
+    request: async (owner) => ({ params: await madeSecret(owner), json: { newName: "RENAMED" } })
+  },
+  "vault.delete": { who: "member", request: async (owner) => ({ params: await madeSecret(owner) }) },
+  "vault.list": { who: "viewer" },
+  "vault.assign": { who: "member", request: async (owner) => ({ json: { ...(await bulk(owner)), value: "value" } }) },
+  "vault.generate": {
+    who: "member",
+    request: async (owner) => ({ json: { ...(await bulk(owner)), generator: { type: "uuid" } } })
+  },
+  "vault.versions": { who: "viewer", request: async (owner) => ({ params: await madeSecret(owner) }) },
+
   "testRuns.list": { who: "viewer" },
   "testRuns.start": { who: "member", request: () => ({ json: runOf() }) },
   "testRuns.get": { who: "viewer", request: async (owner) => ({ params: await run(owner) }) },
@@ -266,6 +298,8 @@ const send = (by: Http, { method, path }: Endpoint, { body, json, params }: Requ
   return by.send(method, named, body === undefined ? { json } : { body, headers })
 }
 
+/** The vault reads bodies strictly. */
+const isStrict = ({ name }: Endpoint) => name.startsWith("vault.")
 const withJson = endpoints.filter(({ hasBody, name }) => hasBody && name !== "testRuns.upload")
 const mebibyte = 1024 * 1024
 
@@ -306,7 +340,8 @@ onEachServer("every endpoint", (test) => {
       }
     })
 
-    test(`${endpoint.name} takes a body of 1 MiB and ignores what it does not know`, async (owner) => {
+    const unknown = isStrict(endpoint) ? "refuses" : "ignores"
+    test(`${endpoint.name} takes a body of 1 MiB and ${unknown} what it does not know`, async (owner) => {
       const { workspace } = await sceneOf(owner)
       const row = rows[endpoint.name]
       const sized = async (bytes: number) => {
@@ -314,7 +349,9 @@ onEachServer("every endpoint", (test) => {
         const body = JSON.stringify({ ...(json as object), unknown: { padding: "" } })
         return send(workspace, endpoint, { params, body: `${body.slice(0, -3)}${"x".repeat(bytes - body.length)}"}}` })
       }
-      assert.isBelow((await sized(mebibyte)).status, 300)
+      const taken = await sized(mebibyte)
+      if (isStrict(endpoint)) assert.deepInclude(taken.body, { _tag: "HttpApiDecodeError" })
+      else assert.isBelow(taken.status, 300)
       const larger = await sized(mebibyte + 1)
       if (["testRuns.finish", "retries.finish"].includes(endpoint.name)) assert.strictEqual(larger.status, 200)
       else assert.deepInclude(larger.body, { _tag: "InvalidInput", message: "The body is too large." })

@@ -1,7 +1,7 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Result } from "effect"
 
-/** A parameter that holds one value of each row, as an array of the type, for `unnest`. */
+/** The values of one column of many rows, as an array parameter for `unnest`. */
 export const column = <A>(rows: ReadonlyArray<A>, type: number, value: (row: A) => unknown): PgTypes.Parameter =>
   Result.getOrThrow(
     PgTypes.array(
@@ -12,3 +12,5 @@ export const column = <A>(rows: ReadonlyArray<A>, type: number, value: (row: A) 
 
 export const texts = <A>(rows: ReadonlyArray<A>, value: (row: A) => string | null | undefined): PgTypes.Parameter =>
   column(rows, PgTypes.OID.text, value)
+
+export const uuids = (ids: ReadonlyArray<string>): PgTypes.Parameter => column(ids, PgTypes.OID.uuid, (id) => id)
