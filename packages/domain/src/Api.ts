@@ -11,6 +11,7 @@ import { MembersApi } from "./identity/MembersApi.ts"
 import { WorkspacesApi } from "./identity/WorkspacesApi.ts"
 import { overview, transform } from "./OpenApi.ts"
 import { SystemApi } from "./SystemApi.ts"
+import { LeasesApi, SemaphoresApi } from "./testing/SemaphoresApi.ts"
 import { TestRunsApi } from "./testing/TestRunsApi.ts"
 
 /** The whole HTTP interface of the service: the server supplies it, clients are derived from it. */
@@ -25,6 +26,8 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(EnvironmentsApi)
   .add(DeploymentsApi)
   .add(TestRunsApi)
+  .add(SemaphoresApi)
+  .add(LeasesApi)
   .add(EventsApi)
   .add(SystemApi)
   // All that is wrong with a request at once. Answers keep the fast path of the compiled encoders.

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { LeaseHolder } from "./testing/Semaphore.ts"
 
 /**
  * The errors of the service (contract, section 1). Every one is JSON with `_tag` and `message`; none carries a stack
@@ -88,7 +89,17 @@ export class NotFound extends Schema.TaggedError<NotFound>()(
 /** 409: the change conflicts with current data. `reason` is always present. */
 export class Conflict extends Schema.TaggedError<Conflict>()(
   "Conflict",
-  { message: message('The slug "shop" is already in use.'), reason: Reason.annotate({ examples: ["slug_in_use"] }) },
+  {
+    message: message('The slug "shop" is already in use.'),
+    reason: Reason.annotate({ examples: ["slug_in_use"] }),
+    capacity: Schema.optionalKey(Schema.Int.annotate({ description: "Of a semaphore: the capacity in force." })),
+    holders: Schema.optionalKey(
+      Schema.Array(LeaseHolder).annotate({ description: "Of a semaphore: the leases held now, oldest first." })
+    ),
+    retryAfterMs: Schema.optionalKey(
+      Schema.Int.annotate({ description: "Of a semaphore: milliseconds after which another try may help." })
+    )
+  },
   { httpApiStatus: 409, identifier: "Conflict", description: "The change conflicts with current data." }
 ) {}
 

@@ -41,6 +41,11 @@ import { MemoryStorage } from "./storage/MemoryStorage.ts"
 import { layerMigrations } from "./storage/Migrations.ts"
 import { Storage } from "./storage/Storage.ts"
 import { Fixtures } from "./testing/Fixtures.ts"
+import { LeaseWaits } from "./testing/LeaseWaits.ts"
+import { RunAuthorizationLive } from "./testing/RunAuthorizationHttp.ts"
+import { Semaphores } from "./testing/Semaphores.ts"
+import { SemaphoresHttp } from "./testing/SemaphoresHttp.ts"
+import { SemaphoresRepo } from "./testing/SemaphoresRepo.ts"
 import { TestRunExpiry } from "./testing/TestRunExpiry.ts"
 import { TestRunFiles } from "./testing/TestRunFiles.ts"
 import { TestRunFilesRepo } from "./testing/TestRunFilesRepo.ts"
@@ -64,6 +69,7 @@ export const layerSqlStorage = Layer.mergeAll(
   DeploymentsRepo.layerSql,
   TestRunsRepo.layerSql,
   TestRunFilesRepo.layerSql,
+  SemaphoresRepo.layerSql,
   SigningKeysRepo.layerSql
 ).pipe(Layer.provide(layerMigrations))
 
@@ -81,6 +87,7 @@ export const layerMemoryStorage = Layer.mergeAll(
   DeploymentsRepo.layerMemory,
   TestRunsRepo.layerMemory,
   TestRunFilesRepo.layerMemory,
+  SemaphoresRepo.layerMemory,
   SigningKeysRepo.layerMemory
 ).pipe(Layer.provide(MemoryStorage.layer))
 
@@ -93,10 +100,11 @@ const layerServices = Layer.mergeAll(
   Products.layer,
   Environments.layer,
   TestRunFiles.layer,
-  TestRunExpiry
+  TestRunExpiry,
+  Semaphores.layer
 ).pipe(
   Layer.provideMerge(TestRuns.layer),
-  Layer.provideMerge([ApiKeys.layer, Deployments.layer, Fixtures.layer]),
+  Layer.provideMerge([ApiKeys.layer, Deployments.layer, Fixtures.layer, LeaseWaits.layer]),
   Layer.provideMerge([ApiKeyUsage.layer, Events.layer, SigningKeys.layer]),
   Layer.provideMerge(SecureRandom.layerWebCrypto)
 )
@@ -106,8 +114,8 @@ const layerRoutes = Layer.mergeAll(
   HttpApiBuilder.layer(DeliveryApi, { openapiPath: "/openapi.json" }),
   HttpApiScalar.layer(DeliveryApi, { path: "/docs" })
 ).pipe(
-  Layer.provide([IdentityHttp, CatalogHttp, TestRunsHttp, EventsHttp, SystemHttp]),
-  Layer.provide([EdgeLive, LargeBodyLive, AuthorizationLive, AccessLog.layer])
+  Layer.provide([IdentityHttp, CatalogHttp, TestRunsHttp, SemaphoresHttp, EventsHttp, SystemHttp]),
+  Layer.provide([EdgeLive, LargeBodyLive, AuthorizationLive, RunAuthorizationLive, AccessLog.layer])
 )
 
 /** A longer path parameter is not found. Paths of files are refused above 512 characters by a rule with a message. */

@@ -3,12 +3,14 @@ import { Migrator } from "effect/sql"
 import identity from "./migrations/0001_identity.ts"
 import catalog from "./migrations/0002_catalog.ts"
 import testing from "./migrations/0003_testing.ts"
+import semaphores from "./migrations/0020_semaphores.ts"
 
 const run = Migrator.make({})({
   loader: Migrator.fromRecord({
     "0001_identity": identity,
     "0002_catalog": catalog,
-    "0003_testing": testing
+    "0003_testing": testing,
+    "0020_semaphores": semaphores
   })
 })
 

@@ -24,6 +24,8 @@ import { type ActorRef, isSameActor } from "../identity/Access.ts"
 import { actorColumns, actorJoins, type ActorRow, readActor, resolveActor } from "../identity/Actors.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { date, dieOnSqlError, iso, isoOrNull } from "../storage/Sql.ts"
+import { MemorySemaphores } from "./MemorySemaphores.ts"
+import { endLeases } from "./SemaphoresRepo.ts"
 import { expired, foldSha, isRunning, runLabel, runPath, searchPart, searchText } from "./TestRunState.ts"
 
 /** What is known of a run when it starts. */
@@ -225,7 +227,10 @@ export class TestRunsRepo extends Context.Service<
             ), told as (
               ${insertEvent(sql, event, "finished")}
             )
-            select id from finished`.pipe(Effect.map((rows) => rows.length === 1), dieOnSqlError),
+            select id, ${endLeases(sql, sql`array[id]`)} from finished`.pipe(
+            Effect.map((rows) => rows.length === 1),
+            dieOnSqlError
+          ),
 
         expire: (now, eventIds) =>
           sql<{ readonly workspaceId: WorkspaceId; readonly number: number }>`with overdue as (
@@ -248,7 +253,10 @@ export class TestRunsRepo extends Context.Service<
             ), told as (
               ${insertEventRows(sql, "events_of")}
             )
-            select workspace_id as "workspaceId", number from interrupted`.pipe(dieOnSqlError),
+            select workspace_id as "workspaceId", number, leases.ended
+            from interrupted, (select ${endLeases(sql, sql`array_agg(id)`)} from interrupted) as leases`.pipe(
+            dieOnSqlError
+          ),
 
         find: (workspaceId, number) =>
           sql<SqlRow>`select ${columns}, ${publisher} from test_runs r ${joins}
@@ -303,7 +311,7 @@ export class TestRunsRepo extends Context.Service<
               const counters = database.table<number>("last_run_numbers")
               const number = (counters.get(run.workspaceId) ?? 0) + 1
               counters.set(run.workspaceId, number)
-              const { fixture, selection, tokenHash: _, ...rest } = run
+              const { fixture, selection, ...rest } = run
               const scope = fixture === null ? null : `run-${number}-${fixture.scopeKey}`
               runsOf(database).set(run.id, {
                 ...rest,
@@ -340,6 +348,7 @@ export class TestRunsRepo extends Context.Service<
               })
               testsOf(database).set(id, tests)
               eventsOf(database).set(event.id, event)
+              new MemorySemaphores(database, Date.parse(finished.finishedAt)).endRun(id)
               return true
             })
           ),
@@ -352,6 +361,7 @@ export class TestRunsRepo extends Context.Service<
                 const run = overdue[i]
                 if (run === undefined) return []
                 runsOf(database).set(run.id, expired(run))
+                new MemorySemaphores(database, Date.parse(now)).endRun(run.id)
                 eventsOf(database).set(eventId, {
                   id: eventId,
                   workspaceId: run.workspaceId,
@@ -545,13 +555,14 @@ const readTest = (row: SqlTest): RecordedTest => ({
 type MemoryRun = Omit<ShownTestRun, "product" | "environment" | "publishedBy"> & {
   readonly productId: ProductId
   readonly environmentId: EnvironmentId
+  readonly tokenHash: string
 }
 
 const runsOf = (database: MemoryDatabase) => database.table<MemoryRun>("test_runs")
 const testsOf = (database: MemoryDatabase) => database.table<ReadonlyArray<RecordedTest>>("test_run_tests")
 const eventsOf = (database: MemoryDatabase) => database.table<StoredEvent>("events")
 
-const show = (database: MemoryDatabase, { environmentId, productId, ...run }: MemoryRun): ShownTestRun => {
+const show = (database: MemoryDatabase, { environmentId, productId, tokenHash: _, ...run }: MemoryRun): ShownTestRun => {
   const product = database.table<ProductRow>("products").get(productId)
   const environment = database.table<EnvironmentRow>("environments").get(environmentId)
   if (product === undefined || environment === undefined) throw new Error("A run refers to what does not exist.")
