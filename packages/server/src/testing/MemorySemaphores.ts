@@ -67,6 +67,11 @@ export class MemorySemaphores {
     return leasesOf(this.#database).get(id)
   }
 
+  isWaiting(id: LeaseId): boolean {
+    const lease = this.lease(id)
+    return lease?.state === "queued" && lease.expiresAt > this.now
+  }
+
   ended(id: LeaseId): EndedLease | undefined {
     return endedOf(this.#database).get(id)
   }

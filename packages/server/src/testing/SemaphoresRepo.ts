@@ -268,7 +268,7 @@ export class SemaphoresRepo extends Context.Service<
             const lease = semaphores.lease(id)
             if (lease?.state === "held") return held(semaphore, lease, false)
             if (lease?.state === "granted") return held(semaphore, semaphores.handOver(lease), true)
-            if (lease !== undefined && !(isLast && lease.requestId === null)) {
+            if (lease !== undefined && semaphores.isWaiting(id) && !(isLast && lease.requestId === null)) {
               return queued(semaphores, semaphore, lease)
             }
             if (!isRunRunning(database, address, semaphores.now)) return runNotRunning
@@ -342,7 +342,7 @@ export class SemaphoresRepo extends Context.Service<
               if (lapsesIn !== undefined) ends.push(lapsesIn)
             }
             return {
-              changed: places.filter((id) => semaphores.lease(id)?.state !== "queued"),
+              changed: places.filter((id) => !semaphores.isWaiting(id)),
               lapsesInMillis: ends.length === 0 ? undefined : Math.min(...ends)
             }
           }),

@@ -273,7 +273,7 @@ export default Effect.gen(function* () {
           return semaphore_held_json(s, l, false);
         elsif l.state = 'granted' then
           return semaphore_held_json(s, semaphore_hand_over(l.id, at), true);
-        elsif l.state = 'queued' and not (in_is_last and l.request_id is null) then
+        elsif l.state = 'queued' and l.expires_at > at and not (in_is_last and l.request_id is null) then
           return semaphore_queued_json(s, l, at);
         elsif l.id is null or not semaphore_run_is_running(l.run_id, l.retry) then
           return jsonb_build_object('outcome', 'run_not_running');
@@ -374,7 +374,8 @@ export default Effect.gen(function* () {
           'changed', (
             select coalesce(jsonb_agg(waiting.id), '[]') from unnest(in_leases) as waiting (id)
               where not exists (
-                select from semaphore_leases where semaphore_leases.id = waiting.id and state = 'queued'
+                select from semaphore_leases
+                where semaphore_leases.id = waiting.id and state = 'queued' and expires_at > clock_timestamp()
               )
           ),
           'lapsesInMs', lapses_in_ms
