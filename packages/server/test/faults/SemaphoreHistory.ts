@@ -28,9 +28,8 @@ export interface Verdict {
   readonly grants: number
   /** The most that held at once, by semaphore. */
   readonly mostHolders: ReadonlyMap<string, number>
-  readonly longestWait: number
-  /** The longest wait, were each slot given to the first in the queue at the very moment it is free. */
-  readonly longestFairWait: number
+  /** By semaphore, the longest wait, and what it were if each slot went to the first in the queue as soon as it is free. */
+  readonly waits: ReadonlyMap<string, { readonly longest: number; readonly longestFair: number }>
 }
 
 /** Plays a queue that is perfectly fair and takes no time: the same arrivals, which hold as long as they held. */
@@ -56,8 +55,7 @@ export const judge = (history: ReadonlyArray<Wish>): Verdict => {
   const violations: Array<string> = []
   const mostHolders = new Map<string, number>()
   let grants = 0
-  let longestWait = 0
-  let longestFair = 0
+  const waits = new Map<string, { readonly longest: number; readonly longestFair: number }>()
   for (const [name, wishes] of Map.groupBy(history, (wish) => wish.semaphore)) {
     const capacity = wishes[0]!.capacity
     const leases = wishes.filter((wish) => wish.grantedAt !== undefined)
@@ -97,13 +95,13 @@ export const judge = (history: ReadonlyArray<Wish>): Verdict => {
         }
       }
     }
-    for (const lease of leases) longestWait = Math.max(longestWait, lease.grantedAt! - lease.askedAt)
-    longestFair = Math.max(longestFair, longestFairWait(wishes, capacity))
+    const longest = Math.max(0, ...leases.map((lease) => lease.grantedAt! - lease.askedAt))
+    waits.set(name, { longest, longestFair: longestFairWait(wishes, capacity) })
   }
   for (const wish of history) {
     if (wish.grantedAt === undefined && wish.diedAt === undefined) {
       violations.push(`${wish.semaphore}: client ${wish.client} waited since ${wish.askedAt} and was never served`)
     }
   }
-  return { violations, grants, mostHolders, longestWait, longestFairWait: longestFair }
+  return { violations, grants, mostHolders, waits }
 }
