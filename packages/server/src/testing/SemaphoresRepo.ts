@@ -3,7 +3,7 @@ import type { RunCaller } from "@delivery/domain/testing/RunAuthorization"
 import type { Lease, LeaseHolder, QueuedLease, Semaphore } from "@delivery/domain/testing/Semaphore"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { PgClient, PgConnection, PgTypes } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer, Queue, Result, Schedule } from "effect"
+import { Clock, Context, Deferred, Effect, Latch, Layer, Queue, Result, Schedule } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { date, dieOnSqlError } from "../storage/Sql.ts"
@@ -112,9 +112,12 @@ export class SemaphoresRepo extends Context.Service<
     SemaphoresRepo,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
+      // A record in the log that is flushed with all before it, whichever connection wrote that.
+      const flushed = yield* shared(Effect.asVoid(sql`select pg_logical_emit_message(true, 'delivery', '')::text`))
       const call = (statement: Statement.Statement<{ readonly json: SqlTaken }>): Effect.Effect<Taken | NotOne> =>
         statement.pipe(
           Effect.map(([row]) => readTaken(row!.json)),
+          Effect.tap((taken) => (taken._tag === "Held" ? flushed : Effect.void)),
           dieOnSqlError
         )
 
@@ -378,6 +381,26 @@ export class SemaphoresRepo extends Context.Service<
 /** Ends what runs hold of semaphores, as a column of the statement that ends the runs: `ids` is an array of them. */
 export const endLeases = (sql: SqlClient.SqlClient, ids: Statement.Fragment): Statement.Fragment =>
   sql`semaphore_end_runs(${ids}) as ended`
+
+/** Runs `effect` for all at once who ask for it, one time after the other: each waits for one that begins after it asked. */
+const shared = Effect.fnUntraced(function* <E>(effect: Effect.Effect<void, E>) {
+  const asked = yield* Latch.make(false)
+  let next = yield* Deferred.make<void, E>()
+  yield* Effect.gen(function* () {
+    while (true) {
+      yield* asked.await
+      const waiting = next
+      next = yield* Deferred.make<void, E>()
+      asked.closeUnsafe()
+      yield* Deferred.complete(waiting, effect)
+    }
+  }).pipe(Effect.forkScoped)
+  return Effect.suspend(() => {
+    const waiting = next
+    asked.openUnsafe()
+    return Deferred.await(waiting)
+  })
+})
 
 /** The channel on which every server says which places no longer wait. */
 const channel = "semaphores"

@@ -8,6 +8,9 @@ import { SqlClient } from "effect/sql"
  * it, and `clock_timestamp()`, read once the row is held, decides what has lapsed. Who needs the rows of several
  * semaphores takes them in the order of their ids. A function is one round trip and one transaction, which is worth
  * more than twice the throughput of statements between `begin` and `commit`.
+ *
+ * The functions do not wait for the disk, since they would hold the row meanwhile and one semaphore would change as
+ * often as the disk flushes. Whoever answers that a lease is held has the log flushed first (`SemaphoresRepo`).
  */
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -179,6 +182,7 @@ export default Effect.gen(function* () {
         at timestamptz;
         taken integer[];
       begin
+        perform set_config('synchronous_commit', 'off', true);
         -- The end of the run waits for this, or this for it: no lease outlives its run unseen.
         perform pg_advisory_xact_lock_shared(hashtextextended('semaphore_leases/' || in_run, 0));
         if not semaphore_run_is_running(in_run, in_retry) then
@@ -265,6 +269,7 @@ export default Effect.gen(function* () {
         at timestamptz := date_trunc('milliseconds', clock_timestamp());
         l semaphore_leases;
       begin
+        perform set_config('synchronous_commit', 'off', true);
         if s.id is not null then
           perform semaphore_settle(s, at);
           select * into l from semaphore_leases where id = in_lease;
@@ -291,6 +296,7 @@ export default Effect.gen(function* () {
         s semaphores := semaphore_lock_of(in_lease);
         at timestamptz := date_trunc('milliseconds', clock_timestamp());
       begin
+        perform set_config('synchronous_commit', 'off', true);
         update semaphore_leases set state = 'ended'
           where id = in_lease and request_id is null and state in ('queued', 'granted');
         update semaphore_leases set expires_at = least(expires_at, at + interval '30 seconds')
@@ -309,6 +315,7 @@ export default Effect.gen(function* () {
         at timestamptz := date_trunc('milliseconds', clock_timestamp());
         l semaphore_leases;
       begin
+        perform set_config('synchronous_commit', 'off', true);
         select * into l from semaphore_leases where id = in_lease;
         if l.id is null or s.workspace_id <> in_workspace or s.name <> in_name then
           return jsonb_build_object('outcome', 'unknown');
@@ -336,6 +343,7 @@ export default Effect.gen(function* () {
         s semaphores := semaphore_lock_of(in_lease);
         l semaphore_leases;
       begin
+        perform set_config('synchronous_commit', 'off', true);
         select * into l from semaphore_leases where id = in_lease;
         if l.id is null or s.workspace_id <> in_workspace or s.name <> in_name then
           return 'unknown';
@@ -362,6 +370,7 @@ export default Effect.gen(function* () {
         at timestamptz;
         lapses_in_ms integer;
       begin
+        perform set_config('synchronous_commit', 'off', true);
         for s in
           select semaphores.* from semaphores
             where id in (select semaphore_id from semaphore_leases where id = any(in_leases)) order by id for update
