@@ -26,9 +26,7 @@ const server = createServer(async (request, response) => {
         done(null, chunk)
       }
     })
-    await pipeline(request, tap, handle.createWriteStream({ autoClose: false }))
-    await handle.datasync()
-    await handle.close()
+    await pipeline(request, tap, handle.createWriteStream({ flush: true }))
     response.end(hash.digest("hex"))
   } else {
     await pipeline(request, handle.createWriteStream())

@@ -30,7 +30,7 @@ export const Text = (max: number) => Schema.String.check(atMost(max), isStorable
 /** A name for people: trimmed, never empty, at most `max` characters, on one line. */
 export const Name = (max: number) =>
   Schema.String.check(
-    Schema.isPattern(/^[^\p{Cc}\p{Cs}]*$/u, {
+    Schema.isPattern(/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]*$/u, {
       message: "Expected text without control characters",
       // What is described is the text that is sent, and its length is checked after trimming.
       toJsonSchema: () => ({ minLength: 1, maxLength: max })
@@ -78,7 +78,8 @@ export const HttpUrl = Schema.String.annotate({ format: "uri" })
     isStorable,
     Schema.makeFilter<string>(
       (text) => {
-        if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return "Expected an absolute http(s) URL"
+        // `URL` would drop blanks and control characters, so that two texts were one address.
+        if (!/^https?:\/\/[^\s\p{Cc}]+$/iu.test(text) || !URL.canParse(text)) return "Expected an absolute http(s) URL"
         return true
       },
       { toJsonSchema: undocumented }
@@ -93,7 +94,7 @@ export const Email = Schema.String.annotate({ format: "email" })
   .pipe(
     Schema.decodeTo(
       Schema.String.check(
-        Schema.isPattern(/^[^\s@]+@[^\s@.]+(\.[^\s@.]+)*$/, { message: "Expected an email address" })
+        Schema.isPattern(/^[^\s@\p{Cc}]+@[^\s@.\p{Cc}]+(\.[^\s@.\p{Cc}]+)*$/u, { message: "Expected an email address" })
       ),
       SchemaTransformation.transform({ decode: (s) => s.trim().toLowerCase(), encode: (s) => s })
     )

@@ -65,6 +65,7 @@ export const test = base.extend<SemaphoreTestOptions & SemaphoreFixtures>({
     { auto: true, timeout: 0 }
   ],
 
+  // oxlint-disable-next-line eslint/no-empty-pattern -- Playwright wants a pattern, also of no fixture
   withSemaphore: async ({}, use, testInfo) => {
     await use(async (name, options, work) => {
       const run = currentRun()

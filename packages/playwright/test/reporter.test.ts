@@ -209,7 +209,7 @@ describe("a run", several, () => {
 
   it("is finished with an error when the global timeout strikes", async () => {
     const project = await projectOf({
-      "playwright.config.ts": configuration("{}", "globalTimeout: 5000,"),
+      "playwright.config.ts": configuration("{}", "globalTimeout: 12000,"),
       "tests/a.spec.ts": `
         import { test } from "@playwright/test"
         test("first", () => {})
@@ -218,7 +218,7 @@ describe("a run", several, () => {
     })
     const run = await publishedRun(await runPlaywright(project, environment))
     expect(run).toMatchObject({ state: "finished", result: "failed", counts: { total: 2, passed: 1, skipped: 1 } })
-    expect(run.error).toMatch(/Timed out waiting 5s/)
+    expect(run.error).toMatch(/Timed out waiting 12s/)
   })
 
   it("is interrupted by SIGINT and keeps its tests", async () => {

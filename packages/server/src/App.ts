@@ -22,6 +22,7 @@ import { EventsRepo } from "./events/EventsRepo.ts"
 import { FileStore } from "./files/FileStore.ts"
 import { AccessLog } from "./http/AccessLog.ts"
 import { BodyLimit, EdgeLive, EdgeRouter, LargeBodyLive } from "./http/EdgeHttp.ts"
+import { answerMalformedRequests } from "./http/MalformedRequests.ts"
 import { SystemHttp } from "./http/SystemHttp.ts"
 import { ApiKeys } from "./identity/ApiKeys.ts"
 import { ApiKeysRepo } from "./identity/ApiKeysRepo.ts"
@@ -127,15 +128,18 @@ const layerNodeServer = Layer.unwrap(
       () => {
         // A slow upload of 100 MiB may take longer than Node's 300 s.
         const server = createServer({ requestTimeout: 0, headersTimeout: 60_000, keepAliveTimeout: 65_000 })
+        answerMalformedRequests(server)
         // While the server drains, a client that keeps its connection would hold the process.
         server.on("request", (_, response) =>
           response.once("close", () => {
             if (!server.listening) setImmediate(() => server.closeIdleConnections())
-          }))
+          })
+        )
         return server
       },
       { host, port, gracefulShutdownTimeout: "10 seconds" }
-    ))
+    )
+  )
 )
 
 /** The API over its services, on the socket that the settings name. */

@@ -50,19 +50,25 @@ export class Settings extends Context.Service<
 
 type Read<A> = (text: string) => A | undefined
 
-const integer = (minimum: number, maximum: number): Read<number> => (text) => {
-  const number = /^\d+$/.test(text) ? Number(text) : Number.NaN
-  return number >= minimum && number <= maximum ? number : undefined
-}
+const integer =
+  (minimum: number, maximum: number): Read<number> =>
+  (text) => {
+    const number = /^\d+$/.test(text) ? Number(text) : Number.NaN
+    return number >= minimum && number <= maximum ? number : undefined
+  }
 
-const oneOf = <const A extends string>(...values: ReadonlyArray<A>): Read<A> => (text) =>
-  values.find((value) => value === text)
+const oneOf =
+  <const A extends string>(...values: ReadonlyArray<A>): Read<A> =>
+  (text) =>
+    values.find((value) => value === text)
 
 /** `URL` ignores blanks around and line breaks inside, which the text would keep. */
-const url = (...protocols: ReadonlyArray<string>): Read<string> => (text) =>
-  !/\s/.test(text) && URL.canParse(text) && protocols.includes(new URL(text).protocol)
-    ? text.replace(/\/+$/, "")
-    : undefined
+const url =
+  (...protocols: ReadonlyArray<string>): Read<string> =>
+  (text) =>
+    !/\s/.test(text) && URL.canParse(text) && protocols.includes(new URL(text).protocol)
+      ? text.replace(/\/+$/, "")
+      : undefined
 
 const text: Read<string> = (text) => text
 
@@ -82,8 +88,12 @@ const vaultKeys: Read<readonly [VaultKey, ...Array<VaultKey>]> = (text) => {
   return first === undefined ? undefined : [first, ...rest]
 }
 
-const readSettings = Effect.fnUntraced(function*(environment: Readonly<Record<string, string | undefined>>) {
-  const optional = <A>(name: string, read: Read<A>, expected: string): Effect.Effect<Option.Option<A>, SettingsError> => {
+const readSettings = Effect.fnUntraced(function* (environment: Readonly<Record<string, string | undefined>>) {
+  const optional = <A>(
+    name: string,
+    read: Read<A>,
+    expected: string
+  ): Effect.Effect<Option.Option<A>, SettingsError> => {
     const value = environment[name]
     if (value === undefined || value === "") return Effect.succeedNone
     const read_ = read(value)
@@ -92,7 +102,10 @@ const readSettings = Effect.fnUntraced(function*(environment: Readonly<Record<st
       : Effect.succeedSome(read_)
   }
   const required = <A>(name: string, read: Read<A>, expected: string, otherwise: A) =>
-    Effect.map(optional(name, read, expected), Option.getOrElse(() => otherwise))
+    Effect.map(
+      optional(name, read, expected),
+      Option.getOrElse(() => otherwise)
+    )
 
   const port = yield* required("PORT", integer(0, 65_535), "a port from 0 to 65535", 4000)
   const databaseUrl = yield* optional(
@@ -103,8 +116,9 @@ const readSettings = Effect.fnUntraced(function*(environment: Readonly<Record<st
   const keys = yield* optional("VAULT_KEYS", vaultKeys, "id:base64-of-32-bytes, comma-separated, each id once")
   if (Option.isSome(databaseUrl) && Option.isNone(keys)) {
     return yield* new SettingsError({
-      message: "VAULT_KEYS is missing: with DATABASE_URL set, every server of the database must be given the same keys, "
-        + "for example VAULT_KEYS=k1:$(openssl rand -base64 32)."
+      message:
+        "VAULT_KEYS is missing: with DATABASE_URL set, every server of the database must be given the same keys, " +
+        "for example VAULT_KEYS=k1:$(openssl rand -base64 32)."
     })
   }
   return {

@@ -24,13 +24,10 @@ export class DeliveryServer extends Context.Service<
 }
 
 /** Runs a server that its settings describe, on a free port unless they name one. */
-export const serverOf = <E, R>(
-  server: Layer.Layer<Bootstrap, E, R>,
-  environment: Readonly<Record<string, string>>
-) =>
+export const serverOf = <E, R>(server: Layer.Layer<Bootstrap, E, R>, environment: Readonly<Record<string, string>>) =>
   Layer.effect(
     DeliveryServer,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { baseUrl } = yield* Settings
       const made = Option.getOrThrow((yield* Bootstrap).made)
       return DeliveryServer.of({ baseUrl, apiKey: made.apiKey, workspace: made.workspace })
@@ -46,7 +43,8 @@ export const serverOf = <E, R>(
             PORT: String(port),
             BASE_URL: `http://127.0.0.1:${environment["PORT"] ?? port}`,
             ...environment
-          }))
+          })
+        )
       )
     )
   )

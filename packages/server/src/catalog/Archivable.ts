@@ -4,8 +4,10 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect } from "effect"
 
 /** Whether a list with this `archived` parameter holds the object. */
-export const isListed = (archived: Archived) => (object: { readonly archivedAt: Timestamp | null }): boolean =>
-  archived === "include" || (archived === "only") === (object.archivedAt !== null)
+export const isListed =
+  (archived: Archived) =>
+  (object: { readonly archivedAt: Timestamp | null }): boolean =>
+    archived === "include" || (archived === "only") === (object.archivedAt !== null)
 
 /** What a unique violation of a slug means. */
 export const slugInUse = (slug: string) => () =>

@@ -15,18 +15,23 @@ export const CatalogHttp = Layer.mergeAll(
         .handle("get", ({ params }) => products.get(params.product))
         .handle("update", ({ params, payload }) => products.update(params.product, payload))
         .handle("archive", ({ params }) => products.archive(params.product))
-        .handle("restore", ({ params }) => products.restore(params.product)))),
+        .handle("restore", ({ params }) => products.restore(params.product))
+    )
+  ),
 
   HttpApiBuilder.group(DeliveryApi, "environments", (handlers) =>
     Effect.map(Environments, (environments) =>
       handlers
         .handle("list", ({ query }) =>
-          Effect.map(environments.list(query.archived), (environments) => ({ environments })))
+          Effect.map(environments.list(query.archived), (environments) => ({ environments }))
+        )
         .handle("create", ({ payload }) => environments.create(payload))
         .handle("get", ({ params }) => environments.get(params.environment))
         .handle("update", ({ params, payload }) => environments.update(params.environment, payload))
         .handle("archive", ({ params }) => environments.archive(params.environment))
-        .handle("restore", ({ params }) => environments.restore(params.environment)))),
+        .handle("restore", ({ params }) => environments.restore(params.environment))
+    )
+  ),
 
   HttpApiBuilder.group(DeliveryApi, "deployments", (handlers) =>
     Effect.map(Deployments, (deployments) =>
@@ -35,5 +40,7 @@ export const CatalogHttp = Layer.mergeAll(
         .handle("create", ({ payload }) => deployments.create(payload))
         .handle("get", ({ params }) => deployments.get(params.product, params.environment))
         .handle("update", ({ params, payload }) => deployments.update(params.product, params.environment, payload))
-        .handle("delete", ({ params }) => deployments.delete(params.product, params.environment))))
+        .handle("delete", ({ params }) => deployments.delete(params.product, params.environment))
+    )
+  )
 )

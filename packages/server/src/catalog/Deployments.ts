@@ -43,10 +43,7 @@ export class Deployments extends Context.Service<
       environment: string,
       input: UpdateDeployment
     ) => Effect.Effect<Deployment, InvalidInput | NotFound | Forbidden | Conflict, Caller>
-    readonly delete: (
-      product: string,
-      environment: string
-    ) => Effect.Effect<void, NotFound | Forbidden, Caller>
+    readonly delete: (product: string, environment: string) => Effect.Effect<void, NotFound | Forbidden, Caller>
     /** What a body that names a product and an environment means. `NotFound` names the field. */
     readonly target: (
       workspaceId: WorkspaceId,
@@ -65,7 +62,7 @@ export class Deployments extends Context.Service<
 >()("@delivery/server/catalog/Deployments") {
   static readonly layer = Layer.effect(
     Deployments,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const random = yield* SecureRandom.SecureRandom
       const storage = yield* Storage
       const repo = yield* DeploymentsRepo
@@ -73,7 +70,7 @@ export class Deployments extends Context.Service<
       const environments = yield* EnvironmentsRepo
       const events = yield* Events
 
-      const target = Effect.fnUntraced(function*(workspaceId: WorkspaceId, product: string, environment: string) {
+      const target = Effect.fnUntraced(function* (workspaceId: WorkspaceId, product: string, environment: string) {
         const found = yield* repo.target(workspaceId, product, environment)
         if (found.product === undefined) return yield* NotFound.reference("product")
         if (found.environment === undefined) return yield* NotFound.reference("environment")
@@ -81,7 +78,7 @@ export class Deployments extends Context.Service<
       })
 
       /** The deployment that a path names. */
-      const deployed = Effect.fnUntraced(function*(workspaceId: WorkspaceId, product: string, environment: string) {
+      const deployed = Effect.fnUntraced(function* (workspaceId: WorkspaceId, product: string, environment: string) {
         const found = yield* repo.target(workspaceId, product, environment)
         if (found.product === undefined || found.environment === undefined || found.deployment === undefined) {
           return yield* NotFound.of("deployment")
@@ -89,19 +86,19 @@ export class Deployments extends Context.Service<
         return { product: found.product, environment: found.environment, deployment: found.deployment }
       })
 
-      const resolveRefs: Deployments["Service"]["resolveRefs"] = Effect.fnUntraced(
-        function*(workspaceId, { environment, product }) {
-          const productId = product === undefined ? undefined : (yield* products.find(workspaceId, product))?.id
-          if (product !== undefined && productId === undefined) return yield* NotFound.reference("product")
-          const environmentId = environment === undefined
-            ? undefined
-            : (yield* environments.find(workspaceId, environment))?.id
-          if (environment !== undefined && environmentId === undefined) return yield* NotFound.reference("environment")
-          return { productId, environmentId }
-        }
-      )
+      const resolveRefs: Deployments["Service"]["resolveRefs"] = Effect.fnUntraced(function* (
+        workspaceId,
+        { environment, product }
+      ) {
+        const productId = product === undefined ? undefined : (yield* products.find(workspaceId, product))?.id
+        if (product !== undefined && productId === undefined) return yield* NotFound.reference("product")
+        const environmentId =
+          environment === undefined ? undefined : (yield* environments.find(workspaceId, environment))?.id
+        if (environment !== undefined && environmentId === undefined) return yield* NotFound.reference("environment")
+        return { productId, environmentId }
+      })
 
-      const update = Effect.fnUntraced(function*(productRef: string, environmentRef: string, input: UpdateDeployment) {
+      const update = Effect.fnUntraced(function* (productRef: string, environmentRef: string, input: UpdateDeployment) {
         const by = yield* atLeast("member")
         const pair = yield* deployed(by.workspace.id, productRef, environmentRef)
         if (input.baseUrl === null && needsBaseUrl(pair.product.type)) return yield* baseUrlNeeded(pair.product.type)
@@ -125,7 +122,7 @@ export class Deployments extends Context.Service<
         target,
         resolveRefs,
 
-        list: Effect.fn("Deployments.list")(function*({ archived = "exclude", ...filter }) {
+        list: Effect.fn("Deployments.list")(function* ({ archived = "exclude", ...filter }) {
           const { workspace } = yield* anyRole
           const found = yield* repo.list(workspace.id, yield* resolveRefs(workspace.id, filter))
           return found
@@ -134,75 +131,89 @@ export class Deployments extends Context.Service<
             .toSorted((a, b) => byName(a.product, b.product) || byName(a.environment, b.environment))
         }),
 
-        create: Effect.fn("Deployments.create")(function*(input: CreateDeployment) {
-          const by = yield* atLeast("member")
-          return yield* storage.transaction(Effect.gen(function*() {
-            // Holds the product, so that its type cannot come to need a baseUrl meanwhile.
-            yield* products.lock(by.workspace.id, input.product)
-            const found = yield* repo.target(by.workspace.id, input.product, input.environment)
-            if (found.product === undefined) return yield* NotFound.reference("product")
-            if (found.environment === undefined) return yield* NotFound.reference("environment")
-            const pair = { product: found.product, environment: found.environment }
-            const baseUrl = input.baseUrl ?? null
-            if (baseUrl === null && needsBaseUrl(pair.product.type)) return yield* baseUrlNeeded(pair.product.type)
-            if (!isActive(pair)) return yield* archived(pair)
-            const now = timestamp(yield* Clock.currentTimeMillis)
-            const deployment: DeploymentState = {
-              id: yield* nextId<DeploymentId>(),
-              baseUrl,
-              fixtureUrl: input.fixtureUrl ?? null,
-              version: input.version ?? null,
-              versionUpdatedAt: now,
-              createdAt: now,
-              updatedAt: now
-            }
-            yield* repo.insert({
-              ...deployment,
-              workspaceId: by.workspace.id,
-              productId: pair.product.id,
-              environmentId: pair.environment.id
-            })
-            yield* events.record(by, { kind: "deployment_created", subject: subjectOf(pair, deployment) })
-            return shown({ ...pair, deployment })
-          })).pipe(
-            Effect.catchTag("UniqueViolation", () =>
-              Effect.fail(
-                new Conflict({
-                  message: "The product already has a deployment in this environment.",
-                  reason: "deployment_exists"
+        create: Effect.fn("Deployments.create")(
+          function* (input: CreateDeployment) {
+            const by = yield* atLeast("member")
+            return yield* storage
+              .transaction(
+                Effect.gen(function* () {
+                  // Holds the product, so that its type cannot come to need a baseUrl meanwhile.
+                  yield* products.lock(by.workspace.id, input.product)
+                  const found = yield* repo.target(by.workspace.id, input.product, input.environment)
+                  if (found.product === undefined) return yield* NotFound.reference("product")
+                  if (found.environment === undefined) return yield* NotFound.reference("environment")
+                  const pair = { product: found.product, environment: found.environment }
+                  const baseUrl = input.baseUrl ?? null
+                  if (baseUrl === null && needsBaseUrl(pair.product.type))
+                    return yield* baseUrlNeeded(pair.product.type)
+                  if (!isActive(pair)) return yield* archived(pair)
+                  const now = timestamp(yield* Clock.currentTimeMillis)
+                  const deployment: DeploymentState = {
+                    id: yield* nextId<DeploymentId>(),
+                    baseUrl,
+                    fixtureUrl: input.fixtureUrl ?? null,
+                    version: input.version ?? null,
+                    versionUpdatedAt: now,
+                    createdAt: now,
+                    updatedAt: now
+                  }
+                  yield* repo.insert({
+                    ...deployment,
+                    workspaceId: by.workspace.id,
+                    productId: pair.product.id,
+                    environmentId: pair.environment.id
+                  })
+                  yield* events.record(by, { kind: "deployment_created", subject: subjectOf(pair, deployment) })
+                  return shown({ ...pair, deployment })
                 })
-              ))
-          )
-        }, Effect.provideService(SecureRandom.SecureRandom, random)),
+              )
+              .pipe(
+                Effect.catchTag("UniqueViolation", () =>
+                  Effect.fail(
+                    new Conflict({
+                      message: "The product already has a deployment in this environment.",
+                      reason: "deployment_exists"
+                    })
+                  )
+                )
+              )
+          },
+          Effect.provideService(SecureRandom.SecureRandom, random)
+        ),
 
-        get: Effect.fn("Deployments.get")(function*(product: string, environment: string) {
+        get: Effect.fn("Deployments.get")(function* (product: string, environment: string) {
           const { workspace } = yield* anyRole
           return shown(yield* deployed(workspace.id, product, environment))
         }),
 
-        update: Effect.fn("Deployments.update")(
-          function*(product: string, environment: string, input: UpdateDeployment) {
-            const { workspace } = yield* anyRole
-            const once = input.baseUrl === null
+        update: Effect.fn("Deployments.update")(function* (
+          product: string,
+          environment: string,
+          input: UpdateDeployment
+        ) {
+          const { workspace } = yield* anyRole
+          const once =
+            input.baseUrl === null
               ? storage.transaction(
-                Effect.andThen(products.lock(workspace.id, product), update(product, environment, input))
-              )
+                  Effect.andThen(products.lock(workspace.id, product), update(product, environment, input))
+                )
               : update(product, environment, input)
-            for (;;) {
-              const updated = yield* once
-              if (updated !== undefined) return updated
-            }
+          for (;;) {
+            const updated = yield* once
+            if (updated !== undefined) return updated
           }
-        ),
+        }),
 
-        delete: Effect.fn("Deployments.delete")(function*(product: string, environment: string) {
+        delete: Effect.fn("Deployments.delete")(function* (product: string, environment: string) {
           const by = yield* atLeast("member")
           const pair = yield* deployed(by.workspace.id, product, environment)
-          yield* storage.transaction(Effect.gen(function*() {
-            const now = timestamp(yield* Clock.currentTimeMillis)
-            if (!(yield* repo.delete(pair.deployment.id, now))) return yield* NotFound.of("deployment")
-            yield* events.record(by, { kind: "deployment_deleted", subject: subjectOf(pair, pair.deployment) })
-          }))
+          yield* storage.transaction(
+            Effect.gen(function* () {
+              const now = timestamp(yield* Clock.currentTimeMillis)
+              if (!(yield* repo.delete(pair.deployment.id, now))) return yield* NotFound.of("deployment")
+              yield* events.record(by, { kind: "deployment_deleted", subject: subjectOf(pair, pair.deployment) })
+            })
+          )
         })
       })
     })

@@ -54,11 +54,7 @@ export class DeploymentsRepo extends Context.Service<
      * Stores the change and its event at once, where `updatedAt` is still what it was; false where another change came
      * first or the deployment is gone.
      */
-    readonly update: (
-      before: DeploymentState,
-      after: DeploymentState,
-      event: StoredEvent
-    ) => Effect.Effect<boolean>
+    readonly update: (before: DeploymentState, after: DeploymentState, event: StoredEvent) => Effect.Effect<boolean>
     /** False where it was gone already. The row stays, so that it is known that the pair was deployed. */
     readonly delete: (id: DeploymentId, at: Timestamp) => Effect.Effect<boolean>
     /** In one look-up: the product, the environment (slug or id each) and their deployment. */
@@ -72,7 +68,7 @@ export class DeploymentsRepo extends Context.Service<
 >()("@delivery/server/catalog/DeploymentsRepo") {
   static readonly layerSql = Layer.effect(
     DeploymentsRepo,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const columns = sql.literal(`p.id as "productId", p.slug as "productSlug", p.name as "productName",
         p.type as "productType", p.archived_at as "productArchivedAt", e.id as "environmentId",
@@ -84,15 +80,17 @@ export class DeploymentsRepo extends Context.Service<
         isId(ref)
           ? sql`${sql.literal(alias)}.id = ${ref}`
           : isSlug(ref)
-          ? sql`${sql.literal(alias)}.slug = ${ref}`
-          : sql`false`
+            ? sql`${sql.literal(alias)}.slug = ${ref}`
+            : sql`false`
       return DeploymentsRepo.of({
         insert: (deployment) =>
-          failOnDuplicate(Effect.asVoid(sql`insert into deployments (id, workspace_id, product_id, environment_id,
+          failOnDuplicate(
+            Effect.asVoid(sql`insert into deployments (id, workspace_id, product_id, environment_id,
               base_url, fixture_url, version, version_updated_at, created_at, updated_at)
             values (${deployment.id}, ${deployment.workspaceId}, ${deployment.productId}, ${deployment.environmentId},
               ${deployment.baseUrl}, ${deployment.fixtureUrl}, ${deployment.version},
-              ${date(deployment.versionUpdatedAt)}, ${date(deployment.createdAt)}, ${date(deployment.updatedAt)})`)),
+              ${date(deployment.versionUpdatedAt)}, ${date(deployment.createdAt)}, ${date(deployment.updatedAt)})`)
+          ),
         update: (before, after, event) =>
           sql`with changed as (
               update deployments set base_url = ${after.baseUrl}, fixture_url = ${after.fixtureUrl},
@@ -101,7 +99,10 @@ export class DeploymentsRepo extends Context.Service<
               where id = ${before.id} and deleted_at is null and updated_at = ${date(before.updatedAt)}
               returning id
             ), told as (${insertEvent(sql, event, "changed")})
-            select id from changed`.pipe(Effect.map((rows) => rows.length === 1), dieOnSqlError),
+            select id from changed`.pipe(
+            Effect.map((rows) => rows.length === 1),
+            dieOnSqlError
+          ),
         delete: (id, at) =>
           sql`update deployments set deleted_at = ${date(at)} where id = ${id} and deleted_at is null returning id`.pipe(
             Effect.map((rows) => rows.length === 1),
@@ -136,21 +137,25 @@ export class DeploymentsRepo extends Context.Service<
         someWithoutBaseUrl: (productId) =>
           sql`select 1 from deployments d join products p on p.id = d.product_id
             where d.workspace_id = p.workspace_id and d.product_id = ${productId} and d.base_url is null
-              and d.deleted_at is null limit 1`.pipe(Effect.map((rows) => rows.length === 1), dieOnSqlError)
+              and d.deleted_at is null limit 1`.pipe(
+            Effect.map((rows) => rows.length === 1),
+            dieOnSqlError
+          )
       })
     })
   )
 
   static readonly layerMemory = Layer.effect(
     DeploymentsRepo,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const memory = yield* MemoryStorage
       const rowsOf = (database: MemoryDatabase) => database.table<MemoryRow>("deployments")
       return DeploymentsRepo.of({
         insert: (deployment) =>
           memory.write((database) => {
             const isSamePair = (other: MemoryRow) =>
-              !other.deleted && other.productId === deployment.productId &&
+              !other.deleted &&
+              other.productId === deployment.productId &&
               other.environmentId === deployment.environmentId
             return rowsOf(database).find(isSamePair) !== undefined
               ? Effect.fail(new UniqueViolation({ constraint: "deployments_pair_key" }))
@@ -177,24 +182,28 @@ export class DeploymentsRepo extends Context.Service<
           ),
         target: (workspaceId, productRef, environmentRef) =>
           memory.read((database) => {
-            const product = database.table<ProductRow>("products").find((row) =>
-              row.workspaceId === workspaceId && (row.id === productRef || row.slug === productRef)
-            )
-            const environment = database.table<EnvironmentRow>("environments").find((row) =>
-              row.workspaceId === workspaceId && (row.id === environmentRef || row.slug === environmentRef)
-            )
-            const deployment = rowsOf(database).find((row) =>
-              !row.deleted && row.productId === product?.id && row.environmentId === environment?.id
+            const product = database
+              .table<ProductRow>("products")
+              .find((row) => row.workspaceId === workspaceId && (row.id === productRef || row.slug === productRef))
+            const environment = database
+              .table<EnvironmentRow>("environments")
+              .find(
+                (row) => row.workspaceId === workspaceId && (row.id === environmentRef || row.slug === environmentRef)
+              )
+            const deployment = rowsOf(database).find(
+              (row) => !row.deleted && row.productId === product?.id && row.environmentId === environment?.id
             )
             return { product, environment, deployment }
           }),
         list: (workspaceId, { environmentId, productId }) =>
           memory.read((database) =>
             rowsOf(database)
-              .filter((row) =>
-                row.workspaceId === workspaceId && !row.deleted &&
-                (productId === undefined || row.productId === productId) &&
-                (environmentId === undefined || row.environmentId === environmentId)
+              .filter(
+                (row) =>
+                  row.workspaceId === workspaceId &&
+                  !row.deleted &&
+                  (productId === undefined || row.productId === productId) &&
+                  (environmentId === undefined || row.environmentId === environmentId)
               )
               .map((deployment) => ({
                 product: database.table<ProductRow>("products").get(deployment.productId)!,
@@ -203,8 +212,9 @@ export class DeploymentsRepo extends Context.Service<
               }))
           ),
         someWithoutBaseUrl: (productId) =>
-          memory.read((database) =>
-            rowsOf(database).find((row) => !row.deleted && row.productId === productId && row.baseUrl === null) !==
+          memory.read(
+            (database) =>
+              rowsOf(database).find((row) => !row.deleted && row.productId === productId && row.baseUrl === null) !==
               undefined
           )
       })

@@ -32,75 +32,90 @@ export class Environments extends Context.Service<
 >()("@delivery/server/catalog/Environments") {
   static readonly layer = Layer.effect(
     Environments,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const random = yield* SecureRandom.SecureRandom
       const storage = yield* Storage
       const repo = yield* EnvironmentsRepo
       const events = yield* Events
 
-      const setArchived = Effect.fnUntraced(function*(ref: string, archived: boolean) {
+      const setArchived = Effect.fnUntraced(function* (ref: string, archived: boolean) {
         const by = yield* atLeast("admin")
-        return yield* storage.transaction(Effect.gen(function*() {
-          const before = yield* repo.lock(by.workspace.id, ref)
-          if (before === undefined) return yield* NotFound.of("environment")
-          if ((before.archivedAt !== null) === archived) return shown(before)
-          const now = yield* nextUpdate(before)
-          const after = { ...before, archivedAt: archived ? now : null, updatedAt: now }
-          yield* repo.update(after)
-          yield* events.record(by, {
-            kind: archived ? "environment_archived" : "environment_restored",
-            subject: subjectOf(after)
-          })
-          return shown(after)
-        })).pipe(Effect.catchTag("UniqueViolation", Effect.die))
+        return yield* storage
+          .transaction(
+            Effect.gen(function* () {
+              const before = yield* repo.lock(by.workspace.id, ref)
+              if (before === undefined) return yield* NotFound.of("environment")
+              if ((before.archivedAt !== null) === archived) return shown(before)
+              const now = yield* nextUpdate(before)
+              const after = { ...before, archivedAt: archived ? now : null, updatedAt: now }
+              yield* repo.update(after)
+              yield* events.record(by, {
+                kind: archived ? "environment_archived" : "environment_restored",
+                subject: subjectOf(after)
+              })
+              return shown(after)
+            })
+          )
+          .pipe(Effect.catchTag("UniqueViolation", Effect.die))
       })
 
       return Environments.of({
-        list: Effect.fn("Environments.list")(function*(archived: Archived = "exclude") {
+        list: Effect.fn("Environments.list")(function* (archived: Archived = "exclude") {
           const { workspace } = yield* anyRole
           return (yield* repo.list(workspace.id)).filter(isListed(archived)).map(shown).toSorted(byName)
         }),
 
-        create: Effect.fn("Environments.create")(function*(input: CreateEnvironment) {
-          const by = yield* atLeast("admin")
-          const now = timestamp(yield* Clock.currentTimeMillis)
-          const environment: EnvironmentRow = {
-            id: yield* nextId<EnvironmentId>(),
-            workspaceId: by.workspace.id,
-            slug: input.slug,
-            name: input.name,
-            class: input.class,
-            emoji: input.emoji ?? null,
-            archivedAt: null,
-            createdAt: now,
-            updatedAt: now
-          }
-          yield* storage.transaction(Effect.gen(function*() {
-            yield* repo.insert(environment)
-            yield* events.record(by, { kind: "environment_created", subject: subjectOf(environment) })
-          })).pipe(Effect.catchTag("UniqueViolation", slugInUse(environment.slug)))
-          return shown(environment)
-        }, Effect.provideService(SecureRandom.SecureRandom, random)),
+        create: Effect.fn("Environments.create")(
+          function* (input: CreateEnvironment) {
+            const by = yield* atLeast("admin")
+            const now = timestamp(yield* Clock.currentTimeMillis)
+            const environment: EnvironmentRow = {
+              id: yield* nextId<EnvironmentId>(),
+              workspaceId: by.workspace.id,
+              slug: input.slug,
+              name: input.name,
+              class: input.class,
+              emoji: input.emoji ?? null,
+              archivedAt: null,
+              createdAt: now,
+              updatedAt: now
+            }
+            yield* storage
+              .transaction(
+                Effect.gen(function* () {
+                  yield* repo.insert(environment)
+                  yield* events.record(by, { kind: "environment_created", subject: subjectOf(environment) })
+                })
+              )
+              .pipe(Effect.catchTag("UniqueViolation", slugInUse(environment.slug)))
+            return shown(environment)
+          },
+          Effect.provideService(SecureRandom.SecureRandom, random)
+        ),
 
-        get: Effect.fn("Environments.get")(function*(ref: string) {
+        get: Effect.fn("Environments.get")(function* (ref: string) {
           const { workspace } = yield* anyRole
           const environment = yield* repo.find(workspace.id, ref)
           return environment === undefined ? yield* NotFound.of("environment") : shown(environment)
         }),
 
-        update: Effect.fn("Environments.update")(function*(ref: string, input: UpdateEnvironment) {
+        update: Effect.fn("Environments.update")(function* (ref: string, input: UpdateEnvironment) {
           const by = yield* atLeast("admin")
-          return yield* storage.transaction(Effect.gen(function*() {
-            const before = yield* repo.lock(by.workspace.id, ref)
-            if (before === undefined) return yield* NotFound.of("environment")
-            const changed = { ...before, ...input }
-            const changes = changesBetween(before, changed, "slug", "name", "class", "emoji")
-            if (changes.length === 0) return shown(before)
-            const after = { ...changed, updatedAt: yield* nextUpdate(before) }
-            yield* repo.update(after)
-            yield* events.record(by, { kind: "environment_updated", subject: subjectOf(after), changes })
-            return shown(after)
-          })).pipe(Effect.catchTag("UniqueViolation", slugInUse(input.slug ?? "")))
+          return yield* storage
+            .transaction(
+              Effect.gen(function* () {
+                const before = yield* repo.lock(by.workspace.id, ref)
+                if (before === undefined) return yield* NotFound.of("environment")
+                const changed = { ...before, ...input }
+                const changes = changesBetween(before, changed, "slug", "name", "class", "emoji")
+                if (changes.length === 0) return shown(before)
+                const after = { ...changed, updatedAt: yield* nextUpdate(before) }
+                yield* repo.update(after)
+                yield* events.record(by, { kind: "environment_updated", subject: subjectOf(after), changes })
+                return shown(after)
+              })
+            )
+            .pipe(Effect.catchTag("UniqueViolation", slugInUse(input.slug ?? "")))
         }),
 
         archive: Effect.fn("Environments.archive")((ref: string) => setArchived(ref, true)),

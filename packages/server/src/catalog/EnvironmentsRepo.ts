@@ -34,7 +34,7 @@ export class EnvironmentsRepo extends Context.Service<
 >()("@delivery/server/catalog/EnvironmentsRepo") {
   static readonly layerSql = Layer.effect(
     EnvironmentsRepo,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const environments = sql.literal(`select id, workspace_id as "workspaceId", slug, name, class, emoji,
         archived_at as "archivedAt", created_at as "createdAt", updated_at as "updatedAt" from environments`)
@@ -42,22 +42,26 @@ export class EnvironmentsRepo extends Context.Service<
         isId(ref) || isSlug(ref)
           ? sql<SqlRow>`${environments} where workspace_id = ${workspaceId}
               and ${isId(ref) ? sql`id = ${ref}` : sql`slug = ${ref}`} ${sql.literal(lock)}`.pipe(
-            Effect.map((rows) => rows.map(readRow)[0]),
-            dieOnSqlError
-          )
+              Effect.map((rows) => rows.map(readRow)[0]),
+              dieOnSqlError
+            )
           : Effect.undefined
       return EnvironmentsRepo.of({
         insert: (environment) =>
-          failOnDuplicate(Effect.asVoid(sql`insert into environments (id, workspace_id, slug, name, class, emoji,
+          failOnDuplicate(
+            Effect.asVoid(sql`insert into environments (id, workspace_id, slug, name, class, emoji,
               archived_at, created_at, updated_at)
             values (${environment.id}, ${environment.workspaceId}, ${environment.slug}, ${environment.name}, ${environment.class},
               ${environment.emoji}, ${dateOrNull(environment.archivedAt)}, ${date(environment.createdAt)},
-              ${date(environment.updatedAt)})`)),
+              ${date(environment.updatedAt)})`)
+          ),
         update: (environment) =>
-          failOnDuplicate(Effect.asVoid(sql`update environments set slug = ${environment.slug}, name = ${environment.name},
+          failOnDuplicate(
+            Effect.asVoid(sql`update environments set slug = ${environment.slug}, name = ${environment.name},
               class = ${environment.class}, emoji = ${environment.emoji},
               archived_at = ${dateOrNull(environment.archivedAt)}, updated_at = ${date(environment.updatedAt)}
-            where id = ${environment.id}`)),
+            where id = ${environment.id}`)
+          ),
         list: (workspaceId) =>
           sql<SqlRow>`${environments} where workspace_id = ${workspaceId}`.pipe(
             Effect.map((rows) => rows.map(readRow)),
@@ -71,13 +75,15 @@ export class EnvironmentsRepo extends Context.Service<
 
   static readonly layerMemory = Layer.effect(
     EnvironmentsRepo,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const memory = yield* MemoryStorage
       const put = (environment: EnvironmentRow) =>
         memory.write((database) => {
           const environments = database.table<EnvironmentRow>("environments")
           const isTaken = (other: EnvironmentRow) =>
-            other.workspaceId === environment.workspaceId && other.slug === environment.slug && other.id !== environment.id
+            other.workspaceId === environment.workspaceId &&
+            other.slug === environment.slug &&
+            other.id !== environment.id
           return environments.find(isTaken) !== undefined
             ? Effect.fail(new UniqueViolation({ constraint: "environments_slug_key" }))
             : Effect.sync(() => environments.set(environment.id, environment))
@@ -86,13 +92,20 @@ export class EnvironmentsRepo extends Context.Service<
         memory.read((database) =>
           database
             .table<EnvironmentRow>("environments")
-            .find((environment) => environment.workspaceId === workspaceId && (environment.id === ref || environment.slug === ref)))
+            .find(
+              (environment) =>
+                environment.workspaceId === workspaceId && (environment.id === ref || environment.slug === ref)
+            )
+        )
       return EnvironmentsRepo.of({
         insert: put,
         update: put,
         list: (workspaceId) =>
           memory.read((database) =>
-            database.table<EnvironmentRow>("environments").filter((environment) => environment.workspaceId === workspaceId)),
+            database
+              .table<EnvironmentRow>("environments")
+              .filter((environment) => environment.workspaceId === workspaceId)
+          ),
         find,
         lock: find
       })

@@ -34,7 +34,7 @@ export class ProductsRepo extends Context.Service<
 >()("@delivery/server/catalog/ProductsRepo") {
   static readonly layerSql = Layer.effect(
     ProductsRepo,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const products = sql.literal(`select id, workspace_id as "workspaceId", slug, name, type, repository,
         archived_at as "archivedAt", created_at as "createdAt", updated_at as "updatedAt" from products`)
@@ -42,22 +42,26 @@ export class ProductsRepo extends Context.Service<
         isId(ref) || isSlug(ref)
           ? sql<SqlRow>`${products} where workspace_id = ${workspaceId}
               and ${isId(ref) ? sql`id = ${ref}` : sql`slug = ${ref}`} ${sql.literal(lock)}`.pipe(
-            Effect.map((rows) => rows.map(readRow)[0]),
-            dieOnSqlError
-          )
+              Effect.map((rows) => rows.map(readRow)[0]),
+              dieOnSqlError
+            )
           : Effect.undefined
       return ProductsRepo.of({
         insert: (product) =>
-          failOnDuplicate(Effect.asVoid(sql`insert into products (id, workspace_id, slug, name, type, repository,
+          failOnDuplicate(
+            Effect.asVoid(sql`insert into products (id, workspace_id, slug, name, type, repository,
               archived_at, created_at, updated_at)
             values (${product.id}, ${product.workspaceId}, ${product.slug}, ${product.name}, ${product.type},
               ${product.repository}, ${dateOrNull(product.archivedAt)}, ${date(product.createdAt)},
-              ${date(product.updatedAt)})`)),
+              ${date(product.updatedAt)})`)
+          ),
         update: (product) =>
-          failOnDuplicate(Effect.asVoid(sql`update products set slug = ${product.slug}, name = ${product.name},
+          failOnDuplicate(
+            Effect.asVoid(sql`update products set slug = ${product.slug}, name = ${product.name},
               type = ${product.type}, repository = ${product.repository},
               archived_at = ${dateOrNull(product.archivedAt)}, updated_at = ${date(product.updatedAt)}
-            where id = ${product.id}`)),
+            where id = ${product.id}`)
+          ),
         list: (workspaceId) =>
           sql<SqlRow>`${products} where workspace_id = ${workspaceId}`.pipe(
             Effect.map((rows) => rows.map(readRow)),
@@ -71,7 +75,7 @@ export class ProductsRepo extends Context.Service<
 
   static readonly layerMemory = Layer.effect(
     ProductsRepo,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const memory = yield* MemoryStorage
       const put = (product: ProductRow) =>
         memory.write((database) => {
@@ -86,13 +90,15 @@ export class ProductsRepo extends Context.Service<
         memory.read((database) =>
           database
             .table<ProductRow>("products")
-            .find((product) => product.workspaceId === workspaceId && (product.id === ref || product.slug === ref)))
+            .find((product) => product.workspaceId === workspaceId && (product.id === ref || product.slug === ref))
+        )
       return ProductsRepo.of({
         insert: put,
         update: put,
         list: (workspaceId) =>
           memory.read((database) =>
-            database.table<ProductRow>("products").filter((product) => product.workspaceId === workspaceId)),
+            database.table<ProductRow>("products").filter((product) => product.workspaceId === workspaceId)
+          ),
         find,
         lock: find
       })

@@ -6,7 +6,7 @@ import { layerLogs } from "../http/Logs.ts"
 import { Bootstrap } from "../identity/Bootstrap.ts"
 
 /** What a person wants to know of a server that has just started; the key only where this start made it. */
-const greeting = Effect.gen(function*() {
+const greeting = Effect.gen(function* () {
   const settings = yield* Settings
   const { made } = yield* Bootstrap
   const { baseUrl } = settings
@@ -24,9 +24,12 @@ const greeting = Effect.gen(function*() {
 /** `delivery serve`: runs a server until it is told to stop. */
 export const serve = Command.make("serve", {}, () =>
   Effect.andThen(greeting, Effect.never).pipe(
-    Effect.provide(layerServer.pipe(
-      Layer.provideMerge(layerLogs),
-      Layer.provideMerge(Layer.suspend(() => Settings.layer(process.env)))
-    )),
+    Effect.provide(
+      layerServer.pipe(
+        Layer.provideMerge(layerLogs),
+        Layer.provideMerge(Layer.suspend(() => Settings.layer(process.env)))
+      )
+    ),
     Effect.scoped
-  )).pipe(Command.withDescription("Run the server; settings come from environment variables (docs/operations.md)"))
+  )
+).pipe(Command.withDescription("Run the server; settings come from environment variables (docs/operations.md)"))

@@ -23,7 +23,7 @@ export class Keyring extends Context.Service<
   /** The keys of the settings; where there are none, a key made once in `DATA_DIR`/keys. */
   static readonly layer = Layer.effect(
     Keyring,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { dataDir, vaultKeys } = yield* Settings
       return make(Option.isSome(vaultKeys) ? vaultKeys.value : [yield* generatedKey(dataDir)])
     })
@@ -77,35 +77,41 @@ const make = (keys: readonly [VaultKey, ...Array<VaultKey>]): Keyring["Service"]
 const newKey = (): Uint8Array => new Uint8Array(randomBytes(32))
 
 /** The key in `DATA_DIR`/keys, made by the first start. Its file has the form of `VAULT_KEYS`. */
-const generatedKey = Effect.fnUntraced(function*(dataDir: string) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const directory = path.join(dataDir, "keys")
-  const file = path.join(directory, "vault.keys")
+const generatedKey = Effect.fnUntraced(
+  function* (dataDir: string) {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const directory = path.join(dataDir, "keys")
+    const file = path.join(directory, "vault.keys")
 
-  if (!(yield* fs.exists(file))) {
-    yield* fs.makeDirectory(directory, { recursive: true, mode: 0o700 })
-    const draft = `${file}.${randomBytes(6).toString("hex")}`
-    yield* Effect.ensuring(
-      Effect.gen(function*() {
-        yield* Effect.scoped(Effect.gen(function*() {
-          const opened = yield* fs.open(draft, { flag: "wx", mode: 0o600 })
-          yield* opened.writeAll(Buffer.from(`local:${Buffer.from(newKey()).toString("base64")}\n`))
-          yield* opened.sync
-        }))
-        // A link is made whole or not at all, and fails where another start was first.
-        yield* Effect.catchReason(fs.link(draft, file), "PlatformError", "AlreadyExists", () => Effect.void)
-        yield* Effect.scoped(Effect.flatMap(fs.open(directory), (opened) => opened.sync))
-      }),
-      Effect.ignore(fs.remove(draft))
+    if (!(yield* fs.exists(file))) {
+      yield* fs.makeDirectory(directory, { recursive: true, mode: 0o700 })
+      const draft = `${file}.${randomBytes(6).toString("hex")}`
+      yield* Effect.ensuring(
+        Effect.gen(function* () {
+          yield* Effect.scoped(
+            Effect.gen(function* () {
+              const opened = yield* fs.open(draft, { flag: "wx", mode: 0o600 })
+              yield* opened.writeAll(Buffer.from(`local:${Buffer.from(newKey()).toString("base64")}\n`))
+              yield* opened.sync
+            })
+          )
+          // A link is made whole or not at all, and fails where another start was first.
+          yield* Effect.catchReason(fs.link(draft, file), "PlatformError", "AlreadyExists", () => Effect.void)
+          yield* Effect.scoped(Effect.flatMap(fs.open(directory), (opened) => opened.sync))
+        }),
+        Effect.ignore(fs.remove(draft))
+      )
+    }
+
+    const match = /^([A-Za-z0-9._-]{1,40}):([A-Za-z0-9+/]{43}=)\s*$/.exec(yield* fs.readFileString(file))
+    if (match?.[1] === undefined || match[2] === undefined) {
+      return yield* new SettingsError({ message: `DATA_DIR: ${file} holds no key (id:base64-of-32-bytes).` })
+    }
+    return { id: match[1], bytes: Redacted.make(new Uint8Array(Buffer.from(match[2], "base64"))) }
+  },
+  (effect, dataDir) =>
+    Effect.catchTag(effect, "PlatformError", (error) =>
+      Effect.fail(new SettingsError({ message: `DATA_DIR: no key can be kept in ${dataDir}: ${error.message}` }))
     )
-  }
-
-  const match = /^([A-Za-z0-9._-]{1,40}):([A-Za-z0-9+/]{43}=)\s*$/.exec(yield* fs.readFileString(file))
-  if (match?.[1] === undefined || match[2] === undefined) {
-    return yield* new SettingsError({ message: `DATA_DIR: ${file} holds no key (id:base64-of-32-bytes).` })
-  }
-  return { id: match[1], bytes: Redacted.make(new Uint8Array(Buffer.from(match[2], "base64"))) }
-}, (effect, dataDir) =>
-  Effect.catchTag(effect, "PlatformError", (error) =>
-    Effect.fail(new SettingsError({ message: `DATA_DIR: no key can be kept in ${dataDir}: ${error.message}` }))))
+)

@@ -23,11 +23,11 @@ export class SigningKeys extends Context.Service<
 >()("@delivery/server/crypto/SigningKeys") {
   static readonly layer = Layer.effect(
     SigningKeys,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const repo = yield* SigningKeysRepo
       const keyring = yield* Keyring
 
-      const makeFirst = Effect.gen(function*() {
+      const makeFirst = Effect.gen(function* () {
         const pair = yield* Effect.promise(() => generateKeyPair(alg, { crv, extractable: true }))
         const jwk = yield* Effect.promise(() => exportJWK(pair.privateKey))
         const kid = yield* Effect.promise(() => calculateJwkThumbprint(jwk))
@@ -51,9 +51,10 @@ export class SigningKeys extends Context.Service<
         "KeyringError",
         ({ keyId, reason }) =>
           new SettingsError({
-            message: reason === "unknown_key"
-              ? `VAULT_KEYS is wrong: it lacks the key ${keyId}, which this database's signing key is sealed under.`
-              : `VAULT_KEYS is wrong: its key ${keyId} is not the one that this database's signing key is sealed under.`
+            message:
+              reason === "unknown_key"
+                ? `VAULT_KEYS is wrong: it lacks the key ${keyId}, which this database's signing key is sealed under.`
+                : `VAULT_KEYS is wrong: its key ${keyId} is not the one that this database's signing key is sealed under.`
           })
       )
       const d = Buffer.from(secret).toString("base64url")

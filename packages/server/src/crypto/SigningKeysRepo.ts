@@ -27,7 +27,7 @@ export class SigningKeysRepo extends Context.Service<
 >()("@delivery/server/crypto/SigningKeysRepo") {
   static readonly layerSql = Layer.effect(
     SigningKeysRepo,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       return SigningKeysRepo.of({
         list: dieOnSqlError(sql<StoredSigningKey>`select generation, kid, public_key as "publicKey",
@@ -46,12 +46,12 @@ export class SigningKeysRepo extends Context.Service<
 
   static readonly layerMemory = Layer.effect(
     SigningKeysRepo,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const memory = yield* MemoryStorage
       return SigningKeysRepo.of({
         list: memory.read((database) =>
-          Array.from(database.table<StoredSigningKey>("signing_keys").values()).sort((a, b) =>
-            b.generation - a.generation
+          Array.from(database.table<StoredSigningKey>("signing_keys").values()).toSorted(
+            (a, b) => b.generation - a.generation
           )
         ),
         insert: (key) =>

@@ -22,7 +22,7 @@ const checksum = (text: string): string => {
 }
 
 /** Bytes of 248 and more are drawn again, so that every character is equally likely. */
-const randomBase62 = Effect.fnUntraced(function*(length: number) {
+const randomBase62 = Effect.fnUntraced(function* (length: number) {
   const random = yield* SecureRandom.SecureRandom
   let text = ""
   while (text.length < length) {
@@ -34,7 +34,7 @@ const randomBase62 = Effect.fnUntraced(function*(length: number) {
 })
 
 /** A new token: the prefix, 36 random characters and their checksum. Only `hashToken` of it is ever stored. */
-export const makeToken = Effect.fnUntraced(function*(prefix: TokenPrefix) {
+export const makeToken = Effect.fnUntraced(function* (prefix: TokenPrefix) {
   const body = prefix + (yield* randomBase62(randomLength))
   return body + checksum(body)
 })

@@ -40,12 +40,12 @@ export class Events extends Context.Service<
 >()("@delivery/server/events/Events") {
   static readonly layer = Layer.effect(
     Events,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const repo = yield* EventsRepo
       const random = yield* SecureRandom.SecureRandom
       const { baseUrl } = yield* Settings
 
-      const make: Events["Service"]["make"] = Effect.fnUntraced(function*(by, event) {
+      const make: Events["Service"]["make"] = Effect.fnUntraced(function* (by, event) {
         return {
           id: EventId.make(yield* random.uuidV7()),
           workspaceId: by.workspace.id,
@@ -63,7 +63,7 @@ export class Events extends Context.Service<
       return Events.of({
         make,
         record: (by, event) => Effect.flatMap(make(by, event), repo.insert),
-        list: Effect.gen(function*() {
+        list: Effect.gen(function* () {
           const { workspace } = yield* anyRole
           const events = yield* repo.newest(workspace.id, eventsPageSize)
           return events.map((event) => ({

@@ -5,4 +5,5 @@ import { Events } from "./Events.ts"
 
 /** Handlers of the events room. */
 export const EventsHttp = HttpApiBuilder.group(DeliveryApi, "events", (handlers) =>
-  Effect.map(Events, (events) => handlers.handle("list", () => Effect.map(events.list, (events) => ({ events })))))
+  Effect.map(Events, (events) => handlers.handle("list", () => Effect.map(events.list, (events) => ({ events }))))
+)

@@ -41,7 +41,7 @@ export class EventsRepo extends Context.Service<
 >()("@delivery/server/events/EventsRepo") {
   static readonly layerSql = Layer.effect(
     EventsRepo,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       return EventsRepo.of({
         insert: (event) => dieOnSqlError(Effect.asVoid(insertEvent(sql, event))),
@@ -53,8 +53,7 @@ export class EventsRepo extends Context.Service<
             from events e ${actorJoins(sql, "e.actor")}
             where e.workspace_id = ${workspaceId}
             order by e.created_at desc, e.id desc limit ${limit}`.pipe(
-            Effect.map((rows) =>
-              rows.map((row) => ({ ...row, actor: readActor(row), createdAt: iso(row.createdAt) }))),
+            Effect.map((rows) => rows.map((row) => ({ ...row, actor: readActor(row), createdAt: iso(row.createdAt) }))),
             dieOnSqlError
           )
       })
@@ -63,7 +62,7 @@ export class EventsRepo extends Context.Service<
 
   static readonly layerMemory = Layer.effect(
     EventsRepo,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const memory = yield* MemoryStorage
       return EventsRepo.of({
         insert: (event) =>
@@ -75,7 +74,8 @@ export class EventsRepo extends Context.Service<
               .filter((event) => event.workspaceId === workspaceId)
               .toSorted((a, b) => compare(b.createdAt, a.createdAt) || compare(b.id, a.id))
               .slice(0, limit)
-              .map((event) => ({ ...event, actor: resolveActor(database, event.actor) })))
+              .map((event) => ({ ...event, actor: resolveActor(database, event.actor) }))
+          )
       })
     })
   )
@@ -109,7 +109,8 @@ export const insertEvent = (
  * events: for changes of many subjects at once.
  */
 export const insertEventRows = (sql: PgClient.PgClient, from: string): Statement.Fragment => {
-  const columns = "id, workspace_id, kind, actor_kind, actor_id, subject_type, subject_id, subject_label, subject_path, "
-    + "changes, created_at"
+  const columns =
+    "id, workspace_id, kind, actor_kind, actor_id, subject_type, subject_id, subject_label, subject_path, " +
+    "changes, created_at"
   return sql.literal(`insert into events (${columns}) select ${columns} from ${from}`)
 }

@@ -40,7 +40,7 @@ export class FileStore extends Context.Service<
   static readonly layerDisk = (directory: string) =>
     Layer.effect(
       FileStore,
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const root = resolve(directory)
         yield* Effect.orDie(makeDirectory(root))
         return disk(root)
@@ -52,7 +52,7 @@ export class FileStore extends Context.Service<
 
   /** What `FILES_URL` says; the directory `files` of `DATA_DIR` where it says nothing. */
   static readonly layer = Layer.unwrap(
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { dataDir, filesUrl } = yield* Settings
       if (Option.isSome(filesUrl)) {
         return yield* new SettingsError({ message: "FILES_URL is wrong: this version keeps files in DATA_DIR only." })
@@ -94,7 +94,7 @@ const disk = (root: string): FileStore["Service"] => {
     )
 
   return FileStore.of({
-    write: Effect.fnUntraced(function*(blob, body) {
+    write: Effect.fnUntraced(function* (blob, body) {
       const path = pathOf(blob)
       const digest = createHash("sha256")
       let size = 0
@@ -109,7 +109,8 @@ const disk = (root: string): FileStore["Service"] => {
         (file) =>
           Effect.andThen(
             Stream.runForEachArray(body, (chunks) =>
-              Effect.forEach(chunks, (chunk) => writeChunk(file, chunk), { discard: true })),
+              Effect.forEach(chunks, (chunk) => writeChunk(file, chunk), { discard: true })
+            ),
             Effect.orDie(io<void>((done) => fs.fdatasync(file, done)))
           ),
         close
@@ -119,33 +120,46 @@ const disk = (root: string): FileStore["Service"] => {
       return { size, sha256: digest.digest("hex") }
     }),
 
-    read: Effect.fnUntraced(function*(blob, { length, offset }) {
+    read: Effect.fnUntraced(function* (blob, { length, offset }) {
       const file = yield* Effect.acquireRelease(open(pathOf(blob), "r"), close).pipe(
         Effect.catchTag("IoError", (error) =>
-          error.code === "ENOENT" ? Effect.fail(new BlobNotFound({ blob })) : Effect.die(error))
+          error.code === "ENOENT" ? Effect.fail(new BlobNotFound({ blob })) : Effect.die(error)
+        )
       )
       return Stream.suspend(() => {
         let position = offset
         const end = offset + length
-        return Stream.fromPull(Effect.succeed(Effect.suspend(() => {
-          if (position >= end) return Cause.done()
-          const chunk = Buffer.allocUnsafeSlow(Math.min(readLength, end - position))
-          return Effect.flatMap(
-            Effect.orDie(io<number>((done) => fs.read(file, chunk, 0, chunk.length, position, done))),
-            (count) => {
-              if (count === 0) return Effect.die(new Error("A stored file is shorter than it was."))
-              position += count
-              return Effect.succeed([new Uint8Array(chunk.buffer, 0, count)] as const)
-            }
+        return Stream.fromPull(
+          Effect.succeed(
+            Effect.suspend(() => {
+              if (position >= end) return Cause.done()
+              const chunk = Buffer.allocUnsafeSlow(Math.min(readLength, end - position))
+              return Effect.flatMap(
+                Effect.orDie(io<number>((done) => fs.read(file, chunk, 0, chunk.length, position, done))),
+                (count) => {
+                  if (count === 0) return Effect.die(new Error("A stored file is shorter than it was."))
+                  position += count
+                  return Effect.succeed([new Uint8Array(chunk.buffer, 0, count)] as const)
+                }
+              )
+            })
           )
-        })))
+        )
       })
     }),
 
-    delete: Effect.fnUntraced(function*(blob) {
+    delete: Effect.fnUntraced(function* (blob) {
       const path = pathOf(blob)
-      yield* tolerate(io<void>((done) => fs.unlink(path, done)), "ENOENT")
-      yield* tolerate(io<void>((done) => fs.rmdir(dirname(path), done)), "ENOENT", "ENOTEMPTY", "EEXIST")
+      yield* tolerate(
+        io<void>((done) => fs.unlink(path, done)),
+        "ENOENT"
+      )
+      yield* tolerate(
+        io<void>((done) => fs.rmdir(dirname(path), done)),
+        "ENOENT",
+        "ENOTEMPTY",
+        "EEXIST"
+      )
     })
   })
 }
@@ -159,11 +173,16 @@ class IoError extends Data.TaggedError("IoError")<{ readonly code: string | unde
  * One call of the file system. It is never left behind by an interruption: it may still use its buffer and its file,
  * whose number may be another's once it is closed.
  */
-const io = <A>(call: (done: (error: NodeJS.ErrnoException | null, value: A) => void) => void): Effect.Effect<A, IoError> =>
-  Effect.uninterruptible(Effect.callback<A, IoError>((resume) =>
-    call((error, value) =>
-      resume(error === null ? Effect.succeed(value) : Effect.fail(new IoError({ code: error.code, cause: error }))))
-  ))
+const io = <A>(
+  call: (done: (error: NodeJS.ErrnoException | null, value: A) => void) => void
+): Effect.Effect<A, IoError> =>
+  Effect.uninterruptible(
+    Effect.callback<A, IoError>((resume) =>
+      call((error, value) =>
+        resume(error === null ? Effect.succeed(value) : Effect.fail(new IoError({ code: error.code, cause: error })))
+      )
+    )
+  )
 
 const open = (path: string, flags: string) => io<number>((done) => fs.open(path, flags, 0o600, done))
 
@@ -174,7 +193,8 @@ const makeDirectory = (path: string): Effect.Effect<void, IoError> =>
 
 const tolerate = <A>(effect: Effect.Effect<A, IoError>, ...codes: ReadonlyArray<string>): Effect.Effect<void> =>
   Effect.catchTag(Effect.asVoid(effect), "IoError", (error) =>
-    error.code !== undefined && codes.includes(error.code) ? Effect.void : Effect.die(error))
+    error.code !== undefined && codes.includes(error.code) ? Effect.void : Effect.die(error)
+  )
 
 const writeAll = (file: number, chunk: Uint8Array): Effect.Effect<void> => {
   const from = (start: number): Effect.Effect<void, IoError> =>
@@ -187,11 +207,9 @@ const writeAll = (file: number, chunk: Uint8Array): Effect.Effect<void> => {
 
 /** A new file survives a power cut once its directory does. */
 const syncDirectory = (path: string) =>
-  Effect.acquireUseRelease(
-    open(path, "r"),
-    (directory) => io<void>((done) => fs.fsync(directory, done)),
-    close
-  ).pipe(Effect.orDie)
+  Effect.acquireUseRelease(open(path, "r"), (directory) => io<void>((done) => fs.fsync(directory, done)), close).pipe(
+    Effect.orDie
+  )
 
 /**
  * Gives the memory of a chunk back at once. The garbage collector would wait until about 64 MiB of them are held, since

@@ -19,7 +19,7 @@ export class AccessLog extends Context.Service<
 >()("@delivery/server/http/AccessLog") {
   static readonly layer = Layer.effect(
     AccessLog,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { logFormat, logLevel } = yield* Settings
       if (logLevel !== "info" && logLevel !== "debug" && logLevel !== "trace") return AccessLog.of({ write: () => {} })
 
@@ -41,10 +41,11 @@ export class AccessLog extends Context.Service<
           const end = request.url.indexOf("?")
           const path = redactTokens(end === -1 ? request.url : request.url.slice(0, end))
           const duration = millis.toFixed(1)
-          lines += logFormat === "json"
-            ? `{"timestamp":"${new Date().toISOString()}","level":"INFO","message":"request","method":"${request.method}",`
-              + `"path":${JSON.stringify(path)},"status":${status},"durationMs":${duration},"requestId":"${requestId}"}\n`
-            : `${request.method} ${path} ${status} ${duration} ms  ${requestId}\n`
+          lines +=
+            logFormat === "json"
+              ? `{"timestamp":"${new Date().toISOString()}","level":"INFO","message":"request","method":"${request.method}",` +
+                `"path":${JSON.stringify(path)},"status":${status},"durationMs":${duration},"requestId":"${requestId}"}\n`
+              : `${request.method} ${path} ${status} ${duration} ms  ${requestId}\n`
           timer ??= setTimeout(flush, 100)
         }
       })

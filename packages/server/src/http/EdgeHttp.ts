@@ -29,17 +29,20 @@ export const EdgeLive = Layer.succeed(Edge, (httpEffect) =>
         Effect.andThen(
           Effect.logError("A response did not match its schema.", error.cause),
           Effect.fail(new Internal({ message: "Something went wrong.", requestId: id }))
-        ))
+        )
+      )
     }),
     Effect.catchDefect((defect) =>
       HttpServerError.isHttpServerError(defect) && defect.reason._tag === "RequestParseError"
         ? Effect.fail(unreadableBody(defect.reason))
         : Effect.die(defect)
     )
-  ))
+  )
+)
 
 export const LargeBodyLive = Layer.succeed(LargeBody, (httpEffect) =>
-  Effect.provideService(httpEffect, HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxLargeBodyBytes)))
+  Effect.provideService(httpEffect, HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxLargeBodyBytes))
+)
 
 /** The limit of bodies that are not streams, for a layer around the whole server. */
 export const BodyLimit = Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes))
@@ -58,7 +61,7 @@ const routed = (url: string): string => {
  * Around the whole router: the request id, errors of every kind and path in the contract's form, and the access log.
  */
 export const EdgeRouter = HttpRouter.middleware(
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const log = yield* AccessLog
     return (httpEffect) =>
       Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
@@ -72,9 +75,10 @@ export const EdgeRouter = HttpRouter.middleware(
             ? HttpServerResponse.setHeader(named, "www-authenticate", "Bearer")
             : named
         }
-        const served = url === request.url
-          ? httpEffect
-          : Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, request.modify({ url }))
+        const served =
+          url === request.url
+            ? httpEffect
+            : Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, request.modify({ url }))
         return Effect.matchCauseEffect(Effect.provideService(served, RequestId, id), {
           onSuccess: (response) => Effect.succeed(finish(response)),
           onFailure: (cause) => {
@@ -82,10 +86,7 @@ export const EdgeRouter = HttpRouter.middleware(
             const { error, isFault, status } = errorOf(cause, id)
             const response = finish(errorResponse(error, status))
             return isFault
-              ? Effect.as(
-                Effect.annotateLogs(Effect.logError("A request failed.", cause), { requestId: id }),
-                response
-              )
+              ? Effect.as(Effect.annotateLogs(Effect.logError("A request failed.", cause), { requestId: id }), response)
               : Effect.succeed(response)
           }
         })

@@ -14,10 +14,12 @@ const segment = (part: PropertyKey | { readonly key: PropertyKey }): string =>
 
 /** What a body or query did not match, as the contract says it. Never repeats the input. */
 export const invalidInput = (error: Schema.SchemaError): InvalidInput => {
-  const issues: ReadonlyArray<Issue> = format(error.issue).issues.slice(0, maxIssues).map((issue) => ({
-    path: (issue.path ?? []).map(segment),
-    message: issue.message
-  }))
+  const issues: ReadonlyArray<Issue> = format(error.issue)
+    .issues.slice(0, maxIssues)
+    .map((issue) => ({
+      path: (issue.path ?? []).map(segment),
+      message: issue.message
+    }))
   const [first] = issues
   const where = first === undefined || first.path.length === 0 ? "" : `${first.path.join(".")}: `
   return new InvalidInput({ message: `${where}${first?.message ?? "The request is malformed."}`, issues })

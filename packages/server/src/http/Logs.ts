@@ -16,5 +16,6 @@ export const layerLogs = Layer.unwrap(
     Layer.merge(
       Logger.layer([logFormat === "json" ? Logger.consoleJson : Logger.consolePretty()]),
       Layer.succeed(References.MinimumLogLevel, levels[logLevel])
-    ))
+    )
+  )
 )

@@ -9,7 +9,7 @@ const ok = { status: "ok" } as const
 
 /** Handlers of the server itself: they need no key. Migrations have run before the socket listens. */
 export const SystemHttp = HttpApiBuilder.group(DeliveryApi, "system", (handlers) =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const storage = yield* Storage
     const signingKeys = yield* SigningKeys
     return handlers
@@ -19,6 +19,8 @@ export const SystemHttp = HttpApiBuilder.group(DeliveryApi, "system", (handlers)
           Effect.timeout("2 seconds"),
           Effect.as(ok),
           Effect.catchCause(() => Effect.fail(new Unavailable({ message: "The database does not answer." })))
-        ))
+        )
+      )
       .handle("jwks", () => signingKeys.jwks)
-  }))
+  })
+)

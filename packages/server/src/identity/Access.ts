@@ -28,7 +28,8 @@ export const isSameActor = (a: ActorRef, b: ActorRef): boolean => a.kind === b.k
 export const anyRole: Effect.Effect<Access, NotFound, Caller> = Effect.flatMap(Caller, ({ membership, principal }) =>
   membership === undefined
     ? Effect.fail(NotFound.of("workspace"))
-    : Effect.succeed({ workspace: membership, principal, actor: actorOf(principal) }))
+    : Effect.succeed({ workspace: membership, principal, actor: actorOf(principal) })
+)
 
 /** Like `anyRole`; then `Forbidden` below the role needed (contract, section 1, order of checks). */
 export const atLeast = (needed: Role): Effect.Effect<Access, NotFound | Forbidden, Caller> =>
@@ -36,5 +37,9 @@ export const atLeast = (needed: Role): Effect.Effect<Access, NotFound | Forbidde
     isAtLeast(access.workspace.role, needed)
       ? Effect.succeed(access)
       : Effect.fail(
-        new Forbidden({ message: `This needs the role ${needed} or more; yours is ${access.workspace.role}.` })
-      ))
+          new Forbidden({
+            message: `This needs the role ${needed} or more; yours is ${access.workspace.role}.`,
+            reason: "role_too_low"
+          })
+        )
+  )

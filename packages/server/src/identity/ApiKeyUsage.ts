@@ -17,7 +17,7 @@ export class ApiKeyUsage extends Context.Service<
 >()("@delivery/server/identity/ApiKeyUsage") {
   static readonly layer = Layer.effect(
     ApiKeyUsage,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const repo = yield* ApiKeysRepo
       let noted = new Map<ApiKeyId, Timestamp>()
       /** The last batch, also once it is written: keys read before that are merged after it. */

@@ -64,7 +64,7 @@ export class ApiKeysRepo extends Context.Service<
 >()("@delivery/server/identity/ApiKeysRepo") {
   static readonly layerSql = Layer.effect(
     ApiKeysRepo,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const columns = sql.literal(`id, person_id as "personId", workspace_id as "workspaceId", role, name,
         token_hash as "tokenHash", token_prefix as "tokenPrefix", last_four as "lastFour", created_at as "createdAt",
@@ -72,11 +72,13 @@ export class ApiKeysRepo extends Context.Service<
 
       return ApiKeysRepo.of({
         insert: (key) =>
-          dieOnSqlError(Effect.asVoid(sql`insert into api_keys (id, person_id, workspace_id, role, name, token_hash,
+          dieOnSqlError(
+            Effect.asVoid(sql`insert into api_keys (id, person_id, workspace_id, role, name, token_hash,
               token_prefix, last_four, created_at, last_used_at, revoked_at)
             values (${key.id}, ${key.personId}, ${key.workspaceId}, ${key.role}, ${key.name}, ${key.tokenHash},
               ${key.tokenPrefix}, ${key.lastFour}, ${date(key.createdAt)}, ${dateOrNull(key.lastUsedAt)},
-              ${dateOrNull(key.revokedAt)})`)),
+              ${dateOrNull(key.revokedAt)})`)
+          ),
         ofPerson: (personId) =>
           sql<SqlRow>`select ${columns} from api_keys where person_id = ${personId} and revoked_at is null
             order by created_at desc, id desc`.pipe(Effect.map(readAll), dieOnSqlError),
@@ -87,13 +89,17 @@ export class ApiKeysRepo extends Context.Service<
           sql<SqlRow>`update api_keys set revoked_at = ${date(at)}
             where id = ${id} and revoked_at is null
               and ${"personId" in owner ? sql`person_id = ${owner.personId}` : sql`workspace_id = ${owner.workspaceId}`}
-            returning ${columns}`.pipe(Effect.map((rows) => readAll(rows)[0]), dieOnSqlError),
+            returning ${columns}`.pipe(
+            Effect.map((rows) => readAll(rows)[0]),
+            dieOnSqlError
+          ),
         authenticate: (tokenHash, workspace) => {
-          const inWorkspace = workspace === undefined
-            ? sql`w.id = k.workspace_id`
-            : isId(workspace)
-            ? sql`w.id = ${workspace}`
-            : sql`w.slug = ${workspace}`
+          const inWorkspace =
+            workspace === undefined
+              ? sql`w.id = k.workspace_id`
+              : isId(workspace)
+                ? sql`w.id = ${workspace}`
+                : sql`w.slug = ${workspace}`
           return sql<AuthenticatedRow>`select k.id as "keyId", k.name as "keyName", p.id as "personId",
               p.name as "personName", p.email, w.id as "workspaceId", w.slug, w.name as "workspaceName",
               case when k.person_id is not null then m.role when k.workspace_id = w.id then k.role end as role
@@ -120,14 +126,15 @@ export class ApiKeysRepo extends Context.Service<
 
   static readonly layerMemory = Layer.effect(
     ApiKeysRepo,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const memory = yield* MemoryStorage
       const active = (where: (key: ApiKeyRow) => boolean) =>
         memory.read((database) =>
           database
             .table<ApiKeyRow>("api_keys")
             .filter((key) => key.revokedAt === null && where(key))
-            .toSorted((a, b) => compare(b.createdAt, a.createdAt) || compare(b.id, a.id)))
+            .toSorted((a, b) => compare(b.createdAt, a.createdAt) || compare(b.id, a.id))
+        )
 
       return ApiKeysRepo.of({
         insert: (key) =>
@@ -139,9 +146,8 @@ export class ApiKeysRepo extends Context.Service<
             Effect.sync(() => {
               const keys = database.table<ApiKeyRow>("api_keys")
               const key = keys.get(id)
-              const isOwners = "personId" in owner
-                ? key?.personId === owner.personId
-                : key?.workspaceId === owner.workspaceId
+              const isOwners =
+                "personId" in owner ? key?.personId === owner.personId : key?.workspaceId === owner.workspaceId
               if (key === undefined || key.revokedAt !== null || !isOwners) return undefined
               const revoked = { ...key, revokedAt: at }
               keys.set(id, revoked)
@@ -226,10 +232,10 @@ interface AuthenticatedRow {
 
 const readAuthenticated = (row: AuthenticatedRow): Authenticated => ({
   keyId: row.keyId,
-  principal: row.personId === null
-    ? { kind: "apiKey", id: row.keyId, name: row.keyName }
-    : { kind: "user", id: row.personId, name: row.personName, email: row.email },
-  membership: row.role === null
-    ? undefined
-    : { id: row.workspaceId, slug: row.slug, name: row.workspaceName, role: row.role }
+  principal:
+    row.personId === null
+      ? { kind: "apiKey", id: row.keyId, name: row.keyName }
+      : { kind: "user", id: row.personId, name: row.personName, email: row.email },
+  membership:
+    row.role === null ? undefined : { id: row.workspaceId, slug: row.slug, name: row.workspaceName, role: row.role }
 })

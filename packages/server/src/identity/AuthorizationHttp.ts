@@ -10,11 +10,11 @@ import { ApiKeyUsage } from "./ApiKeyUsage.ts"
 /** Authentication of every request by API key: one look-up gives the caller and the membership in the path's workspace. */
 export const AuthorizationLive = Layer.effect(
   Authorization,
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const keys = yield* ApiKeysRepo
     const usage = yield* ApiKeyUsage
 
-    const authenticate = Effect.fnUntraced(function*(token: string) {
+    const authenticate = Effect.fnUntraced(function* (token: string) {
       if (!isToken("ctk_", token)) return yield* Effect.fail(Unauthorized.generic)
       const { slug } = yield* HttpRouter.params
       // A path that names no possible workspace must not become the caller's own.
@@ -26,14 +26,14 @@ export const AuthorizationLive = Layer.effect(
     })
 
     return Authorization.of({
-      bearer: Effect.fnUntraced(function*(httpEffect, { credential }) {
+      bearer: Effect.fnUntraced(function* (httpEffect, { credential }) {
         const { headers } = yield* HttpServerRequest.HttpServerRequest
         const token = Redacted.value(credential)
         const other = headers["x-api-key"]
         if (token === "" || (other !== undefined && other !== token)) return yield* Effect.fail(Unauthorized.generic)
         return yield* Effect.provideService(httpEffect, Caller, yield* authenticate(token))
       }),
-      apiKey: Effect.fnUntraced(function*(httpEffect, { credential }) {
+      apiKey: Effect.fnUntraced(function* (httpEffect, { credential }) {
         const { headers } = yield* HttpServerRequest.HttpServerRequest
         // With both headers, the bearer scheme has decided already.
         if (headers.authorization !== undefined) return yield* Effect.fail(Unauthorized.generic)

@@ -25,7 +25,7 @@ export class Bootstrap extends Context.Service<
 >()("@delivery/server/identity/Bootstrap") {
   static readonly layer = Layer.effect(
     Bootstrap,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { bootstrap } = yield* Settings
       const storage = yield* Storage
       const persons = yield* PersonsRepo
@@ -34,7 +34,7 @@ export class Bootstrap extends Context.Service<
       const apiKeys = yield* ApiKeys
       const events = yield* Events
 
-      const make = Effect.gen(function*() {
+      const make = Effect.gen(function* () {
         if (!(yield* persons.isEmpty)) return Option.none()
         const now = timestamp(yield* Clock.currentTimeMillis)
         const person = {
@@ -65,10 +65,13 @@ export class Bootstrap extends Context.Service<
           "first key",
           given
         )
-        yield* events.record({ workspace, actor: { kind: "user", id: person.id } }, {
-          kind: "workspace_created",
-          subject: { type: "workspace", id: workspace.id, label: workspace.name, path: "settings" }
-        })
+        yield* events.record(
+          { workspace, actor: { kind: "user", id: person.id } },
+          {
+            kind: "workspace_created",
+            subject: { type: "workspace", id: workspace.id, label: workspace.name, path: "settings" }
+          }
+        )
         return Option.some({
           workspace: workspace.slug,
           ownerEmail: person.email,

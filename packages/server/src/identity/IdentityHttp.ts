@@ -11,7 +11,8 @@ const ok = { ok: true } as const
 /** Handlers of the identity room. */
 export const IdentityHttp = Layer.mergeAll(
   HttpApiBuilder.group(DeliveryApi, "me", (handlers) =>
-    Effect.map(Workspaces, (workspaces) => handlers.handle("get", () => workspaces.me))),
+    Effect.map(Workspaces, (workspaces) => handlers.handle("get", () => workspaces.me))
+  ),
 
   HttpApiBuilder.group(DeliveryApi, "workspaces", (handlers) =>
     Effect.map(Workspaces, (workspaces) =>
@@ -19,7 +20,9 @@ export const IdentityHttp = Layer.mergeAll(
         .handle("list", () => Effect.map(workspaces.list, (workspaces) => ({ workspaces })))
         .handle("create", ({ payload }) => workspaces.create(payload))
         .handle("get", () => workspaces.get)
-        .handle("update", ({ payload }) => workspaces.update(payload)))),
+        .handle("update", ({ payload }) => workspaces.update(payload))
+    )
+  ),
 
   HttpApiBuilder.group(DeliveryApi, "members", (handlers) =>
     Effect.map(Members, (members) =>
@@ -27,7 +30,9 @@ export const IdentityHttp = Layer.mergeAll(
         .handle("list", () => Effect.map(members.list, (members) => ({ members })))
         .handle("update", ({ params, payload }) => members.update(params.member, payload))
         .handle("deactivate", ({ params }) => members.deactivate(params.member))
-        .handle("reactivate", ({ params }) => members.reactivate(params.member)))),
+        .handle("reactivate", ({ params }) => members.reactivate(params.member))
+    )
+  ),
 
   HttpApiBuilder.group(DeliveryApi, "invites", (handlers) =>
     Effect.map(Invites, (invites) =>
@@ -35,19 +40,25 @@ export const IdentityHttp = Layer.mergeAll(
         .handle("list", () => Effect.map(invites.list, (invites) => ({ invites })))
         .handle("create", ({ payload }) => invites.create(payload))
         .handle("revoke", ({ params }) => invites.revoke(params.invite))
-        .handle("accept", ({ payload }) => invites.accept(payload)))),
+        .handle("accept", ({ payload }) => invites.accept(payload))
+    )
+  ),
 
   HttpApiBuilder.group(DeliveryApi, "apiKeys", (handlers) =>
     Effect.map(ApiKeys, (keys) =>
       handlers
         .handle("list", () => keys.list)
         .handle("create", ({ payload }) => keys.create(payload))
-        .handle("revoke", ({ params }) => Effect.as(keys.revoke(params.apiKeyId), ok)))),
+        .handle("revoke", ({ params }) => Effect.as(keys.revoke(params.apiKeyId), ok))
+    )
+  ),
 
   HttpApiBuilder.group(DeliveryApi, "accountApiKeys", (handlers) =>
     Effect.map(ApiKeys, (keys) =>
       handlers
         .handle("list", () => Effect.map(keys.listAccount, (accountApiKeys) => ({ accountApiKeys })))
         .handle("create", ({ payload }) => keys.createAccount(payload))
-        .handle("revoke", ({ params }) => Effect.as(keys.revokeAccount(params.apiKeyId), ok))))
+        .handle("revoke", ({ params }) => Effect.as(keys.revokeAccount(params.apiKeyId), ok))
+    )
+  )
 )

@@ -39,7 +39,7 @@ export class Invites extends Context.Service<
 >()("@delivery/server/identity/Invites") {
   static readonly layer = Layer.effect(
     Invites,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const random = yield* SecureRandom.SecureRandom
       const { baseUrl } = yield* Settings
       const storage = yield* Storage
@@ -58,107 +58,126 @@ export class Invites extends Context.Service<
       })
 
       return Invites.of({
-        list: Effect.gen(function*() {
+        list: Effect.gen(function* () {
           const { workspace } = yield* atLeast("admin")
           const now = timestamp(yield* Clock.currentTimeMillis)
           return (yield* repo.list(workspace.id)).map((invite) => shown(invite, now))
         }).pipe(Effect.withSpan("Invites.list")),
 
-        create: Effect.fn("Invites.create")(function*({ email, role }: CreateInvite) {
-          const by = yield* atLeast("admin")
-          if (!mayAssign(by.workspace.role, role)) {
-            return yield* new Forbidden({ message: "Only an owner invites owners." })
-          }
-          return yield* storage.transaction(Effect.gen(function*() {
-            yield* workspaces.lock(by.workspace.id)
-            const millis = yield* Clock.currentTimeMillis
-            const now = timestamp(millis)
-            if ((yield* members.findByEmail(by.workspace.id, email)) !== undefined) {
-              return yield* new Conflict({ message: `${email} is already a member.`, reason: "already_member" })
+        create: Effect.fn("Invites.create")(
+          function* ({ email, role }: CreateInvite) {
+            const by = yield* atLeast("admin")
+            if (!mayAssign(by.workspace.role, role)) {
+              return yield* new Forbidden({ message: "Only an owner invites owners.", reason: "owner_only" })
             }
-            const earlier = yield* repo.list(by.workspace.id)
-            if (earlier.some((invite) => invite.email === email && statusAt(invite, now) === "pending")) {
-              return yield* new Conflict({ message: `${email} is already invited.`, reason: "already_invited" })
-            }
-            const token = yield* makeToken("itk_")
-            const invite: InviteRow = {
-              id: yield* nextId<InviteId>(),
-              workspaceId: by.workspace.id,
-              email,
-              role,
-              tokenHash: hashToken(token),
-              inviter: by.actor,
-              createdAt: now,
-              expiresAt: timestamp(millis + inviteLifetimeMillis),
-              acceptedAt: null,
-              revokedAt: null
-            }
-            yield* repo.insert(invite)
-            yield* events.record(by, {
-              kind: "invite_created",
-              subject: subjectOf(invite),
-              changes: [{ field: "role", from: null, to: role }]
-            })
-            return { ...shown({ ...invite, inviter: by.principal }, now), token, url: `${baseUrl}/invites/${token}` }
-          }))
-        }, Effect.provideService(SecureRandom.SecureRandom, random)),
+            return yield* storage.transaction(
+              Effect.gen(function* () {
+                yield* workspaces.lock(by.workspace.id)
+                const millis = yield* Clock.currentTimeMillis
+                const now = timestamp(millis)
+                if ((yield* members.findByEmail(by.workspace.id, email)) !== undefined) {
+                  return yield* new Conflict({ message: `${email} is already a member.`, reason: "already_member" })
+                }
+                const earlier = yield* repo.list(by.workspace.id)
+                if (earlier.some((invite) => invite.email === email && statusAt(invite, now) === "pending")) {
+                  return yield* new Conflict({ message: `${email} is already invited.`, reason: "already_invited" })
+                }
+                const token = yield* makeToken("itk_")
+                const invite: InviteRow = {
+                  id: yield* nextId<InviteId>(),
+                  workspaceId: by.workspace.id,
+                  email,
+                  role,
+                  tokenHash: hashToken(token),
+                  inviter: by.actor,
+                  createdAt: now,
+                  expiresAt: timestamp(millis + inviteLifetimeMillis),
+                  acceptedAt: null,
+                  revokedAt: null
+                }
+                yield* repo.insert(invite)
+                yield* events.record(by, {
+                  kind: "invite_created",
+                  subject: subjectOf(invite),
+                  changes: [{ field: "role", from: null, to: role }]
+                })
+                return {
+                  ...shown({ ...invite, inviter: by.principal }, now),
+                  token,
+                  url: `${baseUrl}/invites/${token}`
+                }
+              })
+            )
+          },
+          Effect.provideService(SecureRandom.SecureRandom, random)
+        ),
 
-        revoke: Effect.fn("Invites.revoke")(function*(id: string) {
+        revoke: Effect.fn("Invites.revoke")(function* (id: string) {
           const by = yield* atLeast("admin")
-          return yield* storage.transaction(Effect.gen(function*() {
-            const invite = isId(id) ? yield* repo.lock(by.workspace.id, id as InviteId) : undefined
-            if (invite === undefined) return yield* NotFound.of("invite")
-            const now = timestamp(yield* Clock.currentTimeMillis)
-            const status = statusAt(invite, now)
-            if (status === "revoked") return shown(invite, now)
-            if (status !== "pending") {
-              return yield* new Conflict({ message: `The invite is ${status}.`, reason: "not_pending" })
-            }
-            yield* repo.end(invite.id, "revoked", now)
-            yield* events.record(by, { kind: "invite_revoked", subject: subjectOf(invite) })
-            return shown({ ...invite, revokedAt: now }, now)
-          }))
+          return yield* storage.transaction(
+            Effect.gen(function* () {
+              const invite = isId(id) ? yield* repo.lock(by.workspace.id, id as InviteId) : undefined
+              if (invite === undefined) return yield* NotFound.of("invite")
+              const now = timestamp(yield* Clock.currentTimeMillis)
+              const status = statusAt(invite, now)
+              if (status === "revoked") return shown(invite, now)
+              if (status !== "pending") {
+                return yield* new Conflict({ message: `The invite is ${status}.`, reason: "not_pending" })
+              }
+              yield* repo.end(invite.id, "revoked", now)
+              yield* events.record(by, { kind: "invite_revoked", subject: subjectOf(invite) })
+              return shown({ ...invite, revokedAt: now }, now)
+            })
+          )
         }),
 
-        accept: Effect.fn("Invites.accept")(function*({ name, token }: AcceptInvite) {
-          if (!isToken("itk_", token)) return yield* NotFound.of("invite")
-          return yield* storage.transaction(Effect.gen(function*() {
-            const invite = yield* repo.lockByTokenHash(hashToken(token))
-            const now = timestamp(yield* Clock.currentTimeMillis)
-            if (invite === undefined || statusAt(invite, now) !== "pending") return yield* NotFound.of("invite")
-            const workspace = (yield* workspaces.find(invite.workspaceId))!
-            const known = yield* persons.findByEmail(invite.email)
-            const person = known ?? { id: yield* nextId<PersonId>(), name, email: invite.email }
-            if (known === undefined) yield* persons.insert({ ...person, createdAt: now })
-            yield* members.insert({
-              workspaceId: workspace.id,
-              personId: person.id,
-              role: invite.role,
-              active: true,
-              joinedAt: now
-            })
-            yield* repo.end(invite.id, "accepted", now)
-            const apiKey = known === undefined
-              ? yield* apiKeys.issue({ personId: person.id, workspaceId: null, role: null }, "first key")
-              : null
-            const by = { workspace, actor: { kind: "user", id: person.id } as const }
-            yield* events.record(by, { kind: "invite_accepted", subject: subjectOf(invite) })
-            yield* events.record(by, {
-              kind: "member_joined",
-              subject: { type: "member", id: person.id, label: person.name, path: "settings/members" },
-              changes: [{ field: "role", from: null, to: invite.role }]
-            })
-            return {
-              person,
-              workspace: { id: workspace.id, slug: workspace.slug, name: workspace.name, role: invite.role },
-              apiKey
-            }
-          })).pipe(
-            // Two invites for one new email, accepted at once in two workspaces: the second sees the person.
-            Effect.retry({ times: 1, while: (error) => error._tag === "UniqueViolation" }),
-            Effect.catchTag("UniqueViolation", Effect.die)
-          )
-        }, Effect.provideService(SecureRandom.SecureRandom, random))
+        accept: Effect.fn("Invites.accept")(
+          function* ({ name, token }: AcceptInvite) {
+            if (!isToken("itk_", token)) return yield* NotFound.of("invite")
+            return yield* storage
+              .transaction(
+                Effect.gen(function* () {
+                  const invite = yield* repo.lockByTokenHash(hashToken(token))
+                  const now = timestamp(yield* Clock.currentTimeMillis)
+                  if (invite === undefined || statusAt(invite, now) !== "pending") return yield* NotFound.of("invite")
+                  const workspace = (yield* workspaces.find(invite.workspaceId))!
+                  const known = yield* persons.findByEmail(invite.email)
+                  const person = known ?? { id: yield* nextId<PersonId>(), name, email: invite.email }
+                  if (known === undefined) yield* persons.insert({ ...person, createdAt: now })
+                  yield* members.insert({
+                    workspaceId: workspace.id,
+                    personId: person.id,
+                    role: invite.role,
+                    active: true,
+                    joinedAt: now
+                  })
+                  yield* repo.end(invite.id, "accepted", now)
+                  const apiKey =
+                    known === undefined
+                      ? yield* apiKeys.issue({ personId: person.id, workspaceId: null, role: null }, "first key")
+                      : null
+                  const by = { workspace, actor: { kind: "user", id: person.id } as const }
+                  yield* events.record(by, { kind: "invite_accepted", subject: subjectOf(invite) })
+                  yield* events.record(by, {
+                    kind: "member_joined",
+                    subject: { type: "member", id: person.id, label: person.name, path: "settings/members" },
+                    changes: [{ field: "role", from: null, to: invite.role }]
+                  })
+                  return {
+                    person,
+                    workspace: { id: workspace.id, slug: workspace.slug, name: workspace.name, role: invite.role },
+                    apiKey
+                  }
+                })
+              )
+              .pipe(
+                // Two invites for one new email, accepted at once in two workspaces: the second sees the person.
+                Effect.retry({ times: 1, while: (error) => error._tag === "UniqueViolation" }),
+                Effect.catchTag("UniqueViolation", Effect.die)
+              )
+          },
+          Effect.provideService(SecureRandom.SecureRandom, random)
+        )
       })
     })
   )

@@ -44,7 +44,7 @@ export class InvitesRepo extends Context.Service<
 >()("@delivery/server/identity/InvitesRepo") {
   static readonly layerSql = Layer.effect(
     InvitesRepo,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const invites = sql`select i.id, i.workspace_id as "workspaceId", i.email, i.role, i.token_hash as "tokenHash",
         i.created_at as "createdAt", i.expires_at as "expiresAt", i.accepted_at as "acceptedAt",
@@ -52,11 +52,13 @@ export class InvitesRepo extends Context.Service<
         from invites i ${actorJoins(sql, "i.inviter")}`
       return InvitesRepo.of({
         insert: (invite) =>
-          dieOnSqlError(Effect.asVoid(sql`insert into invites (id, workspace_id, email, role, token_hash, inviter_kind,
+          dieOnSqlError(
+            Effect.asVoid(sql`insert into invites (id, workspace_id, email, role, token_hash, inviter_kind,
               inviter_id, created_at, expires_at, accepted_at, revoked_at)
             values (${invite.id}, ${invite.workspaceId}, ${invite.email}, ${invite.role}, ${invite.tokenHash},
               ${invite.inviter.kind}, ${invite.inviter.id}, ${date(invite.createdAt)}, ${date(invite.expiresAt)},
-              ${dateOrNull(invite.acceptedAt)}, ${dateOrNull(invite.revokedAt)})`)),
+              ${dateOrNull(invite.acceptedAt)}, ${dateOrNull(invite.revokedAt)})`)
+          ),
         list: (workspaceId) =>
           sql<SqlRow>`${invites} where i.workspace_id = ${workspaceId} order by i.created_at desc, i.id desc`.pipe(
             Effect.map((rows) => rows.map(readRow)),
@@ -86,7 +88,7 @@ export class InvitesRepo extends Context.Service<
 
   static readonly layerMemory = Layer.effect(
     InvitesRepo,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const memory = yield* MemoryStorage
       const shown = (where: (invite: InviteRow) => boolean) =>
         memory.read((database): ReadonlyArray<ShownInvite> =>
@@ -94,15 +96,22 @@ export class InvitesRepo extends Context.Service<
             .table<InviteRow>("invites")
             .filter(where)
             .toSorted((a, b) => compare(b.createdAt, a.createdAt) || compare(b.id, a.id))
-            .map((invite) => ({ ...invite, inviter: resolveActor(database, invite.inviter) })))
+            .map((invite) => ({ ...invite, inviter: resolveActor(database, invite.inviter) }))
+        )
       return InvitesRepo.of({
         insert: (invite) =>
           memory.write((database) => Effect.sync(() => database.table<InviteRow>("invites").set(invite.id, invite))),
         list: (workspaceId) => shown((invite) => invite.workspaceId === workspaceId),
         lock: (workspaceId, id) =>
-          Effect.map(shown((invite) => invite.workspaceId === workspaceId && invite.id === id), (invites) => invites[0]),
+          Effect.map(
+            shown((invite) => invite.workspaceId === workspaceId && invite.id === id),
+            (invites) => invites[0]
+          ),
         lockByTokenHash: (tokenHash) =>
-          Effect.map(shown((invite) => invite.tokenHash === tokenHash), (invites) => invites[0]),
+          Effect.map(
+            shown((invite) => invite.tokenHash === tokenHash),
+            (invites) => invites[0]
+          ),
         end: (id, as, at) =>
           memory.write((database) =>
             Effect.sync(() => {
@@ -115,12 +124,13 @@ export class InvitesRepo extends Context.Service<
   )
 }
 
-type SqlRow = Omit<ShownInvite, "inviter" | "createdAt" | "expiresAt" | "acceptedAt" | "revokedAt"> & ActorRow & {
-  readonly createdAt: Date
-  readonly expiresAt: Date
-  readonly acceptedAt: Date | null
-  readonly revokedAt: Date | null
-}
+type SqlRow = Omit<ShownInvite, "inviter" | "createdAt" | "expiresAt" | "acceptedAt" | "revokedAt"> &
+  ActorRow & {
+    readonly createdAt: Date
+    readonly expiresAt: Date
+    readonly acceptedAt: Date | null
+    readonly revokedAt: Date | null
+  }
 
 const readRow = (row: SqlRow): ShownInvite => ({
   ...row,

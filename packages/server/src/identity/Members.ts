@@ -26,7 +26,7 @@ export class Members extends Context.Service<
 >()("@delivery/server/identity/Members") {
   static readonly layer = Layer.effect(
     Members,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const storage = yield* Storage
       const repo = yield* MembersRepo
       const workspaces = yield* WorkspacesRepo
@@ -34,35 +34,37 @@ export class Members extends Context.Service<
 
       /** Every change of a member holds the workspace, so that two changes cannot both leave it without an owner. */
       const change = (kind: string, id: string, to: { readonly role?: Role; readonly active?: boolean }): Change =>
-        Effect.gen(function*() {
+        Effect.gen(function* () {
           const by = yield* atLeast("admin")
           if (!isId(id)) return yield* NotFound.of("member")
-          return yield* storage.transaction(Effect.gen(function*() {
-            yield* workspaces.lock(by.workspace.id)
-            const before = yield* repo.find(by.workspace.id, id as PersonId)
-            if (before === undefined) return yield* NotFound.of("member")
-            const after = { ...before, ...to }
-            if (!mayAssign(by.workspace.role, before.role, after.role)) {
-              return yield* new Forbidden({ message: "Only an owner changes owners." })
-            }
-            const changes = changesBetween(before, after, "role", "active")
-            if (changes.length === 0) return before
-            const endsOwner = before.active && before.role === "owner" && !(after.active && after.role === "owner")
-            if (endsOwner && (yield* repo.countActiveOwners(by.workspace.id)) === 1) {
-              return yield* new Conflict({ message: "A workspace keeps at least one owner.", reason: "last_owner" })
-            }
-            yield* repo.update({ workspaceId: by.workspace.id, personId: before.id, ...after })
-            yield* events.record(by, {
-              kind,
-              subject: { type: "member", id: before.id, label: before.name, path: "settings/members" },
-              changes
+          return yield* storage.transaction(
+            Effect.gen(function* () {
+              yield* workspaces.lock(by.workspace.id)
+              const before = yield* repo.find(by.workspace.id, id as PersonId)
+              if (before === undefined) return yield* NotFound.of("member")
+              const after = { ...before, ...to }
+              if (!mayAssign(by.workspace.role, before.role, after.role)) {
+                return yield* new Forbidden({ message: "Only an owner changes owners.", reason: "owner_only" })
+              }
+              const changes = changesBetween(before, after, "role", "active")
+              if (changes.length === 0) return before
+              const endsOwner = before.active && before.role === "owner" && !(after.active && after.role === "owner")
+              if (endsOwner && (yield* repo.countActiveOwners(by.workspace.id)) === 1) {
+                return yield* new Conflict({ message: "A workspace keeps at least one owner.", reason: "last_owner" })
+              }
+              yield* repo.update({ workspaceId: by.workspace.id, personId: before.id, ...after })
+              yield* events.record(by, {
+                kind,
+                subject: { type: "member", id: before.id, label: before.name, path: "settings/members" },
+                changes
+              })
+              return after
             })
-            return after
-          }))
+          )
         })
 
       return Members.of({
-        list: Effect.gen(function*() {
+        list: Effect.gen(function* () {
           const { workspace } = yield* anyRole
           return (yield* repo.list(workspace.id)).toSorted(byName)
         }).pipe(Effect.withSpan("Members.list")),

@@ -30,18 +30,22 @@ export class MembersRepo extends Context.Service<
 >()("@delivery/server/identity/MembersRepo") {
   static readonly layerSql = Layer.effect(
     MembersRepo,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const members = sql.literal(`select p.id, p.name, p.email, m.role, m.active, m.joined_at as "joinedAt"
         from members m join persons p on p.id = m.person_id`)
       return MembersRepo.of({
         insert: (member) =>
-          failOnDuplicate(Effect.asVoid(sql`insert into members (workspace_id, person_id, role, active, joined_at)
+          failOnDuplicate(
+            Effect.asVoid(sql`insert into members (workspace_id, person_id, role, active, joined_at)
             values (${member.workspaceId}, ${member.personId}, ${member.role}, ${member.active},
-              ${date(member.joinedAt)})`)),
+              ${date(member.joinedAt)})`)
+          ),
         update: (member) =>
-          dieOnSqlError(Effect.asVoid(sql`update members set role = ${member.role}, active = ${member.active}
-            where workspace_id = ${member.workspaceId} and person_id = ${member.personId}`)),
+          dieOnSqlError(
+            Effect.asVoid(sql`update members set role = ${member.role}, active = ${member.active}
+            where workspace_id = ${member.workspaceId} and person_id = ${member.personId}`)
+          ),
         find: (workspaceId, personId) =>
           sql<SqlRow>`${members} where m.workspace_id = ${workspaceId} and m.person_id = ${personId}`.pipe(
             Effect.map((rows) => rows.map(readRow)[0]),
@@ -69,7 +73,7 @@ export class MembersRepo extends Context.Service<
 
   static readonly layerMemory = Layer.effect(
     MembersRepo,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const memory = yield* MemoryStorage
       const list = (workspaceId: WorkspaceId) =>
         memory.read((database): ReadonlyArray<Member> =>
@@ -79,7 +83,8 @@ export class MembersRepo extends Context.Service<
             .map(({ active, joinedAt, personId, role }) => {
               const { email, id, name } = database.table<PersonRow>("persons").get(personId)!
               return { id, name, email, role, active, joinedAt }
-            }))
+            })
+        )
       return MembersRepo.of({
         insert: (member) =>
           memory.write((database) => {

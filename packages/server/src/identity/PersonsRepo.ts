@@ -23,12 +23,14 @@ export class PersonsRepo extends Context.Service<
 >()("@delivery/server/identity/PersonsRepo") {
   static readonly layerSql = Layer.effect(
     PersonsRepo,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       return PersonsRepo.of({
         insert: (person) =>
-          failOnDuplicate(Effect.asVoid(sql`insert into persons (id, name, email, created_at)
-            values (${person.id}, ${person.name}, ${person.email}, ${date(person.createdAt)})`)),
+          failOnDuplicate(
+            Effect.asVoid(sql`insert into persons (id, name, email, created_at)
+            values (${person.id}, ${person.name}, ${person.email}, ${date(person.createdAt)})`)
+          ),
         findByEmail: (email) =>
           dieOnSqlError(
             Effect.map(sql<Person>`select id, name, email from persons where email = ${email}`, (rows) => rows[0])
@@ -41,7 +43,7 @@ export class PersonsRepo extends Context.Service<
 
   static readonly layerMemory = Layer.effect(
     PersonsRepo,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const memory = yield* MemoryStorage
       return PersonsRepo.of({
         insert: (person) =>

@@ -28,14 +28,14 @@ export class Workspaces extends Context.Service<
 >()("@delivery/server/identity/Workspaces") {
   static readonly layer = Layer.effect(
     Workspaces,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const random = yield* SecureRandom.SecureRandom
       const storage = yield* Storage
       const repo = yield* WorkspacesRepo
       const members = yield* MembersRepo
       const events = yield* Events
 
-      const ofCaller = Effect.fnUntraced(function*() {
+      const ofCaller = Effect.fnUntraced(function* () {
         const { membership, principal } = yield* Caller
         if (principal.kind === "user") return (yield* repo.ofPerson(principal.id)).toSorted(byName)
         if (membership === undefined) return []
@@ -46,7 +46,7 @@ export class Workspaces extends Context.Service<
         Effect.fail(new Conflict({ message: `The slug "${slug}" is already in use.`, reason: "slug_in_use" }))
 
       return Workspaces.of({
-        me: Effect.gen(function*() {
+        me: Effect.gen(function* () {
           const { principal } = yield* Caller
           const workspaces = yield* ofCaller()
           return { ...principal, workspaces }
@@ -54,54 +54,71 @@ export class Workspaces extends Context.Service<
 
         list: Effect.withSpan(Effect.suspend(ofCaller), "Workspaces.list"),
 
-        create: Effect.fn("Workspaces.create")(function*(input: CreateWorkspace) {
-          const { principal } = yield* Caller
-          if (principal.kind === "apiKey") {
-            return yield* new Forbidden({ message: "An account API key acts in its own workspace only." })
-          }
-          const now = timestamp(yield* Clock.currentTimeMillis)
-          const workspace: WorkspaceRow = {
-            id: yield* nextId<WorkspaceId>(),
-            slug: input.slug,
-            name: input.name,
-            createdAt: now,
-            updatedAt: now
-          }
-          yield* storage.transaction(Effect.gen(function*() {
-            yield* repo.insert(workspace)
-            yield* members.insert({
-              workspaceId: workspace.id,
-              personId: principal.id,
-              role: "owner",
-              active: true,
-              joinedAt: now
-            })
-            yield* events.record({ workspace, actor: principal }, {
-              kind: "workspace_created",
-              subject: subjectOf(workspace)
-            })
-          })).pipe(Effect.catchTag("UniqueViolation", slugInUse(input.slug)))
-          return { ...workspace, role: "owner" as const }
-        }, Effect.provideService(SecureRandom.SecureRandom, random)),
+        create: Effect.fn("Workspaces.create")(
+          function* (input: CreateWorkspace) {
+            const { principal } = yield* Caller
+            if (principal.kind === "apiKey") {
+              return yield* new Forbidden({
+                message: "An account API key acts in its own workspace only.",
+                reason: "account_key"
+              })
+            }
+            const now = timestamp(yield* Clock.currentTimeMillis)
+            const workspace: WorkspaceRow = {
+              id: yield* nextId<WorkspaceId>(),
+              slug: input.slug,
+              name: input.name,
+              createdAt: now,
+              updatedAt: now
+            }
+            yield* storage
+              .transaction(
+                Effect.gen(function* () {
+                  yield* repo.insert(workspace)
+                  yield* members.insert({
+                    workspaceId: workspace.id,
+                    personId: principal.id,
+                    role: "owner",
+                    active: true,
+                    joinedAt: now
+                  })
+                  yield* events.record(
+                    { workspace, actor: principal },
+                    {
+                      kind: "workspace_created",
+                      subject: subjectOf(workspace)
+                    }
+                  )
+                })
+              )
+              .pipe(Effect.catchTag("UniqueViolation", slugInUse(input.slug)))
+            return { ...workspace, role: "owner" as const }
+          },
+          Effect.provideService(SecureRandom.SecureRandom, random)
+        ),
 
-        get: Effect.gen(function*() {
+        get: Effect.gen(function* () {
           const { workspace } = yield* anyRole
           return { ...(yield* repo.find(workspace.id))!, role: workspace.role }
         }).pipe(Effect.withSpan("Workspaces.get")),
 
-        update: Effect.fn("Workspaces.update")(function*(input: UpdateWorkspace) {
+        update: Effect.fn("Workspaces.update")(function* (input: UpdateWorkspace) {
           const by = yield* atLeast("admin")
-          return yield* storage.transaction(Effect.gen(function*() {
-            yield* repo.lock(by.workspace.id)
-            const before = (yield* repo.find(by.workspace.id))!
-            const changed = { ...before, ...input }
-            const changes = changesBetween(before, changed, "slug", "name")
-            if (changes.length === 0) return { ...before, role: by.workspace.role }
-            const after = { ...changed, updatedAt: yield* nextUpdate(before) }
-            yield* repo.update(after)
-            yield* events.record(by, { kind: "workspace_updated", subject: subjectOf(after), changes })
-            return { ...after, role: by.workspace.role }
-          })).pipe(Effect.catchTag("UniqueViolation", slugInUse(input.slug ?? "")))
+          return yield* storage
+            .transaction(
+              Effect.gen(function* () {
+                yield* repo.lock(by.workspace.id)
+                const before = (yield* repo.find(by.workspace.id))!
+                const changed = { ...before, ...input }
+                const changes = changesBetween(before, changed, "slug", "name")
+                if (changes.length === 0) return { ...before, role: by.workspace.role }
+                const after = { ...changed, updatedAt: yield* nextUpdate(before) }
+                yield* repo.update(after)
+                yield* events.record(by, { kind: "workspace_updated", subject: subjectOf(after), changes })
+                return { ...after, role: by.workspace.role }
+              })
+            )
+            .pipe(Effect.catchTag("UniqueViolation", slugInUse(input.slug ?? "")))
         })
       })
     })

@@ -34,17 +34,21 @@ export class WorkspacesRepo extends Context.Service<
 >()("@delivery/server/identity/WorkspacesRepo") {
   static readonly layerSql = Layer.effect(
     WorkspacesRepo,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const columns = sql.literal(`w.id, w.slug, w.name, w.created_at as "createdAt", w.updated_at as "updatedAt"`)
       return WorkspacesRepo.of({
         insert: (workspace) =>
-          failOnDuplicate(Effect.asVoid(sql`insert into workspaces (id, slug, name, created_at, updated_at)
+          failOnDuplicate(
+            Effect.asVoid(sql`insert into workspaces (id, slug, name, created_at, updated_at)
             values (${workspace.id}, ${workspace.slug}, ${workspace.name}, ${date(workspace.createdAt)},
-              ${date(workspace.updatedAt)})`)),
+              ${date(workspace.updatedAt)})`)
+          ),
         update: (workspace) =>
-          failOnDuplicate(Effect.asVoid(sql`update workspaces set slug = ${workspace.slug}, name = ${workspace.name},
-            updated_at = ${date(workspace.updatedAt)} where id = ${workspace.id}`)),
+          failOnDuplicate(
+            Effect.asVoid(sql`update workspaces set slug = ${workspace.slug}, name = ${workspace.name},
+            updated_at = ${date(workspace.updatedAt)} where id = ${workspace.id}`)
+          ),
         find: (id) =>
           sql<SqlRow>`select ${columns} from workspaces w where w.id = ${id}`.pipe(
             Effect.map((rows) => rows.map(readRow)[0]),
@@ -64,7 +68,7 @@ export class WorkspacesRepo extends Context.Service<
 
   static readonly layerMemory = Layer.effect(
     WorkspacesRepo,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const memory = yield* MemoryStorage
       const put = (workspace: WorkspaceRow) =>
         memory.write((database) => {

@@ -2,6 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Option } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { Settings } from "../Config.ts"
+import { maxMessageSize } from "./Sql.ts"
 import { EmbeddedDatabase, type EmbeddedDatabaseError } from "./EmbeddedDatabase.ts"
 
 /** How many statements a connection keeps prepared; more than the service has. */
@@ -20,9 +21,11 @@ export const layerDatabase = Layer.unwrap(
           maxConnections: databasePool,
           applicationName: "delivery",
           preparedStatementCacheSize,
+          maxMessageSize,
           // Pipelines statements of several requests over one connection, few enough that a slow one holds up few.
           multiplex: true,
           multiplexConcurrency: 4
         })
-    }))
+    })
+  )
 )

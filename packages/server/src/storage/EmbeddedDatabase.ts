@@ -5,6 +5,7 @@ import type { SqlClient } from "effect/sql"
 import { resolve } from "node:path"
 import { DataDirLock } from "./DataDirLock.ts"
 import { EmbeddedBackend } from "./EmbeddedBackend.ts"
+import { maxMessageSize } from "./Sql.ts"
 
 /** The embedded database did not start. The message is one line and names the directory. */
 export class EmbeddedDatabaseError extends Schema.TaggedError<EmbeddedDatabaseError>()("EmbeddedDatabaseError", {
@@ -70,7 +71,8 @@ const make = Effect.fnUntraced(function* (
       ssl: false,
       maxConnections: options.maxConnections ?? 10,
       multiplex: true,
-      multiplexConcurrency: 4
+      multiplexConcurrency: 4,
+      maxMessageSize
     }),
     failure(where)
   )

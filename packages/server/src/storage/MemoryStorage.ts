@@ -55,16 +55,14 @@ export class MemoryStorage extends Context.Service<
   {
     readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     readonly read: <A>(read: (database: MemoryDatabase) => A) => Effect.Effect<A>
-    readonly write: <A, E = never>(
-      write: (database: MemoryDatabase) => Effect.Effect<A, E>
-    ) => Effect.Effect<A, E>
+    readonly write: <A, E = never>(write: (database: MemoryDatabase) => Effect.Effect<A, E>) => Effect.Effect<A, E>
     /** Calls back with each notice of a transaction that was kept, until the scope closes. */
     readonly listen: (onNotice: (notice: string) => void) => Effect.Effect<void, never, Scope.Scope>
   }
 >()("@delivery/server/storage/MemoryStorage") {
   static readonly layer = Layer.effect(
     MemoryStorage,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const kept = new MemoryDatabase({})
       const turn = yield* Semaphore.make(1)
       const listeners = new Set<(notice: string) => void>()
@@ -77,12 +75,14 @@ export class MemoryStorage extends Context.Service<
               outer.tables = snapshot.tables
               if (outer !== kept) outer.notices = [...outer.notices, ...snapshot.notices]
               else for (const notice of snapshot.notices) for (const listener of listeners) listener(notice)
-            }))
+            })
+          )
         })
 
       const transaction = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
         Effect.flatMap(Current, (current) =>
-          current === undefined ? turn.withPermits(1)(within(kept, effect)) : within(current, effect))
+          current === undefined ? turn.withPermits(1)(within(kept, effect)) : within(current, effect)
+        )
 
       return MemoryStorage.of({
         transaction,

@@ -19,7 +19,8 @@ export const failOnDuplicate = <A, R>(
   Effect.catchTag(effect, "SqlError", (error) =>
     error.reason._tag === "UniqueViolation"
       ? Effect.fail(new UniqueViolation({ constraint: error.reason.constraint }))
-      : Effect.die(error))
+      : Effect.die(error)
+  )
 
 /** A timestamp of the database as the contract writes it. */
 export const iso = (date: Date): string => date.toISOString()
@@ -30,3 +31,6 @@ export const isoOrNull = (date: Date | null): string | null => (date === null ? 
 export const date = (timestamp: string): Date => new Date(timestamp)
 
 export const dateOrNull = (timestamp: string | null): Date | null => (timestamp === null ? null : new Date(timestamp))
+
+/** Bytes of a message of the database: the finish of a run, at most 64 MiB, may come back as one row. */
+export const maxMessageSize = 72 * 1024 * 1024

@@ -16,7 +16,7 @@ export class Storage extends Context.Service<
   /** PostgreSQL or the embedded database. */
   static readonly layerSql = Layer.effect(
     Storage,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       return Storage.of({
         transaction: (effect) => dieOnSqlError(sql.withTransaction(effect)),
@@ -27,7 +27,7 @@ export class Storage extends Context.Service<
 
   static readonly layerMemory = Layer.effect(
     Storage,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const memory = yield* MemoryStorage
       return Storage.of({ transaction: memory.transaction, ping: Effect.void })
     })

@@ -18,11 +18,11 @@ export class Fixtures extends Context.Service<
 >()("@delivery/server/testing/Fixtures") {
   static readonly layer = Layer.effect(
     Fixtures,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { baseUrl } = yield* Settings
       const keys = yield* SigningKeys
       return Fixtures.of({
-        access: Effect.fnUntraced(function*({ number, workspaceId }, { expiresAt, scope, url }) {
+        access: Effect.fnUntraced(function* ({ number, workspaceId }, { expiresAt, scope, url }) {
           const token = yield* keys.sign({
             iss: baseUrl,
             aud: url,

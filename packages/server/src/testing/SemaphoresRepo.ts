@@ -117,7 +117,7 @@ export class SemaphoresRepo extends Context.Service<
       const call = (statement: Statement.Statement<{ readonly json: SqlTaken }>): Effect.Effect<Taken | NotOne> =>
         statement.pipe(
           Effect.map(([row]) => readTaken(row!.json)),
-          Effect.tap((taken) => (taken._tag === "Held" ? flushed : Effect.void)),
+          Effect.tap((taken) => (taken._tag === "Held" ? flushed() : Effect.void)),
           dieOnSqlError
         )
 
@@ -395,11 +395,11 @@ const shared = Effect.fnUntraced(function* <E>(effect: Effect.Effect<void, E>) {
       yield* Deferred.complete(waiting, effect)
     }
   }).pipe(Effect.forkScoped)
-  return Effect.suspend(() => {
-    const waiting = next
-    asked.openUnsafe()
-    return Deferred.await(waiting)
-  })
+  return () =>
+    Effect.suspend(() => {
+      asked.openUnsafe()
+      return Deferred.await(next)
+    })
 })
 
 /** The channel on which every server says which places no longer wait. */

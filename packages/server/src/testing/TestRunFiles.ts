@@ -1,4 +1,4 @@
-import { Conflict, type Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
+import { type Conflict, type Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { FileId } from "@delivery/domain/Ids"
 import { maxFileBytes, pathProblem, type StoredFile } from "@delivery/domain/testing/StoredFile"
@@ -10,7 +10,7 @@ import { type BlobNotFound, FileStore } from "../files/FileStore.ts"
 import { anyRole } from "../identity/Access.ts"
 import { Storage } from "../storage/Storage.ts"
 import { type RunBlob, TestRunFilesRepo } from "./TestRunFilesRepo.ts"
-import { TestRuns } from "./TestRuns.ts"
+import { notRunning, TestRuns } from "./TestRuns.ts"
 import { isRunning } from "./TestRunState.ts"
 import { TestRunsRepo } from "./TestRunsRepo.ts"
 
@@ -30,10 +30,7 @@ export interface OpenFile {
   readonly file: StoredFile
   readonly etag: string
   /** The bytes from `offset`. Fails where the file has been replaced since: open it again. */
-  readonly read: (
-    offset: number,
-    length: number
-  ) => Effect.Effect<Stream.Stream<Uint8Array>, BlobNotFound, Scope.Scope>
+  readonly read: (offset: number, length: number) => Effect.Effect<Stream.Stream<Uint8Array>, BlobNotFound, Scope.Scope>
 }
 
 /** Files of test runs (service document, Test runs; contract, section 6). */
@@ -51,16 +48,13 @@ export class TestRunFiles extends Context.Service<
       InvalidInput | NotFound | Forbidden | Conflict,
       Caller
     >
-    readonly open: (
-      run: number,
-      path: string
-    ) => Effect.Effect<OpenFile, InvalidInput | NotFound, Caller>
+    readonly open: (run: number, path: string) => Effect.Effect<OpenFile, InvalidInput | NotFound, Caller>
   }
 >()("@delivery/server/testing/TestRunFiles") {
   /** With the fibers that keep blobs in upload from lapsing, and delete those that did. */
   static readonly layer = Layer.effect(
     TestRunFiles,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const random = yield* SecureRandom.SecureRandom
       const storage = yield* Storage
       const store = yield* FileStore
@@ -72,30 +66,33 @@ export class TestRunFiles extends Context.Service<
       const discard = (blob: RunBlob) => Effect.andThen(store.delete(blob), repo.forget([blob.id]))
 
       /** Ends an upload that did not succeed. Its outcome may be unknown: a blob that a file has is left alone. */
-      const abandon = Effect.fnUntraced(function*(blob: RunBlob) {
+      const abandon = Effect.fnUntraced(function* (blob: RunBlob) {
         const isGarbage = (yield* repo.lapse(blob.id)) || !(yield* repo.isStored(blob.id))
         if (isGarbage) yield* discard(blob)
       })
 
-      const commit = Effect.fnUntraced(function*(blob: RunBlob, stored: Omit<StoredFile, "createdAt">) {
-        return yield* storage.transaction(Effect.gen(function*() {
-          const run = yield* runsRepo.lock(blob.runId)
-          const now = timestamp(yield* Clock.currentTimeMillis)
-          if (run === undefined || !isRunning(run, now)) {
-            return yield* new Conflict({ message: "The run is no longer running.", reason: "not_running" })
-          }
-          const file = { ...stored, createdAt: now }
-          const done = yield* repo.store({ ...file, blob })
-          if (done === undefined) return yield* Effect.die(new Error("The upload was not renewed in time."))
-          return { file, replaced: done.replaced }
-        }))
+      const commit = Effect.fnUntraced(function* (blob: RunBlob, stored: Omit<StoredFile, "createdAt">) {
+        return yield* storage.transaction(
+          Effect.gen(function* () {
+            const run = yield* runsRepo.lock(blob.runId)
+            const now = timestamp(yield* Clock.currentTimeMillis)
+            if (run === undefined || !isRunning(run, now)) return yield* notRunning
+            const file = { ...stored, createdAt: now }
+            const done = yield* repo.store({ ...file, blob })
+            if (done === undefined) return yield* Effect.die(new Error("The upload was not renewed in time."))
+            return { file, replaced: done.replaced }
+          })
+        )
       })
 
-      const write = Effect.fnUntraced(function*<E>(blob: RunBlob, { body, contentType, path }: FileUpload<E>, size: number) {
-        const written = yield* store.write(blob, ofSize(body, size), size)
-        const { file, replaced } = yield* Effect.uninterruptible(
-          commit(blob, { path, contentType: storableType(contentType), ...written })
-        )
+      const write = Effect.fnUntraced(function* <E>(
+        blob: RunBlob,
+        { body, contentType, path }: FileUpload<E>,
+        size: number
+      ) {
+        const { sha256 } = yield* store.write(blob, ofSize(body, size), size)
+        const stored = { path, size, contentType: storableType(contentType), sha256 }
+        const { file, replaced } = yield* Effect.uninterruptible(commit(blob, stored))
         // Otherwise left to the sweeper.
         if (replaced !== undefined) yield* Effect.ignoreCause(discard(replaced), { log: "Warn" })
         return { file, etag: etagOf(file), created: replaced === undefined }
@@ -103,15 +100,29 @@ export class TestRunFiles extends Context.Service<
 
       const renew = Effect.suspend(() => (inUpload.size === 0 ? Effect.void : repo.renew([...inUpload])))
 
-      const sweep = Effect.gen(function*() {
+      const sweep = Effect.gen(function* () {
         for (let swept = sweepBatch; swept === sweepBatch;) {
-          swept = yield* storage.transaction(Effect.gen(function*() {
-            const blobs = yield* repo.lapsed(sweepBatch)
-            if (blobs.length === 0) return 0
-            yield* Effect.forEach(blobs, store.delete, { discard: true })
-            yield* repo.forget(blobs.map((blob) => blob.id))
-            return blobs.length
-          }))
+          swept = yield* storage.transaction(
+            Effect.gen(function* () {
+              const blobs = yield* repo.lapsed(sweepBatch)
+              if (blobs.length === 0) return 0
+              const [deleted, failed] = yield* Effect.partition(blobs, (blob) =>
+                store.delete(blob).pipe(
+                  Effect.as(blob.id),
+                  Effect.catchCause((cause) =>
+                    Effect.andThen(
+                      Effect.logWarning("A lapsed upload could not be deleted.", cause),
+                      Effect.fail(blob.id)
+                    )
+                  )
+                )
+              )
+              yield* repo.forget(deleted)
+              // Tried again later, so that it holds nothing else up.
+              if (failed.length > 0) yield* repo.renew(failed)
+              return blobs.length
+            })
+          )
         }
       })
 
@@ -127,7 +138,7 @@ export class TestRunFiles extends Context.Service<
       )
 
       return TestRunFiles.of({
-        upload: Effect.fn("TestRunFiles.upload")(function*<E>(upload: FileUpload<E>) {
+        upload: Effect.fn("TestRunFiles.upload")(function* <E>(upload: FileUpload<E>) {
           yield* checkPath(upload.path)
           const size = yield* declaredSize(upload.contentLength)
           const { access, run } = yield* runs.publishing(upload.run)
@@ -137,7 +148,10 @@ export class TestRunFiles extends Context.Service<
             workspaceId: access.workspace.id
           }
           return yield* Effect.acquireUseRelease(
-            Effect.andThen(repo.reserve(blob), Effect.sync(() => inUpload.add(blob.id))),
+            Effect.andThen(
+              repo.reserve(blob),
+              Effect.sync(() => inUpload.add(blob.id))
+            ),
             () => write(blob, upload, size),
             (_, exit) => {
               inUpload.delete(blob.id)
@@ -146,7 +160,7 @@ export class TestRunFiles extends Context.Service<
           )
         }),
 
-        open: Effect.fn("TestRunFiles.open")(function*(run: number, path: string) {
+        open: Effect.fn("TestRunFiles.open")(function* (run: number, path: string) {
           yield* checkPath(path)
           const { workspace } = yield* anyRole
           const found = yield* repo.find(workspace.id, run, path)

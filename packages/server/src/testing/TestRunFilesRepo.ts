@@ -18,7 +18,7 @@ export interface TestRunFile extends StoredFile {
 }
 
 /** How long a blob may be in upload, in seconds, unless that is renewed. */
-export const blobLeaseSeconds = 15
+const blobLeaseSeconds = 15
 
 /**
  * Stores the files of runs. A blob is visible once a file has it. Until then it is pending, from before its first byte
@@ -35,9 +35,7 @@ export class TestRunFilesRepo extends Context.Service<
      * Makes the file visible and its blob no longer pending; a file with its path is replaced, and the blob of that is
      * pending and lapsed from then on. Undefined where the blob had lapsed and is gone.
      */
-    readonly store: (
-      file: TestRunFile
-    ) => Effect.Effect<{ readonly replaced: RunBlob | undefined } | undefined>
+    readonly store: (file: TestRunFile) => Effect.Effect<{ readonly replaced: RunBlob | undefined } | undefined>
     readonly find: (workspaceId: WorkspaceId, run: number, path: string) => Effect.Effect<TestRunFile | undefined>
     /** Whether a file has the blob. */
     readonly isStored: (id: FileId) => Effect.Effect<boolean>
@@ -51,7 +49,7 @@ export class TestRunFilesRepo extends Context.Service<
 >()("@delivery/server/testing/TestRunFilesRepo") {
   static readonly layerSql = Layer.effect(
     TestRunFilesRepo,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const lease = sql.literal(`now() + interval '${blobLeaseSeconds} seconds'`)
       const pending = sql.literal(`id, workspace_id as "workspaceId", run_id as "runId"`)
@@ -113,23 +111,24 @@ export class TestRunFilesRepo extends Context.Service<
         lapsed: (limit) =>
           sql<RunBlob>`select ${pending} from pending_blobs where lapses_at <= now() order by lapses_at
             limit ${sql.literal(String(limit))} for update skip locked`.pipe(dieOnSqlError),
-        forget: (ids) =>
-          dieOnSqlError(Effect.asVoid(sql`delete from pending_blobs where id = any(${uuids(ids)})`))
+        forget: (ids) => dieOnSqlError(Effect.asVoid(sql`delete from pending_blobs where id = any(${uuids(ids)})`))
       })
     })
   )
 
   static readonly layerMemory = Layer.effect(
     TestRunFilesRepo,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const memory = yield* MemoryStorage
       const write = <A>(write: (database: MemoryDatabase, now: number) => A): Effect.Effect<A> =>
         Effect.flatMap(Clock.currentTimeMillis, (now) =>
-          memory.write((database) => Effect.sync(() => write(database, now))))
+          memory.write((database) => Effect.sync(() => write(database, now)))
+        )
       const lease = blobLeaseSeconds * 1000
 
       return TestRunFilesRepo.of({
-        reserve: (blob) => write((database, now) => pendingOf(database).set(blob.id, { ...blob, lapsesAt: now + lease })),
+        reserve: (blob) =>
+          write((database, now) => pendingOf(database).set(blob.id, { ...blob, lapsesAt: now + lease })),
         renew: (ids) =>
           write((database, now) => {
             for (const id of ids) {
@@ -153,7 +152,8 @@ export class TestRunFilesRepo extends Context.Service<
               .find((run) => run.workspaceId === workspaceId && run.number === number)
             return run === undefined ? undefined : filesOf(database).get(`${run.id}/${path}`)
           }),
-        isStored: (id) => memory.read((database) => filesOf(database).find((file) => file.blob.id === id) !== undefined),
+        isStored: (id) =>
+          memory.read((database) => filesOf(database).find((file) => file.blob.id === id) !== undefined),
         lapse: (id) =>
           write((database, now) => {
             const blob = pendingOf(database).get(id)
@@ -165,7 +165,7 @@ export class TestRunFilesRepo extends Context.Service<
           write((database, now) =>
             pendingOf(database)
               .filter((blob) => blob.lapsesAt <= now)
-              .sort((a, b) => a.lapsesAt - b.lapsesAt)
+              .toSorted((a, b) => a.lapsesAt - b.lapsesAt)
               .slice(0, limit)
               .map(({ id, runId, workspaceId }) => ({ id, runId, workspaceId }))
           ),
@@ -196,7 +196,6 @@ const readRow = ({ blobId, createdAt, runId, workspaceId, ...row }: SqlRow): Tes
 })
 
 const filesOf = (database: MemoryDatabase) => database.table<TestRunFile>("test_run_files")
-const pendingOf = (database: MemoryDatabase) =>
-  database.table<RunBlob & { readonly lapsesAt: number }>("pending_blobs")
+const pendingOf = (database: MemoryDatabase) => database.table<RunBlob & { readonly lapsesAt: number }>("pending_blobs")
 
 const keyOf = (file: TestRunFile): string => `${file.blob.runId}/${file.path}`

@@ -12,7 +12,9 @@ interface Stateful {
 export const isRunning = (run: Stateful, now: Timestamp): boolean => run.state === "running" && run.expiresAt > now
 
 /** What a run becomes when its time is up. */
-export const expired = <Run extends Stateful & { readonly cleanup: Cleanup | null; readonly finishedAt: Timestamp | null }>(
+export const expired = <
+  Run extends Stateful & { readonly cleanup: Cleanup | null; readonly finishedAt: Timestamp | null }
+>(
   run: Run
 ): Run => ({
   ...run,

@@ -11,7 +11,7 @@ import {
   type TestRunPage,
   type TestRunSummary
 } from "@delivery/domain/testing/TestRun"
-import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
+import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Deployments } from "../catalog/Deployments.ts"
@@ -50,18 +50,14 @@ export class TestRuns extends Context.Service<
     /** The run that the caller publishes and that still runs: `Forbidden` by another, then `Conflict` `not_running`. */
     readonly publishing: (
       number: number
-    ) => Effect.Effect<
-      { readonly access: Access; readonly run: ShownTestRun },
-      NotFound | Forbidden | Conflict,
-      Caller
-    >
+    ) => Effect.Effect<{ readonly access: Access; readonly run: ShownTestRun }, NotFound | Forbidden | Conflict, Caller>
     /** Ends the runs that are overdue. */
     readonly expire: Effect.Effect<void>
   }
 >()("@delivery/server/testing/TestRuns") {
   static readonly layer = Layer.effect(
     TestRuns,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const random = yield* SecureRandom.SecureRandom
       const { baseUrl, runLimitMillis } = yield* Settings
       const repo = yield* TestRunsRepo
@@ -76,12 +72,15 @@ export class TestRuns extends Context.Service<
         { expiresAt: _, publisher: __, workspaceId: ___, ...run }: ShownTestRun
       ): TestRunSummary => ({ ...run, url: urlOf(workspace.slug, run.number) })
 
-      const publishing = Effect.fnUntraced(function*(number: number) {
+      const publishing = Effect.fnUntraced(function* (number: number) {
         const access = yield* atLeast("member")
         const run = yield* repo.find(access.workspace.id, number)
         if (run === undefined) return yield* NotFound.of("test run")
         if (!isSameActor(run.publisher, access.actor)) {
-          return yield* new Forbidden({ message: "Only the publisher of the run may do this." })
+          return yield* new Forbidden({
+            message: "Only the publisher of the run may do this.",
+            reason: "not_publisher"
+          })
         }
         if (!isRunning(run, yield* now)) return yield* notRunning
         return { access, run }
@@ -90,7 +89,7 @@ export class TestRuns extends Context.Service<
       return TestRuns.of({
         publishing,
 
-        list: Effect.fn("TestRuns.list")(function*({ cursor, environment, mine, product, ...filter }: TestRunQuery) {
+        list: Effect.fn("TestRuns.list")(function* ({ cursor, environment, mine, product, ...filter }: TestRunQuery) {
           const access = yield* anyRole
           const workspaceId = access.workspace.id
           const found = yield* repo.list(
@@ -108,64 +107,71 @@ export class TestRuns extends Context.Service<
           return { runs, nextCursor: found.length > runsPageSize ? (runs.at(-1)?.number ?? null) : null }
         }),
 
-        start: Effect.fn("TestRuns.start")(function*(input: StartTestRun) {
-          const access = yield* atLeast("member")
-          const { workspace } = access
-          const { deployment, environment, product } = yield* deployments.target(
-            workspace.id,
-            input.product,
-            input.environment
-          )
-          if (product.archived || environment.archived) {
-            return yield* new Conflict({
-              message: `The ${product.archived ? "product" : "environment"} is archived.`,
-              reason: "archived"
-            })
-          }
-          if (deployment === undefined) {
-            return yield* new Conflict({
-              message: "The product has no deployment in the environment.",
-              reason: "not_deployed"
-            })
-          }
+        start: Effect.fn("TestRuns.start")(
+          function* (input: StartTestRun) {
+            const access = yield* atLeast("member")
+            const { workspace } = access
+            const { deployment, environment, product } = yield* deployments.target(
+              workspace.id,
+              input.product,
+              input.environment
+            )
+            if (product.archived || environment.archived) {
+              return yield* new Conflict({
+                message: `The ${product.archived ? "product" : "environment"} is archived.`,
+                reason: "archived"
+              })
+            }
+            if (deployment === undefined) {
+              return yield* new Conflict({
+                message: "The product has no deployment in the environment.",
+                reason: "not_deployed"
+              })
+            }
 
-          const id = yield* nextId<TestRunId>()
-          const token = yield* makeToken("stk_")
-          const scopeKey = Buffer.from(yield* random.randomBytes(8)).toString("hex")
-          const fixtureUrl = input.fixtureUrl ?? deployment.fixtureUrl
-          const millis = yield* Clock.currentTimeMillis
-          const expiresAt = timestamp(millis + runLimitMillis)
-          const { number, scope } = yield* repo.start(
-            {
-              id,
-              workspaceId: workspace.id,
-              productId: product.id,
-              environmentId: environment.id,
-              publisher: access.actor,
-              baseUrl: input.baseUrl,
-              deploymentBaseUrl: deployment.baseUrl,
-              deploymentVersion: deployment.version,
-              git: input.git,
-              machine: input.machine,
-              selection: input.selection,
-              tokenHash: hashToken(token),
-              fixture: fixtureUrl === null ? null : { url: fixtureUrl, scopeKey },
-              startedAt: timestamp(millis),
-              expiresAt
-            },
-            yield* events.make(access, { kind: "run_started", subject: { type: "run", id, label: "", path: "" } })
-          )
-          return {
-            number,
-            url: urlOf(workspace.slug, number),
-            fixture: scope === null || fixtureUrl === null
-              ? null
-              : yield* fixtures.access({ workspaceId: workspace.id, number }, { scope, url: fixtureUrl, expiresAt }),
-            semaphores: { url: `${baseUrl}/v1/workspaces/${workspace.slug}/semaphores`, token, expiresAt }
-          }
-        }, Effect.provideService(SecureRandom.SecureRandom, random)),
+            const id = yield* nextId<TestRunId>()
+            const token = yield* makeToken("stk_")
+            const scopeKey = Buffer.from(yield* random.randomBytes(8)).toString("hex")
+            const fixtureUrl = input.fixtureUrl ?? deployment.fixtureUrl
+            const millis = yield* Clock.currentTimeMillis
+            const expiresAt = timestamp(millis + runLimitMillis)
+            const { number, scope } = yield* repo.start(
+              {
+                id,
+                workspaceId: workspace.id,
+                productId: product.id,
+                environmentId: environment.id,
+                publisher: access.actor,
+                baseUrl: input.baseUrl,
+                deploymentBaseUrl: deployment.baseUrl,
+                deploymentVersion: deployment.version,
+                git: input.git,
+                machine: input.machine,
+                selection: input.selection,
+                tokenHash: hashToken(token),
+                fixture: fixtureUrl === null ? null : { url: fixtureUrl, scopeKey },
+                startedAt: timestamp(millis),
+                expiresAt
+              },
+              yield* events.make(access, { kind: "run_started", subject: { type: "run", id, label: "", path: "" } })
+            )
+            return {
+              number,
+              url: urlOf(workspace.slug, number),
+              fixture:
+                scope === null || fixtureUrl === null
+                  ? null
+                  : yield* fixtures.access(
+                      { workspaceId: workspace.id, number },
+                      { scope, url: fixtureUrl, expiresAt }
+                    ),
+              semaphores: { url: `${baseUrl}/v1/workspaces/${workspace.slug}/semaphores`, token, expiresAt }
+            }
+          },
+          Effect.provideService(SecureRandom.SecureRandom, random)
+        ),
 
-        get: Effect.fn("TestRuns.get")(function*(number: number) {
+        get: Effect.fn("TestRuns.get")(function* (number: number) {
           const access = yield* anyRole
           const found = yield* repo.find(access.workspace.id, number)
           if (found === undefined) return yield* NotFound.of("test run")
@@ -178,7 +184,7 @@ export class TestRuns extends Context.Service<
           }
         }),
 
-        finish: Effect.fn("TestRuns.finish")(function*(number: number, report: FinishTestRun) {
+        finish: Effect.fn("TestRuns.finish")(function* (number: number, report: FinishTestRun) {
           const tests = report.tests.map(recordTest)
           // Ids that differ in what cannot be stored become equal.
           if (new Set(tests.map((test) => test.caseId)).size < tests.length) {
@@ -189,11 +195,14 @@ export class TestRuns extends Context.Service<
             ...outcome(report, tests),
             durationMs: report.durationMs,
             finishedAt: yield* now,
-            cleanup: run.cleanup === null ? null : {
-              status: report.cleanup?.status ?? ("incomplete" as const),
-              deleted: report.cleanup?.deleted ?? null,
-              remaining: report.cleanup?.remaining ?? null
-            }
+            cleanup:
+              run.cleanup === null
+                ? null
+                : {
+                    status: report.cleanup?.status ?? ("incomplete" as const),
+                    deleted: report.cleanup?.deleted ?? null,
+                    remaining: report.cleanup?.remaining ?? null
+                  }
           }
           const event = yield* events.make(access, {
             kind: finished.state === "finished" ? "run_finished" : "run_interrupted",
@@ -201,13 +210,12 @@ export class TestRuns extends Context.Service<
             changes: finished.result === null ? [] : [{ field: "result", from: null, to: finished.result }]
           })
           if (!(yield* repo.finish(run.id, finished, tests, event))) return yield* notRunning
-          const cleanup = run.cleanup === null || finished.cleanup === null
-            ? null
-            : { ...run.cleanup, ...finished.cleanup }
+          const cleanup =
+            run.cleanup === null || finished.cleanup === null ? null : { ...run.cleanup, ...finished.cleanup }
           return summary(access, { ...run, ...finished, cleanup })
         }),
 
-        expire: Effect.gen(function*() {
+        expire: Effect.gen(function* () {
           for (let expired = expiryBatch; expired === expiryBatch;) {
             const ids = yield* Effect.replicateEffect(nextId<EventId>(), expiryBatch)
             expired = (yield* repo.expire(yield* now, ids)).length
@@ -221,6 +229,7 @@ export class TestRuns extends Context.Service<
 /** How many runs one statement ends. */
 const expiryBatch = 100
 
-const notRunning = Effect.suspend(() =>
+/** What a call that needs a running run fails with. */
+export const notRunning = Effect.suspend(() =>
   Effect.fail(new Conflict({ message: "The run is no longer running.", reason: "not_running" }))
 )

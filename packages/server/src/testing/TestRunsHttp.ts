@@ -9,7 +9,7 @@ import { TestRuns } from "./TestRuns.ts"
 
 /** Handlers of test runs and their files. */
 export const TestRunsHttp = HttpApiBuilder.group(DeliveryApi, "testRuns", (handlers) =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const runs = yield* TestRuns
     const files = yield* TestRunFiles
     return handlers
@@ -28,14 +28,17 @@ export const TestRunsHttp = HttpApiBuilder.group(DeliveryApi, "testRuns", (handl
           }),
           ({ created, etag, file }) =>
             HttpServerResponse.jsonUnsafe(file, { status: created ? 201 : 200, headers: { etag } })
-        ))
+        )
+      )
       .handle("download", ({ headers, params, request }) =>
         files.open(params.run, params.path).pipe(
           Effect.flatMap((open) => download(open, headers, request.method === "HEAD")),
           Effect.retry({ while: (error) => error._tag === "BlobNotFound", times: 3 }),
           Effect.catchTag("BlobNotFound", Effect.die)
-        ))
-  }))
+        )
+      )
+  })
+)
 
 interface Conditions {
   readonly range?: string
@@ -48,7 +51,7 @@ const isActive = (contentType: string): boolean => /html|svg|xml|xsl/i.test(cont
 
 const httpDate = (timestamp: Timestamp): string => new Date(timestamp).toUTCString()
 
-const download = Effect.fnUntraced(function*({ etag, file, read }: OpenFile, conditions: Conditions, isHead: boolean) {
+const download = Effect.fnUntraced(function* ({ etag, file, read }: OpenFile, conditions: Conditions, isHead: boolean) {
   const lastModified = httpDate(file.createdAt)
   const headers = {
     etag,
@@ -61,9 +64,10 @@ const download = Effect.fnUntraced(function*({ etag, file, read }: OpenFile, con
   if (isKnown(conditions["if-none-match"], etag)) return HttpServerResponse.empty({ status: 304, headers })
 
   // Ranges are of GET alone, and of the file that the client has begun to read.
-  const range = isHead || !isUnchanged(conditions["if-range"], etag, lastModified)
-    ? requestedRange(undefined, file.size)
-    : requestedRange(conditions.range, file.size)
+  const range =
+    isHead || !isUnchanged(conditions["if-range"], etag, lastModified)
+      ? requestedRange(undefined, file.size)
+      : requestedRange(conditions.range, file.size)
   if (range.kind === "unsatisfiable") {
     const message = `The file has ${file.size} bytes; the range is beyond its end.`
     return HttpServerResponse.jsonUnsafe(
@@ -77,9 +81,10 @@ const download = Effect.fnUntraced(function*({ etag, file, read }: OpenFile, con
     status: range.kind === "part" ? 206 : 200,
     contentType: file.contentType,
     contentLength: length,
-    headers: range.kind === "part"
-      ? { ...headers, "content-range": `bytes ${offset}-${offset + length - 1}/${file.size}` }
-      : headers
+    headers:
+      range.kind === "part"
+        ? { ...headers, "content-range": `bytes ${offset}-${offset + length - 1}/${file.size}` }
+        : headers
   }
   if (isHead) return HttpServerResponse.stream(Stream.empty, options)
   return HttpServerResponse.stream(yield* read(offset, length), options)

@@ -125,7 +125,7 @@ export class TestRunsRepo extends Context.Service<
 >()("@delivery/server/testing/TestRunsRepo") {
   static readonly layerSql = Layer.effect(
     TestRunsRepo,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const columns = sql.literal(`r.id, r.workspace_id as "workspaceId", r.number, r.state, r.result, r.error,
         r.total, r.passed, r.flaky, r.failed, r.skipped, r.pass_rate as "passRate",
@@ -183,12 +183,10 @@ export class TestRunsRepo extends Context.Service<
               from counted
               returning number, fixture_scope as scope
             ), told as (
-              ${
-            insertEvent(sql, event, "started", {
-              label: `'${runLabel}' || started.number`,
-              path: `'${runPath}' || started.number`
-            })
-          }
+              ${insertEvent(sql, event, "started", {
+                label: `'${runLabel}' || started.number`,
+                path: `'${runPath}' || started.number`
+              })}
             )
             select number, scope from started`.pipe(Effect.flatMap(theOne), dieOnSqlError),
 
@@ -279,15 +277,19 @@ export class TestRunsRepo extends Context.Service<
           const always = conditions(workspaceId, filter)
           const q = filter.q
           // Each part of `q` has its own index to go by; together they would have none.
-          const ids = q === undefined
-            ? page(always, limit)
-            : sql`(${page([...always, sql`r.search like ${`%${escapeLike(searchPart(q))}%`}`], limit)})
+          const ids =
+            q === undefined
+              ? page(always, limit)
+              : sql`(${page([...always, sql`r.search like ${`%${escapeLike(searchPart(q))}%`}`], limit)})
               union
               (${page([...always, sql`${sha} between ${foldSha(q)} and ${foldSha(q) + last}`], limit)})
               order by number desc limit ${sql.literal(String(limit))}`
           return sql<SqlRow>`select ${columns}, ${publisher}
             from (${ids}) as page join test_runs r on r.id = page.id ${joins}
-            order by r.number desc`.pipe(Effect.map((rows) => rows.map(readRun)), dieOnSqlError)
+            order by r.number desc`.pipe(
+            Effect.map((rows) => rows.map(readRun)),
+            dieOnSqlError
+          )
         },
 
         lock: (id) =>
@@ -302,7 +304,7 @@ export class TestRunsRepo extends Context.Service<
 
   static readonly layerMemory = Layer.effect(
     TestRunsRepo,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const memory = yield* MemoryStorage
       return TestRunsRepo.of({
         start: (run, event) =>
@@ -321,9 +323,10 @@ export class TestRunsRepo extends Context.Service<
                 state: "running",
                 result: null,
                 error: null,
-                cleanup: scope === null
-                  ? null
-                  : { scope, expiresAt: run.expiresAt, status: "pending", deleted: null, remaining: null },
+                cleanup:
+                  scope === null
+                    ? null
+                    : { scope, expiresAt: run.expiresAt, status: "pending", deleted: null, remaining: null },
                 durationMs: 0,
                 finishedAt: null
               })
@@ -391,7 +394,7 @@ export class TestRunsRepo extends Context.Service<
           memory.read((database) =>
             runsOf(database)
               .filter((run) => run.workspaceId === workspaceId && matches(run, filter))
-              .sort((a, b) => b.number - a.number)
+              .toSorted((a, b) => b.number - a.number)
               .slice(0, limit)
               .map((run) => show(database, run))
           ),
@@ -412,7 +415,12 @@ const last = "\u{10FFFF}"
 const escapeLike = (text: string): string => text.replaceAll(/[\\%_]/g, "\\$&")
 
 const column = <A>(rows: ReadonlyArray<A>, type: number, value: (row: A) => unknown): PgTypes.Parameter =>
-  Result.getOrThrow(PgTypes.array(rows.map((row) => value(row) ?? null), type))
+  Result.getOrThrow(
+    PgTypes.array(
+      rows.map((row) => value(row) ?? null),
+      type
+    )
+  )
 
 const texts = <A>(rows: ReadonlyArray<A>, value: (row: A) => string | null | undefined): PgTypes.Parameter =>
   column(rows, PgTypes.OID.text, value)
@@ -493,15 +501,16 @@ const readRun = (row: SqlRow): ShownTestRun => {
     git: { branch: row.gitBranch, sha: row.gitSha, dirty: row.gitDirty, subject: row.gitSubject },
     machine: { hostname: row.hostname, platform: row.platform },
     coverage: row.coverage,
-    cleanup: row.fixtureScope === null || row.cleanupStatus === null
-      ? null
-      : {
-        scope: row.fixtureScope,
-        expiresAt,
-        status: row.cleanupStatus,
-        deleted: row.cleanupDeleted,
-        remaining: row.cleanupRemaining
-      },
+    cleanup:
+      row.fixtureScope === null || row.cleanupStatus === null
+        ? null
+        : {
+            scope: row.fixtureScope,
+            expiresAt,
+            status: row.cleanupStatus,
+            deleted: row.cleanupDeleted,
+            remaining: row.cleanupRemaining
+          },
     publisher: { kind: row.actorKind, id: row.actorId } as ActorRef,
     publishedBy: readActor(row),
     startedAt: iso(row.startedAt),
@@ -537,18 +546,21 @@ const readTest = (row: SqlTest): RecordedTest => ({
   priority: row.priority,
   status: row.status,
   files: row.files,
-  attempts: row.attemptStatus === null || row.attemptStartedAt === null
-    ? []
-    : [{
-      number: 1,
-      retry: null,
-      status: row.attemptStatus,
-      durationMs: row.attemptDurationMs ?? 0,
-      startedAt: iso(row.attemptStartedAt),
-      errorMessage: row.attemptErrorMessage,
-      errorStack: row.attemptErrorStack,
-      files: row.attemptFiles ?? []
-    }]
+  attempts:
+    row.attemptStatus === null || row.attemptStartedAt === null
+      ? []
+      : [
+          {
+            number: 1,
+            retry: null,
+            status: row.attemptStatus,
+            durationMs: row.attemptDurationMs ?? 0,
+            startedAt: iso(row.attemptStartedAt),
+            errorMessage: row.attemptErrorMessage,
+            errorStack: row.attemptErrorStack,
+            files: row.attemptFiles ?? []
+          }
+        ]
 })
 
 /** A run as the memory keeps it: references instead of what they show. */
@@ -562,7 +574,10 @@ const runsOf = (database: MemoryDatabase) => database.table<MemoryRun>("test_run
 const testsOf = (database: MemoryDatabase) => database.table<ReadonlyArray<RecordedTest>>("test_run_tests")
 const eventsOf = (database: MemoryDatabase) => database.table<StoredEvent>("events")
 
-const show = (database: MemoryDatabase, { environmentId, productId, tokenHash: _, ...run }: MemoryRun): ShownTestRun => {
+const show = (
+  database: MemoryDatabase,
+  { environmentId, productId, tokenHash: _, ...run }: MemoryRun
+): ShownTestRun => {
   const product = database.table<ProductRow>("products").get(productId)
   const environment = database.table<EnvironmentRow>("environments").get(environmentId)
   if (product === undefined || environment === undefined) throw new Error("A run refers to what does not exist.")
@@ -581,7 +596,8 @@ const matches = (run: MemoryRun, filter: TestRunFilter): boolean =>
   (filter.result === undefined ||
     (filter.result === "flaky" ? run.state === "finished" && run.counts.flaky > 0 : run.result === filter.result)) &&
   (filter.q === undefined ||
-    searchText(run.git).includes(searchPart(filter.q)) || foldSha(run.git.sha).startsWith(foldSha(filter.q))) &&
+    searchText(run.git).includes(searchPart(filter.q)) ||
+    foldSha(run.git.sha).startsWith(foldSha(filter.q))) &&
   (filter.commit === undefined || foldSha(run.git.sha) === foldSha(filter.commit)) &&
   (filter.publisher === undefined || isSameActor(run.publisher, filter.publisher)) &&
   (filter.below === undefined || run.number < filter.below)

@@ -7,14 +7,7 @@ import { ProductsRepo } from "../../src/catalog/ProductsRepo.ts"
 import type { StoredEvent } from "../../src/events/EventsRepo.ts"
 import { addPerson, addWorkspace, assertHolds, eventsOf, minute, newId, unique } from "../identity/Scene.ts"
 import { onEachStorage } from "../support/Storages.ts"
-import {
-  addDeployment,
-  addEnvironment,
-  addProduct,
-  deploymentRow,
-  environmentRow,
-  productRow
-} from "./Rows.ts"
+import { addDeployment, addEnvironment, addProduct, deploymentRow, environmentRow, productRow } from "./Rows.ts"
 
 /** What no path, body or filter can name an object by. */
 const impossibleRefs = ["", " ", "Shop", "a b", "a--b", "-a", "shop/../x", "0197A1B2-0000-7000-8000-0000000000D1", "ü"]
@@ -22,7 +15,7 @@ const impossibleRefs = ["", " ", "Shop", "a b", "a--b", "-a", "shop/../x", "0197
 onEachStorage("Catalog repositories", (it) => {
   it.describe("ProductsRepo", () => {
     it.effect("finds a product of the workspace by slug and by id as it was stored", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const products = yield* ProductsRepo
         const [workspace, other] = [yield* addWorkspace(), yield* addWorkspace()]
         const product = yield* addProduct(workspace.id, {
@@ -42,10 +35,11 @@ onEachStorage("Catalog repositories", (it) => {
           assert.isUndefined(yield* find(workspace.id, newId()))
           for (const ref of impossibleRefs) assert.isUndefined(yield* find(workspace.id, ref), ref)
         }
-      }))
+      })
+    )
 
     it.effect("updates every field of one product", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const products = yield* ProductsRepo
         const { id } = yield* addWorkspace()
         const [product, other] = [yield* addProduct(id, { repository: "acme/shop" }), yield* addProduct(id)]
@@ -62,10 +56,11 @@ onEachStorage("Catalog repositories", (it) => {
         assert.deepStrictEqual(yield* products.find(id, product.id), changed)
         assert.isUndefined(yield* products.find(id, product.slug))
         assert.deepStrictEqual(yield* products.find(id, other.id), other)
-      }))
+      })
+    )
 
     it.effect("keeps a slug for one product of a workspace", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const products = yield* ProductsRepo
         const [workspace, elsewhere] = [yield* addWorkspace(), yield* addWorkspace()]
         const [product, other] = [
@@ -79,29 +74,32 @@ onEachStorage("Catalog repositories", (it) => {
         assert.deepStrictEqual(yield* products.find(workspace.id, other.id), other)
         yield* products.update(product)
         yield* addProduct(elsewhere.id, { slug: product.slug })
-      }))
+      })
+    )
 
     it.effect("lists the workspace's products, archived ones too", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const products = yield* ProductsRepo
         const [workspace, other] = [yield* addWorkspace(), yield* addWorkspace()]
         const rows = [yield* addProduct(workspace.id), yield* addProduct(workspace.id, { archivedAt: minute(1) })]
         yield* addProduct(other.id)
         assert.sameDeepMembers([...(yield* products.list(workspace.id))], rows)
         assert.deepStrictEqual(yield* products.list(newId<WorkspaceId>()), [])
-      }))
+      })
+    )
 
     it.effect("holds a product for one transaction at a time", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const { id } = yield* addWorkspace()
         const { slug } = yield* addProduct(id)
         yield* assertHolds((yield* ProductsRepo).lock(id, slug))
-      }))
+      })
+    )
   })
 
   it.describe("EnvironmentsRepo", () => {
     it.effect("finds an environment of the workspace by slug and by id as it was stored", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const environments = yield* EnvironmentsRepo
         const [workspace, other] = [yield* addWorkspace(), yield* addWorkspace()]
         const environment = yield* addEnvironment(workspace.id, {
@@ -121,10 +119,11 @@ onEachStorage("Catalog repositories", (it) => {
           assert.isUndefined(yield* find(workspace.id, newId()))
           for (const ref of impossibleRefs) assert.isUndefined(yield* find(workspace.id, ref), ref)
         }
-      }))
+      })
+    )
 
     it.effect("updates every field of one environment", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const environments = yield* EnvironmentsRepo
         const { id } = yield* addWorkspace()
         const [environment, other] = [yield* addEnvironment(id, { emoji: "🧪" }), yield* addEnvironment(id)]
@@ -141,10 +140,11 @@ onEachStorage("Catalog repositories", (it) => {
         assert.deepStrictEqual(yield* environments.find(id, environment.id), changed)
         assert.isUndefined(yield* environments.find(id, environment.slug))
         assert.deepStrictEqual(yield* environments.find(id, other.id), other)
-      }))
+      })
+    )
 
     it.effect("keeps a slug for one environment of a workspace", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const environments = yield* EnvironmentsRepo
         const [workspace, elsewhere] = [yield* addWorkspace(), yield* addWorkspace()]
         const [environment, other] = [
@@ -159,10 +159,11 @@ onEachStorage("Catalog repositories", (it) => {
         assert.deepStrictEqual(yield* environments.find(workspace.id, other.id), other)
         yield* environments.update(environment)
         yield* addEnvironment(elsewhere.id, { slug })
-      }))
+      })
+    )
 
     it.effect("lists the workspace's environments, archived ones too", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const environments = yield* EnvironmentsRepo
         const [workspace, other] = [yield* addWorkspace(), yield* addWorkspace()]
         const rows = [
@@ -172,19 +173,21 @@ onEachStorage("Catalog repositories", (it) => {
         yield* addEnvironment(other.id)
         assert.sameDeepMembers([...(yield* environments.list(workspace.id))], rows)
         assert.deepStrictEqual(yield* environments.list(newId<WorkspaceId>()), [])
-      }))
+      })
+    )
 
     it.effect("holds an environment for one transaction at a time", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const { id } = yield* addWorkspace()
         const { slug } = yield* addEnvironment(id)
         yield* assertHolds((yield* EnvironmentsRepo).lock(id, slug))
-      }))
+      })
+    )
   })
 
   it.describe("DeploymentsRepo", () => {
     /** A deployed pair in a workspace of its own. */
-    const deployed = Effect.gen(function*() {
+    const deployed = Effect.gen(function* () {
       const workspace = yield* addWorkspace()
       const product = yield* addProduct(workspace.id)
       const environment = yield* addEnvironment(workspace.id)
@@ -192,7 +195,7 @@ onEachStorage("Catalog repositories", (it) => {
       return { workspace, product, environment, deployment }
     })
 
-    const event = Effect.fnUntraced(function*(workspaceId: WorkspaceId) {
+    const event = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
       const stored: StoredEvent = {
         id: newId<EventId>(),
         workspaceId,
@@ -219,7 +222,7 @@ onEachStorage("Catalog repositories", (it) => {
     })
 
     it.effect("tells in one look-up what exists of product, environment and deployment", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const deployments = yield* DeploymentsRepo
         const { deployment, environment, product, workspace } = yield* deployed
         const foreign = yield* deployed
@@ -276,10 +279,11 @@ onEachStorage("Catalog repositories", (it) => {
         })
         const none = yield* deployments.target(workspace.id, id, alone.environment.id)
         assert.isUndefined(none.deployment)
-      }))
+      })
+    )
 
     it.effect("finds a deployment as it was stored", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const deployments = yield* DeploymentsRepo
         const { id } = yield* addWorkspace()
         const [product, environment] = [yield* addProduct(id), yield* addEnvironment(id)]
@@ -295,10 +299,11 @@ onEachStorage("Catalog repositories", (it) => {
         assert.deepStrictEqual(stateOf(found!), stateOf(row))
         const [listed] = yield* deployments.list(id, {})
         assert.deepStrictEqual(stateOf(listed!.deployment), stateOf(row))
-      }))
+      })
+    )
 
     it.effect("keeps a pair for one deployment until that is deleted", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const deployments = yield* DeploymentsRepo
         const { deployment, environment, product, workspace } = yield* deployed
         const again = deploymentRow(product, environment)
@@ -321,10 +326,11 @@ onEachStorage("Catalog repositories", (it) => {
         assert.isTrue(yield* deployments.delete(again.id, minute(3)))
         yield* addDeployment(product, environment)
         assert.isFalse(yield* deployments.delete(newId<DeploymentId>(), minute(4)))
-      }))
+      })
+    )
 
     it.effect("updates the state it was decided on, with its event", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const deployments = yield* DeploymentsRepo
         const { deployment, environment, product, workspace } = yield* deployed
         const other = yield* addDeployment(product, yield* addEnvironment(workspace.id))
@@ -348,10 +354,11 @@ onEachStorage("Catalog repositories", (it) => {
         expect((yield* deployments.target(workspace.id, product.slug, environment.slug)).product).toMatchObject({
           id: product.id
         })
-      }))
+      })
+    )
 
     it.effect("neither updates nor tells where another change came first or the deployment is gone", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const deployments = yield* DeploymentsRepo
         const { deployment, environment, product, workspace } = yield* deployed
         const first = { ...stateOf(deployment), version: "1", updatedAt: minute(1) }
@@ -369,10 +376,11 @@ onEachStorage("Catalog repositories", (it) => {
         const unknown = { ...first, id: newId<DeploymentId>() }
         assert.isFalse(yield* deployments.update(unknown, { ...second, id: unknown.id }, yield* event(workspace.id)))
         assert.lengthOf(yield* eventsOf(workspace), 1)
-      }))
+      })
+    )
 
     it.effect("lists the workspace's deployments by product and environment", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const deployments = yield* DeploymentsRepo
         const { id } = yield* addWorkspace()
         const [p1, p2] = [yield* addProduct(id, { archivedAt: minute(1) }), yield* addProduct(id)]
@@ -397,10 +405,11 @@ onEachStorage("Catalog repositories", (it) => {
           product: { id: p1.id, slug: p1.slug, name: p1.name, type: p1.type, archivedAt: minute(1) },
           environment: { id: e2.id, slug: e2.slug, name: e2.name, class: e2.class, emoji: null, archivedAt: minute(1) }
         })
-      }))
+      })
+    )
 
     it.effect("tells whether a deployment of the product has no base URL", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const deployments = yield* DeploymentsRepo
         const { environment, product, workspace } = yield* deployed
         const other = yield* addProduct(workspace.id)
@@ -411,6 +420,7 @@ onEachStorage("Catalog repositories", (it) => {
         assert.isTrue(yield* deployments.someWithoutBaseUrl(product.id))
         yield* deployments.delete(without.id, minute(1))
         assert.isFalse(yield* deployments.someWithoutBaseUrl(product.id))
-      }))
+      })
+    )
   })
 })

@@ -12,6 +12,7 @@ import type { ProductRow } from "../../src/catalog/ProductsRepo.ts"
 import {
   answer,
   as,
+  assertChain,
   everyRole,
   eventsOf,
   kindsOf,
@@ -24,26 +25,28 @@ import {
   whoMay
 } from "../identity/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
-import { addDeployment, addEnvironment, addProduct, assertChain } from "./Rows.ts"
+import { addDeployment, addEnvironment, addProduct } from "./Rows.ts"
 
 withServicesOnEachStorage("Deployments", (it, storageName) => {
   /** A workspace with a product and an environment that are not deployed yet. */
-  const makePair = Effect.fnUntraced(function*(fields: Partial<ProductRow> = {}) {
+  const makePair = Effect.fnUntraced(function* (fields: Partial<ProductRow> = {}) {
     const scene = yield* makeScene
     const product = yield* addProduct(scene.workspace.id, { name: "Shop", ...fields })
     const environment = yield* addEnvironment(scene.workspace.id, { name: "Staging", emoji: "🧪" })
     return { ...scene, product, environment }
   })
 
-  const makeDeployed = Effect.fnUntraced(function*(fields: Partial<ProductRow> = {}) {
+  const makeDeployed = Effect.fnUntraced(function* (fields: Partial<ProductRow> = {}) {
     const pair = yield* makePair(fields)
     const { environment, member, product } = pair
-    const deployment = yield* (yield* Deployments).create({
-      product: product.slug,
-      environment: environment.slug,
-      baseUrl: "https://shop.example",
-      version: "1"
-    }).pipe(as(member))
+    const deployment = yield* (yield* Deployments)
+      .create({
+        product: product.slug,
+        environment: environment.slug,
+        baseUrl: "https://shop.example",
+        version: "1"
+      })
+      .pipe(as(member))
     const update = (input: UpdateDeployment) =>
       Effect.flatMap(Deployments, (deployments) => deployments.update(product.slug, environment.slug, input)).pipe(
         as(member)
@@ -65,7 +68,7 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
   })
 
   it.effect("asks for roles before it looks for anything", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const deployments = yield* Deployments
       const scene = yield* makeScene
       const [product, environment] = [unique("unknown"), unique("unknown")]
@@ -80,10 +83,11 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
         membersAndUp
       )
       assert.deepStrictEqual(yield* whoMay(scene, deployments.delete(product, environment)), membersAndUp)
-    }))
+    })
+  )
 
   it.effect("deploys a product in an environment, by slug or id, and tells it", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const deployments = yield* Deployments
       for (const by of ["slug", "id"] as const) {
         const { environment, memberKey, product, viewer, workspace } = yield* makePair({ type: "website" })
@@ -92,9 +96,9 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
           fixtureUrl: "https://fixtures.example",
           version: "9fceb02"
         }
-        const made = yield* deployments.create({ product: product[by], environment: environment[by], ...target }).pipe(
-          as(memberKey)
-        )
+        const made = yield* deployments
+          .create({ product: product[by], environment: environment[by], ...target })
+          .pipe(as(memberKey))
         const at = yield* now
         assert.deepStrictEqual(made, {
           id: made.id,
@@ -117,10 +121,11 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
         )
         assert.deepStrictEqual(more, [])
       }
-    }))
+    })
+  )
 
   it.effect("needs a base URL for websites and APIs alone", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const deployments = yield* Deployments
       for (const type of ["website", "api", "app", "library", "service"] as const) {
         const { environment, member, product, workspace } = yield* makePair({ type })
@@ -130,7 +135,9 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
           if (type === "website" || type === "api") {
             const error = yield* Effect.flip(create)
             assert.strictEqual(error._tag, "InvalidInput")
-            assert.deepStrictEqual(error._tag === "InvalidInput" && error.issues.map((issue) => issue.path), [["baseUrl"]])
+            assert.deepStrictEqual(error._tag === "InvalidInput" && error.issues.map((issue) => issue.path), [
+              ["baseUrl"]
+            ])
             assert.deepStrictEqual(yield* eventsOf(workspace), [])
           } else {
             const made = yield* create
@@ -139,10 +146,11 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
           }
         }
       }
-    }))
+    })
+  )
 
   it.effect("names the field whose object does not exist", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const deployments = yield* Deployments
       const { environment, member, product } = yield* makePair()
       const foreign = yield* makePair()
@@ -151,39 +159,52 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
           Effect.flip(deployments.create({ product, environment }).pipe(as(member))),
           ({ _tag, message }) => `${_tag} ${message}`
         )
-      for (const ref of [unique("unknown"), newId(), foreign.product.id, foreign.product.slug, "No slug", environment.slug]) {
+      for (const ref of [
+        unique("unknown"),
+        newId(),
+        foreign.product.id,
+        foreign.product.slug,
+        "No slug",
+        environment.slug
+      ]) {
         assert.match(yield* create(ref, environment.slug), /^NotFound product:/)
       }
       for (const ref of [unique("unknown"), newId(), foreign.environment.id, "No slug", product.slug]) {
         assert.match(yield* create(product.slug, ref), /^NotFound environment:/)
       }
-    }))
+    })
+  )
 
   it.effect("refuses a second deployment of a pair and leaves no trace", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const deployments = yield* Deployments
       const { deployment, environment, get, member, product, workspace } = yield* makeDeployed()
       const again = deployments.create({ product: product.id, environment: environment.id, version: "2" })
       assert.strictEqual(yield* refusal(again.pipe(as(member))), "Conflict deployment_exists")
       assert.deepStrictEqual(yield* get, deployment)
       assert.deepStrictEqual(yield* kindsOf(workspace), ["deployment_created"])
-    }))
+    })
+  )
 
   it.effect("gives one of many who deploy a pair at once the deployment", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const deployments = yield* Deployments
       const { environment, member, product, workspace } = yield* makePair()
       const create = deployments.create({ product: product.slug, environment: environment.slug }).pipe(as(member))
-      const answers = yield* Effect.all(Array.from({ length: 8 }, () => answer(create)), { concurrency: "unbounded" })
-      assert.deepStrictEqual(
-        answers.toSorted(),
-        [...Array.from({ length: 7 }, () => "Conflict deployment_exists"), "ok"]
+      const answers = yield* Effect.all(
+        Array.from({ length: 8 }, () => answer(create)),
+        { concurrency: "unbounded" }
       )
+      assert.deepStrictEqual(answers.toSorted(), [
+        ...Array.from({ length: 7 }, () => "Conflict deployment_exists"),
+        "ok"
+      ])
       assert.deepStrictEqual(yield* kindsOf(workspace), ["deployment_created"])
-    }))
+    })
+  )
 
   it.effect("takes neither new deployments nor changes while product or environment is archived", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const deployments = yield* Deployments
       const products = yield* Products
       const environments = yield* Environments
@@ -214,62 +235,61 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
         yield* deployments.delete(product.slug, environment.slug).pipe(as(member))
         assert.strictEqual(yield* refusal(get), "NotFound")
       }
-    }))
+    })
+  )
 
   it.effect("finds only what is deployed in the workspace", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const deployments = yield* Deployments
       const { environment, member, product, workspace } = yield* makeDeployed()
       const foreign = yield* makeDeployed()
       const alone = yield* addProduct(workspace.id)
-      for (
-        const [p, e] of [
-          [alone.slug, environment.slug],
-          [unique("unknown"), environment.slug],
-          [product.slug, unique("unknown")],
-          [foreign.product.slug, foreign.environment.slug],
-          [foreign.product.id, foreign.environment.id],
-          [product.id, foreign.environment.id],
-          ["", ""],
-          ["No slug", environment.slug]
-        ] as const
-      ) {
-        for (
-          const call of [
-            deployments.get(p, e),
-            deployments.update(p, e, { version: "2" }),
-            deployments.update(p, e, { baseUrl: null }),
-            deployments.delete(p, e)
-          ]
-        ) {
+      for (const [p, e] of [
+        [alone.slug, environment.slug],
+        [unique("unknown"), environment.slug],
+        [product.slug, unique("unknown")],
+        [foreign.product.slug, foreign.environment.slug],
+        [foreign.product.id, foreign.environment.id],
+        [product.id, foreign.environment.id],
+        ["", ""],
+        ["No slug", environment.slug]
+      ] as const) {
+        for (const call of [
+          deployments.get(p, e),
+          deployments.update(p, e, { version: "2" }),
+          deployments.update(p, e, { baseUrl: null }),
+          deployments.delete(p, e)
+        ]) {
           const error = yield* Effect.flip(Effect.asVoid(call.pipe(as(member))))
           assert.deepStrictEqual([error._tag, error.message], ["NotFound", "The deployment does not exist."])
         }
       }
-    }))
+    })
+  )
 
   it.effect("changes the fields that are sent and tells them", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { deployment, environment, get, member, product, update, workspace } = yield* makeDeployed()
-      let expected = deployment
-      for (
-        const [input, change] of [
-          [
-            { baseUrl: "https://other.example" },
-            { field: "baseUrl", from: "https://shop.example", to: "https://other.example" }
-          ],
-          [
-            { fixtureUrl: "https://fixtures.example" },
-            { field: "fixtureUrl", from: null, to: "https://fixtures.example" }
-          ],
-          [{ fixtureUrl: null }, { field: "fixtureUrl", from: "https://fixtures.example", to: null }],
-          [{ baseUrl: null, version: "1" }, { field: "baseUrl", from: "https://other.example", to: null }]
-        ] as const
-      ) {
+      for (const [input, change] of [
+        [
+          { baseUrl: "https://other.example" },
+          { field: "baseUrl", from: "https://shop.example", to: "https://other.example" }
+        ],
+        [
+          { fixtureUrl: "https://fixtures.example" },
+          { field: "fixtureUrl", from: null, to: "https://fixtures.example" }
+        ],
+        [{ fixtureUrl: null }, { field: "fixtureUrl", from: "https://fixtures.example", to: null }],
+        [
+          { baseUrl: null, version: "1" },
+          { field: "baseUrl", from: "https://other.example", to: null }
+        ]
+      ] as const) {
+        const before = yield* get
         yield* TestClock.adjust("1 minute")
-        expected = { ...expected, ...input, updatedAt: yield* now }
-        assert.deepStrictEqual(yield* update(input), expected)
-        assert.deepStrictEqual(yield* get, expected)
+        const changed = yield* update(input)
+        assert.deepStrictEqual(changed, { ...before, ...input, updatedAt: yield* now })
+        assert.deepStrictEqual(yield* get, changed)
         const event = (yield* eventsOf(workspace)).at(-1)
         assert.strictEqual(event?.kind, "deployment_updated")
         assert.deepStrictEqual(event?.actor, member.principal)
@@ -278,34 +298,34 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
           [event?.subjectType, event?.subjectId, event?.subjectLabel, event?.subjectPath],
           ["deployment", deployment.id, "Shop in Staging", `deployments/${product.slug}/${environment.slug}`]
         )
-        assert.strictEqual(event?.createdAt, expected.updatedAt)
+        assert.strictEqual(event?.createdAt, changed.updatedAt)
       }
-    }))
+    })
+  )
 
   it.effect("moves versionUpdatedAt when the version changes, and only then", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { deployment, update } = yield* makeDeployed()
       let versionUpdatedAt = deployment.versionUpdatedAt
-      for (
-        const [input, moves] of [
-          [{ baseUrl: "https://other.example" }, false],
-          [{ version: "1", fixtureUrl: "https://fixtures.example" }, false],
-          [{ version: "2" }, true],
-          [{ version: "2" }, false],
-          [{ fixtureUrl: null }, false],
-          [{ version: null }, true],
-          [{ version: null, baseUrl: null }, false],
-          [{ version: "2", baseUrl: "https://shop.example" }, true]
-        ] as const
-      ) {
+      for (const [input, moves] of [
+        [{ baseUrl: "https://other.example" }, false],
+        [{ version: "1", fixtureUrl: "https://fixtures.example" }, false],
+        [{ version: "2" }, true],
+        [{ version: "2" }, false],
+        [{ fixtureUrl: null }, false],
+        [{ version: null }, true],
+        [{ version: null, baseUrl: null }, false],
+        [{ version: "2", baseUrl: "https://shop.example" }, true]
+      ] as const) {
         yield* TestClock.adjust("1 minute")
         if (moves) versionUpdatedAt = yield* now
         assert.strictEqual((yield* update(input)).versionUpdatedAt, versionUpdatedAt, JSON.stringify(input))
       }
-    }))
+    })
+  )
 
   it.effect("changes and tells nothing where nothing differs", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { deployment, update, workspace } = yield* makeDeployed()
       yield* TestClock.adjust("1 minute")
       const { baseUrl, fixtureUrl, version } = deployment
@@ -313,19 +333,21 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
         assert.deepStrictEqual(yield* update(input), deployment)
       }
       assert.deepStrictEqual(yield* kindsOf(workspace), ["deployment_created"])
-    }))
+    })
+  )
 
   it.effect("moves updatedAt on every change, also within one millisecond", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { deployment, update } = yield* makeDeployed()
       const moments = [deployment.updatedAt]
       for (const version of ["2", "3", "4"]) moments.push((yield* update({ version })).updatedAt)
       assert.lengthOf(new Set(moments), 4)
       assert.deepStrictEqual(moments.toSorted(), moments)
-    }))
+    })
+  )
 
   it.effect("clears the base URL of products that need none alone", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       for (const type of ["website", "api"] as const) {
         const { deployment, get, update, workspace } = yield* makeDeployed({ type })
         const error = yield* Effect.flip(update({ baseUrl: null, version: "2" }))
@@ -337,50 +359,73 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
       }
       const { update } = yield* makeDeployed({ type: "library" })
       assert.isNull((yield* update({ baseUrl: null })).baseUrl)
-    }))
+    })
+  )
 
   it.effect("never ends with a website without base URL, whichever of two changes comes first", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const products = yield* Products
       const deployments = yield* Deployments
       for (const act of ["clears", "deploys"] as const) {
         for (let i = 0; i < 5; i++) {
-          const { admin, environment, member, product, update } = act === "clears"
-            ? yield* makeDeployed()
-            : { ...(yield* makePair()), update: undefined }
-          const change = update?.({ baseUrl: null }) ??
+          const { admin, environment, member, product, update } =
+            act === "clears" ? yield* makeDeployed() : { ...(yield* makePair()), update: undefined }
+          const change =
+            update?.({ baseUrl: null }) ??
             deployments.create({ product: product.slug, environment: environment.slug }).pipe(as(member))
           const answers = yield* Effect.all(
             [answer(change), answer(products.update(product.slug, { type: "website" }).pipe(as(admin)))],
             { concurrency: "unbounded" }
           )
-          assert.include([["ok", "Conflict needs_base_url"], ["InvalidInput", "ok"]].map(String), String(answers))
+          assert.include(
+            [
+              ["ok", "Conflict needs_base_url"],
+              ["InvalidInput", "ok"]
+            ].map(String),
+            String(answers)
+          )
         }
       }
-    }))
+    })
+  )
 
   it.effect("loses none of many changes that come at once", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { deployment, get, update, workspace } = yield* makeDeployed()
-      const inputs = Array.from({ length: 20 }, (_, n) =>
-        [
-          { version: `v${n}` },
-          { baseUrl: n % 2 === 0 ? `https://shop.example/${n}` : null },
-          { fixtureUrl: `https://fixtures.example/${n}` }
-        ][n % 3]!)
-      yield* Effect.all(inputs.map((input) => update(input)), { concurrency: "unbounded" })
+      const inputs = Array.from(
+        { length: 20 },
+        (_, n) =>
+          [
+            { version: `v${n}` },
+            { baseUrl: n % 2 === 0 ? `https://shop.example/${n}` : null },
+            { fixtureUrl: `https://fixtures.example/${n}` }
+          ][n % 3]!
+      )
+      yield* Effect.all(
+        inputs.map((input) => update(input)),
+        { concurrency: "unbounded" }
+      )
       const events = (yield* eventsOf(workspace)).filter((event) => event.kind === "deployment_updated")
-      assertChain(events.filter((event) => event.changes.length > 0), { ...deployment }, { ...(yield* get) })
+      assertChain(
+        events.filter((event) => event.changes.length > 0),
+        { ...deployment },
+        { ...(yield* get) }
+      )
       const told = events.flatMap((event) => event.changes)
       // Two clearings with nothing between them are one change.
       for (const input of inputs) {
         const [[field, to]] = Object.entries(input) as [[string, string | null]]
-        if (to !== null) assert.lengthOf(told.filter((change) => change.field === field && change.to === to), 1)
+        if (to !== null)
+          assert.lengthOf(
+            told.filter((change) => change.field === field && change.to === to),
+            1
+          )
       }
-    }))
+    })
+  )
 
   it.effect("deletes once, tells it, and lets the pair be deployed anew", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const deployments = yield* Deployments
       const { deployment, environment, get, member, product, update, workspace } = yield* makeDeployed()
       const remove = deployments.delete(product.id, environment.slug).pipe(as(member))
@@ -404,20 +449,25 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
           ["deployment_created", again.id, "Shop in Staging"]
         ]
       )
-    }))
+    })
+  )
 
   it.effect("lets one of many delete a deployment at once", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const deployments = yield* Deployments
       const { environment, member, product, workspace } = yield* makeDeployed()
       const remove = deployments.delete(product.slug, environment.slug).pipe(as(member))
-      const answers = yield* Effect.all(Array.from({ length: 6 }, () => answer(remove)), { concurrency: "unbounded" })
+      const answers = yield* Effect.all(
+        Array.from({ length: 6 }, () => answer(remove)),
+        { concurrency: "unbounded" }
+      )
       assert.deepStrictEqual(answers.toSorted(), [...Array.from({ length: 5 }, () => "NotFound"), "ok"])
       assert.deepStrictEqual(yield* kindsOf(workspace), ["deployment_created", "deployment_deleted"])
-    }))
+    })
+  )
 
   it.effect("lists by product name and environment name, as filters ask", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const deployments = yield* Deployments
       const { viewer, workspace } = yield* makeScene
       const { id } = workspace
@@ -431,24 +481,21 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
         yield* addEnvironment(id, { name: "live" }),
         yield* addEnvironment(id, { name: "Gone", archivedAt: yield* now })
       ]
-      for (
-        const [product, environment] of [
-          [shop10, staging],
-          [shop2, staging],
-          [shop2, live],
-          [shop10, live],
-          [shop2, gone],
-          [old, live],
-          [old, gone]
-        ] as const
-      ) {
+      for (const [product, environment] of [
+        [shop10, staging],
+        [shop2, staging],
+        [shop2, live],
+        [shop10, live],
+        [shop2, gone],
+        [old, live],
+        [old, gone]
+      ] as const) {
         yield* addDeployment(product, environment)
       }
       const foreign = yield* makeDeployed()
       const list = (filter: { product?: string; environment?: string; archived?: Archived }) =>
-        Effect.map(
-          deployments.list(filter).pipe(as(viewer)),
-          (listed) => listed.map(({ environment, product }) => `${product.name} in ${environment.name}`)
+        Effect.map(deployments.list(filter).pipe(as(viewer)), (listed) =>
+          listed.map(({ environment, product }) => `${product.name} in ${environment.name}`)
         )
       const active = ["Shop 2 in live", "Shop 2 in Staging", "shop 10 in live", "shop 10 in Staging"]
       const inactive = ["Old in Gone", "Old in live", "Shop 2 in Gone"]
@@ -473,10 +520,11 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
         assert.match(yield* message({ environment: ref, product: shop2.slug }), /^environment:/)
       }
       assert.match(yield* message({ environment: foreign.environment.id }), /^environment:/)
-    }))
+    })
+  )
 
   it.effect("tells other rooms what a body's product and environment mean", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const deployments = yield* Deployments
       const { deployment, environment, product, workspace } = yield* makeDeployed()
       const other = yield* addEnvironment(workspace.id, { archivedAt: yield* now })
@@ -500,28 +548,28 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
         yield* deployments.resolveRefs(workspace.id, { product: product.slug, environment: other.id }),
         { productId: product.id, environmentId: other.id }
       )
-    }))
+    })
+  )
 
   // Memory stores whatever it is given.
   if (storageName !== "memory") {
     it.effect("changes nothing whose event cannot be stored", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const deployments = yield* Deployments
         const { deployment, environment, get, member, product, workspace } = yield* makeDeployed()
         const unknownKind = { ...member, principal: { ...member.principal, kind: "robot" as never } }
         const second = yield* addEnvironment(workspace.id)
-        for (
-          const call of [
-            deployments.create({ product: product.slug, environment: second.slug }),
-            deployments.update(product.slug, environment.slug, { version: "2" }),
-            deployments.update(product.slug, environment.slug, { baseUrl: null }),
-            deployments.delete(product.slug, environment.slug)
-          ]
-        ) {
+        for (const call of [
+          deployments.create({ product: product.slug, environment: second.slug }),
+          deployments.update(product.slug, environment.slug, { version: "2" }),
+          deployments.update(product.slug, environment.slug, { baseUrl: null }),
+          deployments.delete(product.slug, environment.slug)
+        ]) {
           assert.strictEqual((yield* Effect.exit(Effect.asVoid(call.pipe(as(unknownKind)))))._tag, "Failure")
         }
         assert.deepStrictEqual(yield* get, deployment)
         assert.lengthOf(yield* (yield* DeploymentsRepo).list(workspace.id, {}), 1)
-      }))
+      })
+    )
   }
 })

@@ -7,6 +7,7 @@ import {
   adminsAndUp,
   answer,
   as,
+  assertChain,
   everyRole,
   eventsOf,
   kindsOf,
@@ -19,17 +20,16 @@ import {
   whoMay
 } from "../identity/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
-import { assertChain } from "./Rows.ts"
 
 withServicesOnEachStorage("Environments", (it) => {
-  const create = Effect.fnUntraced(function*({ admin }: Scene, fields: { name?: string; slug?: string } = {}) {
+  const create = Effect.fnUntraced(function* ({ admin }: Scene, fields: { name?: string; slug?: string } = {}) {
     const environments = yield* Environments
     const input = { slug: unique("staging"), name: "Staging", class: "non-production", ...fields } as const
     return yield* environments.create(input).pipe(as(admin))
   })
 
   it.effect("asks for roles before it looks for the environment", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const environments = yield* Environments
       const scene = yield* makeScene
       const unknown = unique("unknown")
@@ -42,10 +42,11 @@ withServicesOnEachStorage("Environments", (it) => {
       assert.deepStrictEqual(yield* whoMay(scene, environments.update(unknown, { name: "New" })), adminsAndUp)
       assert.deepStrictEqual(yield* whoMay(scene, environments.archive(unknown)), adminsAndUp)
       assert.deepStrictEqual(yield* whoMay(scene, environments.restore(unknown)), adminsAndUp)
-    }))
+    })
+  )
 
   it.effect("creates an environment, finds it by slug and id, and tells it", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const environments = yield* Environments
       const { admin, viewer, workspace } = yield* makeScene
       const slug = unique("live")
@@ -64,41 +65,42 @@ withServicesOnEachStorage("Environments", (it) => {
         ["environment", made.id, "Live", `environments/${slug}`]
       )
       assert.deepStrictEqual(more, [])
-    }))
+    })
+  )
 
   it.effect("takes an environment without an emoji, and null for none", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const environments = yield* Environments
       const { adminKey } = yield* makeScene
       for (const emoji of [{}, { emoji: null }]) {
         const input = { slug: unique("staging"), name: "Staging", class: "non-production", ...emoji } as const
         assert.isNull((yield* environments.create(input).pipe(as(adminKey))).emoji)
       }
-    }))
+    })
+  )
 
   it.effect("finds no environments of other workspaces", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const environments = yield* Environments
       const { owner } = yield* makeScene
       const foreign = yield* create(yield* makeScene)
       for (const ref of [foreign.slug, foreign.id, newId(), "", "No Slug"]) {
-        for (
-          const call of [
-            environments.get(ref),
-            environments.update(ref, { name: "Mine" }),
-            environments.archive(ref),
-            environments.restore(ref)
-          ]
-        ) {
+        for (const call of [
+          environments.get(ref),
+          environments.update(ref, { name: "Mine" }),
+          environments.archive(ref),
+          environments.restore(ref)
+        ]) {
           const error = yield* Effect.flip(call.pipe(as(owner)))
           assert.deepStrictEqual([error._tag, error.message], ["NotFound", "The environment does not exist."])
         }
       }
       assert.deepStrictEqual(yield* environments.list("include").pipe(as(owner)), [])
-    }))
+    })
+  )
 
   it.effect("lists environments by name, archived ones as asked", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const environments = yield* Environments
       const scene = yield* makeScene
       for (const name of ["Staging", "preview 10", "Preview 9"]) yield* create(scene, { name })
@@ -109,30 +111,31 @@ withServicesOnEachStorage("Environments", (it) => {
       assert.deepStrictEqual(yield* names("exclude"), ["Preview 9", "preview 10", "Staging"])
       assert.deepStrictEqual(yield* names("only"), ["Old"])
       assert.deepStrictEqual(yield* names("include"), ["Old", "Preview 9", "preview 10", "Staging"])
-    }))
+    })
+  )
 
   it.effect("changes the fields that are sent and tells them", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const environments = yield* Environments
       const scene = yield* makeScene
       const made = yield* create(scene)
       const slug = unique("moved")
-      let expected = made
-      for (
-        const [input, change] of [
-          [{ name: "Renamed" }, { field: "name", from: "Staging", to: "Renamed" }],
-          [{ class: "production" }, { field: "class", from: "non-production", to: "production" }],
-          [{ class: "non-production" }, { field: "class", from: "production", to: "non-production" }],
-          [{ emoji: "🧪" }, { field: "emoji", from: null, to: "🧪" }],
-          [{ emoji: null, name: "Renamed" }, { field: "emoji", from: "🧪", to: null }],
-          [{ slug }, { field: "slug", from: made.slug, to: slug }]
-        ] as const
-      ) {
+      for (const [input, change] of [
+        [{ name: "Renamed" }, { field: "name", from: "Staging", to: "Renamed" }],
+        [{ class: "production" }, { field: "class", from: "non-production", to: "production" }],
+        [{ class: "non-production" }, { field: "class", from: "production", to: "non-production" }],
+        [{ emoji: "🧪" }, { field: "emoji", from: null, to: "🧪" }],
+        [
+          { emoji: null, name: "Renamed" },
+          { field: "emoji", from: "🧪", to: null }
+        ],
+        [{ slug }, { field: "slug", from: made.slug, to: slug }]
+      ] as const) {
+        const before = yield* environments.get(made.id).pipe(as(scene.viewer))
         yield* TestClock.adjust("1 minute")
         const changed = yield* environments.update(made.id, input).pipe(as(scene.owner))
-        expected = { ...expected, ...input, updatedAt: yield* now }
-        assert.deepStrictEqual(changed, expected)
-        assert.deepStrictEqual(yield* environments.get(made.id).pipe(as(scene.viewer)), expected)
+        assert.deepStrictEqual(changed, { ...before, ...input, updatedAt: yield* now })
+        assert.deepStrictEqual(yield* environments.get(made.id).pipe(as(scene.viewer)), changed)
         const event = (yield* eventsOf(scene.workspace)).at(-1)
         assert.strictEqual(event?.kind, "environment_updated")
         assert.deepStrictEqual(event?.actor, scene.owner.principal)
@@ -143,10 +146,11 @@ withServicesOnEachStorage("Environments", (it) => {
         )
       }
       assert.strictEqual(yield* refusal(environments.get(made.slug).pipe(as(scene.viewer))), "NotFound")
-    }))
+    })
+  )
 
   it.effect("changes and tells nothing where nothing differs", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const environments = yield* Environments
       const scene = yield* makeScene
       const made = yield* create(scene)
@@ -155,10 +159,11 @@ withServicesOnEachStorage("Environments", (it) => {
         assert.deepStrictEqual(yield* environments.update(made.slug, input).pipe(as(scene.admin)), made)
       }
       assert.deepStrictEqual(yield* kindsOf(scene.workspace), ["environment_created"])
-    }))
+    })
+  )
 
   it.effect("refuses a slug in use, by an archived environment too, and leaves no trace", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const environments = yield* Environments
       const scene = yield* makeScene
       const [one, archived] = [yield* create(scene), yield* create(scene)]
@@ -173,21 +178,26 @@ withServicesOnEachStorage("Environments", (it) => {
       assert.lengthOf(yield* environments.list("include").pipe(as(scene.viewer)), 2)
       assert.deepStrictEqual(yield* eventsOf(scene.workspace), before)
       yield* create(yield* makeScene, { slug: one.slug })
-    }))
+    })
+  )
 
   it.effect("gives one of many who ask for a slug at once the environment", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const scene = yield* makeScene
       const slug = unique("wanted")
-      const answers = yield* Effect.all(Array.from({ length: 8 }, () => answer(create(scene, { slug }))), {
-        concurrency: "unbounded"
-      })
+      const answers = yield* Effect.all(
+        Array.from({ length: 8 }, () => answer(create(scene, { slug }))),
+        {
+          concurrency: "unbounded"
+        }
+      )
       assert.deepStrictEqual(answers.toSorted(), [...Array.from({ length: 7 }, () => "Conflict slug_in_use"), "ok"])
       assert.deepStrictEqual(yield* kindsOf(scene.workspace), ["environment_created"])
-    }))
+    })
+  )
 
   it.effect("archives and restores once each, and tells it", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const environments = yield* Environments
       const scene = yield* makeScene
       const made = yield* create(scene)
@@ -211,20 +221,45 @@ withServicesOnEachStorage("Environments", (it) => {
         "environment_updated",
         "environment_restored"
       ])
-    }))
+    })
+  )
+
+  it.effect("moves updatedAt on every change, also within one millisecond", () =>
+    Effect.gen(function* () {
+      const environments = yield* Environments
+      const scene = yield* makeScene
+      const { id, updatedAt } = yield* create(scene)
+      const moments = [updatedAt]
+      for (const change of [
+        environments.update(id, { name: "One" }),
+        environments.archive(id),
+        environments.restore(id)
+      ]) {
+        moments.push((yield* change.pipe(as(scene.admin))).updatedAt)
+      }
+      assert.lengthOf(new Set(moments), 4)
+      assert.deepStrictEqual(moments.toSorted(), moments)
+    })
+  )
 
   it.effect("loses none of many changes that come at once", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const environments = yield* Environments
       const scene = yield* makeScene
       const made = yield* create(scene)
-      const inputs = Array.from({ length: 20 }, (_, n) =>
-        [{ slug: unique("moved") }, { name: `Stage ${n}` }, { emoji: `${n}` }][n % 3]!)
-      yield* Effect.all(inputs.map((input) => environments.update(made.id, input).pipe(as(scene.admin))), {
-        concurrency: "unbounded"
-      })
+      const inputs = Array.from(
+        { length: 20 },
+        (_, n) => [{ slug: unique("moved") }, { name: `Stage ${n}` }, { emoji: `${n}` }][n % 3]!
+      )
+      yield* Effect.all(
+        inputs.map((input) => environments.update(made.id, input).pipe(as(scene.admin))),
+        {
+          concurrency: "unbounded"
+        }
+      )
       const events = (yield* eventsOf(scene.workspace)).filter((event) => event.kind === "environment_updated")
       assert.lengthOf(events, 20)
       assertChain(events, { ...made }, { ...(yield* environments.get(made.id).pipe(as(scene.viewer))) })
-    }))
+    })
+  )
 })

@@ -8,6 +8,7 @@ import {
   adminsAndUp,
   answer,
   as,
+  assertChain,
   everyRole,
   eventsOf,
   kindsOf,
@@ -20,16 +21,16 @@ import {
   whoMay
 } from "../identity/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
-import { addDeployment, addEnvironment, addProduct, assertChain } from "./Rows.ts"
+import { addDeployment, addEnvironment, addProduct } from "./Rows.ts"
 
 withServicesOnEachStorage("Products", (it, storageName) => {
-  const create = Effect.fnUntraced(function*({ admin }: Scene, fields: { name?: string; slug?: string } = {}) {
+  const create = Effect.fnUntraced(function* ({ admin }: Scene, fields: { name?: string; slug?: string } = {}) {
     const slug = unique("shop")
     return yield* (yield* Products).create({ slug, name: "Shop", type: "service", ...fields }).pipe(as(admin))
   })
 
   it.effect("asks for roles before it looks for the product", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const products = yield* Products
       const scene = yield* makeScene
       const unknown = unique("unknown")
@@ -40,10 +41,11 @@ withServicesOnEachStorage("Products", (it, storageName) => {
       assert.deepStrictEqual(yield* whoMay(scene, products.update(unknown, { name: "New" })), adminsAndUp)
       assert.deepStrictEqual(yield* whoMay(scene, products.archive(unknown)), adminsAndUp)
       assert.deepStrictEqual(yield* whoMay(scene, products.restore(unknown)), adminsAndUp)
-    }))
+    })
+  )
 
   it.effect("creates a product, finds it by slug and id, and tells it", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const products = yield* Products
       const { admin, viewer, workspace } = yield* makeScene
       const slug = unique("shop")
@@ -62,43 +64,46 @@ withServicesOnEachStorage("Products", (it, storageName) => {
         ["product", made.id, "Web Shop", `products/${slug}`]
       )
       assert.deepStrictEqual(more, [])
-    }))
+    })
+  )
 
   it.effect("takes a product without a repository, and null for none", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const products = yield* Products
       const { adminKey } = yield* makeScene
       for (const type of ["website", "api", "app", "library", "service"] as const) {
         for (const repository of [{}, { repository: null }]) {
-          const made = yield* products.create({ slug: unique("shop"), name: "Shop", type, ...repository }).pipe(as(adminKey))
+          const made = yield* products
+            .create({ slug: unique("shop"), name: "Shop", type, ...repository })
+            .pipe(as(adminKey))
           assert.deepStrictEqual([made.type, made.repository], [type, null])
         }
       }
-    }))
+    })
+  )
 
   it.effect("finds no products of other workspaces", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const products = yield* Products
       const { owner } = yield* makeScene
       const foreign = yield* create(yield* makeScene)
       for (const ref of [foreign.slug, foreign.id, newId(), "", "No Slug"]) {
-        for (
-          const call of [
-            products.get(ref),
-            products.update(ref, { name: "Mine" }),
-            products.archive(ref),
-            products.restore(ref)
-          ]
-        ) {
+        for (const call of [
+          products.get(ref),
+          products.update(ref, { name: "Mine" }),
+          products.archive(ref),
+          products.restore(ref)
+        ]) {
           const error = yield* Effect.flip(call.pipe(as(owner)))
           assert.deepStrictEqual([error._tag, error.message], ["NotFound", "The product does not exist."])
         }
       }
       assert.deepStrictEqual(yield* products.list("include").pipe(as(owner)), [])
-    }))
+    })
+  )
 
   it.effect("lists products by name, archived ones as asked", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const products = yield* Products
       const scene = yield* makeScene
       for (const name of ["Zebra", "shop 10", "Shop 2", "Äpfel", "apfel"]) yield* create(scene, { name })
@@ -120,29 +125,30 @@ withServicesOnEachStorage("Products", (it, storageName) => {
         "shop 10",
         "Zebra"
       ])
-    }))
+    })
+  )
 
   it.effect("changes the fields that are sent and tells them", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const products = yield* Products
       const scene = yield* makeScene
       const made = yield* create(scene)
       const slug = unique("moved")
-      let expected = made
-      for (
-        const [input, change] of [
-          [{ name: "Renamed" }, { field: "name", from: "Shop", to: "Renamed" }],
-          [{ type: "website" }, { field: "type", from: "service", to: "website" }],
-          [{ repository: "acme/shop" }, { field: "repository", from: null, to: "acme/shop" }],
-          [{ repository: null, name: "Renamed" }, { field: "repository", from: "acme/shop", to: null }],
-          [{ slug }, { field: "slug", from: made.slug, to: slug }]
-        ] as const
-      ) {
+      for (const [input, change] of [
+        [{ name: "Renamed" }, { field: "name", from: "Shop", to: "Renamed" }],
+        [{ type: "website" }, { field: "type", from: "service", to: "website" }],
+        [{ repository: "acme/shop" }, { field: "repository", from: null, to: "acme/shop" }],
+        [
+          { repository: null, name: "Renamed" },
+          { field: "repository", from: "acme/shop", to: null }
+        ],
+        [{ slug }, { field: "slug", from: made.slug, to: slug }]
+      ] as const) {
+        const before = yield* products.get(made.id).pipe(as(scene.viewer))
         yield* TestClock.adjust("1 minute")
         const changed = yield* products.update(made.id, input).pipe(as(scene.adminKey))
-        expected = { ...expected, ...input, updatedAt: yield* now }
-        assert.deepStrictEqual(changed, expected)
-        assert.deepStrictEqual(yield* products.get(made.id).pipe(as(scene.viewer)), expected)
+        assert.deepStrictEqual(changed, { ...before, ...input, updatedAt: yield* now })
+        assert.deepStrictEqual(yield* products.get(made.id).pipe(as(scene.viewer)), changed)
         const event = (yield* eventsOf(scene.workspace)).at(-1)
         assert.strictEqual(event?.kind, "product_updated")
         assert.deepStrictEqual(event?.actor, scene.adminKey.principal as never)
@@ -154,10 +160,11 @@ withServicesOnEachStorage("Products", (it, storageName) => {
       }
       assert.strictEqual(yield* refusal(products.get(made.slug).pipe(as(scene.viewer))), "NotFound")
       assert.strictEqual((yield* products.get(slug).pipe(as(scene.viewer))).id, made.id)
-    }))
+    })
+  )
 
   it.effect("changes and tells nothing where nothing differs", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const products = yield* Products
       const scene = yield* makeScene
       const made = yield* create(scene)
@@ -166,10 +173,11 @@ withServicesOnEachStorage("Products", (it, storageName) => {
         assert.deepStrictEqual(yield* products.update(made.slug, input).pipe(as(scene.admin)), made)
       }
       assert.deepStrictEqual(yield* kindsOf(scene.workspace), ["product_created"])
-    }))
+    })
+  )
 
   it.effect("refuses a slug in use, by an archived product too, and leaves no trace", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const products = yield* Products
       const scene = yield* makeScene
       const [one, archived] = [yield* create(scene), yield* create(scene)]
@@ -184,28 +192,34 @@ withServicesOnEachStorage("Products", (it, storageName) => {
       assert.lengthOf(yield* products.list("include").pipe(as(scene.viewer)), 2)
       assert.deepStrictEqual(yield* eventsOf(scene.workspace), before)
       yield* create(yield* makeScene, { slug: one.slug })
-    }))
+    })
+  )
 
   it.effect("gives one of many who ask for a slug at once the product", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const scene = yield* makeScene
       const slug = unique("wanted")
-      const answers = yield* Effect.all(Array.from({ length: 8 }, () => answer(create(scene, { slug }))), {
-        concurrency: "unbounded"
-      })
+      const answers = yield* Effect.all(
+        Array.from({ length: 8 }, () => answer(create(scene, { slug }))),
+        {
+          concurrency: "unbounded"
+        }
+      )
       assert.deepStrictEqual(answers.toSorted(), [...Array.from({ length: 7 }, () => "Conflict slug_in_use"), "ok"])
       assert.deepStrictEqual(yield* kindsOf(scene.workspace), ["product_created"])
-    }))
+    })
+  )
 
   it.effect("keeps a type that needs no base URL while a deployment has none", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const products = yield* Products
       const { admin, workspace } = yield* makeScene
       const product = yield* addProduct(workspace.id, { type: "app" })
       yield* addDeployment(product, yield* addEnvironment(workspace.id))
       const archived = yield* addEnvironment(workspace.id, { archivedAt: yield* now })
       const without = yield* addDeployment(product, archived, { baseUrl: null })
-      const update = (input: Parameters<typeof products.update>[1]) => products.update(product.slug, input).pipe(as(admin))
+      const update = (input: Parameters<typeof products.update>[1]) =>
+        products.update(product.slug, input).pipe(as(admin))
 
       for (const type of ["website", "api"] as const) {
         assert.strictEqual(yield* refusal(update({ type, name: "Renamed" })), "Conflict needs_base_url")
@@ -217,10 +231,11 @@ withServicesOnEachStorage("Products", (it, storageName) => {
       yield* (yield* DeploymentsRepo).delete(without.id, yield* now)
       assert.strictEqual((yield* update({ type: "website" })).type, "website")
       assert.strictEqual((yield* update({ type: "api" })).type, "api")
-    }))
+    })
+  )
 
   it.effect("archives and restores once each, and tells it", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const products = yield* Products
       const scene = yield* makeScene
       const made = yield* create(scene)
@@ -245,10 +260,11 @@ withServicesOnEachStorage("Products", (it, storageName) => {
           ["product_restored", made.id, []]
         ]
       )
-    }))
+    })
+  )
 
   it.effect("changes archived products too", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const products = yield* Products
       const scene = yield* makeScene
       const { id } = yield* create(scene)
@@ -256,52 +272,76 @@ withServicesOnEachStorage("Products", (it, storageName) => {
       yield* TestClock.adjust("1 minute")
       const changed = yield* products.update(id, { name: "Renamed" }).pipe(as(scene.admin))
       assert.deepStrictEqual(changed, { ...archived, name: "Renamed", updatedAt: yield* now })
-    }))
+    })
+  )
+
+  it.effect("moves updatedAt on every change, also within one millisecond", () =>
+    Effect.gen(function* () {
+      const products = yield* Products
+      const scene = yield* makeScene
+      const { id, updatedAt } = yield* create(scene)
+      const moments = [updatedAt]
+      for (const change of [products.update(id, { name: "One" }), products.archive(id), products.restore(id)]) {
+        moments.push((yield* change.pipe(as(scene.admin))).updatedAt)
+      }
+      assert.lengthOf(new Set(moments), 4)
+      assert.deepStrictEqual(moments.toSorted(), moments)
+    })
+  )
 
   it.effect("loses none of many changes that come at once", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const products = yield* Products
       const scene = yield* makeScene
       const made = yield* create(scene)
-      const inputs = Array.from({ length: 20 }, (_, n) =>
-        [{ slug: unique("moved") }, { name: `Shop ${n}` }, { repository: `acme/${n}` }][n % 3]!)
-      yield* Effect.all(inputs.map((input) => products.update(made.id, input).pipe(as(scene.admin))), {
-        concurrency: "unbounded"
-      })
+      const inputs = Array.from(
+        { length: 20 },
+        (_, n) => [{ slug: unique("moved") }, { name: `Shop ${n}` }, { repository: `acme/${n}` }][n % 3]!
+      )
+      yield* Effect.all(
+        inputs.map((input) => products.update(made.id, input).pipe(as(scene.admin))),
+        {
+          concurrency: "unbounded"
+        }
+      )
       const events = (yield* eventsOf(scene.workspace)).filter((event) => event.kind === "product_updated")
       assert.lengthOf(events, 20)
       assertChain(events, { ...made }, { ...(yield* products.get(made.id).pipe(as(scene.viewer))) })
-    }))
+    })
+  )
 
   it.effect("archives once where many ask at once", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const products = yield* Products
       const scene = yield* makeScene
       const made = yield* create(scene)
-      yield* Effect.all(Array.from({ length: 6 }, () => products.archive(made.id).pipe(as(scene.admin))), {
-        concurrency: "unbounded"
-      })
+      yield* Effect.all(
+        Array.from({ length: 6 }, () => products.archive(made.id).pipe(as(scene.admin))),
+        {
+          concurrency: "unbounded"
+        }
+      )
       assert.deepStrictEqual(yield* kindsOf(scene.workspace), ["product_created", "product_archived"])
-    }))
+    })
+  )
 
   // Memory stores whatever it is given.
   if (storageName !== "memory") {
     it.effect("changes nothing whose event cannot be stored", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const products = yield* Products
         const scene = yield* makeScene
         const made = yield* create(scene)
         const unknownKind = { ...scene.admin, principal: { ...scene.admin.principal, kind: "robot" as never } }
-        for (
-          const call of [
-            products.create({ slug: unique("shop"), name: "Second", type: "app" }),
-            products.update(made.id, { name: "Renamed" }),
-            products.archive(made.id)
-          ]
-        ) {
+        for (const call of [
+          products.create({ slug: unique("shop"), name: "Second", type: "app" }),
+          products.update(made.id, { name: "Renamed" }),
+          products.archive(made.id)
+        ]) {
           assert.strictEqual((yield* Effect.exit(call.pipe(as(unknownKind))))._tag, "Failure")
         }
         assert.deepStrictEqual(yield* products.list("include").pipe(as(scene.viewer)), [made])
-      }))
+      })
+    )
   }
 })

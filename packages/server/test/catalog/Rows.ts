@@ -1,5 +1,3 @@
-import { assert } from "@effect/vitest"
-import type { Change } from "@delivery/domain/events/Event"
 import type { DeploymentId, EnvironmentId, ProductId, WorkspaceId } from "@delivery/domain/Ids"
 import { Effect } from "effect"
 import { type DeploymentRow, DeploymentsRepo } from "../../src/catalog/DeploymentsRepo.ts"
@@ -59,13 +57,13 @@ export const deploymentRow = (
   ...fields
 })
 
-export const addProduct = Effect.fnUntraced(function*(workspaceId: WorkspaceId, fields: Partial<ProductRow> = {}) {
+export const addProduct = Effect.fnUntraced(function* (workspaceId: WorkspaceId, fields: Partial<ProductRow> = {}) {
   const product = productRow(workspaceId, fields)
   yield* (yield* ProductsRepo).insert(product)
   return product
 })
 
-export const addEnvironment = Effect.fnUntraced(function*(
+export const addEnvironment = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   fields: Partial<EnvironmentRow> = {}
 ) {
@@ -74,7 +72,7 @@ export const addEnvironment = Effect.fnUntraced(function*(
   return environment
 })
 
-export const addDeployment = Effect.fnUntraced(function*(
+export const addDeployment = Effect.fnUntraced(function* (
   product: ProductRow,
   environment: EnvironmentRow,
   fields: Partial<DeploymentRow> = {}
@@ -83,25 +81,3 @@ export const addDeployment = Effect.fnUntraced(function*(
   yield* (yield* DeploymentsRepo).insert(deployment)
   return deployment
 })
-
-/**
- * Asserts that the changes that events tell lead from one state of an object to the other without a gap: that no
- * change was lost or decided on a state that was gone.
- */
-export const assertChain = (
-  events: ReadonlyArray<{ readonly changes: ReadonlyArray<Change> }>,
-  from: Readonly<Record<string, unknown>>,
-  to: Readonly<Record<string, unknown>>
-): void => {
-  const state: Record<string, unknown> = { ...from }
-  for (const { changes } of events) {
-    assert.lengthOf(changes, 1)
-    for (const change of changes) {
-      assert.strictEqual(change.from, state[change.field], `${change.field} before ${change.to}`)
-      state[change.field] = change.to
-    }
-  }
-  for (const field of new Set(events.flatMap(({ changes }) => changes.map((change) => change.field)))) {
-    assert.strictEqual(to[field], state[field], field)
-  }
-}

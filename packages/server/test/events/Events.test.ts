@@ -11,7 +11,7 @@ import { baseUrl, withServicesOnEachStorage } from "../support/Storages.ts"
 
 withServicesOnEachStorage("Events", (it) => {
   it.effect("shows an event whole to every role", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const events = yield* Events
       const scene = yield* makeScene
       const { admin, viewer, workspace } = scene
@@ -35,10 +35,11 @@ withServicesOnEachStorage("Events", (it) => {
       assert.deepStrictEqual([oldest?.kind, oldest?.subject.label, oldest?.changes], ["product_created", "Shop", []])
       assert.deepStrictEqual(more, [])
       assert.deepStrictEqual(yield* whoMay(scene, events.list), everyRole)
-    }))
+    })
+  )
 
   it.effect("shows the 50 newest, newest first, also of one millisecond", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const events = yield* Events
       const { owner, workspace } = yield* makeScene
       const by = { workspace, actor: { kind: "user", id: owner.principal.id } } as const
@@ -51,11 +52,15 @@ withServicesOnEachStorage("Events", (it) => {
         if (n === 20) yield* TestClock.adjust("1 second")
       }
       const listed = (yield* events.list.pipe(as(owner))).map((event) => Number(event.subject.id))
-      assert.deepStrictEqual(listed, Array.from({ length: 50 }, (_, index) => 55 - index))
-    }))
+      assert.deepStrictEqual(
+        listed,
+        Array.from({ length: 50 }, (_, index) => 55 - index)
+      )
+    })
+  )
 
   it.effect("shows a workspace its own events, below its present slug", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const events = yield* Events
       const [one, other] = [yield* makeScene, yield* makeScene]
       const slug = unique("moved")
@@ -71,10 +76,11 @@ withServicesOnEachStorage("Events", (it) => {
       )
       assert.deepStrictEqual(yield* events.list.pipe(as(other.owner)), [])
       assert.strictEqual(yield* refusal(events.list.pipe(as(one.outsider))), "NotFound")
-    }))
+    })
+  )
 
   it.effect("names the kind by the noun of its subject", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const events = yield* Events
       const scene = yield* makeScene
       const slug = unique("shop")
@@ -85,7 +91,8 @@ withServicesOnEachStorage("Events", (it) => {
       for (const event of yield* events.list.pipe(as(scene.owner))) {
         assert.match(event.kind, new RegExp(`^${event.subject.type}_[a-z]+$`))
       }
-    }))
+    })
+  )
 })
 
 describe("changesBetween", () => {

@@ -3,7 +3,7 @@ import type { ApiKeyId, EventId, PersonId, WorkspaceId } from "@delivery/domain/
 import { Effect } from "effect"
 import { EventsRepo, type StoredEvent } from "../../src/events/EventsRepo.ts"
 import type { ActorRef } from "../../src/identity/Access.ts"
-import { addAccountKey, addPerson, addWorkspace, minute, newId } from "../identity/Scene.ts"
+import { addAccountKey, addPerson, addWorkspace, minute, newestFirst, newId, shuffled } from "../identity/Scene.ts"
 import { onEachStorage } from "../support/Storages.ts"
 
 const storedEvent = (workspaceId: WorkspaceId, actor: ActorRef, fields: Partial<StoredEvent> = {}): StoredEvent => ({
@@ -22,56 +22,61 @@ const storedEvent = (workspaceId: WorkspaceId, actor: ActorRef, fields: Partial<
 
 onEachStorage("EventsRepo", (it) => {
   it.effect("finds the newest of the workspace first", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const events = yield* EventsRepo
       const [workspace, other] = [yield* addWorkspace(), yield* addWorkspace()]
       const actor = { kind: "user", id: (yield* addPerson()).id } as const
-      const [low, high] = [newId<EventId>(), newId<EventId>()].toSorted() as [EventId, EventId]
-      const oldest = storedEvent(workspace.id, actor, { createdAt: minute(1) })
-      const earlier = storedEvent(workspace.id, actor, { createdAt: minute(2), id: low })
-      const later = storedEvent(workspace.id, actor, { createdAt: minute(2), id: high })
-      const newest = storedEvent(workspace.id, actor, { createdAt: minute(3) })
-      for (const event of [later, newest, oldest, earlier]) yield* events.insert(event)
+      const expected = newestFirst((createdAt, id) =>
+        storedEvent(workspace.id, actor, { createdAt, id: id as EventId })
+      )
+      for (const event of shuffled(expected)) yield* events.insert(event)
       yield* events.insert(storedEvent(other.id, actor))
       const found = (limit: number) =>
         Effect.map(events.newest(workspace.id, limit), (found) => found.map((event) => event.id))
-      assert.deepStrictEqual(yield* found(50), [newest.id, later.id, earlier.id, oldest.id])
-      assert.deepStrictEqual(yield* found(2), [newest.id, later.id])
+      const ids = expected.map((event) => event.id)
+      assert.deepStrictEqual(yield* found(50), ids)
+      for (const limit of [1, 3, 5]) assert.deepStrictEqual(yield* found(limit), ids.slice(0, limit))
       assert.deepStrictEqual(yield* events.newest(newId<WorkspaceId>(), 50), [])
-    }))
+    })
+  )
 
   it.effect("finds an event as it was stored", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const events = yield* EventsRepo
       const workspace = yield* addWorkspace()
       const { email, id, name } = yield* addPerson()
-      const event = storedEvent(workspace.id, { kind: "user", id }, {
-        kind: "run_finished",
-        subjectType: "run",
-        subjectId: "42",
-        subjectLabel: "Ünïcode 🚀 'quoted' \"twice\"",
-        subjectPath: "test-runs/42",
-        changes: [
-          { field: "state", from: "running", to: "finished" },
-          { field: "näme", from: null, to: "null" },
-          { field: "", from: "\n\t\\", to: null }
-        ],
-        createdAt: "2026-02-03T04:05:06.789Z"
-      })
+      const event = storedEvent(
+        workspace.id,
+        { kind: "user", id },
+        {
+          kind: "run_finished",
+          subjectType: "run",
+          subjectId: "42",
+          subjectLabel: "Ünïcode 🚀 'quoted' \"twice\"",
+          subjectPath: "test-runs/42",
+          changes: [
+            { field: "state", from: "running", to: "finished" },
+            { field: "näme", from: null, to: "null" },
+            { field: "", from: "\n\t\\", to: null }
+          ],
+          createdAt: "2026-02-03T04:05:06.789Z"
+        }
+      )
       yield* events.insert(event)
       expect(yield* events.newest(workspace.id, 1)).toMatchObject([
         { ...event, actor: { kind: "user", id, name, email } }
       ])
-    }))
+    })
+  )
 
   it.effect("shows actors by their present names, and who is gone as removed", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const events = yield* EventsRepo
       const workspace = yield* addWorkspace()
       const { email, id, name } = yield* addPerson()
       const { principal } = yield* addAccountKey(workspace, "member")
       const shown = (actor: ActorRef) =>
-        Effect.gen(function*() {
+        Effect.gen(function* () {
           const event = storedEvent(workspace.id, actor)
           yield* events.insert(event)
           return (yield* events.newest(workspace.id, 50)).find((found) => found.id === event.id)?.actor
@@ -82,5 +87,6 @@ onEachStorage("EventsRepo", (it) => {
       assert.deepStrictEqual(yield* shown({ kind: "apiKey", id: newId<ApiKeyId>() }), { kind: "removed" })
       // A reference is of its kind alone: no key has a person's id.
       assert.deepStrictEqual(yield* shown({ kind: "apiKey", id: id as string as ApiKeyId }), { kind: "removed" })
-    }))
+    })
+  )
 })

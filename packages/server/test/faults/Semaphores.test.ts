@@ -181,10 +181,10 @@ describe("semaphores under kill -9", () => {
       })
       await fleet.start()
       const owner = http(fleet.servers[0]!.baseUrl, apiKey, "main")
-      await owner.post("/products", { slug: "shop", name: "Shop", type: "website" })
-      await owner.post("/environments", { slug: "staging", name: "Staging", class: "non-production" })
-      await owner.post("/deployments", { product: "shop", environment: "staging", baseUrl: "https://shop.example" })
-      const runs = await Promise.all(Array.from({ length: 4 }, () => owner.post<StartedTestRun>("/test-runs", runOf())))
+      await owner.post("products", { slug: "shop", name: "Shop", type: "website" })
+      await owner.post("environments", { slug: "staging", name: "Staging", class: "non-production" })
+      await owner.post("deployments", { product: "shop", environment: "staging", baseUrl: "https://shop.example" })
+      const runs = await Promise.all(Array.from({ length: 4 }, () => owner.post<StartedTestRun>("test-runs", runOf())))
       const tokens = runs.map((run) => run.semaphores.token)
 
       const history: Array<Wish> = []
@@ -227,7 +227,7 @@ describe("semaphores under kill -9", () => {
       // What the dead held lapses, and nothing else is left.
       const reader = http(fleet.servers[0]!.baseUrl, apiKey, "main")
       const left = async () =>
-        (await reader.get<SemaphoreList>("/semaphores")).semaphores.flatMap((semaphore) => semaphore.holders)
+        (await reader.get<SemaphoreList>("semaphores")).semaphores.flatMap((semaphore) => semaphore.holders)
       const lapsed = Date.now() + leaseMillis + (isLong ? 61_000 : 1_000)
       while ((await left()).length > 0 && Date.now() < lapsed) await sleep(100)
       assert.deepStrictEqual(await left(), [])

@@ -21,11 +21,11 @@ const inChunks = (bytes: Uint8Array, length: number): Stream.Stream<Uint8Array> 
     Array.from({ length: Math.ceil(bytes.length / length) }, (_, i) => bytes.slice(i * length, (i + 1) * length))
   )
 
-const write = Effect.fnUntraced(function*(blob: BlobRef, bytes: Uint8Array, chunk = 50_000) {
+const write = Effect.fnUntraced(function* (blob: BlobRef, bytes: Uint8Array, chunk = 50_000) {
   return yield* (yield* FileStore).write(blob, inChunks(bytes, chunk), bytes.length)
 })
 
-const read = Effect.fnUntraced(function*(blob: BlobRef, offset: number, length: number) {
+const read = Effect.fnUntraced(function* (blob: BlobRef, offset: number, length: number) {
   const chunks = yield* Effect.scoped(
     Effect.flatMap((yield* FileStore).read(blob, { offset, length }), Stream.runCollect)
   )
@@ -39,23 +39,32 @@ const layerDisk = Layer.merge(
 )
 const onDisk = () => readdirSync(join(directory, "files"), { recursive: true }).map(String)
 
-for (const [name, store] of [["disk", layerDisk], ["memory", FileStore.layerMemory]] as const) {
+for (const [name, store] of [
+  ["disk", layerDisk],
+  ["memory", FileStore.layerMemory]
+] as const) {
   layer(Layer.merge(store, NodeFileSystem.layer), { excludeTestServices: true })(`FileStore on ${name}`, (it) => {
     it.effect("gives back what was written, whole and in parts", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         for (const size of [0, 1, 65_536, 1_000_003]) {
           const [blob, bytes] = [newBlob(), random(size)]
           assert.deepStrictEqual(yield* write(blob, bytes), { size, sha256: sha256(bytes) })
           assert.deepStrictEqual(yield* read(blob, 0, size), bytes)
-          for (const [start, end] of [[size, size], [size - 1, size], [0, 1], [size / 3, size / 2]] as const) {
+          for (const [start, end] of [
+            [size, size],
+            [size - 1, size],
+            [0, 1],
+            [size / 3, size / 2]
+          ] as const) {
             const [from, to] = [Math.max(0, Math.floor(start)), Math.min(size, Math.floor(end))]
             assert.deepStrictEqual(yield* read(blob, from, to - from), bytes.slice(from, to))
           }
         }
-      }))
+      })
+    )
 
     it.effect("fails where there is no such blob", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const blob = newBlob()
         assert.strictEqual((yield* Effect.flip(read(blob, 0, 1)))._tag, "BlobNotFound")
         yield* write(blob, random(10))
@@ -63,39 +72,44 @@ for (const [name, store] of [["disk", layerDisk], ["memory", FileStore.layerMemo
         yield* store.delete(blob)
         assert.strictEqual((yield* Effect.flip(read(blob, 0, 1)))._tag, "BlobNotFound")
         yield* store.delete(blob)
-      }))
+      })
+    )
 
     it.effect("reads to its end what is deleted meanwhile", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const store = yield* FileStore
         const [blob, bytes] = [newBlob(), random(1_000_000)]
         yield* write(blob, bytes)
-        const chunks = yield* Effect.scoped(Effect.gen(function*() {
-          const stream = yield* store.read(blob, { offset: 0, length: bytes.length })
-          yield* store.delete(blob)
-          return yield* Stream.runCollect(stream)
-        }))
+        const chunks = yield* Effect.scoped(
+          Effect.gen(function* () {
+            const stream = yield* store.read(blob, { offset: 0, length: bytes.length })
+            yield* store.delete(blob)
+            return yield* Stream.runCollect(stream)
+          })
+        )
         assert.deepStrictEqual(new Uint8Array(Buffer.concat(chunks)), bytes)
-      }))
+      })
+    )
 
     it.effect("passes on a failure of the body", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const store = yield* FileStore
         const blob = newBlob()
         const body = Stream.concat(inChunks(random(100_000), 1_000), Stream.fail("broken" as const))
         assert.strictEqual(yield* Effect.flip(store.write(blob, body, 200_000)), "broken")
         yield* store.delete(blob)
         assert.strictEqual((yield* Effect.flip(read(blob, 0, 1)))._tag, "BlobNotFound")
-      }))
+      })
+    )
 
     it.effect("is written and deleted by many at once", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const store = yield* FileStore
         const run = newId<TestRunId>()
         yield* Effect.forEach(
           Array.from({ length: 200 }),
           () =>
-            Effect.gen(function*() {
+            Effect.gen(function* () {
               const [blob, bytes] = [newBlob(run), random(100)]
               yield* write(blob, bytes)
               assert.deepStrictEqual(yield* read(blob, 0, 100), bytes)
@@ -103,13 +117,14 @@ for (const [name, store] of [["disk", layerDisk], ["memory", FileStore.layerMemo
             }),
           { concurrency: 16, discard: true }
         )
-      }))
+      })
+    )
   })
 }
 
 layer(Layer.merge(layerDisk, NodeFileSystem.layer), { excludeTestServices: true })("FileStore on disk alone", (it) => {
   it.effect("leaves nothing of what is deleted", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const store = yield* FileStore
       const [blob, beside] = [newBlob(), newBlob()]
       const together = newBlob(blob.runId)
@@ -119,25 +134,30 @@ layer(Layer.merge(layerDisk, NodeFileSystem.layer), { excludeTestServices: true 
       assert.isTrue(onDisk().includes(join(blob.runId, together.id)))
       yield* Effect.forEach([beside, together], store.delete)
       assert.deepStrictEqual(onDisk(), [])
-    }))
+    })
+  )
 
-  it.effect("lets go of its file when the writer is interrupted", () =>
-    Effect.gen(function*() {
-      const store = yield* FileStore
-      const fs = yield* FileSystem.FileSystem
-      const blob = newBlob()
-      const begun = yield* Deferred.make<void>()
-      const body = Stream.concat(
-        inChunks(random(100_000), 1_000),
-        Stream.fromEffect(Effect.andThen(Deferred.succeed(begun, undefined), Effect.never))
-      )
-      const fiber = yield* Effect.forkChild(store.write(blob, body, 200_000))
-      yield* Deferred.await(begun)
-      const open = () => Effect.map(fs.readDirectory("/proc/self/fd"), (files) => files.length)
-      const before = yield* open()
-      yield* Fiber.interrupt(fiber)
-      assert.isBelow(yield* open(), before)
-      yield* store.delete(blob)
-      assert.deepStrictEqual(onDisk(), [])
-    }), { skip: process.platform !== "linux" })
+  it.effect(
+    "lets go of its file when the writer is interrupted",
+    () =>
+      Effect.gen(function* () {
+        const store = yield* FileStore
+        const fs = yield* FileSystem.FileSystem
+        const blob = newBlob()
+        const begun = yield* Deferred.make<void>()
+        const body = Stream.concat(
+          inChunks(random(100_000), 1_000),
+          Stream.fromEffect(Effect.andThen(Deferred.succeed(begun, undefined), Effect.never))
+        )
+        const fiber = yield* Effect.forkChild(store.write(blob, body, 200_000))
+        yield* Deferred.await(begun)
+        const open = () => Effect.map(fs.readDirectory("/proc/self/fd"), (files) => files.length)
+        const before = yield* open()
+        yield* Fiber.interrupt(fiber)
+        assert.isBelow(yield* open(), before)
+        yield* store.delete(blob)
+        assert.deepStrictEqual(onDisk(), [])
+      }),
+    { skip: process.platform !== "linux" }
+  )
 })

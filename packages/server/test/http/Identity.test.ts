@@ -25,10 +25,10 @@ import {
 
 /** Persons, workspaces, members, invites and keys (service document, API keys; contract, sections 1 and 3). */
 
-const members = async (http: Http) => (await http.get<{ members: ReadonlyArray<Member> }>("/members")).members
-const invites = async (http: Http) => (await http.get<{ invites: ReadonlyArray<Invite> }>("/invites")).invites
+const members = async (http: Http) => (await http.get<{ members: ReadonlyArray<Member> }>("members")).members
+const invites = async (http: Http) => (await http.get<{ invites: ReadonlyArray<Invite> }>("invites")).invites
 const accountKeys = async (http: Http) =>
-  (await http.get<{ accountApiKeys: ReadonlyArray<AccountApiKey> }>("/account-api-keys")).accountApiKeys
+  (await http.get<{ accountApiKeys: ReadonlyArray<AccountApiKey> }>("account-api-keys")).accountApiKeys
 const me = (http: Http) => http.get<Me>("/v1/me")
 const newEmail = () => `${unique("person")}@example.com`
 
@@ -82,8 +82,8 @@ onEachServer("the identity room", (test) => {
     assert.deepStrictEqual(created, { id, slug, name: "Acme", role: "owner", createdAt, updatedAt: createdAt })
     assertId(id)
     assertTimestamp(createdAt)
-    assert.deepStrictEqual(await sam.in(slug).get("") as unknown, created)
-    assert.deepStrictEqual(await sam.in(id).get("") as unknown, created)
+    assert.deepStrictEqual(await sam.in(slug).get<Workspace>(""), created)
+    assert.deepStrictEqual(await sam.in(id).get<Workspace>(""), created)
     await owner.in(slug).refuse("404 workspace", "GET", "")
     await owner.in(id).refuse("404 workspace", "GET", "")
     await owner.in("no%20such").refuse("404 workspace", "GET", "")
@@ -125,14 +125,28 @@ onEachServer("the identity room", (test) => {
   })
 
   test("slugs and names of the wrong form are refused where they stand", async (owner) => {
-    for (const slug of ["", "A", "a_b", "a b", "-a", "a-", "a--b", "ä", "a".repeat(61), 1, null, (await me(owner)).id]) {
+    for (const slug of [
+      "",
+      "A",
+      "a_b",
+      "a b",
+      "-a",
+      "a-",
+      "a--b",
+      "ä",
+      "a".repeat(61),
+      1,
+      null,
+      (await me(owner)).id
+    ]) {
       await owner.refuse("400 slug", "POST", "/v1/workspaces", { slug, name: "Name" })
     }
     for (const name of ["", "   ", "a\nb", "x".repeat(101), 7]) {
       await owner.refuse("400 name", "POST", "/v1/workspaces", { slug: unique("w"), name })
     }
     const slug = unique("w").padEnd(60, "0")
-    await owner.post("/v1/workspaces", { slug, name: "x".repeat(100) })
+    const longest = await owner.post<Workspace>("/v1/workspaces", { slug, name: "x".repeat(100) })
+    assert.deepStrictEqual(await owner.in(slug).get<Workspace>(""), longest)
   })
 
   test("members are listed by name, active or not, to everyone in the workspace", async (owner) => {
@@ -142,10 +156,10 @@ onEachServer("the identity room", (test) => {
       await accept(workspace, "member", newEmail(), "Person 9"),
       await accept(workspace, "admin", newEmail(), "ana")
     ]
-    await workspace.post(`/members/${made[1]!.person.id}/deactivate`, undefined, 200)
+    await workspace.post(`members/${made[1]!.person.id}/deactivate`, undefined, 200)
     const viewer = workspace.as(made[0]!.apiKey!.secret)
     const listed = await members(viewer)
-    const { email, id, name } = await me(owner) as Extract<Me, { kind: "user" }>
+    const { email, id, name } = (await me(owner)) as Extract<Me, { kind: "user" }>
     assert.deepStrictEqual(listed, [
       { ...made[2]!.person, role: "admin", active: true, joinedAt: listed[0]!.joinedAt },
       { id, name, email, role: "owner", active: true, joinedAt: listed[1]!.joinedAt },
@@ -159,39 +173,65 @@ onEachServer("the identity room", (test) => {
     const workspace = await newWorkspace(owner)
     const sam = await join(workspace, "viewer")
     const product = { slug: "shop", name: "Shop", type: "library" }
-    await sam.refuse("403", "POST", "/products", product)
+    await sam.refuse("403 role_too_low", "POST", "products", product)
     const before = (await members(workspace)).find(({ id }) => id === sam.id)!
-    const changed = await workspace.patch<Member>(`/members/${sam.id}`, { role: "admin" })
+    const changed = await workspace.patch<Member>(`members/${sam.id}`, { role: "admin" })
     assert.deepStrictEqual(changed, { ...before, role: "admin" })
-    await sam.post("/products", product)
-    await workspace.refuse("400 role", "PATCH", `/members/${sam.id}`, { role: "king" })
-    await workspace.refuse("400 role", "PATCH", `/members/${sam.id}`, {})
+    await sam.post("products", product)
+    await workspace.refuse("400 role", "PATCH", `members/${sam.id}`, { role: "king" })
+    await workspace.refuse("400 role", "PATCH", `members/${sam.id}`, {})
   })
 
   test("only an owner gives or takes the role owner", async (owner) => {
     const workspace = await newWorkspace(owner)
     const [admin, member] = [await join(workspace, "admin"), await join(workspace, "member")]
     const { id: ownerId } = await me(owner)
-    await admin.refuse("403", "PATCH", `/members/${member.id}`, { role: "owner" })
-    await admin.refuse("403", "PATCH", `/members/${ownerId}`, { role: "viewer" })
-    await admin.refuse("403", "POST", `/members/${ownerId}/deactivate`)
-    assert.strictEqual((await admin.patch<Member>(`/members/${member.id}`, { role: "admin" })).role, "admin")
-    await workspace.patch(`/members/${member.id}`, { role: "owner" })
-    await admin.refuse("403", "PATCH", `/members/${member.id}`, { role: "admin" })
-    await workspace.post(`/members/${member.id}/deactivate`, undefined, 200)
-    await admin.refuse("403", "POST", `/members/${member.id}/reactivate`)
+    await admin.refuse("403 owner_only", "PATCH", `members/${member.id}`, { role: "owner" })
+    await admin.refuse("403 owner_only", "PATCH", `members/${ownerId}`, { role: "viewer" })
+    await admin.refuse("403 owner_only", "POST", `members/${ownerId}/deactivate`)
+    assert.strictEqual((await admin.patch<Member>(`members/${member.id}`, { role: "admin" })).role, "admin")
+    await workspace.patch(`members/${member.id}`, { role: "owner" })
+    await admin.refuse("403 owner_only", "PATCH", `members/${member.id}`, { role: "admin" })
+    await workspace.post(`members/${member.id}/deactivate`, undefined, 200)
+    await admin.refuse("403 owner_only", "POST", `members/${member.id}/reactivate`)
   })
 
   test("the last active owner keeps the role and stays active", async (owner) => {
     const workspace = await newWorkspace(owner)
     const { id } = await me(owner)
     const second = await join(workspace, "owner")
-    await workspace.post(`/members/${second.id}/deactivate`, undefined, 200)
-    await workspace.refuse("409 last_owner", "PATCH", `/members/${id}`, { role: "admin" })
-    await workspace.refuse("409 last_owner", "POST", `/members/${id}/deactivate`)
-    await workspace.post(`/members/${second.id}/reactivate`, undefined, 200)
-    await workspace.patch(`/members/${id}`, { role: "admin" })
-    await second.refuse("409 last_owner", "PATCH", `/members/${second.id}`, { role: "member" })
+    await workspace.post(`members/${second.id}/deactivate`, undefined, 200)
+    await workspace.refuse("409 last_owner", "PATCH", `members/${id}`, { role: "admin" })
+    await workspace.refuse("409 last_owner", "POST", `members/${id}/deactivate`)
+    await workspace.post(`members/${second.id}/reactivate`, undefined, 200)
+    await workspace.patch(`members/${id}`, { role: "admin" })
+    await second.refuse("409 last_owner", "PATCH", `members/${second.id}`, { role: "member" })
+  })
+
+  test("an owner who is inactive may lose the role to the only active one", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const second = await join(workspace, "owner")
+    await workspace.post(`members/${second.id}/deactivate`, undefined, 200)
+    const changed = await workspace.patch<Member>(`members/${second.id}`, { role: "viewer" })
+    assert.deepInclude(changed, { role: "viewer", active: false })
+  })
+
+  test("two owners who take the role from each other at once leave one", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const { id } = await me(owner)
+    const second = await join(workspace, "owner")
+    const answers = await Promise.all([
+      workspace.send("PATCH", `members/${second.id}`, { json: { role: "admin" } }),
+      second.send("PATCH", `members/${id}`, { json: { role: "admin" } })
+    ])
+    assert.lengthOf(
+      answers.filter(({ status }) => status === 200),
+      1
+    )
+    assert.lengthOf(
+      (await members(workspace)).filter(({ role }) => role === "owner"),
+      1
+    )
   })
 
   test("a deactivated member's keys end here at once and work elsewhere, until they are reactivated", async (owner) => {
@@ -202,18 +242,21 @@ onEachServer("the identity room", (test) => {
     const before = (await members(here)).find(({ id }) => id === sam.id)!
     const { id: hereId } = await here.get<Workspace>("")
 
-    const deactivated = await here.post<Member>(`/members/${sam.id}/deactivate`, undefined, 200)
+    const deactivated = await here.post<Member>(`members/${sam.id}/deactivate`, undefined, 200)
     assert.deepStrictEqual(deactivated, { ...before, active: false })
-    await sam.refuse("404 workspace", "GET", "/products")
-    await sam.in(hereId).refuse("404 workspace", "GET", "/products")
-    await sam.refuse("404 workspace", "POST", `/members/${sam.id}/reactivate`)
-    await sam.in(elsewhere.workspace).get("/products")
-    assert.deepStrictEqual((await me(sam)).workspaces.map(({ slug }) => slug), [elsewhere.workspace])
-    assert.deepStrictEqual(await here.post<Member>(`/members/${sam.id}/deactivate`, undefined, 200), deactivated)
+    await sam.refuse("404 workspace", "GET", "products")
+    await sam.in(hereId).refuse("404 workspace", "GET", "products")
+    await sam.refuse("404 workspace", "POST", `members/${sam.id}/reactivate`)
+    await sam.in(elsewhere.workspace).get("products")
+    assert.deepStrictEqual(
+      (await me(sam)).workspaces.map(({ slug }) => slug),
+      [elsewhere.workspace]
+    )
+    assert.deepStrictEqual(await here.post<Member>(`members/${sam.id}/deactivate`, undefined, 200), deactivated)
 
-    assert.deepStrictEqual(await here.post<Member>(`/members/${sam.id}/reactivate`, undefined, 200), before)
-    await sam.get("/products")
-    assert.deepStrictEqual(await here.post<Member>(`/members/${sam.id}/reactivate`, undefined, 200), before)
+    assert.deepStrictEqual(await here.post<Member>(`members/${sam.id}/reactivate`, undefined, 200), before)
+    await sam.get("products")
+    assert.deepStrictEqual(await here.post<Member>(`members/${sam.id}/reactivate`, undefined, 200), before)
   })
 
   test("members are found by their id alone, in their own workspace", async (owner) => {
@@ -221,9 +264,9 @@ onEachServer("the identity room", (test) => {
     const foreign = await join(other, "member")
     const { email } = (await members(other)).find(({ id }) => id === foreign.id)!
     for (const member of [foreign.id, email, "me", "0197a1b2-0000-7000-8000-000000000001"]) {
-      await workspace.refuse("404 member", "PATCH", `/members/${member}`, { role: "viewer" })
-      await workspace.refuse("404 member", "POST", `/members/${member}/deactivate`)
-      await workspace.refuse("404 member", "POST", `/members/${member}/reactivate`)
+      await workspace.refuse("404 member", "PATCH", `members/${member}`, { role: "viewer" })
+      await workspace.refuse("404 member", "POST", `members/${member}/deactivate`)
+      await workspace.refuse("404 member", "POST", `members/${member}/reactivate`)
     }
   })
 
@@ -231,7 +274,7 @@ onEachServer("the identity room", (test) => {
     const workspace = await newWorkspace(owner)
     const admin = await join(workspace, "admin")
     const email = newEmail()
-    const { token, url, ...invite } = await admin.post<NewInvite>("/invites", {
+    const { token, url, ...invite } = await admin.post<NewInvite>("invites", {
       email: ` ${email.toUpperCase()} `,
       role: "viewer",
       message: "Hi"
@@ -258,16 +301,19 @@ onEachServer("the identity room", (test) => {
     const workspace = await newWorkspace(owner)
     const emails = [newEmail(), newEmail(), newEmail()]
     await accept(workspace, "member", emails[0]!)
-    const { id } = await workspace.post<NewInvite>("/invites", { email: emails[1], role: "admin" })
-    await workspace.post(`/invites/${id}/revoke`, undefined, 200)
+    const { id } = await workspace.post<NewInvite>("invites", { email: emails[1], role: "admin" })
+    await workspace.post(`invites/${id}/revoke`, undefined, 200)
     const key = await accountKey(workspace, "admin")
-    await key.post("/invites", { email: emails[2], role: "member" })
+    await key.post("invites", { email: emails[2], role: "member" })
     const listed = await invites(workspace)
-    assert.deepStrictEqual(listed.map(({ email, status }) => [email, status]), [
-      [emails[2], "pending"],
-      [emails[1], "revoked"],
-      [emails[0], "accepted"]
-    ])
+    assert.deepStrictEqual(
+      listed.map(({ email, status }) => [email, status]),
+      [
+        [emails[2], "pending"],
+        [emails[1], "revoked"],
+        [emails[0], "accepted"]
+      ]
+    )
     assert.deepStrictEqual(listed[0]!.inviter, { kind: "apiKey", id: key.id, name: "ci" })
     assertTimestamp(listed[2]!.acceptedAt)
   })
@@ -275,22 +321,22 @@ onEachServer("the identity room", (test) => {
   test("who is invited or a member already is not invited again", async (owner) => {
     const workspace = await newWorkspace(owner)
     const [invited, member] = [newEmail(), newEmail()]
-    await workspace.post("/invites", { email: invited, role: "member" })
-    await workspace.refuse("409 already_invited", "POST", "/invites", { email: invited.toUpperCase(), role: "viewer" })
+    await workspace.post("invites", { email: invited, role: "member" })
+    await workspace.refuse("409 already_invited", "POST", "invites", { email: invited.toUpperCase(), role: "viewer" })
     const { person } = await accept(workspace, "member", member)
-    await workspace.refuse("409 already_member", "POST", "/invites", { email: member, role: "viewer" })
-    await workspace.post(`/members/${person.id}/deactivate`, undefined, 200)
-    await workspace.refuse("409 already_member", "POST", "/invites", { email: member, role: "viewer" })
+    await workspace.refuse("409 already_member", "POST", "invites", { email: member, role: "viewer" })
+    await workspace.post(`members/${person.id}/deactivate`, undefined, 200)
+    await workspace.refuse("409 already_member", "POST", "invites", { email: member, role: "viewer" })
     for (const email of ["", "sam", "sam@", "@example.com", "a b@example.com", `${"x".repeat(250)}@example.com`]) {
-      await workspace.refuse("400 email", "POST", "/invites", { email, role: "member" })
+      await workspace.refuse("400 email", "POST", "invites", { email, role: "member" })
     }
-    await workspace.refuse("400 role", "POST", "/invites", { email: newEmail(), role: "guest" })
+    await workspace.refuse("400 role", "POST", "invites", { email: newEmail(), role: "guest" })
   })
 
   test("only owners invite owners", async (owner) => {
     const workspace = await newWorkspace(owner)
     const admin = await join(workspace, "admin")
-    await admin.refuse("403", "POST", "/invites", { email: newEmail(), role: "owner" })
+    await admin.refuse("403 owner_only", "POST", "invites", { email: newEmail(), role: "owner" })
     const heir = await join(workspace, "owner")
     assert.strictEqual((await heir.get<Workspace>("")).role, "owner")
   })
@@ -298,7 +344,7 @@ onEachServer("the identity room", (test) => {
   test("a new person accepts without a key and gets their first one, which works", async (owner) => {
     const workspace = await newWorkspace(owner)
     const email = newEmail()
-    const { id, token } = await workspace.post<NewInvite>("/invites", { email, role: "member" })
+    const { id, token } = await workspace.post<NewInvite>("invites", { email, role: "member" })
     const accepted = await workspace.as(undefined).post<AcceptedInvite>("/v1/invites/accept", { token, name: " Kim " })
     const { id: workspaceId, name, slug } = await workspace.get<Workspace>("")
     const apiKey = accepted.apiKey!
@@ -318,14 +364,14 @@ onEachServer("the identity room", (test) => {
     const listed = (await invites(workspace)).find((invite) => invite.id === id)!
     assert.strictEqual(listed.status, "accepted")
     assertTimestamp(listed.acceptedAt)
-    await workspace.refuse("409 not_pending", "POST", `/invites/${id}/revoke`)
+    await workspace.refuse("409 not_pending", "POST", `invites/${id}/revoke`)
   })
 
   test("a known email joins with its person and gets no key, whatever key or name the request has", async (owner) => {
     const [first, second] = [await newWorkspace(owner), await newWorkspace(owner)]
     const email = newEmail()
     const known = await accept(first, "member", email, "Kim")
-    const { token } = await second.post<NewInvite>("/invites", { email, role: "viewer" })
+    const { token } = await second.post<NewInvite>("invites", { email, role: "viewer" })
     const accepted = await owner.as("nonsense").post<AcceptedInvite>("/v1/invites/accept", { token, name: "Other" })
     assert.deepStrictEqual(accepted.person, known.person)
     assert.strictEqual(accepted.workspace.role, "viewer")
@@ -337,13 +383,13 @@ onEachServer("the identity room", (test) => {
   test("a token that is unknown, used or revoked is not found", async (owner) => {
     const workspace = await newWorkspace(owner)
     const accepting = (token: string) => owner.send("POST", "/v1/invites/accept", { json: { token, name: "Kim" } })
-    const used = await workspace.post<NewInvite>("/invites", { email: newEmail(), role: "member" })
+    const used = await workspace.post<NewInvite>("invites", { email: newEmail(), role: "member" })
     await owner.as(undefined).post("/v1/invites/accept", { token: used.token, name: "Kim" })
-    const revoked = await workspace.post<NewInvite>("/invites", { email: newEmail(), role: "member" })
-    const ended = await workspace.post<Invite>(`/invites/${revoked.id}/revoke`, undefined, 200)
+    const revoked = await workspace.post<NewInvite>("invites", { email: newEmail(), role: "member" })
+    const ended = await workspace.post<Invite>(`invites/${revoked.id}/revoke`, undefined, 200)
     const { token: _, url: __, ...invite } = revoked
     assert.deepStrictEqual(ended, { ...invite, status: "revoked" })
-    assert.deepStrictEqual(await workspace.post<Invite>(`/invites/${revoked.id}/revoke`, undefined, 200), ended)
+    assert.deepStrictEqual(await workspace.post<Invite>(`invites/${revoked.id}/revoke`, undefined, 200), ended)
     const answers = [
       await accepting("nonsense"),
       await accepting(`itk_${"0".repeat(42)}`),
@@ -355,14 +401,21 @@ onEachServer("the identity room", (test) => {
       assert.strictEqual(refusal(answer), "404 invite")
       assert.deepStrictEqual(answer.body, answers[0]!.body)
     }
-    await workspace.post("/invites", { email: revoked.email, role: "member" })
+    await workspace.post("invites", { email: revoked.email, role: "member" })
     await owner.refuse("400 token", "POST", "/v1/invites/accept", { token: "", name: "Kim" })
     await owner.refuse("400 name", "POST", "/v1/invites/accept", { token: revoked.token, name: " " })
   })
 
+  test("one of many invites of one email at once is made", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const json = { email: newEmail(), role: "member" }
+    const answers = await Promise.all(Array.from({ length: 8 }, () => workspace.send("POST", "invites", { json })))
+    assert.deepStrictEqual(answers.map(refusal).toSorted(), ["201", ...Array<string>(7).fill("409 already_invited")])
+  })
+
   test("an invite accepted by many at once makes one member", async (owner) => {
     const workspace = await newWorkspace(owner)
-    const { token } = await workspace.post<NewInvite>("/invites", { email: newEmail(), role: "member" })
+    const { token } = await workspace.post<NewInvite>("invites", { email: newEmail(), role: "member" })
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => owner.send("POST", "/v1/invites/accept", { json: { token, name: "Kim" } }))
     )
@@ -372,8 +425,8 @@ onEachServer("the identity room", (test) => {
 
   test("invites of another workspace are not found", async (owner) => {
     const [workspace, other] = [await newWorkspace(owner), await newWorkspace(owner)]
-    const { id } = await other.post<NewInvite>("/invites", { email: newEmail(), role: "member" })
-    for (const invite of [id, "none"]) await workspace.refuse("404 invite", "POST", `/invites/${invite}/revoke`)
+    const { id } = await other.post<NewInvite>("invites", { email: newEmail(), role: "member" })
+    for (const invite of [id, "none"]) await workspace.refuse("404 invite", "POST", `invites/${invite}/revoke`)
     assert.deepStrictEqual(await invites(workspace), [])
   })
 
@@ -403,7 +456,10 @@ onEachServer("the identity room", (test) => {
     for (const name of ["second", "third"]) await sam.post("/v1/api-keys", { name }, 200)
     await kim.post("/v1/api-keys", { name: "not Sam's" }, 200)
     const listed = await sam.get<ReadonlyArray<ApiKey>>("/v1/api-keys")
-    assert.deepStrictEqual(listed.map(({ name }) => name), ["third", "second", "first key"])
+    assert.deepStrictEqual(
+      listed.map(({ name }) => name),
+      ["third", "second", "first key"]
+    )
   })
 
   test("a key's last use is null, and then shown at once", async (owner) => {
@@ -440,7 +496,10 @@ onEachServer("the identity room", (test) => {
     assert.strictEqual(revoked.status, 401)
     assert.deepStrictEqual(revoked.body, unknown.body)
     await sam.refuse("404 API key", "POST", `/v1/api-keys/${id}/revoke`)
-    assert.notInclude((await sam.get<ReadonlyArray<ApiKey>>("/v1/api-keys")).map((key) => key.id), id)
+    assert.notInclude(
+      (await sam.get<ReadonlyArray<ApiKey>>("/v1/api-keys")).map((key) => key.id),
+      id
+    )
     await me(sam)
   })
 
@@ -459,7 +518,7 @@ onEachServer("the identity room", (test) => {
     for (const key of [id, account.id, "first%20key", "0197a1b2-0000-7000-8000-0000000000b1"]) {
       await owner.refuse("404 API key", "POST", `/v1/api-keys/${key}/revoke`)
     }
-    await workspace.refuse("404 account API key", "POST", `/account-api-keys/${id}/revoke`)
+    await workspace.refuse("404 account API key", "POST", `account-api-keys/${id}/revoke`)
     await me(sam)
     await me(account)
   })
@@ -478,7 +537,10 @@ onEachServer("the identity room", (test) => {
     const answers = await Promise.all(
       Array.from({ length: 25 }, () => sam.send("POST", "/v1/api-keys", { json: { name: "more" } }))
     )
-    assert.lengthOf(answers.filter(({ status }) => status === 200), 19)
+    assert.lengthOf(
+      answers.filter(({ status }) => status === 200),
+      19
+    )
     for (const answer of answers) assert.oneOf(refusal(answer), ["200", "409 too_many_keys"])
     const listed = await sam.get<ReadonlyArray<ApiKey>>("/v1/api-keys")
     assert.lengthOf(listed, 20)
@@ -490,7 +552,7 @@ onEachServer("the identity room", (test) => {
   test("an account key shows its secret once and is listed with its role, newest first", async (owner) => {
     const workspace = await newWorkspace(owner)
     await accountKey(workspace, "viewer", "first")
-    const created = await workspace.post<NewAccountApiKey>("/account-api-keys", { name: " ci ", role: "admin", x: 1 })
+    const created = await workspace.post<NewAccountApiKey>("account-api-keys", { name: " ci ", role: "admin", x: 1 })
     assert.deepStrictEqual(created, {
       id: created.id,
       name: "ci",
@@ -503,57 +565,66 @@ onEachServer("the identity room", (test) => {
     const listed = await accountKeys(workspace)
     const { secret, ...shown } = created
     assert.deepStrictEqual(listed[0], { ...shown, createdAt: listed[0]!.createdAt, lastUsedAt: null })
-    assert.deepStrictEqual(listed.map(({ name, role }) => [name, role]), [["ci", "admin"], ["first", "viewer"]])
-    await workspace.as(secret).get("/products")
+    assert.deepStrictEqual(
+      listed.map(({ name, role }) => [name, role]),
+      [
+        ["ci", "admin"],
+        ["first", "viewer"]
+      ]
+    )
+    await workspace.as(secret).get("products")
     assertTimestamp((await accountKeys(workspace))[0]!.lastUsedAt)
-    await workspace.refuse("400 role", "POST", "/account-api-keys", { name: "king", role: "owner" })
-    await workspace.refuse("400 name", "POST", "/account-api-keys", { name: "", role: "member" })
+    await workspace.refuse("400 role", "POST", "account-api-keys", { name: "king", role: "owner" })
+    await workspace.refuse("400 name", "POST", "account-api-keys", { name: "", role: "member" })
   })
 
   test("an account key acts in its workspace alone, with its role", async (owner) => {
     const [workspace, other] = [await newWorkspace(owner), await newWorkspace(owner)]
     const admin = await accountKey(workspace, "admin")
-    await admin.post("/products", { slug: "shop", name: "Shop", type: "app" })
-    await admin.in((await workspace.get<Workspace>("")).id).get("/products/shop")
-    await admin.in(other.workspace).refuse("404 workspace", "GET", "/products")
-    await admin.in("none").refuse("404 workspace", "GET", "/products")
+    await admin.post("products", { slug: "shop", name: "Shop", type: "app" })
+    await admin.in((await workspace.get<Workspace>("")).id).get("products/shop")
+    await admin.in(other.workspace).refuse("404 workspace", "GET", "products")
+    await admin.in("none").refuse("404 workspace", "GET", "products")
     const viewer = await accountKey(workspace, "viewer")
-    await viewer.get("/products/shop")
-    await viewer.refuse("403", "POST", "/products", { slug: "app", name: "App", type: "app" })
+    await viewer.get("products/shop")
+    await viewer.refuse("403 role_too_low", "POST", "products", { slug: "app", name: "App", type: "app" })
   })
 
   test("an account key has no keys of its own and creates no workspace", async (owner) => {
     const workspace = await newWorkspace(owner)
     const key = await accountKey(workspace, "admin")
-    await key.refuse("403", "GET", "/v1/api-keys")
-    await key.refuse("403", "POST", "/v1/api-keys", { name: "another" })
-    await key.refuse("403", "POST", `/v1/api-keys/${key.id}/revoke`)
-    await key.refuse("403", "POST", "/v1/workspaces", { slug: unique("w"), name: "Mine" })
+    await key.refuse("403 account_key", "GET", "/v1/api-keys")
+    await key.refuse("403 account_key", "POST", "/v1/api-keys", { name: "another" })
+    await key.refuse("403 account_key", "POST", `/v1/api-keys/${key.id}/revoke`)
+    await key.refuse("403 account_key", "POST", "/v1/workspaces", { slug: unique("w"), name: "Mine" })
   })
 
   test("revoking an account key ends it at once; another workspace's is not found", async (owner) => {
     const [workspace, other] = [await newWorkspace(owner), await newWorkspace(owner)]
     const key = await accountKey(workspace, "member")
-    const path = `/account-api-keys/${key.id}/revoke`
+    const path = `account-api-keys/${key.id}/revoke`
     await other.refuse("404 account API key", "POST", path)
-    await key.get("/products")
+    await key.get("products")
     assert.deepStrictEqual(await workspace.post<unknown>(path, undefined, 200), { ok: true })
-    await key.refuse("401", "GET", "/products")
+    await key.refuse("401", "GET", "products")
     await workspace.refuse("404 account API key", "POST", path)
-    await workspace.refuse("404 account API key", "POST", "/account-api-keys/none/revoke")
+    await workspace.refuse("404 account API key", "POST", "account-api-keys/none/revoke")
     assert.deepStrictEqual(await accountKeys(workspace), [])
   })
 
   test("tokens of other kinds are no API keys, however real", async (owner) => {
     const workspace = await newDeployment(owner)
     const { semaphores } = await startRun(workspace)
-    const { token } = await workspace.post<NewInvite>("/invites", { email: newEmail(), role: "member" })
+    const { token } = await workspace.post<NewInvite>("invites", { email: newEmail(), role: "member" })
     const unknown = await owner.as("nonsense").send("GET", "/v1/me")
     for (const wrong of [semaphores.token, token, `${owner.key!}0`, owner.key!.toLowerCase()]) {
-      const answer = await workspace.as(wrong).send("GET", "/products")
+      const answer = await workspace.as(wrong).send("GET", "products")
       assert.strictEqual(answer.status, 401)
       assert.deepStrictEqual(answer.body, unknown.body)
-      assert.strictEqual((await owner.as(undefined).send("GET", "/v1/me", { headers: { "x-api-key": wrong } })).status, 401)
+      assert.strictEqual(
+        (await owner.as(undefined).send("GET", "/v1/me", { headers: { "x-api-key": wrong } })).status,
+        401
+      )
     }
   })
 })
@@ -562,17 +633,20 @@ withClockOnEachServer("the identity room over time", (test) => {
   test("an invite is good for seven days and no longer", async (owner, advance) => {
     const workspace = await newWorkspace(owner)
     const [early, late] = [
-      await workspace.post<NewInvite>("/invites", { email: newEmail(), role: "member" }),
-      await workspace.post<NewInvite>("/invites", { email: newEmail(), role: "member" })
+      await workspace.post<NewInvite>("invites", { email: newEmail(), role: "member" }),
+      await workspace.post<NewInvite>("invites", { email: newEmail(), role: "member" })
     ]
     advance(7 * 86_400_000 - 1)
     await owner.as(undefined).post("/v1/invites/accept", { token: early.token, name: "In time" })
     advance(1)
     await owner.refuse("404 invite", "POST", "/v1/invites/accept", { token: late.token, name: "Late" })
     const listed = await invites(workspace)
-    assert.deepStrictEqual(listed.map(({ status }) => status), ["expired", "accepted"])
-    await workspace.refuse("409 not_pending", "POST", `/invites/${late.id}/revoke`)
-    await workspace.post("/invites", { email: late.email, role: "member" })
+    assert.deepStrictEqual(
+      listed.map(({ status }) => status),
+      ["expired", "accepted"]
+    )
+    await workspace.refuse("409 not_pending", "POST", `invites/${late.id}/revoke`)
+    await workspace.post("invites", { email: late.email, role: "member" })
   })
 
   test("a key's last use is shown before and after it is written", async (owner, advance) => {

@@ -108,6 +108,37 @@ describe("the server as a process", () => {
     assert.strictEqual(again.status, 200)
   })
 
+  it("logs each request with its id, and no secret at any level", async () => {
+    const key = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
+    const environment = { DATA_DIR: newDirectory(), BOOTSTRAP_API_KEY: key, LOG_LEVEL: "trace" }
+    server = await startServer(environment)
+    const { baseUrl, output } = server
+    const call = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+      fetch(`${baseUrl}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) })
+      })
+    await call("GET", "/v1/me?q=typed-by-a-person", undefined, { "x-request-id": "request-of-the-test" })
+    const invite = await call("POST", "/v1/workspaces/main/invites", { email: "sam@example.com", role: "member" })
+    const { token } = (await invite.json()) as { token: string }
+    const accepted = await call("POST", "/v1/invites/accept", { token, name: "Sam" })
+    const { apiKey } = (await accepted.json()) as { apiKey: { secret: string } }
+    const wrong = `${key.slice(0, -1)}p`
+    await call("GET", "/v1/me", undefined, { authorization: `Bearer ${wrong}` })
+    await call("GET", `/v1/workspaces/main/products/${apiKey.secret}`)
+    for (let i = 0; !output().includes("***") && i < 100; i++) await new Promise((resolve) => setTimeout(resolve, 50))
+
+    const lines = output()
+      .split("\n")
+      .filter((line) => line.startsWith("{"))
+      .map((line) => JSON.parse(line) as object)
+    const [mine] = lines.filter((line) => "requestId" in line && line.requestId === "request-of-the-test")
+    assert.deepInclude(mine, { level: "INFO", method: "GET", path: "/v1/me", status: 200 })
+    assert.include(output(), "/v1/workspaces/main/products/ctk_***")
+    for (const secret of [key, wrong, token, apiKey.secret, "typed-by-a-person"]) assert.notInclude(output(), secret)
+  })
+
   it("finishes what runs on SIGTERM, takes nothing new, and ends", async () => {
     const key = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
     server = await startServer({ DATA_DIR: newDirectory(), BOOTSTRAP_API_KEY: key })
@@ -126,7 +157,10 @@ describe("the server as a process", () => {
     await new Promise((resolve) => setTimeout(resolve, 200))
     const ended = server.end("SIGTERM")
     await new Promise((resolve) => setTimeout(resolve, 300))
-    const refused = await fetch(`${server.baseUrl}/health`).then(() => false, () => true)
+    const refused = await fetch(`${server.baseUrl}/health`).then(
+      () => false,
+      () => true
+    )
     assert.isTrue(refused, "a new connection is refused")
     outgoing.end(body.slice(10))
     const [response] = (await answered) as [{ statusCode: number; resume: () => void }]

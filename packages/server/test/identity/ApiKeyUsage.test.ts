@@ -11,7 +11,7 @@ import { onEachStorage } from "../support/Storages.ts"
 import { addPerson, apiKeyRow, keyOfPerson, minute, now } from "./Scene.ts"
 
 /** A key of a new person, with its last use as it is stored and as it is shown. */
-const addKey = Effect.gen(function*() {
+const addKey = Effect.gen(function* () {
   const repo = yield* ApiKeysRepo
   const usage = yield* ApiKeyUsage
   const { id } = yield* addPerson()
@@ -32,7 +32,7 @@ const eventually = <A, E, R>(effect: Effect.Effect<A, E, R>, until: (value: A) =
 onEachStorage("ApiKeyUsage", (it) => {
   it.layer(ApiKeyUsage.layer)((it) => {
     it.effect("writes uses behind and shows them meanwhile", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const usage = yield* ApiKeyUsage
         const [used, unused] = [yield* addKey, yield* addKey]
         yield* TestClock.adjust("1 minute")
@@ -45,10 +45,11 @@ onEachStorage("ApiKeyUsage", (it) => {
         assert.strictEqual(yield* used.shown, at)
         assert.isNull(yield* unused.shown)
         assert.isNull(yield* unused.stored)
-      }))
+      })
+    )
 
     it.effect("shows a use to those who read the key before it was written", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const usage = yield* ApiKeyUsage
         const key = yield* addKey
         yield* usage.note(key.id)
@@ -57,29 +58,32 @@ onEachStorage("ApiKeyUsage", (it) => {
         yield* eventually(key.stored, (lastUsedAt) => lastUsedAt === at)
         assert.isNull(read[0]?.lastUsedAt)
         assert.strictEqual(usage.merge(read)[0]?.lastUsedAt, at)
-      }))
+      })
+    )
 
     it.effect("shows the later of its own use and another server's", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const usage = yield* ApiKeyUsage
         const key = yield* addKey
         const later = minute(1_000_000)
         yield* (yield* ApiKeysRepo).touch(new Map([[key.id, later]]))
         yield* usage.note(key.id)
         assert.strictEqual(yield* key.shown, later)
-      }))
+      })
+    )
   })
 
   it.effect("writes what is left when the server ends", () =>
-    Effect.gen(function*() {
-      const key = yield* Effect.gen(function*() {
+    Effect.gen(function* () {
+      const key = yield* Effect.gen(function* () {
         const key = yield* addKey
         yield* (yield* ApiKeyUsage).note(key.id)
         assert.isNull(yield* key.stored)
         return key
       }).pipe(Effect.provide(ApiKeyUsage.layer, { local: true }))
       assert.strictEqual(yield* key.stored, yield* now)
-    }))
+    })
+  )
 })
 
 layer(
@@ -89,13 +93,13 @@ layer(
   )
 )("ApiKeyUsage on a database that fails", (it) => {
   it.effect("writes again what could not be written", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const warnings: Array<unknown> = []
       const layerUsage = Layer.provide(
         ApiKeyUsage.layer,
         Logger.layer([Logger.make(({ message }) => void warnings.push(message))])
       )
-      yield* Effect.gen(function*() {
+      yield* Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
         const usage = yield* ApiKeyUsage
         const key = yield* addKey
@@ -103,12 +107,16 @@ layer(
         const at = yield* now
         yield* sql`alter table api_keys rename to unreachable`
         yield* TestClock.adjust("500 millis")
-        yield* eventually(Effect.sync(() => warnings.length), (count) => count > 0)
+        yield* eventually(
+          Effect.sync(() => warnings.length),
+          (count) => count > 0
+        )
         yield* sql`alter table unreachable rename to api_keys`
         assert.isNull(yield* key.stored)
         assert.strictEqual(yield* key.shown, at)
         yield* TestClock.adjust("500 millis")
         yield* eventually(key.stored, (lastUsedAt) => lastUsedAt === at)
       }).pipe(Effect.provide(layerUsage, { local: true }))
-    }))
+    })
+  )
 })

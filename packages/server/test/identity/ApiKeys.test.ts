@@ -25,7 +25,7 @@ import {
 
 withServicesOnEachStorage("ApiKeys", (it) => {
   it.effect("creates a person's key and shows its secret once", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const keys = yield* ApiKeys
       const { member, workspace } = yield* makeScene
       const made = yield* keys.create({ name: "laptop" }).pipe(as(member))
@@ -48,10 +48,11 @@ withServicesOnEachStorage("ApiKeys", (it) => {
       assert.deepStrictEqual(authenticated?.membership?.role, "member")
       // Events tell of account keys only.
       assert.deepStrictEqual(yield* eventsOf(workspace), [])
-    }))
+    })
+  )
 
   it.effect("lists a person's own keys, newest first", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const keys = yield* ApiKeys
       const { admin, member } = yield* makeScene
       for (const name of ["a", "b"]) yield* keys.create({ name }).pipe(as(member))
@@ -60,19 +61,21 @@ withServicesOnEachStorage("ApiKeys", (it) => {
       yield* keys.create({ name: "another's" }).pipe(as(admin))
       const names = (yield* keys.list.pipe(as({ ...member, membership: undefined }))).map((key) => key.name)
       assert.deepStrictEqual(names, ["c", "b", "a"])
-    }))
+    })
+  )
 
   it.effect("gives account keys no keys of their own", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const keys = yield* ApiKeys
       const { adminKey } = yield* makeScene
-      assert.strictEqual(yield* refusal(keys.list.pipe(as(adminKey))), "Forbidden")
-      assert.strictEqual(yield* refusal(keys.create({ name: "mine" }).pipe(as(adminKey))), "Forbidden")
-      assert.strictEqual(yield* refusal(keys.revoke(adminKey.keyId).pipe(as(adminKey))), "Forbidden")
-    }))
+      assert.strictEqual(yield* refusal(keys.list.pipe(as(adminKey))), "Forbidden account_key")
+      assert.strictEqual(yield* refusal(keys.create({ name: "mine" }).pipe(as(adminKey))), "Forbidden account_key")
+      assert.strictEqual(yield* refusal(keys.revoke(adminKey.keyId).pipe(as(adminKey))), "Forbidden account_key")
+    })
+  )
 
   it.effect("revokes a key of one's own, once", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const keys = yield* ApiKeys
       const { admin, adminKey, member } = yield* makeScene
       const [kept, made] = [
@@ -86,14 +89,18 @@ withServicesOnEachStorage("ApiKeys", (it) => {
       }
       yield* revoke(made.id)
       assert.strictEqual(yield* refusal(revoke(made.id)), "NotFound")
-      assert.deepStrictEqual((yield* keys.list.pipe(as(member))).map((key) => key.id), [kept.id])
+      assert.deepStrictEqual(
+        (yield* keys.list.pipe(as(member))).map((key) => key.id),
+        [kept.id]
+      )
       assert.isUndefined(yield* (yield* ApiKeysRepo).authenticate(hashToken(made.secret), undefined))
       assert.isDefined(yield* (yield* ApiKeysRepo).authenticate(hashToken(foreign.secret), undefined))
       assert.lengthOf(yield* keys.list.pipe(as(admin)), 1)
-    }))
+    })
+  )
 
   it.effect("refuses the 21st active key until one is revoked", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const keys = yield* ApiKeys
       const repo = yield* ApiKeysRepo
       const { admin, member } = yield* makeScene
@@ -106,32 +113,41 @@ withServicesOnEachStorage("ApiKeys", (it) => {
       yield* create.pipe(as(admin))
       yield* keys.revoke(last.id).pipe(as(member))
       yield* create.pipe(as(member))
-    }))
+    })
+  )
 
   it.effect("keeps to 20 active keys of a person who asks for 30 at once", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const keys = yield* ApiKeys
       const { member } = yield* makeScene
       const answers = yield* Effect.all(
         Array.from({ length: 30 }, (_, n) => answer(keys.create({ name: `key ${n}` }).pipe(as(member)))),
         { concurrency: "unbounded" }
       )
-      assert.lengthOf(answers.filter((answer) => answer === "ok"), 20)
-      assert.lengthOf(answers.filter((answer) => answer === "Conflict too_many_keys"), 10)
+      assert.lengthOf(
+        answers.filter((answer) => answer === "ok"),
+        20
+      )
+      assert.lengthOf(
+        answers.filter((answer) => answer === "Conflict too_many_keys"),
+        10
+      )
       assert.lengthOf(yield* keys.list.pipe(as(member)), 20)
-    }))
+    })
+  )
 
   it.effect("asks for roles before it looks for an account key", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const keys = yield* ApiKeys
       const scene = yield* makeScene
       assert.deepStrictEqual(yield* whoMay(scene, keys.listAccount), adminsAndUp)
       assert.deepStrictEqual(yield* whoMay(scene, keys.createAccount({ name: "ci", role: "viewer" })), adminsAndUp)
       assert.deepStrictEqual(yield* whoMay(scene, keys.revokeAccount(newId())), adminsAndUp)
-    }))
+    })
+  )
 
   it.effect("creates account keys of a role, lists and tells them", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const keys = yield* ApiKeys
       const workspace = yield* addWorkspace()
       const admin = yield* addMember(workspace, "admin")
@@ -162,10 +178,11 @@ withServicesOnEachStorage("ApiKeys", (it) => {
       }
       const names = (yield* keys.listAccount.pipe(as(admin))).map((key) => key.name)
       assert.deepStrictEqual(names, ["ci admin", "ci member", "ci viewer"])
-    }))
+    })
+  )
 
   it.effect("revokes an account key of the workspace, once, and tells it", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const keys = yield* ApiKeys
       const { admin, member, workspace } = yield* makeScene
       const foreign = yield* makeScene
@@ -178,7 +195,10 @@ withServicesOnEachStorage("ApiKeys", (it) => {
       yield* revoke(made.id)
       assert.strictEqual(yield* refusal(revoke(made.id)), "NotFound")
       assert.isUndefined(yield* (yield* ApiKeysRepo).authenticate(hashToken(made.secret), undefined))
-      assert.notInclude((yield* keys.listAccount.pipe(as(admin))).map((key) => key.id), made.id)
+      assert.notInclude(
+        (yield* keys.listAccount.pipe(as(admin))).map((key) => key.id),
+        made.id
+      )
       assert.deepStrictEqual(yield* kindsOf(workspace), ["key_created", "key_revoked"])
       const event = (yield* eventsOf(workspace))[1]
       assert.deepStrictEqual([event?.subjectType, event?.subjectId, event?.subjectLabel], ["key", made.id, "ci"])
@@ -187,10 +207,11 @@ withServicesOnEachStorage("ApiKeys", (it) => {
       yield* keys.revokeAccount(adminKey.keyId).pipe(as(adminKey))
       const [last] = yield* eventsOf(adminKey.membership)
       assert.deepStrictEqual(last?.actor, adminKey.principal as never)
-    }))
+    })
+  )
 
   it.effect("lets one of many revoke a key at once", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const keys = yield* ApiKeys
       const { admin, memberKey, workspace } = yield* makeScene
       const answers = yield* Effect.all(
@@ -199,15 +220,16 @@ withServicesOnEachStorage("ApiKeys", (it) => {
       )
       assert.deepStrictEqual(answers.toSorted(), [...Array.from({ length: 5 }, () => "NotFound"), "ok"])
       assert.deepStrictEqual(yield* kindsOf(workspace), ["key_revoked"])
-    }))
+    })
+  )
 
   it.effect("shows the last use of keys", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const keys = yield* ApiKeys
       const usage = yield* ApiKeyUsage
       const { admin, member, memberKey } = yield* makeScene
       const { id } = yield* keys.create({ name: "laptop" }).pipe(as(member))
-      const shown = Effect.gen(function*() {
+      const shown = Effect.gen(function* () {
         const [own] = yield* keys.list.pipe(as(member))
         const account = (yield* keys.listAccount.pipe(as(admin))).find((key) => key.id === memberKey.keyId)
         return [own?.lastUsedAt, account?.lastUsedAt]
@@ -217,5 +239,6 @@ withServicesOnEachStorage("ApiKeys", (it) => {
       yield* usage.note(memberKey.keyId)
       const used = yield* now
       assert.deepStrictEqual(yield* shown, [used, used])
-    }))
+    })
+  )
 })

@@ -19,12 +19,10 @@ const bootstrap = (environment: Readonly<Record<string, string>> = {}) =>
 const authenticate = (apiKey: Redacted.Redacted, workspace: string) =>
   Effect.flatMap(ApiKeysRepo, (keys) => keys.authenticate(hashToken(Redacted.value(apiKey)), workspace))
 
-for (const storage of storages) {
-  describe(`Bootstrap on ${storage.name}`, () => {
-    const onEmptyStorage = Effect.provide(Layer.provideMerge(layerServices, storage.layer), { local: true })
-
+for (const [name, layerStorage] of Object.entries(storages)) {
+  describe(`Bootstrap on ${name}`, () => {
     it.effect("makes a workspace with its owner and a key, once, also where servers start at once", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const persons = yield* PersonsRepo
         assert.isTrue(yield* persons.isEmpty)
         const starts = yield* Effect.all([bootstrap(), bootstrap(), bootstrap()], { concurrency: "unbounded" })
@@ -49,33 +47,38 @@ for (const storage of storages) {
         assert.isTrue(Option.isNone(yield* bootstrap()))
         assert.isTrue(Option.isNone(yield* bootstrap({ BOOTSTRAP_WORKSPACE: "other" })))
         assert.isUndefined((yield* authenticate(apiKey, "other"))?.membership)
-      }).pipe(onEmptyStorage))
-
-    it.effect("makes what the settings name, with the key they give", () =>
-      Effect.gen(function*() {
-        const apiKey = yield* makeToken("ctk_")
-        const environment = {
-          BOOTSTRAP_WORKSPACE: "acme",
-          BOOTSTRAP_OWNER_EMAIL: "Ana@Example.com",
-          BOOTSTRAP_OWNER_NAME: " Ana Diaz ",
-          BOOTSTRAP_API_KEY: apiKey
-        }
-        const made = Option.getOrThrow(yield* bootstrap(environment))
-        const { apiKey: secret, ...rest } = made
-        assert.deepStrictEqual(rest, { workspace: "acme", ownerEmail: "ana@example.com", isGiven: true })
-        assert.strictEqual(Redacted.value(secret), apiKey)
-        const authenticated = (yield* authenticate(secret, "acme"))!
-        assert.strictEqual(authenticated.membership?.role, "owner")
-        assert.strictEqual(authenticated.principal.name, "Ana Diaz")
-        assert.isTrue(Option.isNone(yield* bootstrap(environment)))
-      }).pipe(onEmptyStorage))
+      }).pipe(Effect.provide(Layer.provideMerge(layerServices, layerStorage)))
+    )
   })
 }
 
 describe("Bootstrap", () => {
+  const onMemory = Effect.provide(Layer.provideMerge(layerServices, storages.memory))
+
+  it.effect("makes what the settings name, with the key they give", () =>
+    Effect.gen(function* () {
+      const apiKey = yield* makeToken("ctk_")
+      const environment = {
+        BOOTSTRAP_WORKSPACE: "acme",
+        BOOTSTRAP_OWNER_EMAIL: "Ana@Example.com",
+        BOOTSTRAP_OWNER_NAME: " Ana Diaz ",
+        BOOTSTRAP_API_KEY: apiKey
+      }
+      const made = Option.getOrThrow(yield* bootstrap(environment))
+      const { apiKey: secret, ...rest } = made
+      assert.deepStrictEqual(rest, { workspace: "acme", ownerEmail: "ana@example.com", isGiven: true })
+      assert.strictEqual(Redacted.value(secret), apiKey)
+      const authenticated = (yield* authenticate(secret, "acme"))!
+      assert.strictEqual(authenticated.membership?.role, "owner")
+      assert.strictEqual(authenticated.principal.name, "Ana Diaz")
+      assert.isTrue(Option.isNone(yield* bootstrap(environment)))
+    }).pipe(onMemory)
+  )
+
   it.effect("makes nothing where there is a person already", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       yield* addPerson()
       assert.isTrue(Option.isNone(yield* bootstrap()))
-    }).pipe(Effect.provide(Layer.provideMerge(layerServices, storages[0].layer))))
+    }).pipe(onMemory)
+  )
 })

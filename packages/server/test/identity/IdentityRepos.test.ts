@@ -17,8 +17,10 @@ import {
   keyOfPerson,
   keyOfWorkspace,
   minute,
+  newestFirst,
   newId,
   personRow,
+  shuffled,
   unique,
   workspaceRow
 } from "./Scene.ts"
@@ -26,57 +28,63 @@ import {
 onEachStorage("Identity repositories", (it) => {
   it.describe("PersonsRepo", () => {
     it.effect("finds a person by the whole email", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const persons = yield* PersonsRepo
         const { email, id, name } = yield* addPerson()
         expect(yield* persons.findByEmail(email)).toMatchObject({ id, name, email })
         assert.isUndefined(yield* persons.findByEmail(email.toUpperCase()))
         assert.isUndefined(yield* persons.findByEmail(email.slice(1)))
-      }))
+      })
+    )
 
     it.effect("keeps an email for one person", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const persons = yield* PersonsRepo
         const first = yield* addPerson()
         const error = yield* Effect.flip(persons.insert(personRow({ email: first.email })))
         assert.strictEqual(error.constraint, "persons_email_key")
         expect(yield* persons.findByEmail(first.email)).toMatchObject({ id: first.id })
-      }))
+      })
+    )
 
     it.effect("is not empty once there is a person", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         yield* addPerson()
         assert.isFalse(yield* (yield* PersonsRepo).isEmpty)
-      }))
+      })
+    )
 
     it.effect("holds a person for one transaction at a time", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const { id } = yield* addPerson()
         yield* assertHolds((yield* PersonsRepo).lock(id))
-      }))
+      })
+    )
   })
 
   it.describe("WorkspacesRepo", () => {
     it.effect("finds a workspace by id as it was stored", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const workspaces = yield* WorkspacesRepo
         const stored = yield* addWorkspace({ name: "Ünïcode 🚀 'quoted'", updatedAt: "2026-02-03T04:05:06.789Z" })
         assert.deepStrictEqual(yield* workspaces.find(stored.id), stored)
         assert.isUndefined(yield* workspaces.find(newId<WorkspaceId>()))
-      }))
+      })
+    )
 
     it.effect("updates one workspace", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const workspaces = yield* WorkspacesRepo
         const [one, other] = [yield* addWorkspace(), yield* addWorkspace()]
         const changed = { ...one, slug: unique("renamed"), name: "Renamed", updatedAt: minute(5) }
         yield* workspaces.update(changed)
         assert.deepStrictEqual(yield* workspaces.find(one.id), changed)
         assert.deepStrictEqual(yield* workspaces.find(other.id), other)
-      }))
+      })
+    )
 
     it.effect("keeps a slug for one workspace", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const workspaces = yield* WorkspacesRepo
         const [one, other] = [yield* addWorkspace(), yield* addWorkspace()]
         const inserted = yield* Effect.flip(workspaces.insert(workspaceRow({ slug: one.slug })))
@@ -85,10 +93,11 @@ onEachStorage("Identity repositories", (it) => {
         assert.strictEqual(updated.constraint, "workspaces_slug_key")
         assert.deepStrictEqual(yield* workspaces.find(other.id), other)
         yield* workspaces.update(one)
-      }))
+      })
+    )
 
     it.effect("lists the workspaces in which a person is active, with the role", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const workspaces = yield* WorkspacesRepo
         const person = yield* addPerson()
         const [one, two, left] = [yield* addWorkspace(), yield* addWorkspace(), yield* addWorkspace()]
@@ -98,21 +107,26 @@ onEachStorage("Identity repositories", (it) => {
         yield* addMember(yield* addWorkspace(), "admin")
         assert.sameDeepMembers(
           [...(yield* workspaces.ofPerson(person.id))],
-          [{ ...one, role: "viewer" }, { ...two, role: "owner" }]
+          [
+            { ...one, role: "viewer" },
+            { ...two, role: "owner" }
+          ]
         )
         assert.deepStrictEqual(yield* workspaces.ofPerson(newId<PersonId>()), [])
-      }))
+      })
+    )
 
     it.effect("holds a workspace for one transaction at a time", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const { id } = yield* addWorkspace()
         yield* assertHolds((yield* WorkspacesRepo).lock(id))
-      }))
+      })
+    )
   })
 
   it.describe("MembersRepo", () => {
     it.effect("finds a member of the workspace by id and by email", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const members = yield* MembersRepo
         const [workspace, elsewhere] = [yield* addWorkspace(), yield* addWorkspace()]
         const { email, id, name } = yield* addPerson()
@@ -130,10 +144,11 @@ onEachStorage("Identity repositories", (it) => {
         assert.isUndefined(yield* members.find(elsewhere.id, id))
         assert.isUndefined(yield* members.findByEmail(elsewhere.id, email))
         assert.deepStrictEqual(yield* members.list(elsewhere.id), [])
-      }))
+      })
+    )
 
     it.effect("lets a person be one member of a workspace", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const members = yield* MembersRepo
         const [workspace, other] = [yield* addWorkspace(), yield* addWorkspace()]
         const person = yield* addPerson()
@@ -149,10 +164,11 @@ onEachStorage("Identity repositories", (it) => {
         assert.strictEqual(error.constraint, "members_key")
         expect(yield* members.find(workspace.id, person.id)).toMatchObject({ role: "viewer" })
         yield* members.insert({ ...member, workspaceId: other.id })
-      }))
+      })
+    )
 
     it.effect("updates one member in one workspace", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const members = yield* MembersRepo
         const [workspace, other] = [yield* addWorkspace(), yield* addWorkspace()]
         const person = yield* addPerson()
@@ -172,10 +188,11 @@ onEachStorage("Identity repositories", (it) => {
         expect(yield* members.find(other.id, id)).toMatchObject({ role: "viewer", active: true })
         const roles = (yield* members.list(workspace.id)).map((member) => member.role)
         assert.sameMembers(roles, ["owner", "viewer"])
-      }))
+      })
+    )
 
     it.effect("counts the active owners of the workspace", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const members = yield* MembersRepo
         const workspace = yield* addWorkspace()
         assert.strictEqual(yield* members.countActiveOwners(workspace.id), 0)
@@ -185,7 +202,8 @@ onEachStorage("Identity repositories", (it) => {
         yield* addMember(workspace, "admin")
         yield* addMember(yield* addWorkspace(), "owner")
         assert.strictEqual(yield* members.countActiveOwners(workspace.id), 2)
-      }))
+      })
+    )
   })
 
   it.describe("InvitesRepo", () => {
@@ -207,31 +225,33 @@ onEachStorage("Identity repositories", (it) => {
     }
 
     it.effect("lists the workspace's invites, newest first", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const invites = yield* InvitesRepo
         const [workspace, other] = [yield* addWorkspace(), yield* addWorkspace()]
         const { id } = yield* addPerson()
         const inviter = { kind: "user", id } as const
-        const [low, high] = [newId<InviteId>(), newId<InviteId>()].toSorted() as [InviteId, InviteId]
-        const oldest = inviteRow(workspace.id, inviter, { createdAt: minute(1) })
-        const earlier = inviteRow(workspace.id, inviter, { createdAt: minute(2), id: low })
-        const later = inviteRow(workspace.id, inviter, { createdAt: minute(2), id: high })
-        const newest = inviteRow(workspace.id, inviter, { createdAt: minute(3) })
-        for (const row of [later, newest, oldest, earlier]) yield* invites.insert(row)
+        const expected = newestFirst((createdAt, id) =>
+          inviteRow(workspace.id, inviter, { createdAt, id: id as InviteId })
+        )
+        for (const row of shuffled(expected)) yield* invites.insert(row)
         yield* invites.insert(inviteRow(other.id, inviter))
         const listed = (yield* invites.list(workspace.id)).map((invite) => invite.id)
-        assert.deepStrictEqual(listed, [newest.id, later.id, earlier.id, oldest.id])
-      }))
+        assert.deepStrictEqual(
+          listed,
+          expected.map((invite) => invite.id)
+        )
+      })
+    )
 
     it.effect("shows who invited by the present name, and who is gone as removed", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const invites = yield* InvitesRepo
         const workspace = yield* addWorkspace()
         const { email, id, name } = yield* addPerson()
         const key = apiKeyRow(keyOfWorkspace(workspace.id))
         yield* (yield* ApiKeysRepo).insert(key)
         const shown = (inviter: ActorRef) =>
-          Effect.gen(function*() {
+          Effect.gen(function* () {
             const row = inviteRow(workspace.id, inviter)
             yield* invites.insert(row)
             expect(yield* invites.lock(workspace.id, row.id)).toMatchObject({ ...row, inviter: {} })
@@ -246,10 +266,11 @@ onEachStorage("Identity repositories", (it) => {
         assert.deepStrictEqual(yield* shown({ kind: "user", id: newId<PersonId>() }), { kind: "removed" })
         assert.deepStrictEqual(yield* shown({ kind: "apiKey", id: newId<ApiKeyId>() }), { kind: "removed" })
         assert.deepStrictEqual(yield* shown({ kind: "user", id: key.id as string as PersonId }), { kind: "removed" })
-      }))
+      })
+    )
 
     it.effect("finds an invite in its workspace and by its token's hash", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const invites = yield* InvitesRepo
         const [workspace, other] = [yield* addWorkspace(), yield* addWorkspace()]
         const row = inviteRow(workspace.id, { kind: "user", id: (yield* addPerson()).id })
@@ -259,10 +280,11 @@ onEachStorage("Identity repositories", (it) => {
         assert.isUndefined(yield* invites.lock(other.id, row.id))
         assert.isUndefined(yield* invites.lock(workspace.id, newId<InviteId>()))
         assert.isUndefined(yield* invites.lockByTokenHash(unique("unknown")))
-      }))
+      })
+    )
 
     it.effect("ends an invite as accepted or as revoked", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const invites = yield* InvitesRepo
         const workspace = yield* addWorkspace()
         const inviter = { kind: "user", id: (yield* addPerson()).id } as const
@@ -280,44 +302,42 @@ onEachStorage("Identity repositories", (it) => {
           { id: rows[1].id, acceptedAt: null, revokedAt: minute(5) },
           { id: rows[2].id, acceptedAt: null, revokedAt: null }
         ])
-      }))
+      })
+    )
 
     it.effect("holds an invite for one transaction at a time, by id and by token", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const invites = yield* InvitesRepo
         const workspace = yield* addWorkspace()
         const row = inviteRow(workspace.id, { kind: "user", id: (yield* addPerson()).id })
         yield* invites.insert(row)
         yield* assertHolds(invites.lock(workspace.id, row.id))
         yield* assertHolds(invites.lockByTokenHash(row.tokenHash))
-      }))
+      })
+    )
   })
 
   it.describe("ApiKeysRepo", () => {
     it.effect("lists the keys of a person and of a workspace that are not revoked, newest first", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const keys = yield* ApiKeysRepo
         const [workspace, person] = [yield* addWorkspace(), yield* addPerson()]
         yield* addMember(workspace, "owner", { person })
         for (const owner of [keyOfPerson(person.id), keyOfWorkspace(workspace.id, "viewer")]) {
-          const [low, high] = [newId<ApiKeyId>(), newId<ApiKeyId>()].toSorted() as [ApiKeyId, ApiKeyId]
-          const oldest = apiKeyRow(owner, { createdAt: minute(1), lastUsedAt: minute(9) })
-          const earlier = apiKeyRow(owner, { createdAt: minute(2), id: low })
-          const later = apiKeyRow(owner, { createdAt: minute(2), id: high })
-          const newest = apiKeyRow(owner, { createdAt: minute(3) })
-          const revoked = apiKeyRow(owner, { revokedAt: minute(4) })
-          for (const row of [later, revoked, newest, oldest, earlier]) yield* keys.insert(row)
-          const listed = owner.personId === null
-            ? yield* keys.ofWorkspace(owner.workspaceId)
-            : yield* keys.ofPerson(owner.personId)
-          assert.deepStrictEqual(listed, [newest, later, earlier, oldest])
+          const expected = newestFirst((createdAt, id) => apiKeyRow(owner, { createdAt, id: id as ApiKeyId }))
+          for (const row of shuffled(expected)) yield* keys.insert(row)
+          yield* keys.insert(apiKeyRow(owner, { revokedAt: minute(4) }))
+          const listed =
+            owner.personId === null ? yield* keys.ofWorkspace(owner.workspaceId) : yield* keys.ofPerson(owner.personId)
+          assert.deepStrictEqual(listed, expected)
         }
         assert.deepStrictEqual(yield* keys.ofPerson((yield* addPerson()).id), [])
         assert.deepStrictEqual(yield* keys.ofWorkspace((yield* addWorkspace()).id), [])
-      }))
+      })
+    )
 
     it.effect("revokes the owner's key once", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const keys = yield* ApiKeysRepo
         const workspace = yield* addWorkspace()
         const [person, other] = [yield* addPerson(), yield* addPerson()]
@@ -344,10 +364,11 @@ onEachStorage("Identity repositories", (it) => {
         assert.isUndefined(yield* keys.revoke(own.id, { personId: person.id }, minute(3)))
         assert.isUndefined(yield* keys.revoke(account.id, { workspaceId: workspace.id }, minute(3)))
         assert.deepStrictEqual(yield* keys.ofPerson(person.id), [])
-      }))
+      })
+    )
 
     it.effect("authenticates a person's key with the role in the workspace of the path", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const keys = yield* ApiKeysRepo
         const [mine, viewed, left, foreign] = [
           yield* addWorkspace(),
@@ -384,10 +405,11 @@ onEachStorage("Identity repositories", (it) => {
             `workspace ${workspace}`
           )
         }
-      }))
+      })
+    )
 
     it.effect("authenticates an account key in its own workspace, also without one in the path", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const keys = yield* ApiKeysRepo
         const [own, foreign] = [yield* addWorkspace(), yield* addWorkspace()]
         const key = apiKeyRow(keyOfWorkspace(own.id, "admin"))
@@ -411,10 +433,11 @@ onEachStorage("Identity repositories", (it) => {
             `workspace ${workspace}`
           )
         }
-      }))
+      })
+    )
 
     it.effect("authenticates neither revoked nor unknown keys", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const keys = yield* ApiKeysRepo
         const workspace = yield* addWorkspace()
         const person = yield* addPerson()
@@ -431,10 +454,11 @@ onEachStorage("Identity repositories", (it) => {
           assert.isUndefined(yield* keys.authenticate(key.tokenHash, undefined))
         }
         assert.isUndefined(yield* keys.authenticate(unique("unknown"), workspace.slug))
-      }))
+      })
+    )
 
     it.effect("follows what changes about the member and the workspace", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const keys = yield* ApiKeysRepo
         const workspace = yield* addWorkspace()
         const person = yield* addPerson()
@@ -457,10 +481,11 @@ onEachStorage("Identity repositories", (it) => {
           name: "Renamed",
           role: "admin"
         })
-      }))
+      })
+    )
 
     it.effect("moves the last use of keys forward, never back", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const keys = yield* ApiKeysRepo
         const person = yield* addPerson()
         const [never, used, untouched] = [
@@ -471,10 +496,22 @@ onEachStorage("Identity repositories", (it) => {
         for (const key of [never, used, untouched]) yield* keys.insert(key)
         const lastUses = Effect.map(keys.ofPerson(person.id), (rows) => rows.map((row) => row.lastUsedAt))
 
-        yield* keys.touch(new Map([[never.id, minute(4)], [used.id, minute(4)], [newId<ApiKeyId>(), minute(4)]]))
+        yield* keys.touch(
+          new Map([
+            [never.id, minute(4)],
+            [used.id, minute(4)],
+            [newId<ApiKeyId>(), minute(4)]
+          ])
+        )
         assert.deepStrictEqual(yield* lastUses, [minute(4), minute(5), null])
-        yield* keys.touch(new Map([[never.id, minute(3)], [used.id, minute(6)]]))
+        yield* keys.touch(
+          new Map([
+            [never.id, minute(3)],
+            [used.id, minute(6)]
+          ])
+        )
         assert.deepStrictEqual(yield* lastUses, [minute(4), minute(6), null])
-      }))
+      })
+    )
   })
 })

@@ -28,7 +28,7 @@ import {
 withServicesOnEachStorage("Invites", (it) => {
   const newEmail = () => `${unique("sam")}@example.com`
 
-  const invite = Effect.fnUntraced(function*(
+  const invite = Effect.fnUntraced(function* (
     { owner }: Scene,
     { email = newEmail(), role = "member" }: { email?: string; role?: "viewer" | "member" | "admin" | "owner" } = {}
   ) {
@@ -39,28 +39,30 @@ withServicesOnEachStorage("Invites", (it) => {
   const listed = <A extends { readonly token: string; readonly url: string }>({ token: _, url: __, ...rest }: A) => rest
 
   it.effect("asks for roles before anything else", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const invites = yield* Invites
       const scene = yield* makeScene
       assert.deepStrictEqual(yield* whoMay(scene, invites.list), adminsAndUp)
       const create = Effect.suspend(() => invites.create({ email: newEmail(), role: "viewer" }))
       assert.deepStrictEqual(yield* whoMay(scene, create), adminsAndUp)
       assert.deepStrictEqual(yield* whoMay(scene, invites.revoke(newId())), adminsAndUp)
-    }))
+    })
+  )
 
   it.effect("lets only owners invite owners", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const invites = yield* Invites
       const { admin, adminKey, owner, workspace } = yield* makeScene
       const create = Effect.suspend(() => invites.create({ email: newEmail(), role: "owner" }))
-      assert.strictEqual(yield* refusal(create.pipe(as(admin))), "Forbidden")
-      assert.strictEqual(yield* refusal(create.pipe(as(adminKey))), "Forbidden")
+      assert.strictEqual(yield* refusal(create.pipe(as(admin))), "Forbidden owner_only")
+      assert.strictEqual(yield* refusal(create.pipe(as(adminKey))), "Forbidden owner_only")
       assert.deepStrictEqual(yield* eventsOf(workspace), [])
       assert.strictEqual((yield* create.pipe(as(owner))).role, "owner")
-    }))
+    })
+  )
 
   it.effect("invites an address for 7 days and shows the token once", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const invites = yield* Invites
       const { adminKey, owner, workspace } = yield* makeScene
       const email = newEmail()
@@ -87,10 +89,11 @@ withServicesOnEachStorage("Invites", (it) => {
       assert.deepStrictEqual([event?.subjectType, event?.subjectId, event?.subjectLabel], ["invite", made.id, email])
       assert.deepStrictEqual(event?.changes, [{ field: "role", from: null, to: "viewer" }])
       assert.deepStrictEqual(more, [])
-    }))
+    })
+  )
 
   it.effect("lists the newest invite first, whatever became of it", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const invites = yield* Invites
       const scene = yield* makeScene
       const [expired, revoked, accepted, pending] = [
@@ -105,12 +108,18 @@ withServicesOnEachStorage("Invites", (it) => {
       yield* TestClock.adjust("5 days")
       assert.deepStrictEqual(
         (yield* invites.list.pipe(as(scene.owner))).map(({ id, status }) => [id, status]),
-        [[pending.id, "pending"], [accepted.id, "accepted"], [revoked.id, "revoked"], [expired.id, "expired"]]
+        [
+          [pending.id, "pending"],
+          [accepted.id, "accepted"],
+          [revoked.id, "revoked"],
+          [expired.id, "expired"]
+        ]
       )
-    }))
+    })
+  )
 
   it.effect("refuses a second pending invite of an address, and a member's address", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const invites = yield* Invites
       const scene = yield* makeScene
       const { email, id } = yield* invite(scene)
@@ -128,13 +137,17 @@ withServicesOnEachStorage("Invites", (it) => {
         joinedAt: yield* now
       })
       assert.strictEqual(yield* refusal(invite(scene, { email: inactive.email })), "Conflict already_member")
-      assert.deepStrictEqual((yield* invites.list.pipe(as(scene.owner))).map((invite) => invite.id), [id])
+      assert.deepStrictEqual(
+        (yield* invites.list.pipe(as(scene.owner))).map((invite) => invite.id),
+        [id]
+      )
       assert.deepStrictEqual(yield* kindsOf(scene.workspace), ["invite_created"])
       yield* invite(yield* makeScene, { email })
-    }))
+    })
+  )
 
   it.effect("invites again who was revoked or let it expire", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const invites = yield* Invites
       const scene = yield* makeScene
       const { email, id } = yield* invite(scene)
@@ -147,23 +160,29 @@ withServicesOnEachStorage("Invites", (it) => {
         ["pending", "expired", "revoked"]
       )
       yield* invites.accept({ token: last.token, name: "Sam" })
-    }))
+    })
+  )
 
   it.effect("keeps one pending invite of an address that many invite at once", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const scene = yield* makeScene
-      const email = newEmail()
-      const answers = yield* Effect.all(Array.from({ length: 8 }, () => answer(invite(scene, { email }))), {
-        concurrency: "unbounded"
-      })
-      assert.deepStrictEqual(
-        answers.toSorted(),
-        [...Array.from({ length: 7 }, () => "Conflict already_invited"), "ok"]
-      )
-    }))
+      // Several rounds, since a database may happen to take them one by one.
+      for (let round = 0; round < 5; round++) {
+        const email = newEmail()
+        const answers = yield* Effect.all(
+          Array.from({ length: 6 }, () => answer(invite(scene, { email }))),
+          { concurrency: "unbounded" }
+        )
+        assert.deepStrictEqual(answers.toSorted(), [
+          ...Array.from({ length: 5 }, () => "Conflict already_invited"),
+          "ok"
+        ])
+      }
+    })
+  )
 
   it.effect("revokes a pending invite, once", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const invites = yield* Invites
       const scene = yield* makeScene
       const made = yield* invite(scene)
@@ -175,13 +194,17 @@ withServicesOnEachStorage("Invites", (it) => {
       assert.strictEqual(yield* refusal(invites.accept({ token: made.token, name: "Sam" })), "NotFound")
       assert.isUndefined(yield* (yield* PersonsRepo).findByEmail(made.email))
       const events = yield* eventsOf(scene.workspace)
-      assert.deepStrictEqual(events.map((event) => event.kind), ["invite_created", "invite_revoked"])
+      assert.deepStrictEqual(
+        events.map((event) => event.kind),
+        ["invite_created", "invite_revoked"]
+      )
       assert.deepStrictEqual(events[1]?.actor, scene.admin.principal)
       assert.deepStrictEqual([events[1]?.subjectId, events[1]?.subjectLabel], [made.id, made.email])
-    }))
+    })
+  )
 
   it.effect("revokes neither ended nor foreign invites", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const invites = yield* Invites
       const scene = yield* makeScene
       const foreign = yield* invite(yield* makeScene)
@@ -194,10 +217,11 @@ withServicesOnEachStorage("Invites", (it) => {
       assert.strictEqual(yield* revoke(expired.id), "Conflict not_pending")
       for (const id of [foreign.id, newId(), "", accepted.token]) assert.strictEqual(yield* revoke(id), "NotFound")
       assert.notInclude(yield* kindsOf(scene.workspace), "invite_revoked")
-    }))
+    })
+  )
 
   it.effect("makes a person of a new address, with their first key", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const invites = yield* Invites
       const scene = yield* makeScene
       const made = yield* invite(scene, { role: "admin" })
@@ -226,13 +250,15 @@ withServicesOnEachStorage("Invites", (it) => {
       ])
       const events = yield* eventsOf(scene.workspace)
       assert.deepStrictEqual(
-        events.map(({ actor, changes, kind, subjectId, subjectLabel }) => ({
-          kind,
-          actor,
-          subjectId,
-          subjectLabel,
-          changes
-        })).slice(1),
+        events
+          .map(({ actor, changes, kind, subjectId, subjectLabel }) => ({
+            kind,
+            actor,
+            subjectId,
+            subjectLabel,
+            changes
+          }))
+          .slice(1),
         [
           {
             kind: "invite_accepted",
@@ -250,10 +276,11 @@ withServicesOnEachStorage("Invites", (it) => {
           }
         ]
       )
-    }))
+    })
+  )
 
   it.effect("lets a known address join as the person it is, without a key", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const invites = yield* Invites
       const [first, second] = [yield* makeScene, yield* makeScene]
       const one = yield* invite(first)
@@ -266,20 +293,27 @@ withServicesOnEachStorage("Invites", (it) => {
       assert.deepStrictEqual(yield* (yield* ApiKeysRepo).ofPerson(person.id), keys)
       assert.strictEqual((yield* (yield* PersonsRepo).findByEmail(one.email))?.name, "Sam Lee")
       assert.strictEqual((yield* (yield* MembersRepo).find(id, person.id))?.role, "owner")
-    }))
+    })
+  )
 
   it.effect("accepts a pending invite's whole token, once, until it expires", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const invites = yield* Invites
       const scene = yield* makeScene
       const made = yield* invite(scene)
       const late = yield* invite(scene)
       const accept = (token: string) => answer(invites.accept({ token, name: "Sam" }))
       const last = made.token.at(-1) === "0" ? "1" : "0"
-      for (
-        const token of ["", "itk_", made.token.slice(0, -1), made.token.slice(0, -1) + last, ` ${made.token}`, made.id,
-          made.token.replace("itk_", "ctk_"), made.token.toUpperCase()]
-      ) {
+      for (const token of [
+        "",
+        "itk_",
+        made.token.slice(0, -1),
+        made.token.slice(0, -1) + last,
+        ` ${made.token}`,
+        made.id,
+        made.token.replace("itk_", "ctk_"),
+        made.token.toUpperCase()
+      ]) {
         assert.strictEqual(yield* accept(token), "NotFound", token)
       }
       yield* TestClock.adjust(inviteLifetimeMillis - 1)
@@ -288,10 +322,11 @@ withServicesOnEachStorage("Invites", (it) => {
       yield* TestClock.adjust(1)
       assert.strictEqual(yield* accept(late.token), "NotFound")
       assert.isUndefined(yield* (yield* PersonsRepo).findByEmail(late.email))
-    }))
+    })
+  )
 
   it.effect("lets one of many accept a token at once", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const invites = yield* Invites
       const scene = yield* makeScene
       const { email, token } = yield* invite(scene)
@@ -303,10 +338,11 @@ withServicesOnEachStorage("Invites", (it) => {
       const person = (yield* (yield* PersonsRepo).findByEmail(email))!
       assert.lengthOf(yield* (yield* ApiKeysRepo).ofPerson(person.id), 1)
       assert.deepStrictEqual(yield* kindsOf(scene.workspace), ["invite_created", "invite_accepted", "member_joined"])
-    }))
+    })
+  )
 
   it.effect("makes one person of a new address that accepts in several workspaces at once", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const invites = yield* Invites
       const email = newEmail()
       const made = yield* Effect.all(
@@ -317,34 +353,37 @@ withServicesOnEachStorage("Invites", (it) => {
         { concurrency: "unbounded" }
       )
       assert.lengthOf(new Set(accepted.map(({ person }) => person.id)), 1)
-      assert.lengthOf(accepted.filter(({ apiKey }) => apiKey !== null), 1)
+      assert.lengthOf(
+        accepted.filter(({ apiKey }) => apiKey !== null),
+        1
+      )
       assert.lengthOf(new Set(accepted.map(({ workspace }) => workspace.id)), 4)
-    }))
+    })
+  )
 
   it.effect("either accepts or revokes where both come at once", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const invites = yield* Invites
       for (let i = 0; i < 5; i++) {
         const scene = yield* makeScene
         const { email, id, token } = yield* invite(scene)
         const [accepted, revoked] = yield* Effect.all(
-          [
-            answer(invites.accept({ token, name: "Sam" })),
-            answer(invites.revoke(id).pipe(as(scene.owner)))
-          ],
+          [answer(invites.accept({ token, name: "Sam" })), answer(invites.revoke(id).pipe(as(scene.owner)))],
           { concurrency: "unbounded" }
         )
         assert.include(["ok and Conflict not_pending", "NotFound and ok"], `${accepted} and ${revoked}`)
         const member = yield* (yield* MembersRepo).findByEmail(scene.workspace.id, email)
         assert.strictEqual(member !== undefined, accepted === "ok")
       }
-    }))
+    })
+  )
 
   it.effect("shows no invites of other workspaces", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       yield* invite(yield* makeScene)
       const { owner } = yield* makeScene
       assert.deepStrictEqual(yield* (yield* Invites).list.pipe(as(owner)), [])
       assert.deepStrictEqual(yield* eventsOf(yield* addWorkspace()), [])
-    }))
+    })
+  )
 })

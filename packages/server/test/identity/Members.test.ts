@@ -22,13 +22,13 @@ import {
 
 withServicesOnEachStorage("Members", (it) => {
   /** A workspace with two owners and no one else. */
-  const makeOwners = Effect.gen(function*() {
+  const makeOwners = Effect.gen(function* () {
     const workspace = yield* addWorkspace()
     return { workspace, one: yield* addMember(workspace, "owner"), two: yield* addMember(workspace, "owner") }
   })
 
   it.effect("lists all members by name", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const members = yield* Members
       const workspace = yield* addWorkspace()
       for (const name of ["Zoë", "ana 10", "Ana 2", "émile", "Emil"]) yield* addMember(workspace, "member", { name })
@@ -39,23 +39,28 @@ withServicesOnEachStorage("Members", (it) => {
         listed.map((member) => member.name),
         ["Ana 2", "ana 10", "Emil", "émile", "Inactive", "Left", "Zoë"]
       )
-      assert.deepStrictEqual(listed.map((member) => member.active), [true, true, true, true, false, true, true])
+      assert.deepStrictEqual(
+        listed.map((member) => member.active),
+        [true, true, true, true, false, true, true]
+      )
       const scene = yield* makeScene
       assert.deepStrictEqual(yield* whoMay(scene, members.list), everyRole)
-    }))
+    })
+  )
 
   it.effect("asks for roles before it looks for the member", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const members = yield* Members
       const scene = yield* makeScene
       const unknown = newId()
       assert.deepStrictEqual(yield* whoMay(scene, members.update(unknown, { role: "viewer" })), adminsAndUp)
       assert.deepStrictEqual(yield* whoMay(scene, members.deactivate(unknown)), adminsAndUp)
       assert.deepStrictEqual(yield* whoMay(scene, members.reactivate(unknown)), adminsAndUp)
-    }))
+    })
+  )
 
   it.effect("finds only members of the workspace", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const members = yield* Members
       const { outsider, owner } = yield* makeScene
       const foreign = yield* makeOwners
@@ -65,10 +70,11 @@ withServicesOnEachStorage("Members", (it) => {
           assert.deepStrictEqual([error._tag, error.message], ["NotFound", "The member does not exist."])
         }
       }
-    }))
+    })
+  )
 
   it.effect("changes a role and tells it", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const members = yield* Members
       const { admin, member, workspace } = yield* makeScene
       const before = (yield* (yield* MembersRepo).find(workspace.id, member.principal.id))!
@@ -85,35 +91,35 @@ withServicesOnEachStorage("Members", (it) => {
       )
       assert.deepStrictEqual(event?.changes, [{ field: "role", from: "member", to: "admin" }])
       assert.deepStrictEqual(more, [])
-    }))
+    })
+  )
 
   it.effect("lets only owners give, take and touch owners", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const members = yield* Members
       const { admin, adminKey, member, owner, workspace } = yield* makeScene
       yield* addMember(workspace, "owner")
       for (const caller of [admin, adminKey]) {
-        for (
-          const call of [
-            members.update(member.principal.id, { role: "owner" }),
-            members.update(admin.principal.id, { role: "owner" }),
-            members.update(owner.principal.id, { role: "admin" }),
-            members.update(owner.principal.id, { role: "owner" }),
-            members.deactivate(owner.principal.id),
-            members.reactivate(owner.principal.id)
-          ]
-        ) {
-          assert.strictEqual(yield* refusal(call.pipe(as(caller))), "Forbidden")
+        for (const call of [
+          members.update(member.principal.id, { role: "owner" }),
+          members.update(admin.principal.id, { role: "owner" }),
+          members.update(owner.principal.id, { role: "admin" }),
+          members.update(owner.principal.id, { role: "owner" }),
+          members.deactivate(owner.principal.id),
+          members.reactivate(owner.principal.id)
+        ]) {
+          assert.strictEqual(yield* refusal(call.pipe(as(caller))), "Forbidden owner_only")
         }
       }
       assert.deepStrictEqual(yield* eventsOf(workspace), [])
       yield* members.update(member.principal.id, { role: "owner" }).pipe(as(owner))
       yield* members.update(member.principal.id, { role: "viewer" }).pipe(as(owner))
       yield* members.update(owner.principal.id, { role: "viewer" }).pipe(as(owner))
-    }))
+    })
+  )
 
   it.effect("keeps the last active owner", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const members = yield* Members
       const { admin, owner, workspace } = yield* makeScene
       yield* addMember(workspace, "owner", { active: false })
@@ -126,19 +132,21 @@ withServicesOnEachStorage("Members", (it) => {
       yield* members.update(admin.principal.id, { role: "owner" }).pipe(as(owner))
       yield* members.deactivate(id).pipe(as(owner))
       assert.strictEqual(yield* (yield* MembersRepo).countActiveOwners(workspace.id), 1)
-    }))
+    })
+  )
 
   it.effect("lets an inactive owner be demoted", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const members = yield* Members
       const { owner, workspace } = yield* makeScene
       yield* addMember(workspace, "owner", { active: false })
       const inactive = (yield* members.list.pipe(as(owner))).find((member) => !member.active)!
       yield* members.update(inactive.id, { role: "viewer" }).pipe(as(owner))
-    }))
+    })
+  )
 
   it.effect("lets exactly one of two owners who leave or demote each other at once", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const members = yield* Members
       const away = {
         demote: (id: string) => members.update(id, { role: "member" }),
@@ -162,10 +170,11 @@ withServicesOnEachStorage("Members", (it) => {
           }
         }
       }
-    }))
+    })
+  )
 
   it.effect("deactivates and reactivates once each, and tells it", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const members = yield* Members
       const { adminKey, viewer, workspace } = yield* makeScene
       const { id } = viewer.principal
@@ -192,10 +201,11 @@ withServicesOnEachStorage("Members", (it) => {
           }
         ]
       )
-    }))
+    })
+  )
 
   it.effect("stops the keys of a deactivated member here at once, and nowhere else", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const members = yield* Members
       const keys = yield* ApiKeysRepo
       const [workspace, elsewhere] = [yield* addWorkspace(), yield* addWorkspace()]
@@ -214,5 +224,6 @@ withServicesOnEachStorage("Members", (it) => {
       assert.strictEqual(yield* roleIn(elsewhere.slug), "admin")
       yield* members.reactivate(id).pipe(as(owner))
       assert.strictEqual(yield* roleIn(workspace.slug), "member")
-    }))
+    })
+  )
 })

@@ -1,4 +1,5 @@
 import { assert } from "@effect/vitest"
+import type { Change } from "@delivery/domain/events/Event"
 import { Caller } from "@delivery/domain/identity/Authorization"
 import type { Role } from "@delivery/domain/identity/Role"
 import type { ApiKeyId, PersonId, WorkspaceId } from "@delivery/domain/Ids"
@@ -25,6 +26,17 @@ export const newId = <Id extends string>(): Id => SecureRandom.uuidV7Unsafe() as
 
 /** An instant some minutes after the start of the test clock. */
 export const minute = (minutes: number): string => timestamp(minutes * 60_000)
+
+/** Rows of several times, four of them of one: the newest first, and of one time that of the highest id. */
+export const newestFirst = <Row>(make: (createdAt: string, id: string) => Row): ReadonlyArray<Row> => {
+  const ids = Array.from({ length: 4 }, () => newId<string>())
+    .toSorted()
+    .toReversed()
+  return [make(minute(3), newId()), ...ids.map((id) => make(minute(2), id)), make(minute(1), newId())]
+}
+
+/** Six rows in another order, not reversed either. */
+export const shuffled = <Row>(rows: ReadonlyArray<Row>): ReadonlyArray<Row> => [2, 4, 0, 1, 5, 3].map((at) => rows[at]!)
 
 export const now: Effect.Effect<string> = Effect.map(Clock.currentTimeMillis, timestamp)
 
@@ -68,20 +80,20 @@ export const apiKeyRow = (
 export type CallerOf = Caller["Service"]
 
 /** A stored person who is in no workspace. */
-export const addPerson = Effect.fnUntraced(function*(fields: Partial<PersonRow> = {}) {
+export const addPerson = Effect.fnUntraced(function* (fields: Partial<PersonRow> = {}) {
   const person = personRow(fields)
   yield* (yield* PersonsRepo).insert(person)
   return person
 })
 
-export const addWorkspace = Effect.fnUntraced(function*(fields: Partial<WorkspaceRow> = {}) {
+export const addWorkspace = Effect.fnUntraced(function* (fields: Partial<WorkspaceRow> = {}) {
   const workspace = workspaceRow(fields)
   yield* (yield* WorkspacesRepo).insert(workspace)
   return workspace
 })
 
 /** A new person who is a member of the workspace, as a caller in it. */
-export const addMember = Effect.fnUntraced(function*(
+export const addMember = Effect.fnUntraced(function* (
   workspace: WorkspaceRow,
   role: Role,
   fields: { readonly person?: PersonRow; readonly name?: string; readonly active?: boolean } = {}
@@ -99,7 +111,7 @@ export const addMember = Effect.fnUntraced(function*(
 })
 
 /** A new account API key of the workspace, as a caller in it. */
-export const addAccountKey = Effect.fnUntraced(function*(
+export const addAccountKey = Effect.fnUntraced(function* (
   workspace: WorkspaceRow,
   role: "viewer" | "member" | "admin"
 ) {
@@ -125,7 +137,7 @@ const callerOf = (person: PersonRow, membership: CallerOf["membership"]) =>
   }) satisfies CallerOf
 
 /** A new workspace with everyone who may call it, and someone who may not. */
-export const makeScene = Effect.gen(function*() {
+export const makeScene = Effect.gen(function* () {
   const workspace = yield* addWorkspace()
   const callers = {
     viewer: yield* addMember(workspace, "viewer"),
@@ -174,40 +186,33 @@ const roles = (viewer: string, member: string, admin: string) => ({
 
 /** What `whoMay` tells of a call that needs these roles. */
 export const everyRole = roles("may", "may", "may")
-export const membersAndUp = roles("Forbidden", "may", "may")
-export const adminsAndUp = roles("Forbidden", "Forbidden", "may")
+export const membersAndUp = roles("role_too_low", "may", "may")
+export const adminsAndUp = roles("role_too_low", "role_too_low", "may")
 
 /**
  * Whom the call refuses for their role. Roles are checked before objects, so a call on an object that does not exist
  * tells them too.
  */
-export const whoMay = Effect.fnUntraced(function*<A, R>(
+export const whoMay = Effect.fnUntraced(function* <A, R>(
   { callers }: Scene,
   call: Effect.Effect<A, Refusal, R | Caller>
 ) {
+  const told = ({ _tag, message, reason }: Refusal): string => {
+    if (message === "The workspace does not exist.") return "no workspace"
+    return _tag === "Forbidden" ? String(reason) : "may"
+  }
   return yield* Effect.all(
     Object.fromEntries(
       Object.entries(callers).map(([name, caller]) => [
         name,
-        call.pipe(
-          as(caller),
-          Effect.match({
-            onSuccess: () => "may",
-            onFailure: (error) =>
-              error.message === "The workspace does not exist."
-                ? "no workspace"
-                : error._tag === "Forbidden"
-                ? "Forbidden"
-                : "may"
-          })
-        )
+        call.pipe(as(caller), Effect.match({ onSuccess: () => "may", onFailure: told }))
       ])
     )
   )
 })
 
 /** The workspace's events, oldest first: kind, subject and changes. */
-export const eventsOf = Effect.fnUntraced(function*({ id }: Pick<WorkspaceRow, "id">) {
+export const eventsOf = Effect.fnUntraced(function* ({ id }: Pick<WorkspaceRow, "id">) {
   const events = yield* (yield* EventsRepo).newest(id, 1_000)
   return events.toReversed()
 })
@@ -215,14 +220,36 @@ export const eventsOf = Effect.fnUntraced(function*({ id }: Pick<WorkspaceRow, "
 export const kindsOf = (workspace: Pick<WorkspaceRow, "id">) =>
   Effect.map(eventsOf(workspace), (events) => events.map((event) => event.kind))
 
+/**
+ * Asserts that the changes that events tell lead from one state of an object to the other without a gap: that no
+ * change was lost or decided on a state that was gone.
+ */
+export const assertChain = (
+  events: ReadonlyArray<{ readonly changes: ReadonlyArray<Change> }>,
+  from: Readonly<Record<string, unknown>>,
+  to: Readonly<Record<string, unknown>>
+): void => {
+  const state: Record<string, unknown> = { ...from }
+  for (const { changes } of events) {
+    assert.lengthOf(changes, 1)
+    for (const change of changes) {
+      assert.strictEqual(change.from, state[change.field], `${change.field} before ${change.to}`)
+      state[change.field] = change.to
+    }
+  }
+  for (const field of new Set(events.flatMap(({ changes }) => changes.map((change) => change.field)))) {
+    assert.strictEqual(to[field], state[field], field)
+  }
+}
+
 /** Asserts that a transaction which takes the lock passes it only when the one that took it before has ended. */
-export const assertHolds = Effect.fnUntraced(function*<A, R>(lock: Effect.Effect<A, never, R>) {
+export const assertHolds = Effect.fnUntraced(function* <A, R>(lock: Effect.Effect<A, never, R>) {
   const storage = yield* Storage
   const taken = yield* Deferred.make<void>()
   const steps: Array<string> = []
   const first = yield* Effect.forkChild(
     storage.transaction(
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         yield* lock
         yield* Deferred.succeed(taken, undefined)
         // Long enough for the other to pass, if it could.

@@ -10,9 +10,9 @@ import {
   addWorkspace,
   adminsAndUp,
   as,
+  assertChain,
   everyRole,
   eventsOf,
-  kindsOf,
   makeScene,
   now,
   refusal,
@@ -22,7 +22,7 @@ import {
 
 withServicesOnEachStorage("Workspaces", (it) => {
   it.effect("makes the creator of a workspace its owner", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const workspaces = yield* Workspaces
       const { outsider } = yield* makeScene
       const slug = unique("acme")
@@ -47,10 +47,11 @@ withServicesOnEachStorage("Workspaces", (it) => {
       assert.deepStrictEqual(event?.actor, outsider.principal)
       assert.deepStrictEqual([event?.subjectType, event?.subjectId, event?.subjectLabel], ["workspace", id, "Acme"])
       assert.deepStrictEqual(more, [])
-    }))
+    })
+  )
 
   it.effect("refuses a slug in use and makes nothing", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const workspaces = yield* Workspaces
       const { owner, outsider, workspace } = yield* makeScene
       const before = yield* workspaces.list.pipe(as(owner))
@@ -60,35 +61,41 @@ withServicesOnEachStorage("Workspaces", (it) => {
       assert.deepStrictEqual(yield* workspaces.list.pipe(as(owner)), before)
       assert.deepStrictEqual(yield* workspaces.list.pipe(as(outsider)), [])
       assert.deepStrictEqual(yield* eventsOf(workspace), [])
-    }))
+    })
+  )
 
   it.effect("gives one of many who ask for a slug at once the workspace", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const workspaces = yield* Workspaces
       const slug = unique("wanted")
-      const create = Effect.gen(function*() {
+      const create = Effect.gen(function* () {
         const { outsider } = yield* makeScene
         return yield* workspaces.create({ slug, name: slug }).pipe(as(outsider), Effect.result)
       })
       const results = yield* Effect.all([create, create, create, create], { concurrency: "unbounded" })
-      assert.lengthOf(results.filter((result) => result._tag === "Success"), 1)
+      assert.lengthOf(
+        results.filter((result) => result._tag === "Success"),
+        1
+      )
       for (const result of results) {
         if (result._tag === "Failure") assert.strictEqual(result.failure._tag, "Conflict")
       }
-    }))
+    })
+  )
 
   it.effect("lets no account key create a workspace", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { adminKey } = yield* makeScene
       const create = (yield* Workspaces).create({ slug: unique("acme"), name: "Acme" })
-      assert.strictEqual(yield* refusal(create.pipe(as(adminKey))), "Forbidden")
-    }))
+      assert.strictEqual(yield* refusal(create.pipe(as(adminKey))), "Forbidden account_key")
+    })
+  )
 
   it.effect("lists and tells to a person the workspaces they are active in, by name", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const workspaces = yield* Workspaces
       const person = yield* addPerson()
-      const named = Effect.fnUntraced(function*(name: string, role: "viewer" | "owner", active = true) {
+      const named = Effect.fnUntraced(function* (name: string, role: "viewer" | "owner", active = true) {
         const workspace = yield* addWorkspace({ name })
         return { workspace, caller: yield* addMember(workspace, role, { person, active }) }
       })
@@ -99,44 +106,60 @@ withServicesOnEachStorage("Workspaces", (it) => {
       yield* named("Zebra", "viewer")
       const { caller } = ten
       const listed = yield* workspaces.list.pipe(as(caller))
-      assert.deepStrictEqual(listed.map(({ name }) => name), ["Ärger", "team 2", "Team 10", "Zebra"])
+      assert.deepStrictEqual(
+        listed.map(({ name }) => name),
+        ["Ärger", "team 2", "Team 10", "Zebra"]
+      )
       assert.deepStrictEqual(listed[0], { ...umlaut.workspace, role: "owner" })
       assert.deepStrictEqual(listed[1], { ...two.workspace, role: "viewer" })
       const { workspaces: told, ...me } = yield* workspaces.me.pipe(as({ ...caller, membership: undefined }))
       assert.deepStrictEqual(me, { kind: "user", id: person.id, name: person.name, email: person.email })
-      assert.deepStrictEqual(told.map(({ id, role }) => ({ id, role })), listed.map(({ id, role }) => ({ id, role })))
-    }))
+      assert.deepStrictEqual(
+        told.map(({ id, role }) => ({ id, role })),
+        listed.map(({ id, role }) => ({ id, role }))
+      )
+    })
+  )
 
   it.effect("tells an account key its one workspace", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const workspaces = yield* Workspaces
       const { memberKey, workspace } = yield* makeScene
       assert.deepStrictEqual(yield* workspaces.list.pipe(as(memberKey)), [{ ...workspace, role: "member" }])
       const { workspaces: told, ...me } = yield* workspaces.me.pipe(as(memberKey))
       assert.deepStrictEqual(me, memberKey.principal as never)
-      assert.deepStrictEqual(told.map(({ id, role }) => ({ id, role })), [{ id: workspace.id, role: "member" }])
-    }))
+      assert.deepStrictEqual(
+        told.map(({ id, role }) => ({ id, role })),
+        [{ id: workspace.id, role: "member" }]
+      )
+    })
+  )
 
   it.effect("asks for roles before anything else", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const workspaces = yield* Workspaces
       const scene = yield* makeScene
       assert.deepStrictEqual(yield* whoMay(scene, workspaces.get), everyRole)
       assert.deepStrictEqual(yield* whoMay(scene, workspaces.update({ name: "New name" })), adminsAndUp)
-    }))
+    })
+  )
 
   it.effect("shows a workspace with the caller's role", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const workspaces = yield* Workspaces
-      const { callers: { outsider: _, ...members }, workspace } = yield* makeScene
+      const {
+        callers: { outsider: _, ...members },
+        workspace
+      } = yield* makeScene
       for (const caller of Object.values(members)) {
         const shown = yield* workspaces.get.pipe(as(caller))
         assert.deepStrictEqual(shown, { ...workspace, role: caller.membership!.role })
       }
-    }))
+    })
+  )
 
   it.effect("changes the fields that are sent and tells them", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const workspaces = yield* Workspaces
       const { admin, owner, workspace } = yield* makeScene
       yield* TestClock.adjust("1 minute")
@@ -166,10 +189,11 @@ withServicesOnEachStorage("Workspaces", (it) => {
           }
         ]
       )
-    }))
+    })
+  )
 
   it.effect("changes and tells nothing where nothing differs", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const workspaces = yield* Workspaces
       const { owner, workspace } = yield* makeScene
       yield* TestClock.adjust("1 minute")
@@ -177,10 +201,11 @@ withServicesOnEachStorage("Workspaces", (it) => {
         assert.deepStrictEqual(yield* workspaces.update(input).pipe(as(owner)), { ...workspace, role: "owner" })
       }
       assert.deepStrictEqual(yield* eventsOf(workspace), [])
-    }))
+    })
+  )
 
   it.effect("refuses to take another's slug and leaves no trace", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const workspaces = yield* Workspaces
       const { owner, workspace } = yield* makeScene
       const taken = yield* addWorkspace()
@@ -188,19 +213,36 @@ withServicesOnEachStorage("Workspaces", (it) => {
       assert.strictEqual(yield* refusal(update), "Conflict slug_in_use")
       assert.deepStrictEqual(yield* workspaces.get.pipe(as(owner)), { ...workspace, role: "owner" })
       assert.deepStrictEqual(yield* eventsOf(workspace), [])
-    }))
+    })
+  )
 
   it.effect("loses no change of those that come at once", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const workspaces = yield* Workspaces
       const { owner, workspace } = yield* makeScene
-      const slug = unique("moved")
+      const inputs = Array.from({ length: 20 }, (_, n) =>
+        n % 2 === 0 ? { slug: unique("moved") } : { name: `Name ${n}` }
+      )
       yield* Effect.all(
-        [workspaces.update({ slug }), workspaces.update({ name: "Renamed" })].map((update) => update.pipe(as(owner))),
+        inputs.map((input) => workspaces.update(input).pipe(as(owner))),
         { concurrency: "unbounded" }
       )
-      const after = yield* workspaces.get.pipe(as(owner))
-      assert.deepStrictEqual([after.slug, after.name], [slug, "Renamed"])
-      assert.lengthOf(yield* kindsOf(workspace), 2)
-    }))
+      const events = yield* eventsOf(workspace)
+      assert.lengthOf(events, 20)
+      assertChain(events, { ...workspace }, { ...(yield* workspaces.get.pipe(as(owner))) })
+    })
+  )
+
+  it.effect("moves updatedAt on every change, also within one millisecond", () =>
+    Effect.gen(function* () {
+      const workspaces = yield* Workspaces
+      const { owner, workspace } = yield* makeScene
+      const moments = [workspace.updatedAt]
+      for (const name of ["One", "Two", "Three"]) {
+        moments.push((yield* workspaces.update({ name }).pipe(as(owner))).updatedAt)
+      }
+      assert.lengthOf(new Set(moments), 4)
+      assert.deepStrictEqual(moments.toSorted(), moments)
+    })
+  )
 })

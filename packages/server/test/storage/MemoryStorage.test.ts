@@ -9,7 +9,7 @@ layer(MemoryStorage.layer)("MemoryStorage", (it) => {
   }
 
   /** A table of its own for each test. */
-  const makeTable = Effect.gen(function*() {
+  const makeTable = Effect.gen(function* () {
     const memory = yield* MemoryStorage
     const name = unique("table")
     const table = (database: MemoryDatabase) => database.table<Row>(name)
@@ -22,25 +22,41 @@ layer(MemoryStorage.layer)("MemoryStorage", (it) => {
   })
 
   it.effect("keeps rows by key", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { memory, set, table } = yield* makeTable
       assert.deepStrictEqual(yield* memory.read((database) => [...table(database).values()]), [])
-      for (const [key, n] of [["a", 1], ["b", 2], ["c", 3], ["a", 4]] as const) yield* set(key, n)
+      for (const [key, n] of [
+        ["a", 1],
+        ["b", 2],
+        ["c", 3],
+        ["a", 4]
+      ] as const)
+        yield* set(key, n)
       yield* memory.write((database) => Effect.sync(() => table(database).delete("b")))
       yield* memory.read((database) => {
         const rows = table(database)
         assert.deepStrictEqual(rows.get("a"), { n: 4 })
         assert.isUndefined(rows.get("b"))
         assert.sameDeepMembers([...rows.values()], [{ n: 4 }, { n: 3 }])
-        assert.sameDeepMembers(rows.filter((row) => row.n > 0), [{ n: 4 }, { n: 3 }])
-        assert.deepStrictEqual(rows.filter((row) => row.n > 3), [{ n: 4 }])
-        assert.deepStrictEqual(rows.find((row) => row.n === 3), { n: 3 })
+        assert.sameDeepMembers(
+          rows.filter((row) => row.n > 0),
+          [{ n: 4 }, { n: 3 }]
+        )
+        assert.deepStrictEqual(
+          rows.filter((row) => row.n > 3),
+          [{ n: 4 }]
+        )
+        assert.deepStrictEqual(
+          rows.find((row) => row.n === 3),
+          { n: 3 }
+        )
         assert.isUndefined(rows.find((row) => row.n === 2))
       })
-    }))
+    })
+  )
 
   it.effect("keeps nothing of a write that fails", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { get, memory, table } = yield* makeTable
       const error = yield* Effect.flip(
         memory.write((database) =>
@@ -52,10 +68,11 @@ layer(MemoryStorage.layer)("MemoryStorage", (it) => {
       )
       assert.strictEqual(error, "no")
       assert.isUndefined(yield* get("a"))
-    }))
+    })
+  )
 
   it.effect("lets a write outside wait for the open transaction, and a read not", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { get, memory, set } = yield* makeTable
       yield* set("a", 1)
       const end = yield* Deferred.make<void>()
@@ -72,10 +89,11 @@ layer(MemoryStorage.layer)("MemoryStorage", (it) => {
       yield* Fiber.join(outside)
       assert.strictEqual(yield* get("a"), 1)
       assert.strictEqual(yield* get("b"), 1)
-    }))
+    })
+  )
 
   it.effect("loses no turn when one that waits for it is interrupted", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { get, memory, set } = yield* makeTable
       const end = yield* Deferred.make<void>()
       const first = yield* Effect.forkChild(memory.transaction(Effect.andThen(set("a", 1), Deferred.await(end))))
@@ -87,17 +105,22 @@ layer(MemoryStorage.layer)("MemoryStorage", (it) => {
       yield* Fiber.join(first)
       yield* set("c", 1)
       assert.deepStrictEqual([yield* get("a"), yield* get("b"), yield* get("c")], [1, undefined, 1])
-    }))
+    })
+  )
 
   it.effect("lets writes of one transaction that run at once lose none of the others", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { memory, set, table } = yield* makeTable
       yield* memory.transaction(
-        Effect.all(Array.from({ length: 5_000 }, (_, n) => set(String(n), n)), {
-          concurrency: "unbounded",
-          discard: true
-        })
+        Effect.all(
+          Array.from({ length: 5_000 }, (_, n) => set(String(n), n)),
+          {
+            concurrency: "unbounded",
+            discard: true
+          }
+        )
       )
       assert.lengthOf(yield* memory.read((database) => [...table(database).values()]), 5_000)
-    }))
+    })
+  )
 })

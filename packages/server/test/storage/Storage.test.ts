@@ -7,7 +7,7 @@ import { addWorkspace, workspaceRow } from "../identity/Scene.ts"
 import { onEachStorage } from "../support/Storages.ts"
 
 onEachStorage("Storage", (it, storageName) => {
-  const isStored = Effect.fnUntraced(function*({ id }: ReturnType<typeof workspaceRow>) {
+  const isStored = Effect.fnUntraced(function* ({ id }: ReturnType<typeof workspaceRow>) {
     return (yield* (yield* WorkspacesRepo).find(id)) !== undefined
   })
 
@@ -20,22 +20,24 @@ onEachStorage("Storage", (it, storageName) => {
   it.effect("answers", () => Effect.flatMap(Storage, (storage) => storage.ping))
 
   it.effect("keeps every change of a transaction that succeeds, and gives its value", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const [one, two] = [workspaceRow(), workspaceRow()]
       const value = yield* transaction(Effect.as(Effect.andThen(insert(one), insert(two)), "value"))
       assert.strictEqual(value, "value")
       assert.isTrue(yield* isStored(one))
       assert.isTrue(yield* isStored(two))
-    }))
+    })
+  )
 
   it.effect("lets a transaction see its own changes", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const one = workspaceRow()
       assert.isTrue(yield* transaction(Effect.andThen(insert(one), isStored(one))))
-    }))
+    })
+  )
 
   it.effect("keeps nothing of a transaction that fails, and fails alike", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const [one, two] = [workspaceRow(), workspaceRow()]
       const error = yield* Effect.flip(
         transaction(Effect.andThen(Effect.andThen(insert(one), insert(two)), Effect.fail("no" as const)))
@@ -43,18 +45,22 @@ onEachStorage("Storage", (it, storageName) => {
       assert.strictEqual(error, "no")
       assert.isFalse(yield* isStored(one))
       assert.isFalse(yield* isStored(two))
-    }))
+    })
+  )
 
   it.effect("keeps nothing of a transaction that dies, and dies alike", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const one = workspaceRow()
       const exit = yield* Effect.exit(transaction(Effect.andThen(insert(one), Effect.die("broken"))))
-      assert.isTrue(Exit.isFailure(exit) && exit.cause.reasons.some((it) => Cause.isDieReason(it) && it.defect === "broken"))
+      assert.isTrue(
+        Exit.isFailure(exit) && exit.cause.reasons.some((it) => Cause.isDieReason(it) && it.defect === "broken")
+      )
       assert.isFalse(yield* isStored(one))
-    }))
+    })
+  )
 
   it.effect("keeps nothing of a transaction that is interrupted, and stays usable", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const [one, two] = [workspaceRow(), workspaceRow()]
       const inserted = yield* Deferred.make<void>()
       const fiber = yield* Effect.forkChild(
@@ -66,17 +72,18 @@ onEachStorage("Storage", (it, storageName) => {
       assert.isFalse(yield* isStored(one))
       yield* transaction(insert(two))
       assert.isTrue(yield* isStored(two))
-    }))
+    })
+  )
 
   it.effect("undoes what failed in a nested transaction and keeps the rest", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const [before, inner, innermost, after] = [workspaceRow(), workspaceRow(), workspaceRow(), workspaceRow()]
       const caught = yield* transaction(
-        Effect.gen(function*() {
+        Effect.gen(function* () {
           yield* insert(before)
           const error = yield* Effect.flip(
             transaction(
-              Effect.gen(function*() {
+              Effect.gen(function* () {
                 yield* insert(inner)
                 yield* transaction(insert(innermost))
                 assert.isTrue(yield* isStored(innermost))
@@ -96,14 +103,15 @@ onEachStorage("Storage", (it, storageName) => {
       assert.isFalse(yield* isStored(inner))
       assert.isFalse(yield* isStored(innermost))
       assert.isTrue(yield* isStored(after))
-    }))
+    })
+  )
 
   it.effect("undoes a nested transaction with the one around it", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const [outer, inner] = [workspaceRow(), workspaceRow()]
       yield* Effect.exit(
         transaction(
-          Effect.gen(function*() {
+          Effect.gen(function* () {
             yield* insert(outer)
             yield* transaction(insert(inner))
             return yield* Effect.fail("outer")
@@ -112,14 +120,15 @@ onEachStorage("Storage", (it, storageName) => {
       )
       assert.isFalse(yield* isStored(outer))
       assert.isFalse(yield* isStored(inner))
-    }))
+    })
+  )
 
   it.effect("goes on after a unique violation in a nested transaction", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const taken = yield* addWorkspace()
       const [one, two] = [workspaceRow(), workspaceRow()]
       yield* transaction(
-        Effect.gen(function*() {
+        Effect.gen(function* () {
           yield* insert(one)
           const error = yield* Effect.flip(transaction(insert(workspaceRow({ slug: taken.slug }))))
           assert.deepStrictEqual(error, new UniqueViolation({ constraint: "workspaces_slug_key" }))
@@ -128,26 +137,31 @@ onEachStorage("Storage", (it, storageName) => {
       )
       assert.isTrue(yield* isStored(one))
       assert.isTrue(yield* isStored(two))
-    }))
+    })
+  )
 
   it.effect("loses none of many changes that hold the same row", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const workspaces = yield* WorkspacesRepo
       const { id } = yield* addWorkspace({ name: "0" })
       const increment = transaction(
-        Effect.gen(function*() {
+        Effect.gen(function* () {
           yield* workspaces.lock(id)
           const before = (yield* workspaces.find(id))!
           yield* Effect.yieldNow
           yield* workspaces.update({ ...before, name: String(Number(before.name) + 1) })
         })
       )
-      yield* Effect.all(Array.from({ length: 30 }, () => increment), { concurrency: "unbounded", discard: true })
+      yield* Effect.all(
+        Array.from({ length: 30 }, () => increment),
+        { concurrency: "unbounded", discard: true }
+      )
       assert.strictEqual((yield* workspaces.find(id))?.name, "30")
-    }))
+    })
+  )
 
   it.effect("gives back what failed and interrupted transactions held", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const one = workspaceRow()
       // More than there are connections.
       for (let i = 0; i < 12; i++) {
@@ -158,16 +172,17 @@ onEachStorage("Storage", (it, storageName) => {
       }
       yield* transaction(insert(one))
       assert.isTrue(yield* isStored(one))
-    }))
+    })
+  )
 
   it.effect("shows nothing of a transaction that did not succeed to a read begun meanwhile", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const one = workspaceRow()
       const inserted = yield* Deferred.make<void>()
       const begun = yield* Deferred.make<void>()
       const fiber = yield* Effect.forkChild(
         transaction(
-          Effect.gen(function*() {
+          Effect.gen(function* () {
             yield* insert(one)
             yield* Deferred.succeed(inserted, undefined)
             yield* Deferred.await(begun)
@@ -181,18 +196,19 @@ onEachStorage("Storage", (it, storageName) => {
       yield* Deferred.succeed(begun, undefined)
       assert.isFalse(yield* Fiber.join(read))
       yield* Fiber.await(fiber)
-    }))
+    })
+  )
 
   // In the embedded database such a read waits until the transaction has ended.
   if (storageName !== "the embedded database") {
     it.effect("answers reads while a transaction is open, with what was kept before it", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const [one, old] = [workspaceRow(), yield* addWorkspace()]
         const inserted = yield* Deferred.make<void>()
         const end = yield* Deferred.make<void>()
         const fiber = yield* Effect.forkChild(
           transaction(
-            Effect.gen(function*() {
+            Effect.gen(function* () {
               yield* insert(one)
               yield* (yield* WorkspacesRepo).update({ ...old, name: "Changed" })
               yield* Deferred.succeed(inserted, undefined)
@@ -207,6 +223,7 @@ onEachStorage("Storage", (it, storageName) => {
         yield* Fiber.join(fiber)
         assert.isTrue(yield* isStored(one))
         assert.strictEqual((yield* (yield* WorkspacesRepo).find(old.id))?.name, "Changed")
-      }))
+      })
+    )
   }
 })

@@ -9,6 +9,7 @@ import type { StartedTestRun, StartTestRun, TestRun, TestRunSummary } from "@del
 import { layer } from "@effect/vitest"
 import { Clock, Duration, Effect, Layer, Redacted } from "effect"
 import { Agent, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, request } from "node:http"
+import { connect } from "node:net"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { assert } from "vitest"
@@ -17,7 +18,7 @@ import { servers } from "./Servers.ts"
 
 /** The HTTP suites: requests as bytes over a real socket, the contract's form of every answer, and where tests begin. */
 
-/** An answer, read to its end. `body` is its JSON. */
+/** An answer, read to its end. `body` is the JSON that it must then be. */
 export interface Answer<A = unknown> {
   readonly status: number
   readonly headers: IncomingHttpHeaders
@@ -40,7 +41,7 @@ interface Init {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A caller: a key, and the workspace of paths that do not begin with `/v1/` or `/.`, like those of the contract. */
+/** A caller: a key, and the workspace of paths that do not begin with a slash. */
 export interface Http {
   readonly baseUrl: string
   readonly key: string | undefined
@@ -70,7 +71,7 @@ export const http = (baseUrl: string, key: string | undefined, workspace: string
     request(baseUrl, {
       agent,
       method,
-      path: /^\/(v1\/|\.)/.test(path) ? path : `/v1/workspaces/${workspace}${path}`,
+      path: path.startsWith("/") ? path : `/v1/workspaces/${workspace}${path === "" ? "" : "/"}${path}`,
       headers: { ...(key === undefined ? {} : { authorization: `Bearer ${key}` }), ...headers }
     })
   const send: Http["send"] = async <A>(method: string, path: string, { body, headers, json }: Init = {}) => {
@@ -125,19 +126,8 @@ export const answerOf = <A = unknown>(outgoing: ClientRequest): Promise<Answer<A
       response.on("data", (chunk: Buffer) => chunks.push(chunk))
       response.on("error", reject)
       response.on("end", () => {
-        const bytes = Buffer.concat(chunks)
-        const text = bytes.toString()
-        const isJson = response.headers["content-type"] === "application/json" && text !== ""
-        const answer = {
-          status: response.statusCode!,
-          headers: response.headers,
-          bytes,
-          text,
-          body: (isJson ? JSON.parse(text) : undefined) as A
-        }
         try {
-          assertForm(answer)
-          resolve(answer)
+          resolve(checked(response.statusCode!, response.headers, Buffer.concat(chunks)))
         } catch (error) {
           reject(error as Error)
         }
@@ -147,26 +137,66 @@ export const answerOf = <A = unknown>(outgoing: ClientRequest): Promise<Answer<A
     outgoing.on("error", reject)
   })
 
+/** The answer to bytes, after which the client sends no more and the server closes. */
+export const sendBytes = async ({ baseUrl }: Http, bytes: string): Promise<Answer> => {
+  const { hostname, port } = new URL(baseUrl)
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
+  socket.end(bytes)
+  const chunks: Array<Buffer> = []
+  for await (const chunk of socket) chunks.push(chunk as Buffer)
+  const [head = "", ...body] = Buffer.concat(chunks).toString().split("\r\n\r\n")
+  const [first = "", ...headers] = head.split("\r\n")
+  const named = headers
+    .map((header) => /^([^:]+): (.*)$/.exec(header))
+    .map((match) => [match?.[1]?.toLowerCase(), match?.[2]])
+  return checked(
+    Number(/^HTTP\/1\.1 (\d{3}) /.exec(first)?.[1]),
+    Object.fromEntries(named),
+    Buffer.from(body.join("\r\n\r\n"))
+  )
+}
+
+const checked = <A>(status: number, headers: IncomingHttpHeaders, bytes: Buffer): Answer<A> => {
+  const text = bytes.toString()
+  const answer: Answer<A> = {
+    status,
+    headers,
+    bytes,
+    text,
+    get body() {
+      return (text === "" ? undefined : JSON.parse(text)) as A
+    }
+  }
+  assertForm(answer)
+  return answer
+}
+
 const tags: Readonly<Record<number, string>> = {
   400: "InvalidInput",
   401: "Unauthorized",
   403: "Forbidden",
   404: "NotFound",
   409: "Conflict",
-  416: "InvalidInput"
+  416: "InvalidInput",
+  431: "InvalidInput"
 }
 
 /** What holds for every answer (contract, section 1). */
-const assertForm = ({ body, headers, status, text }: Answer): void => {
+const assertForm = (answer: Answer): void => {
+  const { headers, status, text } = answer
   const said = `${status} ${text.slice(0, 300)}`
   assert.match(String(headers["x-request-id"]), /^[A-Za-z0-9_-]{8,64}$/, said)
   if (status < 400) return
   assert.strictEqual(headers["content-type"], "application/json", said)
-  const { _tag, issues, message, reason, ...rest } = body as ErrorBody
+  const { _tag, issues, message, reason, ...rest } = answer.body as ErrorBody
   assert.strictEqual(_tag, tags[status], said)
   assert.isNotEmpty(message, said)
   const extras = _tag === "Conflict" ? ["capacity", "holders", "retryAfterMs"] : []
-  assert.deepStrictEqual(Object.keys(rest).filter((key) => !extras.includes(key)), [], said)
+  assert.deepStrictEqual(
+    Object.keys(rest).filter((key) => !extras.includes(key)),
+    [],
+    said
+  )
   assert.strictEqual(issues !== undefined, _tag === "InvalidInput", said)
   for (const issue of issues ?? []) {
     assert.deepStrictEqual(issue, { path: issue.path.map(String), message: String(issue.message) }, said)
@@ -180,9 +210,10 @@ const assertForm = ({ body, headers, status, text }: Answer): void => {
  * An answer in short: its status; then the reason, the fields at fault, or what does not exist. `404 product:` is of a
  * field that refers to nothing.
  */
-export const refusal = ({ body, status }: Answer): string => {
+export const refusal = (answer: Answer): string => {
+  const { status } = answer
   if (status < 400) return String(status)
-  const { issues, message, reason } = body as ErrorBody
+  const { issues, message, reason } = answer.body as ErrorBody
   const missing = /^The (.+) does not exist\.$|^(\w+:) nothing visible/.exec(message)
   const detail = reason ?? issues?.map((issue) => issue.path.join(".")).join(" ") ?? missing?.[1] ?? missing?.[2] ?? ""
   return `${status} ${detail}`.trim()
@@ -264,7 +295,7 @@ const owner = Effect.map(DeliveryServer, ({ apiKey, baseUrl, workspace }) =>
 
 /** Asks until the answer is what it is to become. */
 export const eventually = async <A>(ask: () => Promise<A>, isDone: (answer: A) => boolean): Promise<A> => {
-  for (const deadline = Date.now() + 15_000;;) {
+  for (const deadline = Date.now() + 15_000; ;) {
     const answer = await ask()
     if (isDone(answer)) return answer
     assert.isBelow(Date.now(), deadline, `It never came: ${JSON.stringify(answer).slice(0, 500)}`)
@@ -293,7 +324,7 @@ export const newWorkspace = async (owner: Http): Promise<Http> => {
 
 /** Who accepts an invite to the workspace: a new person, unless the email is known. */
 export const accept = async (workspace: Http, role: Role, email: string, name = "Sam"): Promise<AcceptedInvite> => {
-  const { token } = await workspace.post<NewInvite>("/invites", { email, role })
+  const { token } = await workspace.post<NewInvite>("invites", { email, role })
   return workspace.as(undefined).post<AcceptedInvite>("/v1/invites/accept", { token, name })
 }
 
@@ -309,7 +340,7 @@ export const accountKey = async (
   role: "viewer" | "member" | "admin",
   name = "ci"
 ): Promise<Http & { readonly id: ApiKeyId }> => {
-  const { id, secret } = await workspace.post<NewAccountApiKey>("/account-api-keys", { name, role })
+  const { id, secret } = await workspace.post<NewAccountApiKey>("account-api-keys", { name, role })
   return { ...workspace.as(secret), id }
 }
 
@@ -319,9 +350,9 @@ export const newDeployment = async (
   fields: { readonly fixtureUrl?: string; readonly version?: string } = {}
 ): Promise<Http> => {
   const workspace = await newWorkspace(owner)
-  await workspace.post("/products", { slug: "shop", name: "Shop", type: "website" })
-  await workspace.post("/environments", { slug: "staging", name: "Staging", class: "non-production" })
-  await workspace.post("/deployments", {
+  await workspace.post("products", { slug: "shop", name: "Shop", type: "website" })
+  await workspace.post("environments", { slug: "staging", name: "Staging", class: "non-production" })
+  await workspace.post("deployments", {
     product: "shop",
     environment: "staging",
     baseUrl: "https://staging.shop.example",
@@ -341,7 +372,7 @@ export const runOf = (fields: Partial<StartTestRun> = {}): StartTestRun => ({
 })
 
 export const startRun = (http: Http, fields: Partial<StartTestRun> = {}): Promise<StartedTestRun> =>
-  http.post("/test-runs", runOf(fields))
+  http.post("test-runs", runOf(fields))
 
 export const attempt = (status: "passed" | "failed", fields: Partial<AttemptReport> = {}): AttemptReport =>
   ({ status, durationMs: 12.5, startedAt: "2026-11-21T09:30:10.000Z", ...fields }) as AttemptReport
@@ -365,6 +396,6 @@ export const finishOf = (fields: Partial<FinishTestRun> = {}): FinishTestRun => 
 })
 
 export const finishRun = (http: Http, run: number, fields: Partial<FinishTestRun> = {}): Promise<TestRunSummary> =>
-  http.post(`/test-runs/${run}/finish`, finishOf(fields), 200)
+  http.post(`test-runs/${run}/finish`, finishOf(fields), 200)
 
-export const getRun = (http: Http, run: number): Promise<TestRun> => http.get(`/test-runs/${run}`)
+export const getRun = (http: Http, run: number): Promise<TestRun> => http.get(`test-runs/${run}`)

@@ -1,7 +1,9 @@
-import { layer, type Vitest } from "@effect/vitest"
-import { Clock, Layer } from "effect"
+import { describe, layer, type Vitest } from "@effect/vitest"
+import { Clock, type Context, Effect, Exit, Layer, Logger, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock, TestConsole } from "effect/testing"
+import { setTimeout } from "node:timers/promises"
+import { test as base } from "vitest"
 import { Deployments } from "../../src/catalog/Deployments.ts"
 import { DeploymentsRepo } from "../../src/catalog/DeploymentsRepo.ts"
 import { Environments } from "../../src/catalog/Environments.ts"
@@ -57,19 +59,54 @@ const layerSql = Layer.mergeAll(
 /** Time passes for a database, whatever it does for the tests. */
 const layerLiveClock = Layer.sync(Clock.Clock, Clock.Clock.defaultValue)
 
+/** Opens every connection, so that what tests do at once happens at once. */
+const openConnections = Effect.flatMap(Storage, (storage) =>
+  Effect.all(
+    Array.from({ length: 10 }, () => storage.transaction(Effect.promise(() => setTimeout(20)))),
+    { concurrency: "unbounded", discard: true }
+  )
+)
+
 /** Each storage with its repositories; building a layer makes a new, empty one. */
-export const storages = [
-  { name: "memory", layer: layerMemory },
-  {
-    name: "the embedded database",
-    layer: Layer.provide(layerSql, layerEmbedded).pipe(Layer.provide(layerLiveClock))
-  },
-  { name: "PostgreSQL", layer: Layer.provide(layerSql, layerPostgres).pipe(Layer.provide(layerLiveClock)) }
-] as const
+export const storages = {
+  memory: layerMemory,
+  "the embedded database": Layer.provide(layerSql, layerEmbedded).pipe(Layer.provide(layerLiveClock)),
+  PostgreSQL: Layer.provide(layerSql, layerPostgres).pipe(
+    Layer.tap((built) => Effect.provideContext(openConnections, built)),
+    Layer.provide(layerLiveClock)
+  )
+}
 
-export type StorageName = (typeof storages)[number]["name"]
+export type StorageName = keyof typeof storages
 
-type Repositories = Layer.Success<(typeof storages)[number]["layer"]>
+type Repositories = Layer.Success<(typeof storages)[StorageName]>
+
+type Built = Context.Context<Repositories>
+
+const build = async (name: StorageName, onCleanup: (cleanup: () => Promise<void>) => void): Promise<Built> => {
+  const scope = Scope.makeUnsafe()
+  onCleanup(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+  return await Layer.buildWithScope(storages[name], scope).pipe(Effect.provide(Logger.layer([])), Effect.runPromise)
+}
+
+/** A database takes a while to start: each is made once in a worker, for all files that it runs. */
+const test = base
+  // oxlint-disable-next-line no-empty-pattern -- Vitest reads from the pattern which fixtures are needed.
+  .extend("embedded", { scope: "worker" }, ({}, { onCleanup }) => build("the embedded database", onCleanup))
+  // oxlint-disable-next-line no-empty-pattern
+  .extend("postgres", { scope: "worker" }, ({}, { onCleanup }) => build("PostgreSQL", onCleanup))
+
+/** The worker's storage as a layer, for the suite that is being described. Memory costs nothing: each has its own. */
+const layerShared = (name: StorageName): Layer.Layer<Repositories> => {
+  if (name === "memory") return layerMemory
+  let built: Built
+  const keep = (fixture: Built) => {
+    built = fixture
+  }
+  if (name === "PostgreSQL") test.beforeAll(({ postgres }) => keep(postgres))
+  else test.beforeAll(({ embedded }) => keep(embedded))
+  return Layer.effectContext(Effect.sync(() => built))
+}
 
 /** The public address that the services of tests write into their answers. */
 export const baseUrl = "https://delivery.example"
@@ -92,28 +129,27 @@ export const layerServices = Layer.mergeAll(
 /** The services wait for times that a test need not reach: no warning. */
 const layerTest = Layer.merge(TestConsole.layer, TestClock.layer({ warningDelay: "1 hour" }))
 
-const onLayer = <R, E>(name: string, built: Layer.Layer<R, E>, tests: (it: Vitest.MethodsNonLive<R>) => void): void =>
-  layer(Layer.provideMerge(built, layerTest), { excludeTestServices: true })(name, tests)
+const onStorages = <R, E>(
+  subject: string,
+  over: (storage: Layer.Layer<Repositories>) => Layer.Layer<R, E>,
+  tests: (it: Vitest.MethodsNonLive<R>, storage: StorageName) => void
+): void => {
+  for (const name of Object.keys(storages) as ReadonlyArray<StorageName>) {
+    describe(`${subject} on ${name}`, () => {
+      const built = Layer.provideMerge(over(layerShared(name)), layerTest)
+      layer(built, { excludeTestServices: true })((it) => tests(it, name))
+    })
+  }
+}
 
-/** Runs the tests of repositories on each storage; they share its database and a test clock. */
+/** Runs the tests of repositories on each storage, which other tests use too. Time is the test's. */
 export const onEachStorage = (
   subject: string,
   tests: (it: Vitest.MethodsNonLive<Repositories>, storage: StorageName) => void
-): void => {
-  for (const storage of storages) onLayer(`${subject} on ${storage.name}`, storage.layer, (it) => tests(it, storage.name))
-}
+): void => onStorages(subject, (storage) => storage, tests)
 
-/** Runs the tests of services on each storage; they share its database and a test clock. */
+/** Runs the tests of services on each storage, which other tests use too. Time is the test's. */
 export const withServicesOnEachStorage = (
   subject: string,
-  tests: (
-    it: Vitest.MethodsNonLive<Repositories | Layer.Success<typeof layerServices>>,
-    storage: StorageName
-  ) => void
-): void => {
-  for (const storage of storages) {
-    onLayer(`${subject} on ${storage.name}`, Layer.provideMerge(layerServices, storage.layer), (it) =>
-      tests(it, storage.name)
-    )
-  }
-}
+  tests: (it: Vitest.MethodsNonLive<Repositories | Layer.Success<typeof layerServices>>, storage: StorageName) => void
+): void => onStorages(subject, (storage) => Layer.provideMerge(layerServices, storage), tests)

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { WorkspaceId } from "@delivery/domain/Ids"
+import type { JsonWebKeySet } from "@delivery/domain/SystemApi"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -29,18 +30,21 @@ const expiresAt = timestamp(start + 3_600_000)
 const fixture = { scope: "run-12-0a1b", url: "https://fixtures.example/api/", expiresAt }
 const workspaceId = newId<WorkspaceId>()
 
-const access = Effect.gen(function*() {
+/** What a deployment verifies tokens with. */
+const verifier = ({ keys }: JsonWebKeySet) => createLocalJWKSet({ keys: [...keys] })
+
+const access = Effect.gen(function* () {
   yield* TestClock.setTime(start)
   return yield* (yield* Fixtures).access({ workspaceId, number: 12 }, fixture)
 })
 
 describe("Fixtures", () => {
   it.effect("gives a token that the published keys verify, with all of its claims", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { token, ...rest } = yield* access
       assert.deepStrictEqual(rest, fixture)
       const jwks = yield* (yield* SigningKeys).jwks
-      const keys = createLocalJWKSet(jwks)
+      const keys = verifier(jwks)
       const { payload, protectedHeader } = yield* Effect.promise(() =>
         jwtVerify(token, keys, {
           issuer: "https://delivery.example",
@@ -58,21 +62,28 @@ describe("Fixtures", () => {
         exp: Math.floor(Date.parse(expiresAt) / 1000)
       })
       assert.deepStrictEqual(protectedHeader, { alg: "EdDSA", kid: jwks.keys[0]!.kid, typ: "JWT" })
-    }).pipe(Effect.provide(layerServices)))
+    }).pipe(Effect.provide(layerServices))
+  )
 
   it.effect("gives a token that ends, and is for one Fixture API alone", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { token } = yield* access
-      const keys = createLocalJWKSet(yield* (yield* SigningKeys).jwks)
+      const keys = verifier(yield* (yield* SigningKeys).jwks)
       const verify = (options: object) =>
-        Effect.promise(() => jwtVerify(token, keys, options).then(() => "ok", (error: { code: string }) => error.code))
+        Effect.promise(() =>
+          jwtVerify(token, keys, options).then(
+            () => "ok",
+            (error: { code: string }) => error.code
+          )
+        )
       assert.strictEqual(yield* verify({ currentDate: new Date(Date.parse(expiresAt) - 1_000) }), "ok")
       assert.strictEqual(yield* verify({ currentDate: new Date(expiresAt) }), "ERR_JWT_EXPIRED")
       assert.strictEqual(
         yield* verify({ currentDate: new Date(start), audience: "https://other.example" }),
         "ERR_JWT_CLAIM_VALIDATION_FAILED"
       )
-    }).pipe(Effect.provide(layerServices)))
+    }).pipe(Effect.provide(layerServices))
+  )
 })
 
 const vaultKey = (id: string) => `${id}:${randomBytes(32).toString("base64")}`
@@ -80,7 +91,7 @@ const vaultKey = (id: string) => `${id}:${randomBytes(32).toString("base64")}`
 for (const storage of storages) {
   describe(`SigningKeys on ${storage.name}`, () => {
     it.effect("are made once by servers that start at once, and kept", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const keys = vaultKey("a")
         const server = (vaultKeys: string) =>
           Layer.build(
@@ -96,7 +107,7 @@ for (const storage of storages) {
         const sets = yield* Effect.forEach(servers, (server) => server.jwks)
         for (const set of sets) assert.deepStrictEqual(set, sets[0]!)
         assert.strictEqual(sets[0]!.keys.length, 1)
-        const published = createLocalJWKSet(sets[0]!)
+        const published = verifier(sets[0]!)
         for (const server of servers) {
           const token = yield* server.sign({ sub: "x" })
           assert.strictEqual((yield* Effect.promise(() => jwtVerify(token, published))).payload.sub, "x")
@@ -112,6 +123,7 @@ for (const storage of storages) {
 
         const [stored] = yield* (yield* SigningKeysRepo).list
         assert.match(stored!.sealedPrivateKey, /^v1:a:/)
-      }).pipe(Effect.provide(storage.layer)))
+      }).pipe(Effect.provide(storage.layer))
+    )
   })
 }

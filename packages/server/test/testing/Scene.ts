@@ -5,6 +5,8 @@ import type { DeploymentId, EnvironmentId, FileId, ProductId, TestRunId } from "
 import { timestamp } from "@delivery/domain/Timestamp"
 import { layer, type Vitest } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { readdirSync } from "node:fs"
+import { join } from "node:path"
 import { layerMemoryStorage, layerSqlStorage } from "../../src/App.ts"
 import { DeploymentsRepo } from "../../src/catalog/DeploymentsRepo.ts"
 import { EnvironmentsRepo } from "../../src/catalog/EnvironmentsRepo.ts"
@@ -37,7 +39,7 @@ export const onEachStorage = (
 const start = timestamp(0)
 
 /** A product deployed in an environment of a new workspace. */
-export const makeDeployed = Effect.fnUntraced(function*(
+export const makeDeployed = Effect.fnUntraced(function* (
   fields: { readonly fixtureUrl?: string | null; readonly workspace?: Effect.Success<typeof makeScene> } = {}
 ) {
   const scene = fields.workspace ?? (yield* makeScene)
@@ -170,3 +172,15 @@ export const finishBody = (fields: Partial<FinishTestRun> = {}): FinishTestRun =
 })
 
 export const newBlob = (run: NewTestRun) => ({ id: newId<FileId>(), runId: run.id, workspaceId: run.workspaceId })
+
+/** The blobs that a file store keeps in the directory, also while others delete some. */
+export const blobsBelow = (directory: string): ReadonlyArray<string> =>
+  readdirSync(directory).flatMap((run) => {
+    try {
+      return readdirSync(join(directory, run), { withFileTypes: true })
+        .filter((file) => file.isFile())
+        .map((file) => file.name)
+    } catch {
+      return []
+    }
+  })

@@ -29,7 +29,7 @@ const newRun = async (workspace: Http): Promise<Http & { readonly run: StartedTe
   return { ...workspace.as(run.semaphores.token), run }
 }
 
-const leases = (name: string): string => `/semaphores/${encodeURIComponent(name)}/leases`
+const leases = (name: string): string => `semaphores/${encodeURIComponent(name)}/leases`
 
 const take = <A = Lease>(holder: Http, name: string, wish: object = {}): Promise<Answer<A>> =>
   holder.send<A>("POST", leases(name), { json: { capacity: 1, ...wish } })
@@ -41,7 +41,7 @@ const taken = async (holder: Http, name: string, wish: object = {}): Promise<Lea
 }
 
 const holdersOf = async (workspace: Http, name: string): Promise<ReadonlyArray<LeaseHolder>> => {
-  const { semaphores } = await workspace.get<SemaphoreList>("/semaphores")
+  const { semaphores } = await workspace.get<SemaphoreList>("semaphores")
   return semaphores.find((semaphore) => semaphore.name === name)?.holders ?? []
 }
 
@@ -49,7 +49,7 @@ onEachServer("Semaphores over HTTP", (test) => {
   test("gives a lease, shows it, renews it and takes it back", async (owner) => {
     const workspace = await newDeployment(owner)
     const holder = await newRun(workspace)
-    assert.deepStrictEqual(await workspace.get("/semaphores"), { semaphores: [] })
+    assert.deepStrictEqual(await workspace.get("semaphores"), { semaphores: [] })
 
     const answer = await take(holder, "card 7 ü", { capacity: 2, test: "pays" })
     assert.strictEqual(answer.status, 201)
@@ -73,7 +73,7 @@ onEachServer("Semaphores over HTTP", (test) => {
     assert.strictEqual(second.test, null)
 
     const shown = { lease, run: holder.run.number, retry: null, test: "pays", since, expiresAt }
-    const { semaphores } = await (await join(workspace, "viewer")).get<SemaphoreList>("/semaphores")
+    const { semaphores } = await (await join(workspace, "viewer")).get<SemaphoreList>("semaphores")
     assert.deepStrictEqual(
       semaphores.map(({ capacity, holders, name }) => [name, capacity, holders.length]),
       [["card 7 ü", 2, 2]]
@@ -94,7 +94,7 @@ onEachServer("Semaphores over HTTP", (test) => {
     await holder.delete(`${leases("card 7 ü")}/${lease}`)
     await holder.refuse("404 lease", "POST", `${leases("card 7 ü")}/${lease}/renew`, {})
     await holder.delete(`${leases("card 7 ü")}/${second.lease}`)
-    assert.deepStrictEqual(await workspace.get("/semaphores"), {
+    assert.deepStrictEqual(await workspace.get("semaphores"), {
       semaphores: [{ name: "card 7 ü", capacity: 2, holders: [] }]
     })
   })
@@ -290,11 +290,11 @@ onEachServer("Semaphores over HTTP", (test) => {
     // 401 comes before the form of the request.
     assert.strictEqual(refusal(await take(workspace, "mine", { capacity: 0 })), "401")
 
-    await holder.refuse("401", "GET", "/semaphores")
+    await holder.refuse("401", "GET", "semaphores")
     const outsider = await newWorkspace(owner)
     const stranger = await join(outsider, "owner")
-    await stranger.in(workspace.workspace).refuse("404 workspace", "GET", "/semaphores")
-    assert.deepStrictEqual(await elsewhere.get("/semaphores"), { semaphores: [] })
+    await stranger.in(workspace.workspace).refuse("404 workspace", "GET", "semaphores")
+    assert.deepStrictEqual(await elsewhere.get("semaphores"), { semaphores: [] })
   })
 
   test("tells other runs' leases from unknown ones", async (owner) => {
@@ -350,7 +350,7 @@ onEachServer("Semaphores over HTTP", (test) => {
     const workspace = await newDeployment(owner)
     const holder = await newRun(workspace)
     for (const name of ["b", "A10", "a9", "B"]) await taken(holder, name)
-    const { semaphores } = await workspace.get<SemaphoreList>("/semaphores")
+    const { semaphores } = await workspace.get<SemaphoreList>("semaphores")
     assert.deepStrictEqual(
       semaphores.map((semaphore) => semaphore.name),
       ["a9", "A10", "B", "b"]

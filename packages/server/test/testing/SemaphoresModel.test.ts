@@ -73,8 +73,8 @@ class Model {
   }
 
   grant(semaphore: ModelSemaphore, entry: Entry): void {
-    const taken = semaphore.holders.filter((one) => one !== entry).map((one) => one.slot)
-    entry.slot = Array.from({ length: semaphore.capacity }, (_, i) => i + 1).find((slot) => !taken.includes(slot))!
+    const taken = new Set(semaphore.holders.filter((one) => one !== entry).map((one) => one.slot))
+    entry.slot = Array.from({ length: semaphore.capacity }, (_, i) => i + 1).find((slot) => !taken.has(slot))!
     entry.fence = ++this.fences
     entry.since = this.now
   }
@@ -181,10 +181,10 @@ class Command implements fc.AsyncCommand<Model, Real> {
       const places = semaphore.queue.map((entry) => entry.lease)
       model.settle(semaphore)
       const { changed } = await real.run(real.repo.settle(places))
-      const waiting = semaphore.queue.filter((entry) => entry.until > model.now).map((entry) => entry.lease)
+      const waiting = new Set(semaphore.queue.filter((entry) => entry.until > model.now).map((entry) => entry.lease))
       assert.sameMembers(
         [...changed],
-        places.filter((place) => !waiting.includes(place))
+        places.filter((place) => !waiting.has(place))
       )
       return
     }

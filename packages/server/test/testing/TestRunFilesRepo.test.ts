@@ -8,7 +8,7 @@ import { TestRunsRepo } from "../../src/testing/TestRunsRepo.ts"
 import { newId } from "../identity/Scene.ts"
 import { makeDeployed, newBlob, newEvent, newRun, onEachStorage } from "./Scene.ts"
 
-const makeRun = Effect.gen(function*() {
+const makeRun = Effect.gen(function* () {
   const run = newRun(yield* makeDeployed())
   yield* (yield* TestRunsRepo).start(run, newEvent(run, "run_started"))
   return run
@@ -25,7 +25,7 @@ const fileOf = (blob: RunBlob, fields: Partial<TestRunFile> = {}): TestRunFile =
 })
 
 /** The blobs of the run that have lapsed, in any order. */
-const lapsedOf = Effect.fnUntraced(function*(workspaceId: WorkspaceId) {
+const lapsedOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
   const repo = yield* TestRunFilesRepo
   const lapsed = yield* repo.lapsed(1_000)
   return lapsed.filter((blob) => blob.workspaceId === workspaceId)
@@ -33,7 +33,7 @@ const lapsedOf = Effect.fnUntraced(function*(workspaceId: WorkspaceId) {
 
 onEachStorage("TestRunFilesRepo", (it) => {
   it.effect("shows a file from when it is stored", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const repo = yield* TestRunFilesRepo
       const run = yield* makeRun
       const blob = newBlob(run)
@@ -48,10 +48,11 @@ onEachStorage("TestRunFilesRepo", (it) => {
       assert.strictEqual(yield* repo.find(newId(), 1, "a/b.txt"), undefined)
       assert.strictEqual(yield* repo.find(run.workspaceId, 1, "A/b.txt"), undefined)
       assert.deepStrictEqual(yield* lapsedOf(run.workspaceId), [])
-    }))
+    })
+  )
 
   it.effect("replaces a file of the same path, whose blob is garbage from then on", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const repo = yield* TestRunFilesRepo
       const run = yield* makeRun
       const [first, second, beside] = [newBlob(run), newBlob(run), newBlob(run)]
@@ -66,10 +67,11 @@ onEachStorage("TestRunFilesRepo", (it) => {
       yield* repo.forget([first.id])
       assert.deepStrictEqual(yield* lapsedOf(run.workspaceId), [])
       assert.isTrue(yield* repo.isStored(beside.id))
-    }))
+    })
+  )
 
   it.effect("stores nothing under a blob that is not pending", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const repo = yield* TestRunFilesRepo
       const run = yield* makeRun
       const [stored, gone] = [newBlob(run), newBlob(run)]
@@ -81,10 +83,11 @@ onEachStorage("TestRunFilesRepo", (it) => {
       assert.strictEqual(yield* repo.store(fileOf(stored, { size: 1 })), undefined)
       assert.deepStrictEqual(yield* repo.find(run.workspaceId, 1, "a/b.txt"), fileOf(stored))
       assert.deepStrictEqual(yield* lapsedOf(run.workspaceId), [])
-    }))
+    })
+  )
 
   it.effect("lets pending blobs lapse and be renewed", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const repo = yield* TestRunFilesRepo
       const run = yield* makeRun
       const [lapses, lives, unknown] = [newBlob(run), newBlob(run), newBlob(run)]
@@ -100,31 +103,34 @@ onEachStorage("TestRunFilesRepo", (it) => {
       yield* repo.forget([])
       yield* repo.forget([lapses.id, lives.id])
       assert.deepStrictEqual(yield* lapsedOf(run.workspaceId), [])
-    }))
+    })
+  )
 
   it.effect("stores a blob that has lapsed and is not yet gone", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const repo = yield* TestRunFilesRepo
       const run = yield* makeRun
       const blob = newBlob(run)
       yield* repo.reserve(blob)
       yield* repo.lapse(blob.id)
       assert.deepStrictEqual(yield* repo.store(fileOf(blob)), { replaced: undefined })
-    }))
+    })
+  )
 
   it.effect("keeps no part of what a transaction takes back", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const repo = yield* TestRunFilesRepo
       const storage = yield* Storage
       const run = yield* makeRun
       const [first, second] = [newBlob(run), newBlob(run)]
       yield* Effect.forEach([first, second], repo.reserve)
       yield* repo.store(fileOf(first))
-      yield* Effect.flip(storage.transaction(
-        Effect.andThen(repo.store(fileOf(second, { size: 1 })), Effect.fail("back"))
-      ))
+      yield* Effect.flip(
+        storage.transaction(Effect.andThen(repo.store(fileOf(second, { size: 1 })), Effect.fail("back")))
+      )
       assert.deepStrictEqual(yield* repo.find(run.workspaceId, 1, "a/b.txt"), fileOf(first))
       assert.deepStrictEqual(yield* lapsedOf(run.workspaceId), [])
       assert.deepStrictEqual(yield* repo.store(fileOf(second, { size: 1 })), { replaced: first })
-    }))
+    })
+  )
 })

@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Caller } from "@delivery/domain/identity/Authorization"
+import type { Caller } from "@delivery/domain/identity/Authorization"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -37,7 +37,7 @@ const begin = Effect.andThen(TestClock.adjust(123), Clock.currentTimeMillis)
 for (const storage of storages) {
   layer(Layer.provideMerge(layerServices, storage.layer))(`TestRuns on ${storage.name}`, (it) => {
     it.effect("starts a run", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const runs = yield* TestRuns
         const at = yield* makeDeployed()
         const start = yield* begin
@@ -92,10 +92,11 @@ for (const storage of storages) {
           subjectPath: "test-runs/1",
           createdAt: timestamp(start)
         })
-      }))
+      })
+    )
 
     it.effect("gives a scope and a token where there is a Fixture API", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const runs = yield* TestRuns
         const at = yield* makeDeployed({ fixtureUrl: "https://fixtures.example" })
         const start = yield* begin
@@ -104,12 +105,8 @@ for (const storage of storages) {
         const own = (yield* start_()).fixture!
         assert.match(own.scope, /^run-1-[0-9a-f]{16}$/)
         assert.deepInclude(own, { url: "https://fixtures.example", expiresAt: timestamp(start + runLimit) })
-        assert.deepInclude(decodeJwt(own.token), {
-          iss: baseUrl,
-          aud: own.url,
-          sub: `${at.workspace.id}/1`,
-          scope: own.scope
-        })
+        const { aud, iss, scope, sub } = decodeJwt<{ readonly scope: string }>(own.token)
+        assert.deepStrictEqual([iss, aud, sub, scope], [baseUrl, own.url, `${at.workspace.id}/1`, own.scope])
         assert.strictEqual((yield* start_(null)).fixture?.url, "https://fixtures.example")
         assert.strictEqual((yield* start_("https://other.example/x")).fixture?.url, "https://other.example/x")
         assert.deepStrictEqual((yield* as(at.viewer)(runs.get(1))).cleanup, {
@@ -121,14 +118,13 @@ for (const storage of storages) {
         })
 
         const without = yield* makeDeployed()
-        const given = yield* as(without.member)(
-          runs.start(startBody(without, { fixtureUrl: "https://given.example" }))
-        )
+        const given = yield* as(without.member)(runs.start(startBody(without, { fixtureUrl: "https://given.example" })))
         assert.strictEqual(given.fixture?.url, "https://given.example")
-      }))
+      })
+    )
 
     it.effect("starts what is deployed and not archived alone", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const runs = yield* TestRuns
         const at = yield* makeDeployed()
         const beside = yield* makeDeployed({ workspace: at })
@@ -148,10 +144,11 @@ for (const storage of storages) {
         // None of these used a number.
         const ids = startBody(at, { product: beside.product.id, environment: beside.environment.id })
         assert.strictEqual((yield* as(at.memberKey)(runs.start(ids))).number, 1)
-      }))
+      })
+    )
 
     it.effect("asks for the roles of the contract", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const runs = yield* TestRuns
         const at = yield* makeDeployed()
         assert.deepStrictEqual(yield* whoMay(at, runs.start(startBody(at))), membersAndUp)
@@ -159,29 +156,32 @@ for (const storage of storages) {
         assert.deepStrictEqual(yield* whoMay(at, runs.get(1)), everyRole)
         const finish = yield* whoMay(at, runs.finish(99, finishBody()))
         assert.deepStrictEqual(finish, membersAndUp)
-      }))
+      })
+    )
 
     it.effect("finishes a run with its tests", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const runs = yield* TestRuns
         const at = yield* makeDeployed({ fixtureUrl: "https://fixtures.example" })
         const start = yield* begin
         yield* as(at.member)(runs.start(startBody(at)))
         yield* TestClock.adjust(1_000)
         const before = yield* as(at.member)(runs.get(1))
-        const summary = yield* as(at.member)(runs.finish(
-          1,
-          finishBody({
-            cleanup: { status: "complete", deleted: 14, remaining: 1, error: "secret" },
-            tests: [
-              report("p2", { title: "b passes" }),
-              report("p1", { title: "A passes" }),
-              report("s", { title: "a skipped", attempt: { status: "skipped" } }),
-              report("n", { title: "b skipped", attempt: null }),
-              report("f", { title: "z fails", attempt: attempt("failed") })
-            ]
-          })
-        ))
+        const summary = yield* as(at.member)(
+          runs.finish(
+            1,
+            finishBody({
+              cleanup: { status: "complete", deleted: 14, remaining: 1, error: "secret" },
+              tests: [
+                report("p2", { title: "b passes" }),
+                report("p1", { title: "A passes" }),
+                report("s", { title: "a skipped", attempt: { status: "skipped" } }),
+                report("n", { title: "b skipped", attempt: null }),
+                report("f", { title: "z fails", attempt: attempt("failed") })
+              ]
+            })
+          )
+        )
         const { retries, tests, ...rest } = before
         assert.deepStrictEqual(summary, {
           ...rest,
@@ -217,16 +217,18 @@ for (const storage of storages) {
           durationMs: 12.5,
           errorMessage: "Expected 200, got 500",
           files: [],
-          attempts: [{
-            number: 1,
-            retry: null,
-            status: "failed",
-            durationMs: 12.5,
-            startedAt: "2026-11-21T09:30:10.123Z",
-            errorMessage: "Expected 200, got 500",
-            errorStack: "Error: Expected 200\n  at x",
-            files: ["trace.zip"]
-          }]
+          attempts: [
+            {
+              number: 1,
+              retry: null,
+              status: "failed",
+              durationMs: 12.5,
+              startedAt: "2026-11-21T09:30:10.123Z",
+              errorMessage: "Expected 200, got 500",
+              errorStack: "Error: Expected 200\n  at x",
+              files: ["trace.zip"]
+            }
+          ]
         })
         assert.deepStrictEqual(
           (yield* eventsOf(at.workspace)).map((event) => [event.kind, event.subjectLabel, event.changes]),
@@ -235,15 +237,16 @@ for (const storage of storages) {
             ["run_finished", "Run 1", [{ field: "result", from: null, to: "failed" }]]
           ]
         )
-      }))
+      })
+    )
 
     it.effect("records how a run ends", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const runs = yield* TestRuns
         const at = yield* makeDeployed({ fixtureUrl: "https://fixtures.example" })
         let number = 0
         const end = (body: Parameters<typeof finishBody>[0]) =>
-          Effect.gen(function*() {
+          Effect.gen(function* () {
             number = (yield* as(at.memberKey)(runs.start(startBody(at)))).number
             const run = yield* as(at.memberKey)(runs.finish(number, finishBody(body)))
             return [run.state, run.result, run.error, run.cleanup?.status, run.passRate]
@@ -251,14 +254,20 @@ for (const storage of storages) {
         const passing = [report("a"), report("b", { attempt: null })]
         assert.deepStrictEqual(yield* end({ tests: passing }), ["finished", "passed", null, "incomplete", 1])
         assert.deepStrictEqual(yield* end({ tests: [] }), ["finished", "failed", "No tests ran.", "incomplete", null])
-        assert.deepStrictEqual(
-          yield* end({ tests: [], error: "No server" }),
-          ["finished", "failed", "No server", "incomplete", null]
-        )
-        assert.deepStrictEqual(
-          yield* end({ tests: passing, error: "a\0b" }),
-          ["finished", "failed", "a\uFFFDb", "incomplete", 1]
-        )
+        assert.deepStrictEqual(yield* end({ tests: [], error: "No server" }), [
+          "finished",
+          "failed",
+          "No server",
+          "incomplete",
+          null
+        ])
+        assert.deepStrictEqual(yield* end({ tests: passing, error: "a\0b" }), [
+          "finished",
+          "failed",
+          "a\uFFFDb",
+          "incomplete",
+          1
+        ])
         assert.deepStrictEqual(
           yield* end({
             interrupted: true,
@@ -272,17 +281,18 @@ for (const storage of storages) {
         assert.deepStrictEqual(kept.counts, { total: 2, passed: 1, flaky: 0, failed: 1, skipped: 0 })
         const kinds = (yield* eventsOf(at.workspace)).map((event) => event.kind)
         assert.deepStrictEqual(kinds.filter((kind) => kind === "run_interrupted").length, 1)
-      }))
+      })
+    )
 
     it.effect("is finished by its publisher alone, and once", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const runs = yield* TestRuns
         const at = yield* makeDeployed()
         yield* as(at.member)(runs.start(startBody(at)))
         const finish = (by: Caller["Service"], body = finishBody()) => answer(as(by)(runs.finish(1, body)))
-        assert.strictEqual(yield* finish(at.admin), "Forbidden")
-        assert.strictEqual(yield* finish(at.memberKey), "Forbidden")
-        assert.strictEqual(yield* finish(at.viewer), "Forbidden")
+        assert.strictEqual(yield* finish(at.admin), "Forbidden not_publisher")
+        assert.strictEqual(yield* finish(at.memberKey), "Forbidden not_publisher")
+        assert.strictEqual(yield* finish(at.viewer), "Forbidden role_too_low")
         const twice = finishBody({ tests: [report("a\0"), report("a\uFFFD")] })
         assert.strictEqual(yield* finish(at.outsider, twice), "InvalidInput")
         assert.strictEqual(yield* finish(at.member, twice), "InvalidInput")
@@ -290,11 +300,12 @@ for (const storage of storages) {
         assert.strictEqual(yield* answer(as(at.member)(runs.finish(2, finishBody()))), "NotFound")
         assert.strictEqual(yield* finish(at.member), "ok")
         assert.strictEqual(yield* finish(at.member), "Conflict not_running")
-        assert.strictEqual(yield* finish(at.owner), "Forbidden")
-      }))
+        assert.strictEqual(yield* finish(at.owner), "Forbidden not_publisher")
+      })
+    )
 
     it.effect("takes an overdue run for interrupted before anything ends it, and the same after", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const runs = yield* TestRuns
         const at = yield* makeDeployed({ fixtureUrl: "https://fixtures.example" })
         const start = yield* begin
@@ -319,12 +330,16 @@ for (const storage of storages) {
         assert.deepStrictEqual(yield* as(at.member)(runs.get(1)), overdue)
         assert.deepStrictEqual(
           (yield* eventsOf(at.workspace)).map((event) => [event.kind, event.actor]),
-          [["run_started", { ...at.member.principal }], ["run_interrupted", { ...at.member.principal }]]
+          [
+            ["run_started", { ...at.member.principal }],
+            ["run_interrupted", { ...at.member.principal }]
+          ]
         )
-      }))
+      })
+    )
 
     it.effect("ends overdue runs at start and then each minute", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const runs = yield* TestRuns
         const at = yield* makeDeployed()
         const interrupted = Effect.map(
@@ -338,7 +353,7 @@ for (const storage of storages) {
         yield* TestClock.adjust(runLimit)
         yield* Layer.build(TestRunExpiry)
         const until = (count: number) =>
-          Effect.gen(function*() {
+          Effect.gen(function* () {
             for (let i = 0; (yield* interrupted) < count && i < 500; i++) {
               yield* TestClock.withLive(Effect.sleep(10))
             }
@@ -348,10 +363,11 @@ for (const storage of storages) {
         yield* as(at.member)(runs.start(startBody(at)))
         yield* TestClock.adjust(runLimit)
         yield* until(106)
-      }))
+      })
+    )
 
     it.effect("lists pages of 50, newest first", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const runs = yield* TestRuns
         const at = yield* makeDeployed()
         const list = (cursor?: number) =>
@@ -371,10 +387,11 @@ for (const storage of storages) {
         assert.deepStrictEqual(yield* list(52), [50, 51, 2, 2])
         assert.deepStrictEqual(yield* list(2), [1, 1, 1, null])
         assert.deepStrictEqual(yield* list(1), [0, undefined, undefined, null])
-      }))
+      })
+    )
 
     it.effect("filters lists by references and by the caller", () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const runs = yield* TestRuns
         const at = yield* makeDeployed()
         const beside = yield* makeDeployed({ workspace: at })
@@ -393,6 +410,7 @@ for (const storage of storages) {
         assert.strictEqual(yield* refusal(as(at.member)(runs.list({ environment: "none" }))), "NotFound")
         assert.strictEqual(yield* refusal(as(at.member)(runs.get(3))), "NotFound")
         assert.strictEqual(yield* refusal(as(at.outsider)(runs.get(1))), "NotFound")
-      }))
+      })
+    )
   })
 }

@@ -6,19 +6,9 @@ import { Effect } from "effect"
 import { EventsRepo } from "../../src/events/EventsRepo.ts"
 import { type FinishedTestRun, type NewTestRun, TestRunsRepo } from "../../src/testing/TestRunsRepo.ts"
 import { makeScene, newId } from "../identity/Scene.ts"
-import {
-  actorOf,
-  attempt,
-  type Deployed,
-  git,
-  makeDeployed,
-  newEvent,
-  newRun,
-  onEachStorage,
-  report
-} from "./Scene.ts"
+import { actorOf, attempt, type Deployed, git, makeDeployed, newEvent, newRun, onEachStorage, report } from "./Scene.ts"
 
-const start = Effect.fnUntraced(function*(run: NewTestRun) {
+const start = Effect.fnUntraced(function* (run: NewTestRun) {
   const repo = yield* TestRunsRepo
   return yield* repo.start(run, newEvent(run, "run_started"))
 })
@@ -34,38 +24,42 @@ const finished = (fields: Partial<FinishedTestRun> = {}): FinishedTestRun => ({
   ...fields
 })
 
-const finish = Effect.fnUntraced(function*(run: NewTestRun, fields: Partial<FinishedTestRun> = {}) {
+const finish = Effect.fnUntraced(function* (run: NewTestRun, fields: Partial<FinishedTestRun> = {}) {
   const repo = yield* TestRunsRepo
   return yield* repo.finish(run.id, finished(fields), [], newEvent(run, "run_finished"))
 })
 
 const eventIds = (count: number) => Array.from({ length: count }, () => newId<EventId>())
 
-const events = Effect.fnUntraced(function*(at: Deployed) {
+const events = Effect.fnUntraced(function* (at: Deployed) {
   const found = yield* (yield* EventsRepo).newest(at.workspace.id, 50)
   return found.map((event) => [event.kind, event.subjectType, event.subjectId, event.subjectLabel, event.subjectPath])
 })
 
 onEachStorage("TestRunsRepo", (it) => {
   it.effect("numbers the runs of each workspace from 1 and tells so", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const repo = yield* TestRunsRepo
       const [here, there] = [yield* makeDeployed(), yield* makeDeployed()]
       const [first, second, other] = [newRun(here), newRun(here), newRun(there)]
       assert.deepStrictEqual(yield* start(first), { number: 1, scope: null })
       assert.deepStrictEqual(yield* start(second), { number: 2, scope: null })
       assert.deepStrictEqual(yield* start(other), { number: 1, scope: null })
-      assert.deepStrictEqual((yield* events(here)).toSorted(), [
-        ["run_started", "run", first.id, "Run 1", "test-runs/1"],
-        ["run_started", "run", second.id, "Run 2", "test-runs/2"]
-      ].toSorted())
+      assert.deepStrictEqual(
+        (yield* events(here)).toSorted(),
+        [
+          ["run_started", "run", first.id, "Run 1", "test-runs/1"],
+          ["run_started", "run", second.id, "Run 2", "test-runs/2"]
+        ].toSorted()
+      )
       assert.strictEqual((yield* repo.find(here.workspace.id, 2))?.id, second.id)
       assert.strictEqual(yield* repo.find(here.workspace.id, 3), undefined)
       assert.strictEqual(yield* repo.find(here.workspace.id, 0), undefined)
-    }))
+    })
+  )
 
   it.effect("leaves no gaps when many start at once", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const at = yield* makeDeployed()
       const numbered = yield* Effect.forEach(Array.from({ length: 50 }), () => start(newRun(at)), {
         concurrency: "unbounded"
@@ -74,10 +68,11 @@ onEachStorage("TestRunsRepo", (it) => {
         numbered.map(({ number }) => number).toSorted((a, b) => a - b),
         Array.from({ length: 50 }, (_, i) => i + 1)
       )
-    }))
+    })
+  )
 
   it.effect("shows a run as it was started", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const repo = yield* TestRunsRepo
       const at = yield* makeDeployed()
       const run = newRun(at, { fixture: { url: "https://fixtures.example", scopeKey: "0a1b" } })
@@ -113,27 +108,29 @@ onEachStorage("TestRunsRepo", (it) => {
         finishedAt: null
       })
       assert.deepStrictEqual(yield* repo.lock(run.id), { state: "running", expiresAt: timestamp(10_000) })
-    }))
+    })
+  )
 
   it.effect("shows account keys as publishers", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const repo = yield* TestRunsRepo
       const at = yield* makeDeployed()
       yield* start(newRun(at, { publisher: actorOf(at.memberKey) }))
       const run = yield* repo.find(at.workspace.id, 1)
       assert.deepStrictEqual(run?.publishedBy, { ...at.memberKey.principal })
       assert.deepStrictEqual(run?.publisher, actorOf(at.memberKey))
-    }))
+    })
+  )
 
   it.effect("finishes a run once, with its tests", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const repo = yield* TestRunsRepo
       const at = yield* makeDeployed()
       const run = newRun(at, { fixture: { url: "https://fixtures.example", scopeKey: "0a1b" } })
       const { number } = yield* start(run)
       const before = (yield* repo.find(at.workspace.id, number))!
       const tests = [
-        report("passes", { priority: "high", files: ["a.png", "b,\"c\".png"] }),
+        report("passes", { priority: "high", files: ["a.png", 'b,"c".png'] }),
         report("fails", { attempt: attempt("failed") }),
         report("skipped", { attempt: null }),
         report("ünïcode ✓ {}[]\\\"'", { title: "", file: "", testKind: "" })
@@ -151,15 +148,16 @@ onEachStorage("TestRunsRepo", (it) => {
         cleanup: { ...before.cleanup!, ...cleanup! }
       })
       const byId = (a: { caseId: string }, b: { caseId: string }) => (a.caseId < b.caseId ? -1 : 1)
-      assert.deepStrictEqual([...(yield* repo.tests(run.id))].sort(byId), tests.toSorted(byId))
+      assert.deepStrictEqual((yield* repo.tests(run.id)).toSorted(byId), tests.toSorted(byId))
 
       assert.isFalse(yield* repo.finish(run.id, finished({ error: "late" }), tests, newEvent(run, "run_finished")))
       assert.strictEqual((yield* repo.find(at.workspace.id, number))?.error, null)
       assert.deepStrictEqual((yield* events(at)).map(([kind]) => kind).toSorted(), ["run_finished", "run_started"])
-    }))
+    })
+  )
 
   it.effect("finishes a run without tests, with nulls everywhere", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const repo = yield* TestRunsRepo
       const at = yield* makeDeployed()
       const run = newRun(at)
@@ -169,10 +167,11 @@ onEachStorage("TestRunsRepo", (it) => {
       assert.strictEqual(found?.error, "No tests ran.")
       assert.strictEqual(found?.passRate, null)
       assert.deepStrictEqual(yield* repo.tests(run.id), [])
-    }))
+    })
+  )
 
   it.effect("takes no results at or after the run's end, nor of a run that is none", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const repo = yield* TestRunsRepo
       const at = yield* makeDeployed()
       const run = newRun(at)
@@ -181,10 +180,11 @@ onEachStorage("TestRunsRepo", (it) => {
       assert.isFalse(yield* finish(newRun(at)))
       assert.strictEqual((yield* repo.find(at.workspace.id, 1))?.state, "running")
       assert.isTrue(yield* finish(run, { finishedAt: timestamp(9_999) }))
-    }))
+    })
+  )
 
   it.effect("ends overdue runs as interrupted, a batch at a time", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const repo = yield* TestRunsRepo
       const at = yield* makeDeployed()
       // Years before those of other tests, which share the database.
@@ -211,21 +211,23 @@ onEachStorage("TestRunsRepo", (it) => {
       assert.deepStrictEqual(yield* repo.find(at.workspace.id, 3), untouched)
       assert.isFalse(yield* finish(runs[0]!, { finishedAt: past }))
 
-      const told = (yield* (yield* EventsRepo).newest(at.workspace.id, 50)).filter((event) =>
-        event.kind === "run_interrupted"
+      const told = (yield* (yield* EventsRepo).newest(at.workspace.id, 50)).filter(
+        (event) => event.kind === "run_interrupted"
       )
       assert.deepStrictEqual(
-        told.map((event) => [event.actor, event.subjectId, event.subjectLabel, event.subjectPath, event.createdAt])
+        told
+          .map((event) => [event.actor, event.subjectId, event.subjectLabel, event.subjectPath, event.createdAt])
           .toSorted(),
         [
           [{ ...at.member.principal }, runs[0]!.id, "Run 1", "test-runs/1", later],
           [{ ...at.memberKey.principal }, runs[1]!.id, "Run 2", "test-runs/2", later]
         ].toSorted()
       )
-    }))
+    })
+  )
 
   it.effect("lists newest first, a page from a cursor", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const repo = yield* TestRunsRepo
       const at = yield* makeDeployed()
       const other = yield* makeDeployed()
@@ -238,10 +240,11 @@ onEachStorage("TestRunsRepo", (it) => {
       assert.deepStrictEqual(yield* numbers(1, 3), [])
       assert.deepStrictEqual(yield* numbers(Number.MAX_SAFE_INTEGER, 2), [5, 4])
       assert.deepStrictEqual(yield* repo.list(at.workspace.id, {}, 1), [(yield* repo.find(at.workspace.id, 5))!])
-    }))
+    })
+  )
 
   it.effect("filters by what a run is of, by whom and how it ended", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const repo = yield* TestRunsRepo
       const at = yield* makeDeployed()
       const beside = yield* makeDeployed({ workspace: at })
@@ -263,10 +266,7 @@ onEachStorage("TestRunsRepo", (it) => {
       assert.deepStrictEqual(yield* numbers({ productId: at.product.id }), [5, 4, 2, 1])
       assert.deepStrictEqual(yield* numbers({ productId: beside.product.id }), [3])
       assert.deepStrictEqual(yield* numbers({ environmentId: beside.environment.id }), [2])
-      assert.deepStrictEqual(
-        yield* numbers({ productId: beside.product.id, environmentId: beside.environment.id }),
-        []
-      )
+      assert.deepStrictEqual(yield* numbers({ productId: beside.product.id, environmentId: beside.environment.id }), [])
       assert.deepStrictEqual(yield* numbers({ result: "passed" }), [3, 1])
       assert.deepStrictEqual(yield* numbers({ result: "failed" }), [2])
       assert.deepStrictEqual(yield* numbers({ result: "flaky" }), [1])
@@ -274,10 +274,11 @@ onEachStorage("TestRunsRepo", (it) => {
       assert.deepStrictEqual(yield* numbers({ publisher: actorOf(at.memberKey) }), [3])
       assert.deepStrictEqual(yield* numbers({ publisher: { kind: "apiKey", id: at.member.principal.id as never } }), [])
       assert.deepStrictEqual(yield* numbers({ result: "passed", productId: at.product.id, below: 2 }), [1])
-    }))
+    })
+  )
 
   it.effect("finds by branch, subject and commit", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const repo = yield* TestRunsRepo
       const at = yield* makeDeployed()
       const commits = [
@@ -311,32 +312,42 @@ onEachStorage("TestRunsRepo", (it) => {
       assert.deepStrictEqual(yield* find({ commit: "abcdef0123" }), [2])
       assert.deepStrictEqual(yield* find({ commit: "9fceb02" }), [])
       assert.deepStrictEqual(yield* find({ commit: "9fce", q: "slash" }), [3])
-    }))
+    })
+  )
 
   it.effect("keeps the largest numbers and texts whole", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const repo = yield* TestRunsRepo
       const at = yield* makeDeployed()
       const run = newRun(at)
       yield* start(run)
       const tests = [
-        recordTest(report("x".repeat(500), {
-          title: "\u{1F600}".repeat(2_000),
-          attempt: { ...attempt("failed"), durationMs: 1.5e300, startedAt: "9999-12-31T23:59:59.999Z" }
-        })),
-        recordTest(report("\uFFFF".repeat(500), {
-          attempt: { ...attempt("passed"), startedAt: "1970-01-01T00:00:00Z", errorMessage: "\0\uD800" }
-        }))
+        recordTest(
+          report("x".repeat(500), {
+            title: "\u{1F600}".repeat(2_000),
+            attempt: { ...attempt("failed"), durationMs: 1.5e300, startedAt: "9999-12-31T23:59:59.999Z" }
+          })
+        ),
+        recordTest(
+          report("\uFFFF".repeat(500), {
+            attempt: { ...attempt("passed"), startedAt: "1970-01-01T00:00:00Z", errorMessage: "\0\uD800" }
+          })
+        )
       ]
       assert.isTrue(yield* repo.finish(run.id, finished({ durationMs: 1e21 }), tests, newEvent(run, "run_finished")))
       const found = yield* repo.tests(run.id)
-      assert.deepStrictEqual([...found].sort((a) => (a.caseId.startsWith("x") ? -1 : 1)), tests)
+      assert.deepStrictEqual(
+        found.toSorted((a) => (a.caseId.startsWith("x") ? -1 : 1)),
+        tests
+      )
       assert.strictEqual((yield* repo.find(at.workspace.id, 1))?.durationMs, 1e21)
-    }))
+    })
+  )
 
   it.effect("locks nothing where there is no run", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       yield* makeScene
       assert.strictEqual(yield* (yield* TestRunsRepo).lock(newId()), undefined)
-    }))
+    })
+  )
 })

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-export default Effect.gen(function*() {
+export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   // `search` is what `q` looks for parts in: branch and subject, folded by the server, since databases fold differently.
   yield* sql`create table test_runs (

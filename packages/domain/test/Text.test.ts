@@ -1,0 +1,234 @@
+import { Email, HttpUrl, isId, isSlug, Name, Ref, Slug, Text } from "@delivery/domain/Text"
+import { assert, describe, it } from "@effect/vitest"
+import { Option, Schema } from "effect"
+
+const [high, low] = ["\ud83d", "\ude80"]
+const id = "0197a1b2-0000-7000-8000-00000000000a"
+
+/** What a text becomes; undefined where it is refused. */
+const decode = (schema: Schema.ConstraintDecoder<string>) => (text: unknown) =>
+  Option.getOrUndefined(Schema.decodeUnknownOption(schema)(text))
+
+describe("Slug", () => {
+  const slug = decode(Slug)
+
+  it("takes lower-case letters and digits with single hyphens between them", () => {
+    for (const text of ["a", "0", "shop", "web-shop", "a-1-b-2", "2024", "a".repeat(60), `a${"-a".repeat(29)}`]) {
+      assert.strictEqual(slug(text), text)
+      assert.isTrue(isSlug(text), text)
+    }
+  })
+
+  it("refuses everything else, and trims nothing", () => {
+    for (const text of [
+      "",
+      "-",
+      "-a",
+      "a-",
+      "a--b",
+      "A",
+      "Shop",
+      "a b",
+      " a",
+      "a ",
+      "a\n",
+      "a_b",
+      "a.b",
+      "a/b",
+      "ä",
+      "ａ",
+      "é",
+      "🚀",
+      "a".repeat(61),
+      `a${"-a".repeat(30)}`,
+      "a\u0000"
+    ]) {
+      assert.isUndefined(slug(text), JSON.stringify(text))
+      assert.isFalse(isSlug(text), JSON.stringify(text))
+    }
+    for (const other of [1, null, undefined, {}, ["shop"]]) assert.isUndefined(slug(other))
+  })
+
+  it("refuses the form of an id, which paths take too", () => {
+    assert.isUndefined(slug(id))
+    assert.strictEqual(slug(id.slice(1)), id.slice(1))
+    assert.strictEqual(slug(`${id}-a`), `${id}-a`)
+  })
+})
+
+describe("isId", () => {
+  it("knows ids by their form, in lower case", () => {
+    assert.isTrue(isId(id))
+    assert.isTrue(isId("ffffffff-ffff-ffff-ffff-ffffffffffff"))
+    for (const text of [
+      "",
+      "shop",
+      id.toUpperCase(),
+      ` ${id}`,
+      `${id}\n`,
+      id.replaceAll("-", ""),
+      `{${id}}`,
+      id.slice(1),
+      `g${id.slice(1)}`
+    ]) {
+      assert.isFalse(isId(text), JSON.stringify(text))
+    }
+  })
+})
+
+describe("Name", () => {
+  const name = decode(Name(10))
+
+  it("trims and keeps the rest as it is", () => {
+    for (const [text, expected] of [
+      ["Shop", "Shop"],
+      ["  Web  Shop ", "Web  Shop"],
+      ["\u00a0\u2003Shop\u3000\ufeff", "Shop"],
+      ["Ünï 🚀", "Ünï 🚀"],
+      ["👩‍🚀", "👩‍🚀"],
+      ["e\u0301", "e\u0301"],
+      ["<b>&\"'", "<b>&\"'"],
+      ["0", "0"],
+      ["x".repeat(10), "x".repeat(10)],
+      [`  ${"x".repeat(10)}  `, "x".repeat(10)]
+    ] as const) {
+      assert.strictEqual(name(text), expected)
+    }
+  })
+
+  it("refuses what is empty or too long after trimming", () => {
+    for (const text of ["", " ", "   ", "\u00a0", "\ufeff", "x".repeat(11), `x${" ".repeat(9)}x`]) {
+      assert.isUndefined(name(text), JSON.stringify(text))
+    }
+  })
+
+  it("refuses control characters, also at the ends", () => {
+    for (const control of ["\u0000", "\t", "\n", "\r", "\u001b", "\u001f", "\u007f", "\u0080", "\u0085", "\u009f"]) {
+      for (const text of [control, `${control}a`, `a${control}`, `a${control}b`]) {
+        assert.isUndefined(name(text), JSON.stringify(text))
+      }
+    }
+  })
+
+  it("refuses lone surrogates and takes pairs", () => {
+    assert.strictEqual(name(`a${high}${low}`), "a🚀")
+    for (const text of [high, low, `a${high}`, `${low}a`, `${low}${high}`, `${high}${high}${low}`]) {
+      assert.isUndefined(name(text))
+    }
+  })
+
+  it("writes names as they are", () => {
+    assert.strictEqual(Schema.encodeUnknownSync(Name(10))("Shop"), "Shop")
+  })
+})
+
+describe("Text", () => {
+  const text = decode(Text(10))
+
+  it("keeps any text of at most so many characters as it is", () => {
+    for (const value of ["", " ", "\n\ta\r\n", "a\u007f", "🚀", "x".repeat(10)]) assert.strictEqual(text(value), value)
+    assert.isUndefined(text("x".repeat(11)))
+  })
+
+  it("refuses what a database cannot keep: NUL and lone surrogates", () => {
+    for (const value of ["\u0000", "a\u0000b", high, low, `${low}${high}`, `a${high}b`]) assert.isUndefined(text(value))
+  })
+})
+
+describe("Ref", () => {
+  const ref = decode(Ref)
+
+  it("takes any storable text of 1 to 200 characters, since what nothing has is not found", () => {
+    for (const value of ["shop", id, "No Such Slug", " ", "x".repeat(200)]) assert.strictEqual(ref(value), value)
+    for (const value of ["", "x".repeat(201), "a\u0000", high]) assert.isUndefined(ref(value))
+  })
+})
+
+describe("HttpUrl", () => {
+  const url = decode(HttpUrl)
+
+  it("takes absolute http and https URLs as they are written", () => {
+    for (const text of [
+      "http://a",
+      "https://shop.example",
+      "https://shop.example/",
+      "HTTPS://Shop.Example/A?b=c&d#e",
+      "http://localhost:3000/path/",
+      "http://[::1]:80",
+      "https://user:password@shop.example",
+      "https://шоп.example/ü",
+      `https://a.example/${"x".repeat(1_982)}`
+    ]) {
+      assert.strictEqual(url(text), text)
+    }
+  })
+
+  it("refuses everything else", () => {
+    for (const text of [
+      "",
+      "https://",
+      "https://shop.example ",
+      "https://shop.example/\nb",
+      "https://shop.example/\tb",
+      "https://shop.example/\u0001",
+      "shop.example",
+      "/path",
+      "//shop.example",
+      "http:",
+      "http:/a",
+      "http://",
+      "https://?a",
+      "ftp://a.example",
+      "javascript:alert(1)//http://a",
+      "file:///etc/passwd",
+      "data:text/plain,a",
+      " https://a.example",
+      "https://a b.example",
+      "https://a.example:99999",
+      "https://a.example/\u0000",
+      `https://a.example/${high}`,
+      `https://a.example/${"x".repeat(1_983)}`
+    ]) {
+      assert.isUndefined(url(text), JSON.stringify(text))
+    }
+  })
+})
+
+describe("Email", () => {
+  const email = decode(Email)
+
+  it("trims and lowers the case", () => {
+    for (const [text, expected] of [
+      ["ana@example.com", "ana@example.com"],
+      [" Ana@Example.COM ", "ana@example.com"],
+      ["ana+tag@sub.example.co.uk", "ana+tag@sub.example.co.uk"],
+      ["o'hara@localhost", "o'hara@localhost"],
+      ["ÅSA@exämple.com", "åsa@exämple.com"],
+      [`${"x".repeat(242)}@example.com`, `${"x".repeat(242)}@example.com`]
+    ] as const) {
+      assert.strictEqual(email(text), expected)
+    }
+  })
+
+  it("refuses what is no address", () => {
+    for (const text of [
+      "",
+      "ana",
+      "@example.com",
+      "ana@",
+      "ana@@example.com",
+      "ana@example@com",
+      "a na@example.com",
+      "ana@exam ple.com",
+      "ana@.com",
+      "ana@example.",
+      "ana@example..com",
+      "ana\n@example.com",
+      "ana@example.com\u0000",
+      `ana${high}@example.com`,
+      `${"x".repeat(243)}@example.com`
+    ]) {
+      assert.isUndefined(email(text), JSON.stringify(text))
+    }
+  })
+})

@@ -1,0 +1,73 @@
+import { CreateAccountApiKey } from "@delivery/domain/identity/AccountApiKey"
+import { CreateApiKey } from "@delivery/domain/identity/ApiKey"
+import { AcceptInvite, CreateInvite } from "@delivery/domain/identity/Invite"
+import { UpdateMember } from "@delivery/domain/identity/Member"
+import { CreateWorkspace, UpdateWorkspace } from "@delivery/domain/identity/Workspace"
+import { assert, describe, it } from "@effect/vitest"
+import { Option, Schema } from "effect"
+
+const decode = <A>(schema: Schema.ConstraintDecoder<A>, body: unknown): A | undefined =>
+  Option.getOrUndefined(Schema.decodeUnknownOption(schema)(body))
+
+describe("bodies of the identity room", () => {
+  it("trim names and ignore unknown properties", () => {
+    assert.deepStrictEqual(decode(CreateWorkspace, { slug: "acme", name: " Acme ", role: "owner" }), {
+      slug: "acme",
+      name: "Acme"
+    })
+  })
+
+  it("limit names: workspaces and persons 100, API keys 80 characters", () => {
+    for (const [schema, rest, max] of [
+      [CreateWorkspace, { slug: "acme" }, 100],
+      [UpdateWorkspace, {}, 100],
+      [AcceptInvite, { token: "itk_" }, 100],
+      [CreateApiKey, {}, 80],
+      [CreateAccountApiKey, { role: "viewer" }, 80]
+    ] as const) {
+      const named = (name: string) => decode<unknown>(schema, { ...rest, name })
+      assert.deepStrictEqual(named(` ${"x".repeat(max)} `), { ...rest, name: "x".repeat(max) })
+      for (const name of ["", " ", "x".repeat(max + 1), "a\nb"]) assert.isUndefined(named(name))
+    }
+  })
+
+  it("need every field of what is created", () => {
+    for (const [schema, body] of [
+      [CreateWorkspace, { slug: "acme", name: "Acme" }],
+      [CreateInvite, { email: "sam@example.com", role: "member" }],
+      [AcceptInvite, { token: "itk_", name: "Sam" }],
+      [CreateApiKey, { name: "laptop" }],
+      [CreateAccountApiKey, { name: "ci", role: "member" }],
+      [UpdateMember, { role: "admin" }]
+    ] as const) {
+      assert.deepStrictEqual(decode<unknown>(schema, body), body)
+      for (const field of Object.keys(body)) {
+        const { [field as never]: _, ...rest } = body
+        assert.isUndefined(decode<unknown>(schema, rest), field)
+        assert.isUndefined(decode<unknown>(schema, { ...body, [field]: null }), field)
+      }
+    }
+  })
+
+  it("take no field of a change where none is sent", () => {
+    assert.deepStrictEqual(decode(UpdateWorkspace, {}), {})
+    assert.isUndefined(decode(UpdateWorkspace, { name: null }))
+  })
+
+  it("let members, not account keys, be owners", () => {
+    const email = "sam@example.com"
+    for (const role of ["viewer", "member", "admin", "owner"]) {
+      assert.isDefined(decode(CreateInvite, { email, role }))
+      assert.isDefined(decode(UpdateMember, { role }))
+      assert.strictEqual(decode(CreateAccountApiKey, { name: "ci", role }) !== undefined, role !== "owner")
+    }
+    assert.isUndefined(decode(CreateInvite, { email, role: "guest" }))
+  })
+
+  it("keep the address of an invite in lower case", () => {
+    assert.deepStrictEqual(decode(CreateInvite, { email: " Sam@Example.com", role: "viewer" }), {
+      email: "sam@example.com",
+      role: "viewer"
+    })
+  })
+})

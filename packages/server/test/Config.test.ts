@@ -1,0 +1,230 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Option, Redacted } from "effect"
+import { Settings, type SettingsError } from "../src/Config.ts"
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+const read = (environment: Environment): Effect.Effect<Settings["Service"], SettingsError> =>
+  Effect.provide(Settings, Settings.layer(environment), { local: true })
+
+const failure = (environment: Environment) => Effect.map(Effect.flip(read(environment)), (error) => error.message)
+
+const key = (byte: number) => Buffer.alloc(32, byte).toString("base64")
+const vaultKeys = `k1:${key(1)}`
+/** A whole one: its checksum is right. */
+const apiKey = "ctk_0000000000000000000000000000000000002WEcig"
+
+/** Settings as plain data: secrets and options opened. */
+const plain = ({ bootstrap, databaseUrl, filesUrl, otlpUrl, vaultKeys, ...rest }: Settings["Service"]) => ({
+  ...rest,
+  databaseUrl: Option.getOrNull(Option.map(databaseUrl, Redacted.value)),
+  filesUrl: Option.getOrNull(filesUrl),
+  otlpUrl: Option.getOrNull(otlpUrl),
+  vaultKeys: Option.getOrNull(
+    Option.map(vaultKeys, (keys) =>
+      keys.map(({ bytes, id }) => [id, Buffer.from(Redacted.value(bytes)).toString("base64")])
+    )
+  ),
+  bootstrap: { ...bootstrap, apiKey: Option.getOrNull(Option.map(bootstrap.apiKey, Redacted.value)) }
+})
+
+const defaults = {
+  port: 4000,
+  host: "127.0.0.1",
+  baseUrl: "http://localhost:4000",
+  databaseUrl: null,
+  databasePool: 10,
+  dataDir: ".data",
+  filesUrl: null,
+  vaultKeys: null,
+  bootstrap: { workspace: "main", ownerEmail: "owner@example.com", ownerName: "Owner", apiKey: null },
+  semaphoreLeaseMillis: 60_000,
+  runLimitMillis: 6 * 3_600_000,
+  logLevel: "info",
+  logFormat: process.stdout.isTTY ? "pretty" : "json",
+  otlpUrl: null,
+  metrics: false
+}
+
+/** Each variable with values that are taken, and what they change. */
+const good: Record<string, ReadonlyArray<readonly [value: string, change: Record<string, unknown>]>> = {
+  PORT: [
+    ["0", { port: 0, baseUrl: "http://localhost:0" }],
+    ["8080", { port: 8080, baseUrl: "http://localhost:8080" }],
+    ["65535", { port: 65_535, baseUrl: "http://localhost:65535" }]
+  ],
+  HOST: [
+    ["0.0.0.0", { host: "0.0.0.0" }],
+    ["::", { host: "::" }]
+  ],
+  BASE_URL: [
+    ["https://delivery.example", { baseUrl: "https://delivery.example" }],
+    ["http://localhost:5000//", { baseUrl: "http://localhost:5000" }],
+    ["https://example.com/delivery/", { baseUrl: "https://example.com/delivery" }]
+  ],
+  DATABASE_POOL: [
+    ["1", { databasePool: 1 }],
+    ["1000", { databasePool: 1000 }]
+  ],
+  DATA_DIR: [["/var/lib/delivery", { dataDir: "/var/lib/delivery" }]],
+  FILES_URL: [
+    [
+      "s3://bucket/prefix?endpoint=http://minio:9000&region=eu",
+      { filesUrl: "s3://bucket/prefix?endpoint=http://minio:9000&region=eu" }
+    ]
+  ],
+  VAULT_KEYS: [
+    [vaultKeys, { vaultKeys: [["k1", key(1)]] }],
+    [
+      `new:${key(2)}, old.1_x-y:${key(255)}`,
+      {
+        vaultKeys: [
+          ["new", key(2)],
+          ["old.1_x-y", key(255)]
+        ]
+      }
+    ]
+  ],
+  BOOTSTRAP_WORKSPACE: [["acme-2", { bootstrap: { ...defaults.bootstrap, workspace: "acme-2" } }]],
+  BOOTSTRAP_OWNER_EMAIL: [
+    [" Ana@Example.com", { bootstrap: { ...defaults.bootstrap, ownerEmail: "ana@example.com" } }]
+  ],
+  BOOTSTRAP_OWNER_NAME: [[" Ana Díaz ", { bootstrap: { ...defaults.bootstrap, ownerName: "Ana Díaz" } }]],
+  BOOTSTRAP_API_KEY: [[apiKey, { bootstrap: { ...defaults.bootstrap, apiKey: apiKey } }]],
+  SEMAPHORE_LEASE_MS: [
+    ["100", { semaphoreLeaseMillis: 100 }],
+    ["300000", { semaphoreLeaseMillis: 300_000 }]
+  ],
+  RUN_LIMIT_MS: [
+    ["100", { runLimitMillis: 100 }],
+    ["2000000000", { runLimitMillis: 2_000_000_000 }]
+  ],
+  LOG_LEVEL: ["trace", "debug", "info", "warn", "error", "none"].map((level) => [level, { logLevel: level }]),
+  LOG_FORMAT: ["pretty", "json"].map((format) => [format, { logFormat: format }]),
+  OTLP_URL: [["http://collector:4318/", { otlpUrl: "http://collector:4318" }]],
+  METRICS: [
+    ["true", { metrics: true }],
+    ["false", { metrics: false }]
+  ]
+}
+
+const long = "x".repeat(101)
+const bad: Record<string, ReadonlyArray<string>> = {
+  PORT: ["-1", "65536", "80.5", "http", "0x50", " 80", "1e3"],
+  BASE_URL: [
+    "delivery.example",
+    "ftp://delivery.example",
+    "//delivery.example",
+    "https://",
+    "javascript:alert(1)",
+    "https://a.example ",
+    "https://a.\nexample"
+  ],
+  DATABASE_URL: [
+    "db.example",
+    "mysql://user:hunter2@db.example/delivery",
+    "user:hunter2@db.example",
+    "postgres",
+    "postgres://user:hunter2@db.example/delivery\n"
+  ],
+  DATABASE_POOL: ["0", "1001", "ten", "-5"],
+  FILES_URL: ["/var/files", "https://bucket", "file:///var/files", "s3://bucket/a b"],
+  VAULT_KEYS: [
+    "hunter2",
+    key(1),
+    `k1:${key(1).slice(0, -1)}`,
+    `k1:${Buffer.alloc(31, 1).toString("base64")}`,
+    `k1:${Buffer.alloc(33, 1).toString("base64")}`,
+    `k1:${key(1)},k1:${key(2)}`,
+    `k1:${key(1)},`,
+    `:${key(1)}`,
+    `k 1:${key(1)}`,
+    `k1:${key(1)};k2:${key(2)}`
+  ],
+  BOOTSTRAP_WORKSPACE: ["Main", "a b", "-a", "a--b", long, "0197a1b2-0000-7000-8000-00000000000a"],
+  BOOTSTRAP_OWNER_EMAIL: ["owner", "@example.com", "a b@example.com", "owner@", `${"x".repeat(251)}@a.b`],
+  BOOTSTRAP_OWNER_NAME: [" ", long, "Ana\nDiaz", "\ud800"],
+  BOOTSTRAP_API_KEY: [
+    "hunter2",
+    "ctk_hunter2",
+    `${apiKey.slice(0, -1)}h`,
+    apiKey.replace("ctk_", "itk_"),
+    ` ${apiKey}`
+  ],
+  SEMAPHORE_LEASE_MS: ["99", "300001", "1 minute", "-100", "1.5"],
+  RUN_LIMIT_MS: ["99", "2000000001", "6h", "0"],
+  LOG_LEVEL: ["verbose", "INFO", "all"],
+  LOG_FORMAT: ["xml", "JSON"],
+  OTLP_URL: ["collector:4318", "grpc://collector", "/v1/traces", " http://collector:4318"],
+  METRICS: ["1", "yes", "TRUE", "on"]
+}
+
+describe("Settings", () => {
+  it.effect("are the documented defaults where nothing is set, or set to nothing", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(plain(yield* read({})), defaults as never)
+      const empty = Object.fromEntries(Object.keys({ ...good, ...bad }).map((name) => [name, ""]))
+      assert.deepStrictEqual(plain(yield* read(empty)), defaults as never)
+    })
+  )
+
+  for (const [name, values] of Object.entries(good)) {
+    it.effect(`take ${name} and leave the rest`, () =>
+      Effect.gen(function* () {
+        for (const [value, change] of values) {
+          assert.deepStrictEqual(plain(yield* read({ [name]: value })), { ...defaults, ...change } as never, value)
+        }
+      })
+    )
+  }
+
+  it.effect.each(["postgres", "postgresql"])("take a %s URL of a database together with vault keys", (protocol) =>
+    Effect.gen(function* () {
+      const url = `${protocol}://user:p%40ss@db.example:5432/delivery?sslmode=require`
+      const settings = yield* read({ DATABASE_URL: url, VAULT_KEYS: vaultKeys })
+      assert.deepStrictEqual(plain(settings), {
+        ...defaults,
+        databaseUrl: url,
+        vaultKeys: [["k1", key(1)]]
+      } as never)
+      // What is logged of them by accident says nothing.
+      assert.notInclude(JSON.stringify(settings), "p%40ss")
+      assert.notInclude(JSON.stringify(settings), key(1))
+    })
+  )
+
+  for (const [name, values] of Object.entries(bad)) {
+    it.effect(`refuse a wrong ${name}, name it and repeat no secret`, () =>
+      Effect.gen(function* () {
+        for (const value of values) {
+          const message = yield* failure({ [name]: value }).pipe(Effect.catch(() => Effect.succeed(`took ${value}`)))
+          assert.match(message, new RegExp(`^${name} is wrong: expected .+\\.$`))
+          for (const secret of ["hunter2", key(1).slice(0, -1), apiKey.slice(4, -6)]) assert.notInclude(message, secret)
+        }
+      })
+    )
+  }
+
+  it.effect("refuse a database without vault keys and say why", () =>
+    Effect.gen(function* () {
+      const url = "postgres://user:hunter2@db.example/delivery"
+      for (const environment of [{ DATABASE_URL: url }, { DATABASE_URL: url, VAULT_KEYS: "" }]) {
+        const message = yield* failure(environment)
+        assert.match(message, /^VAULT_KEYS is missing: with DATABASE_URL set, [^\n]+$/)
+        assert.notInclude(message, "hunter2")
+      }
+    })
+  )
+
+  it.effect("take vault keys without a database", () =>
+    Effect.gen(function* () {
+      assert.isTrue(Option.isSome((yield* read({ VAULT_KEYS: vaultKeys })).vaultKeys))
+    })
+  )
+
+  it.effect("ignore every other variable", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(plain(yield* read({ PATH: "/bin", port: "1", NODE_ENV: "test" })), defaults as never)
+    })
+  )
+})

@@ -1,0 +1,332 @@
+import { DeliveryApi } from "@delivery/domain/Api"
+import type { NewApiKey } from "@delivery/domain/identity/ApiKey"
+import type { NewInvite } from "@delivery/domain/identity/Invite"
+import { isAtLeast, type Role } from "@delivery/domain/identity/Role"
+import type { Lease } from "@delivery/domain/testing/Semaphore"
+import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
+import { assert } from "vitest"
+import {
+  accept,
+  accountKey,
+  finishOf,
+  type Http,
+  join,
+  newDeployment,
+  newWorkspace,
+  onEachServer,
+  refusal,
+  runOf,
+  startRun,
+  unique
+} from "../support/Http.ts"
+
+/** Every endpoint of the API, and who may call it (contract, sections 1 and 3 to 10). */
+
+interface Endpoint {
+  readonly name: string
+  readonly method: string
+  readonly path: string
+  readonly hasBody: boolean
+}
+
+const endpoints: ReadonlyArray<Endpoint> = (() => {
+  const found: Array<Endpoint> = []
+  HttpApi.reflect(DeliveryApi, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint, group }) => {
+      const { method, path, payload } = endpoint as HttpApiEndpoint.Top
+      found.push({
+        name: `${group.identifier}.${endpoint.identifier}`,
+        method,
+        path,
+        hasBody: payload.size > 0
+      })
+    }
+  })
+  return found
+})()
+
+/**
+ * Who may: everyone, key or none; whoever has a key; a person, in no workspace; a run of the workspace, by its token; or,
+ * in the workspace, who has at least the role.
+ */
+type Who = "everyone" | "any key" | "a person" | "a run" | Role
+
+interface Request {
+  /** Of the path. */
+  readonly params?: Readonly<Record<string, string>>
+  readonly json?: unknown
+  readonly body?: string
+}
+
+interface Row {
+  readonly who: Who
+  /** A request that succeeds for who may make it. `by` is its maker where that matters, else the owner. */
+  readonly request?: (owner: Http, by: Http) => Promise<Request> | Request
+}
+
+const product = () => ({ slug: unique("product"), name: "Product", type: "library" })
+const environment = () => ({ slug: unique("environment"), name: "Environment", class: "production" })
+const email = () => `${unique("invited")}@example.com`
+const madeProduct = async (owner: Http) => (await owner.post<{ slug: string }>("products", product())).slug
+const madeEnvironment = async (owner: Http) => (await owner.post<{ slug: string }>("environments", environment())).slug
+const pair = async (owner: Http) => ({ product: await madeProduct(owner), environment: await madeEnvironment(owner) })
+const deployed = async (owner: Http) => {
+  const params = await pair(owner)
+  await owner.post("deployments", params)
+  return params
+}
+const ofProduct = async (owner: Http) => ({ params: { product: await madeProduct(owner) } })
+const ofEnvironment = async (owner: Http) => ({ params: { environment: await madeEnvironment(owner) } })
+const ofMember = async (owner: Http) => ({ params: { member: (await accept(owner, "viewer", email())).person.id } })
+const run = async (publisher: Http) => ({ run: String((await startRun(publisher)).number) })
+
+/** A lease of the run whose token it is; without one, none. */
+const lease = async (by: Http) => {
+  const name = unique("semaphore")
+  const { body } = await by.send<Partial<Lease>>("POST", `semaphores/${name}/leases`, { json: { capacity: 1 } })
+  return { name, lease: body.lease ?? "none" }
+}
+
+const rows: Readonly<Record<string, Row>> = {
+  "me.get": { who: "any key" },
+  "workspaces.list": { who: "any key" },
+  "workspaces.create": { who: "a person", request: () => ({ json: { slug: unique("made"), name: "Made" } }) },
+  "workspaces.get": { who: "viewer" },
+  "workspaces.update": { who: "admin", request: () => ({ json: { name: unique("Name") } }) },
+
+  "members.list": { who: "viewer" },
+  "members.update": {
+    who: "admin",
+    request: async (owner) => ({ ...(await ofMember(owner)), json: { role: "member" } })
+  },
+  "members.deactivate": { who: "admin", request: ofMember },
+  "members.reactivate": { who: "admin", request: ofMember },
+
+  "invites.list": { who: "admin" },
+  "invites.create": { who: "admin", request: () => ({ json: { email: email(), role: "member" } }) },
+  "invites.revoke": {
+    who: "admin",
+    request: async (owner) => {
+      const { id } = await owner.post<NewInvite>("invites", { email: email(), role: "member" })
+      return { params: { invite: id } }
+    }
+  },
+  "invites.accept": {
+    who: "everyone",
+    request: async (owner) => {
+      const { token } = await owner.post<NewInvite>("invites", { email: email(), role: "viewer" })
+      return { json: { token, name: "Invited" } }
+    }
+  },
+
+  "apiKeys.list": { who: "a person" },
+  "apiKeys.create": { who: "a person", request: () => ({ json: { name: "Made" } }) },
+  "apiKeys.revoke": {
+    who: "a person",
+    request: async (_, by) => {
+      const { body, status } = await by.send<NewApiKey>("POST", "/v1/api-keys", { json: { name: "Made" } })
+      return { params: { apiKeyId: status === 200 ? body.id : "none" } }
+    }
+  },
+
+  "accountApiKeys.list": { who: "admin" },
+  "accountApiKeys.create": { who: "admin", request: () => ({ json: { name: "Made", role: "viewer" } }) },
+  "accountApiKeys.revoke": {
+    who: "admin",
+    request: async (owner) => ({ params: { apiKeyId: (await accountKey(owner, "viewer")).id } })
+  },
+
+  "products.list": { who: "viewer" },
+  "products.create": { who: "admin", request: () => ({ json: product() }) },
+  "products.get": { who: "viewer", request: ofProduct },
+  "products.update": {
+    who: "admin",
+    request: async (owner) => ({ ...(await ofProduct(owner)), json: { name: "Changed" } })
+  },
+  "products.archive": { who: "admin", request: ofProduct },
+  "products.restore": { who: "admin", request: ofProduct },
+
+  "environments.list": { who: "viewer" },
+  "environments.create": { who: "admin", request: () => ({ json: environment() }) },
+  "environments.get": { who: "viewer", request: ofEnvironment },
+  "environments.update": {
+    who: "admin",
+    request: async (owner) => ({ ...(await ofEnvironment(owner)), json: { name: "Changed" } })
+  },
+  "environments.archive": { who: "admin", request: ofEnvironment },
+  "environments.restore": { who: "admin", request: ofEnvironment },
+
+  "deployments.list": { who: "viewer" },
+  "deployments.create": { who: "member", request: async (owner) => ({ json: await pair(owner) }) },
+  "deployments.get": { who: "viewer", request: async (owner) => ({ params: await deployed(owner) }) },
+  "deployments.update": {
+    who: "member",
+    request: async (owner) => ({ params: await deployed(owner), json: { version: "v2" } })
+  },
+  "deployments.delete": { who: "member", request: async (owner) => ({ params: await deployed(owner) }) },
+
+  "testRuns.list": { who: "viewer" },
+  "testRuns.start": { who: "member", request: () => ({ json: runOf() }) },
+  "testRuns.get": { who: "viewer", request: async (owner) => ({ params: await run(owner) }) },
+  "testRuns.finish": {
+    who: "member",
+    request: async (_, by) => ({ params: await run(by), json: finishOf() })
+  },
+  "testRuns.upload": {
+    who: "member",
+    request: async (_, by) => ({ params: { ...(await run(by)), path: "a" }, body: "content" })
+  },
+  "testRuns.download": {
+    who: "viewer",
+    request: async (owner) => {
+      const params = { ...(await run(owner)), path: "a" }
+      assert.strictEqual((await owner.send("PUT", `test-runs/${params.run}/files/a`, { body: "content" })).status, 201)
+      return { params }
+    }
+  },
+
+  "semaphores.list": { who: "viewer" },
+  "leases.take": { who: "a run", request: () => ({ params: { name: unique("semaphore") }, json: { capacity: 1 } }) },
+  "leases.renew": { who: "a run", request: async (_, by) => ({ params: await lease(by), json: {} }) },
+  "leases.release": { who: "a run", request: async (_, by) => ({ params: await lease(by) }) },
+
+  "events.list": { who: "viewer" },
+
+  "system.health": { who: "everyone" },
+  "system.ready": { who: "everyone" },
+  "system.jwks": { who: "everyone" }
+}
+
+interface CallerOf {
+  /** `none`: no valid key. */
+  readonly kind: "none" | "person" | "account key" | "run"
+  /** In the workspace. */
+  readonly role: Role | undefined
+  readonly key: string | undefined
+}
+
+const callersOf = async (workspace: Http): Promise<Readonly<Record<string, CallerOf>>> => {
+  const elsewhere = await newWorkspace(workspace)
+  const person = async (role: Role) => ({ kind: "person", role, key: (await join(workspace, role)).key }) as const
+  const account = async (role: "viewer" | "member" | "admin") =>
+    ({ kind: "account key", role, key: (await accountKey(workspace, role)).key }) as const
+  const revoked = await accountKey(workspace, "admin")
+  await workspace.post(`account-api-keys/${revoked.id}/revoke`, undefined, 200)
+  const tokenOf = async (publisher: Http) => (await startRun(publisher)).semaphores.token
+  const inactive = await join(workspace, "owner")
+  await workspace.post(`members/${inactive.id}/deactivate`, undefined, 200)
+  return {
+    "no key": { kind: "none", role: undefined, key: undefined },
+    "an unknown key": { kind: "none", role: undefined, key: `ctk_${"0".repeat(42)}` },
+    "a run": { kind: "run", role: "member", key: await tokenOf(workspace) },
+    "another workspace's run": { kind: "run", role: undefined, key: await tokenOf(await newDeployment(workspace)) },
+    "a revoked key": { kind: "none", role: undefined, key: revoked.key },
+    "a person of another workspace": { kind: "person", role: undefined, key: (await join(elsewhere, "owner")).key },
+    "an inactive owner": { kind: "person", role: undefined, key: inactive.key },
+    "a viewer": await person("viewer"),
+    "a member": await person("member"),
+    "an admin": await person("admin"),
+    "an owner": await person("owner"),
+    "an account key with the role viewer": await account("viewer"),
+    "an account key with the role member": await account("member"),
+    "an account key with the role admin": await account("admin"),
+    "another workspace's account key": {
+      kind: "account key",
+      role: undefined,
+      key: (await accountKey(elsewhere, "admin")).key
+    }
+  }
+}
+
+/** What the request of a caller is answered with: `2xx`, or how it is refused. */
+const expected = (who: Who, { kind, role }: CallerOf): string => {
+  if (who === "everyone") return "2xx"
+  if (who === "a run") return kind === "run" && role !== undefined ? "2xx" : "401"
+  if (kind === "none" || kind === "run") return "401"
+  if (who === "any key") return "2xx"
+  if (who === "a person") return kind === "person" ? "2xx" : "403 account_key"
+  if (role === undefined) return "404 workspace"
+  return isAtLeast(role, who) ? "2xx" : "403 role_too_low"
+}
+
+const send = (by: Http, { method, path }: Endpoint, { body, json, params }: Request) => {
+  const named = path.replace(":slug", by.workspace).replaceAll(/:(\w+)/g, (_, name: string) => params?.[name] ?? name)
+  const headers = { "content-type": "application/json" }
+  return by.send(method, named, body === undefined ? { json } : { body, headers })
+}
+
+const withJson = endpoints.filter(({ hasBody, name }) => hasBody && name !== "testRuns.upload")
+const mebibyte = 1024 * 1024
+
+onEachServer("every endpoint", (test) => {
+  let scene: Promise<{ readonly workspace: Http; readonly callers: Readonly<Record<string, CallerOf>> }> | undefined
+  const sceneOf = (owner: Http) =>
+    (scene ??= newDeployment(owner).then(async (workspace) => ({ workspace, callers: await callersOf(workspace) })))
+
+  for (const endpoint of endpoints) {
+    test(`${endpoint.name} answers each caller as its row says`, async (owner) => {
+      const row = rows[endpoint.name]
+      if (row === undefined) return assert.fail("It has no row.")
+      const { callers, workspace } = await sceneOf(owner)
+      const answered: Record<string, string> = {}
+      for (const [name, caller] of Object.entries(callers)) {
+        const by = workspace.as(caller.key)
+        const mayMake = expected(row.who, caller) === "2xx"
+        const request = (await row.request?.(workspace, mayMake ? by : workspace)) ?? {}
+        const answer = await send(by, endpoint, request)
+        answered[name] = answer.status < 300 ? "2xx" : refusal(answer)
+      }
+      assert.deepStrictEqual(
+        answered,
+        Object.fromEntries(Object.entries(callers).map(([name, caller]) => [name, expected(row.who, caller)]))
+      )
+    })
+  }
+
+  for (const endpoint of withJson) {
+    test(`${endpoint.name} tells a caller with a key what is wrong with the body before anything else`, async (owner) => {
+      const { callers, workspace } = await sceneOf(owner)
+      for (const [name, { key, kind }] of Object.entries(callers)) {
+        for (const body of [{ json: [] }, { body: "{" }]) {
+          const answer = await send(workspace.in("none").as(key), endpoint, body)
+          const { who } = rows[endpoint.name]!
+          // A run's token is none in a path of another workspace.
+          const isTold = who === "everyone" || (who !== "a run" && kind !== "none" && kind !== "run")
+          assert.strictEqual(refusal(answer), isTold ? "400" : "401", name)
+        }
+      }
+    })
+
+    test(`${endpoint.name} takes a body of 1 MiB and ignores what it does not know`, async (owner) => {
+      const { callers, workspace: asOwner } = await sceneOf(owner)
+      const row = rows[endpoint.name]
+      const workspace = row?.who === "a run" ? asOwner.as(callers["a run"]!.key) : asOwner
+      const sized = async (bytes: number) => {
+        const { json, params = {} } = (await row?.request?.(workspace, workspace)) ?? {}
+        const body = JSON.stringify({ ...(json as object), unknown: { padding: "" } })
+        return send(workspace, endpoint, { params, body: `${body.slice(0, -3)}${"x".repeat(bytes - body.length)}"}}` })
+      }
+      assert.isBelow((await sized(mebibyte)).status, 300)
+      const larger = await sized(mebibyte + 1)
+      if (endpoint.name === "testRuns.finish") assert.strictEqual(larger.status, 200)
+      else assert.deepInclude(larger.body, { _tag: "InvalidInput", message: "The body is too large." })
+    })
+  }
+
+  test("every row is of an endpoint", async () => {
+    assert.deepStrictEqual(Object.keys(rows).toSorted(), endpoints.map(({ name }) => name).toSorted())
+  })
+
+  test("a workspace that the caller may not see answers as one that is not there", async (owner) => {
+    const { callers, workspace } = await sceneOf(owner)
+    for (const endpoint of endpoints.filter(({ path }) => path.includes(":slug"))) {
+      const request = (await rows[endpoint.name]?.request?.(workspace, workspace)) ?? {}
+      for (const name of ["a person of another workspace", "an inactive owner", "another workspace's account key"]) {
+        const by = workspace.as(callers[name]!.key)
+        const [unseen, absent] = [await send(by, endpoint, request), await send(by.in("none"), endpoint, request)]
+        assert.deepStrictEqual([unseen.status, unseen.body], [absent.status, absent.body], `${endpoint.name} ${name}`)
+      }
+    }
+  })
+})
