@@ -1,5 +1,6 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { Authorization } from "@delivery/domain/identity/Authorization"
+import { RunAuthorization } from "@delivery/domain/testing/RunAuthorization"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
@@ -15,8 +16,11 @@ export interface ClientOptions {
 
 type Api = HttpApiClient.ForApi<typeof DeliveryApi>
 
-/** Every group of the API with its endpoints. `files` stands for the two endpoints that carry bytes. */
-export interface DeliveryClientShape extends Omit<Api, "testRuns"> {
+/**
+ * Every group of the API with its endpoints. `files` stands for the two endpoints that carry bytes. Leases are taken with
+ * a run's token, by `makeSemaphores`.
+ */
+export interface DeliveryClientShape extends Omit<Api, "testRuns" | "leases"> {
   readonly testRuns: Omit<Api["testRuns"], "upload" | "download">
   readonly files: Files
 }
@@ -36,13 +40,17 @@ export class DeliveryClient extends Context.Service<DeliveryClient, DeliveryClie
       const baseUrl = options.baseUrl.toString()
       const withKey = HttpClientRequest.bearerToken(apiKey)
       const api: Api = yield* HttpApiClient.make(DeliveryApi, { baseUrl }).pipe(
-        Effect.provide(HttpApiMiddleware.layerClient(Authorization, ({ next, request }) => next(withKey(request))))
+        Effect.provide([
+          HttpApiMiddleware.layerClient(Authorization, ({ next, request }) => next(withKey(request))),
+          HttpApiMiddleware.layerClient(RunAuthorization, ({ next, request }) => next(request))
+        ])
       )
       const http = HttpClient.mapRequest(yield* HttpClient.HttpClient, (request) =>
         withKey(HttpClientRequest.prependUrl(request, baseUrl))
       )
-      const { download, upload: _, ...testRuns } = api.testRuns
-      return { ...api, testRuns, files: makeFiles(http, download) }
+      const { leases: _, testRuns: runs, ...groups } = api
+      const { download, upload: __, ...testRuns } = runs
+      return { ...groups, testRuns, files: makeFiles(http, download) }
     })
 
   /** A client over the platform's fetch. */

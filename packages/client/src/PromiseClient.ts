@@ -66,7 +66,7 @@ type Derived<M extends Mode> = {
 }
 
 /** Every group of the API with its endpoints as methods; `files` uploads and downloads. */
-export interface Calls<M extends Mode> extends Omit<Derived<M>, "testRuns"> {
+export interface Calls<M extends Mode> extends Omit<Derived<M>, "testRuns" | "leases"> {
   readonly testRuns: Omit<Derived<M>["testRuns"], "upload" | "download">
   readonly files: { readonly [K in keyof Files]: EffectMethod<Files[K], M> }
 }

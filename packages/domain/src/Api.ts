@@ -12,6 +12,7 @@ import { WorkspacesApi } from "./identity/WorkspacesApi.ts"
 import { overview, transform } from "./OpenApi.ts"
 import { SystemApi } from "./SystemApi.ts"
 import { RetriesApi } from "./testing/RetriesApi.ts"
+import { LeasesApi, SemaphoresApi } from "./testing/SemaphoresApi.ts"
 import { TestRunsApi } from "./testing/TestRunsApi.ts"
 import { VaultApi } from "./vault/VaultApi.ts"
 
@@ -29,6 +30,8 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(VaultApi)
   .add(TestRunsApi)
   .add(RetriesApi)
+  .add(SemaphoresApi)
+  .add(LeasesApi)
   .add(EventsApi)
   .add(SystemApi)
   // All that is wrong with a request at once. Answers keep the fast path of the compiled encoders.

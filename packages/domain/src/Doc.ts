@@ -1,14 +1,17 @@
 import type { Context } from "effect"
 import { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
+import type { Conflict } from "./Errors.ts"
 import { OneOf } from "./Text.ts"
 
 /** What the schemas of an operation do not say of its answers. */
 interface Answers {
-  /** The reasons of its 409, each with the message of an example. */
-  readonly conflicts?: Readonly<Record<string, string>>
+  /** The reasons of its 409, each with the message of an example, or with all that is beside the reason. */
+  readonly conflicts?: Readonly<Record<string, string | Omit<typeof Conflict.Encoded, "_tag" | "reason">>>
   /** Statuses and headers that the handler sends itself, merged with those of the schemas. */
   readonly responses?: Readonly<Record<number, Partial<OpenApi.OpenApiSpecResponse>>>
+  /** Whether the body of the request may be left out. */
+  readonly isBodyOptional?: boolean
 }
 
 /** The summary and description of an operation in the API description, and what its schemas do not say. */
@@ -16,7 +19,11 @@ export const doc = (summary: string, description: string, answers: Answers = {})
   OpenApi.annotations({
     summary,
     description,
-    transform: (operation) => ({ ...operation, responses: withAnswers(operation["responses"], answers) })
+    transform: (operation) => ({
+      ...operation,
+      ...(answers.isBodyOptional === true ? { requestBody: { ...operation["requestBody"], required: false } } : {}),
+      responses: withAnswers(operation["responses"], answers)
+    })
   })
 
 const withAnswers = (declared: OpenApi.OpenAPISpecResponses, answers: Answers): OpenApi.OpenAPISpecResponses => {
@@ -29,9 +36,13 @@ const withAnswers = (declared: OpenApi.OpenAPISpecResponses, answers: Answers): 
   const conflict = declared[409]
   const reasons = Object.entries(answers.conflicts ?? {})
   if (conflict !== undefined && reasons.length > 0) {
-    const examples = reasons.map(([reason, message]) => [reason, { value: { _tag: "Conflict", message, reason } }])
+    const examples = reasons.map(([reason, example]) => [
+      reason,
+      { value: { _tag: "Conflict", reason, ...(typeof example === "string" ? { message: example } : example) } }
+    ])
     responses[409] = {
       ...conflict,
+      ...responses[409],
       content: Object.fromEntries(
         Object.entries(conflict.content ?? {}).map(([type, media]) => [
           type,

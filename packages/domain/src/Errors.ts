@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { LeaseHolder } from "./testing/Semaphore.ts"
 
 /**
  * The errors of the service (contract, section 1). Every one is JSON with `_tag` and `message`; none carries a stack
@@ -123,6 +124,13 @@ export class Conflict extends Schema.TaggedError<Conflict>()(
       Schema.Record(Schema.String, Schema.Int).annotate({
         description: "With `version_mismatch`: environment slug to current version, of those that differ."
       })
+    ),
+    capacity: Schema.optionalKey(Schema.Int.annotate({ description: "Of a semaphore: the capacity in force." })),
+    holders: Schema.optionalKey(
+      Schema.Array(LeaseHolder).annotate({ description: "Of a semaphore: the leases held now, oldest first." })
+    ),
+    retryAfterMs: Schema.optionalKey(
+      Schema.Int.annotate({ description: "Of a semaphore: milliseconds after which another try may help." })
     )
   },
   { httpApiStatus: 409, identifier: "Conflict", description: "The change conflicts with current data." }

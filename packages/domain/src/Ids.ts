@@ -42,3 +42,6 @@ export type FileId = typeof FileId.Type
 
 export const EventId = uuid.pipe(Schema.brand("EventId"))
 export type EventId = typeof EventId.Type
+
+export const LeaseId = uuid.pipe(Schema.brand("LeaseId"))
+export type LeaseId = typeof LeaseId.Type

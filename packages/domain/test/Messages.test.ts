@@ -83,6 +83,8 @@ describe("messages of refused requests", () => {
         for (const schema of [...endpoint.payload.values()].flatMap(({ encoding, schemas }) =>
           encoding._tag === "Json" ? schemas : []
         )) {
+          // A body that may be left out.
+          if (endpoint.payload.size === 1 && (schema as Schema.Top) === Schema.Null) continue
           const found = problems(schema as unknown as Schema.Codec<unknown>, null)
           assert.deepStrictEqual(found, ["Expected an object"], `${group.identifier}.${endpoint.identifier}`)
         }

@@ -179,7 +179,8 @@ describe("the API description", () => {
     assert.sameMembers(open, ["invites.accept", "system.health", "system.ready", "system.jwks"])
     for (const { name, operation } of endpoints) {
       if (open.includes(name)) continue
-      assert.deepStrictEqual(operation?.security, [{ bearer: [] }, { apiKey: [] }], name)
+      const expected = name.startsWith("leases.") ? [{ runToken: [] }] : [{ bearer: [] }, { apiKey: [] }]
+      assert.deepStrictEqual(operation?.security, expected, name)
       assert.property(operation?.responses[401]?.headers, "WWW-Authenticate", name)
     }
   })

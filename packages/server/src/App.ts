@@ -45,6 +45,11 @@ import { Fixtures } from "./testing/Fixtures.ts"
 import { Retries } from "./testing/Retries.ts"
 import { RetriesHttp } from "./testing/RetriesHttp.ts"
 import { RetriesRepo } from "./testing/RetriesRepo.ts"
+import { LeaseWaits } from "./testing/LeaseWaits.ts"
+import { RunAuthorizationLive } from "./testing/RunAuthorizationHttp.ts"
+import { Semaphores } from "./testing/Semaphores.ts"
+import { SemaphoresHttp } from "./testing/SemaphoresHttp.ts"
+import { SemaphoresRepo } from "./testing/SemaphoresRepo.ts"
 import { TestRunExpiry } from "./testing/TestRunExpiry.ts"
 import { TestRunFiles } from "./testing/TestRunFiles.ts"
 import { TestRunFilesRepo } from "./testing/TestRunFilesRepo.ts"
@@ -78,6 +83,7 @@ export const layerSqlStorage = Layer.mergeAll(
   TestRunsRepo.layerSql,
   RetriesRepo.layerSql,
   TestRunFilesRepo.layerSql,
+  SemaphoresRepo.layerSql,
   SigningKeysRepo.layerSql
 ).pipe(Layer.provide(layerMigrations))
 
@@ -98,6 +104,7 @@ export const layerMemoryStorage = Layer.mergeAll(
   TestRunsRepo.layerMemory,
   RetriesRepo.layerMemory,
   TestRunFilesRepo.layerMemory,
+  SemaphoresRepo.layerMemory,
   SigningKeysRepo.layerMemory
 ).pipe(Layer.provide(MemoryStorage.layer))
 
@@ -112,10 +119,11 @@ const layerServices = Layer.mergeAll(
   TestRunFiles.layer,
   Retries.layer,
   TestRunExpiry,
+  Semaphores.layer,
   VaultErasure
 ).pipe(
   Layer.provideMerge([TestRuns.layer, Vault.layer]),
-  Layer.provideMerge([ApiKeys.layer, Deployments.layer, Fixtures.layer, DataKeys.layer]),
+  Layer.provideMerge([ApiKeys.layer, Deployments.layer, Fixtures.layer, DataKeys.layer, LeaseWaits.layer]),
   Layer.provideMerge([ApiKeyUsage.layer, Events.layer, SigningKeys.layer]),
   // Before anything is sealed: the keys are those of this database.
   Layer.provideMerge(VaultKeys.layerProven),
@@ -127,8 +135,17 @@ const layerRoutes = Layer.mergeAll(
   HttpApiBuilder.layer(DeliveryApi, { openapiPath: "/openapi.json" }),
   HttpApiScalar.layer(DeliveryApi, { path: "/docs" })
 ).pipe(
-  Layer.provide([IdentityHttp, CatalogHttp, VaultHttp, TestRunsHttp, RetriesHttp, EventsHttp, SystemHttp]),
-  Layer.provide([EdgeLive, LargeBodyLive, VaultEdgeLive, AuthorizationLive, AccessLog.layer])
+  Layer.provide([
+    IdentityHttp,
+    CatalogHttp,
+    VaultHttp,
+    TestRunsHttp,
+    RetriesHttp,
+    SemaphoresHttp,
+    EventsHttp,
+    SystemHttp
+  ]),
+  Layer.provide([EdgeLive, LargeBodyLive, VaultEdgeLive, AuthorizationLive, RunAuthorizationLive, AccessLog.layer])
 )
 
 /** A longer path parameter is not found. Paths of files are refused above 512 characters by a rule with a message. */

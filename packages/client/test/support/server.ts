@@ -28,12 +28,12 @@ export interface RunningServer {
 }
 
 /** A real server in its own process: the embedded database in a directory of its own, on a free port. */
-export const startServer = async (): Promise<RunningServer> => {
+export const startServer = async (environment: Readonly<Record<string, string>> = {}): Promise<RunningServer> => {
   const port = await freePort()
   const url = `http://localhost:${port}`
   const dataDir = await mkdtemp(join(tmpdir(), "delivery-server-"))
   const server = spawn(process.execPath, [main, "serve"], {
-    env: { PATH: process.env["PATH"], PORT: String(port), DATA_DIR: dataDir, LOG_LEVEL: "warn" },
+    env: { PATH: process.env["PATH"], PORT: String(port), DATA_DIR: dataDir, LOG_LEVEL: "warn", ...environment },
     stdio: ["ignore", "pipe", "pipe"]
   })
   let output = ""

@@ -1,4 +1,4 @@
-import { Context, Effect, HashMap, Layer, Option, Semaphore } from "effect"
+import { Context, Effect, HashMap, Layer, Option, type Scope, Semaphore } from "effect"
 
 type Tables = Record<string, HashMap.HashMap<string, unknown>>
 
@@ -15,8 +15,13 @@ export interface MemoryTable<Row> {
 /** The tables as one transaction sees them. */
 export class MemoryDatabase {
   tables: Tables
+  notices: ReadonlyArray<string> = []
   constructor(tables: Tables) {
     this.tables = tables
+  }
+  /** Tells whoever listens, once the transaction is kept. */
+  notify(notice: string): void {
+    this.notices = [...this.notices, notice]
   }
   table<Row>(name: string): MemoryTable<Row> {
     const rows = () => (this.tables[name] ?? HashMap.empty()) as HashMap.HashMap<string, Row>
@@ -51,6 +56,8 @@ export class MemoryStorage extends Context.Service<
     readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     readonly read: <A>(read: (database: MemoryDatabase) => A) => Effect.Effect<A>
     readonly write: <A, E = never>(write: (database: MemoryDatabase) => Effect.Effect<A, E>) => Effect.Effect<A, E>
+    /** Calls back with each notice of a transaction that was kept, until the scope closes. */
+    readonly listen: (onNotice: (notice: string) => void) => Effect.Effect<void, never, Scope.Scope>
   }
 >()("@delivery/server/storage/MemoryStorage") {
   static readonly layer = Layer.effect(
@@ -58,6 +65,7 @@ export class MemoryStorage extends Context.Service<
     Effect.gen(function* () {
       const kept = new MemoryDatabase({})
       const turn = yield* Semaphore.make(1)
+      const listeners = new Set<(notice: string) => void>()
 
       const within = <A, E, R>(outer: MemoryDatabase, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
         Effect.suspend(() => {
@@ -65,6 +73,8 @@ export class MemoryStorage extends Context.Service<
           return Effect.tap(Effect.provideService(effect, Current, snapshot), () =>
             Effect.sync(() => {
               outer.tables = snapshot.tables
+              if (outer !== kept) outer.notices = [...outer.notices, ...snapshot.notices]
+              else for (const notice of snapshot.notices) for (const listener of listeners) listener(notice)
             })
           )
         })
@@ -77,7 +87,12 @@ export class MemoryStorage extends Context.Service<
       return MemoryStorage.of({
         transaction,
         read: (read) => Effect.map(Current, (current) => read(current ?? kept)),
-        write: (write) => transaction(Effect.flatMap(Current, (current) => write(current ?? kept)))
+        write: (write) => transaction(Effect.flatMap(Current, (current) => write(current ?? kept))),
+        listen: (onNotice) =>
+          Effect.acquireRelease(
+            Effect.sync(() => void listeners.add(onNotice)),
+            () => Effect.sync(() => listeners.delete(onNotice))
+          )
       })
     })
   )

@@ -5,6 +5,7 @@ import catalog from "./migrations/0002_catalog.ts"
 import testing from "./migrations/0003_testing.ts"
 import vault from "./migrations/0010_vault.ts"
 import retries from "./migrations/0015_retries.ts"
+import semaphores from "./migrations/0020_semaphores.ts"
 
 const run = Migrator.make({})({
   loader: Migrator.fromRecord({
@@ -12,7 +13,8 @@ const run = Migrator.make({})({
     "0002_catalog": catalog,
     "0003_testing": testing,
     "0010_vault": vault,
-    "0015_retries": retries
+    "0015_retries": retries,
+    "0020_semaphores": semaphores
   })
 })
 

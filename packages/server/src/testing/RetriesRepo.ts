@@ -10,6 +10,8 @@ import { actorColumns, actorJoins, type ActorRow, readActor, resolveActor } from
 import { column, texts } from "../storage/Columns.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { date, dieOnSqlError, iso, isoOrNull } from "../storage/Sql.ts"
+import { MemorySemaphores } from "./MemorySemaphores.ts"
+import { endLeases } from "./SemaphoresRepo.ts"
 import { expired, isRunning, labelOfRetry, retryLabel, runPath } from "./TestRunState.ts"
 import { runsOf, testsOf } from "./TestRunsRepo.ts"
 
@@ -235,7 +237,7 @@ export class RetriesRepo extends Context.Service<
             ), told as (
               ${insertEvent(sql, event, "finished")}
             )
-            select id from finished`.pipe(
+            select id, ${endLeases(sql, sql`array[${runId}::uuid]`)} from finished`.pipe(
             Effect.map((rows) => rows.length === 1),
             dieOnSqlError
           ),
@@ -254,7 +256,7 @@ export class RetriesRepo extends Context.Service<
               update test_run_retries t set state = 'interrupted', finished_at = t.expires_at,
                 cleanup_status = case when t.cleanup_status is not null then 'incomplete' end
               from overdue where t.run_id = overdue.id and t.number = overdue.running_retry
-              returning t.id, t.workspace_id, overdue.number as run, t.number, t.publisher_kind, t.publisher_id
+              returning t.id, t.run_id, t.workspace_id, overdue.number as run, t.number, t.publisher_kind, t.publisher_id
             ), events_of as (
               select event.id, t.workspace_id, 'retry_interrupted' as kind, t.publisher_kind as actor_kind,
                 t.publisher_id as actor_id, 'retry' as subject_type, t.id::text as subject_id,
@@ -267,7 +269,8 @@ export class RetriesRepo extends Context.Service<
             ), told as (
               ${insertEventRows(sql, "events_of")}
             )
-            select id from interrupted`.pipe(
+            select interrupted.id
+            from interrupted, (select ${endLeases(sql, sql`array_agg(run_id)`)} from interrupted) as leases`.pipe(
             Effect.map((rows) => rows.length),
             dieOnSqlError
           )
@@ -384,6 +387,7 @@ export class RetriesRepo extends Context.Service<
                 )
               )
               attemptsOf(database).set(runId, [...(attemptsOf(database).get(runId) ?? []), ...attempts])
+              new MemorySemaphores(database, Date.parse(finishedAt)).endRun(runId)
               eventsOf(database).set(event.id, event)
               return true
             })
@@ -402,6 +406,7 @@ export class RetriesRepo extends Context.Service<
                 if (id === undefined || run === undefined) throw new Error("A retry refers to what does not exist.")
                 retriesOf(database).set(retry.id, expired(retry))
                 runsOf(database).set(run.id, { ...run, runningRetry: null })
+                new MemorySemaphores(database, Date.parse(now)).endRun(run.id)
                 eventsOf(database).set(id, {
                   id,
                   workspaceId: retry.workspaceId,

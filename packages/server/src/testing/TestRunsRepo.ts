@@ -26,6 +26,8 @@ import { column, texts } from "../storage/Columns.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { date, dieOnSqlError, iso, isoOrNull } from "../storage/Sql.ts"
 import { searchGrams } from "./SearchGrams.ts"
+import { MemorySemaphores } from "./MemorySemaphores.ts"
+import { endLeases } from "./SemaphoresRepo.ts"
 import { expired, foldSha, isRunning, runLabel, runPath, searchPart, searchText } from "./TestRunState.ts"
 
 /** What is known of a run when it starts. */
@@ -243,7 +245,7 @@ export class TestRunsRepo extends Context.Service<
             ), told as (
               ${insertEvent(sql, event, "finished")}
             )
-            select id from finished`.pipe(
+            select id, ${endLeases(sql, sql`array[id]`)} from finished`.pipe(
             Effect.map((rows) => rows.length === 1),
             dieOnSqlError
           ),
@@ -269,7 +271,10 @@ export class TestRunsRepo extends Context.Service<
             ), told as (
               ${insertEventRows(sql, "events_of")}
             )
-            select workspace_id as "workspaceId", number from interrupted`.pipe(dieOnSqlError),
+            select workspace_id as "workspaceId", number, leases.ended
+            from interrupted, (select ${endLeases(sql, sql`array_agg(id)`)} from interrupted) as leases`.pipe(
+            dieOnSqlError
+          ),
 
         find: (workspaceId, number) =>
           sql<SqlRow>`select ${columns}, ${publisher} from test_runs r ${joins}
@@ -351,7 +356,7 @@ export class TestRunsRepo extends Context.Service<
               const counters = database.table<number>("last_run_numbers")
               const number = (counters.get(run.workspaceId) ?? 0) + 1
               counters.set(run.workspaceId, number)
-              const { fixture, selection, tokenHash: _, ...rest } = run
+              const { fixture, selection, ...rest } = run
               const scope = fixture === null ? null : `run-${number}-${fixture.scopeKey}`
               runsOf(database).set(run.id, {
                 ...rest,
@@ -391,6 +396,7 @@ export class TestRunsRepo extends Context.Service<
               })
               testsOf(database).set(id, tests)
               eventsOf(database).set(event.id, event)
+              new MemorySemaphores(database, Date.parse(finished.finishedAt)).endRun(id)
               return true
             })
           ),
@@ -403,6 +409,7 @@ export class TestRunsRepo extends Context.Service<
                 const run = overdue[i]
                 if (run === undefined) return []
                 runsOf(database).set(run.id, expired(run))
+                new MemorySemaphores(database, Date.parse(now)).endRun(run.id)
                 eventsOf(database).set(eventId, {
                   id: eventId,
                   workspaceId: run.workspaceId,
@@ -615,6 +622,7 @@ type MemoryRun = Omit<ShownTestRun, "product" | "environment" | "publishedBy"> &
   readonly environmentId: EnvironmentId
   readonly fixtureUrl: string | null
   readonly runningRetry: RetryInRun | null
+  readonly tokenHash: string
 }
 
 export const runsOf = (database: MemoryDatabase) => database.table<MemoryRun>("test_runs")
@@ -623,7 +631,7 @@ const eventsOf = (database: MemoryDatabase) => database.table<StoredEvent>("even
 
 const show = (
   database: MemoryDatabase,
-  { environmentId, fixtureUrl: _, productId, runningRetry: __, ...run }: MemoryRun
+  { environmentId, fixtureUrl: _, productId, runningRetry: __, tokenHash: ___, ...run }: MemoryRun
 ): ShownTestRun => {
   const product = database.table<ProductRow>("products").get(productId)
   const environment = database.table<EnvironmentRow>("environments").get(environmentId)

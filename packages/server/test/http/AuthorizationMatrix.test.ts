@@ -3,6 +3,7 @@ import type { NewApiKey } from "@delivery/domain/identity/ApiKey"
 import type { NewInvite } from "@delivery/domain/identity/Invite"
 import { isAtLeast, type Role } from "@delivery/domain/identity/Role"
 import type { StartedRetry } from "@delivery/domain/testing/TestRetry"
+import type { Lease } from "@delivery/domain/testing/Semaphore"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import { assert } from "vitest"
 import {
@@ -50,10 +51,10 @@ const endpoints: ReadonlyArray<Endpoint> = (() => {
 })()
 
 /**
- * Who may: everyone, key or none; whoever has a key; a person, in no workspace; or, in the workspace, who has at least
- * the role.
+ * Who may: everyone, key or none; whoever has a key; a person, in no workspace; a run of the workspace, by its token; or,
+ * in the workspace, who has at least the role.
  */
-type Who = "everyone" | "any key" | "a person" | Role
+type Who = "everyone" | "any key" | "a person" | "a run" | Role
 
 interface Request {
   /** Of the path. */
@@ -103,6 +104,13 @@ const failedRun = async (publisher: Http) => {
 const retryOf = () => {
   const { git, machine } = runOf()
   return { passes: 1, baseUrl: null, git, machine }
+}
+
+/** A lease of the run whose token it is; without one, none. */
+const lease = async (by: Http) => {
+  const name = unique("semaphore")
+  const { body } = await by.send<Partial<Lease>>("POST", `semaphores/${name}/leases`, { json: { capacity: 1 } })
+  return { name, lease: body.lease ?? "none" }
 }
 
 const rows: Readonly<Record<string, Row>> = {
@@ -237,6 +245,11 @@ const rows: Readonly<Record<string, Row>> = {
     }
   },
 
+  "semaphores.list": { who: "viewer" },
+  "leases.take": { who: "a run", request: () => ({ params: { name: unique("semaphore") }, json: { capacity: 1 } }) },
+  "leases.renew": { who: "a run", request: async (_, by) => ({ params: await lease(by), json: {} }) },
+  "leases.release": { who: "a run", request: async (_, by) => ({ params: await lease(by) }) },
+
   "events.list": { who: "viewer" },
 
   "system.health": { who: "everyone" },
@@ -246,7 +259,7 @@ const rows: Readonly<Record<string, Row>> = {
 
 interface CallerOf {
   /** `none`: no valid key. */
-  readonly kind: "none" | "person" | "account key"
+  readonly kind: "none" | "person" | "account key" | "run"
   /** In the workspace. */
   readonly role: Role | undefined
   readonly key: string | undefined
@@ -259,11 +272,14 @@ const callersOf = async (workspace: Http): Promise<Readonly<Record<string, Calle
     ({ kind: "account key", role, key: (await accountKey(workspace, role)).key }) as const
   const revoked = await accountKey(workspace, "admin")
   await workspace.post(`account-api-keys/${revoked.id}/revoke`, undefined, 200)
+  const tokenOf = async (publisher: Http) => (await startRun(publisher)).semaphores.token
   const inactive = await join(workspace, "owner")
   await workspace.post(`members/${inactive.id}/deactivate`, undefined, 200)
   return {
     "no key": { kind: "none", role: undefined, key: undefined },
     "an unknown key": { kind: "none", role: undefined, key: `ctk_${"0".repeat(42)}` },
+    "a run": { kind: "run", role: "member", key: await tokenOf(workspace) },
+    "another workspace's run": { kind: "run", role: undefined, key: await tokenOf(await newDeployment(workspace)) },
     "a revoked key": { kind: "none", role: undefined, key: revoked.key },
     "a person of another workspace": { kind: "person", role: undefined, key: (await join(elsewhere, "owner")).key },
     "an inactive owner": { kind: "person", role: undefined, key: inactive.key },
@@ -285,7 +301,8 @@ const callersOf = async (workspace: Http): Promise<Readonly<Record<string, Calle
 /** What the request of a caller is answered with: `2xx`, or how it is refused. */
 const expected = (who: Who, { kind, role }: CallerOf): string => {
   if (who === "everyone") return "2xx"
-  if (kind === "none") return "401"
+  if (who === "a run") return kind === "run" && role !== undefined ? "2xx" : "401"
+  if (kind === "none" || kind === "run") return "401"
   if (who === "any key") return "2xx"
   if (who === "a person") return kind === "person" ? "2xx" : "403 account_key"
   if (role === undefined) return "404 workspace"
@@ -334,7 +351,9 @@ onEachServer("every endpoint", (test) => {
       for (const [name, { key, kind }] of Object.entries(callers)) {
         for (const body of [{ json: [] }, { body: "{" }]) {
           const answer = await send(workspace.in("none").as(key), endpoint, body)
-          const isTold = kind !== "none" || rows[endpoint.name]?.who === "everyone"
+          const { who } = rows[endpoint.name]!
+          // A run's token is none in a path of another workspace.
+          const isTold = who === "everyone" || (who !== "a run" && kind !== "none" && kind !== "run")
           assert.strictEqual(refusal(answer), isTold ? "400" : "401", name)
         }
       }
@@ -342,8 +361,9 @@ onEachServer("every endpoint", (test) => {
 
     const unknown = isStrict(endpoint) ? "refuses" : "ignores"
     test(`${endpoint.name} takes a body of 1 MiB and ${unknown} what it does not know`, async (owner) => {
-      const { workspace } = await sceneOf(owner)
+      const { callers, workspace: asOwner } = await sceneOf(owner)
       const row = rows[endpoint.name]
+      const workspace = row?.who === "a run" ? asOwner.as(callers["a run"]!.key) : asOwner
       const sized = async (bytes: number) => {
         const { json, params = {} } = (await row?.request?.(workspace, workspace)) ?? {}
         const body = JSON.stringify({ ...(json as object), unknown: { padding: "" } })

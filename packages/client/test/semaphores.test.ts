@@ -1,0 +1,245 @@
+import {
+  Conflict,
+  createClient,
+  createSemaphores,
+  type Lease,
+  LeaseLost,
+  makeSemaphores,
+  type PromiseClient,
+  type StartedTestRun,
+  Unauthorized
+} from "@delivery/client"
+import { Cause, Deferred, Effect, Exit, Fiber } from "effect"
+import { FetchHttpClient } from "effect/http"
+import { setTimeout as sleep } from "node:timers/promises"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { type RunningServer, startServer } from "./support/server.ts"
+
+const leaseMillis = 600
+const main = { slug: "main" }
+
+let server: RunningServer
+let client: PromiseClient
+let count = 0
+const unique = (): string => `semaphore ${++count} / ü`.replace("/", "of")
+
+beforeAll(async () => {
+  server = await startServer({ SEMAPHORE_LEASE_MS: String(leaseMillis) })
+  client = createClient({ baseUrl: server.url, apiKey: server.apiKey })
+  await client.products.create({ params: main, payload: { slug: "shop", name: "Shop", type: "library" } })
+  await client.environments.create({
+    params: main,
+    payload: { slug: "staging", name: "Staging", class: "non-production" }
+  })
+  await client.deployments.create({ params: main, payload: { product: "shop", environment: "staging" } })
+}, 60_000)
+
+afterAll(() => server.stop())
+
+const startRun = (): Promise<StartedTestRun> =>
+  client.testRuns.start({
+    params: main,
+    payload: {
+      product: "shop",
+      environment: "staging",
+      baseUrl: "https://staging.shop.example.com",
+      git: { branch: "main", sha: "9fceb02", dirty: false, subject: "Add the basket" },
+      machine: { hostname: "ci-7", platform: "linux" },
+      selection: { coverage: null, folders: [], caseIds: [] }
+    }
+  })
+
+const finish = (run: StartedTestRun) =>
+  client.testRuns.finish({
+    params: { ...main, run: run.number },
+    payload: { interrupted: false, durationMs: 1, tests: [] }
+  })
+
+const holders = async (name: string) =>
+  (await client.semaphores.list({ params: main })).semaphores.find((semaphore) => semaphore.name === name)?.holders
+
+const until = async (isSo: () => Promise<boolean> | boolean): Promise<void> => {
+  for (let i = 0; !(await isSo()); i++) {
+    if (i > 500) throw new Error("It never came")
+    await sleep(10)
+  }
+}
+
+describe("semaphores as promises", () => {
+  it("runs no more at once than the capacity, and frees the lease whatever becomes of it", async () => {
+    const { withSemaphore } = createSemaphores((await startRun()).semaphores)
+    const name = unique()
+    const slots = new Set<number>()
+    const fences: Array<number> = []
+    const works = Array.from({ length: 7 }, (_, i) =>
+      withSemaphore(name, { capacity: 2, test: `test ${i}` }, async (lease) => {
+        expect(slots.has(lease.slot)).toBe(false)
+        slots.add(lease.slot)
+        fences.push(lease.fence)
+        expect(slots.size).toBeLessThanOrEqual(2)
+        expect((await holders(name))?.find((holder) => holder.lease === lease.lease)?.test).toBe(`test ${i}`)
+        await sleep(20)
+        slots.delete(lease.slot)
+        if (i % 2 === 1) throw new RangeError(`no ${i}`)
+        return i
+      })
+    )
+    const settled = await Promise.allSettled(works)
+    expect(settled.map((one) => (one.status === "fulfilled" ? one.value : (one.reason as Error).message))).toEqual([
+      0,
+      "no 1",
+      2,
+      "no 3",
+      4,
+      "no 5",
+      6
+    ])
+    expect((settled[1] as PromiseRejectedResult).reason).toBeInstanceOf(RangeError)
+    expect(new Set(fences).size).toBe(7)
+    expect(await holders(name)).toEqual([])
+  })
+
+  it("renews for as long as it is used", async () => {
+    const { withSemaphore } = createSemaphores((await startRun()).semaphores)
+    const name = unique()
+    await withSemaphore(name, { capacity: 1 }, async ({ lease }, signal) => {
+      await sleep(leaseMillis * 3)
+      expect((await holders(name))?.map((holder) => holder.lease)).toEqual([lease])
+      expect(signal.aborted).toBe(false)
+    })
+    expect(await holders(name)).toEqual([])
+  })
+
+  it("stops the use of a lease that its run lost", async () => {
+    const run = await startRun()
+    const { withSemaphore } = createSemaphores(run.semaphores)
+    let isStopped = false
+    const lost = withSemaphore(unique(), { capacity: 1 }, async (_, signal) => {
+      await finish(run)
+      await new Promise((resolve) => signal.addEventListener("abort", resolve))
+      isStopped = true
+    })
+    await expect(lost).rejects.toBeInstanceOf(LeaseLost)
+    expect(isStopped).toBe(true)
+    await expect(withSemaphore(unique(), { capacity: 1 }, async () => 1)).rejects.toBeInstanceOf(Unauthorized)
+  })
+
+  it("stops the use of a lease that it cannot renew in time", async () => {
+    const run = await startRun()
+    const name = unique()
+    const { withSemaphore } = createSemaphores({
+      ...run.semaphores,
+      fetch: (input, init) =>
+        String(input).endsWith("/renew") ? Promise.reject(new TypeError("no network")) : fetch(input, init)
+    })
+    const started = performance.now()
+    const lost = withSemaphore(name, { capacity: 1 }, (_, signal) => sleep(60_000, undefined, { signal }))
+    await expect(lost).rejects.toBeInstanceOf(LeaseLost)
+    expect(performance.now() - started).toBeLessThan(leaseMillis * 2.5)
+    await until(async () => (await holders(name))?.length === 0)
+  })
+
+  it("takes one lease though answers are lost", async () => {
+    const run = await startRun()
+    const name = unique()
+    let losses = 2
+    const { withSemaphore } = createSemaphores({
+      ...run.semaphores,
+      fetch: async (input, init) => {
+        const answer = await fetch(input, init)
+        if (losses-- > 0) throw new TypeError("the answer was lost")
+        return answer
+      }
+    })
+    const seen = await withSemaphore(name, { capacity: 3 }, async ({ lease }) => ({ lease, all: await holders(name) }))
+    expect(losses).toBeLessThan(0)
+    expect(seen.all?.map((holder) => holder.lease)).toEqual([seen.lease])
+    expect(await holders(name)).toEqual([])
+  })
+
+  it("gives its place up when it is aborted, or has waited long enough", async () => {
+    const { withSemaphore } = createSemaphores((await startRun()).semaphores)
+    const name = unique()
+    await withSemaphore(name, { capacity: 1 }, async () => {
+      const abort = new AbortController()
+      const aborted = withSemaphore(name, { capacity: 1, signal: abort.signal }, async () => 1)
+      const patient = withSemaphore(name, { capacity: 1, waitMillis: 200 }, async () => 2)
+      const refused = patient.catch((error: unknown) => error)
+      await sleep(100)
+      abort.abort(new Error("enough"))
+      await expect(aborted).rejects.toThrow("enough")
+      expect(await refused).toBeInstanceOf(Conflict)
+      expect(await refused).toMatchObject({ reason: "full", capacity: 1 })
+      await expect(withSemaphore(name, { capacity: 2 }, async () => 3)).rejects.toMatchObject({
+        reason: "capacity_mismatch",
+        holders: [{ run: expect.any(Number) }]
+      })
+    })
+    // Nobody is left in the queue: it is free at once.
+    const started = performance.now()
+    await withSemaphore(name, { capacity: 1 }, async () => undefined)
+    expect(performance.now() - started).toBeLessThan(400)
+  })
+
+  it("lets an aborted use end before others have the lease", async () => {
+    const { withSemaphore } = createSemaphores((await startRun()).semaphores)
+    const name = unique()
+    const abort = new AbortController()
+    let isOver = false
+    const aborted = withSemaphore(name, { capacity: 1, signal: abort.signal }, async (_, signal) => {
+      await new Promise((resolve) => signal.addEventListener("abort", resolve))
+      await sleep(100)
+      isOver = true
+    })
+    await until(async () => (await holders(name))?.length === 1)
+    const next = withSemaphore(name, { capacity: 1 }, async () => expect(isOver).toBe(true))
+    abort.abort(new Error("enough"))
+    await expect(aborted).rejects.toThrow("enough")
+    await next
+  })
+
+  it("refuses an address that is none", () => {
+    expect(() => createSemaphores({ url: "https://delivery.example.com", token: "stk_x" })).toThrow(TypeError)
+  })
+})
+
+describe("semaphores as effects", () => {
+  const run = <A, E>(effect: Effect.Effect<A, E>) => Effect.runPromiseExit(effect)
+
+  it("interrupts what is used when the lease is lost, and frees it when it is interrupted", async () => {
+    const started = await startRun()
+    const semaphores = Effect.runSync(makeSemaphores(started.semaphores).pipe(Effect.provide(FetchHttpClient.layer)))
+    const name = unique()
+    const events: Array<string> = []
+    const using = (lease: Lease) =>
+      Effect.andThen(
+        Effect.sync(() => events.push(lease.name)),
+        Effect.onInterrupt(Effect.never, () => Effect.sync(() => events.push("interrupted")))
+      )
+    const interrupted = await run(
+      Effect.gen(function* () {
+        const began = yield* Deferred.make<void>()
+        const fiber = yield* Effect.forkChild(
+          semaphores.withSemaphore(name, { capacity: 1 }, (lease) =>
+            Effect.andThen(Deferred.succeed(began, undefined), using(lease))
+          )
+        )
+        yield* Deferred.await(began)
+        yield* Fiber.interrupt(fiber)
+      })
+    )
+    expect(Exit.isSuccess(interrupted)).toBe(true)
+    expect(await holders(name)).toEqual([])
+
+    const failed = await run(semaphores.withSemaphore(name, { capacity: 1 }, () => Effect.fail("no" as const)))
+    expect(Exit.isFailure(failed) && Cause.squash(failed.cause)).toBe("no")
+    expect(await holders(name)).toEqual([])
+
+    const lost = run(semaphores.withSemaphore(name, { capacity: 1 }, using))
+    await until(async () => (await holders(name))?.length === 1)
+    await finish(started)
+    const exit = await lost
+    expect(Exit.isFailure(exit) && Cause.squash(exit.cause)).toBeInstanceOf(LeaseLost)
+    expect(events).toEqual([name, "interrupted", name, "interrupted"])
+  })
+})

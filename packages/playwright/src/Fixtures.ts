@@ -1,0 +1,98 @@
+import { createSemaphores, type Lease, type SemaphoreOptions } from "@delivery/client"
+import { test as base } from "@playwright/test"
+import { currentRun } from "./RunVariables.ts"
+
+/** The semaphore that each test of a file or group needs. */
+export interface SemaphoreUse extends Omit<SemaphoreOptions, "test"> {
+  readonly name: string
+}
+
+/** A lease while a test has it; the signal aborts when the lease is lost. */
+export interface HeldLease extends Lease {
+  readonly signal: AbortSignal
+}
+
+/** Options that `test.use` sets. */
+export interface SemaphoreTestOptions {
+  /** The semaphore that the test needs. Default: none. */
+  readonly semaphore: SemaphoreUse | undefined
+}
+
+/** What tests ask for. */
+export interface SemaphoreFixtures {
+  /**
+   * The lease of the test's `semaphore`, held from before the test's hooks until after them. Undefined without a
+   * `semaphore`, and where nothing is published, for there nobody shares.
+   */
+  readonly lease: HeldLease | undefined
+  /**
+   * Runs `use` while it has a lease of the semaphore; the waiting is added to the test's time. Where nothing is
+   * published it just runs, with no lease.
+   */
+  readonly withSemaphore: <A>(
+    name: string,
+    options: Omit<SemaphoreOptions, "test">,
+    use: (lease: HeldLease | undefined) => Promise<A>
+  ) => Promise<A>
+}
+
+/**
+ * Playwright's `test` with leases of semaphores.
+ *
+ * ```ts
+ * import { test } from "@delivery/playwright/fixtures"
+ * test.use({ semaphore: { name: "payment-sandbox", capacity: 2 } })
+ * test("pays by card", async ({ lease, page }) => pay(page, accounts[lease?.slot ?? 1]))
+ * ```
+ *
+ * Waiting for a lease takes nothing of the test's time. A test whose lease is lost fails with `LeaseLost`.
+ */
+export const test = base.extend<SemaphoreTestOptions & SemaphoreFixtures>({
+  semaphore: [undefined, { option: true }],
+
+  lease: [
+    async ({ semaphore }, use, testInfo) => {
+      const run = currentRun()
+      if (semaphore === undefined || run === undefined) return use(undefined)
+      const { name, ...options } = semaphore
+      await createSemaphores(run.semaphores).withSemaphore(
+        name,
+        { ...options, test: titleOf(testInfo.titlePath) },
+        (lease, signal) => use({ ...lease, signal })
+      )
+    },
+    // Its own time, without end: what the test may take begins when it has the lease.
+    { auto: true, timeout: 0 }
+  ],
+
+  // oxlint-disable-next-line eslint/no-empty-pattern -- Playwright wants a pattern, also of no fixture
+  withSemaphore: async ({}, use, testInfo) => {
+    await use(async (name, options, work) => {
+      const run = currentRun()
+      if (run === undefined) return work(undefined)
+      const timeout = testInfo.timeout
+      const started = Date.now()
+      testInfo.setTimeout(0)
+      const begin = () => testInfo.setTimeout(timeout === 0 ? 0 : timeout + Date.now() - started)
+      let isWaiting = true
+      try {
+        return await createSemaphores(run.semaphores).withSemaphore(
+          name,
+          { ...options, test: titleOf(testInfo.titlePath) },
+          (lease, signal) => {
+            isWaiting = false
+            begin()
+            return work({ ...lease, signal })
+          }
+        )
+      } finally {
+        if (isWaiting) begin()
+      }
+    })
+  }
+})
+
+export { expect } from "@playwright/test"
+
+/** What others see of the test: file and titles. */
+const titleOf = (titlePath: ReadonlyArray<string>): string => titlePath.filter(Boolean).join(" › ").slice(0, 1_000)

@@ -1,0 +1,133 @@
+import { createClient, createSemaphores, type PromiseClient } from "@delivery/client"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { type RunningServer, startServer } from "../../client/test/support/server.ts"
+import { configuration, makeProject, type Project, runPlaywright } from "./support/project.ts"
+
+const slug = "main"
+
+let server: RunningServer
+let client: PromiseClient
+let environment: Record<string, string>
+let project: Project | undefined
+
+beforeAll(async () => {
+  server = await startServer()
+  client = createClient({ baseUrl: server.url, apiKey: server.apiKey })
+  const params = { slug }
+  await client.products.create({ params, payload: { slug: "shop", name: "Shop", type: "library" } })
+  await client.environments.create({ params, payload: { slug: "ci", name: "CI", class: "non-production" } })
+  await client.deployments.create({ params, payload: { product: "shop", environment: "ci" } })
+  environment = {
+    DELIVERY_URL: server.url,
+    DELIVERY_API_KEY: server.apiKey,
+    DELIVERY_WORKSPACE: slug,
+    DELIVERY_PRODUCT: "shop",
+    DELIVERY_ENVIRONMENT: "ci"
+  }
+}, 60_000)
+
+afterAll(async () => {
+  await project?.remove()
+  await server.stop()
+})
+
+const suite = `
+import { expect, test } from "@delivery/playwright/fixtures"
+import { writeFileSync } from "node:fs"
+
+test.describe("one at a time", () => {
+  test.describe.configure({ mode: "parallel", timeout: 1_500 })
+  test.use({ semaphore: { name: "account", capacity: 1 } })
+  for (const i of [1, 2, 3]) {
+    test("has the account " + i, async ({ lease }) => {
+      const from = Date.now()
+      await new Promise((resolve) => setTimeout(resolve, 900))
+      expect(lease?.slot).toBe(1)
+      expect(lease?.signal.aborted).toBe(false)
+      writeFileSync("lease-" + i + ".json", JSON.stringify({ ...lease, from, to: Date.now() }))
+    })
+  }
+})
+
+test("waits inside of a test in time of its own", async ({ withSemaphore }) => {
+  test.setTimeout(1_500)
+  const slot = await withSemaphore("device", { capacity: 1 }, async (lease) => {
+    await new Promise((resolve) => setTimeout(resolve, 700))
+    return lease?.slot
+  })
+  expect(slot).toBe(1)
+})
+
+test("needs none", async ({ lease }) => {
+  expect(lease).toBeUndefined()
+})
+`
+
+describe("leases of tests", () => {
+  it("wait in time that is not the test's, and hold for as long as the test runs", async () => {
+    project = await makeProject({
+      "playwright.config.ts": configuration("{}", "workers: 3, fullyParallel: true"),
+      "tests/leases.spec.ts": suite
+    })
+    // Another run holds the device for longer than the test that needs it may take.
+    const other = await client.testRuns.start({
+      params: { slug },
+      payload: {
+        product: "shop",
+        environment: "ci",
+        baseUrl: "https://shop.example.com",
+        git: { branch: "main", sha: "9fceb02", dirty: false, subject: "Add the basket" },
+        machine: { hostname: "ci-7", platform: "linux" },
+        selection: { coverage: null, folders: [], caseIds: [] }
+      }
+    })
+    let free = () => {}
+    const holding = createSemaphores(other.semaphores).withSemaphore(
+      "device",
+      { capacity: 1 },
+      () => new Promise<void>((resolve) => (free = resolve))
+    )
+    const watching = (async () => {
+      const isWaitedFor = async () => (await client.testRuns.list({ params: { slug } })).runs.length > 1
+      while (!(await isWaitedFor())) await new Promise((resolve) => setTimeout(resolve, 50))
+      await new Promise((resolve) => setTimeout(resolve, 4_000))
+      free()
+      await holding
+    })()
+    const outcome = await runPlaywright(project, environment)
+    await watching
+    expect(outcome.output).toContain("5 passed")
+    expect(outcome.exitCode).toBe(0)
+
+    const { readFile } = await import("node:fs/promises")
+    const read = async (i: number) =>
+      JSON.parse(await readFile(`${project!.directory}/lease-${i}.json`, "utf8")) as {
+        readonly from: number
+        readonly to: number
+        readonly test: string
+        readonly name: string
+      }
+    const leases = (await Promise.all([1, 2, 3].map(read))).toSorted((a, b) => a.from - b.from)
+    for (const [i, lease] of leases.entries()) {
+      expect(lease.name).toBe("account")
+      expect(lease.test).toMatch(/^leases\.spec\.ts › one at a time › has the account \d$/)
+      expect(lease.from).toBeGreaterThanOrEqual(leases[i - 1]?.to ?? 0)
+    }
+    const { semaphores } = await client.semaphores.list({ params: { slug } })
+    expect(semaphores.map(({ holders, name }) => [name, holders])).toEqual([
+      ["account", []],
+      ["device", []]
+    ])
+  }, 60_000)
+
+  it("are none where nothing is published", async () => {
+    const outcome = await runPlaywright(
+      project!,
+      {},
+      { args: ["-g", "needs none|inside of a test", "--reporter", "line"] }
+    )
+    expect(outcome.exitCode).toBe(1)
+    expect(outcome.output).toContain("1 passed")
+    expect(outcome.output).toContain("1 failed")
+  }, 60_000)
+})

@@ -1,0 +1,98 @@
+import type { LeaseId } from "@delivery/domain/Ids"
+import { Clock, Context, Effect, Latch, Layer, type Scope } from "effect"
+import { SemaphoresRepo } from "./SemaphoresRepo.ts"
+
+/** The waiting of one call for its place. */
+export interface LeaseWait {
+  /** Waits until the place may no longer wait, at most so many milliseconds. Only what comes after is told again. */
+  readonly changed: (millis: number) => Effect.Effect<void>
+  /** Says in how many milliseconds a slot lapses that the place may get. */
+  readonly lapsesIn: (millis: number) => void
+}
+
+/**
+ * The calls of this server that wait for a lease. They hold no database connection: the storage tells which places no
+ * longer wait, and where that is not heard, or a slot lapses, they are looked up together, each second at the latest.
+ */
+export class LeaseWaits extends Context.Service<
+  LeaseWaits,
+  {
+    /** Waits for a place until the scope closes. Begins before the place is made, so that nothing is missed. */
+    readonly begin: (place: LeaseId) => Effect.Effect<LeaseWait, never, Scope.Scope>
+  }
+>()("@delivery/server/testing/LeaseWaits") {
+  static readonly layer = Layer.effect(
+    LeaseWaits,
+    Effect.gen(function* () {
+      const repo = yield* SemaphoresRepo
+      const waits = new Map<LeaseId, Set<Latch.Latch>>()
+      const wake = (place: LeaseId) => waits.get(place)?.forEach((latch) => latch.openUnsafe())
+
+      yield* repo
+        .listen(wake, () => {
+          for (const place of waits.keys()) wake(place)
+        })
+        .pipe(Effect.forkScoped)
+
+      const check = yield* Latch.make(false)
+      let checkAt = Number.POSITIVE_INFINITY
+      const checkBy = (millis: number) => {
+        if (millis >= checkAt) return
+        checkAt = millis
+        check.openUnsafe()
+      }
+      yield* Effect.gen(function* () {
+        while (true) {
+          const now = yield* Clock.currentTimeMillis
+          if (checkAt > now) {
+            check.closeUnsafe()
+            yield* checkAt === Number.POSITIVE_INFINITY ? check.await : Effect.timeoutOption(check.await, checkAt - now)
+            continue
+          }
+          checkAt = Number.POSITIVE_INFINITY
+          if (waits.size === 0) continue
+          const { changed, lapsesInMillis } = yield* repo.settle([...waits.keys()]).pipe(
+            Effect.catchCause((cause) =>
+              Effect.as(Effect.logWarning("The queues of semaphores could not be looked up.", cause), {
+                changed: [],
+                lapsesInMillis: undefined
+              })
+            )
+          )
+          for (const place of changed) wake(place)
+          checkBy((yield* Clock.currentTimeMillis) + Math.min(longestMillis, lapsesInMillis ?? longestMillis))
+        }
+      }).pipe(Effect.forkScoped)
+
+      return LeaseWaits.of({
+        begin: Effect.fnUntraced(function* (place: LeaseId) {
+          const clock = yield* Clock.Clock
+          const latch = Latch.makeUnsafe(false)
+          yield* Effect.acquireRelease(
+            Effect.sync(() => {
+              const latches = waits.get(place) ?? new Set()
+              waits.set(place, latches.add(latch))
+            }),
+            () =>
+              Effect.sync(() => {
+                const latches = waits.get(place)
+                latches?.delete(latch)
+                if (latches?.size === 0) waits.delete(place)
+              })
+          )
+          return {
+            changed: (millis: number) =>
+              Effect.andThen(
+                Effect.timeoutOption(latch.await, millis),
+                Effect.sync(() => void latch.closeUnsafe())
+              ),
+            lapsesIn: (millis: number) => checkBy(clock.currentTimeMillisUnsafe() + Math.min(longestMillis, millis))
+          }
+        })
+      })
+    })
+  )
+}
+
+/** Milliseconds after which places are looked up though nothing was heard. */
+const longestMillis = 1_000

@@ -1,0 +1,156 @@
+import { Conflict, Forbidden, NotFound } from "@delivery/domain/Errors"
+import type { Caller } from "@delivery/domain/identity/Authorization"
+import type { LeaseId } from "@delivery/domain/Ids"
+import { byName } from "@delivery/domain/Order"
+import { RunCaller } from "@delivery/domain/testing/RunAuthorization"
+import type { Lease, QueuedLease, RenewLease, SemaphoreList, TakeLease } from "@delivery/domain/testing/Semaphore"
+import { isId } from "@delivery/domain/Text"
+import { Clock, Context, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Settings } from "../Config.ts"
+import { nextId } from "../crypto/NextId.ts"
+import { anyRole } from "../identity/Access.ts"
+import { type LeaseWait, LeaseWaits } from "./LeaseWaits.ts"
+import { type NotOne, type Queued, type Refused, SemaphoresRepo, type Taken } from "./SemaphoresRepo.ts"
+
+/** What a call that takes a lease gets: a lease, new or as before, or a place in the queue. */
+export type LeaseAnswer =
+  | { readonly kind: "new" | "again"; readonly lease: Lease }
+  | { readonly kind: "queued"; readonly place: QueuedLease }
+
+/** Semaphores and their leases (service document, Semaphores; contract, section 7). */
+export class Semaphores extends Context.Service<
+  Semaphores,
+  {
+    readonly list: Effect.Effect<SemaphoreList, NotFound, Caller>
+    /** `Conflict`: `full`, `capacity_mismatch` or `run_not_running`. */
+    readonly take: (name: string, wish: TakeLease) => Effect.Effect<LeaseAnswer, Conflict, RunCaller>
+    readonly renew: (
+      name: string,
+      lease: string,
+      wish: RenewLease
+    ) => Effect.Effect<Lease, NotFound | Forbidden, RunCaller>
+    readonly release: (name: string, lease: string) => Effect.Effect<void, NotFound | Forbidden, RunCaller>
+  }
+>()("@delivery/server/testing/Semaphores") {
+  static readonly layer = Layer.effect(
+    Semaphores,
+    Effect.gen(function* () {
+      const random = yield* SecureRandom.SecureRandom
+      const { semaphoreLeaseMillis } = yield* Settings
+      const repo = yield* SemaphoresRepo
+      const waits = yield* LeaseWaits
+
+      /** Waits until the place becomes a lease, ends, or the time of the call is up. */
+      const wait = Effect.fnUntraced(function* (waiting: LeaseWait, first: Queued, until: number) {
+        let taken: Taken = first
+        while (taken._tag === "Queued") {
+          if (taken.lapsesInMillis !== undefined) waiting.lapsesIn(taken.lapsesInMillis)
+          yield* waiting.changed(Math.max(0, until - (yield* Clock.currentTimeMillis)))
+          const isLast = until <= (yield* Clock.currentTimeMillis)
+          taken = yield* repo.look(first.place.lease, isLast)
+          if (isLast) break
+        }
+        return taken
+      })
+
+      /** Waits for a place that an earlier call has made: it may have become a lease while nobody here waited. */
+      const waitAgain = Effect.fnUntraced(function* (first: Queued, until: number) {
+        const waiting = yield* waits.begin(first.place.lease)
+        const now = yield* repo.look(first.place.lease, false)
+        return now._tag === "Queued" ? yield* wait(waiting, now, until) : now
+      })
+
+      return Semaphores.of({
+        list: Effect.gen(function* () {
+          const { workspace } = yield* anyRole
+          const semaphores = yield* repo.list(workspace.id)
+          return { semaphores: semaphores.toSorted((a, b) => byName({ ...a, id: a.name }, { ...b, id: b.name })) }
+        }).pipe(Effect.withSpan("Semaphores.list")),
+
+        take: Effect.fnUntraced(
+          function* (name: string, wish: TakeLease) {
+            const owner = yield* RunCaller
+            const id = yield* nextId<LeaseId>()
+            const waitMillis = wish.waitMs ?? 0
+            const started = yield* Clock.currentTimeMillis
+            // Begun before the place is made: it may be granted before the answer of its making is here.
+            const waiting = waitMillis > 0 ? yield* waits.begin(id) : undefined
+            const wishes = repo.take(owner, {
+              id,
+              name,
+              capacity: wish.capacity,
+              requestId: wish.requestId ?? null,
+              test: wish.test ?? null,
+              ttlMillis: wish.ttlMs ?? semaphoreLeaseMillis,
+              waitMillis
+            })
+            const until = started + waitMillis
+            // A call that goes away leaves its place, once it has one.
+            const taken = yield* Effect.uninterruptibleMask((restore) =>
+              Effect.flatMap(wishes, (taken) => {
+                if (taken._tag !== "Queued" || waiting === undefined) return Effect.succeed(taken)
+                const waited = taken.place.lease === id ? wait(waiting, taken, until) : waitAgain(taken, until)
+                return Effect.onInterrupt(restore(waited), () => repo.leave(taken.place.lease, taken.polls))
+              })
+            )
+            return yield* answer(taken)
+          },
+          Effect.scoped,
+          Effect.provideService(SecureRandom.SecureRandom, random)
+        ),
+
+        renew: Effect.fnUntraced(function* (name: string, lease: string, wish: RenewLease) {
+          const owner = yield* RunCaller
+          const renewed = yield* repo.renew(owner, name, yield* leaseId(lease), wish.ttlMs)
+          return renewed._tag === "Held" ? renewed.lease : yield* refusal(renewed)
+        }),
+
+        release: Effect.fnUntraced(function* (name: string, lease: string) {
+          const owner = yield* RunCaller
+          const released = yield* repo.release(owner, name, yield* leaseId(lease))
+          if (released._tag !== "Released") return yield* refusal(released)
+        })
+      })
+    })
+  )
+}
+
+/** A queue moves on before its leases lapse: who waits outside of it should not ask later than this. */
+const longestRetryMillis = 5_000
+
+const leaseId = (text: string): Effect.Effect<LeaseId, NotFound> =>
+  isId(text) ? Effect.succeed(text as LeaseId) : Effect.fail(NotFound.of("lease"))
+
+const refusal = ({ _tag }: NotOne): Effect.Effect<never, NotFound | Forbidden> =>
+  _tag === "Unknown"
+    ? Effect.fail(NotFound.of("lease"))
+    : Effect.fail(new Forbidden({ message: "Another run or retry holds the lease." }))
+
+const answer = (taken: Taken): Effect.Effect<LeaseAnswer, Conflict> => {
+  switch (taken._tag) {
+    case "Held":
+      return Effect.succeed({ kind: taken.isNew ? "new" : "again", lease: taken.lease })
+    case "Queued":
+      return Effect.succeed({ kind: "queued", place: taken.place })
+    case "Full": {
+      const message =
+        taken.capacity === 1
+          ? "The semaphore is held or waited for."
+          : `All ${taken.capacity} leases of the semaphore are held or waited for.`
+      return Effect.fail(new Conflict({ message, reason: "full", ...extras(taken) }))
+    }
+    case "CapacityMismatch": {
+      const message = `The semaphore is used with a capacity of ${taken.capacity}.`
+      return Effect.fail(new Conflict({ message, reason: "capacity_mismatch", ...extras(taken) }))
+    }
+    case "RunNotRunning":
+      return Effect.fail(new Conflict({ message: "The run is no longer running.", reason: "run_not_running" }))
+  }
+}
+
+const extras = ({ capacity, holders, lapsesInMillis }: Refused) => ({
+  capacity,
+  holders,
+  retryAfterMs: Math.min(longestRetryMillis, lapsesInMillis ?? longestRetryMillis)
+})

@@ -1,0 +1,59 @@
+import { assert, describe, it } from "vitest"
+import { judge, type Wish } from "./SemaphoreHistory.ts"
+
+/** A lease of one slot from `from` to `to`, asked for at `askedAt`. */
+const lease = (from: number, to: number, fence: number, fields: Partial<Wish> = {}): Wish => ({
+  semaphore: "s",
+  capacity: 2,
+  client: fence,
+  askedAt: from,
+  grantedAt: from,
+  slot: 1,
+  fence,
+  heldUntil: to,
+  freeAt: to,
+  deadMillis: 0,
+  ...fields
+})
+
+const violations = (...history: ReadonlyArray<Wish>): ReadonlyArray<string> => judge(history).violations
+
+describe("the checker of histories", () => {
+  it("finds nothing wrong where nothing is", () => {
+    assert.deepStrictEqual(violations(lease(0, 10, 1), lease(0, 20, 2, { slot: 2 }), lease(10, 20, 3)), [])
+  })
+
+  it("finds slots held twice, too many holders and slots that there are not", () => {
+    assert.deepStrictEqual(violations(lease(0, 10, 1), lease(9, 12, 2)), ["s: slot 1 is held twice at 9"])
+    assert.include(
+      violations(lease(0, 10, 1), lease(0, 10, 2, { slot: 2 }), lease(5, 6, 3, { slot: 3 })),
+      "s: 3 of 2 hold at 5"
+    )
+    assert.deepStrictEqual(violations(lease(0, 1, 1, { slot: 3 })), ["s: slot 3 of 2"])
+  })
+
+  it("finds fences that come twice or fall", () => {
+    assert.deepStrictEqual(violations(lease(0, 1, 1), lease(0, 1, 1, { slot: 2 })), ["s: a fence was given twice"])
+    assert.deepStrictEqual(violations(lease(0, 1, 2), lease(1, 2, 1)), ["s: fence 1 of slot 1 came after fence 2"])
+  })
+
+  it("finds who was never served", () => {
+    const waiting: Wish = { semaphore: "s", capacity: 2, client: 9, askedAt: 5, deadMillis: 0 }
+    assert.deepStrictEqual(violations(waiting), ["s: client 9 waited since 5 and was never served"])
+    assert.deepStrictEqual(violations({ ...waiting, diedAt: 6 }), [])
+  })
+
+  it("tells the longest wait from that of a fair queue", () => {
+    const one = { capacity: 1 }
+    const passedOver = judge([
+      lease(0, 10, 1, one),
+      lease(20, 30, 3, { ...one, askedAt: 1 }),
+      lease(10, 20, 2, { ...one, askedAt: 2 })
+    ])
+    assert.deepInclude(passedOver, { violations: [], grants: 3 })
+    assert.deepStrictEqual(passedOver.waits.get("s"), { longest: 19, longestFair: 18 })
+    const dead: Wish = { semaphore: "s", capacity: 1, client: 9, askedAt: 1, diedAt: 2, deadMillis: 30 }
+    const afterDead = judge([lease(0, 10, 1, one), dead, lease(40, 41, 2, { ...one, askedAt: 3 })])
+    assert.deepStrictEqual(afterDead.waits.get("s"), { longest: 37, longestFair: 37 })
+  })
+})

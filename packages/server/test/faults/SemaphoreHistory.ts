@@ -1,0 +1,107 @@
+/**
+ * What clients of semaphores saw, and what must hold of it. Times are milliseconds of one clock, which clients and
+ * database share. The checker believes nothing but this record.
+ */
+
+/** One wish for a lease, from the first call to its end. */
+export interface Wish {
+  readonly semaphore: string
+  readonly capacity: number
+  readonly client: number
+  readonly askedAt: number
+  /** When the answer with the lease had come. */
+  grantedAt?: number
+  slot?: number
+  fence?: number
+  /** Until when there surely was a lease: its release was asked for, or it lapsed after its holder had died. */
+  heldUntil?: number
+  /** When there surely was none any more: the release was answered, or the lease had lapsed. */
+  freeAt?: number
+  /** When the client died before it had a lease. */
+  diedAt?: number
+  /** How long a place whose client is dead keeps its slot from others once it is granted. */
+  readonly deadMillis: number
+}
+
+export interface Verdict {
+  readonly violations: ReadonlyArray<string>
+  readonly grants: number
+  /** The most that held at once, by semaphore. */
+  readonly mostHolders: ReadonlyMap<string, number>
+  /** By semaphore, the longest wait, and what it were if each slot went to the first in the queue as soon as it is free. */
+  readonly waits: ReadonlyMap<string, { readonly longest: number; readonly longestFair: number }>
+}
+
+/** Plays a queue that is perfectly fair and takes no time: the same arrivals, which hold as long as they held. */
+const longestFairWait = (wishes: ReadonlyArray<Wish>, capacity: number): number => {
+  const freeAt = Array.from({ length: capacity }, () => Number.NEGATIVE_INFINITY)
+  let longest = 0
+  for (const wish of wishes.toSorted((a, b) => a.askedAt - b.askedAt)) {
+    const slot = freeAt.indexOf(Math.min(...freeAt))
+    const start = Math.max(wish.askedAt, freeAt[slot]!)
+    if (wish.grantedAt === undefined) {
+      // Dead before its turn: its place has gone, or it takes the slot and leaves it unused.
+      if (start < wish.diedAt! + wish.deadMillis) freeAt[slot] = start + wish.deadMillis
+      continue
+    }
+    longest = Math.max(longest, start - wish.askedAt)
+    freeAt[slot] = start + (wish.freeAt! - wish.grantedAt)
+  }
+  return longest
+}
+
+/** What the history shows, and what of it must not be. */
+export const judge = (history: ReadonlyArray<Wish>): Verdict => {
+  const violations: Array<string> = []
+  const mostHolders = new Map<string, number>()
+  let grants = 0
+  const waits = new Map<string, { readonly longest: number; readonly longestFair: number }>()
+  for (const [name, wishes] of Map.groupBy(history, (wish) => wish.semaphore)) {
+    const capacity = wishes[0]!.capacity
+    const leases = wishes.filter((wish) => wish.grantedAt !== undefined)
+    grants += leases.length
+
+    // Where two moments are one, an end comes before a beginning.
+    const moments = leases
+      .flatMap((lease) => [
+        { at: lease.grantedAt!, isEnd: false, lease },
+        { at: Math.max(lease.grantedAt!, lease.heldUntil!), isEnd: true, lease }
+      ])
+      .toSorted((a, b) => a.at - b.at || Number(b.isEnd) - Number(a.isEnd))
+    const holders = new Set<Wish>()
+    for (const { at, isEnd, lease } of moments) {
+      if (isEnd) {
+        holders.delete(lease)
+        continue
+      }
+      for (const other of holders) {
+        if (other.slot === lease.slot) violations.push(`${name}: slot ${lease.slot} is held twice at ${at}`)
+      }
+      holders.add(lease)
+      mostHolders.set(name, Math.max(holders.size, mostHolders.get(name) ?? 0))
+      if (holders.size > capacity) violations.push(`${name}: ${holders.size} of ${capacity} hold at ${at}`)
+    }
+
+    if (new Set(leases.map((lease) => lease.fence)).size < leases.length) {
+      violations.push(`${name}: a fence was given twice`)
+    }
+    for (const [slot, ofSlot] of Map.groupBy(leases, (lease) => lease.slot!)) {
+      if (slot < 1 || slot > capacity) violations.push(`${name}: slot ${slot} of ${capacity}`)
+      const inOrder = ofSlot.toSorted((a, b) => a.grantedAt! - b.grantedAt!)
+      for (const [i, lease] of inOrder.entries()) {
+        const before = inOrder[i - 1]
+        if (before !== undefined && before.fence! > lease.fence!) {
+          violations.push(`${name}: fence ${lease.fence} of slot ${slot} came after fence ${before.fence}`)
+        }
+      }
+    }
+    const longest = Math.max(0, ...leases.map((lease) => lease.grantedAt! - lease.askedAt))
+    waits.set(name, { longest, longestFair: longestFairWait(wishes, capacity) })
+  }
+  for (const wish of history) {
+    if (wish.grantedAt === undefined && wish.diedAt === undefined) {
+      violations.push(`${wish.semaphore}: client ${wish.client} waited since ${wish.askedAt} and was never served`)
+    }
+  }
+  return { violations, grants, mostHolders, waits }
+}

@@ -1,0 +1,237 @@
+import type { Lease, SemaphoreList } from "@delivery/domain/testing/Semaphore"
+import type { StartedTestRun } from "@delivery/domain/testing/TestRun"
+import { Effect } from "effect"
+import { randomUUID } from "node:crypto"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { afterAll, assert, describe, it } from "vitest"
+import { makeDatabase } from "../support/Databases.ts"
+import { http, runOf } from "../support/Http.ts"
+import { type ServerProcess, startServer } from "../support/ServerProcess.ts"
+import { judge, type Wish } from "./SemaphoreHistory.ts"
+
+/**
+ * Two servers on one PostgreSQL, one of them killed again and again, and clients that die: the history that the
+ * clients recorded shows that no semaphore was held beyond its capacity and nobody was forgotten.
+ * `SOAK_SECONDS=60` is the long run (docs/operations.md).
+ */
+
+const seconds = Number(process.env["SOAK_SECONDS"] ?? 12)
+/** In the long run some clients die whose places are kept for 30 s. */
+const isLong = seconds >= 60
+const clientCount = 64
+const leaseMillis = 1_500
+const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
+
+const random = (from: number, to: number): number => from + Math.random() * (to - from)
+
+class Fleet {
+  readonly #settings: Record<string, string>
+  servers: Array<ServerProcess> = []
+  kills = 0
+
+  constructor(settings: Record<string, string>) {
+    this.#settings = settings
+  }
+
+  async start(): Promise<void> {
+    this.servers = [await startServer(this.#settings)]
+    this.servers.push(await startServer(this.#settings))
+  }
+
+  /** Another one than before, after a failure. */
+  any(but?: ServerProcess): ServerProcess {
+    const [first, second] = this.servers
+    if (but === first) return second!
+    if (but === second) return first!
+    return Math.random() < 0.5 ? first! : second!
+  }
+
+  /** Kills one server, and starts another in its place on the same port. */
+  async killOne(): Promise<void> {
+    const index = Math.random() < 0.5 ? 0 : 1
+    const victim = this.servers[index]!
+    await victim.end("SIGKILL")
+    this.kills++
+    this.servers[index] = await startServer({ ...this.#settings, PORT: new URL(victim.baseUrl).port })
+  }
+
+  async end(): Promise<void> {
+    for (const server of this.servers) await server.end()
+  }
+}
+
+interface Call {
+  readonly status: number
+  readonly body: unknown
+}
+
+/** Calls one of the servers, through all failures of theirs. Fails only when it is aborted. */
+const call = async (
+  fleet: Fleet,
+  token: string,
+  method: string,
+  path: string,
+  body: unknown,
+  signal: AbortSignal
+): Promise<Call> => {
+  for (let server = fleet.any(); ; server = fleet.any(server)) {
+    signal.throwIfAborted()
+    try {
+      const response = await fetch(`${server.baseUrl}/v1/workspaces/main${path}`, {
+        method,
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal
+      })
+      const text = await response.text()
+      if (response.status < 500) return { status: response.status, body: text === "" ? undefined : JSON.parse(text) }
+    } catch (error) {
+      if (signal.aborted) throw error
+    }
+    await sleep(20)
+  }
+}
+
+/** One wish: waits for a lease, uses it and gives it back, or dies on the way. */
+const pursue = async (fleet: Fleet, token: string, client: number): Promise<Wish> => {
+  const isPool = Math.random() < 0.5
+  const semaphore = isPool ? "pool" : `single-${Math.floor(random(0, 100))}`
+  const capacity = isPool ? 3 : 1
+  const path = `/semaphores/${semaphore}/leases`
+  const death = Math.random()
+  const diesWaiting = death < 0.01
+  const diesHolding = death > 0.995
+  // A place without a requestId goes with its connection; another is kept for whoever asks for it again.
+  const isNamed = !diesWaiting || (isLong && !isPool && Math.random() < 0.2)
+  const wish: Wish = { semaphore, capacity, client, askedAt: Date.now(), deadMillis: isNamed ? 30_000 : 0 }
+  const life = new AbortController()
+  if (diesWaiting) setTimeout(() => life.abort(), random(0, 300)).unref()
+
+  const request = isNamed ? { requestId: randomUUID() } : {}
+  let lease: Lease | undefined
+  try {
+    while (lease === undefined) {
+      const waitMs = Math.floor(random(0, 3_000))
+      const { body, status } = await call(fleet, token, "POST", path, { capacity, waitMs, ...request }, life.signal)
+      if (status === 200 || status === 201) lease = body as Lease
+      else if (status === 409 && !isNamed) await sleep(10)
+      else assert.strictEqual(status, 202, JSON.stringify(body))
+    }
+  } catch (error) {
+    if (!life.signal.aborted) throw error
+    wish.diedAt = Date.now()
+    return wish
+  }
+  wish.grantedAt = Date.now()
+  wish.slot = lease.slot
+  wish.fence = lease.fence
+  const lapsesAt = Date.parse(lease.expiresAt)
+  if (diesWaiting || diesHolding) {
+    wish.heldUntil = lapsesAt
+    wish.freeAt = lapsesAt
+    return wish
+  }
+  await sleep(random(10, 90))
+  wish.heldUntil = Math.min(Date.now(), lapsesAt)
+  const { status } = await call(
+    fleet,
+    token,
+    "DELETE",
+    `${path}/${lease.lease}`,
+    undefined,
+    new AbortController().signal
+  )
+  assert.strictEqual(status, 204)
+  wish.freeAt = Math.min(Date.now(), Math.max(lapsesAt, wish.heldUntil))
+  return wish
+}
+
+describe("semaphores under kill -9", () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "delivery-semaphores-"))
+  let fleet: Fleet | undefined
+  let drop = () => {}
+  afterAll(async () => {
+    await fleet?.end()
+    drop()
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+
+  it(
+    "are never held beyond their capacity, and serve everybody in turn",
+    async () => {
+      const url = await new Promise<string>((resolve, reject) => {
+        const held = Effect.flatMap(makeDatabase, ({ url }) =>
+          Effect.callback<void>((resume) => {
+            drop = () => resume(Effect.void)
+            resolve(url)
+          })
+        )
+        Effect.runPromise(Effect.scoped(held)).catch(reject)
+      })
+      fleet = new Fleet({
+        DATABASE_URL: url,
+        VAULT_KEYS: `k1:${Buffer.alloc(32, 1).toString("base64")}`,
+        DATA_DIR: dataDir,
+        BOOTSTRAP_API_KEY: apiKey,
+        SEMAPHORE_LEASE_MS: String(leaseMillis),
+        LOG_LEVEL: "error"
+      })
+      await fleet.start()
+      const owner = http(fleet.servers[0]!.baseUrl, apiKey, "main")
+      await owner.post("products", { slug: "shop", name: "Shop", type: "website" })
+      await owner.post("environments", { slug: "staging", name: "Staging", class: "non-production" })
+      await owner.post("deployments", { product: "shop", environment: "staging", baseUrl: "https://shop.example" })
+      const runs = await Promise.all(Array.from({ length: 4 }, () => owner.post<StartedTestRun>("test-runs", runOf())))
+      const tokens = runs.map((run) => run.semaphores.token)
+
+      const history: Array<Wish> = []
+      const end = Date.now() + seconds * 1_000
+      const running = fleet
+      const clients = Array.from({ length: clientCount }, async (_, client) => {
+        while (Date.now() < end) {
+          history.push(await pursue(running, tokens[client % tokens.length]!, client))
+          await sleep(random(0, 20))
+        }
+      })
+      const killing = (async () => {
+        while (Date.now() < end - 2_000) {
+          await sleep(random(500, 2_000))
+          await running.killOne()
+        }
+      })()
+      await Promise.all([...clients, killing])
+
+      const verdict = judge(history)
+      const died = history.filter((wish) => wish.diedAt !== undefined || wish.freeAt === wish.heldUntil).length
+      const waits = [...verdict.waits.values()]
+      const pool = verdict.waits.get("pool")!
+      const singles = waits.filter((wait) => wait !== pool).toSorted((a, b) => b.longest - a.longest)[0]!
+      const shown = (wait: typeof pool) =>
+        `${Math.round(wait.longest)} ms (${(wait.longest / wait.longestFair).toFixed(2)} of a fair queue's)`
+      console.log(
+        `${seconds} s, ${clientCount} clients: ${verdict.grants} leases, ${fleet.kills} kills, ${died} deaths; ` +
+          `most holders of the pool: ${verdict.mostHolders.get("pool")} of 3; ` +
+          `longest wait for the pool ${shown(pool)}, for one of the others ${shown(singles)}; ` +
+          `violations: ${verdict.violations.length}`
+      )
+      assert.deepStrictEqual(verdict.violations.slice(0, 10), [])
+      assert.isAbove(verdict.grants, clientCount)
+      assert.isAbove(fleet.kills, 0)
+      assert.strictEqual(verdict.mostHolders.get("pool"), 3)
+      // A killed server's clients find the other one, and a busy machine stalls, which counts where nobody waits long.
+      for (const { longest, longestFair } of waits) assert.isBelow(longest, 2 * longestFair + 5_000)
+
+      // What the dead held lapses, and nothing else is left.
+      const reader = http(fleet.servers[0]!.baseUrl, apiKey, "main")
+      const left = async () =>
+        (await reader.get<SemaphoreList>("semaphores")).semaphores.flatMap((semaphore) => semaphore.holders)
+      const lapsed = Date.now() + leaseMillis + (isLong ? 61_000 : 1_000)
+      while ((await left()).length > 0 && Date.now() < lapsed) await sleep(100)
+      assert.deepStrictEqual(await left(), [])
+    },
+    (seconds + 150) * 1_000
+  )
+})

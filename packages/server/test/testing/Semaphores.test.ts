@@ -1,0 +1,121 @@
+import { RunCaller } from "@delivery/domain/testing/RunAuthorization"
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { Context, Effect, Fiber, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { layerSqlStorage } from "../../src/App.ts"
+import { Settings } from "../../src/Config.ts"
+import { LeaseWaits } from "../../src/testing/LeaseWaits.ts"
+import { type LeaseAnswer, Semaphores } from "../../src/testing/Semaphores.ts"
+import { SemaphoresRepo } from "../../src/testing/SemaphoresRepo.ts"
+import { layerPostgres } from "../support/Databases.ts"
+import { unique } from "../identity/Scene.ts"
+import { makeDeployed } from "./Scene.ts"
+import { startRun, Time } from "./SemaphoreStorages.ts"
+
+/** Calls that wait at one server for what happens at another, over one PostgreSQL. */
+
+const layerServices = Semaphores.layer.pipe(
+  Layer.provideMerge(LeaseWaits.layer),
+  Layer.provide(SecureRandom.layerWebCrypto),
+  Layer.provide(Settings.layer({}))
+)
+
+/** A server of its own: its services and its LISTEN connection, over the database that all share. */
+const makeServer = Effect.map(
+  Effect.flatMap(PgClient.PgClient, (sql) =>
+    Layer.build(
+      Layer.fresh(layerServices.pipe(Layer.provide(Layer.fresh(SemaphoresRepo.layerSql)))).pipe(
+        Layer.provide(Layer.succeed(PgClient.PgClient, sql))
+      )
+    )
+  ),
+  (context) => Context.get(context, Semaphores)
+)
+
+const layerTime = Layer.succeed(Time, { pass: () => Effect.die("not here"), now: Effect.sync(() => Date.now()) })
+
+const leaseOf = (answer: LeaseAnswer) => {
+  if (answer.kind === "queued") throw new Error("It is queued")
+  return answer.lease
+}
+
+layer(Layer.mergeAll(layerSqlStorage, layerTime).pipe(Layer.provideMerge(layerPostgres)), {
+  excludeTestServices: true
+})("Semaphores of two servers", (it) => {
+  /** Two servers, a run, and a semaphore that is held. */
+  const prepare = Effect.gen(function* () {
+    const [one, two] = [yield* makeServer, yield* makeServer]
+    const run = yield* startRun(yield* makeDeployed())
+    const name = unique("semaphore")
+    const as = Effect.provideService(RunCaller, run)
+    const take = (server: typeof one, waitMs: number) =>
+      as(server.take(name, { capacity: 1, waitMs, requestId: unique("r") }))
+    const held = leaseOf(yield* take(one, 0))
+    const release = (lease: string) => as(one.release(name, lease))
+    return { two, take, held, release, name }
+  })
+
+  /** How many sessions of the database listen. */
+  const listeners = Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    return yield* sql<{ readonly pid: number }>`select pid from pg_stat_activity
+        where datname = current_database() and query ilike 'listen %'`
+  })
+
+  const listening = Effect.fnUntraced(function* (count: number) {
+    for (let i = 0; (yield* listeners).length !== count; i++) {
+      assert.isBelow(i, 500, `${count} servers listen`)
+      yield* Effect.sleep(20)
+    }
+  })
+
+  it.effect("hands what one server frees to who waits at another", () =>
+    Effect.gen(function* () {
+      const { held, release, take, two } = yield* prepare
+      const waiting = yield* Effect.forkChild(take(two, 20_000))
+      yield* Effect.sleep(300)
+      const started = performance.now()
+      yield* release(held.lease)
+      const next = leaseOf(yield* Fiber.join(waiting))
+      assert.isAbove(next.fence, held.fence)
+      // Told, not found at the next look-up. The figure is measured by the benchmark.
+      assert.isBelow(performance.now() - started, 900)
+    })
+  )
+
+  it.effect("survives the loss of the connections that listen", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const { held, release, take, two } = yield* prepare
+      const waiting = yield* Effect.forkChild(take(two, 20_000))
+      const later = yield* Effect.forkChild(Effect.delay(take(two, 20_000), 100))
+      yield* Effect.sleep(300)
+      yield* listening(2)
+      const before = yield* listeners
+      for (const { pid } of before) yield* sql`select pg_terminate_backend(${pid}::integer)`
+      // Freed while nobody hears it.
+      yield* release(held.lease)
+      const next = leaseOf(yield* Fiber.join(waiting))
+      yield* listening(2)
+      const pids = new Set((yield* listeners).map(({ pid }) => pid))
+      assert.isTrue(before.every(({ pid }) => !pids.has(pid)))
+      yield* release(next.lease)
+      assert.isAbove(leaseOf(yield* Fiber.join(later)).fence, next.fence)
+    })
+  )
+
+  it.effect("finds what it was not told", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const { held, take, two, name } = yield* prepare
+      const waiting = yield* Effect.forkChild(take(two, 20_000))
+      yield* Effect.sleep(300)
+      // The lease ends without a word.
+      yield* sql`update semaphore_leases set expires_at = clock_timestamp() where id = ${held.lease}`
+      const next = leaseOf(yield* Fiber.join(waiting))
+      assert.strictEqual(next.name, name)
+      assert.strictEqual(next.slot, 1)
+    })
+  )
+})
