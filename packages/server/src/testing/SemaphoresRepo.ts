@@ -404,8 +404,10 @@ const shared = Effect.fnUntraced(function* <E>(effect: Effect.Effect<void, E>) {
   }).pipe(Effect.forkScoped)
   return () =>
     Effect.suspend(() => {
+      // Opening may begin the next one at once, which replaces it.
+      const waiting = next
       asked.openUnsafe()
-      return Deferred.await(next)
+      return Deferred.await(waiting)
     })
 })
 
