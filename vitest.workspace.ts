@@ -21,12 +21,13 @@ export default defineConfig({
         extends: true,
         test: {
           ...project("server"),
-          globalSetup: existsSync(serverSetup) ? [serverSetup] : [],
-          testTimeout: 60_000,
-          hookTimeout: 60_000
+          globalSetup: existsSync(serverSetup) ? [serverSetup] : []
         }
       }
     ],
+    // Many tests start servers and databases, on machines that may be busy.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     // A process runs many files: loading Effect anew for each costs more than the tests. Files share modules, so they
     // may not leave changes in them, in process.env or in globals.
     isolate: false,
