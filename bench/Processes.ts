@@ -34,7 +34,11 @@ export const start = async (
   })
   const exited = once(child, "exit")
   const baseUrl = `http://127.0.0.1:${port}`
-  const answers = () => fetch(`${baseUrl}/ready`).then((response) => response.status < 500, () => false)
+  const answers = () =>
+    fetch(`${baseUrl}/ready`).then(
+      (response) => response.status < 500,
+      () => false
+    )
   for (let i = 0; !(await answers()); i++) {
     if (child.exitCode !== null || i > 400) throw new Error(`${script} did not start.`)
     await new Promise((resolve) => setTimeout(resolve, 50))

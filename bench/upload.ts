@@ -17,13 +17,18 @@ const chunk = Buffer.alloc(64 * 1024, "delivery ")
 const put = (url: string, headers: Record<string, string>): Promise<number> =>
   new Promise((resolve, reject) => {
     const started = performance.now()
-    const outgoing = request(url, { method: "PUT", headers: { ...headers, "content-length": String(bytes) } }, (response) => {
-      response.resume()
-      response.once("end", () =>
-        response.statusCode! < 300
-          ? resolve((performance.now() - started) / 1000)
-          : reject(new Error(`${url} answered ${response.statusCode}`)))
-    })
+    const outgoing = request(
+      url,
+      { method: "PUT", headers: { ...headers, "content-length": String(bytes) } },
+      (response) => {
+        response.resume()
+        response.once("end", () =>
+          response.statusCode! < 300
+            ? resolve((performance.now() - started) / 1000)
+            : reject(new Error(`${url} answered ${response.statusCode}`))
+        )
+      }
+    )
     outgoing.once("error", reject)
     let sent = 0
     const send = () => {
@@ -91,8 +96,8 @@ try {
     const rates = seconds[index]!.map((s) => mib / s)
     const ratio = median(own.map((s, round) => seconds[index]![round]! / s))
     console.log(
-      `  ${name.padEnd(40)} ${median(rates).toFixed(0).padStart(5)} MiB/s  `
-        + `[${Math.min(...rates).toFixed(0)}..${Math.max(...rates).toFixed(0)}]  service/this ${ratio.toFixed(2)}`
+      `  ${name.padEnd(40)} ${median(rates).toFixed(0).padStart(5)} MiB/s  ` +
+        `[${Math.min(...rates).toFixed(0)}..${Math.max(...rates).toFixed(0)}]  service/this ${ratio.toFixed(2)}`
     )
   }
   console.log(`  The service's memory rose by ${rise.toFixed(1)} MiB at most during an upload.`)

@@ -4,6 +4,7 @@ import { FetchHttpClient, HttpClient, HttpClientResponse } from "effect/http"
 import type { HttpApi, HttpApiClient, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { type ClientOptions, DeliveryClient } from "./DeliveryClient.ts"
 import type { CallError, Files } from "./Files.ts"
+import { type Plain, redactBody, toPlain } from "./Secrets.ts"
 
 export interface CreateClientOptions extends ClientOptions {
   /** Default: the platform's. */
@@ -38,7 +39,7 @@ type RequestOf<E extends HttpApiEndpoint.ConstraintRequest> = Simplify<
   Keyed<"params", E["~Params"]["Type"]> &
     Keyed<"query", E["~Query"]["Type"]> &
     Keyed<"headers", E["~Headers"]["Type"]> &
-    Keyed<"payload", E["~Payload"]["Type"]>
+    Keyed<"payload", Plain<E["~Payload"]["Type"]>>
 >
 
 type Arguments<Request> =
@@ -47,7 +48,7 @@ type Arguments<Request> =
     : [request: Request, options?: CallOptions]
 
 type EndpointMethod<E, M extends Mode> = E extends HttpApiEndpoint.Top
-  ? (...args: Arguments<RequestOf<E>>) => Modes<HttpApiClient.SuccessType<E["~Success"]>, CallError<E>>[M]
+  ? (...args: Arguments<RequestOf<E>>) => Modes<Plain<HttpApiClient.SuccessType<E["~Success"]>>, CallError<E>>[M]
   : never
 
 /** A head of an answer whose body is still to be read is, outside of Effect, the platform's `Response`. */
@@ -92,7 +93,13 @@ const isResponse = (value: unknown): value is HttpClientResponse.HttpClientRespo
 
 /** Over fetch there always is a `Response` behind. */
 const toValue = (value: unknown): unknown =>
-  isResponse(value) ? Option.getOrThrow(HttpClientResponse.toWeb(value)) : value
+  isResponse(value) ? Option.getOrThrow(HttpClientResponse.toWeb(value)) : toPlain(value)
+
+/** The vault's methods take secret values as text. */
+const withText =
+  (method: AnyMethod): AnyMethod =>
+  (request) =>
+    method({ ...(request as object), payload: redactBody((request as { readonly payload?: unknown }).payload) })
 
 /**
  * A client for those who do not use Effect.
@@ -124,7 +131,8 @@ export const createClient = (options: CreateClientOptions): PromiseClient => {
     return { ok: false, error: error.success }
   }
 
-  const effects = client as unknown as AnyCalls<AnyMethod>
+  const { vault, ...others } = client as unknown as AnyCalls<AnyMethod> & Record<"vault", Record<string, AnyMethod>>
+  const effects = { ...others, ...mapMethods({ vault }, withText) }
   const safe = mapMethods(
     effects,
     (method) => (request?: object, options?: CallOptions) => outcome(method, request, options?.signal)

@@ -47,6 +47,63 @@ beforeAll(async () => {
 
 afterAll(() => server.stop())
 
+describe("secrets", () => {
+  const params = { ...main, productSlug: "shop" }
+
+  it("are text for promises, in and out", async () => {
+    const created = await client.vault.create({ params, payload: { name: "TOKEN", values: { staging: "first" } } })
+    expectTypeOf(created.environments[0]!.value).toEqualTypeOf<string | null>()
+    const staging = created.environments.find(({ environment }) => environment.slug === "staging")
+    expect(staging).toMatchObject({ version: 1, hasValue: true, value: "first", valueHidden: false })
+    const one = { ...params, name: "TOKEN" }
+    await client.vault.assign({
+      params: main,
+      payload: { products: ["shop"], environments: ["staging"], name: "TOKEN", value: "second" }
+    })
+    await client.vault.update({ params: one, payload: { values: { staging: null } } })
+    const cleared = await client.vault.get({ params: one })
+    expect(cleared.environments.map(({ hasValue, value }) => [hasValue, value])).toContainEqual([false, null])
+    const stale = await client.safe.vault.update({ params: one, payload: { expectedVersions: { staging: 1 } } })
+    expect(stale.ok ? undefined : stale.error).toMatchObject({ reason: "version_mismatch", current: { staging: 3 } })
+    const generated = await client.vault.generate({
+      params: main,
+      payload: {
+        products: ["shop"],
+        environments: ["staging"],
+        name: "TOKEN",
+        generator: { type: "token", bytes: 16, encoding: "hex" },
+        reveal: true
+      }
+    })
+    expect(generated.generations[0]?.value).toMatch(/^[0-9a-f]{32}$/)
+    const { versions } = await client.vault.versions({
+      params: { ...one, environmentSlug: "staging" },
+      query: { before: 4 }
+    })
+    expect(versions.map(({ source, version }) => [version, source])).toEqual([
+      [3, "edit"],
+      [2, "assignment"],
+      [1, "edit"]
+    ])
+    expect(await client.vault.delete({ params: one })).toBeUndefined()
+  })
+
+  it("are redacted for effects", () =>
+    Effect.gen(function* () {
+      const { vault } = yield* DeliveryClient
+      const payload = { name: "REDACTED", values: { staging: Redacted.make("canary-value") } }
+      const created = yield* vault.create({ params, payload })
+      const read = yield* vault.get({ params: { ...params, name: "REDACTED" } })
+      const [value] = read.environments.flatMap((environment) =>
+        environment.value === null ? [] : [environment.value]
+      )
+      expect(value && Redacted.value(value)).toBe("canary-value")
+      expect(JSON.stringify([created, read, payload]) + String(value)).not.toContain("canary-value")
+      const error = yield* Effect.flip(vault.create({ params, payload }))
+      expect(String(error) + JSON.stringify(error)).not.toContain("canary-value")
+    }).pipe(Effect.provide(DeliveryClient.layer({ baseUrl: server.url, apiKey: server.apiKey })), Effect.runPromise))
+})
+
 describe("promises", () => {
   it("resolves with what the endpoint answers", async () => {
     const deployment = await client.deployments.get({ params: { ...main, product: "shop", environment: "staging" } })

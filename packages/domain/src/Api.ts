@@ -11,8 +11,10 @@ import { MembersApi } from "./identity/MembersApi.ts"
 import { WorkspacesApi } from "./identity/WorkspacesApi.ts"
 import { overview, transform } from "./OpenApi.ts"
 import { SystemApi } from "./SystemApi.ts"
+import { RetriesApi } from "./testing/RetriesApi.ts"
 import { LeasesApi, SemaphoresApi } from "./testing/SemaphoresApi.ts"
 import { TestRunsApi } from "./testing/TestRunsApi.ts"
+import { VaultApi } from "./vault/VaultApi.ts"
 
 /** The whole HTTP interface of the service: the server supplies it, clients are derived from it. */
 export class DeliveryApi extends HttpApi.make("delivery")
@@ -25,7 +27,9 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(ProductsApi)
   .add(EnvironmentsApi)
   .add(DeploymentsApi)
+  .add(VaultApi)
   .add(TestRunsApi)
+  .add(RetriesApi)
   .add(SemaphoresApi)
   .add(LeasesApi)
   .add(EventsApi)

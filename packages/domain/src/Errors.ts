@@ -47,6 +47,34 @@ export class InvalidInput extends Schema.TaggedError<InvalidInput>()(
   }
 }
 
+/** One thing wrong with a body that is read strictly: what kind of thing, where, and what. */
+export const DecodeIssue = Schema.Struct({
+  _tag: Schema.String.annotate({
+    description: "`Missing`, `Unexpected`, `Type`, `Refinement` or `Forbidden`: the kind of mismatch."
+  }),
+  path: Schema.Array(Schema.String).annotate({ description: "Keys from the root of the body to the value." }),
+  message: Schema.String.annotate({ description: "What is wrong, for people." })
+}).annotate({
+  identifier: "DecodeIssue",
+  description: "One thing wrong with a body that is read strictly.",
+  examples: [{ _tag: "Missing", path: ["name"], message: "Missing key" }]
+})
+export type DecodeIssue = typeof DecodeIssue.Type
+
+/** 400: a body that is read strictly does not match its schema (vault only). Never repeats a value. */
+export class HttpApiDecodeError extends Schema.TaggedError<HttpApiDecodeError>()(
+  "HttpApiDecodeError",
+  {
+    message: message("name: Missing key"),
+    issues: Schema.Array(DecodeIssue).annotate({ description: "What is wrong, the first 20 things." })
+  },
+  {
+    httpApiStatus: 400,
+    identifier: "HttpApiDecodeError",
+    description: "The body does not match its schema, or has a property that the schema does not know."
+  }
+) {}
+
 /** 401: no valid credential. The body never says which part was wrong. */
 export class Unauthorized extends Schema.TaggedError<Unauthorized>()(
   "Unauthorized",
@@ -92,6 +120,11 @@ export class Conflict extends Schema.TaggedError<Conflict>()(
   {
     message: message('The slug "shop" is already in use.'),
     reason: Reason.annotate({ examples: ["slug_in_use"] }),
+    current: Schema.optionalKey(
+      Schema.Record(Schema.String, Schema.Int).annotate({
+        description: "With `version_mismatch`: environment slug to current version, of those that differ."
+      })
+    ),
     capacity: Schema.optionalKey(Schema.Int.annotate({ description: "Of a semaphore: the capacity in force." })),
     holders: Schema.optionalKey(
       Schema.Array(LeaseHolder).annotate({ description: "Of a semaphore: the leases held now, oldest first." })
@@ -117,4 +150,4 @@ export class Internal extends Schema.TaggedError<Internal>()(
 ) {}
 
 /** Every error an endpoint of this API answers with. */
-export type ApiError = InvalidInput | Unauthorized | Forbidden | NotFound | Conflict | Internal
+export type ApiError = InvalidInput | HttpApiDecodeError | Unauthorized | Forbidden | NotFound | Conflict | Internal

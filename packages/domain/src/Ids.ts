@@ -28,8 +28,14 @@ export type EnvironmentId = typeof EnvironmentId.Type
 export const DeploymentId = uuid.pipe(Schema.brand("DeploymentId"))
 export type DeploymentId = typeof DeploymentId.Type
 
+export const SecretId = uuid.pipe(Schema.brand("SecretId"))
+export type SecretId = typeof SecretId.Type
+
 export const TestRunId = uuid.pipe(Schema.brand("TestRunId"))
 export type TestRunId = typeof TestRunId.Type
+
+export const RetryId = uuid.pipe(Schema.brand("RetryId"))
+export type RetryId = typeof RetryId.Type
 
 export const FileId = uuid.pipe(Schema.brand("FileId"))
 export type FileId = typeof FileId.Type

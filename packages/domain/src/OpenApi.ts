@@ -41,7 +41,8 @@ case and compares numbers as numbers; equal names are ordered by code units, the
 - **Actions** that find the object already so (archive, restore) change nothing and answer 200.
 - **Text** holds no NUL character and no lone surrogate. Names are trimmed, never empty, and stand on one line. \
 Lengths count UTF-16 code units.
-- **Unknown properties** of a body are ignored. Answers may gain properties: ignore those that you do not know.
+- **Unknown properties** of a body are ignored, except by the vault, which rejects them. Answers may gain properties: \
+ignore those that you do not know.
 - **Bodies** are \`application/json\`, at most 1 MiB unless the operation says otherwise.
 - **Request ids**: every response carries \`x-request-id\`. One that you send (8 to 64 letters, digits, \`_\` or \`-\`) \
 is kept.
@@ -54,6 +55,7 @@ word that tells causes of one status apart; act on it, not on the message.
 | Status | \`_tag\` | Meaning |
 |---|---|---|
 | 400 | \`InvalidInput\` | The request is malformed or a value is not allowed; \`issues\` says where. |
+| 400 | \`HttpApiDecodeError\` | The vault alone: the body does not match its schema; \`issues\` says where and how. |
 | 401 | \`Unauthorized\` | No valid API key. |
 | 403 | \`Forbidden\` | The key's user or role may not do this. |
 | 404 | \`NotFound\` | Absent, or invisible to the caller: the two answer alike. |
@@ -166,13 +168,23 @@ const addExamples = (content: Content | undefined, schemas: Schemas): void => {
   }
 }
 
-/** The encoded form of an error class has lost the description that its response still carries. */
+/** The encoded form of an error class has lost the description that its response still carries, beside others'. */
 const describeError = (response: OpenApi.OpenApiSpecResponse, schemas: Schemas): void => {
   for (const media of Object.values(response.content ?? {})) {
-    const name = refName(media.schema)
-    const schema = name === undefined ? undefined : schemas[name]
-    if (name !== undefined && schema !== undefined && schema["description"] === undefined) {
-      schemas[name] = { ...schema, description: response.description }
+    const parts = Array.isArray(media.schema["anyOf"]) ? (media.schema["anyOf"] as Array<JsonSchema.JsonSchema>) : []
+    const names = (parts.length === 0 ? [media.schema] : parts).map(refName)
+    const descriptions = parts.length === 0 ? [response.description] : response.description.split(" | ")
+    for (const [index, name] of names.entries()) {
+      const schema = name === undefined ? undefined : schemas[name]
+      const description = descriptions[index]
+      if (
+        name !== undefined &&
+        schema !== undefined &&
+        schema["description"] === undefined &&
+        description !== undefined
+      ) {
+        schemas[name] = { ...schema, description }
+      }
     }
   }
 }

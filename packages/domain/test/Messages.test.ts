@@ -84,7 +84,7 @@ describe("messages of refused requests", () => {
           encoding._tag === "Json" ? schemas : []
         )) {
           // A body that may be left out.
-          if (endpoint.payload.size === 1 && (schema as Schema.Top) === Schema.Null) continue
+          if (schema.ast._tag === "Null") continue
           const found = problems(schema as unknown as Schema.Codec<unknown>, null)
           assert.deepStrictEqual(found, ["Expected an object"], `${group.identifier}.${endpoint.identifier}`)
         }
@@ -103,6 +103,6 @@ describe("messages of refused requests", () => {
         if (payload?.errors !== "all") firstOnly.push(`${group.identifier}.${endpoint.identifier}`)
       }
     })
-    assert.deepStrictEqual(firstOnly, ["testRuns.start", "testRuns.finish"])
+    assert.deepStrictEqual(firstOnly, ["testRuns.start", "testRuns.finish", "retries.start", "retries.finish"])
   })
 })

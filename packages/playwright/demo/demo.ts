@@ -8,12 +8,12 @@ import type { JSONReport, JSONReportSuite, JSONReportTestResult } from "@playwri
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
-import { createServer } from "node:http"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { isDeepStrictEqual, stripVTControlCharacters } from "node:util"
-import { freePort, startServer } from "../../client/test/support/server.ts"
+import { startServer } from "../../client/test/support/server.ts"
+import { startFixtureApi } from "./FixtureApi.ts"
 
 const slug = "main"
 const print = (line = ""): void => void process.stdout.write(`${line}\n`)
@@ -162,32 +162,13 @@ const printRun = (run: TestRun): void => {
   print()
 }
 
-/** The deployment's Fixture API: it keeps what the tests make, by scope. */
-const startFixtureApi = async () => {
-  const made = new Map<string, number>()
-  const port = await freePort()
-  const api = createServer((request, response) => {
-    const scope = request.url ?? ""
-    if (!request.headers.authorization?.startsWith("Bearer ")) return void response.writeHead(401).end()
-    if (request.method === "DELETE") {
-      const deleted = made.get(scope) ?? 0
-      made.delete(scope)
-      return void response.writeHead(200).end(JSON.stringify({ deleted }))
-    }
-    made.set(scope, (made.get(scope) ?? 0) + 1)
-    return void response.writeHead(201).end()
-  }).listen(port, "127.0.0.1")
-  await once(api, "listening")
-  return { url: `http://127.0.0.1:${port}/fixtures`, close: () => void api.close() }
-}
-
 const playwrightCli = join(dirname(createRequire(import.meta.url).resolve("@playwright/test/package.json")), "cli.js")
 
 const demo = async (output: string): Promise<number> => {
   await using resources = new AsyncDisposableStack()
   print("Starting a server with an embedded database ...")
   const server = resources.adopt(await startServer(), (server) => server.stop())
-  const fixtures = resources.adopt(await startFixtureApi(), (api) => api.close())
+  const fixtures = resources.adopt(await startFixtureApi(server.url), (api) => api.close())
   const client = createClient({ baseUrl: server.url, apiKey: server.apiKey })
   const params = { slug }
   await client.products.create({ params, payload: { slug: "delivery", name: "Delivery", type: "api" } })

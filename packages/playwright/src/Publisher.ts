@@ -3,11 +3,15 @@ import {
   createClient,
   type CleanupReport,
   type FinishTestRun,
+  type FinishRetry,
   type FixtureAccess,
   type PromiseClient,
+  type StartedRetry,
   type StartedTestRun,
+  type StartRetry,
   type StartTestRun,
   type TestReport,
+  type TestRun,
   type TestRunSummary
 } from "@delivery/client"
 import { maxTestsPerRun } from "@delivery/domain/testing/TestEntry"
@@ -21,7 +25,7 @@ const cleanupLimitMillis = 120_000
 /** Below the 64 MiB that the body of a finish may have. */
 const maxFinishBytes = 60 * 1024 * 1024
 
-/** What a publisher does with one run, in its order: start, upload, clean up, finish. */
+/** What a publisher does with one run or retry, in its order: start, upload, clean up, finish. */
 export class Publisher {
   readonly uploads: Uploads
   readonly #client: PromiseClient
@@ -51,6 +55,64 @@ export class Publisher {
     )
     this.uploads.begin(run.number)
     return run
+  }
+
+  /** A run with its tests. */
+  run(run: number): Promise<TestRun> {
+    return withRetries(
+      (signal) => this.#client.testRuns.get({ params: { slug: this.#settings.workspace, run } }, { signal }),
+      { timeoutMillis: 30_000, pauses: [500, 1_500] }
+    )
+  }
+
+  /** Starts a retry. What a lost answer may have started is ended, since its tokens are lost with it. */
+  async startRetry(run: number, payload: StartRetry): Promise<StartedRetry> {
+    const params = { slug: this.#settings.workspace, run }
+    let tries = 0
+    const retry = await withRetries(
+      async (signal) => {
+        tries++
+        try {
+          return await this.#client.retries.start({ params, payload }, { signal })
+        } catch (error) {
+          const mayBeOurs = tries > 1 && error instanceof Conflict && error.reason === "retry_running"
+          const lost = mayBeOurs ? (await this.run(run)).retries.at(-1) : undefined
+          if (lost === undefined) throw error
+          const finish = { params: { ...params, retry: lost.number }, payload: { interrupted: true, tests: [] } }
+          const ended = await this.#client.safe.retries.finish(finish, { signal })
+          if (!ended.ok) throw error
+          return await this.#client.retries.start({ params, payload }, { signal })
+        }
+      },
+      { timeoutMillis: 10_000, pauses: [500, 1_500] }
+    )
+    this.uploads.begin(run)
+    return retry
+  }
+
+  /** Finishes a retry. */
+  async finishRetry(run: number, retry: number, payload: FinishRetry): Promise<TestRunSummary> {
+    const params = { slug: this.#settings.workspace, run, retry }
+    let tries = 0
+    return withRetries(
+      async (signal) => {
+        tries++
+        try {
+          return await this.#client.retries.finish({ params, payload }, { signal })
+        } catch (error) {
+          const mayBeOurs = tries > 1 && error instanceof Conflict && error.reason === "not_running"
+          if (!mayBeOurs) throw error
+          // The answer of an earlier try may be what got lost.
+          const { retries, tests, ...stored } = await this.run(run)
+          const attempts = tests.flatMap((test) => test.attempts.filter((attempt) => attempt.retry === retry))
+          const sent = payload.tests.reduce((sum, test) => sum + test.attempts.length, 0)
+          const state = payload.interrupted ? "interrupted" : "finished"
+          if (attempts.length !== sent || retries[retry - 1]?.state !== state) throw error
+          return stored
+        }
+      },
+      { timeoutMillis: 120_000, pauses: [500, 1_000, 2_000, 4_000] }
+    )
   }
 
   /** Finishes the run. */

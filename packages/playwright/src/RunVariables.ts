@@ -1,8 +1,15 @@
-import type { StartedTestRun } from "@delivery/client"
+import type { StartedRetry, StartedTestRun } from "@delivery/client"
+
+/** The run, and the retry of it where its failed tests run again. */
+export interface CurrentRun extends StartedTestRun {
+  /** The number of the retry; null where the run itself runs. */
+  readonly retry: number | null
+}
 
 /** The environment variables by which the tests learn of their run. Workers inherit them. */
-const variables = (run: StartedTestRun): Record<string, string | undefined> => ({
+const variables = (run: CurrentRun): Record<string, string | undefined> => ({
   DELIVERY_RUN_NUMBER: String(run.number),
+  DELIVERY_RETRY_NUMBER: run.retry?.toString(),
   DELIVERY_RUN_URL: run.url,
   DELIVERY_FIXTURE_SCOPE: run.fixture?.scope,
   DELIVERY_FIXTURE_TOKEN: run.fixture?.token,
@@ -14,7 +21,15 @@ const variables = (run: StartedTestRun): Record<string, string | undefined> => (
 })
 
 /** Makes the run known to every worker that starts from now on. */
-export const announceRun = (run: StartedTestRun): void => {
+export const announceRun = (run: StartedTestRun): void => announce({ ...run, retry: null })
+
+/** Makes the retry of the run known in the same way. */
+export const announceRetry = (
+  { number, url }: Pick<StartedTestRun, "number" | "url">,
+  { fixture, retry, semaphores }: StartedRetry
+): void => announce({ number, url, fixture, semaphores, retry })
+
+const announce = (run: CurrentRun): void => {
   for (const [name, value] of Object.entries(variables(run))) {
     if (value === undefined) delete process.env[name]
     else process.env[name] = value
@@ -25,12 +40,13 @@ export const announceRun = (run: StartedTestRun): void => {
  * The run that this test belongs to, with its fixture scope and its semaphore token; undefined where nothing is
  * published. For tests and fixtures.
  */
-export const currentRun = (): StartedTestRun | undefined => {
+export const currentRun = (): CurrentRun | undefined => {
   const read = (name: string): string => process.env[name] ?? ""
   if (read("DELIVERY_RUN_NUMBER") === "") return undefined
   return {
     number: Number(read("DELIVERY_RUN_NUMBER")),
     url: read("DELIVERY_RUN_URL"),
+    retry: read("DELIVERY_RETRY_NUMBER") === "" ? null : Number(read("DELIVERY_RETRY_NUMBER")),
     fixture:
       read("DELIVERY_FIXTURE_TOKEN") === ""
         ? null

@@ -1,2 +1,14 @@
-export { DeliveryReporter as default } from "./Reporter.ts"
+import type { Reporter } from "@playwright/test/reporter"
+import { DeliveryReporter } from "./Reporter.ts"
+import { RetryReporter, retryRequest } from "./RetryReporter.ts"
+import type { DeliveryReporterOptions } from "./Settings.ts"
+
 export type { Cleanup, DeliveryReporterOptions } from "./Settings.ts"
+
+/** What Playwright makes of the configuration: publishes a run or, under `delivery-playwright retry`, a retry. */
+const Delivery = function (options: DeliveryReporterOptions = {}): Reporter {
+  const request = retryRequest(process.env)
+  return request === undefined ? new DeliveryReporter(options) : new RetryReporter(options, request)
+} as unknown as new (options?: DeliveryReporterOptions) => Reporter
+
+export default Delivery

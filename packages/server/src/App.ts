@@ -42,6 +42,9 @@ import { MemoryStorage } from "./storage/MemoryStorage.ts"
 import { layerMigrations } from "./storage/Migrations.ts"
 import { Storage } from "./storage/Storage.ts"
 import { Fixtures } from "./testing/Fixtures.ts"
+import { Retries } from "./testing/Retries.ts"
+import { RetriesHttp } from "./testing/RetriesHttp.ts"
+import { RetriesRepo } from "./testing/RetriesRepo.ts"
 import { LeaseWaits } from "./testing/LeaseWaits.ts"
 import { RunAuthorizationLive } from "./testing/RunAuthorizationHttp.ts"
 import { Semaphores } from "./testing/Semaphores.ts"
@@ -53,6 +56,13 @@ import { TestRunFilesRepo } from "./testing/TestRunFilesRepo.ts"
 import { TestRuns } from "./testing/TestRuns.ts"
 import { TestRunsHttp } from "./testing/TestRunsHttp.ts"
 import { TestRunsRepo } from "./testing/TestRunsRepo.ts"
+import { DataKeys } from "./vault/DataKeys.ts"
+import { Vault } from "./vault/Vault.ts"
+import { VaultErasure } from "./vault/VaultErasure.ts"
+import { VaultEdgeLive, VaultHttp } from "./vault/VaultHttp.ts"
+import { VaultKeys } from "./vault/VaultKeys.ts"
+import { VaultKeysRepo } from "./vault/VaultKeysRepo.ts"
+import { VaultRepo } from "./vault/VaultRepo.ts"
 
 /** The layer graph: storage, services over it, HTTP over them. Nothing else wires anything. */
 
@@ -68,7 +78,10 @@ export const layerSqlStorage = Layer.mergeAll(
   ProductsRepo.layerSql,
   EnvironmentsRepo.layerSql,
   DeploymentsRepo.layerSql,
+  VaultRepo.layerSql,
+  VaultKeysRepo.layerSql,
   TestRunsRepo.layerSql,
+  RetriesRepo.layerSql,
   TestRunFilesRepo.layerSql,
   SemaphoresRepo.layerSql,
   SigningKeysRepo.layerSql
@@ -86,7 +99,10 @@ export const layerMemoryStorage = Layer.mergeAll(
   ProductsRepo.layerMemory,
   EnvironmentsRepo.layerMemory,
   DeploymentsRepo.layerMemory,
+  VaultRepo.layerMemory,
+  VaultKeysRepo.layerMemory,
   TestRunsRepo.layerMemory,
+  RetriesRepo.layerMemory,
   TestRunFilesRepo.layerMemory,
   SemaphoresRepo.layerMemory,
   SigningKeysRepo.layerMemory
@@ -101,12 +117,16 @@ const layerServices = Layer.mergeAll(
   Products.layer,
   Environments.layer,
   TestRunFiles.layer,
+  Retries.layer,
   TestRunExpiry,
-  Semaphores.layer
+  Semaphores.layer,
+  VaultErasure
 ).pipe(
-  Layer.provideMerge(TestRuns.layer),
-  Layer.provideMerge([ApiKeys.layer, Deployments.layer, Fixtures.layer, LeaseWaits.layer]),
+  Layer.provideMerge([TestRuns.layer, Vault.layer]),
+  Layer.provideMerge([ApiKeys.layer, Deployments.layer, Fixtures.layer, DataKeys.layer, LeaseWaits.layer]),
   Layer.provideMerge([ApiKeyUsage.layer, Events.layer, SigningKeys.layer]),
+  // Before anything is sealed: the keys are those of this database.
+  Layer.provideMerge(VaultKeys.layerProven),
   Layer.provideMerge(SecureRandom.layerWebCrypto)
 )
 
@@ -115,8 +135,17 @@ const layerRoutes = Layer.mergeAll(
   HttpApiBuilder.layer(DeliveryApi, { openapiPath: "/openapi.json" }),
   HttpApiScalar.layer(DeliveryApi, { path: "/docs" })
 ).pipe(
-  Layer.provide([IdentityHttp, CatalogHttp, TestRunsHttp, SemaphoresHttp, EventsHttp, SystemHttp]),
-  Layer.provide([EdgeLive, LargeBodyLive, AuthorizationLive, RunAuthorizationLive, AccessLog.layer])
+  Layer.provide([
+    IdentityHttp,
+    CatalogHttp,
+    VaultHttp,
+    TestRunsHttp,
+    RetriesHttp,
+    SemaphoresHttp,
+    EventsHttp,
+    SystemHttp
+  ]),
+  Layer.provide([EdgeLive, LargeBodyLive, VaultEdgeLive, AuthorizationLive, RunAuthorizationLive, AccessLog.layer])
 )
 
 /** A longer path parameter is not found. Paths of files are refused above 512 characters by a rule with a message. */

@@ -47,8 +47,13 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
     }).annotateMerge(
       doc(
         "Update an environment",
-        "Changes the fields sent; archived environments too. Admins and owners. A slug in use: 409 `slug_in_use`.",
-        slugInUse
+        "Changes the fields sent; archived environments too. Admins and owners. A slug in use: 409 `slug_in_use`. From production to non-production while it holds secret values, which would become readable: 409 `holds_secrets`.",
+        {
+          conflicts: {
+            ...slugInUse.conflicts,
+            holds_secrets: "The environment holds secret values, which nobody may come to read."
+          }
+        }
       )
     ),
     HttpApiEndpoint.post("archive", `${path}/:environment/archive`, {

@@ -20,7 +20,8 @@ export type TestStatus = typeof TestStatus.Type
 
 const files = Schema.Array(Schema.String)
 
-const exampleAttempt = {
+/** The attempt that examples show. */
+export const exampleAttempt = {
   status: "failed",
   durationMs: 3_120,
   startedAt: "2026-11-21T09:30:10.000Z",
@@ -29,7 +30,8 @@ const exampleAttempt = {
   files: ["checkout/pays-by-card/stdout.txt"]
 } as const
 
-const exampleTest = {
+/** The test that examples name. */
+export const exampleTest = {
   caseId: "checkout.spec.ts:pays-by-card",
   title: "Checkout › pays by card",
   file: "checkout.spec.ts",
@@ -98,15 +100,27 @@ const Duration = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)).annotate(
 const optionalText = Schema.optionalKey(Schema.NullOr(Schema.String))
 const optionalFiles = Schema.optionalKey(files.annotate({ description: descriptions.files }))
 
+const ran = {
+  durationMs: Duration,
+  startedAt: TimestampInput,
+  errorMessage: optionalText,
+  errorStack: optionalText,
+  files: optionalFiles
+}
+
+/** An attempt that ran, as the publisher of a retry reports it. */
+export const RanReport = Body({ status: OneOf(["failed", "passed"]), ...ran }).annotate({
+  identifier: "RanReport",
+  description: "One execution of a test.",
+  examples: [exampleAttempt]
+})
+export type RanReport = typeof RanReport.Type
+
 /** The first attempt of a test as the publisher reports it. */
 export const AttemptReport = Schema.Union([
   Schema.Struct({
     status: Schema.Literals(["failed", "passed"]).annotate({ message: "Expected one of failed, passed, skipped" }),
-    durationMs: Duration,
-    startedAt: TimestampInput,
-    errorMessage: optionalText,
-    errorStack: optionalText,
-    files: optionalFiles
+    ...ran
   }).annotate({ title: "ran" }),
   Schema.Struct({ status: Schema.Literal("skipped") }).annotate({ title: "skipped" })
 ]).annotate({
@@ -119,9 +133,12 @@ export type AttemptReport = typeof AttemptReport.Type
 /** The test that the example of a finish call reports. */
 export const exampleTestReport = { ...exampleTest, attempt: exampleAttempt } as const
 
+/** The id of a test in bodies. */
+export const CaseId = Schema.String.check(atLeast(1), atMost(500)).annotate({ description: descriptions.caseId })
+
 /** A test as the publisher reports it on finish. */
 export const TestReport = Body({
-  caseId: Schema.String.check(atLeast(1), atMost(500)).annotate({ description: descriptions.caseId }),
+  caseId: CaseId,
   title: Schema.String.check(atMost(4_000)).annotate({ description: descriptions.title }),
   file: Schema.String.check(atMost(4_000)).annotate({ description: descriptions.file }),
   coverage: Coverage,

@@ -1,7 +1,8 @@
 import { byName, compare } from "../Order.ts"
 import { timestamp } from "../Timestamp.ts"
 import type { FinishTestRun } from "./FinishTestRun.ts"
-import type { Attempt, TestEntry, TestReport, TestStatus } from "./TestEntry.ts"
+import type { Attempt, RanReport, TestEntry, TestReport, TestStatus } from "./TestEntry.ts"
+import type { FinishRetry, RetryTest } from "./TestRetry.ts"
 import type { Counts, RunResult, RunState } from "./TestRun.ts"
 
 /** The rules that turn reports of tests into results (service document, TestRun; contract, section 6). Pure. */
@@ -15,21 +16,20 @@ const noFiles: ReadonlyArray<string> = []
 const storableAll = (texts: ReadonlyArray<string> | undefined): ReadonlyArray<string> =>
   texts === undefined || texts.length === 0 ? noFiles : texts.map(storable)
 
+const recordAttempt = (report: RanReport, number: number, retry: number | null): Attempt => ({
+  number,
+  retry,
+  status: report.status,
+  durationMs: report.durationMs,
+  startedAt: timestamp(Date.parse(report.startedAt)),
+  errorMessage: storableOrNull(report.errorMessage),
+  errorStack: storableOrNull(report.errorStack),
+  files: storableAll(report.files)
+})
+
 /** The attempt of the run itself, or undefined for a test that was skipped. */
-const firstAttempt = (report: TestReport): Attempt | undefined => {
-  const attempt = report.attempt
-  if (attempt === null || attempt.status === "skipped") return undefined
-  return {
-    number: 1,
-    retry: null,
-    status: attempt.status,
-    durationMs: attempt.durationMs,
-    startedAt: timestamp(Date.parse(attempt.startedAt)),
-    errorMessage: storableOrNull(attempt.errorMessage),
-    errorStack: storableOrNull(attempt.errorStack),
-    files: storableAll(attempt.files)
-  }
-}
+const firstAttempt = ({ attempt }: TestReport): Attempt | undefined =>
+  attempt === null || attempt.status === "skipped" ? undefined : recordAttempt(attempt, 1, null)
 
 /** What is kept of a test: everything of its entry that does not follow from its attempts. */
 export type RecordedTest = Omit<TestEntry, "durationMs" | "errorMessage">
@@ -48,6 +48,19 @@ export const recordTest = (report: TestReport): RecordedTest => {
     files: storableAll(report.files),
     attempts: attempt === undefined ? [] : [attempt]
   }
+}
+
+/** The tests with the attempts of retries after their own; those of a test come in the order of their numbers. */
+export const withAttempts = (
+  tests: ReadonlyArray<RecordedTest>,
+  attempts: ReadonlyArray<RetryAttempt>
+): ReadonlyArray<RecordedTest> => {
+  const byCase = Map.groupBy(attempts, (attempt) => attempt.caseId)
+  return tests.map((test) => {
+    const more = byCase.get(test.caseId)
+    if (more === undefined) return test
+    return { ...test, attempts: [...test.attempts, ...more.map(({ caseId: _, ...attempt }) => attempt)] }
+  })
 }
 
 /** The entry of a recorded test: the duration of its last attempt, the message of its last failed one. */
@@ -91,10 +104,13 @@ export const tally = (tests: ReadonlyArray<Pick<RecordedTest, "status" | "attemp
   const counted = counts.total - counts.skipped
   return {
     counts,
-    passRate: counted === 0 ? null : (counts.passed + counts.flaky) / counted,
+    passRate: passRate(counts),
     firstAttemptPassRate: counted === 0 ? null : passedFirst / counted
   }
 }
+
+const passRate = ({ flaky, passed, skipped, total }: Counts): number | null =>
+  total === skipped ? null : (passed + flaky) / (total - skipped)
 
 /** What a finish call makes of a run. */
 export interface Outcome extends Tally {
@@ -116,5 +132,81 @@ export const outcome = (
     state: "finished",
     result: error !== null || tallied.counts.failed > 0 ? "failed" : "passed",
     error
+  }
+}
+
+/** What retries need to know of a test that failed in the run itself: it still counts as failed, or as flaky by now. */
+export interface RetriedTest extends Pick<TestEntry, "caseId" | "title" | "file"> {
+  readonly status: "failed" | "flaky"
+  /** How many attempts it has. */
+  readonly attempts: number
+  /** The last retry that has an attempt of it. */
+  readonly lastRetry: number | null
+}
+
+/** The tests that a retry is to run, by title. */
+export const testsToRetry = (tests: ReadonlyArray<RetriedTest>): ReadonlyArray<RetryTest> =>
+  tests
+    .filter((test) => test.status === "failed")
+    .toSorted((a, b) => byName({ name: a.title, id: a.caseId }, { name: b.title, id: b.caseId }))
+    .map(({ attempts, caseId, file, title }) => ({ caseId, title, file, nextAttempt: attempts + 1 }))
+
+/** A flaky test is in no later retry than the one that made it so. */
+const hadFailedAt = (retry: number, test: RetriedTest): boolean =>
+  test.status === "failed" || (test.lastRetry !== null && test.lastRetry >= retry)
+
+/** Flaky is what passed every attempt of a retry, and had enough of them. */
+const isFlaky = (attempts: ReadonlyArray<RanReport>, requiredPasses: number): boolean =>
+  attempts.length >= requiredPasses && attempts.every((attempt) => attempt.status === "passed")
+
+/** An attempt of a retry and the test it is of. */
+export interface RetryAttempt extends Attempt {
+  readonly caseId: string
+}
+
+/** What the report of a retry says, by the tests of its run. */
+export interface RetryOutcome {
+  readonly attempts: ReadonlyArray<RetryAttempt>
+  /** The `caseId`s of the tests that become flaky. */
+  readonly flaky: ReadonlyArray<string>
+}
+
+/**
+ * The attempts and flaky tests of a retry; or, as a text, the problem with its report: each test must be known, be there
+ * once, and have failed when the retry started.
+ */
+export const retryOutcome = (
+  report: Pick<FinishRetry, "tests">,
+  retry: { readonly number: number; readonly requiredPasses: number },
+  tests: ReadonlyArray<RetriedTest>
+): RetryOutcome | string => {
+  const known = new Map(tests.map((test) => [test.caseId, test]))
+  const attempts: Array<RetryAttempt> = []
+  const flaky: Array<string> = []
+  for (const { attempts: reports, caseId: reported } of report.tests) {
+    const caseId = storable(reported)
+    const test = known.get(caseId)
+    if (test === undefined || !hadFailedAt(retry.number, test)) {
+      return `${JSON.stringify(caseId)} is no test that had failed when the retry started, or is there twice`
+    }
+    known.delete(caseId)
+    for (const [index, attempt] of reports.entries()) {
+      attempts.push({ caseId, ...recordAttempt(attempt, test.attempts + 1 + index, retry.number) })
+    }
+    if (isFlaky(reports, retry.requiredPasses)) flaky.push(caseId)
+  }
+  return { attempts, flaky }
+}
+
+/** A finished run without an error, after so many more of its failed tests have become flaky. */
+export const recount = (
+  counts: Counts,
+  becameFlaky: number
+): Pick<Outcome, "counts" | "passRate"> & { readonly result: RunResult } => {
+  const recounted = { ...counts, failed: counts.failed - becameFlaky, flaky: counts.flaky + becameFlaky }
+  return {
+    counts: recounted,
+    passRate: passRate(recounted),
+    result: recounted.failed > 0 ? "failed" : "passed"
   }
 }

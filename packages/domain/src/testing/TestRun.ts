@@ -55,6 +55,14 @@ export const Counts = Schema.Struct({
 })
 export type Counts = typeof Counts.Type
 
+/** The commit that examples show. */
+export const exampleGit = {
+  branch: "main",
+  sha: "9fceb02d0ae598e95dc970b74767f19372d61af8",
+  dirty: false,
+  subject: "Add the basket"
+} as const
+
 export const Git = Body({
   branch: Text(500),
   sha: Text(100).check(atLeast(1)),
@@ -63,9 +71,7 @@ export const Git = Body({
 }).annotate({
   identifier: "Git",
   description: "The commit the tests came from.",
-  examples: [
-    { branch: "main", sha: "9fceb02d0ae598e95dc970b74767f19372d61af8", dirty: false, subject: "Add the basket" }
-  ]
+  examples: [exampleGit]
 })
 export type Git = typeof Git.Type
 
@@ -179,7 +185,7 @@ const summaryExample = {
   baseUrl: "https://staging.shop.example.com",
   deploymentBaseUrl: "https://staging.shop.example.com",
   deploymentVersion: "9fceb02",
-  git: { branch: "main", sha: "9fceb02d0ae598e95dc970b74767f19372d61af8", dirty: false, subject: "Add the basket" },
+  git: exampleGit,
   machine: { hostname: "ci-7", platform: "linux" },
   coverage: null,
   cleanup: null,

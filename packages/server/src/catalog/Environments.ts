@@ -1,6 +1,6 @@
 import type { CreateEnvironment, Environment, UpdateEnvironment } from "@delivery/domain/catalog/Environment"
 import type { Archived } from "@delivery/domain/Doc"
-import { type Conflict, type Forbidden, NotFound } from "@delivery/domain/Errors"
+import { Conflict, type Forbidden, NotFound } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { EnvironmentId } from "@delivery/domain/Ids"
 import { byName } from "@delivery/domain/Order"
@@ -14,6 +14,7 @@ import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
 import { isListed, slugInUse } from "./Archivable.ts"
 import { type EnvironmentRow, EnvironmentsRepo } from "./EnvironmentsRepo.ts"
+import { SecretHoldings } from "./SecretHoldings.ts"
 
 /** Environments (contract, section 4). */
 export class Environments extends Context.Service<
@@ -36,6 +37,7 @@ export class Environments extends Context.Service<
       const random = yield* SecureRandom.SecureRandom
       const storage = yield* Storage
       const repo = yield* EnvironmentsRepo
+      const holdings = yield* SecretHoldings
       const events = yield* Events
 
       const setArchived = Effect.fnUntraced(function* (ref: string, archived: boolean) {
@@ -109,6 +111,17 @@ export class Environments extends Context.Service<
                 const changed = { ...before, ...input }
                 const changes = changesBetween(before, changed, "slug", "name", "class", "emoji")
                 if (changes.length === 0) return shown(before)
+                // The values would become readable.
+                if (
+                  before.class === "production" &&
+                  changed.class !== "production" &&
+                  (yield* holdings.holdsValues(before.id))
+                ) {
+                  return yield* new Conflict({
+                    message: "The environment holds secret values, which nobody may come to read.",
+                    reason: "holds_secrets"
+                  })
+                }
                 const after = { ...changed, updatedAt: yield* nextUpdate(before) }
                 yield* repo.update(after)
                 yield* events.record(by, { kind: "environment_updated", subject: subjectOf(after), changes })

@@ -16,6 +16,10 @@ export class KeyringError extends Data.TaggedError("KeyringError")<{
 export class Keyring extends Context.Service<
   Keyring,
   {
+    /** The id of the key that seals. */
+    readonly activeId: string
+    /** The ids of all keys, the active one first. */
+    readonly ids: ReadonlyArray<string>
     readonly seal: (purpose: string, secret: Uint8Array) => Effect.Effect<string>
     readonly open: (purpose: string, sealed: string) => Effect.Effect<Uint8Array, KeyringError>
   }
@@ -41,6 +45,8 @@ const tagLength = 16
 const make = (keys: readonly [VaultKey, ...Array<VaultKey>]): Keyring["Service"] => {
   const [active] = keys
   return Keyring.of({
+    activeId: active.id,
+    ids: keys.map((key) => key.id),
     seal: (purpose, secret) =>
       Effect.sync(() => {
         const head = `${format}:${active.id}:`
@@ -73,6 +79,9 @@ const make = (keys: readonly [VaultKey, ...Array<VaultKey>]): Keyring["Service"]
       })
   })
 }
+
+/** The id of the key that a sealed secret says it is sealed under. */
+export const keyIdOf = (sealed: string): string => sealed.split(":")[1] ?? ""
 
 const newKey = (): Uint8Array => new Uint8Array(randomBytes(32))
 

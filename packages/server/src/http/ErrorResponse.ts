@@ -1,4 +1,11 @@
-import { Internal, InvalidInput, type Issue, NotFound } from "@delivery/domain/Errors"
+import {
+  type DecodeIssue,
+  HttpApiDecodeError,
+  Internal,
+  InvalidInput,
+  type Issue,
+  NotFound
+} from "@delivery/domain/Errors"
 import { type Cause, type Schema, SchemaIssue } from "effect"
 import { HttpServerError, HttpServerResponse } from "effect/http"
 
@@ -14,15 +21,48 @@ const segment = (part: PropertyKey | { readonly key: PropertyKey }): string =>
 
 /** What a body or query did not match, as the contract says it. Never repeats the input. */
 export const invalidInput = (error: Schema.SchemaError): InvalidInput => {
-  const issues: ReadonlyArray<Issue> = format(error.issue)
-    .issues.slice(0, maxIssues)
-    .map((issue) => ({
-      path: (issue.path ?? []).map(segment),
-      message: issue.message
-    }))
+  const issues = formatted(error.issue).slice(0, maxIssues)
+  return new InvalidInput({ message: firstOf(issues), issues })
+}
+
+/** The same for bodies that are read strictly, with the kind of each mismatch. */
+export const decodeError = (error: Schema.SchemaError): HttpApiDecodeError => {
+  const issues = decodeIssues(error.issue, []).slice(0, maxIssues)
+  return new HttpApiDecodeError({ message: firstOf(issues), issues })
+}
+
+const formatted = (issue: SchemaIssue.Issue): ReadonlyArray<Issue> =>
+  format(issue).issues.map(({ message, path = [] }) => ({ path: path.map(segment), message }))
+
+const firstOf = (issues: ReadonlyArray<Issue>): string => {
   const [first] = issues
   const where = first === undefined || first.path.length === 0 ? "" : `${first.path.join(".")}: `
-  return new InvalidInput({ message: `${where}${first?.message ?? "The request is malformed."}`, issues })
+  return `${where}${first?.message ?? "The request is malformed."}`
+}
+
+const decodeIssues = (issue: SchemaIssue.Issue, path: ReadonlyArray<string>): ReadonlyArray<DecodeIssue> => {
+  if (issue._tag === "Pointer") return decodeIssues(issue.issue, [...path, ...issue.path.map(String)])
+  if (issue._tag === "Encoding") return decodeIssues(issue.issue, path)
+  if ((issue._tag === "Composite" || issue._tag === "AnyOf") && issue.issues.length > 0) {
+    return issue.issues.flatMap((part) => decodeIssues(part, path))
+  }
+  const _tag = decodeTags[issue._tag] ?? "Type"
+  // A key that the schema does not know may be a value that slipped: it is told only where it reads like a name.
+  if (issue._tag === "UnexpectedKey" && !/^[A-Za-z]{1,30}$/.test(path.at(-1) ?? "")) {
+    return [{ _tag, path: path.slice(0, -1), message: "Expected no excess property" }]
+  }
+  // The root is a schema with a name, which says nothing to people.
+  if (path.length === 0 && issue._tag === "InvalidType") return [{ _tag, path: [], message: "Expected an object" }]
+  return formatted(issue).map((part) => ({ _tag, path: [...path, ...part.path], message: part.message }))
+}
+
+const decodeTags: Partial<Record<SchemaIssue.Issue["_tag"], string>> = {
+  MissingKey: "Missing",
+  UnexpectedKey: "Unexpected",
+  InvalidType: "Type",
+  InvalidValue: "Refinement",
+  Filter: "Refinement",
+  Forbidden: "Forbidden"
 }
 
 /** A request whose body could not be taken: too large, cut off, or not decodable. */

@@ -3,6 +3,8 @@ import { Migrator } from "effect/sql"
 import identity from "./migrations/0001_identity.ts"
 import catalog from "./migrations/0002_catalog.ts"
 import testing from "./migrations/0003_testing.ts"
+import vault from "./migrations/0010_vault.ts"
+import retries from "./migrations/0015_retries.ts"
 import semaphores from "./migrations/0020_semaphores.ts"
 
 const run = Migrator.make({})({
@@ -10,6 +12,8 @@ const run = Migrator.make({})({
     "0001_identity": identity,
     "0002_catalog": catalog,
     "0003_testing": testing,
+    "0010_vault": vault,
+    "0015_retries": retries,
     "0020_semaphores": semaphores
   })
 })

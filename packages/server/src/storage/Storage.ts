@@ -9,6 +9,8 @@ export class Storage extends Context.Service<
   {
     /** Runs `effect` as one transaction: all of its changes happen, or, on any failure, none. Nests. */
     readonly transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+    /** Runs reads that all see the data as it is at one instant. Not within a transaction. */
+    readonly snapshot: <A, E, R>(reads: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     /** Succeeds when the storage answers. */
     readonly ping: Effect.Effect<void>
   }
@@ -20,6 +22,10 @@ export class Storage extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       return Storage.of({
         transaction: (effect) => dieOnSqlError(sql.withTransaction(effect)),
+        snapshot: (reads) =>
+          dieOnSqlError(
+            sql.withTransaction(Effect.andThen(sql`set transaction isolation level repeatable read, read only`, reads))
+          ),
         ping: dieOnSqlError(Effect.asVoid(sql`select 1`))
       })
     })
@@ -29,7 +35,7 @@ export class Storage extends Context.Service<
     Storage,
     Effect.gen(function* () {
       const memory = yield* MemoryStorage
-      return Storage.of({ transaction: memory.transaction, ping: Effect.void })
+      return Storage.of({ transaction: memory.transaction, snapshot: memory.transaction, ping: Effect.void })
     })
   )
 }

@@ -9,9 +9,9 @@ import { SigningKeys } from "../crypto/SigningKeys.ts"
 export class Fixtures extends Context.Service<
   Fixtures,
   {
-    /** A token for the scope, valid at the Fixture API alone and until `expiresAt`. */
+    /** A token of a run or retry for the scope, valid at the Fixture API alone and until `expiresAt`. */
     readonly access: (
-      run: { readonly workspaceId: WorkspaceId; readonly number: number },
+      of: { readonly workspaceId: WorkspaceId; readonly number: number; readonly retry?: number },
       fixture: { readonly scope: string; readonly url: string; readonly expiresAt: Timestamp }
     ) => Effect.Effect<FixtureAccess>
   }
@@ -22,11 +22,11 @@ export class Fixtures extends Context.Service<
       const { baseUrl } = yield* Settings
       const keys = yield* SigningKeys
       return Fixtures.of({
-        access: Effect.fnUntraced(function* ({ number, workspaceId }, { expiresAt, scope, url }) {
+        access: Effect.fnUntraced(function* ({ number, retry, workspaceId }, { expiresAt, scope, url }) {
           const token = yield* keys.sign({
             iss: baseUrl,
             aud: url,
-            sub: `${workspaceId}/${number}`,
+            sub: [workspaceId, number, retry].filter((part) => part !== undefined).join("/"),
             scope,
             iat: seconds(yield* Clock.currentTimeMillis),
             exp: seconds(Date.parse(expiresAt))

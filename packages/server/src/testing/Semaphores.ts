@@ -125,7 +125,7 @@ const leaseId = (text: string): Effect.Effect<LeaseId, NotFound> =>
 const refusal = ({ _tag }: NotOne): Effect.Effect<never, NotFound | Forbidden> =>
   _tag === "Unknown"
     ? Effect.fail(NotFound.of("lease"))
-    : Effect.fail(new Forbidden({ message: "Another run or retry holds the lease." }))
+    : Effect.fail(new Forbidden({ message: "Another run or retry holds the lease.", reason: "not_holder" }))
 
 const answer = (taken: Taken): Effect.Effect<LeaseAnswer, Conflict> => {
   switch (taken._tag) {

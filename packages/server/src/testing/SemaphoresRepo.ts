@@ -185,13 +185,17 @@ export class SemaphoresRepo extends Context.Service<
           ),
         authenticate: (tokenHash, workspace) =>
           sql<SqlOwner>`select r.workspace_id as "workspaceId", r.id as "runId", r.number as run,
-              r.expires_at as "expiresAt"
-            from test_runs r join workspaces w on w.id = r.workspace_id
-            where r.token_hash = ${tokenHash} and r.state = 'running' and r.expires_at > clock_timestamp()
-              and (w.slug = ${workspace} or w.id::text = ${workspace})`.pipe(
-            Effect.map(([row]) =>
-              row === undefined ? undefined : { ...row, retry: null, expiresAt: row.expiresAt.toISOString() }
-            ),
+              holder.retry, holder.expires_at as "expiresAt"
+            from (
+              select id, null::integer as retry, expires_at from test_runs
+              where token_hash = ${tokenHash} and state = 'running'
+              union all
+              select run_id, number, expires_at from test_run_retries
+              where token_hash = ${tokenHash} and state = 'running'
+            ) as holder
+            join test_runs r on r.id = holder.id join workspaces w on w.id = r.workspace_id
+            where holder.expires_at > clock_timestamp() and (w.slug = ${workspace} or w.id::text = ${workspace})`.pipe(
+            Effect.map(([row]) => (row === undefined ? undefined : { ...row, expiresAt: row.expiresAt.toISOString() })),
             dieOnSqlError
           )
       })
@@ -362,15 +366,18 @@ export class SemaphoresRepo extends Context.Service<
         authenticate: (tokenHash, workspaceRef) =>
           Effect.flatMap(Clock.currentTimeMillis, (now) =>
             memory.read((database) => {
-              const run = database
-                .table<StoredRun>("test_runs")
-                .find((run) => run.tokenHash === tokenHash && run.state === "running" && run.expiresAt > timestamp(now))
+              const runs = database.table<StoredRun>("test_runs")
+              const isHolder = (one: Pick<StoredRun, "tokenHash" | "state" | "expiresAt">) =>
+                one.tokenHash === tokenHash && one.state === "running" && one.expiresAt > timestamp(now)
+              const retry = database.table<StoredRetry>("test_run_retries").find(isHolder)
+              const run = retry === undefined ? runs.find(isHolder) : runs.get(retry.runId)
               const workspace = database
                 .table<{ readonly id: WorkspaceId; readonly slug: string }>("workspaces")
                 .find((row) => row.id === workspaceRef || row.slug === workspaceRef)
               if (run === undefined || run.workspaceId !== workspace?.id) return undefined
-              const { expiresAt, id: runId, number, workspaceId } = run
-              return { workspaceId, runId, run: number, retry: null, expiresAt }
+              const { id: runId, number, workspaceId } = run
+              const { expiresAt } = retry ?? run
+              return { workspaceId, runId, run: number, retry: retry?.number ?? null, expiresAt }
             })
           )
       })
@@ -422,6 +429,7 @@ interface SqlOwner {
   readonly workspaceId: WorkspaceId
   readonly runId: TestRunId
   readonly run: number
+  readonly retry: number | null
   readonly expiresAt: Date
 }
 
@@ -477,11 +485,21 @@ const readTaken = (json: SqlTaken): Taken | NotOne => {
 
 type StoredRun = Pick<ShownTestRun, "id" | "workspaceId" | "number" | "state" | "expiresAt"> & {
   readonly tokenHash: string
+  readonly runningRetry: Pick<StoredRetry, "number" | "expiresAt"> | null
+}
+
+interface StoredRetry {
+  readonly runId: TestRunId
+  readonly number: number
+  readonly tokenHash: string
+  readonly state: ShownTestRun["state"]
+  readonly expiresAt: string
 }
 
 const isRunRunning = (database: MemoryDatabase, owner: Pick<LeaseOwner, "runId" | "retry">, now: number): boolean => {
   const run = database.table<StoredRun>("test_runs").get(owner.runId)
-  return owner.retry === null && run?.state === "running" && run.expiresAt > timestamp(now)
+  if (owner.retry === null) return run?.state === "running" && run.expiresAt > timestamp(now)
+  return run?.runningRetry?.number === owner.retry && run.runningRetry.expiresAt > timestamp(now)
 }
 
 const whose = (

@@ -1,7 +1,7 @@
 import { Effect, Layer, Schedule } from "effect"
 import { TestRuns } from "./TestRuns.ts"
 
-/** Ends overdue runs, at start and then each minute. Every server does; each run ends once. */
+/** Ends overdue runs and retries, at start and then each minute. Every server does; each run ends once. */
 export const TestRunExpiry = Layer.effectDiscard(
   Effect.gen(function* () {
     const runs = yield* TestRuns

@@ -2,7 +2,7 @@ import { type Conflict, type Forbidden, InvalidInput, NotFound } from "@delivery
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { FileId } from "@delivery/domain/Ids"
 import { maxFileBytes, pathProblem, type StoredFile } from "@delivery/domain/testing/StoredFile"
-import { timestamp } from "@delivery/domain/Timestamp"
+import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Exit, Layer, Schedule, type Scope, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { nextId } from "../crypto/NextId.ts"
@@ -12,7 +12,7 @@ import { Storage } from "../storage/Storage.ts"
 import { type RunBlob, TestRunFilesRepo } from "./TestRunFilesRepo.ts"
 import { notRunning, TestRuns } from "./TestRuns.ts"
 import { isRunning } from "./TestRunState.ts"
-import { TestRunsRepo } from "./TestRunsRepo.ts"
+import { type LockedTestRun, TestRunsRepo } from "./TestRunsRepo.ts"
 
 export interface FileUpload<E> {
   readonly run: number
@@ -38,7 +38,7 @@ export class TestRunFiles extends Context.Service<
   TestRunFiles,
   {
     /**
-     * Stores a file of a run that the caller publishes. It is there for good once this succeeds; after a failure or an
+     * Stores a file of a run that the caller publishes, or a running retry of. It is there for good once this succeeds; after a failure or an
      * interruption nothing of it is left.
      */
     readonly upload: <E>(
@@ -71,12 +71,16 @@ export class TestRunFiles extends Context.Service<
         if (isGarbage) yield* discard(blob)
       })
 
-      const commit = Effect.fnUntraced(function* (blob: RunBlob, stored: Omit<StoredFile, "createdAt">) {
+      const commit = Effect.fnUntraced(function* (
+        blob: RunBlob,
+        by: Publication,
+        stored: Omit<StoredFile, "createdAt">
+      ) {
         return yield* storage.transaction(
           Effect.gen(function* () {
             const run = yield* runsRepo.lock(blob.runId)
             const now = timestamp(yield* Clock.currentTimeMillis)
-            if (run === undefined || !isRunning(run, now)) return yield* notRunning
+            if (run === undefined || !isPublishing(by, run, now)) return yield* notRunning
             const file = { ...stored, createdAt: now }
             const done = yield* repo.store({ ...file, blob })
             if (done === undefined) return yield* Effect.die(new Error("The upload was not renewed in time."))
@@ -87,12 +91,13 @@ export class TestRunFiles extends Context.Service<
 
       const write = Effect.fnUntraced(function* <E>(
         blob: RunBlob,
+        by: Publication,
         { body, contentType, path }: FileUpload<E>,
         size: number
       ) {
         const { sha256 } = yield* store.write(blob, ofSize(body, size), size)
         const stored = { path, size, contentType: storableType(contentType), sha256 }
-        const { file, replaced } = yield* Effect.uninterruptible(commit(blob, stored))
+        const { file, replaced } = yield* Effect.uninterruptible(commit(blob, by, stored))
         // Otherwise left to the sweeper.
         if (replaced !== undefined) yield* Effect.ignoreCause(discard(replaced), { log: "Warn" })
         return { file, etag: etagOf(file), created: replaced === undefined }
@@ -141,7 +146,7 @@ export class TestRunFiles extends Context.Service<
         upload: Effect.fn("TestRunFiles.upload")(function* <E>(upload: FileUpload<E>) {
           yield* checkPath(upload.path)
           const size = yield* declaredSize(upload.contentLength)
-          const { access, run } = yield* runs.publishing(upload.run)
+          const { access, retry, run } = yield* runs.publishing(upload.run)
           const blob = {
             id: yield* Effect.provideService(nextId<FileId>(), SecureRandom.SecureRandom, random),
             runId: run.id,
@@ -152,7 +157,7 @@ export class TestRunFiles extends Context.Service<
               repo.reserve(blob),
               Effect.sync(() => inUpload.add(blob.id))
             ),
-            () => write(blob, upload, size),
+            () => write(blob, retry, upload, size),
             (_, exit) => {
               inUpload.delete(blob.id)
               return Exit.isSuccess(exit) ? Effect.void : Effect.ignoreCause(abandon(blob), { log: "Warn" })
@@ -172,6 +177,15 @@ export class TestRunFiles extends Context.Service<
     })
   )
 }
+
+/** What an upload belongs to: the run itself, or the retry of that number. */
+type Publication = number | null
+
+/** Whether what the upload belongs to still runs. */
+const isPublishing = (by: Publication, run: LockedTestRun, now: Timestamp): boolean =>
+  by === null
+    ? isRunning(run, now)
+    : run.runningRetry?.number === by && isRunning({ ...run.runningRetry, state: "running" }, now)
 
 /** How many lapsed blobs one transaction deletes. */
 const sweepBatch = 50

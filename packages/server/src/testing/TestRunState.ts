@@ -8,10 +8,10 @@ interface Stateful {
   readonly expiresAt: Timestamp
 }
 
-/** Whether the run runs at `now`: one that is overdue does not, though nothing may have ended it yet. */
+/** Whether the run or retry runs at `now`: one that is overdue does not, though nothing may have ended it yet. */
 export const isRunning = (run: Stateful, now: Timestamp): boolean => run.state === "running" && run.expiresAt > now
 
-/** What a run becomes when its time is up. */
+/** What a run or retry becomes when its time is up. */
 export const expired = <
   Run extends Stateful & { readonly cleanup: Cleanup | null; readonly finishedAt: Timestamp | null }
 >(
@@ -23,12 +23,18 @@ export const expired = <
   cleanup: run.cleanup === null ? null : { ...run.cleanup, status: "incomplete" }
 })
 
-/** The run as it is at `now`. */
+/** The run or retry as it is at `now`. */
 export const asOf = <Run extends Parameters<typeof expired>[0]>(run: Run, now: Timestamp): Run =>
   run.state === "running" && !isRunning(run, now) ? expired(run) : run
 
 /** What events say of a run: followed by its number. */
 export const runLabel = "Run "
+
+/** What events say of a retry. */
+export const retryLabel = { retry: "Retry ", ofRun: " of run " }
+
+export const labelOfRetry = (run: number, retry: number): string =>
+  `${retryLabel.retry}${retry}${retryLabel.ofRun}${run}`
 
 /** The page of a run below its workspace's: followed by its number. */
 export const runPath = "test-runs/"

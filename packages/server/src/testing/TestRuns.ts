@@ -2,8 +2,9 @@ import { Conflict, Forbidden, InvalidInput, NotFound } from "@delivery/domain/Er
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { EventId, TestRunId } from "@delivery/domain/Ids"
 import type { FinishTestRun } from "@delivery/domain/testing/FinishTestRun"
-import { orderTests, outcome, recordTest, testEntry } from "@delivery/domain/testing/TestResults"
+import { orderTests, outcome, recordTest, testEntry, withAttempts } from "@delivery/domain/testing/TestResults"
 import {
+  type Retry,
   runsPageSize,
   type StartedTestRun,
   type StartTestRun,
@@ -20,7 +21,9 @@ import { nextId } from "../crypto/NextId.ts"
 import { hashToken, makeToken } from "../crypto/Tokens.ts"
 import { Events } from "../events/Events.ts"
 import { type Access, anyRole, atLeast, isSameActor } from "../identity/Access.ts"
+import { Storage } from "../storage/Storage.ts"
 import { Fixtures } from "./Fixtures.ts"
+import { RetriesRepo, type ShownRetry } from "./RetriesRepo.ts"
 import { asOf, isRunning, runLabel, runPath } from "./TestRunState.ts"
 import { type ShownTestRun, TestRunsRepo } from "./TestRunsRepo.ts"
 
@@ -47,11 +50,18 @@ export class TestRuns extends Context.Service<
       number: number,
       report: FinishTestRun
     ) => Effect.Effect<TestRunSummary, InvalidInput | NotFound | Forbidden | Conflict, Caller>
-    /** The run that the caller publishes and that still runs: `Forbidden` by another, then `Conflict` `not_running`. */
+    /**
+     * The run, where the caller publishes it and it runs, or publishes its running retry, whose number is `retry`:
+     * `Forbidden` by another, then `Conflict` `not_running`.
+     */
     readonly publishing: (
       number: number
-    ) => Effect.Effect<{ readonly access: Access; readonly run: ShownTestRun }, NotFound | Forbidden | Conflict, Caller>
-    /** Ends the runs that are overdue. */
+    ) => Effect.Effect<
+      { readonly access: Access; readonly run: ShownTestRun; readonly retry: number | null },
+      NotFound | Forbidden | Conflict,
+      Caller
+    >
+    /** Ends the runs and retries that are overdue. */
     readonly expire: Effect.Effect<void>
   }
 >()("@delivery/server/testing/TestRuns") {
@@ -60,30 +70,28 @@ export class TestRuns extends Context.Service<
     Effect.gen(function* () {
       const random = yield* SecureRandom.SecureRandom
       const { baseUrl, runLimitMillis } = yield* Settings
+      const storage = yield* Storage
       const repo = yield* TestRunsRepo
+      const retriesRepo = yield* RetriesRepo
       const deployments = yield* Deployments
       const fixtures = yield* Fixtures
       const events = yield* Events
 
       const now = Effect.map(Clock.currentTimeMillis, timestamp)
-      const urlOf = (slug: string, number: number) => `${baseUrl}/w/${slug}/${runPath}${number}`
-      const summary = (
-        { workspace }: Access,
-        { expiresAt: _, publisher: __, workspaceId: ___, ...run }: ShownTestRun
-      ): TestRunSummary => ({ ...run, url: urlOf(workspace.slug, run.number) })
+      const summary = (access: Access, run: ShownTestRun) => summaryOf(baseUrl, access, run)
 
       const publishing = Effect.fnUntraced(function* (number: number) {
         const access = yield* atLeast("member")
         const run = yield* repo.find(access.workspace.id, number)
         if (run === undefined) return yield* NotFound.of("test run")
-        if (!isSameActor(run.publisher, access.actor)) {
-          return yield* new Forbidden({
-            message: "Only the publisher of the run may do this.",
-            reason: "not_publisher"
-          })
+        const at = yield* now
+        const isPublisher = isSameActor(run.publisher, access.actor)
+        if (isPublisher && isRunning(run, at)) return { access, run, retry: null }
+        const { running } = run.state === "finished" ? yield* retriesRepo.of(run.id) : { running: null }
+        if (running !== null && isSameActor(running.publisher, access.actor) && isRunning(running, at)) {
+          return { access, run, retry: running.number }
         }
-        if (!isRunning(run, yield* now)) return yield* notRunning
-        return { access, run }
+        return yield* isPublisher ? notRunning : notPublisher
       })
 
       return TestRuns.of({
@@ -157,7 +165,7 @@ export class TestRuns extends Context.Service<
             )
             return {
               number,
-              url: urlOf(workspace.slug, number),
+              url: urlOf(baseUrl, workspace.slug, number),
               fixture:
                 scope === null || fixtureUrl === null
                   ? null
@@ -173,14 +181,21 @@ export class TestRuns extends Context.Service<
 
         get: Effect.fn("TestRuns.get")(function* (number: number) {
           const access = yield* anyRole
-          const found = yield* repo.find(access.workspace.id, number)
-          if (found === undefined) return yield* NotFound.of("test run")
-          // A run has no tests before it ends, so none can have come between the two reads.
-          const tests = found.state === "running" ? [] : yield* repo.tests(found.id)
+          const found = yield* storage.snapshot(
+            Effect.gen(function* () {
+              const run = yield* repo.find(access.workspace.id, number)
+              if (run === undefined) return yield* NotFound.of("test run")
+              // Before it ends a run has no tests, and none but a finished one has retries.
+              const tests = run.state === "running" ? [] : yield* repo.tests(run.id)
+              const retries = run.state === "finished" ? yield* retriesRepo.list(run.id) : []
+              return { run, tests, retries, attempts: retries.length === 0 ? [] : yield* retriesRepo.attempts(run.id) }
+            })
+          )
+          const at = yield* now
           return {
-            ...summary(access, asOf(found, yield* now)),
-            retries: [],
-            tests: orderTests(tests.map(testEntry))
+            ...summary(access, asOf(found.run, at)),
+            retries: found.retries.map((retry) => shownRetry(asOf(retry, at))),
+            tests: orderTests(withAttempts(found.tests, found.attempts).map(testEntry))
           }
         }),
 
@@ -190,7 +205,11 @@ export class TestRuns extends Context.Service<
           if (new Set(tests.map((test) => test.caseId)).size < tests.length) {
             return yield* InvalidInput.at("tests", "Expected each caseId once")
           }
-          const { access, run } = yield* publishing(number)
+          const access = yield* atLeast("member")
+          const run = yield* repo.find(access.workspace.id, number)
+          if (run === undefined) return yield* NotFound.of("test run")
+          if (!isSameActor(run.publisher, access.actor)) return yield* notPublisher
+          if (!isRunning(run, yield* now)) return yield* notRunning
           const finished = {
             ...outcome(report, tests),
             durationMs: report.durationMs,
@@ -216,9 +235,12 @@ export class TestRuns extends Context.Service<
         }),
 
         expire: Effect.gen(function* () {
+          const ids = Effect.replicateEffect(nextId<EventId>(), expiryBatch)
           for (let expired = expiryBatch; expired === expiryBatch;) {
-            const ids = yield* Effect.replicateEffect(nextId<EventId>(), expiryBatch)
-            expired = (yield* repo.expire(yield* now, ids)).length
+            expired = (yield* repo.expire(yield* now, yield* ids)).length
+          }
+          for (let expired = expiryBatch; expired === expiryBatch;) {
+            expired = yield* retriesRepo.expire(yield* now, yield* ids)
           }
         }).pipe(Effect.provideService(SecureRandom.SecureRandom, random), Effect.withSpan("TestRuns.expire"))
       })
@@ -226,8 +248,23 @@ export class TestRuns extends Context.Service<
   )
 }
 
-/** How many runs one statement ends. */
+const urlOf = (baseUrl: string, slug: string, number: number) => `${baseUrl}/w/${slug}/${runPath}${number}`
+
+/** The run as lists and finish calls answer it; `baseUrl` is the service's. */
+export const summaryOf = (
+  baseUrl: string,
+  { workspace }: Access,
+  { expiresAt: _, publisher: __, workspaceId: ___, ...run }: ShownTestRun
+): TestRunSummary => ({ ...run, url: urlOf(baseUrl, workspace.slug, run.number) })
+
+const shownRetry = ({ expiresAt: _, id: __, publisher: ___, ...retry }: ShownRetry): Retry => retry
+
+/** How many runs or retries one statement ends. */
 const expiryBatch = 100
+
+const notPublisher = Effect.suspend(() =>
+  Effect.fail(new Forbidden({ message: "Only the publisher of the run may do this.", reason: "not_publisher" }))
+)
 
 /** What a call that needs a running run fails with. */
 export const notRunning = Effect.suspend(() =>

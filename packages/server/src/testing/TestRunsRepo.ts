@@ -15,15 +15,17 @@ import {
 } from "@delivery/domain/testing/TestRun"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { PgClient, PgTypes } from "@effect/sql-pg"
-import { Context, Effect, Layer, Result } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
 import type { EnvironmentRow } from "../catalog/EnvironmentsRepo.ts"
 import type { ProductRow } from "../catalog/ProductsRepo.ts"
 import { insertEvent, insertEventRows, type StoredEvent } from "../events/EventsRepo.ts"
 import { type ActorRef, isSameActor } from "../identity/Access.ts"
 import { actorColumns, actorJoins, type ActorRow, readActor, resolveActor } from "../identity/Actors.ts"
+import { column, texts } from "../storage/Columns.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { date, dieOnSqlError, iso, isoOrNull } from "../storage/Sql.ts"
+import { searchGrams } from "./SearchGrams.ts"
 import { MemorySemaphores } from "./MemorySemaphores.ts"
 import { endLeases } from "./SemaphoresRepo.ts"
 import { expired, foldSha, isRunning, runLabel, runPath, searchPart, searchText } from "./TestRunState.ts"
@@ -69,6 +71,17 @@ export interface ShownTestRun extends Omit<TestRunSummary, "url"> {
   readonly expiresAt: Timestamp
 }
 
+/** A run whose row is held: its state, and the retry that runs or ran until its time was up. */
+export interface LockedTestRun extends Pick<ShownTestRun, "state" | "expiresAt"> {
+  readonly runningRetry: RetryInRun | null
+}
+
+/** What a run's row says of the retry that runs. */
+interface RetryInRun {
+  readonly number: number
+  readonly expiresAt: Timestamp
+}
+
 /** Which runs a list holds; conditions combine. */
 export interface TestRunFilter {
   readonly productId?: ProductId | undefined
@@ -111,7 +124,7 @@ export class TestRunsRepo extends Context.Service<
       eventIds: ReadonlyArray<EventId>
     ) => Effect.Effect<ReadonlyArray<{ readonly workspaceId: WorkspaceId; readonly number: number }>>
     readonly find: (workspaceId: WorkspaceId, number: number) => Effect.Effect<ShownTestRun | undefined>
-    /** In no order. */
+    /** Each with the run's own attempt alone. In no order. */
     readonly tests: (id: TestRunId) => Effect.Effect<ReadonlyArray<RecordedTest>>
     /** Newest first, at most `limit`. */
     readonly list: (
@@ -120,7 +133,7 @@ export class TestRunsRepo extends Context.Service<
       limit: number
     ) => Effect.Effect<ReadonlyArray<ShownTestRun>>
     /** The run's state; holds its row until the transaction ends. */
-    readonly lock: (id: TestRunId) => Effect.Effect<Pick<ShownTestRun, "state" | "expiresAt"> | undefined>
+    readonly lock: (id: TestRunId) => Effect.Effect<LockedTestRun | undefined>
   }
 >()("@delivery/server/testing/TestRunsRepo") {
   static readonly layerSql = Layer.effect(
@@ -182,6 +195,13 @@ export class TestRunsRepo extends Context.Service<
                 ${date(run.startedAt)}::timestamptz, ${date(run.expiresAt)}::timestamptz
               from counted
               returning number, fixture_scope as scope
+            ), searchable as (
+              insert into test_run_grams (run_id, grams)
+              select ${run.id}::uuid, ${column(
+                searchGrams(run.workspaceId, searchText(run.git)),
+                PgTypes.OID.int4,
+                (gram) => gram
+              )} from counted
             ), told as (
               ${insertEvent(sql, event, "started", {
                 label: `'${runLabel}' || started.number`,
@@ -275,27 +295,50 @@ export class TestRunsRepo extends Context.Service<
 
         list: (workspaceId, filter, limit) => {
           const always = conditions(workspaceId, filter)
+          const shown = (ids: Statement.Fragment) =>
+            sql<SqlRow>`select ${columns}, ${publisher}
+              from (${ids}) as page join test_runs r on r.id = page.id ${joins}
+              order by r.number desc`.pipe(
+              Effect.map((rows) => rows.map(readRun)),
+              dieOnSqlError
+            )
           const q = filter.q
-          // Each part of `q` has its own index to go by; together they would have none.
-          const ids =
-            q === undefined
-              ? page(always, limit)
-              : sql`(${page([...always, sql`r.search like ${`%${escapeLike(searchPart(q))}%`}`], limit)})
+          if (q === undefined) return shown(page(always, limit))
+
+          const part = searchPart(q)
+          const hasPart = sql`r.search like ${`%${escapeLike(part)}%`}`
+          const isSha = sql`${sha} between ${foldSha(q)} and ${foldSha(q) + last}`
+          /** From the newest run on, comparing at most so many one by one. */
+          const scan = (window: number) =>
+            shown(sql`select r.id, r.number from (
+              select r.id, r.number, r.search, r.git_sha from test_runs r where ${sql.and(always)}
+              order by r.number desc limit ${sql.literal(String(window))}
+            ) r where ${hasPart} or ${isSha} order by r.number desc limit ${sql.literal(String(limit))}`)
+          const grams = searchGrams(workspaceId, part)
+          const candidates = sql`select run_id from test_run_grams
+            where grams @> ${column(grams, PgTypes.OID.int4, (gram) => gram)}`
+          return Effect.gen(function* () {
+            // What many runs have fills a page from the newest of them.
+            const newest = yield* scan(searchWindow)
+            if (newest.length === limit || grams.length === 0) {
+              return newest.length === limit ? newest : yield* scan(maxNumber)
+            }
+            // What few have is found by an index: parts by their grams, commits by their beginning.
+            const [counted] = yield* dieOnSqlError(sql<{ readonly count: number }>`select count(*)::int as count
+              from (${candidates} limit ${sql.literal(String(maxCandidates + 1))}) found`)
+            if ((counted?.count ?? 0) > maxCandidates) return yield* scan(maxNumber)
+            return yield* shown(sql`(${page([...always, hasPart, sql`r.id in (${candidates})`], limit)})
               union
-              (${page([...always, sql`${sha} between ${foldSha(q)} and ${foldSha(q) + last}`], limit)})
-              order by number desc limit ${sql.literal(String(limit))}`
-          return sql<SqlRow>`select ${columns}, ${publisher}
-            from (${ids}) as page join test_runs r on r.id = page.id ${joins}
-            order by r.number desc`.pipe(
-            Effect.map((rows) => rows.map(readRun)),
-            dieOnSqlError
-          )
+              (${page([...always, isSha], limit)})
+              order by number desc limit ${sql.literal(String(limit))}`)
+          })
         },
 
         lock: (id) =>
-          sql<{ readonly state: RunState; readonly expiresAt: Date }>`select state, expires_at as "expiresAt"
+          sql<SqlLock>`select state, expires_at as "expiresAt", running_retry as "number",
+              running_retry_expires_at as "retryExpiresAt"
             from test_runs where id = ${id} for update`.pipe(
-            Effect.map((rows) => rows.map((row) => ({ state: row.state, expiresAt: iso(row.expiresAt) }))[0]),
+            Effect.map((rows) => rows.map(readLock)[0]),
             dieOnSqlError
           )
       })
@@ -319,6 +362,8 @@ export class TestRunsRepo extends Context.Service<
                 ...rest,
                 ...emptyTally,
                 number,
+                fixtureUrl: fixture?.url ?? null,
+                runningRetry: null,
                 coverage: selection.coverage,
                 state: "running",
                 result: null,
@@ -402,28 +447,23 @@ export class TestRunsRepo extends Context.Service<
         lock: (id) =>
           memory.read((database) => {
             const run = runsOf(database).get(id)
-            return run === undefined ? undefined : { state: run.state, expiresAt: run.expiresAt }
+            if (run === undefined) return undefined
+            return { state: run.state, expiresAt: run.expiresAt, runningRetry: run.runningRetry }
           })
       })
     })
   )
 }
 
+/** How many of the newest runs are compared with `q` before an index is asked. */
+const searchWindow = 1_000
+/** What more runs may have is found sooner by comparing them one by one, newest first. */
+const maxCandidates = 2_000
+
 /** The greatest character: what begins with a text lies between it and it followed by this. */
 const last = "\u{10FFFF}"
 
 const escapeLike = (text: string): string => text.replaceAll(/[\\%_]/g, "\\$&")
-
-const column = <A>(rows: ReadonlyArray<A>, type: number, value: (row: A) => unknown): PgTypes.Parameter =>
-  Result.getOrThrow(
-    PgTypes.array(
-      rows.map((row) => value(row) ?? null),
-      type
-    )
-  )
-
-const texts = <A>(rows: ReadonlyArray<A>, value: (row: A) => string | null | undefined): PgTypes.Parameter =>
-  column(rows, PgTypes.OID.text, value)
 
 const dateOrNull = (timestamp: Timestamp | undefined): Date | null => (timestamp === undefined ? null : date(timestamp))
 
@@ -520,6 +560,19 @@ const readRun = (row: SqlRow): ShownTestRun => {
   }
 }
 
+interface SqlLock {
+  readonly state: RunState
+  readonly expiresAt: Date
+  readonly number: number | null
+  readonly retryExpiresAt: Date | null
+}
+
+const readLock = ({ expiresAt, number, retryExpiresAt, state }: SqlLock): LockedTestRun => ({
+  state,
+  expiresAt: iso(expiresAt),
+  runningRetry: number === null || retryExpiresAt === null ? null : { number, expiresAt: iso(retryExpiresAt) }
+})
+
 interface SqlTest {
   readonly caseId: string
   readonly title: string
@@ -567,16 +620,18 @@ const readTest = (row: SqlTest): RecordedTest => ({
 type MemoryRun = Omit<ShownTestRun, "product" | "environment" | "publishedBy"> & {
   readonly productId: ProductId
   readonly environmentId: EnvironmentId
+  readonly fixtureUrl: string | null
+  readonly runningRetry: RetryInRun | null
   readonly tokenHash: string
 }
 
-const runsOf = (database: MemoryDatabase) => database.table<MemoryRun>("test_runs")
-const testsOf = (database: MemoryDatabase) => database.table<ReadonlyArray<RecordedTest>>("test_run_tests")
+export const runsOf = (database: MemoryDatabase) => database.table<MemoryRun>("test_runs")
+export const testsOf = (database: MemoryDatabase) => database.table<ReadonlyArray<RecordedTest>>("test_run_tests")
 const eventsOf = (database: MemoryDatabase) => database.table<StoredEvent>("events")
 
 const show = (
   database: MemoryDatabase,
-  { environmentId, productId, tokenHash: _, ...run }: MemoryRun
+  { environmentId, fixtureUrl: _, productId, runningRetry: __, tokenHash: ___, ...run }: MemoryRun
 ): ShownTestRun => {
   const product = database.table<ProductRow>("products").get(productId)
   const environment = database.table<EnvironmentRow>("environments").get(environmentId)

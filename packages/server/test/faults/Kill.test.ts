@@ -101,7 +101,7 @@ const filesOn = (directory: string): ReadonlyArray<string> =>
 /** Reads everything back, and compares it with what was attempted. Answers how many files are visible. */
 const verify = async (server: ServerProcess, attempted: ReadonlyArray<Attempted>): Promise<number> => {
   const numbers: Array<number> = []
-  for (let cursor: number | null = null; ; ) {
+  for (let cursor: number | null = null; ;) {
     const query: string = cursor === null ? "" : `?cursor=${cursor}`
     const page = (await call(server, "GET", `/test-runs${query}`)) as {
       runs: Array<{ number: number; state: string }>
@@ -155,7 +155,8 @@ const databases = [
           Effect.callback<void>((resume) => {
             drop = () => resume(Effect.void)
             resolve(url)
-          }))
+          })
+        )
         Effect.runPromise(Effect.scoped(held)).catch(reject)
       })
       const vaultKeys = `k1:${Buffer.alloc(32, 1).toString("base64")}`

@@ -2,25 +2,29 @@ import { DeliveryApi } from "@delivery/domain/Api"
 import type { NewApiKey } from "@delivery/domain/identity/ApiKey"
 import type { NewInvite } from "@delivery/domain/identity/Invite"
 import { isAtLeast, type Role } from "@delivery/domain/identity/Role"
+import type { StartedRetry } from "@delivery/domain/testing/TestRetry"
 import type { Lease } from "@delivery/domain/testing/Semaphore"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import { assert } from "vitest"
 import {
   accept,
   accountKey,
+  attempt,
   finishOf,
+  finishRun,
   type Http,
   join,
   newDeployment,
   newWorkspace,
   onEachServer,
   refusal,
+  report,
   runOf,
   startRun,
   unique
 } from "../support/Http.ts"
 
-/** Every endpoint of the API, and who may call it (contract, sections 1 and 3 to 10). */
+/** Every endpoint of the API, and who may call it (contract, sections 1, 3, 4, 6 and 10). */
 
 interface Endpoint {
   readonly name: string
@@ -76,10 +80,31 @@ const deployed = async (owner: Http) => {
   await owner.post("deployments", params)
   return params
 }
+/** The path of a secret with a value in an environment. */
+const madeSecret = async (owner: Http) => {
+  const { environment, product } = await pair(owner)
+  await owner.post(`products/${product}/secrets`, { name: "TOKEN", values: { [environment]: "value" } })
+  return { productSlug: product, name: "TOKEN", environmentSlug: environment }
+}
+const bulk = async (owner: Http) => {
+  const { environment, product } = await pair(owner)
+  return { products: [product], environments: [environment], name: "TOKEN" }
+}
 const ofProduct = async (owner: Http) => ({ params: { product: await madeProduct(owner) } })
 const ofEnvironment = async (owner: Http) => ({ params: { environment: await madeEnvironment(owner) } })
 const ofMember = async (owner: Http) => ({ params: { member: (await accept(owner, "viewer", email())).person.id } })
 const run = async (publisher: Http) => ({ run: String((await startRun(publisher)).number) })
+
+const failedRun = async (publisher: Http) => {
+  const params = await run(publisher)
+  await finishRun(publisher, Number(params.run), { tests: [report("a", { attempt: attempt("failed") })] })
+  return params
+}
+
+const retryOf = () => {
+  const { git, machine } = runOf()
+  return { passes: 1, baseUrl: null, git, machine }
+}
 
 /** A lease of the run whose token it is; without one, none. */
 const lease = async (by: Http) => {
@@ -166,6 +191,28 @@ const rows: Readonly<Record<string, Row>> = {
   },
   "deployments.delete": { who: "member", request: async (owner) => ({ params: await deployed(owner) }) },
 
+  "vault.listOfProduct": {
+    who: "viewer",
+    request: async (owner) => ({ params: { productSlug: await madeProduct(owner) } })
+  },
+  "vault.create": {
+    who: "member",
+    request: async (owner) => ({ params: { productSlug: await madeProduct(owner) }, json: { name: "TOKEN" } })
+  },
+  "vault.get": { who: "viewer", request: async (owner) => ({ params: await madeSecret(owner) }) },
+  "vault.update": {
+    who: "member",
+    request: async (owner) => ({ params: await madeSecret(owner), json: { newName: "RENAMED" } })
+  },
+  "vault.delete": { who: "member", request: async (owner) => ({ params: await madeSecret(owner) }) },
+  "vault.list": { who: "viewer" },
+  "vault.assign": { who: "member", request: async (owner) => ({ json: { ...(await bulk(owner)), value: "value" } }) },
+  "vault.generate": {
+    who: "member",
+    request: async (owner) => ({ json: { ...(await bulk(owner)), generator: { type: "uuid" } } })
+  },
+  "vault.versions": { who: "viewer", request: async (owner) => ({ params: await madeSecret(owner) }) },
+
   "testRuns.list": { who: "viewer" },
   "testRuns.start": { who: "member", request: () => ({ json: runOf() }) },
   "testRuns.get": { who: "viewer", request: async (owner) => ({ params: await run(owner) }) },
@@ -183,6 +230,18 @@ const rows: Readonly<Record<string, Row>> = {
       const params = { ...(await run(owner)), path: "a" }
       assert.strictEqual((await owner.send("PUT", `test-runs/${params.run}/files/a`, { body: "content" })).status, 201)
       return { params }
+    }
+  },
+  "retries.start": {
+    who: "member",
+    request: async (owner) => ({ params: await failedRun(owner), json: retryOf() })
+  },
+  "retries.finish": {
+    who: "member",
+    request: async (_, by) => {
+      const params = await failedRun(by)
+      const { retry } = await by.post<StartedRetry>(`test-runs/${params.run}/retries`, retryOf())
+      return { params: { ...params, retry: String(retry) }, json: { interrupted: false, tests: [] } }
     }
   },
 
@@ -256,6 +315,8 @@ const send = (by: Http, { method, path }: Endpoint, { body, json, params }: Requ
   return by.send(method, named, body === undefined ? { json } : { body, headers })
 }
 
+/** The vault reads bodies strictly. */
+const isStrict = ({ name }: Endpoint) => name.startsWith("vault.")
 const withJson = endpoints.filter(({ hasBody, name }) => hasBody && name !== "testRuns.upload")
 const mebibyte = 1024 * 1024
 
@@ -298,7 +359,8 @@ onEachServer("every endpoint", (test) => {
       }
     })
 
-    test(`${endpoint.name} takes a body of 1 MiB and ignores what it does not know`, async (owner) => {
+    const unknown = isStrict(endpoint) ? "refuses" : "ignores"
+    test(`${endpoint.name} takes a body of 1 MiB and ${unknown} what it does not know`, async (owner) => {
       const { callers, workspace: asOwner } = await sceneOf(owner)
       const row = rows[endpoint.name]
       const workspace = row?.who === "a run" ? asOwner.as(callers["a run"]!.key) : asOwner
@@ -307,9 +369,11 @@ onEachServer("every endpoint", (test) => {
         const body = JSON.stringify({ ...(json as object), unknown: { padding: "" } })
         return send(workspace, endpoint, { params, body: `${body.slice(0, -3)}${"x".repeat(bytes - body.length)}"}}` })
       }
-      assert.isBelow((await sized(mebibyte)).status, 300)
+      const taken = await sized(mebibyte)
+      if (isStrict(endpoint)) assert.deepInclude(taken.body, { _tag: "HttpApiDecodeError" })
+      else assert.isBelow(taken.status, 300)
       const larger = await sized(mebibyte + 1)
-      if (endpoint.name === "testRuns.finish") assert.strictEqual(larger.status, 200)
+      if (["testRuns.finish", "retries.finish"].includes(endpoint.name)) assert.strictEqual(larger.status, 200)
       else assert.deepInclude(larger.body, { _tag: "InvalidInput", message: "The body is too large." })
     })
   }

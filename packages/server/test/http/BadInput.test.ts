@@ -85,9 +85,10 @@ const assertContract = (target: Target, answer: Answer) => {
   if (answer.status < 400) return
   assert.match(String(answer.headers["content-type"]), /^application\/json/, said)
   const body = JSON.parse(answer.body) as { _tag: string; message: unknown; issues?: unknown; reason?: unknown }
-  assert.include(tags[answer.status] ?? [], body._tag, said)
+  const strict = target.name.startsWith("vault.") && answer.status === 400 ? ["HttpApiDecodeError"] : []
+  assert.include([...(tags[answer.status] ?? []), ...strict], body._tag, said)
   assert.isString(body.message, said)
-  if (body._tag === "InvalidInput") assert.isArray(body.issues, said)
+  if (answer.status === 400) assert.isArray(body.issues, said)
   if (body._tag === "Conflict") assert.match(String(body.reason), /^[a-z]+(_[a-z]+)*$/, said)
 }
 
@@ -153,12 +154,12 @@ const bodyOf = (example: unknown): fc.Arbitrary<string | undefined> =>
         "",
         "{",
         "nul",
-        "\"\\ud800\"",
-        "{\"slug\":\"a\",\"slug\":\"b\"}",
+        '"\\ud800"',
+        '{"slug":"a","slug":"b"}',
         "[".repeat(20_000),
         "1e999",
         "\u0000",
-        "{\"a\":\"\\u0000\"}"
+        '{"a":"\\u0000"}'
       )
     },
     { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 50 }) }
@@ -195,7 +196,24 @@ const query = fc.oneof(
       .array(
         fc.tuple(
           fc.constantFrom("archived", "product", "environment", "result", "q", "commit", "mine", "cursor", "x"),
-          fc.constantFrom("", "1", "0", "-1", "1.5", "1e9", "99999999999", "NaN", "true", "only", "%00", "%", "%ff", "a%20b", "main", "flaky")
+          fc.constantFrom(
+            "",
+            "1",
+            "0",
+            "-1",
+            "1.5",
+            "1e9",
+            "99999999999",
+            "NaN",
+            "true",
+            "only",
+            "%00",
+            "%",
+            "%ff",
+            "a%20b",
+            "main",
+            "flaky"
+          )
         ),
         { minLength: 1, maxLength: 3 }
       )
@@ -219,7 +237,7 @@ const headers = (apiKey: string) =>
         }
       ),
       range: fc.constantFrom("bytes=0-", "bytes=5-1", "bytes=-", "bytes=a-b", "x", "bytes=0-1,3-4"),
-      "if-none-match": fc.constantFrom("*", "\"", "x"),
+      "if-none-match": fc.constantFrom("*", '"', "x"),
       "x-request-id": fc.constantFrom("", "short", "a".repeat(65), "kept-id-12345", "bad id with spaces"),
       "x-api-key": fc.constantFrom(apiKey, "other")
     },
@@ -259,22 +277,32 @@ for (const [name, server] of servers) {
               .map((values) => values.join("/"))
             yield* Effect.promise(() =>
               fc.assert(
-                fc.asyncProperty(paths, query, headers(key), bodyOf(example), async (path, query, headers, body) => {
-                  const sent = { ...headers, ...(body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) }) }
-                  const answer = await send(baseUrl, target.method, path + query, sent, body)
-                  assertContract(target, answer)
-                  const id = headers["x-request-id"]
-                  if (id !== undefined && /^[A-Za-z0-9_-]{8,64}$/.test(id)) {
-                    assert.strictEqual(answer.headers["x-request-id"], id)
+                fc.asyncProperty(
+                  paths,
+                  query,
+                  headers(key),
+                  bodyOf(example),
+                  async (path, query, headers, body) => {
+                    const sent = {
+                      ...headers,
+                      ...(body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) })
+                    }
+                    const answer = await send(baseUrl, target.method, path + query, sent, body)
+                    assertContract(target, answer)
+                    const id = headers["x-request-id"]
+                    if (id !== undefined && /^[A-Za-z0-9_-]{8,64}$/.test(id)) {
+                      assert.strictEqual(answer.headers["x-request-id"], id)
+                    }
+                    if (!target.isOpen && headers.authorization !== `Bearer ${key}`) {
+                      assert.oneOf(answer.status, [401, 404])
+                    }
                   }
-                  if (!target.isOpen && headers.authorization !== `Bearer ${key}`) {
-                    assert.oneOf(answer.status, [401, 404])
-                  }
-                }),
+                ),
                 { numRuns: 40, interruptAfterTimeLimit: 20_000 }
               )
             )
-          }))
+          })
+        )
       }
 
       it.effect("and serves as before", () =>
@@ -284,7 +312,8 @@ for (const [name, server] of servers) {
             send(baseUrl, "GET", "/v1/me", { authorization: `Bearer ${Redacted.value(apiKey)}` }, undefined)
           )
           assert.strictEqual(answer.status, 200)
-        }))
+        })
+      )
     })
   })
 }

@@ -1,3 +1,5 @@
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Redacted } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, rmSync, statSync } from "node:fs"
@@ -6,6 +8,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterEach, assert, describe, it } from "vitest"
+import { makeDatabase } from "../support/Databases.ts"
 import { type ServerProcess, startServer } from "../support/ServerProcess.ts"
 
 /** The server as a process: settings, first start, signals. */
@@ -133,10 +136,47 @@ describe("the server as a process", () => {
       .split("\n")
       .filter((line) => line.startsWith("{"))
       .map((line) => JSON.parse(line) as object)
-    const [mine] = lines.filter((line) => "requestId" in line && line.requestId === "request-of-the-test")
+    const mine = lines.find((line) => "requestId" in line && line.requestId === "request-of-the-test")
     assert.deepInclude(mine, { level: "INFO", method: "GET", path: "/v1/me", status: 200 })
     assert.include(output(), "/v1/workspaces/main/products/ctk_***")
     for (const secret of [key, wrong, token, apiKey.secret, "typed-by-a-person"]) assert.notInclude(output(), secret)
+  })
+
+  it("answers a fault with the request's id alone, logs its cause, and goes on", async () => {
+    const key = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
+    const vaultKeys = `k1:${Buffer.alloc(32, 7).toString("base64")}`
+    const test = Effect.gen(function* () {
+      const { url } = yield* makeDatabase
+      const environment = { DATABASE_URL: url, VAULT_KEYS: vaultKeys, BOOTSTRAP_API_KEY: key, DATA_DIR: newDirectory() }
+      server = yield* Effect.promise(() => startServer(environment))
+      const { baseUrl, output } = server
+      const get = (path: string) =>
+        Effect.promise(() =>
+          fetch(`${baseUrl}${path}`, {
+            headers: { authorization: `Bearer ${key}`, "x-request-id": "request-of-the-fault" }
+          })
+        )
+      const rename = (from: string, to: string) =>
+        Effect.gen(function* () {
+          const sql = yield* PgClient.PgClient
+          yield* sql`alter table ${sql(from)} rename to ${sql(to)}`
+        }).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(url) })))
+
+      yield* rename("products", "elsewhere")
+      const fault = yield* get("/v1/workspaces/main/products")
+      assert.strictEqual(fault.status, 500)
+      assert.strictEqual(fault.headers.get("x-request-id"), "request-of-the-fault")
+      assert.deepStrictEqual(yield* Effect.promise(() => fault.json()), {
+        _tag: "Internal",
+        message: "Something went wrong.",
+        requestId: "request-of-the-fault"
+      })
+      assert.match(output(), /products.*does not exist/)
+      yield* rename("elsewhere", "products")
+      assert.strictEqual((yield* get("/v1/workspaces/main/products")).status, 200)
+      yield* Effect.promise(() => server!.end("SIGTERM"))
+    })
+    await Effect.runPromise(Effect.scoped(test))
   })
 
   it("finishes what runs on SIGTERM, takes nothing new, and ends", async () => {

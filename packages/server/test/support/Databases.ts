@@ -18,14 +18,14 @@ export const makeDatabase = Effect.acquireRelease(
   Effect.suspend(() => {
     const url = inject("postgresUrl")
     const name = `test_${randomBytes(6).toString("hex")}`
-    return Effect.gen(function*() {
+    return Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       yield* sql`create database ${sql(name)}`
       return { name, url: named(url, name) }
     }).pipe(Effect.provide(client(url, 1)), Effect.orDie)
   }),
   ({ name }) =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       yield* sql`drop database if exists ${sql(name)} with (force)`
     }).pipe(Effect.provide(client(inject("postgresUrl"), 1)), Effect.orDie)

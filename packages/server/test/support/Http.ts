@@ -31,7 +31,12 @@ export interface ErrorBody {
   readonly _tag: string
   readonly message: string
   readonly reason?: string
-  readonly issues?: ReadonlyArray<{ readonly path: ReadonlyArray<string>; readonly message: string }>
+  readonly current?: Readonly<Record<string, number>>
+  readonly issues?: ReadonlyArray<{
+    readonly _tag?: string
+    readonly path: ReadonlyArray<string>
+    readonly message: string
+  }>
 }
 
 interface Init {
@@ -188,8 +193,10 @@ const assertForm = (answer: Answer): void => {
   assert.match(String(headers["x-request-id"]), /^[A-Za-z0-9_-]{8,64}$/, said)
   if (status < 400) return
   assert.strictEqual(headers["content-type"], "application/json", said)
-  const { _tag, issues, message, reason, ...rest } = answer.body as ErrorBody
-  assert.strictEqual(_tag, tags[status], said)
+  const { _tag, current, issues, message, reason, ...rest } = answer.body as ErrorBody
+  // Only bodies of the vault are read strictly.
+  const isStrict = status === 400 && _tag === "HttpApiDecodeError"
+  assert.strictEqual(_tag, isStrict ? "HttpApiDecodeError" : tags[status], said)
   assert.isNotEmpty(message, said)
   const extras = _tag === "Conflict" ? ["capacity", "holders", "retryAfterMs"] : []
   assert.deepStrictEqual(
@@ -197,11 +204,13 @@ const assertForm = (answer: Answer): void => {
     [],
     said
   )
-  assert.strictEqual(issues !== undefined, _tag === "InvalidInput", said)
+  assert.strictEqual(current !== undefined, reason === "version_mismatch", said)
+  assert.strictEqual(issues !== undefined, isStrict || _tag === "InvalidInput", said)
   for (const issue of issues ?? []) {
-    assert.deepStrictEqual(issue, { path: issue.path.map(String), message: String(issue.message) }, said)
+    const kind = isStrict ? { _tag: String(issue._tag) } : {}
+    assert.deepStrictEqual(issue, { ...kind, path: issue.path.map(String), message: String(issue.message) }, said)
   }
-  if (_tag === "Conflict") assert.isDefined(reason, said)
+  if (_tag === "Conflict" || _tag === "Forbidden") assert.isDefined(reason, said)
   if (reason !== undefined) assert.match(reason, /^[a-z]+(_[a-z]+)*$/, said)
   assert.strictEqual(headers["www-authenticate"], status === 401 ? "Bearer" : undefined, said)
 }

@@ -1,5 +1,15 @@
 import { execFileSync, spawn } from "node:child_process"
-import { accessSync, chmodSync, chownSync, constants, cpSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs"
+import {
+  accessSync,
+  chmodSync,
+  chownSync,
+  constants,
+  cpSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
 import { createRequire } from "node:module"
 import { createServer } from "node:net"
 import { arch, platform, tmpdir } from "node:os"
@@ -63,14 +73,25 @@ export const startPostgres = async (options: { readonly durable?: boolean } = {}
   const env = { ...process.env, LC_ALL: "C", HOME: directory, LD_LIBRARY_PATH: join(native, "lib") }
   execFileSync(
     join(native, "bin", "initdb"),
-    ["-D", data, "-U", "postgres", "-A", "password", `--pwfile=${passwordFile}`, "-E", "UTF8", "--locale=C", "--no-sync"],
+    [
+      "-D",
+      data,
+      "-U",
+      "postgres",
+      "-A",
+      "password",
+      `--pwfile=${passwordFile}`,
+      "-E",
+      "UTF8",
+      "--locale=C",
+      "--no-sync"
+    ],
     { ...user, env, stdio: "pipe", cwd: directory }
   )
   const port = await freePort()
   // Tests kill the service, not the machine: without fsync they take a third of the time.
-  const speed = options.durable === true
-    ? []
-    : ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"]
+  const speed =
+    options.durable === true ? [] : ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"]
   const child = spawn(
     join(native, "bin", "postgres"),
     ["-D", data, "-p", String(port), "-h", "127.0.0.1", "-k", directory, "-c", "max_connections=300", ...speed],

@@ -45,7 +45,11 @@ export const startServer = async (environment: Record<string, string>): Promise<
     hasExited = true
   })
   const baseUrl = `http://127.0.0.1:${port}`
-  const isReady = () => fetch(`${baseUrl}/ready`).then((response) => response.ok, () => false)
+  const isReady = () =>
+    fetch(`${baseUrl}/ready`).then(
+      (response) => response.ok,
+      () => false
+    )
   for (let i = 0; !(await isReady()); i++) {
     if (hasExited || i > 600) {
       child.kill("SIGKILL")

@@ -1,6 +1,6 @@
 import { NodeServices } from "@effect/platform-node"
-import { Layer } from "effect"
-import { mkdtempSync } from "node:fs"
+import { Effect, Layer } from "effect"
+import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { layerApp, layerSqlStorage } from "../../src/App.ts"
@@ -11,23 +11,31 @@ import { layerPostgres } from "./Databases.ts"
 
 type Environment = Readonly<Record<string, string>>
 
+const dataDir = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "delivery-test-"))),
+  (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
+)
+
 /** A server over a new database on the suites' PostgreSQL, with its files in a new directory. */
 const layerPostgresServer = (environment: Environment = {}) =>
-  serverOf(
-    layerApp.pipe(
-      Layer.provide(layerSqlStorage),
-      Layer.provide(layerPostgres),
-      Layer.provide([FileStore.layer, Keyring.layer]),
-      Layer.provide(NodeServices.layer)
-    ),
-    { DATA_DIR: mkdtempSync(join(tmpdir(), "delivery-test-")), ...environment }
+  Layer.unwrap(
+    Effect.map(dataDir, (DATA_DIR) =>
+      serverOf(
+        layerApp.pipe(
+          Layer.provide(layerSqlStorage),
+          Layer.provide(layerPostgres),
+          Layer.provide([FileStore.layer, Keyring.layer]),
+          Layer.provide(NodeServices.layer)
+        ),
+        { DATA_DIR, ...environment }
+      )
+    )
   )
 
 /** The servers that HTTP suites run against, over a real socket. */
-export const servers: ReadonlyArray<readonly [
-  name: string,
-  layer: (environment?: Environment) => Layer.Layer<DeliveryServer, unknown>
-]> = [
+export const servers: ReadonlyArray<
+  readonly [name: string, layer: (environment?: Environment) => Layer.Layer<DeliveryServer, unknown>]
+> = [
   ["memory", DeliveryServer.layerMemory],
   ["PostgreSQL", layerPostgresServer]
 ]

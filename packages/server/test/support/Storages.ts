@@ -26,6 +26,7 @@ import { WorkspacesRepo } from "../../src/identity/WorkspacesRepo.ts"
 import { MemoryStorage } from "../../src/storage/MemoryStorage.ts"
 import { layerMigrations } from "../../src/storage/Migrations.ts"
 import { Storage } from "../../src/storage/Storage.ts"
+import { VaultRepo } from "../../src/vault/VaultRepo.ts"
 import { layerEmbedded, layerPostgres } from "./Databases.ts"
 
 /** The rooms identity, catalog and events over each storage, for tests that must pass on all of them. */
@@ -40,7 +41,8 @@ const layerMemory = Layer.mergeAll(
   ApiKeysRepo.layerMemory,
   ProductsRepo.layerMemory,
   EnvironmentsRepo.layerMemory,
-  DeploymentsRepo.layerMemory
+  DeploymentsRepo.layerMemory,
+  VaultRepo.layerMemory
 ).pipe(Layer.provide(MemoryStorage.layer))
 
 const layerSql = Layer.mergeAll(
@@ -53,7 +55,8 @@ const layerSql = Layer.mergeAll(
   ApiKeysRepo.layerSql,
   ProductsRepo.layerSql,
   EnvironmentsRepo.layerSql,
-  DeploymentsRepo.layerSql
+  DeploymentsRepo.layerSql,
+  VaultRepo.layerSql
 ).pipe(Layer.provide(layerMigrations))
 
 /** Time passes for a database, whatever it does for the tests. */

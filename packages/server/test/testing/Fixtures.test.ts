@@ -2,9 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import type { WorkspaceId } from "@delivery/domain/Ids"
 import type { JsonWebKeySet } from "@delivery/domain/SystemApi"
 import { timestamp } from "@delivery/domain/Timestamp"
-import { Effect, Layer } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { createLocalJWKSet, jwtVerify } from "jose"
+import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from "jose"
 import { randomBytes } from "node:crypto"
 import { Settings } from "../../src/Config.ts"
 import { Keyring } from "../../src/crypto/Keyring.ts"
@@ -21,7 +21,8 @@ const layerServices = Fixtures.layer.pipe(
   Layer.provide(Keyring.layerMemory),
   Layer.provide(SigningKeysRepo.layerMemory),
   Layer.provide(MemoryStorage.layer),
-  Layer.provide(Settings.layer({ BASE_URL: "https://delivery.example" }))
+  Layer.provide(Settings.layer({ BASE_URL: "https://delivery.example" })),
+  Layer.provide(Layer.effectDiscard(Effect.suspend(() => TestClock.setTime(start))))
 )
 
 /** A run that starts at 12:00:00.123 and whose token ends an hour later. */
@@ -34,7 +35,6 @@ const workspaceId = newId<WorkspaceId>()
 const verifier = ({ keys }: JsonWebKeySet) => createLocalJWKSet({ keys: [...keys] })
 
 const access = Effect.gen(function* () {
-  yield* TestClock.setTime(start)
   return yield* (yield* Fixtures).access({ workspaceId, number: 12 }, fixture)
 })
 
@@ -86,6 +86,34 @@ describe("Fixtures", () => {
   )
 })
 
+describe("SigningKeys", () => {
+  it.effect("are replaced after 30 days", () =>
+    Effect.gen(function* () {
+      const kids = Effect.gen(function* () {
+        yield* TestClock.adjust("1 minute")
+        // Keys are made in real time.
+        yield* TestClock.withLive(Effect.sleep(100))
+        return (yield* (yield* SigningKeys).jwks).keys.map((key) => key.kid)
+      }).pipe(Effect.provide(Layer.fresh(SigningKeys.layer)))
+      const [first] = yield* kids
+      yield* TestClock.adjust("29 days")
+      assert.deepStrictEqual(yield* kids, [first])
+      yield* TestClock.adjust("1 day")
+      const replaced = yield* kids
+      assert.strictEqual(replaced.length, 2)
+      assert.strictEqual(replaced[1], first)
+      yield* TestClock.adjust("7 hours")
+      assert.deepStrictEqual(yield* kids, [replaced[0]])
+    }).pipe(
+      Effect.provide([
+        SigningKeysRepo.layerMemory.pipe(Layer.provide(MemoryStorage.layer)),
+        Keyring.layerMemory,
+        Settings.layer({})
+      ])
+    )
+  )
+})
+
 const vaultKey = (id: string) => `${id}:${randomBytes(32).toString("base64")}`
 
 for (const storage of storages) {
@@ -124,6 +152,76 @@ for (const storage of storages) {
         const [stored] = yield* (yield* SigningKeysRepo).list
         assert.match(stored!.sealedPrivateKey, /^v1:a:/)
       }).pipe(Effect.provide(storage.layer))
+    )
+
+    it.effect("are replaced without an end to any token", () =>
+      Effect.gen(function* () {
+        const limit = 3_600_000
+        const keyring = vaultKey("a")
+        const server = Layer.build(
+          SigningKeys.layer.pipe(
+            Layer.provide(Keyring.layer),
+            Layer.provide([
+              Settings.layer({ VAULT_KEYS: keyring, RUN_LIMIT_MS: String(limit) }),
+              NodeFileSystem.layer,
+              NodePath.layer
+            ]),
+            Layer.fresh
+          )
+        ).pipe(Effect.flatMap((context) => Effect.provideContext(SigningKeys, context)))
+        const [first, second] = [yield* server, yield* server]
+        const kidOf = (token: string) => decodeProtectedHeader(token).kid!
+        const kids = Effect.forEach([first, second], ({ jwks }) =>
+          Effect.map(jwks, ({ keys }) => keys.map((key) => key.kid))
+        )
+        const sign = Effect.gen(function* () {
+          const now = yield* Clock.currentTimeMillis
+          return yield* Effect.forEach([first, second], ({ sign }) => sign({ exp: Math.floor((now + limit) / 1000) }))
+        })
+        const verify = (tokens: ReadonlyArray<string>) =>
+          Effect.gen(function* () {
+            const currentDate = new Date(yield* Clock.currentTimeMillis)
+            for (const { jwks } of [first, second]) {
+              const published = createLocalJWKSet({ keys: [...(yield* jwks).keys] })
+              for (const token of tokens) yield* Effect.promise(() => jwtVerify(token, published, { currentDate }))
+            }
+          })
+        /** Lets minutes pass until both servers publish and sign with these. */
+        const until = Effect.fnUntraced(function* (minutes: number, published: ReadonlyArray<string>, signing: string) {
+          yield* TestClock.adjust(minutes * 60_000)
+          const isSo = Effect.gen(function* () {
+            const all = [yield* kids, (yield* sign).map(kidOf)]
+            return (
+              JSON.stringify(all) ===
+              JSON.stringify([
+                [published, published],
+                [signing, signing]
+              ])
+            )
+          })
+          // A refresh that is still under way when time passes begins its minute later.
+          for (let i = 0; !(yield* isSo) && i < 300; i++) {
+            yield* TestClock.adjust("1 second")
+            yield* TestClock.withLive(Effect.sleep(5))
+          }
+          assert.deepStrictEqual(yield* kids, [published, published])
+          assert.deepStrictEqual((yield* sign).map(kidOf), [signing, signing])
+        })
+        const [old] = (yield* sign).map(kidOf)
+        const renewed = yield* first.rotate
+        assert.notStrictEqual(renewed, old)
+        const both = [renewed, old!]
+        // Known to every server for minutes before any signs with it.
+        yield* until(1, both, old!)
+        yield* until(10, both, old!)
+        const last = yield* sign
+        yield* until(5, both, renewed)
+        yield* verify([...last, ...(yield* sign)])
+        yield* until(45, both, renewed)
+        yield* verify([last[0]!])
+        yield* until(30, [renewed], renewed)
+        yield* verify(yield* sign)
+      }).pipe(Effect.provide(storage.layer), Effect.scoped)
     )
   })
 }

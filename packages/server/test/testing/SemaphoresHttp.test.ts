@@ -1,10 +1,12 @@
 import type { Lease, LeaseHolder, QueuedLease, SemaphoreList } from "@delivery/domain/testing/Semaphore"
+import type { StartedRetry } from "@delivery/domain/testing/TestRetry"
 import type { StartedTestRun } from "@delivery/domain/testing/TestRun"
 import { assert } from "vitest"
 import {
   type Answer,
   assertId,
   assertTimestamp,
+  attempt,
   eventually,
   finishRun,
   type Http,
@@ -13,6 +15,8 @@ import {
   newWorkspace,
   onEachServer,
   refusal,
+  report,
+  runOf,
   startRun,
   unique
 } from "../support/Http.ts"
@@ -46,6 +50,32 @@ const holdersOf = async (workspace: Http, name: string): Promise<ReadonlyArray<L
 }
 
 onEachServer("Semaphores over HTTP", (test) => {
+  test("gives leases to a retry with its own token, until the retry ends", async (owner) => {
+    const workspace = await newDeployment(owner)
+    const run = await newRun(workspace)
+    const runsLease = await taken(run, "card")
+    const tests = [report("a", { attempt: attempt("failed") })]
+    await finishRun(workspace, run.run.number, { tests })
+    assert.deepStrictEqual(await holdersOf(workspace, "card"), [])
+    assert.strictEqual((await take(run, "card")).status, 401)
+
+    const { git, machine } = runOf()
+    const path = `test-runs/${run.run.number}/retries`
+    const started = await workspace.post<StartedRetry>(path, { passes: 1, baseUrl: null, git, machine })
+    const retry = workspace.as(started.semaphores.token)
+    const lease = await taken(retry, "card", { test: "pays" })
+    assert.deepInclude(lease, { run: run.run.number, retry: started.retry })
+    assert.isAbove(lease.fence, runsLease.fence)
+    const [holder] = await holdersOf(workspace, "card")
+    assert.deepInclude(holder, { lease: lease.lease, run: run.run.number, retry: started.retry, test: "pays" })
+    const renewed = await retry.send<Lease>("POST", `${leases("card")}/${lease.lease}/renew`, { json: {} })
+    assert.strictEqual(renewed.status, 200)
+
+    await workspace.post(`${path}/${started.retry}/finish`, { interrupted: false, tests: [] }, 200)
+    assert.deepStrictEqual(await holdersOf(workspace, "card"), [])
+    assert.strictEqual((await take(retry, "card")).status, 401)
+  })
+
   test("gives a lease, shows it, renews it and takes it back", async (owner) => {
     const workspace = await newDeployment(owner)
     const holder = await newRun(workspace)
@@ -301,10 +331,10 @@ onEachServer("Semaphores over HTTP", (test) => {
     const workspace = await newDeployment(owner)
     const [holder, other] = [await newRun(workspace), await newRun(workspace)]
     const { lease } = await taken(holder, "x")
-    await other.refuse("403", "POST", `${leases("x")}/${lease}/renew`, {})
-    await other.refuse("403", "DELETE", `${leases("x")}/${lease}`)
+    await other.refuse("403 not_holder", "POST", `${leases("x")}/${lease}/renew`, {})
+    await other.refuse("403 not_holder", "DELETE", `${leases("x")}/${lease}`)
     await holder.delete(`${leases("x")}/${lease}`)
-    await other.refuse("403", "DELETE", `${leases("x")}/${lease}`)
+    await other.refuse("403 not_holder", "DELETE", `${leases("x")}/${lease}`)
     for (const [name, id] of [
       ["y", lease],
       ["x", "0197a1b2-0000-7000-8000-000000000001"],
@@ -316,7 +346,7 @@ onEachServer("Semaphores over HTTP", (test) => {
     const queuer = await taken(holder, "x")
     const place = await take<QueuedLease>(other, "x", { requestId: "q" })
     await other.refuse("404 lease", "POST", `${leases("x")}/${place.body.lease}/renew`, {})
-    await holder.refuse("403", "DELETE", `${leases("x")}/${place.body.lease}`)
+    await holder.refuse("403 not_holder", "DELETE", `${leases("x")}/${place.body.lease}`)
     assert.isString(queuer.lease)
   })
 

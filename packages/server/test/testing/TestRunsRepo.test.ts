@@ -107,7 +107,11 @@ onEachStorage("TestRunsRepo", (it) => {
         expiresAt: timestamp(10_000),
         finishedAt: null
       })
-      assert.deepStrictEqual(yield* repo.lock(run.id), { state: "running", expiresAt: timestamp(10_000) })
+      assert.deepStrictEqual(yield* repo.lock(run.id), {
+        state: "running",
+        expiresAt: timestamp(10_000),
+        runningRetry: null
+      })
     })
   )
 

@@ -57,8 +57,12 @@ export default Effect.gen(function* () {
 
   yield* sql`create function semaphore_run_is_running(in_run uuid, in_retry integer) returns boolean
     language sql stable as $$
-      select in_retry is null and exists (
-        select from test_runs where id = in_run and state = 'running' and expires_at > clock_timestamp()
+      select exists (
+        select from test_runs
+        where id = in_run and case
+          when in_retry is null then state = 'running' and expires_at > clock_timestamp()
+          else running_retry = in_retry and running_retry_expires_at > clock_timestamp()
+        end
       )
     $$`
 

@@ -1,0 +1,139 @@
+import type { EnvironmentId, PersonId, ProductId, WorkspaceId } from "@delivery/domain/Ids"
+import { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import { Statement } from "effect/sql"
+import { addGrams } from "../packages/server/src/storage/migrations/0015_retries.ts"
+import { type TestRunFilter, TestRunsRepo } from "../packages/server/src/testing/TestRunsRepo.ts"
+import { layerStorage, makeWorkspace } from "./Database.ts"
+import { median } from "./Processes.ts"
+
+/**
+ * The list of test runs at 1,000,000 runs in one workspace beside 1,000 in another: the 95th percentile of the
+ * statement of every filter, each pair of calls in turn, and the plan at 1,000,000. Run it with `pnpm bench:list`.
+ */
+const sizes = { small: 1_000, large: Number(process.env["BENCH_RUNS"] ?? 1_000_000) }
+const rounds = 150
+const pageSize = 51
+
+const makeRuns = Effect.fnUntraced(function* (number: number, runs: number) {
+  const sql = yield* PgClient.PgClient
+  const at = yield* makeWorkspace(number)
+  // Ten branches and subjects take turns; a release branch is rare, and one commit in a thousand runs several times.
+  yield* sql`insert into test_runs (id, workspace_id, number, product_id, environment_id, publisher_kind, publisher_id,
+      base_url, git_branch, git_sha, git_dirty, git_subject, search, hostname, platform, selection, token_hash, state,
+      result, total, passed, flaky, failed, skipped, pass_rate, first_attempt_pass_rate, duration_ms, started_at,
+      expires_at, finished_at)
+    select gen_random_uuid(), ${at.workspaceId}::uuid, n,
+      ('00000000-0003-7000-8000-' || lpad(to_hex(${number}::int * 100 + n % 10), 12, '0'))::uuid,
+      ('00000000-0004-7000-8000-' || lpad(to_hex(${number}::int * 100 + n % 4), 12, '0'))::uuid,
+      'user', ('00000000-0002-7000-8000-' || lpad(to_hex(n % 2), 12, '0'))::uuid, 'https://shop.example', branch, sha,
+      false, subject, branch || chr(10) || subject, 'ci-' || n % 50, 'linux', '{}', n || '-' || ${number}::int,
+      'finished', case when n % 10 < 6 then 'passed' else 'failed' end, 100, 95,
+      case when n % 50 = 0 then 1 else 0 end, 4, 1, 0.95, 0.95, 60000, now(), now(), now()
+    from (
+      select n, md5((n / 3)::text) || '00000000' as sha,
+        case when n % 997 = 0 and n < 5000 then 'release-candidate-' || n else 'feature/ticket-' || n / 20 end as branch,
+        (array['add the basket', 'fix the checkout', 'update packages', 'speed up search', 'correct taxes',
+          'show the order', 'remove dead code', 'rename accounts', 'test payments', 'document fixtures'])[1 + n % 10]
+          || case when n % 100 = 17 then ' orders' else '' end || ' in step ' || n as subject
+      from generate_series(1, ${runs}::int) n
+    ) made`
+  yield* sql`update workspaces set last_run_number = ${runs} where id = ${at.workspaceId}`
+  return { ...at, runs }
+})
+
+type At = Effect.Success<ReturnType<typeof makeRuns>>
+
+const filters: ReadonlyArray<readonly [name: string, filter: (at: At) => TestRunFilter]> = [
+  ["no filter", () => ({})],
+  ["cursor, in the middle", (at) => ({ below: at.runs / 2 })],
+  ["product (1 of 10)", (at) => ({ productId: at.productId(1) as ProductId })],
+  ["environment (1 of 4)", (at) => ({ environmentId: at.environmentId(1) as EnvironmentId })],
+  ["result=passed", () => ({ result: "passed" })],
+  ["result=failed", () => ({ result: "failed" })],
+  ["result=flaky (1 in 50)", () => ({ result: "flaky" })],
+  ["mine (1 of 2)", (at) => ({ publisher: { kind: "user", id: at.personId(1) as PersonId } })],
+  ["commit", () => ({ commit: "e4da3b7fbbce2345d7772b0674a318d500000000" })],
+  [
+    "product, environment, result, mine",
+    (at) => ({
+      productId: at.productId(3) as ProductId,
+      environmentId: at.environmentId(1) as EnvironmentId,
+      result: "passed",
+      publisher: { kind: "user", id: at.personId(1) as PersonId }
+    })
+  ],
+  ["q: start of a commit", () => ({ q: "e4da3b7fbb" })],
+  ["q: in 1 of 10 subjects", () => ({ q: "basket" })],
+  ["q: in 1 of 100 subjects", () => ({ q: "orders" })],
+  ["q: one letter", () => ({ q: "e" })],
+  ["q: in 5 old runs", () => ({ q: "release-candidate" })],
+  ["q: nowhere", () => ({ q: "zebra crossing" })],
+  ["q: nowhere, of a product", (at) => ({ q: "zebra crossing", productId: at.productId(1) as ProductId })]
+]
+
+const percentile95 = (values: ReadonlyArray<number>): number =>
+  values.toSorted((a, b) => a - b)[Math.ceil(values.length * 0.95) - 1]!
+
+const program = Effect.gen(function* () {
+  const repo = yield* TestRunsRepo
+  const sql = yield* PgClient.PgClient
+  const small = yield* makeRuns(1, sizes.small)
+  const large = yield* makeRuns(2, sizes.large)
+  // As the service writes them with each run; an index is made faster at once.
+  yield* sql`drop index test_run_grams_grams`
+  yield* addGrams
+  yield* sql`create index test_run_grams_grams on test_run_grams using gin (grams)`
+  yield* sql`vacuum analyze test_run_grams`
+  yield* sql`vacuum analyze test_runs`
+  yield* sql`vacuum analyze workspaces`
+
+  const list = (at: At, filter: TestRunFilter) => repo.list(at.workspaceId as WorkspaceId, filter, pageSize)
+  const timed = Effect.fnUntraced(function* (at: At, filter: TestRunFilter) {
+    const began = performance.now()
+    const found = yield* list(at, filter)
+    return [performance.now() - began, found.length] as const
+  })
+  const explain = Effect.fnUntraced(function* (at: At, filter: TestRunFilter) {
+    // A search that is not filled by the newest runs has a second one.
+    let statement: ReturnType<Statement.Statement<unknown>["compile"]> = ["", []]
+    const capture: Statement.Transformer = (one) => {
+      statement = one.compile()
+      return Effect.succeed(one)
+    }
+    yield* Effect.provideService(list(at, filter), Statement.CurrentTransformer, capture)
+    const plan = yield* sql.unsafe<{ readonly "QUERY PLAN": string }>(
+      `explain (analyze, costs off, timing off, summary off, buffers off) ${statement[0]}`,
+      statement[1]
+    )
+    return plan.map((row) => `    ${row["QUERY PLAN"]}`).join("\n")
+  })
+
+  console.log(
+    `Pages of ${pageSize} runs, ${rounds} calls in turn after 10, milliseconds:\n` +
+      `${"filter".padEnd(36)} found  p95 at ${sizes.small}  p95 at ${sizes.large}   ratio   medians`
+  )
+  for (const [name, filter] of filters) {
+    const times: { small: Array<number>; large: Array<number> } = { small: [], large: [] }
+    let found = 0
+    // A slow filter shows itself in few calls.
+    for (let round = -10; round < rounds; round++) {
+      const [one] = yield* timed(small, filter(small))
+      const [other, count] = yield* timed(large, filter(large))
+      found = count
+      if (round < 0) continue
+      times.small.push(one)
+      times.large.push(other)
+      if (other > 100 && round > 20) break
+    }
+    const [a, b] = [percentile95(times.small), percentile95(times.large)]
+    console.log(
+      `${name.padEnd(36)} ${String(found).padStart(5)}  ${a.toFixed(2).padStart(11)}  ${b.toFixed(2).padStart(14)}  ` +
+        `${(b / a).toFixed(2).padStart(6)}   ${median(times.small).toFixed(2)} ${median(times.large).toFixed(2)}`
+    )
+  }
+  console.log(`\nPlans at ${sizes.large} runs:`)
+  for (const [name, filter] of filters) console.log(`\n  ${name}\n${yield* explain(large, filter(large))}`)
+})
+
+await Effect.runPromise(program.pipe(Effect.provide(layerStorage), Effect.scoped))

@@ -1,0 +1,95 @@
+import { createRemoteJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from "jose"
+
+/** For those who write a Fixture API: who may make and delete test data (contract, section 6). */
+
+/** What a fixture token allows: to make and delete test data under the scope, until it ends. */
+export interface FixtureToken {
+  readonly scope: string
+  /** The workspace of the run. */
+  readonly workspaceId: string
+  /** The number of the run. */
+  readonly run: number
+  /** The number of the retry, or null where the run itself makes the data. */
+  readonly retry: number | null
+  /** When the token ends: nobody uses the scope's data after it. */
+  readonly expiresAt: Date
+}
+
+export interface VerifyFixtureTokenOptions {
+  /** The public address of the service (its `BASE_URL`), which issues the tokens. */
+  readonly issuer: string | URL
+  /** The URL of this Fixture API, as its deployment or a run names it; several where it answers at several. */
+  readonly audience: string | ReadonlyArray<string>
+  /** Where the service's keys are, if not at `/.well-known/jwks.json` of the issuer. */
+  readonly jwksUrl?: string | URL | undefined
+}
+
+/** The token is missing, not of this service and Fixture API, or has ended: answer 401. The message says which. */
+export class FixtureTokenError extends Error {
+  override readonly name = "FixtureTokenError"
+}
+
+const keySets = new Map<string, JWTVerifyGetKey>()
+
+/** The keys are fetched once, again after ten minutes, and when a token names one that is not among them. */
+const keysAt = (url: string): JWTVerifyGetKey => {
+  const known = keySets.get(url)
+  if (known !== undefined) return known
+  const keys = createRemoteJWKSet(new URL(url))
+  keySets.set(url, keys)
+  return keys
+}
+
+const withoutSlash = (url: string | URL): string => url.toString().replace(/\/+$/, "")
+
+/**
+ * What the token of a request allows, given as the `Authorization` header or alone. The service is asked for its public
+ * keys, never about a token.
+ *
+ * ```ts
+ * const { scope } = await verifyFixtureToken(request.headers.authorization, { issuer, audience })
+ * ```
+ *
+ * Rejects with `FixtureTokenError`; with another error where the keys could not be fetched.
+ */
+export const verifyFixtureToken = async (
+  token: string | null | undefined,
+  options: VerifyFixtureTokenOptions
+): Promise<FixtureToken> => {
+  const jwt = token?.replace(/^Bearer +/i, "") ?? ""
+  if (jwt === "") throw new FixtureTokenError("A fixture token is required.")
+  const issuer = withoutSlash(options.issuer)
+  const keys = keysAt((options.jwksUrl ?? `${issuer}/.well-known/jwks.json`).toString())
+  const { audience } = options
+  const { payload } = await jwtVerify(jwt, keys, {
+    issuer,
+    audience: typeof audience === "string" ? audience : [...audience],
+    algorithms: ["EdDSA"],
+    requiredClaims: ["exp", "sub", "scope"]
+  }).catch((error: unknown) => {
+    const isOfToken =
+      error instanceof errors.JOSEError &&
+      !(error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid) &&
+      error.code !== "ERR_JOSE_GENERIC"
+    throw isOfToken
+      ? new FixtureTokenError(`The fixture token is not valid: ${error.message}.`, { cause: error })
+      : error
+  })
+  const [workspaceId, run, retry, ...rest] = (payload.sub ?? "").split("/")
+  const { exp, scope } = payload
+  if (
+    workspaceId === undefined ||
+    run === undefined ||
+    rest.length > 0 ||
+    typeof scope !== "string" ||
+    exp === undefined
+  )
+    throw new FixtureTokenError("The fixture token is not valid: it is of no run.")
+  return {
+    scope,
+    workspaceId,
+    run: Number(run),
+    retry: retry === undefined ? null : Number(retry),
+    expiresAt: new Date(exp * 1000)
+  }
+}

@@ -1,0 +1,88 @@
+import { createClient, type FixtureAccess } from "@delivery/client"
+import { FixtureTokenError, verifyFixtureToken } from "@delivery/client/fixtures"
+import { SignJWT, generateKeyPair } from "jose"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { type RunningServer, startServer } from "./support/server.ts"
+
+/** Tokens of a real server, as a Fixture API verifies them. */
+
+const audience = "https://staging.shop.example.com/fixtures"
+const params = { slug: "main" }
+const git = { branch: "main", sha: "9fceb02", dirty: false, subject: "Add the basket" }
+const machine = { hostname: "ci-7", platform: "linux" }
+
+let server: RunningServer
+let ofRun: FixtureAccess
+let ofRetry: FixtureAccess
+
+beforeAll(async () => {
+  server = await startServer()
+  const client = createClient({ baseUrl: server.url, apiKey: server.apiKey })
+  await client.products.create({ params, payload: { slug: "shop", name: "Shop", type: "library" } })
+  await client.environments.create({ params, payload: { slug: "staging", name: "S", class: "non-production" } })
+  await client.deployments.create({
+    params,
+    payload: { product: "shop", environment: "staging", fixtureUrl: audience }
+  })
+  const selection = { coverage: null, folders: [], caseIds: [] }
+  const run = await client.testRuns.start({
+    params,
+    payload: { product: "shop", environment: "staging", baseUrl: "https://shop.example.com", git, machine, selection }
+  })
+  const failed = { status: "failed", durationMs: 1, startedAt: "2026-11-21T09:30:10.000Z" } as const
+  const test = { caseId: "a", title: "a", file: "a.spec.ts", coverage: "critical", testKind: "behavior" } as const
+  await client.testRuns.finish({
+    params: { ...params, run: run.number },
+    payload: { interrupted: false, durationMs: 1, tests: [{ ...test, attempt: failed }] }
+  })
+  const retry = await client.retries.start({
+    params: { ...params, run: run.number },
+    payload: { passes: 1, baseUrl: null, git, machine }
+  })
+  if (run.fixture === null || retry.fixture === null) throw new Error("no access to fixtures")
+  ofRun = run.fixture
+  ofRetry = retry.fixture
+}, 60_000)
+
+afterAll(() => server.stop())
+
+describe("verifyFixtureToken", () => {
+  it("tells what the token of a run or retry allows", async () => {
+    const options = { issuer: `${server.url}/`, audience }
+    const run = await verifyFixtureToken(`Bearer ${ofRun.token}`, options)
+    expect(run).toEqual({
+      scope: ofRun.scope,
+      workspaceId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      run: 1,
+      retry: null,
+      expiresAt: new Date(Math.floor(Date.parse(ofRun.expiresAt) / 1000) * 1000)
+    })
+    const several = { issuer: server.url, audience: ["https://other.example.com", audience] }
+    expect(await verifyFixtureToken(ofRetry.token, several)).toMatchObject({ scope: ofRetry.scope, run: 1, retry: 1 })
+  })
+
+  it("refuses what is no token, or is one for others, or of others", async () => {
+    const issuer = server.url
+    const options = { issuer, audience }
+    const { privateKey } = await generateKeyPair("EdDSA", { crv: "Ed25519" })
+    const forged = await new SignJWT({ iss: issuer, aud: audience, sub: "w/1", scope: "run-1", exp: 9_999_999_999 })
+      .setProtectedHeader({ alg: "EdDSA" })
+      .sign(privateKey)
+    const unsigned = `${Buffer.from('{"alg":"none"}').toString("base64url")}.${ofRun.token.split(".")[1]}.`
+    for (const token of [undefined, null, "", "Bearer ", "x", "a.b.c", `${ofRun.token}x`, forged, unsigned]) {
+      await expect(verifyFixtureToken(token, options)).rejects.toBeInstanceOf(FixtureTokenError)
+    }
+    const elsewhere = { issuer, audience: "https://other.example.com" }
+    await expect(verifyFixtureToken(ofRun.token, elsewhere)).rejects.toBeInstanceOf(FixtureTokenError)
+    const keys = `${issuer}/.well-known/jwks.json`
+    const other = { issuer: "https://delivery.example.com", audience, jwksUrl: keys }
+    await expect(verifyFixtureToken(ofRun.token, other)).rejects.toBeInstanceOf(FixtureTokenError)
+  })
+
+  it("fails otherwise where the keys cannot be had", async () => {
+    const options = { issuer: server.url, audience, jwksUrl: "http://127.0.0.1:9/jwks.json" }
+    const failure = await verifyFixtureToken(ofRun.token, options).catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(Error)
+    expect(failure).not.toBeInstanceOf(FixtureTokenError)
+  })
+})

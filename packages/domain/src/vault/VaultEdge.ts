@@ -1,0 +1,10 @@
+import { HttpApiMiddleware } from "effect/http-api"
+import { HttpApiDecodeError } from "../Errors.ts"
+
+/** Reads the body of an endpoint strictly: what its schema does not match is `HttpApiDecodeError` (contract, section 5). */
+export class StrictBody extends HttpApiMiddleware.Service<StrictBody>()("@delivery/domain/vault/StrictBody", {
+  error: HttpApiDecodeError
+}) {}
+
+/** Keeps every answer, errors too, out of caches: `Cache-Control: no-store` (contract, section 5). */
+export class NoStore extends HttpApiMiddleware.Service<NoStore>()("@delivery/domain/vault/NoStore") {}

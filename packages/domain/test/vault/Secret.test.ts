@@ -1,0 +1,56 @@
+import { chosenClasses, passwordClasses } from "@delivery/domain/vault/Generator"
+import { CreateSecret, maxValueBytes, SecretName, SecretValue } from "@delivery/domain/vault/Secret"
+import { assert, describe, it } from "@effect/vitest"
+import { Redacted, Result, Schema } from "effect"
+
+const accepts = (schema: Schema.Codec<unknown, unknown>, input: unknown): boolean =>
+  Result.isSuccess(Schema.decodeUnknownResult(schema)(input))
+
+describe("secrets", () => {
+  it("have names of printable characters, as they are sent", () => {
+    for (const name of ["A", "DATABASE_URL", "a b", "a.b", "...", "ü", "🚀", "%2F", "__proto__", "x".repeat(255)]) {
+      assert.isTrue(accepts(SecretName, name), name)
+    }
+    for (const name of ["", " a", "a ", "\u3000a", "a/b", "/", ".", "..", "a\tb", "\u007F", "a\u2028b", "\uDC00"]) {
+      assert.isFalse(accepts(SecretName, name), JSON.stringify(name))
+    }
+    assert.isFalse(accepts(SecretName, "x".repeat(256)))
+  })
+
+  it("have values of up to 64 KiB of UTF-8, whatever they are", () => {
+    for (const part of ["a", "é", "€", "🚀", "\u0000"]) {
+      const most = Math.floor(maxValueBytes / Buffer.byteLength(part))
+      assert.isTrue(accepts(SecretValue, part.repeat(most)), part)
+      assert.isFalse(accepts(SecretValue, part.repeat(most + 1)), part)
+    }
+    assert.isFalse(accepts(SecretValue, "a\uD800"))
+  })
+
+  it("tell no value, in a body or in what is wrong with one", () => {
+    const canary = "canary-value"
+    const body = Schema.decodeUnknownSync(CreateSecret)({ name: "A", values: { staging: canary, ci: null } })
+    assert.notInclude(JSON.stringify(body) + String(body.values?.["staging"]), canary)
+    assert.strictEqual(Redacted.value(body.values!["staging"]!), canary)
+    assert.deepStrictEqual(Schema.encodeSync(CreateSecret)(body).values, { staging: canary, ci: null })
+    for (const values of [{ staging: [canary] }, { staging: `${canary}\uD800` }, canary, { staging: { canary } }]) {
+      const result = Schema.decodeUnknownResult(CreateSecret)({ name: "A", values, requestId: "r" })
+      assert.isTrue(Result.isFailure(result))
+      assert.notInclude(String(Result.isFailure(result) ? result.failure : ""), canary)
+    }
+  })
+
+  it("have passwords of classes that share no character", () => {
+    const all = Object.values(passwordClasses).join("")
+    assert.strictEqual(new Set(all).size, all.length)
+    const none = {
+      type: "password",
+      length: 8,
+      lowercase: false,
+      uppercase: false,
+      digits: false,
+      symbols: false
+    } as const
+    assert.deepStrictEqual(chosenClasses(none), [])
+    assert.deepStrictEqual(chosenClasses({ ...none, digits: true }), ["0123456789"])
+  })
+})

@@ -1,0 +1,247 @@
+import type { FinishRetry, RanReport, RetryTest, StartedRetry, TestRun, TestRunSummary } from "@delivery/client"
+import type {
+  FullConfig,
+  FullResult,
+  Reporter,
+  Suite,
+  TestCase,
+  TestError,
+  TestResult
+} from "@playwright/test/reporter"
+import { writeFile } from "node:fs/promises"
+import { dirname, resolve } from "node:path"
+import { runFiles } from "./Attachments.ts"
+import { readGit, readMachine } from "./Origin.ts"
+import { cleanUp, Publisher } from "./Publisher.ts"
+import { lineOf } from "./Retry.ts"
+import { announceRetry } from "./RunVariables.ts"
+import { type DeliveryReporterOptions, readSettings } from "./Settings.ts"
+import { attemptReport, fileOf, messageOf, testReports, titleOf } from "./TestReports.ts"
+
+/** Which run to retry, as `delivery-playwright retry` tells the reporter. */
+export interface RetryRequest {
+  readonly run: number
+  readonly passes: number
+  /** Where to say that this reporter is part of the configuration. */
+  readonly probe: string | undefined
+}
+
+/** How the command line tells the reporter what it is asked for. */
+export const retryVariables = {
+  run: "DELIVERY_RETRY_OF_RUN",
+  passes: "DELIVERY_RETRY_PASSES",
+  probe: "DELIVERY_RETRY_PROBE"
+} as const
+
+/** The retry that this process is to publish, or undefined where it publishes a run. */
+export const retryRequest = (environment: Readonly<Record<string, string | undefined>>): RetryRequest | undefined => {
+  const run = environment[retryVariables.run]
+  if (run === undefined) return undefined
+  return {
+    run: Number(run),
+    passes: Number(environment[retryVariables.passes]),
+    probe: environment[retryVariables.probe]
+  }
+}
+
+interface TestRunControl {
+  readonly exclude: (test: TestCase) => void
+  readonly mode: (suite: Suite) => string
+}
+
+/** A retry that has begun. */
+interface Begun {
+  readonly run: TestRun
+  readonly retry: StartedRetry
+  readonly publisher: Publisher
+}
+
+/** Names a test whatever its repetition: project, file and titles. */
+const keyOf = (test: TestCase): string => test.titlePath().join("\0")
+
+/**
+ * Publishes a retry: starts it, leaves only the run's failed tests to run (and, in serial groups, those before them),
+ * and finishes with each execution of a failed test as an attempt of it.
+ */
+export class RetryReporter implements Reporter {
+  readonly #options: DeliveryReporterOptions
+  readonly #request: RetryRequest
+  readonly #isListing: boolean
+  readonly #attempts = new Map<string, Array<RanReport>>()
+  readonly #caseIds = new Map<string, string>()
+  readonly #errors: Array<string> = []
+  readonly #lines: Array<string> = []
+  #config: FullConfig | undefined
+  #begun: Begun | undefined
+
+  constructor(options: DeliveryReporterOptions & { readonly _mode?: string }, request: RetryRequest) {
+    this.#options = options
+    this.#request = request
+    this.#isListing = options._mode === "list" || process.argv.includes("--list")
+  }
+
+  printsToStdio(): boolean {
+    return false
+  }
+
+  async preprocess(params: {
+    readonly config: FullConfig
+    readonly suite: Suite
+    readonly testRun: TestRunControl
+  }): Promise<void> {
+    if (this.#isListing) return
+    this.#config = params.config
+    try {
+      this.#begun = await this.#begin(params.config, params.suite)
+    } catch (error) {
+      throw new Error(`Delivery: run ${this.#request.run} cannot be retried: ${lineOf(error)}`, { cause: error })
+    }
+    announceRetry(this.#begun.run, this.#begun.retry)
+    const wanted = this.#wanted(params.suite, params.testRun)
+    for (const test of params.suite.allTests()) {
+      if (wanted.has(test)) continue
+      try {
+        params.testRun.exclude(test)
+      } catch {
+        // Tests of projects that others depend on always run, and are no attempts.
+      }
+    }
+  }
+
+  async onBegin(config: FullConfig): Promise<void> {
+    this.#config = config
+    if (this.#isListing && this.#request.probe !== undefined) await writeFile(this.#request.probe, "")
+  }
+
+  onError(error: TestError): void {
+    this.#errors.push(messageOf(error))
+  }
+
+  onTestEnd(test: TestCase, result: TestResult): void {
+    const caseId = this.#caseIds.get(keyOf(test))
+    if (caseId === undefined || this.#begun === undefined || this.#config === undefined) return
+    const files = runFiles(test, result, this.#config.rootDir).map((file) => ({
+      ...file,
+      path: `retry-${this.#begun?.retry.retry}/${file.path}`
+    }))
+    const paths = files.map((file) => file.path)
+    const attempt = attemptReport(test, result, paths)
+    if (attempt === null || attempt.status === "skipped") return
+    this.#attempts.set(caseId, [...(this.#attempts.get(caseId) ?? []), attempt])
+    this.#begun.publisher.uploads.add(files)
+  }
+
+  async onEnd(result: FullResult): Promise<{ status?: FullResult["status"] } | undefined> {
+    if (this.#isListing) return undefined
+    if (this.#begun === undefined || this.#config === undefined) {
+      this.#lines.push(`Delivery: run ${this.#request.run} is not retried: this needs Playwright 1.62 or newer.`)
+      return { status: "failed" }
+    }
+    const run = await this.#publish(this.#begun, this.#config, result)
+    return { status: run?.result === "passed" ? "passed" : "failed" }
+  }
+
+  async onExit(): Promise<void> {
+    for (const line of this.#lines) console.log(line)
+  }
+
+  async #begin(config: FullConfig, suite: Suite): Promise<Begun> {
+    const settings = readSettings(this.#options, process.env)
+    if (typeof settings === "string") throw new Error(settings)
+    const publisher = new Publisher(settings)
+    const run = await publisher.run(this.#request.run)
+    this.#match(config, suite, run)
+    const baseUrl =
+      settings.baseUrl ?? config.projects.map((project) => project.use.baseURL).find((url) => url !== undefined) ?? null
+    const retry = await publisher.startRetry(run.number, {
+      passes: this.#request.passes,
+      baseUrl,
+      fixtureUrl: settings.fixtureUrl ?? null,
+      git: await readGit(config.rootDir, process.env, this.#options.git ?? {}),
+      machine: readMachine()
+    })
+    return { run, retry, publisher }
+  }
+
+  /**
+   * Finds the run's failed tests: by their ids, else, for a test that says its id while it runs, by file and titles. Those
+   * that are not here any more stay failed.
+   */
+  #match(config: FullConfig, suite: Suite, run: TestRun): void {
+    const tests = suite.allTests().filter((test) => test.repeatEachIndex === 0)
+    const reports = testReports(tests, new Map(), { rootDir: config.rootDir, projects: config.projects.length })
+    const byId = new Map(reports.map((report, index) => [report.caseId, tests[index]]))
+    const isOf = (test: TestCase, failed: Pick<RetryTest, "caseId" | "title" | "file">): boolean => {
+      const project = test.parent.project()?.name ?? ""
+      const isOfProject = config.projects.length === 1 || project === "" || failed.caseId.includes(` [${project}]`)
+      return isOfProject && titleOf(test) === failed.title && fileOf(test, config.rootDir) === failed.file
+    }
+    const missing: Array<string> = []
+    for (const failed of run.tests.filter((test) => test.status === "failed")) {
+      const test = byId.get(failed.caseId) ?? tests.find((one) => !this.#caseIds.has(keyOf(one)) && isOf(one, failed))
+      if (test === undefined) missing.push(failed.caseId)
+      else this.#caseIds.set(keyOf(test), failed.caseId)
+    }
+    if (missing.length > 0) {
+      this.#lines.push(`Delivery: ${missing.length} failed tests of the run are not here; the first: ${missing[0]}`)
+      if (this.#caseIds.size === 0) throw new Error("none of its failed tests is here")
+    }
+  }
+
+  /** The failed tests, and in a serial group the tests before them, without which they would mean nothing. */
+  #wanted(suite: Suite, testRun: TestRunControl): ReadonlySet<TestCase> {
+    const wanted = new Set<TestCase>()
+    for (const test of suite.allTests()) {
+      if (!this.#caseIds.has(keyOf(test))) continue
+      let serial: Suite | undefined
+      for (let group: Suite | undefined = test.parent; group !== undefined; group = group.parent) {
+        if (testRun.mode(group) === "serial") serial = group
+      }
+      const group = serial?.allTests() ?? [test]
+      for (const one of group.slice(0, group.indexOf(test) + 1)) wanted.add(one)
+    }
+    return wanted
+  }
+
+  async #publish({ publisher, retry, run }: Begun, config: FullConfig, result: FullResult) {
+    const { count, failures } = await publisher.uploads.settled()
+    const [failure] = failures
+    if (failure !== undefined) {
+      this.#lines.push(
+        `Delivery: ${failures.length} of ${count} files were not uploaded; the first: ${failure.path}: ${failure.reason}`
+      )
+    }
+    const { cleanup: hook } = this.#options
+    const directory = config.configFile === undefined ? config.rootDir : dirname(config.configFile)
+    const cleanup =
+      retry.fixture === null || hook === undefined
+        ? null
+        : await cleanUp(retry.fixture, typeof hook === "string" ? resolve(directory, hook) : hook)
+    if (cleanup !== null && cleanup.status !== "complete") {
+      this.#lines.push(`Delivery: the cleanup of ${retry.fixture?.scope} is ${cleanup.status}: ${cleanup.error ?? ""}`)
+    }
+    for (const error of this.#errors) this.#lines.push(`Delivery: ${error.split("\n")[0]}`)
+    const report: FinishRetry = {
+      interrupted: result.status === "interrupted" || result.status === "timedout",
+      cleanup,
+      tests: [...this.#attempts].map(([caseId, attempts]) => ({
+        caseId,
+        attempts: attempts.toSorted((a, b) => (a.startedAt < b.startedAt ? -1 : 1))
+      }))
+    }
+    try {
+      const finished = await publisher.finishRetry(run.number, retry.retry, report)
+      this.#lines.push(summaryLine(retry, run, finished))
+      return finished
+    } catch (error) {
+      this.#lines.push(
+        `Delivery: retry ${retry.retry} of run ${run.number} is not finished: ${lineOf(error)} ${run.url}`
+      )
+      return undefined
+    }
+  }
+}
+
+const summaryLine = (retry: StartedRetry, before: TestRun, { counts, number, result, url }: TestRunSummary): string =>
+  `Delivery: retry ${retry.retry} of run ${number}: ${counts.flaky - before.counts.flaky} of ${retry.tests.length} failed tests are flaky; ` +
+  `run ${number} ${result} (${counts.passed} passed, ${counts.flaky} flaky, ${counts.failed} failed, ${counts.skipped} skipped): ${url}`

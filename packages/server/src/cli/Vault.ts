@@ -1,0 +1,56 @@
+import { NodeServices } from "@effect/platform-node"
+import { Console, Effect, Layer } from "effect"
+import { Command } from "effect/cli"
+import { Settings } from "../Config.ts"
+import { Keyring } from "../crypto/Keyring.ts"
+import { SigningKeysRepo } from "../crypto/SigningKeysRepo.ts"
+import { layerLogs } from "../http/Logs.ts"
+import { layerDatabase } from "../storage/Database.ts"
+import { layerMigrations } from "../storage/Migrations.ts"
+import { Storage } from "../storage/Storage.ts"
+import { VaultKeys } from "../vault/VaultKeys.ts"
+import { VaultKeysRepo } from "../vault/VaultKeysRepo.ts"
+
+/** The vault keys of the database that the settings name, without a server. */
+const layerVaultKeys = VaultKeys.layer.pipe(
+  Layer.provide([Storage.layerSql, VaultKeysRepo.layerSql, SigningKeysRepo.layerSql, Keyring.layer]),
+  Layer.provide(layerMigrations),
+  Layer.provide(layerDatabase),
+  Layer.provide(NodeServices.layer),
+  Layer.provide(layerLogs),
+  Layer.provide(Layer.suspend(() => Settings.layer(process.env)))
+)
+
+const printStatus = Effect.gen(function* () {
+  const { status } = yield* VaultKeys
+  const lines = (yield* status).map(({ dataKeys, id, isActive, isGiven, signingKeys }) => {
+    const isUsed = dataKeys + signingKeys > 0
+    const note = isActive
+      ? "active"
+      : !isGiven
+        ? "missing in VAULT_KEYS"
+        : isUsed
+          ? "in use; `delivery vault rotate` replaces it"
+          : "not in use; may be removed"
+    return `${id}: ${dataKeys} data keys, ${signingKeys} signing keys (${note})`
+  })
+  yield* Console.log(lines.join("\n"))
+})
+
+const status = Command.make("status", {}, () => Effect.provide(printStatus, layerVaultKeys)).pipe(
+  Command.withDescription("Tell which keys of VAULT_KEYS this database needs")
+)
+
+const rotate = Command.make("rotate", {}, () =>
+  Effect.gen(function* () {
+    const { dataKeys, signingKeys } = yield* Effect.flatMap(VaultKeys, (keys) => keys.rotate)
+    yield* Console.log(`Sealed ${dataKeys} data keys and ${signingKeys} signing keys anew.`)
+    yield* printStatus
+  }).pipe(Effect.provide(layerVaultKeys))
+).pipe(Command.withDescription("Seal everything anew under the first key of VAULT_KEYS, while servers run"))
+
+/** `delivery vault`: the keys that values are sealed under. */
+export const vault = Command.make("vault").pipe(
+  Command.withDescription("The keys that secrets are sealed under; settings come from environment variables"),
+  Command.withSubcommands([rotate, status])
+)

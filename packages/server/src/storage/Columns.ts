@@ -1,0 +1,16 @@
+import { PgTypes } from "@effect/sql-pg"
+import { Result } from "effect"
+
+/** The values of one column of many rows, as an array parameter for `unnest`. */
+export const column = <A>(rows: ReadonlyArray<A>, type: number, value: (row: A) => unknown): PgTypes.Parameter =>
+  Result.getOrThrow(
+    PgTypes.array(
+      rows.map((row) => value(row) ?? null),
+      type
+    )
+  )
+
+export const texts = <A>(rows: ReadonlyArray<A>, value: (row: A) => string | null | undefined): PgTypes.Parameter =>
+  column(rows, PgTypes.OID.text, value)
+
+export const uuids = (ids: ReadonlyArray<string>): PgTypes.Parameter => column(ids, PgTypes.OID.uuid, (id) => id)

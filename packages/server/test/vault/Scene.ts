@@ -1,0 +1,103 @@
+import { layer, type Vitest } from "@effect/vitest"
+import type { PgClient } from "@effect/sql-pg"
+import { Effect, Layer, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { layerSqlStorage } from "../../src/App.ts"
+import { Deployments } from "../../src/catalog/Deployments.ts"
+import { Environments } from "../../src/catalog/Environments.ts"
+import type { EnvironmentRow } from "../../src/catalog/EnvironmentsRepo.ts"
+import { Products } from "../../src/catalog/Products.ts"
+import type { ProductRow } from "../../src/catalog/ProductsRepo.ts"
+import { Settings } from "../../src/Config.ts"
+import { Keyring } from "../../src/crypto/Keyring.ts"
+import { Events } from "../../src/events/Events.ts"
+import { DataKeys } from "../../src/vault/DataKeys.ts"
+import { Vault } from "../../src/vault/Vault.ts"
+import { VaultKeys } from "../../src/vault/VaultKeys.ts"
+import { addEnvironment, addProduct } from "../catalog/Rows.ts"
+import { makeScene, type Scene } from "../identity/Scene.ts"
+import { layerPostgres } from "../support/Databases.ts"
+import { type Repositories, type StorageName, storages } from "../testing/Scene.ts"
+
+/** Workspaces with products and environments, and the vault over each storage. */
+
+const layerVault = Layer.mergeAll(Vault.layer, Products.layer, Environments.layer, Deployments.layer).pipe(
+  Layer.provideMerge([DataKeys.layer, Events.layer, VaultKeys.layerProven]),
+  Layer.provideMerge([
+    Keyring.layerMemory,
+    SecureRandom.layerWebCrypto,
+    Settings.layer({ BASE_URL: "https://delivery.example" })
+  ])
+)
+
+/** Runs the tests of the vault on each storage; they share its database. */
+export const onEachStorage = (
+  subject: string,
+  tests: (it: Vitest.MethodsNonLive<Repositories | Layer.Success<typeof layerVault>>, storage: StorageName) => void
+): void => {
+  for (const storage of storages) {
+    layer(Layer.provideMerge(layerVault, storage.layer))(`${subject} on ${storage.name}`, (it) =>
+      tests(it, storage.name)
+    )
+  }
+}
+
+/** Runs the tests of the vault on real PostgreSQL, with its client, so that they may reach behind the service. */
+export const onPostgres = (
+  subject: string,
+  tests: (it: Vitest.MethodsNonLive<Repositories | Layer.Success<typeof layerVault> | PgClient.PgClient>) => void
+): void =>
+  layer(Layer.provideMerge(layerVault, Layer.provideMerge(layerSqlStorage, layerPostgres)))(
+    `${subject} on PostgreSQL`,
+    tests
+  )
+
+export type VaultScene = Scene & {
+  readonly shop: ProductRow
+  readonly search: ProductRow
+  readonly staging: EnvironmentRow
+  readonly ci: EnvironmentRow
+  readonly production: EnvironmentRow
+}
+
+/** A workspace of two products and three environments, one of them production. */
+export const makeVaultScene = Effect.gen(function* () {
+  const scene = yield* makeScene
+  const product = (slug: string, name: string) => addProduct(scene.workspace.id, { slug, name, type: "library" })
+  const environment = (slug: string, name: string, fields: Partial<EnvironmentRow> = {}) =>
+    addEnvironment(scene.workspace.id, { slug, name, ...fields })
+  return {
+    ...scene,
+    shop: yield* product("shop", "Shop"),
+    search: yield* product("search", "Search"),
+    ci: yield* environment("ci", "CI"),
+    production: yield* environment("production", "Production", { class: "production" }),
+    staging: yield* environment("staging", "Staging")
+  } satisfies VaultScene
+})
+
+/** What a body sends as a value. */
+export const secret = (text: string) => Redacted.make(text)
+
+/** Values of a body: plain text to what the service takes. */
+export const values = (plain: Record<string, string | null>) =>
+  Object.fromEntries(Object.entries(plain).map(([ref, text]) => [ref, text === null ? null : secret(text)]))
+
+/** `value@version` of each environment by slug; `-` for no value, `*` for a hidden one. */
+export const standing = (answer: {
+  readonly environments: ReadonlyArray<{
+    readonly environment: { readonly slug: string }
+    readonly version: number
+    readonly hasValue: boolean
+    readonly value?: Redacted.Redacted | null
+    readonly valueHidden?: boolean
+  }>
+}): Record<string, string> =>
+  Object.fromEntries(
+    answer.environments.map(({ environment, hasValue, value, valueHidden, version }) => [
+      environment.slug,
+      `${valueHidden === true ? "*" : value === null || value === undefined ? "-" : Redacted.value(value)}@${version}${
+        hasValue ? "" : " none"
+      }`
+    ])
+  )
