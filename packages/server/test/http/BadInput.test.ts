@@ -271,33 +271,26 @@ for (const [name, server] of servers) {
             // The token is of one workspace, and no call waits.
             const partOf = (part: string) =>
               isOfRun && part === ":slug" ? fc.constant("main") : part.startsWith(":") ? pathPart : fc.constant(part)
-            const example = isOfRun && "capacity" in Object(target.example) ? { capacity: 1, waitMs: 0 } : target.example
-            const paths = fc
-              .tuple(...parts.map(partOf))
-              .map((values) => values.join("/"))
+            const example =
+              isOfRun && "capacity" in Object(target.example) ? { capacity: 1, waitMs: 0 } : target.example
+            const paths = fc.tuple(...parts.map(partOf)).map((values) => values.join("/"))
             yield* Effect.promise(() =>
               fc.assert(
-                fc.asyncProperty(
-                  paths,
-                  query,
-                  headers(key),
-                  bodyOf(example),
-                  async (path, query, headers, body) => {
-                    const sent = {
-                      ...headers,
-                      ...(body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) })
-                    }
-                    const answer = await send(baseUrl, target.method, path + query, sent, body)
-                    assertContract(target, answer)
-                    const id = headers["x-request-id"]
-                    if (id !== undefined && /^[A-Za-z0-9_-]{8,64}$/.test(id)) {
-                      assert.strictEqual(answer.headers["x-request-id"], id)
-                    }
-                    if (!target.isOpen && headers.authorization !== `Bearer ${key}`) {
-                      assert.oneOf(answer.status, [401, 404])
-                    }
+                fc.asyncProperty(paths, query, headers(key), bodyOf(example), async (path, query, headers, body) => {
+                  const sent = {
+                    ...headers,
+                    ...(body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) })
                   }
-                ),
+                  const answer = await send(baseUrl, target.method, path + query, sent, body)
+                  assertContract(target, answer)
+                  const id = headers["x-request-id"]
+                  if (id !== undefined && /^[A-Za-z0-9_-]{8,64}$/.test(id)) {
+                    assert.strictEqual(answer.headers["x-request-id"], id)
+                  }
+                  if (!target.isOpen && headers.authorization !== `Bearer ${key}`) {
+                    assert.oneOf(answer.status, [401, 404])
+                  }
+                }),
                 { numRuns: 40, interruptAfterTimeLimit: 20_000 }
               )
             )
