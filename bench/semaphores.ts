@@ -91,6 +91,7 @@ try {
   const script = (name: string, capacity: number) => `\\set n random(1, 100)
 ${owner} \\gset
 select semaphore_take(gen_random_uuid(), :workspace_id::uuid, ${name}, ${capacity}, :run_id::uuid, :number::integer, null, :expires_at::timestamptz, null, null, 60000, 0)->>'lease' as lease \\gset
+select pg_logical_emit_message(true, 'delivery', '');
 ${owner} \\gset
 select semaphore_release(:lease::uuid, :workspace_id::uuid, ${name}, :run_id::uuid, null);
 `
