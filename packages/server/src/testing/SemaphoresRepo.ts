@@ -286,10 +286,11 @@ export class SemaphoresRepo extends Context.Service<
         leave: (id, polls) =>
           write((semaphores) => {
             const lease = semaphores.lease(id)
-            const semaphore = lease === undefined ? undefined : semaphores.find(lease.workspaceId, lease.name)
-            if (lease === undefined || semaphore === undefined) return
-            if (lease.requestId === null && lease.state !== "held") semaphores.end(lease)
-            else if (lease.state === "queued" && lease.polls === polls) {
+            const found = lease ?? semaphores.ended(id)
+            const semaphore = found === undefined ? undefined : semaphores.find(found.workspaceId, found.name)
+            if (semaphore === undefined) return
+            if (lease?.requestId === null && lease.state !== "held") semaphores.end(lease)
+            else if (lease?.state === "queued" && lease.polls === polls) {
               semaphores.set({ ...lease, expiresAt: Math.min(lease.expiresAt, semaphores.placeEnd(lease, 0)) })
             }
             semaphores.settle(semaphore)
