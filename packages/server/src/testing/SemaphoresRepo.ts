@@ -286,10 +286,10 @@ export class SemaphoresRepo extends Context.Service<
         leave: (id, polls) =>
           write((semaphores) => {
             const lease = semaphores.lease(id)
-            const semaphore = lease === undefined ? undefined : semaphores.find(lease.workspaceId, lease.name)
-            if (lease === undefined || semaphore === undefined) return
-            if (lease.requestId === null && lease.state !== "held") semaphores.end(lease)
-            else if (lease.state === "queued" && lease.polls === polls) {
+            const semaphore = semaphores.of(id)
+            if (semaphore === undefined) return
+            if (lease?.requestId === null && lease.state !== "held") semaphores.end(lease)
+            else if (lease?.state === "queued" && lease.polls === polls) {
               semaphores.set({ ...lease, expiresAt: Math.min(lease.expiresAt, semaphores.placeEnd(lease, 0)) })
             }
             semaphores.settle(semaphore)
@@ -341,8 +341,7 @@ export class SemaphoresRepo extends Context.Service<
           write((semaphores) => {
             const ends: Array<number> = []
             for (const id of places) {
-              const lease = semaphores.lease(id)
-              const semaphore = lease === undefined ? undefined : semaphores.find(lease.workspaceId, lease.name)
+              const semaphore = semaphores.of(id)
               if (semaphore === undefined) continue
               semaphores.settle(semaphore)
               const lapsesIn = semaphores.lapsesIn(semaphore)
