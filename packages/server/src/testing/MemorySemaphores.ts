@@ -67,6 +67,12 @@ export class MemorySemaphores {
     return leasesOf(this.#database).get(id)
   }
 
+  /** The semaphore of a lease, also of one that has ended. */
+  of(id: LeaseId): MemorySemaphore | undefined {
+    const found = this.lease(id) ?? this.ended(id)
+    return found === undefined ? undefined : this.find(found.workspaceId, found.name)
+  }
+
   isWaiting(id: LeaseId): boolean {
     const lease = this.lease(id)
     return lease?.state === "queued" && lease.expiresAt > this.now

@@ -286,8 +286,7 @@ export class SemaphoresRepo extends Context.Service<
         leave: (id, polls) =>
           write((semaphores) => {
             const lease = semaphores.lease(id)
-            const found = lease ?? semaphores.ended(id)
-            const semaphore = found === undefined ? undefined : semaphores.find(found.workspaceId, found.name)
+            const semaphore = semaphores.of(id)
             if (semaphore === undefined) return
             if (lease?.requestId === null && lease.state !== "held") semaphores.end(lease)
             else if (lease?.state === "queued" && lease.polls === polls) {
@@ -342,8 +341,7 @@ export class SemaphoresRepo extends Context.Service<
           write((semaphores) => {
             const ends: Array<number> = []
             for (const id of places) {
-              const lease = semaphores.lease(id)
-              const semaphore = lease === undefined ? undefined : semaphores.find(lease.workspaceId, lease.name)
+              const semaphore = semaphores.of(id)
               if (semaphore === undefined) continue
               semaphores.settle(semaphore)
               const lapsesIn = semaphores.lapsesIn(semaphore)
