@@ -8,6 +8,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { startPostgres } from "../packages/server/test/support/PostgresServer.ts"
 import { median, start } from "./Processes.ts"
+import { startRun } from "./Run.ts"
 
 /**
  * Leases of semaphores on PostgreSQL: how many are taken and released per second over HTTP, beside `pgbench` running the
@@ -66,21 +67,7 @@ const one = await start("packages/server/src/main.ts", ["serve"], settings)
 const other = await start("packages/server/src/main.ts", ["serve"], settings)
 try {
   const client = createClient({ baseUrl: one.baseUrl, apiKey })
-  const params = { slug: "main" }
-  await client.products.create({ params, payload: { slug: "shop", name: "Shop", type: "library" } })
-  await client.environments.create({ params, payload: { slug: "ci", name: "CI", class: "non-production" } })
-  await client.deployments.create({ params, payload: { product: "shop", environment: "ci" } })
-  const run = await client.testRuns.start({
-    params,
-    payload: {
-      product: "shop",
-      environment: "ci",
-      baseUrl: "http://localhost",
-      git: { branch: "main", sha: "0".repeat(40), dirty: false, subject: "bench" },
-      machine: { hostname: "bench", platform: process.platform },
-      selection: { coverage: null, folders: [], caseIds: [] }
-    }
-  })
+  const run = await startRun(client)
   const { token } = run.semaphores
 
   // The statements of one take and one release, as the server sends them.

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createClient } from "@delivery/client"
 import { median, memory, resetPeak, start } from "./Processes.ts"
+import { startRun } from "./Run.ts"
 
 /**
  * Uploading 100 MiB: throughput of the service beside `node:http` with `stream.pipeline`, in turn, and how far the
@@ -54,21 +55,7 @@ const peer = await start("bench/peer/Upload.ts", [], {})
 try {
   const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
   const client = createClient({ baseUrl: service.baseUrl, apiKey })
-  const params = { slug: "main" }
-  await client.products.create({ params, payload: { slug: "shop", name: "Shop", type: "library" } })
-  await client.environments.create({ params, payload: { slug: "ci", name: "CI", class: "non-production" } })
-  await client.deployments.create({ params, payload: { product: "shop", environment: "ci" } })
-  const run = await client.testRuns.start({
-    params,
-    payload: {
-      product: "shop",
-      environment: "ci",
-      baseUrl: "http://localhost",
-      git: { branch: "main", sha: "0".repeat(40), dirty: false, subject: "bench" },
-      machine: { hostname: "bench", platform: process.platform },
-      selection: { coverage: null, folders: [], caseIds: [] }
-    }
-  })
+  const run = await startRun(client)
   const file = (name: string) => `${service.baseUrl}/v1/workspaces/main/test-runs/${run.number}/files/${name}`
   const headers = { authorization: `Bearer ${apiKey}` }
 

@@ -13,7 +13,7 @@ import { date, dieOnSqlError, iso, isoOrNull } from "../storage/Sql.ts"
 import { MemorySemaphores } from "./MemorySemaphores.ts"
 import { endLeases } from "./SemaphoresRepo.ts"
 import { expired, isRunning, labelOfRetry, retryLabel, runPath } from "./TestRunState.ts"
-import { runsOf, testsOf } from "./TestRunsRepo.ts"
+import { readCleanup, runsOf, testsOf } from "./TestRunsRepo.ts"
 
 /** What is known of a retry when it starts. */
 export interface NewRetry {
@@ -466,16 +466,7 @@ const readRetry = (row: SqlRow): ShownRetry => {
     flakyCount: row.flakyCount,
     baseUrl: row.baseUrl,
     gitSha: row.gitSha,
-    cleanup:
-      row.fixtureScope === null || row.cleanupStatus === null
-        ? null
-        : {
-            scope: row.fixtureScope,
-            expiresAt,
-            status: row.cleanupStatus,
-            deleted: row.cleanupDeleted,
-            remaining: row.cleanupRemaining
-          },
+    cleanup: readCleanup(row, expiresAt),
     publisher: { kind: row.actorKind, id: row.actorId } as ActorRef,
     publishedBy: readActor(row),
     startedAt: iso(row.startedAt),

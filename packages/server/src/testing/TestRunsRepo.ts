@@ -515,6 +515,21 @@ interface SqlRow extends ActorRow {
   readonly finishedAt: Date | null
 }
 
+/** The cleanup of a run or retry, from its row; null where it has no scope. */
+export const readCleanup = (
+  row: Pick<SqlRow, "fixtureScope" | "cleanupStatus" | "cleanupDeleted" | "cleanupRemaining">,
+  expiresAt: Timestamp
+): Cleanup | null =>
+  row.fixtureScope === null || row.cleanupStatus === null
+    ? null
+    : {
+        scope: row.fixtureScope,
+        expiresAt,
+        status: row.cleanupStatus,
+        deleted: row.cleanupDeleted,
+        remaining: row.cleanupRemaining
+      }
+
 const readRun = (row: SqlRow): ShownTestRun => {
   const expiresAt = iso(row.expiresAt)
   return {
@@ -541,16 +556,7 @@ const readRun = (row: SqlRow): ShownTestRun => {
     git: { branch: row.gitBranch, sha: row.gitSha, dirty: row.gitDirty, subject: row.gitSubject },
     machine: { hostname: row.hostname, platform: row.platform },
     coverage: row.coverage,
-    cleanup:
-      row.fixtureScope === null || row.cleanupStatus === null
-        ? null
-        : {
-            scope: row.fixtureScope,
-            expiresAt,
-            status: row.cleanupStatus,
-            deleted: row.cleanupDeleted,
-            remaining: row.cleanupRemaining
-          },
+    cleanup: readCleanup(row, expiresAt),
     publisher: { kind: row.actorKind, id: row.actorId } as ActorRef,
     publishedBy: readActor(row),
     startedAt: iso(row.startedAt),
