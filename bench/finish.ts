@@ -52,6 +52,7 @@ const program = Effect.gen(function* () {
     subjectLabel: "Run",
     subjectPath: "test-runs/1",
     changes: [],
+    teamIds: null,
     createdAt: "2026-11-21T09:30:00.000Z"
   })
   const start = Effect.fnUntraced(function* () {

@@ -45,3 +45,30 @@ export type EventId = typeof EventId.Type
 
 export const LeaseId = uuid.pipe(Schema.brand("LeaseId"))
 export type LeaseId = typeof LeaseId.Type
+
+export const AgentId = uuid.pipe(Schema.brand("AgentId"))
+export type AgentId = typeof AgentId.Type
+
+export const TeamId = uuid.pipe(Schema.brand("TeamId"))
+export type TeamId = typeof TeamId.Type
+
+export const TicketStatusId = uuid.pipe(Schema.brand("TicketStatusId"))
+export type TicketStatusId = typeof TicketStatusId.Type
+
+export const ProjectId = uuid.pipe(Schema.brand("ProjectId"))
+export type ProjectId = typeof ProjectId.Type
+
+export const MilestoneId = uuid.pipe(Schema.brand("MilestoneId"))
+export type MilestoneId = typeof MilestoneId.Type
+
+export const TicketId = uuid.pipe(Schema.brand("TicketId"))
+export type TicketId = typeof TicketId.Type
+
+export const TagId = uuid.pipe(Schema.brand("TagId"))
+export type TagId = typeof TagId.Type
+
+export const CommentId = uuid.pipe(Schema.brand("CommentId"))
+export type CommentId = typeof CommentId.Type
+
+export const ViewId = uuid.pipe(Schema.brand("ViewId"))
+export type ViewId = typeof ViewId.Type

@@ -37,6 +37,7 @@ import { MembersRepo } from "./identity/MembersRepo.ts"
 import { PersonsRepo } from "./identity/PersonsRepo.ts"
 import { Workspaces } from "./identity/Workspaces.ts"
 import { WorkspacesRepo } from "./identity/WorkspacesRepo.ts"
+import { TeamAudience } from "./planning/TeamAudience.ts"
 import { layerDatabase } from "./storage/Database.ts"
 import { MemoryStorage } from "./storage/MemoryStorage.ts"
 import { layerMigrations } from "./storage/Migrations.ts"
@@ -70,6 +71,7 @@ import { VaultRepo } from "./vault/VaultRepo.ts"
 export const layerSqlStorage = Layer.mergeAll(
   Storage.layerSql,
   EventsRepo.layerSql,
+  TeamAudience.layerSql,
   PersonsRepo.layerSql,
   WorkspacesRepo.layerSql,
   MembersRepo.layerSql,
@@ -91,6 +93,7 @@ export const layerSqlStorage = Layer.mergeAll(
 export const layerMemoryStorage = Layer.mergeAll(
   Storage.layerMemory,
   EventsRepo.layerMemory,
+  TeamAudience.layerMemory,
   PersonsRepo.layerMemory,
   WorkspacesRepo.layerMemory,
   MembersRepo.layerMemory,

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { ApiKeyId, PersonId } from "../Ids.ts"
+import { AgentId, ApiKeyId, PersonId } from "../Ids.ts"
 
 /** A person as other objects show it. */
 export const Person = Schema.Struct({
@@ -24,7 +24,7 @@ export const Actor = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("user"), id: PersonId, name: Schema.String, email: Schema.String }).annotate({
     title: "user"
   }),
-  Schema.Struct({ kind: Schema.Literal("agent"), id: Schema.String, name: Schema.String, person: Person }).annotate({
+  Schema.Struct({ kind: Schema.Literal("agent"), id: AgentId, name: Schema.String, person: Person }).annotate({
     title: "agent"
   }),
   Schema.Struct({ kind: Schema.Literal("apiKey"), id: ApiKeyId, name: Schema.String }).annotate({ title: "apiKey" }),

@@ -1,12 +1,14 @@
 import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
 import { Internal, InvalidInput, Unauthorized } from "../Errors.ts"
-import type { ApiKeyId, PersonId, WorkspaceId } from "../Ids.ts"
+import type { AgentId, ApiKeyId, PersonId, WorkspaceId } from "../Ids.ts"
+import type { Person } from "./Actor.ts"
 import type { Role } from "./Role.ts"
 
 /** Who the credential of a request stands for. */
 export type Principal =
   | { readonly kind: "user"; readonly id: PersonId; readonly name: string; readonly email: string }
+  | { readonly kind: "agent"; readonly id: AgentId; readonly name: string; readonly person: Person }
   | { readonly kind: "apiKey"; readonly id: ApiKeyId; readonly name: string }
 
 /** The workspace of the request's path, where the principal is active in it. */

@@ -1,12 +1,13 @@
 import { type Change, type Event, eventsPageSize } from "@delivery/domain/events/Event"
 import type { NotFound } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
-import { EventId, type WorkspaceId } from "@delivery/domain/Ids"
+import { EventId, type TeamId, type WorkspaceId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Settings } from "../Config.ts"
 import { type ActorRef, anyRole } from "../identity/Access.ts"
+import { EventAudience } from "./EventAudience.ts"
 import { EventsRepo, type StoredEvent } from "./EventsRepo.ts"
 
 /** What is to be told of a change. `path` is the subject's page below the workspace's, such as `products/shop`. */
@@ -19,6 +20,8 @@ export interface NewEvent {
     readonly path: string
   }
   readonly changes?: ReadonlyArray<Change>
+  /** Seen only by those who see one of these teams; without it by the whole workspace. */
+  readonly teams?: ReadonlyArray<TeamId>
 }
 
 /** What happened in a workspace (contract, section 10). */
@@ -42,6 +45,7 @@ export class Events extends Context.Service<
     Events,
     Effect.gen(function* () {
       const repo = yield* EventsRepo
+      const audience = yield* EventAudience
       const random = yield* SecureRandom.SecureRandom
       const { baseUrl } = yield* Settings
 
@@ -56,6 +60,7 @@ export class Events extends Context.Service<
           subjectLabel: event.subject.label,
           subjectPath: event.subject.path,
           changes: event.changes ?? [],
+          teamIds: event.teams ?? null,
           createdAt: timestamp(yield* Clock.currentTimeMillis)
         }
       })
@@ -64,8 +69,9 @@ export class Events extends Context.Service<
         make,
         record: (by, event) => Effect.flatMap(make(by, event), repo.insert),
         list: Effect.gen(function* () {
-          const { workspace } = yield* anyRole
-          const events = yield* repo.newest(workspace.id, eventsPageSize)
+          const access = yield* anyRole
+          const { workspace } = access
+          const events = yield* repo.newest(workspace.id, yield* audience.teamsSeenBy(access), eventsPageSize)
           return events.map((event) => ({
             id: event.id,
             kind: event.kind,

@@ -1,12 +1,14 @@
 import { Caller, type Membership, type Principal } from "@delivery/domain/identity/Authorization"
+import type { Person } from "@delivery/domain/identity/Actor"
 import { isAtLeast, type Role } from "@delivery/domain/identity/Role"
 import { Forbidden, NotFound } from "@delivery/domain/Errors"
-import type { ApiKeyId, PersonId } from "@delivery/domain/Ids"
+import type { AgentId, ApiKeyId, PersonId } from "@delivery/domain/Ids"
 import { Effect } from "effect"
 
 /** Who did something, as storage keeps it; names are looked up when it is shown. */
 export type ActorRef =
   | { readonly kind: "user"; readonly id: PersonId }
+  | { readonly kind: "agent"; readonly id: AgentId }
   | { readonly kind: "apiKey"; readonly id: ApiKeyId }
 
 /** The caller in the workspace of the path. */
@@ -16,7 +18,20 @@ export interface Access {
   readonly actor: ActorRef
 }
 
-const actorOf = (principal: Principal): ActorRef => ({ kind: principal.kind, id: principal.id }) as ActorRef
+/** How storage keeps who acts. */
+export const actorOf = (principal: Principal): ActorRef => ({ kind: principal.kind, id: principal.id }) as ActorRef
+
+/** The person who acts, by an own key or through an agent; undefined for an account key. */
+export const personOf = (principal: Principal): Person | undefined => {
+  switch (principal.kind) {
+    case "user":
+      return { id: principal.id, name: principal.name, email: principal.email }
+    case "agent":
+      return principal.person
+    case "apiKey":
+      return undefined
+  }
+}
 
 /** Storage compares actors by both parts: a person and a key never share an id, but nothing forces it. */
 export const isSameActor = (a: ActorRef, b: ActorRef): boolean => a.kind === b.kind && a.id === b.id

@@ -11,7 +11,7 @@ import { nextId } from "../crypto/NextId.ts"
 import { changesBetween, Events } from "../events/Events.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
-import { anyRole, atLeast } from "./Access.ts"
+import { actorOf, anyRole, atLeast, personOf } from "./Access.ts"
 import { MembersRepo } from "./MembersRepo.ts"
 import { type WorkspaceRow, WorkspacesRepo } from "./WorkspacesRepo.ts"
 
@@ -37,7 +37,8 @@ export class Workspaces extends Context.Service<
 
       const ofCaller = Effect.fnUntraced(function* () {
         const { membership, principal } = yield* Caller
-        if (principal.kind === "user") return (yield* repo.ofPerson(principal.id)).toSorted(byName)
+        const person = personOf(principal)
+        if (person !== undefined) return (yield* repo.ofPerson(person.id)).toSorted(byName)
         if (membership === undefined) return []
         return [{ ...(yield* repo.find(membership.id))!, role: membership.role }]
       })
@@ -49,7 +50,9 @@ export class Workspaces extends Context.Service<
         me: Effect.gen(function* () {
           const { principal } = yield* Caller
           const workspaces = yield* ofCaller()
-          return { ...principal, workspaces }
+          return principal.kind === "agent"
+            ? { kind: "user" as const, ...principal.person, workspaces }
+            : { ...principal, workspaces }
         }).pipe(Effect.withSpan("Workspaces.me")),
 
         list: Effect.withSpan(Effect.suspend(ofCaller), "Workspaces.list"),
@@ -57,7 +60,8 @@ export class Workspaces extends Context.Service<
         create: Effect.fn("Workspaces.create")(
           function* (input: CreateWorkspace) {
             const { principal } = yield* Caller
-            if (principal.kind === "apiKey") {
+            const person = personOf(principal)
+            if (person === undefined) {
               return yield* new Forbidden({
                 message: "An account API key acts in its own workspace only.",
                 reason: "account_key"
@@ -77,13 +81,13 @@ export class Workspaces extends Context.Service<
                   yield* repo.insert(workspace)
                   yield* members.insert({
                     workspaceId: workspace.id,
-                    personId: principal.id,
+                    personId: person.id,
                     role: "owner",
                     active: true,
                     joinedAt: now
                   })
                   yield* events.record(
-                    { workspace, actor: principal },
+                    { workspace, actor: actorOf(principal) },
                     {
                       kind: "workspace_created",
                       subject: subjectOf(workspace)

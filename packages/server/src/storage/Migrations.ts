@@ -6,6 +6,8 @@ import testing from "./migrations/0003_testing.ts"
 import vault from "./migrations/0010_vault.ts"
 import retries from "./migrations/0015_retries.ts"
 import semaphores from "./migrations/0020_semaphores.ts"
+import agents from "./migrations/0030_agents.ts"
+import planning from "./migrations/0040_planning.ts"
 
 const run = Migrator.make({})({
   loader: Migrator.fromRecord({
@@ -14,7 +16,9 @@ const run = Migrator.make({})({
     "0003_testing": testing,
     "0010_vault": vault,
     "0015_retries": retries,
-    "0020_semaphores": semaphores
+    "0020_semaphores": semaphores,
+    "0030_agents": agents,
+    "0040_planning": planning
   })
 })
 

@@ -417,6 +417,7 @@ export class RetriesRepo extends Context.Service<
                   subjectLabel: labelOfRetry(run.number, retry.number),
                   subjectPath: runPath + run.number,
                   changes: [],
+                  teamIds: null,
                   createdAt: now
                 })
               }

@@ -420,6 +420,7 @@ export class TestRunsRepo extends Context.Service<
                   subjectLabel: runLabel + run.number,
                   subjectPath: runPath + run.number,
                   changes: [],
+                  teamIds: null,
                   createdAt: now
                 })
                 return [{ workspaceId: run.workspaceId, number: run.number }]

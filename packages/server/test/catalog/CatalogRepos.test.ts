@@ -206,6 +206,7 @@ onEachStorage("Catalog repositories", (it) => {
         subjectLabel: unique("label"),
         subjectPath: "deployments/shop/staging",
         changes: [{ field: "version", from: null, to: "2" }],
+        teamIds: null,
         createdAt: minute(1)
       }
       return stored
@@ -349,7 +350,7 @@ onEachStorage("Catalog repositories", (it) => {
           listed.map((pair) => stateOf(pair.deployment)),
           [after, stateOf(other)]
         )
-        const { actor: _, ...rest } = told
+        const { actor: _, teamIds: __, ...rest } = told
         expect(yield* eventsOf(workspace)).toMatchObject([rest])
         expect((yield* deployments.target(workspace.id, product.slug, environment.slug)).product).toMatchObject({
           id: product.id

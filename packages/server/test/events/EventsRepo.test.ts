@@ -16,6 +16,7 @@ const storedEvent = (workspaceId: WorkspaceId, actor: ActorRef, fields: Partial<
   subjectLabel: "Shop",
   subjectPath: "products/shop",
   changes: [],
+  teamIds: null,
   createdAt: minute(1),
   ...fields
 })
@@ -32,11 +33,11 @@ onEachStorage("EventsRepo", (it) => {
       for (const event of shuffled(expected)) yield* events.insert(event)
       yield* events.insert(storedEvent(other.id, actor))
       const found = (limit: number) =>
-        Effect.map(events.newest(workspace.id, limit), (found) => found.map((event) => event.id))
+        Effect.map(events.newest(workspace.id, "all", limit), (found) => found.map((event) => event.id))
       const ids = expected.map((event) => event.id)
       assert.deepStrictEqual(yield* found(50), ids)
       for (const limit of [1, 3, 5]) assert.deepStrictEqual(yield* found(limit), ids.slice(0, limit))
-      assert.deepStrictEqual(yield* events.newest(newId<WorkspaceId>(), 50), [])
+      assert.deepStrictEqual(yield* events.newest(newId<WorkspaceId>(), "all", 50), [])
     })
   )
 
@@ -63,8 +64,9 @@ onEachStorage("EventsRepo", (it) => {
         }
       )
       yield* events.insert(event)
-      expect(yield* events.newest(workspace.id, 1)).toMatchObject([
-        { ...event, actor: { kind: "user", id, name, email } }
+      const { teamIds: _, ...shown } = event
+      expect(yield* events.newest(workspace.id, "all", 1)).toMatchObject([
+        { ...shown, actor: { kind: "user", id, name, email } }
       ])
     })
   )
@@ -79,7 +81,7 @@ onEachStorage("EventsRepo", (it) => {
         Effect.gen(function* () {
           const event = storedEvent(workspace.id, actor)
           yield* events.insert(event)
-          return (yield* events.newest(workspace.id, 50)).find((found) => found.id === event.id)?.actor
+          return (yield* events.newest(workspace.id, "all", 50)).find((found) => found.id === event.id)?.actor
         })
       assert.deepStrictEqual(yield* shown({ kind: "user", id }), { kind: "user", id, name, email })
       assert.deepStrictEqual(yield* shown({ kind: "apiKey", id: principal.id as ApiKeyId }), principal as never)

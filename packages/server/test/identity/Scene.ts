@@ -213,7 +213,7 @@ export const whoMay = Effect.fnUntraced(function* <A, R>(
 
 /** The workspace's events, oldest first: kind, subject and changes. */
 export const eventsOf = Effect.fnUntraced(function* ({ id }: Pick<WorkspaceRow, "id">) {
-  const events = yield* (yield* EventsRepo).newest(id, 1_000)
+  const events = yield* (yield* EventsRepo).newest(id, "all", 1_000)
   return events.toReversed()
 })
 

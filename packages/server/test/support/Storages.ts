@@ -4,60 +4,21 @@ import { SecureRandom } from "effect/crypto"
 import { TestClock, TestConsole } from "effect/testing"
 import { setTimeout } from "node:timers/promises"
 import { test as base } from "vitest"
+import { layerMemoryStorage, layerSqlStorage } from "../../src/App.ts"
 import { Deployments } from "../../src/catalog/Deployments.ts"
-import { DeploymentsRepo } from "../../src/catalog/DeploymentsRepo.ts"
 import { Environments } from "../../src/catalog/Environments.ts"
-import { EnvironmentsRepo } from "../../src/catalog/EnvironmentsRepo.ts"
 import { Products } from "../../src/catalog/Products.ts"
-import { ProductsRepo } from "../../src/catalog/ProductsRepo.ts"
 import { Settings } from "../../src/Config.ts"
 import { Events } from "../../src/events/Events.ts"
-import { EventsRepo } from "../../src/events/EventsRepo.ts"
 import { ApiKeys } from "../../src/identity/ApiKeys.ts"
-import { ApiKeysRepo } from "../../src/identity/ApiKeysRepo.ts"
 import { ApiKeyUsage } from "../../src/identity/ApiKeyUsage.ts"
 import { Invites } from "../../src/identity/Invites.ts"
-import { InvitesRepo } from "../../src/identity/InvitesRepo.ts"
 import { Members } from "../../src/identity/Members.ts"
-import { MembersRepo } from "../../src/identity/MembersRepo.ts"
-import { PersonsRepo } from "../../src/identity/PersonsRepo.ts"
 import { Workspaces } from "../../src/identity/Workspaces.ts"
-import { WorkspacesRepo } from "../../src/identity/WorkspacesRepo.ts"
-import { MemoryStorage } from "../../src/storage/MemoryStorage.ts"
-import { layerMigrations } from "../../src/storage/Migrations.ts"
 import { Storage } from "../../src/storage/Storage.ts"
-import { VaultRepo } from "../../src/vault/VaultRepo.ts"
 import { layerEmbedded, layerPostgres } from "./Databases.ts"
 
-/** The rooms identity, catalog and events over each storage, for tests that must pass on all of them. */
-
-const layerMemory = Layer.mergeAll(
-  Storage.layerMemory,
-  EventsRepo.layerMemory,
-  PersonsRepo.layerMemory,
-  WorkspacesRepo.layerMemory,
-  MembersRepo.layerMemory,
-  InvitesRepo.layerMemory,
-  ApiKeysRepo.layerMemory,
-  ProductsRepo.layerMemory,
-  EnvironmentsRepo.layerMemory,
-  DeploymentsRepo.layerMemory,
-  VaultRepo.layerMemory
-).pipe(Layer.provide(MemoryStorage.layer))
-
-const layerSql = Layer.mergeAll(
-  Storage.layerSql,
-  EventsRepo.layerSql,
-  PersonsRepo.layerSql,
-  WorkspacesRepo.layerSql,
-  MembersRepo.layerSql,
-  InvitesRepo.layerSql,
-  ApiKeysRepo.layerSql,
-  ProductsRepo.layerSql,
-  EnvironmentsRepo.layerSql,
-  DeploymentsRepo.layerSql,
-  VaultRepo.layerSql
-).pipe(Layer.provide(layerMigrations))
+/** Every repository over each storage, for tests that must pass on all of them. */
 
 /** Time passes for a database, whatever it does for the tests. */
 const layerLiveClock = Layer.sync(Clock.Clock, Clock.Clock.defaultValue)
@@ -72,9 +33,9 @@ const openConnections = Effect.flatMap(Storage, (storage) =>
 
 /** Each storage with its repositories; building a layer makes a new, empty one. */
 export const storages = {
-  memory: layerMemory,
-  "the embedded database": Layer.provide(layerSql, layerEmbedded).pipe(Layer.provide(layerLiveClock)),
-  PostgreSQL: Layer.provide(layerSql, layerPostgres).pipe(
+  memory: layerMemoryStorage,
+  "the embedded database": Layer.provide(layerSqlStorage, layerEmbedded).pipe(Layer.provide(layerLiveClock)),
+  PostgreSQL: Layer.provide(layerSqlStorage, layerPostgres).pipe(
     Layer.tap((built) => Effect.provideContext(openConnections, built)),
     Layer.provide(layerLiveClock)
   )
@@ -101,7 +62,7 @@ const test = base
 
 /** The worker's storage as a layer, for the suite that is being described. Memory costs nothing: each has its own. */
 const layerShared = (name: StorageName): Layer.Layer<Repositories> => {
-  if (name === "memory") return layerMemory
+  if (name === "memory") return layerMemoryStorage
   let built: Built
   const keep = (fixture: Built) => {
     built = fixture

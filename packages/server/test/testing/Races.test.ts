@@ -162,7 +162,7 @@ for (const storage of storages) {
           const found = yield* repo.find(at.workspace.id, number)
           assert.strictEqual(found?.state, finished ? "finished" : "interrupted")
           assert.strictEqual(found?.finishedAt, timestamp(now + (finished ? 999 : 1_000)))
-          const kinds = (yield* (yield* EventsRepo).newest(at.workspace.id, 1_000))
+          const kinds = (yield* (yield* EventsRepo).newest(at.workspace.id, "all", 1_000))
             .filter((event) => event.subjectId === run.id)
             .map((event) => event.kind)
           assert.deepStrictEqual(

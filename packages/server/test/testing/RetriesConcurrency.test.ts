@@ -105,6 +105,7 @@ for (const storage of storages) {
               subjectLabel: "",
               subjectPath: "",
               changes: [],
+              teamIds: null,
               createdAt: finishedAt
             }
           )

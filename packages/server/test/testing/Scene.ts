@@ -124,6 +124,7 @@ export const newEvent = (run: NewTestRun, kind: string, fields: Partial<StoredEv
   subjectLabel: "",
   subjectPath: "",
   changes: [],
+  teamIds: null,
   createdAt: run.startedAt,
   ...fields
 })

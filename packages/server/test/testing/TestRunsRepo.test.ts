@@ -32,7 +32,7 @@ const finish = Effect.fnUntraced(function* (run: NewTestRun, fields: Partial<Fin
 const eventIds = (count: number) => Array.from({ length: count }, () => newId<EventId>())
 
 const events = Effect.fnUntraced(function* (at: Deployed) {
-  const found = yield* (yield* EventsRepo).newest(at.workspace.id, 50)
+  const found = yield* (yield* EventsRepo).newest(at.workspace.id, "all", 50)
   return found.map((event) => [event.kind, event.subjectType, event.subjectId, event.subjectLabel, event.subjectPath])
 })
 
@@ -215,7 +215,7 @@ onEachStorage("TestRunsRepo", (it) => {
       assert.deepStrictEqual(yield* repo.find(at.workspace.id, 3), untouched)
       assert.isFalse(yield* finish(runs[0]!, { finishedAt: past }))
 
-      const told = (yield* (yield* EventsRepo).newest(at.workspace.id, 50)).filter(
+      const told = (yield* (yield* EventsRepo).newest(at.workspace.id, "all", 50)).filter(
         (event) => event.kind === "run_interrupted"
       )
       assert.deepStrictEqual(

@@ -1,0 +1,12 @@
+import type { TeamId } from "@delivery/domain/Ids"
+import { Context, type Effect } from "effect"
+import type { Access } from "../identity/Access.ts"
+
+/**
+ * What the events ask of whoever keeps teams: events of private teams are seen only by those who see the team
+ * (contract, section 10). The planning room answers.
+ */
+export class EventAudience extends Context.Service<
+  EventAudience,
+  { readonly teamsSeenBy: (access: Access) => Effect.Effect<"all" | ReadonlyArray<TeamId>> }
+>()("@delivery/server/events/EventAudience") {}

@@ -1,0 +1,43 @@
+import type { PersonId, TeamId, WorkspaceId } from "@delivery/domain/Ids"
+import { isAtLeast } from "@delivery/domain/identity/Role"
+import type { SqlClient, Statement } from "effect/sql"
+import { type Access, personOf } from "../identity/Access.ts"
+import type { MemoryDatabase } from "../storage/MemoryStorage.ts"
+
+/**
+ * Who sees which teams (contract, section 8): open teams everybody; private ones their members, admins and owners. For
+ * all others a private team, and all that is its, does not exist. An agent sees what its person sees.
+ */
+export interface Viewer {
+  readonly workspaceId: WorkspaceId
+  readonly seesPrivateTeams: boolean
+  /** Null for account API keys, which are members of no team. */
+  readonly personId: PersonId | null
+}
+
+export const viewerOf = ({ principal, workspace }: Access): Viewer => ({
+  workspaceId: workspace.id,
+  seesPrivateTeams: isAtLeast(workspace.role, "admin"),
+  personId: personOf(principal)?.id ?? null
+})
+
+/** The condition that `viewer` sees the row of `teams` that `team` names. */
+export const seesTeam = (sql: SqlClient.SqlClient, viewer: Viewer, team: string): Statement.Fragment =>
+  viewer.seesPrivateTeams
+    ? sql.literal("true")
+    : viewer.personId === null
+      ? sql.literal(`${team}.visibility = 'open'`)
+      : sql`(${sql.literal(team)}.visibility = 'open' or exists (select 1 from team_members viewer
+          where viewer.team_id = ${sql.literal(team)}.id and viewer.person_id = ${viewer.personId}::uuid))`
+
+/** The same over the memory storage. */
+export const seesTeamInMemory = (
+  database: MemoryDatabase,
+  viewer: Viewer,
+  team: { readonly id: TeamId; readonly workspaceId: WorkspaceId; readonly visibility: "open" | "private" }
+): boolean =>
+  team.workspaceId === viewer.workspaceId &&
+  (team.visibility === "open" ||
+    viewer.seesPrivateTeams ||
+    (viewer.personId !== null &&
+      database.table<unknown>("team_members").get(`${team.id}/${viewer.personId}`) !== undefined))
