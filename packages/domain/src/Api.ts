@@ -10,6 +10,7 @@ import { MeApi } from "./identity/MeApi.ts"
 import { MembersApi } from "./identity/MembersApi.ts"
 import { WorkspacesApi } from "./identity/WorkspacesApi.ts"
 import { overview, transform } from "./OpenApi.ts"
+import { TeamsApi } from "./planning/TeamsApi.ts"
 import { SystemApi } from "./SystemApi.ts"
 import { RetriesApi } from "./testing/RetriesApi.ts"
 import { LeasesApi, SemaphoresApi } from "./testing/SemaphoresApi.ts"
@@ -32,6 +33,7 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(RetriesApi)
   .add(SemaphoresApi)
   .add(LeasesApi)
+  .add(TeamsApi)
   .add(EventsApi)
   .add(SystemApi)
   // All that is wrong with a request at once. Answers keep the fast path of the compiled encoders.

@@ -37,7 +37,10 @@ import { MembersRepo } from "./identity/MembersRepo.ts"
 import { PersonsRepo } from "./identity/PersonsRepo.ts"
 import { Workspaces } from "./identity/Workspaces.ts"
 import { WorkspacesRepo } from "./identity/WorkspacesRepo.ts"
+import { PlanningHttp } from "./planning/PlanningHttp.ts"
 import { TeamAudience } from "./planning/TeamAudience.ts"
+import { Teams } from "./planning/Teams.ts"
+import { TeamsRepo } from "./planning/TeamsRepo.ts"
 import { layerDatabase } from "./storage/Database.ts"
 import { MemoryStorage } from "./storage/MemoryStorage.ts"
 import { layerMigrations } from "./storage/Migrations.ts"
@@ -72,6 +75,7 @@ export const layerSqlStorage = Layer.mergeAll(
   Storage.layerSql,
   EventsRepo.layerSql,
   TeamAudience.layerSql,
+  TeamsRepo.layerSql,
   PersonsRepo.layerSql,
   WorkspacesRepo.layerSql,
   MembersRepo.layerSql,
@@ -94,6 +98,7 @@ export const layerMemoryStorage = Layer.mergeAll(
   Storage.layerMemory,
   EventsRepo.layerMemory,
   TeamAudience.layerMemory,
+  TeamsRepo.layerMemory,
   PersonsRepo.layerMemory,
   WorkspacesRepo.layerMemory,
   MembersRepo.layerMemory,
@@ -119,6 +124,7 @@ const layerServices = Layer.mergeAll(
   Invites.layer,
   Products.layer,
   Environments.layer,
+  Teams.layer,
   TestRunFiles.layer,
   Retries.layer,
   TestRunExpiry,
@@ -145,6 +151,7 @@ const layerRoutes = Layer.mergeAll(
     TestRunsHttp,
     RetriesHttp,
     SemaphoresHttp,
+    PlanningHttp,
     EventsHttp,
     SystemHttp
   ]),

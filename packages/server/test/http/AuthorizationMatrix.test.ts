@@ -1,7 +1,10 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import type { NewApiKey } from "@delivery/domain/identity/ApiKey"
 import type { NewInvite } from "@delivery/domain/identity/Invite"
+import type { Me } from "@delivery/domain/identity/Me"
 import { isAtLeast, type Role } from "@delivery/domain/identity/Role"
+import type { Workspace } from "@delivery/domain/identity/Workspace"
+import type { Team } from "@delivery/domain/planning/Team"
 import type { StartedRetry } from "@delivery/domain/testing/TestRetry"
 import type { Lease } from "@delivery/domain/testing/Semaphore"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
@@ -21,6 +24,7 @@ import {
   report,
   runOf,
   startRun,
+  teamKey,
   unique
 } from "../support/Http.ts"
 
@@ -51,10 +55,10 @@ const endpoints: ReadonlyArray<Endpoint> = (() => {
 })()
 
 /**
- * Who may: everyone, key or none; whoever has a key; a person, in no workspace; a run of the workspace, by its token; or,
- * in the workspace, who has at least the role.
+ * Who may: everyone, key or none; whoever has a key; a person, in no workspace; a run of the workspace, by its token;
+ * who can be in a team, a member or up; or, in the workspace, who has at least the role.
  */
-type Who = "everyone" | "any key" | "a person" | "a run" | Role
+type Who = "everyone" | "any key" | "a person" | "a run" | "a team member" | Role
 
 interface Request {
   /** Of the path. */
@@ -112,6 +116,15 @@ const lease = async (by: Http) => {
   const { body } = await by.send<Partial<Lease>>("POST", `semaphores/${name}/leases`, { json: { capacity: 1 } })
   return { name, lease: body.lease ?? "none" }
 }
+
+const madeTeam = (owner: Http) => owner.post<Team>("teams", { key: teamKey(), name: "Team" })
+const ofTeam = async (owner: Http) => ({ params: { team: (await madeTeam(owner)).key } })
+
+/** Whom the caller may add to an open team: an admin anybody, a member themselves. */
+const addable = async (owner: Http, by: Http): Promise<string> =>
+  (await by.get<Workspace>("")).role === "member"
+    ? (await by.get<Extract<Me, { kind: "user" }>>("/v1/me")).id
+    : (await accept(owner, "viewer", email())).person.id
 
 const rows: Readonly<Record<string, Row>> = {
   "me.get": { who: "any key" },
@@ -250,6 +263,27 @@ const rows: Readonly<Record<string, Row>> = {
   "leases.renew": { who: "a run", request: async (_, by) => ({ params: await lease(by), json: {} }) },
   "leases.release": { who: "a run", request: async (_, by) => ({ params: await lease(by) }) },
 
+  "teams.list": { who: "viewer" },
+  "teams.create": { who: "admin", request: () => ({ json: { key: teamKey(), name: "Team" } }) },
+  "teams.get": { who: "viewer", request: ofTeam },
+  "teams.update": { who: "admin", request: async (owner) => ({ ...(await ofTeam(owner)), json: { name: "Changed" } }) },
+  "teams.archive": { who: "admin", request: ofTeam },
+  "teams.restore": { who: "admin", request: ofTeam },
+  "teams.listMembers": { who: "viewer", request: ofTeam },
+  "teams.addMember": {
+    who: "a team member",
+    request: async (owner, by) => ({ ...(await ofTeam(owner)), json: { member: await addable(owner, by) } })
+  },
+  "teams.removeMember": {
+    who: "a team member",
+    request: async (owner, by) => {
+      const { key } = await madeTeam(owner)
+      const member = await addable(owner, by)
+      await owner.post(`teams/${key}/members`, { member })
+      return { params: { team: key, member } }
+    }
+  },
+
   "events.list": { who: "viewer" },
 
   "system.health": { who: "everyone" },
@@ -306,7 +340,10 @@ const expected = (who: Who, { kind, role }: CallerOf): string => {
   if (who === "any key") return "2xx"
   if (who === "a person") return kind === "person" ? "2xx" : "403 account_key"
   if (role === undefined) return "404 workspace"
-  return isAtLeast(role, who) ? "2xx" : "403 role_too_low"
+  const needed = who === "a team member" ? "member" : who
+  if (!isAtLeast(role, needed)) return "403 role_too_low"
+  const isInNoTeam = kind === "account key" && !isAtLeast(role, "admin")
+  return who === "a team member" && isInNoTeam ? "403 not_team_member" : "2xx"
 }
 
 const send = (by: Http, { method, path }: Endpoint, { body, json, params }: Request) => {

@@ -15,6 +15,7 @@ import { ApiKeyUsage } from "../../src/identity/ApiKeyUsage.ts"
 import { Invites } from "../../src/identity/Invites.ts"
 import { Members } from "../../src/identity/Members.ts"
 import { Workspaces } from "../../src/identity/Workspaces.ts"
+import { Teams } from "../../src/planning/Teams.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 import { layerEmbedded, layerPostgres } from "./Databases.ts"
 
@@ -75,13 +76,14 @@ const layerShared = (name: StorageName): Layer.Layer<Repositories> => {
 /** The public address that the services of tests write into their answers. */
 export const baseUrl = "https://delivery.example"
 
-/** Every service of the three rooms but `Bootstrap`, over repositories. */
+/** Every service of four rooms but `Bootstrap`, over repositories. */
 export const layerServices = Layer.mergeAll(
   Workspaces.layer,
   Members.layer,
   Invites.layer,
   Products.layer,
-  Environments.layer
+  Environments.layer,
+  Teams.layer
 ).pipe(
   Layer.provideMerge([ApiKeys.layer, Deployments.layer]),
   // It writes twice a second, whatever time it is for the tests.
