@@ -38,9 +38,15 @@ import { PersonsRepo } from "./identity/PersonsRepo.ts"
 import { Workspaces } from "./identity/Workspaces.ts"
 import { WorkspacesRepo } from "./identity/WorkspacesRepo.ts"
 import { PlanningHttp } from "./planning/PlanningHttp.ts"
+import { Comments } from "./planning/Comments.ts"
+import { CommentsRepo } from "./planning/CommentsRepo.ts"
+import { AgentMentions } from "./planning/Mentions.ts"
 import { TeamAudience } from "./planning/TeamAudience.ts"
 import { Teams } from "./planning/Teams.ts"
 import { TeamsRepo } from "./planning/TeamsRepo.ts"
+import { Tickets } from "./planning/Tickets.ts"
+import { TicketsHttp } from "./planning/TicketsHttp.ts"
+import { TicketsRepo } from "./planning/TicketsRepo.ts"
 import { layerDatabase } from "./storage/Database.ts"
 import { MemoryStorage } from "./storage/MemoryStorage.ts"
 import { layerMigrations } from "./storage/Migrations.ts"
@@ -76,6 +82,8 @@ export const layerSqlStorage = Layer.mergeAll(
   EventsRepo.layerSql,
   TeamAudience.layerSql,
   TeamsRepo.layerSql,
+  TicketsRepo.layerSql,
+  CommentsRepo.layerSql,
   PersonsRepo.layerSql,
   WorkspacesRepo.layerSql,
   MembersRepo.layerSql,
@@ -99,6 +107,8 @@ export const layerMemoryStorage = Layer.mergeAll(
   EventsRepo.layerMemory,
   TeamAudience.layerMemory,
   TeamsRepo.layerMemory,
+  TicketsRepo.layerMemory,
+  CommentsRepo.layerMemory,
   PersonsRepo.layerMemory,
   WorkspacesRepo.layerMemory,
   MembersRepo.layerMemory,
@@ -125,6 +135,8 @@ const layerServices = Layer.mergeAll(
   Products.layer,
   Environments.layer,
   Teams.layer,
+  Tickets.layer,
+  Layer.provide(Comments.layer, AgentMentions.layerUntilMessages),
   TestRunFiles.layer,
   Retries.layer,
   TestRunExpiry,
@@ -152,6 +164,7 @@ const layerRoutes = Layer.mergeAll(
     RetriesHttp,
     SemaphoresHttp,
     PlanningHttp,
+    TicketsHttp,
     EventsHttp,
     SystemHttp
   ]),

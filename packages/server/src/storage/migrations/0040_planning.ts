@@ -147,7 +147,8 @@ export default Effect.gen(function* () {
     comment_id uuid not null references comments on delete cascade,
     kind text not null check (kind in ('user', 'agent')),
     subject_id uuid not null,
-    position integer not null,
+    -- Null where an edit took the mention out: the agent had its message.
+    position integer,
     constraint comment_mentions_key primary key (comment_id, kind, subject_id)
   )`
 
