@@ -11,6 +11,7 @@ import { MembersApi } from "./identity/MembersApi.ts"
 import { WorkspacesApi } from "./identity/WorkspacesApi.ts"
 import { overview, transform } from "./OpenApi.ts"
 import { TeamsApi } from "./planning/TeamsApi.ts"
+import { TicketStatusesApi } from "./planning/TicketStatusesApi.ts"
 import { SystemApi } from "./SystemApi.ts"
 import { RetriesApi } from "./testing/RetriesApi.ts"
 import { LeasesApi, SemaphoresApi } from "./testing/SemaphoresApi.ts"
@@ -34,6 +35,7 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(SemaphoresApi)
   .add(LeasesApi)
   .add(TeamsApi)
+  .add(TicketStatusesApi)
   .add(EventsApi)
   .add(SystemApi)
   // All that is wrong with a request at once. Answers keep the fast path of the compiled encoders.

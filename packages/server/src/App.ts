@@ -41,6 +41,8 @@ import { PlanningHttp } from "./planning/PlanningHttp.ts"
 import { TeamAudience } from "./planning/TeamAudience.ts"
 import { Teams } from "./planning/Teams.ts"
 import { TeamsRepo } from "./planning/TeamsRepo.ts"
+import { TicketStatuses, TicketStatusTemplates } from "./planning/TicketStatuses.ts"
+import { TicketStatusesRepo } from "./planning/TicketStatusesRepo.ts"
 import { layerDatabase } from "./storage/Database.ts"
 import { MemoryStorage } from "./storage/MemoryStorage.ts"
 import { layerMigrations } from "./storage/Migrations.ts"
@@ -76,6 +78,7 @@ export const layerSqlStorage = Layer.mergeAll(
   EventsRepo.layerSql,
   TeamAudience.layerSql,
   TeamsRepo.layerSql,
+  TicketStatusesRepo.layerSql,
   PersonsRepo.layerSql,
   WorkspacesRepo.layerSql,
   MembersRepo.layerSql,
@@ -99,6 +102,7 @@ export const layerMemoryStorage = Layer.mergeAll(
   EventsRepo.layerMemory,
   TeamAudience.layerMemory,
   TeamsRepo.layerMemory,
+  TicketStatusesRepo.layerMemory,
   PersonsRepo.layerMemory,
   WorkspacesRepo.layerMemory,
   MembersRepo.layerMemory,
@@ -125,6 +129,7 @@ const layerServices = Layer.mergeAll(
   Products.layer,
   Environments.layer,
   Teams.layer,
+  TicketStatuses.layer,
   TestRunFiles.layer,
   Retries.layer,
   TestRunExpiry,
@@ -133,7 +138,7 @@ const layerServices = Layer.mergeAll(
 ).pipe(
   Layer.provideMerge([TestRuns.layer, Vault.layer]),
   Layer.provideMerge([ApiKeys.layer, Deployments.layer, Fixtures.layer, DataKeys.layer, LeaseWaits.layer]),
-  Layer.provideMerge([ApiKeyUsage.layer, Events.layer, SigningKeys.layer]),
+  Layer.provideMerge([ApiKeyUsage.layer, Events.layer, SigningKeys.layer, TicketStatusTemplates]),
   // Before anything is sealed: the keys are those of this database.
   Layer.provideMerge(VaultKeys.layerProven),
   Layer.provideMerge(SecureRandom.layerWebCrypto)
