@@ -47,6 +47,8 @@ import { TeamsRepo } from "./planning/TeamsRepo.ts"
 import { Tickets } from "./planning/Tickets.ts"
 import { TicketsHttp } from "./planning/TicketsHttp.ts"
 import { TicketsRepo } from "./planning/TicketsRepo.ts"
+import { TicketStatuses, TicketStatusTemplates } from "./planning/TicketStatuses.ts"
+import { TicketStatusesRepo } from "./planning/TicketStatusesRepo.ts"
 import { layerDatabase } from "./storage/Database.ts"
 import { MemoryStorage } from "./storage/MemoryStorage.ts"
 import { layerMigrations } from "./storage/Migrations.ts"
@@ -84,6 +86,7 @@ export const layerSqlStorage = Layer.mergeAll(
   TeamsRepo.layerSql,
   TicketsRepo.layerSql,
   CommentsRepo.layerSql,
+  TicketStatusesRepo.layerSql,
   PersonsRepo.layerSql,
   WorkspacesRepo.layerSql,
   MembersRepo.layerSql,
@@ -109,6 +112,7 @@ export const layerMemoryStorage = Layer.mergeAll(
   TeamsRepo.layerMemory,
   TicketsRepo.layerMemory,
   CommentsRepo.layerMemory,
+  TicketStatusesRepo.layerMemory,
   PersonsRepo.layerMemory,
   WorkspacesRepo.layerMemory,
   MembersRepo.layerMemory,
@@ -137,6 +141,7 @@ const layerServices = Layer.mergeAll(
   Teams.layer,
   Tickets.layer,
   Layer.provide(Comments.layer, AgentMentions.layerUntilMessages),
+  TicketStatuses.layer,
   TestRunFiles.layer,
   Retries.layer,
   TestRunExpiry,
@@ -145,7 +150,7 @@ const layerServices = Layer.mergeAll(
 ).pipe(
   Layer.provideMerge([TestRuns.layer, Vault.layer]),
   Layer.provideMerge([ApiKeys.layer, Deployments.layer, Fixtures.layer, DataKeys.layer, LeaseWaits.layer]),
-  Layer.provideMerge([ApiKeyUsage.layer, Events.layer, SigningKeys.layer]),
+  Layer.provideMerge([ApiKeyUsage.layer, Events.layer, SigningKeys.layer, TicketStatusTemplates]),
   // Before anything is sealed: the keys are those of this database.
   Layer.provideMerge(VaultKeys.layerProven),
   Layer.provideMerge(SecureRandom.layerWebCrypto)

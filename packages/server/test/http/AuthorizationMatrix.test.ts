@@ -5,6 +5,7 @@ import type { Me } from "@delivery/domain/identity/Me"
 import { isAtLeast, type Role } from "@delivery/domain/identity/Role"
 import type { Workspace } from "@delivery/domain/identity/Workspace"
 import type { Team } from "@delivery/domain/planning/Team"
+import type { TicketStatus } from "@delivery/domain/planning/TicketStatus"
 import type { StartedRetry } from "@delivery/domain/testing/TestRetry"
 import type { Lease } from "@delivery/domain/testing/Semaphore"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
@@ -119,6 +120,12 @@ const lease = async (by: Http) => {
 
 const madeTeam = (owner: Http) => owner.post<Team>("teams", { key: teamKey(), name: "Team" })
 const ofTeam = async (owner: Http) => ({ params: { team: (await madeTeam(owner)).key } })
+
+/** A new status, last in its category, of a new team. */
+const madeStatus = async (owner: Http) => {
+  const { key } = await madeTeam(owner)
+  return owner.post<TicketStatus>("ticket-statuses", { team: key, name: "Later", category: "unstarted" })
+}
 
 /** Whom the caller may add to an open team: an admin anybody, a member themselves. */
 const addable = async (owner: Http, by: Http): Promise<string> =>
@@ -282,6 +289,24 @@ const rows: Readonly<Record<string, Row>> = {
       await owner.post(`teams/${key}/members`, { member })
       return { params: { team: key, member } }
     }
+  },
+
+  "ticketStatuses.list": { who: "viewer" },
+  "ticketStatuses.create": {
+    who: "admin",
+    request: async (owner) => ({ json: { team: (await madeTeam(owner)).key, name: "Later", category: "unstarted" } })
+  },
+  "ticketStatuses.update": {
+    who: "admin",
+    request: async (owner) => ({ params: { status: (await madeStatus(owner)).id }, json: { name: "Changed" } })
+  },
+  "ticketStatuses.delete": {
+    who: "admin",
+    request: async (owner) => ({ params: { status: (await madeStatus(owner)).id } })
+  },
+  "ticketStatuses.reorder": {
+    who: "admin",
+    request: async (owner) => ({ params: { status: (await madeStatus(owner)).id }, json: { after: null } })
   },
 
   "events.list": { who: "viewer" },

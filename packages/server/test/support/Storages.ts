@@ -16,6 +16,7 @@ import { Invites } from "../../src/identity/Invites.ts"
 import { Members } from "../../src/identity/Members.ts"
 import { Workspaces } from "../../src/identity/Workspaces.ts"
 import { Teams } from "../../src/planning/Teams.ts"
+import { TicketStatuses, TicketStatusTemplates } from "../../src/planning/TicketStatuses.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 import { layerEmbedded, layerPostgres } from "./Databases.ts"
 
@@ -83,11 +84,12 @@ export const layerServices = Layer.mergeAll(
   Invites.layer,
   Products.layer,
   Environments.layer,
-  Teams.layer
+  Teams.layer,
+  TicketStatuses.layer
 ).pipe(
   Layer.provideMerge([ApiKeys.layer, Deployments.layer]),
   // It writes twice a second, whatever time it is for the tests.
-  Layer.provideMerge([Layer.provide(ApiKeyUsage.layer, layerLiveClock), Events.layer]),
+  Layer.provideMerge([Layer.provide(ApiKeyUsage.layer, layerLiveClock), Events.layer, TicketStatusTemplates]),
   Layer.provideMerge(SecureRandom.layerWebCrypto),
   Layer.provideMerge(Settings.layer({ BASE_URL: baseUrl }))
 )
