@@ -13,6 +13,10 @@ import { MeApi } from "./identity/MeApi.ts"
 import { MembersApi } from "./identity/MembersApi.ts"
 import { WorkspacesApi } from "./identity/WorkspacesApi.ts"
 import { overview, transform } from "./OpenApi.ts"
+import { CommentsApi } from "./planning/CommentsApi.ts"
+import { TeamsApi } from "./planning/TeamsApi.ts"
+import { TicketsApi } from "./planning/TicketsApi.ts"
+import { TicketStatusesApi } from "./planning/TicketStatusesApi.ts"
 import { SystemApi } from "./SystemApi.ts"
 import { RetriesApi } from "./testing/RetriesApi.ts"
 import { LeasesApi, SemaphoresApi } from "./testing/SemaphoresApi.ts"
@@ -38,6 +42,10 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(AgentsApi)
   .add(AgentApi)
   .add(OAuthApi)
+  .add(TeamsApi)
+  .add(TicketsApi)
+  .add(CommentsApi)
+  .add(TicketStatusesApi)
   .add(EventsApi)
   .add(SystemApi)
   // All that is wrong with a request at once. Answers keep the fast path of the compiled encoders.

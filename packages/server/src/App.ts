@@ -47,7 +47,18 @@ import { MembersRepo } from "./identity/MembersRepo.ts"
 import { PersonsRepo } from "./identity/PersonsRepo.ts"
 import { Workspaces } from "./identity/Workspaces.ts"
 import { WorkspacesRepo } from "./identity/WorkspacesRepo.ts"
+import { PlanningHttp } from "./planning/PlanningHttp.ts"
+import { Comments } from "./planning/Comments.ts"
+import { CommentsRepo } from "./planning/CommentsRepo.ts"
+import { AgentMentions } from "./planning/Mentions.ts"
 import { TeamAudience } from "./planning/TeamAudience.ts"
+import { Teams } from "./planning/Teams.ts"
+import { TeamsRepo } from "./planning/TeamsRepo.ts"
+import { Tickets } from "./planning/Tickets.ts"
+import { TicketsHttp } from "./planning/TicketsHttp.ts"
+import { TicketsRepo } from "./planning/TicketsRepo.ts"
+import { TicketStatuses, TicketStatusTemplates } from "./planning/TicketStatuses.ts"
+import { TicketStatusesRepo } from "./planning/TicketStatusesRepo.ts"
 import { layerDatabase } from "./storage/Database.ts"
 import { MemoryStorage } from "./storage/MemoryStorage.ts"
 import { layerMigrations } from "./storage/Migrations.ts"
@@ -82,6 +93,10 @@ export const layerSqlStorage = Layer.mergeAll(
   Storage.layerSql,
   EventsRepo.layerSql,
   TeamAudience.layerSql,
+  TeamsRepo.layerSql,
+  TicketsRepo.layerSql,
+  CommentsRepo.layerSql,
+  TicketStatusesRepo.layerSql,
   PersonsRepo.layerSql,
   WorkspacesRepo.layerSql,
   MembersRepo.layerSql,
@@ -106,6 +121,10 @@ export const layerMemoryStorage = Layer.mergeAll(
   Storage.layerMemory,
   EventsRepo.layerMemory,
   TeamAudience.layerMemory,
+  TeamsRepo.layerMemory,
+  TicketsRepo.layerMemory,
+  CommentsRepo.layerMemory,
+  TicketStatusesRepo.layerMemory,
   PersonsRepo.layerMemory,
   WorkspacesRepo.layerMemory,
   MembersRepo.layerMemory,
@@ -133,6 +152,10 @@ const layerServices = Layer.mergeAll(
   Invites.layer,
   Products.layer,
   Environments.layer,
+  Teams.layer,
+  Tickets.layer,
+  Layer.provide(Comments.layer, AgentMentions.layerUntilMessages),
+  TicketStatuses.layer,
   TestRunFiles.layer,
   Retries.layer,
   TestRunExpiry,
@@ -145,7 +168,7 @@ const layerServices = Layer.mergeAll(
   Layer.provideMerge([AgentUsage.layer, WaitingMessages.layerNone]),
   Layer.provideMerge([TestRuns.layer, Vault.layer]),
   Layer.provideMerge([ApiKeys.layer, Deployments.layer, Fixtures.layer, DataKeys.layer, LeaseWaits.layer]),
-  Layer.provideMerge([ApiKeyUsage.layer, Events.layer, SigningKeys.layer]),
+  Layer.provideMerge([ApiKeyUsage.layer, Events.layer, SigningKeys.layer, TicketStatusTemplates]),
   // Before anything is sealed: the keys are those of this database.
   Layer.provideMerge(VaultKeys.layerProven),
   Layer.provideMerge(SecureRandom.layerWebCrypto)
@@ -164,6 +187,8 @@ const layerRoutes = Layer.mergeAll(
     RetriesHttp,
     SemaphoresHttp,
     AgentsHttp,
+    PlanningHttp,
+    TicketsHttp,
     EventsHttp,
     SystemHttp
   ]),

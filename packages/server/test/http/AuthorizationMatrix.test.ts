@@ -1,7 +1,11 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import type { NewApiKey } from "@delivery/domain/identity/ApiKey"
 import type { NewInvite } from "@delivery/domain/identity/Invite"
+import type { Me } from "@delivery/domain/identity/Me"
 import { isAtLeast, type Role } from "@delivery/domain/identity/Role"
+import type { Workspace } from "@delivery/domain/identity/Workspace"
+import type { Team } from "@delivery/domain/planning/Team"
+import type { TicketStatus } from "@delivery/domain/planning/TicketStatus"
 import type { StartedRetry } from "@delivery/domain/testing/TestRetry"
 import type { Lease } from "@delivery/domain/testing/Semaphore"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
@@ -22,6 +26,7 @@ import {
   report,
   runOf,
   startRun,
+  teamKey,
   unique
 } from "../support/Http.ts"
 
@@ -54,10 +59,18 @@ const endpoints: ReadonlyArray<Endpoint> = (() => {
 
 /**
  * Who may: everyone, key or none; whoever has a key; a person, in no workspace; a person, whatever the role in the
- * workspace; a run of the workspace, by its token; an agent, by its access token; or, in the workspace, who has at least
- * the role.
+ * workspace; a run of the workspace, by its token; an agent, by its access token; who can be in a team, a member or up;
+ * or, in the workspace, who has at least the role.
  */
-type Who = "everyone" | "any key" | "a person" | "a person of the workspace" | "a run" | "an agent" | Role
+type Who =
+  | "everyone"
+  | "any key"
+  | "a person"
+  | "a person of the workspace"
+  | "a run"
+  | "an agent"
+  | "a team member"
+  | Role
 
 interface Request {
   /** Of the path. */
@@ -116,6 +129,21 @@ const lease = async (by: Http) => {
   const { body } = await by.send<Partial<Lease>>("POST", `semaphores/${name}/leases`, { json: { capacity: 1 } })
   return { name, lease: body.lease ?? "none" }
 }
+
+const madeTeam = (owner: Http) => owner.post<Team>("teams", { key: teamKey(), name: "Team" })
+const ofTeam = async (owner: Http) => ({ params: { team: (await madeTeam(owner)).key } })
+
+/** A new status, last in its category, of a new team. */
+const madeStatus = async (owner: Http) => {
+  const { key } = await madeTeam(owner)
+  return owner.post<TicketStatus>("ticket-statuses", { team: key, name: "Later", category: "unstarted" })
+}
+
+/** Whom the caller may add to an open team: an admin anybody, a member themselves. */
+const addable = async (owner: Http, by: Http): Promise<string> =>
+  (await by.get<Workspace>("")).role === "member"
+    ? (await by.get<Extract<Me, { kind: "user" }>>("/v1/me")).id
+    : (await accept(owner, "viewer", email())).person.id
 
 const rows: Readonly<Record<string, Row>> = {
   "me.get": { who: "any key" },
@@ -284,6 +312,45 @@ const rows: Readonly<Record<string, Row>> = {
     })
   },
 
+  "teams.list": { who: "viewer" },
+  "teams.create": { who: "admin", request: () => ({ json: { key: teamKey(), name: "Team" } }) },
+  "teams.get": { who: "viewer", request: ofTeam },
+  "teams.update": { who: "admin", request: async (owner) => ({ ...(await ofTeam(owner)), json: { name: "Changed" } }) },
+  "teams.archive": { who: "admin", request: ofTeam },
+  "teams.restore": { who: "admin", request: ofTeam },
+  "teams.listMembers": { who: "viewer", request: ofTeam },
+  "teams.addMember": {
+    who: "a team member",
+    request: async (owner, by) => ({ ...(await ofTeam(owner)), json: { member: await addable(owner, by) } })
+  },
+  "teams.removeMember": {
+    who: "a team member",
+    request: async (owner, by) => {
+      const { key } = await madeTeam(owner)
+      const member = await addable(owner, by)
+      await owner.post(`teams/${key}/members`, { member })
+      return { params: { team: key, member } }
+    }
+  },
+
+  "ticketStatuses.list": { who: "viewer" },
+  "ticketStatuses.create": {
+    who: "admin",
+    request: async (owner) => ({ json: { team: (await madeTeam(owner)).key, name: "Later", category: "unstarted" } })
+  },
+  "ticketStatuses.update": {
+    who: "admin",
+    request: async (owner) => ({ params: { status: (await madeStatus(owner)).id }, json: { name: "Changed" } })
+  },
+  "ticketStatuses.delete": {
+    who: "admin",
+    request: async (owner) => ({ params: { status: (await madeStatus(owner)).id } })
+  },
+  "ticketStatuses.reorder": {
+    who: "admin",
+    request: async (owner) => ({ params: { status: (await madeStatus(owner)).id }, json: { after: null } })
+  },
+
   "events.list": { who: "viewer" },
 
   "system.health": { who: "everyone" },
@@ -362,7 +429,10 @@ const expected = (who: Who, { kind, role }: CallerOf): string => {
   if (who === "a person") return kind === "person" ? "2xx" : "403 account_key"
   if (role === undefined) return "404 workspace"
   if (who === "a person of the workspace") return kind === "person" ? "2xx" : "403 account_key"
-  return isAtLeast(role, who) ? "2xx" : "403 role_too_low"
+  const needed = who === "a team member" ? "member" : who
+  if (!isAtLeast(role, needed)) return "403 role_too_low"
+  const isInNoTeam = kind === "account key" && !isAtLeast(role, "admin")
+  return who === "a team member" && isInNoTeam ? "403 not_team_member" : "2xx"
 }
 
 const send = (by: Http, { method, path }: Endpoint, { body, form, json, params }: Request) => {

@@ -353,6 +353,9 @@ let count = 0
 /** A slug or the local part of an email address that no other test has. */
 export const unique = (prefix: string): string => `${prefix}-${++count}`
 
+/** A team's key that no other test has. */
+export const teamKey = (): string => `T${++count}`
+
 /** The owner in a workspace of one test. */
 export const newWorkspace = async (owner: Http): Promise<Http> => {
   const { slug } = await owner.post<Workspace>("/v1/workspaces", { slug: unique("team"), name: "Team" })

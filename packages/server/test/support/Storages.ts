@@ -21,6 +21,8 @@ import { ApiKeyUsage } from "../../src/identity/ApiKeyUsage.ts"
 import { Invites } from "../../src/identity/Invites.ts"
 import { Members } from "../../src/identity/Members.ts"
 import { Workspaces } from "../../src/identity/Workspaces.ts"
+import { Teams } from "../../src/planning/Teams.ts"
+import { TicketStatuses, TicketStatusTemplates } from "../../src/planning/TicketStatuses.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 import { layerEmbedded, layerPostgres } from "./Databases.ts"
 
@@ -81,7 +83,7 @@ const layerShared = (name: StorageName): Layer.Layer<Repositories> => {
 /** The public address that the services of tests write into their answers. */
 export const baseUrl = "https://delivery.example"
 
-/** Every service of the rooms on the ground floor, and the agents', over repositories. */
+/** Every service of the rooms but testing and vault, over repositories; not `Bootstrap`. */
 export const layerServices = Layer.mergeAll(
   Workspaces.layer,
   Members.layer,
@@ -89,13 +91,15 @@ export const layerServices = Layer.mergeAll(
   AgentSessions.layer,
   Invites.layer,
   Products.layer,
-  Environments.layer
+  Environments.layer,
+  Teams.layer,
+  TicketStatuses.layer
 ).pipe(
   Layer.provideMerge([AgentDeparture, SignIns.layer]),
   Layer.provideMerge([Layer.provide(AgentUsage.layer, layerLiveClock), WaitingMessages.layerNone]),
   Layer.provideMerge([ApiKeys.layer, Deployments.layer]),
   // It writes twice a second, whatever time it is for the tests.
-  Layer.provideMerge([Layer.provide(ApiKeyUsage.layer, layerLiveClock), Events.layer]),
+  Layer.provideMerge([Layer.provide(ApiKeyUsage.layer, layerLiveClock), Events.layer, TicketStatusTemplates]),
   Layer.provideMerge(SecureRandom.layerWebCrypto),
   Layer.provideMerge(Settings.layer({ BASE_URL: baseUrl }))
 )

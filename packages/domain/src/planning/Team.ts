@@ -1,0 +1,125 @@
+import { Schema } from "effect"
+import { Body } from "../Doc.ts"
+import { PersonId, TeamId } from "../Ids.ts"
+import { Role } from "../identity/Role.ts"
+import { Name, OneOf, Ref } from "../Text.ts"
+import { Timestamp } from "../Timestamp.ts"
+
+const keyPattern = /^[A-Z][A-Z0-9]{0,9}$/u
+
+/** Whether `text` can be a team's key. */
+export const isTeamKey = (text: string): boolean => keyPattern.test(text)
+
+/** A team's key, unique in its workspace; the identifiers of its tickets begin with it (contract, section 1). */
+export const TeamKey = Schema.String.check(
+  Schema.isPattern(keyPattern, {
+    message: "Expected 1 to 10 upper-case letters and digits, a letter first"
+  })
+).annotate({
+  description: "1 to 10 upper-case letters and digits, a letter first. The identifiers of its tickets begin with it.",
+  examples: ["ENG"]
+})
+
+export const TeamVisibility = OneOf(["open", "private"]).annotate({
+  identifier: "TeamVisibility",
+  description: "open: seen by the whole workspace; private: by the team's members, admins and owners alone.",
+  examples: ["open"]
+})
+export type TeamVisibility = typeof TeamVisibility.Type
+
+/** A team as other objects show it. */
+export const TeamRef = Schema.Struct({
+  id: TeamId,
+  key: Schema.String,
+  name: Schema.String,
+  visibility: TeamVisibility
+}).annotate({
+  identifier: "TeamRef",
+  description: "A team as other objects show it.",
+  examples: [
+    { id: TeamId.make("0197a1b2-0000-7000-8000-000000000e01"), key: "ENG", name: "Engineering", visibility: "open" }
+  ]
+})
+export type TeamRef = typeof TeamRef.Type
+
+/** People who share statuses, tags and tickets (contract, section 8). */
+export const Team = Schema.Struct({
+  id: TeamId,
+  key: Schema.String,
+  name: Schema.String,
+  visibility: TeamVisibility,
+  memberCount: Schema.Int.annotate({ description: "How many of its members are active in the workspace." }),
+  archivedAt: Schema.NullOr(Timestamp).annotate({ description: "Null while not archived." }),
+  createdAt: Timestamp,
+  updatedAt: Timestamp
+}).annotate({
+  identifier: "Team",
+  description: "People who share statuses, tags and tickets.",
+  examples: [
+    {
+      id: TeamId.make("0197a1b2-0000-7000-8000-000000000e01"),
+      key: "ENG",
+      name: "Engineering",
+      visibility: "open",
+      memberCount: 3,
+      archivedAt: null,
+      createdAt: "2026-11-21T09:30:00.000Z",
+      updatedAt: "2026-11-21T09:30:00.000Z"
+    }
+  ]
+})
+export type Team = typeof Team.Type
+
+export const CreateTeam = Body({
+  key: TeamKey,
+  name: Name(100),
+  visibility: Schema.optionalKey(TeamVisibility)
+}).annotate({
+  identifier: "CreateTeam",
+  description: "A new team; open unless it says otherwise.",
+  examples: [{ key: "ENG", name: "Engineering", visibility: "open" }]
+})
+export type CreateTeam = typeof CreateTeam.Type
+
+export const UpdateTeam = Body({
+  name: Schema.optionalKey(Name(100)),
+  visibility: Schema.optionalKey(TeamVisibility)
+}).annotate({
+  identifier: "UpdateTeam",
+  description: "The fields of a team to change.",
+  examples: [{ visibility: "private" }]
+})
+export type UpdateTeam = typeof UpdateTeam.Type
+
+/** A member of a team; `id` is the person's, `role` the one in the workspace (contract, section 8). */
+export const TeamMember = Schema.Struct({
+  id: PersonId,
+  name: Schema.String,
+  email: Schema.String,
+  role: Role,
+  active: Schema.Boolean.annotate({ description: "Whether they are active in the workspace." }),
+  addedAt: Timestamp
+}).annotate({
+  identifier: "TeamMember",
+  description: "A member of a team; `id` is the person's, `role` the one in the workspace.",
+  examples: [
+    {
+      id: PersonId.make("0197a1b2-0000-7000-8000-000000000001"),
+      name: "Ana Diaz",
+      email: "ana@example.com",
+      role: "member",
+      active: true,
+      addedAt: "2026-11-21T09:30:00.000Z"
+    }
+  ]
+})
+export type TeamMember = typeof TeamMember.Type
+
+export const AddTeamMember = Body({
+  member: Ref.annotate({ description: "The person's id." })
+}).annotate({
+  identifier: "AddTeamMember",
+  description: "A member of the workspace who joins the team.",
+  examples: [{ member: "0197a1b2-0000-7000-8000-000000000001" }]
+})
+export type AddTeamMember = typeof AddTeamMember.Type

@@ -1,0 +1,36 @@
+import { DeliveryApi } from "@delivery/domain/Api"
+import { Effect, Layer } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Teams } from "./Teams.ts"
+import { TicketStatuses } from "./TicketStatuses.ts"
+
+/** Handlers of the planning room. */
+export const PlanningHttp = Layer.mergeAll(
+  HttpApiBuilder.group(DeliveryApi, "teams", (handlers) =>
+    Effect.map(Teams, (teams) =>
+      handlers
+        .handle("list", ({ query }) => Effect.map(teams.list(query.archived), (teams) => ({ teams })))
+        .handle("create", ({ payload }) => teams.create(payload))
+        .handle("get", ({ params }) => teams.get(params.team))
+        .handle("update", ({ params, payload }) => teams.update(params.team, payload))
+        .handle("archive", ({ params }) => teams.archive(params.team))
+        .handle("restore", ({ params }) => teams.restore(params.team))
+        .handle("listMembers", ({ params }) => Effect.map(teams.listMembers(params.team), (members) => ({ members })))
+        .handle("addMember", ({ params, payload }) => teams.addMember(params.team, payload))
+        .handle("removeMember", ({ params }) => teams.removeMember(params.team, params.member))
+    )
+  ),
+
+  HttpApiBuilder.group(DeliveryApi, "ticketStatuses", (handlers) =>
+    Effect.map(TicketStatuses, (ticketStatuses) =>
+      handlers
+        .handle("list", ({ query }) => Effect.map(ticketStatuses.list(query.team), (statuses) => ({ statuses })))
+        .handle("create", ({ payload }) => ticketStatuses.create(payload))
+        .handle("update", ({ params, payload }) => ticketStatuses.update(params.status, payload))
+        .handle("delete", ({ params, query }) => ticketStatuses.delete(params.status, query.moveTo))
+        .handle("reorder", ({ params, payload }) =>
+          Effect.map(ticketStatuses.reorder(params.status, payload), (statuses) => ({ statuses }))
+        )
+    )
+  )
+)
