@@ -1,6 +1,8 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { AgentApi } from "./agents/AgentApi.ts"
 import { AgentsApi } from "./agents/AgentsApi.ts"
+import { MessagesApi } from "./agents/MessagesApi.ts"
+import { NotificationsApi } from "./agents/NotificationsApi.ts"
 import { OAuthApi } from "./agents/OAuthApi.ts"
 import { DeploymentsApi } from "./catalog/DeploymentsApi.ts"
 import { EnvironmentsApi } from "./catalog/EnvironmentsApi.ts"
@@ -42,6 +44,8 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(AgentsApi)
   .add(AgentApi)
   .add(OAuthApi)
+  .add(MessagesApi)
+  .add(NotificationsApi)
   .add(TeamsApi)
   .add(TicketsApi)
   .add(CommentsApi)
