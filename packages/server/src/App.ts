@@ -62,6 +62,7 @@ import { TicketStatusesRepo } from "./planning/TicketStatusesRepo.ts"
 import { layerDatabase } from "./storage/Database.ts"
 import { MemoryStorage } from "./storage/MemoryStorage.ts"
 import { layerMigrations } from "./storage/Migrations.ts"
+import { Notices } from "./storage/Notices.ts"
 import { Storage } from "./storage/Storage.ts"
 import { Fixtures } from "./testing/Fixtures.ts"
 import { Retries } from "./testing/Retries.ts"
@@ -91,6 +92,7 @@ import { VaultRepo } from "./vault/VaultRepo.ts"
 /** Every repository over a PostgreSQL client, after the migrations. */
 export const layerSqlStorage = Layer.mergeAll(
   Storage.layerSql,
+  Notices.layerSql,
   EventsRepo.layerSql,
   TeamAudience.layerSql,
   TeamsRepo.layerSql,
@@ -119,6 +121,7 @@ export const layerSqlStorage = Layer.mergeAll(
 /** Every repository over the memory of the process, gone with it. */
 export const layerMemoryStorage = Layer.mergeAll(
   Storage.layerMemory,
+  Notices.layerMemory,
   EventsRepo.layerMemory,
   TeamAudience.layerMemory,
   TeamsRepo.layerMemory,
