@@ -10,7 +10,9 @@ import { MeApi } from "./identity/MeApi.ts"
 import { MembersApi } from "./identity/MembersApi.ts"
 import { WorkspacesApi } from "./identity/WorkspacesApi.ts"
 import { overview, transform } from "./OpenApi.ts"
+import { ProjectsApi } from "./planning/ProjectsApi.ts"
 import { TeamsApi } from "./planning/TeamsApi.ts"
+import { ViewsApi } from "./planning/ViewsApi.ts"
 import { SystemApi } from "./SystemApi.ts"
 import { RetriesApi } from "./testing/RetriesApi.ts"
 import { LeasesApi, SemaphoresApi } from "./testing/SemaphoresApi.ts"
@@ -34,6 +36,8 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(SemaphoresApi)
   .add(LeasesApi)
   .add(TeamsApi)
+  .add(ProjectsApi)
+  .add(ViewsApi)
   .add(EventsApi)
   .add(SystemApi)
   // All that is wrong with a request at once. Answers keep the fast path of the compiled encoders.

@@ -38,9 +38,15 @@ import { PersonsRepo } from "./identity/PersonsRepo.ts"
 import { Workspaces } from "./identity/Workspaces.ts"
 import { WorkspacesRepo } from "./identity/WorkspacesRepo.ts"
 import { PlanningHttp } from "./planning/PlanningHttp.ts"
+import { Milestones } from "./planning/Milestones.ts"
+import { MilestonesRepo } from "./planning/MilestonesRepo.ts"
+import { Projects } from "./planning/Projects.ts"
+import { ProjectsRepo } from "./planning/ProjectsRepo.ts"
 import { TeamAudience } from "./planning/TeamAudience.ts"
 import { Teams } from "./planning/Teams.ts"
 import { TeamsRepo } from "./planning/TeamsRepo.ts"
+import { Views } from "./planning/Views.ts"
+import { ViewsRepo } from "./planning/ViewsRepo.ts"
 import { layerDatabase } from "./storage/Database.ts"
 import { MemoryStorage } from "./storage/MemoryStorage.ts"
 import { layerMigrations } from "./storage/Migrations.ts"
@@ -76,6 +82,9 @@ export const layerSqlStorage = Layer.mergeAll(
   EventsRepo.layerSql,
   TeamAudience.layerSql,
   TeamsRepo.layerSql,
+  ProjectsRepo.layerSql,
+  MilestonesRepo.layerSql,
+  ViewsRepo.layerSql,
   PersonsRepo.layerSql,
   WorkspacesRepo.layerSql,
   MembersRepo.layerSql,
@@ -99,6 +108,9 @@ export const layerMemoryStorage = Layer.mergeAll(
   EventsRepo.layerMemory,
   TeamAudience.layerMemory,
   TeamsRepo.layerMemory,
+  ProjectsRepo.layerMemory,
+  MilestonesRepo.layerMemory,
+  ViewsRepo.layerMemory,
   PersonsRepo.layerMemory,
   WorkspacesRepo.layerMemory,
   MembersRepo.layerMemory,
@@ -125,6 +137,9 @@ const layerServices = Layer.mergeAll(
   Products.layer,
   Environments.layer,
   Teams.layer,
+  Projects.layer,
+  Milestones.layer,
+  Views.layer,
   TestRunFiles.layer,
   Retries.layer,
   TestRunExpiry,
