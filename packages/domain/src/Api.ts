@@ -14,6 +14,8 @@ import { CommentsApi } from "./planning/CommentsApi.ts"
 import { TeamsApi } from "./planning/TeamsApi.ts"
 import { TicketsApi } from "./planning/TicketsApi.ts"
 import { TicketStatusesApi } from "./planning/TicketStatusesApi.ts"
+import { ProjectsApi } from "./planning/ProjectsApi.ts"
+import { ViewsApi } from "./planning/ViewsApi.ts"
 import { SystemApi } from "./SystemApi.ts"
 import { RetriesApi } from "./testing/RetriesApi.ts"
 import { LeasesApi, SemaphoresApi } from "./testing/SemaphoresApi.ts"
@@ -40,6 +42,8 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(TicketsApi)
   .add(CommentsApi)
   .add(TicketStatusesApi)
+  .add(ProjectsApi)
+  .add(ViewsApi)
   .add(EventsApi)
   .add(SystemApi)
   // All that is wrong with a request at once. Answers keep the fast path of the compiled encoders.

@@ -49,6 +49,12 @@ import { TicketsHttp } from "./planning/TicketsHttp.ts"
 import { TicketsRepo } from "./planning/TicketsRepo.ts"
 import { TicketStatuses, TicketStatusTemplates } from "./planning/TicketStatuses.ts"
 import { TicketStatusesRepo } from "./planning/TicketStatusesRepo.ts"
+import { Milestones } from "./planning/Milestones.ts"
+import { MilestonesRepo } from "./planning/MilestonesRepo.ts"
+import { Projects } from "./planning/Projects.ts"
+import { ProjectsRepo } from "./planning/ProjectsRepo.ts"
+import { Views } from "./planning/Views.ts"
+import { ViewsRepo } from "./planning/ViewsRepo.ts"
 import { layerDatabase } from "./storage/Database.ts"
 import { MemoryStorage } from "./storage/MemoryStorage.ts"
 import { layerMigrations } from "./storage/Migrations.ts"
@@ -87,6 +93,9 @@ export const layerSqlStorage = Layer.mergeAll(
   TicketsRepo.layerSql,
   CommentsRepo.layerSql,
   TicketStatusesRepo.layerSql,
+  ProjectsRepo.layerSql,
+  MilestonesRepo.layerSql,
+  ViewsRepo.layerSql,
   PersonsRepo.layerSql,
   WorkspacesRepo.layerSql,
   MembersRepo.layerSql,
@@ -113,6 +122,9 @@ export const layerMemoryStorage = Layer.mergeAll(
   TicketsRepo.layerMemory,
   CommentsRepo.layerMemory,
   TicketStatusesRepo.layerMemory,
+  ProjectsRepo.layerMemory,
+  MilestonesRepo.layerMemory,
+  ViewsRepo.layerMemory,
   PersonsRepo.layerMemory,
   WorkspacesRepo.layerMemory,
   MembersRepo.layerMemory,
@@ -142,6 +154,9 @@ const layerServices = Layer.mergeAll(
   Tickets.layer,
   Layer.provide(Comments.layer, AgentMentions.layerUntilMessages),
   TicketStatuses.layer,
+  Projects.layer,
+  Milestones.layer,
+  Views.layer,
   TestRunFiles.layer,
   Retries.layer,
   TestRunExpiry,

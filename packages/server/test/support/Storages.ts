@@ -15,8 +15,11 @@ import { ApiKeyUsage } from "../../src/identity/ApiKeyUsage.ts"
 import { Invites } from "../../src/identity/Invites.ts"
 import { Members } from "../../src/identity/Members.ts"
 import { Workspaces } from "../../src/identity/Workspaces.ts"
+import { Milestones } from "../../src/planning/Milestones.ts"
+import { Projects } from "../../src/planning/Projects.ts"
 import { Teams } from "../../src/planning/Teams.ts"
 import { TicketStatuses, TicketStatusTemplates } from "../../src/planning/TicketStatuses.ts"
+import { Views } from "../../src/planning/Views.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 import { layerEmbedded, layerPostgres } from "./Databases.ts"
 
@@ -85,7 +88,10 @@ export const layerServices = Layer.mergeAll(
   Products.layer,
   Environments.layer,
   Teams.layer,
-  TicketStatuses.layer
+  TicketStatuses.layer,
+  Projects.layer,
+  Milestones.layer,
+  Views.layer
 ).pipe(
   Layer.provideMerge([ApiKeys.layer, Deployments.layer]),
   // It writes twice a second, whatever time it is for the tests.
