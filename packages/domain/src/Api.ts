@@ -1,4 +1,7 @@
 import { HttpApi, OpenApi } from "effect/http-api"
+import { AgentApi } from "./agents/AgentApi.ts"
+import { AgentsApi } from "./agents/AgentsApi.ts"
+import { OAuthApi } from "./agents/OAuthApi.ts"
 import { DeploymentsApi } from "./catalog/DeploymentsApi.ts"
 import { EnvironmentsApi } from "./catalog/EnvironmentsApi.ts"
 import { ProductsApi } from "./catalog/ProductsApi.ts"
@@ -44,6 +47,9 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(TicketStatusesApi)
   .add(ProjectsApi)
   .add(ViewsApi)
+  .add(AgentsApi)
+  .add(AgentApi)
+  .add(OAuthApi)
   .add(EventsApi)
   .add(SystemApi)
   // All that is wrong with a request at once. Answers keep the fast path of the compiled encoders.

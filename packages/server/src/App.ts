@@ -5,6 +5,16 @@ import { SecureRandom } from "effect/crypto"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder, HttpApiScalar } from "effect/http-api"
 import { createServer } from "node:http"
+import { AgentAuthorizationLive } from "./agents/AgentAuthorizationHttp.ts"
+import { AgentDeparture } from "./agents/AgentDeparture.ts"
+import { Agents } from "./agents/Agents.ts"
+import { AgentsHttp } from "./agents/AgentsHttp.ts"
+import { AgentSessions } from "./agents/AgentSessions.ts"
+import { AgentsRepo } from "./agents/AgentsRepo.ts"
+import { AgentUsage } from "./agents/AgentUsage.ts"
+import { SignIns } from "./agents/SignIns.ts"
+import { SignInsRepo } from "./agents/SignInsRepo.ts"
+import { WaitingMessages } from "./agents/WaitingMessages.ts"
 import { CatalogHttp } from "./catalog/CatalogHttp.ts"
 import { Deployments } from "./catalog/Deployments.ts"
 import { DeploymentsRepo } from "./catalog/DeploymentsRepo.ts"
@@ -21,7 +31,7 @@ import { EventsHttp } from "./events/EventsHttp.ts"
 import { EventsRepo } from "./events/EventsRepo.ts"
 import { FileStore } from "./files/FileStore.ts"
 import { AccessLog } from "./http/AccessLog.ts"
-import { BodyLimit, EdgeLive, EdgeRouter, LargeBodyLive } from "./http/EdgeHttp.ts"
+import { BodyLimit, EdgeLive, EdgeRouter, LargeBodyLive, NoStoreLive } from "./http/EdgeHttp.ts"
 import { answerMalformedRequests } from "./http/MalformedRequests.ts"
 import { SystemHttp } from "./http/SystemHttp.ts"
 import { ApiKeys } from "./identity/ApiKeys.ts"
@@ -110,7 +120,9 @@ export const layerSqlStorage = Layer.mergeAll(
   RetriesRepo.layerSql,
   TestRunFilesRepo.layerSql,
   SemaphoresRepo.layerSql,
-  SigningKeysRepo.layerSql
+  SigningKeysRepo.layerSql,
+  AgentsRepo.layerSql,
+  SignInsRepo.layerSql
 ).pipe(Layer.provide(layerMigrations))
 
 /** Every repository over the memory of the process, gone with it. */
@@ -139,7 +151,9 @@ export const layerMemoryStorage = Layer.mergeAll(
   RetriesRepo.layerMemory,
   TestRunFilesRepo.layerMemory,
   SemaphoresRepo.layerMemory,
-  SigningKeysRepo.layerMemory
+  SigningKeysRepo.layerMemory,
+  AgentsRepo.layerMemory,
+  SignInsRepo.layerMemory
 ).pipe(Layer.provide(MemoryStorage.layer))
 
 /** Every service, over a storage, a file store and a keyring. */
@@ -161,8 +175,12 @@ const layerServices = Layer.mergeAll(
   Retries.layer,
   TestRunExpiry,
   Semaphores.layer,
-  VaultErasure
+  VaultErasure,
+  Agents.layer,
+  AgentSessions.layer
 ).pipe(
+  Layer.provideMerge([AgentDeparture, SignIns.layer]),
+  Layer.provideMerge([AgentUsage.layer, WaitingMessages.layerNone]),
   Layer.provideMerge([TestRuns.layer, Vault.layer]),
   Layer.provideMerge([ApiKeys.layer, Deployments.layer, Fixtures.layer, DataKeys.layer, LeaseWaits.layer]),
   Layer.provideMerge([ApiKeyUsage.layer, Events.layer, SigningKeys.layer, TicketStatusTemplates]),
@@ -185,10 +203,20 @@ const layerRoutes = Layer.mergeAll(
     SemaphoresHttp,
     PlanningHttp,
     TicketsHttp,
+    AgentsHttp,
     EventsHttp,
     SystemHttp
   ]),
-  Layer.provide([EdgeLive, LargeBodyLive, VaultEdgeLive, AuthorizationLive, RunAuthorizationLive, AccessLog.layer])
+  Layer.provide([
+    EdgeLive,
+    LargeBodyLive,
+    NoStoreLive,
+    VaultEdgeLive,
+    AuthorizationLive,
+    RunAuthorizationLive,
+    AgentAuthorizationLive,
+    AccessLog.layer
+  ])
 )
 
 /** A longer path parameter is not found. Paths of files are refused above 512 characters by a rule with a message. */
