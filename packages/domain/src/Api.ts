@@ -10,6 +10,7 @@ import { MeApi } from "./identity/MeApi.ts"
 import { MembersApi } from "./identity/MembersApi.ts"
 import { WorkspacesApi } from "./identity/WorkspacesApi.ts"
 import { overview, transform } from "./OpenApi.ts"
+import { TagsApi } from "./planning/TagsApi.ts"
 import { TeamsApi } from "./planning/TeamsApi.ts"
 import { TicketStatusesApi } from "./planning/TicketStatusesApi.ts"
 import { SystemApi } from "./SystemApi.ts"
@@ -36,6 +37,7 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(LeasesApi)
   .add(TeamsApi)
   .add(TicketStatusesApi)
+  .add(TagsApi)
   .add(EventsApi)
   .add(SystemApi)
   // All that is wrong with a request at once. Answers keep the fast path of the compiled encoders.

@@ -38,6 +38,8 @@ import { PersonsRepo } from "./identity/PersonsRepo.ts"
 import { Workspaces } from "./identity/Workspaces.ts"
 import { WorkspacesRepo } from "./identity/WorkspacesRepo.ts"
 import { PlanningHttp } from "./planning/PlanningHttp.ts"
+import { Tags } from "./planning/Tags.ts"
+import { TagsRepo } from "./planning/TagsRepo.ts"
 import { TeamAudience } from "./planning/TeamAudience.ts"
 import { Teams } from "./planning/Teams.ts"
 import { TeamsRepo } from "./planning/TeamsRepo.ts"
@@ -79,6 +81,7 @@ export const layerSqlStorage = Layer.mergeAll(
   TeamAudience.layerSql,
   TeamsRepo.layerSql,
   TicketStatusesRepo.layerSql,
+  TagsRepo.layerSql,
   PersonsRepo.layerSql,
   WorkspacesRepo.layerSql,
   MembersRepo.layerSql,
@@ -103,6 +106,7 @@ export const layerMemoryStorage = Layer.mergeAll(
   TeamAudience.layerMemory,
   TeamsRepo.layerMemory,
   TicketStatusesRepo.layerMemory,
+  TagsRepo.layerMemory,
   PersonsRepo.layerMemory,
   WorkspacesRepo.layerMemory,
   MembersRepo.layerMemory,
@@ -130,6 +134,7 @@ const layerServices = Layer.mergeAll(
   Environments.layer,
   Teams.layer,
   TicketStatuses.layer,
+  Tags.layer,
   TestRunFiles.layer,
   Retries.layer,
   TestRunExpiry,

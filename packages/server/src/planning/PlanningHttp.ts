@@ -1,6 +1,7 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { Tags } from "./Tags.ts"
 import { Teams } from "./Teams.ts"
 import { TicketStatuses } from "./TicketStatuses.ts"
 
@@ -31,6 +32,16 @@ export const PlanningHttp = Layer.mergeAll(
         .handle("reorder", ({ params, payload }) =>
           Effect.map(ticketStatuses.reorder(params.status, payload), (statuses) => ({ statuses }))
         )
+    )
+  ),
+
+  HttpApiBuilder.group(DeliveryApi, "tags", (handlers) =>
+    Effect.map(Tags, (tags) =>
+      handlers
+        .handle("list", ({ query }) => Effect.map(tags.list(query.team), (tags) => ({ tags })))
+        .handle("create", ({ payload }) => tags.create(payload))
+        .handle("update", ({ params, payload }) => tags.update(params.tag, payload))
+        .handle("delete", ({ params }) => tags.delete(params.tag))
     )
   )
 )

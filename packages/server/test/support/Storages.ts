@@ -15,6 +15,7 @@ import { ApiKeyUsage } from "../../src/identity/ApiKeyUsage.ts"
 import { Invites } from "../../src/identity/Invites.ts"
 import { Members } from "../../src/identity/Members.ts"
 import { Workspaces } from "../../src/identity/Workspaces.ts"
+import { Tags } from "../../src/planning/Tags.ts"
 import { Teams } from "../../src/planning/Teams.ts"
 import { TicketStatuses, TicketStatusTemplates } from "../../src/planning/TicketStatuses.ts"
 import { Storage } from "../../src/storage/Storage.ts"
@@ -85,7 +86,8 @@ export const layerServices = Layer.mergeAll(
   Products.layer,
   Environments.layer,
   Teams.layer,
-  TicketStatuses.layer
+  TicketStatuses.layer,
+  Tags.layer
 ).pipe(
   Layer.provideMerge([ApiKeys.layer, Deployments.layer]),
   // It writes twice a second, whatever time it is for the tests.
