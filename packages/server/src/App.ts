@@ -51,6 +51,8 @@ import { PlanningHttp } from "./planning/PlanningHttp.ts"
 import { Comments } from "./planning/Comments.ts"
 import { CommentsRepo } from "./planning/CommentsRepo.ts"
 import { AgentMentions } from "./planning/Mentions.ts"
+import { Tags } from "./planning/Tags.ts"
+import { TagsRepo } from "./planning/TagsRepo.ts"
 import { TeamAudience } from "./planning/TeamAudience.ts"
 import { Teams } from "./planning/Teams.ts"
 import { TeamsRepo } from "./planning/TeamsRepo.ts"
@@ -106,6 +108,7 @@ export const layerSqlStorage = Layer.mergeAll(
   ProjectsRepo.layerSql,
   MilestonesRepo.layerSql,
   ViewsRepo.layerSql,
+  TagsRepo.layerSql,
   PersonsRepo.layerSql,
   WorkspacesRepo.layerSql,
   MembersRepo.layerSql,
@@ -137,6 +140,7 @@ export const layerMemoryStorage = Layer.mergeAll(
   ProjectsRepo.layerMemory,
   MilestonesRepo.layerMemory,
   ViewsRepo.layerMemory,
+  TagsRepo.layerMemory,
   PersonsRepo.layerMemory,
   WorkspacesRepo.layerMemory,
   MembersRepo.layerMemory,
@@ -171,6 +175,7 @@ const layerServices = Layer.mergeAll(
   Projects.layer,
   Milestones.layer,
   Views.layer,
+  Tags.layer,
   TestRunFiles.layer,
   Retries.layer,
   TestRunExpiry,

@@ -25,6 +25,7 @@ import { Comments } from "../../src/planning/Comments.ts"
 import { type AgentMention, AgentMentions } from "../../src/planning/Mentions.ts"
 import { Milestones } from "../../src/planning/Milestones.ts"
 import { Projects } from "../../src/planning/Projects.ts"
+import { Tags } from "../../src/planning/Tags.ts"
 import { Teams } from "../../src/planning/Teams.ts"
 import { TicketStatuses, TicketStatusTemplates } from "../../src/planning/TicketStatuses.ts"
 import { Tickets } from "../../src/planning/Tickets.ts"
@@ -116,7 +117,8 @@ export const layerServices = Layer.mergeAll(
   Milestones.layer,
   Views.layer,
   Tickets.layer,
-  Comments.layer
+  Comments.layer,
+  Tags.layer
 ).pipe(
   Layer.provideMerge(MentionLog.layer),
   Layer.provideMerge([AgentDeparture, SignIns.layer]),
