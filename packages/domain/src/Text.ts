@@ -42,6 +42,9 @@ export const Name = (max: number) =>
     )
   )
 
+/** What names are compared by where two that differ only in case are one. */
+export const nameKey = (name: string): string => name.normalize("NFC").toLowerCase()
+
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const slugPattern = /^[a-z0-9]+(-[a-z0-9]+)*$/u
 

@@ -1,10 +1,11 @@
 import { Schema } from "effect"
 import { Body } from "../Doc.ts"
-import { Ref } from "../Text.ts"
+import { Ref, undocumented } from "../Text.ts"
 
 /** Exactly one of the two, though the keys are optional (contract, section 1). */
 const isOnePlace = Schema.makeFilter<{ readonly before?: unknown; readonly after?: unknown }>(
-  (place) => "before" in place !== "after" in place || "Expected either before or after"
+  (place) => "before" in place !== "after" in place || "Expected either before or after",
+  { toJsonSchema: undocumented }
 )
 
 /**

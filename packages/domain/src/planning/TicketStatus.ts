@@ -1,4 +1,9 @@
-import { OneOf } from "../Text.ts"
+import { Schema } from "effect"
+import { Body } from "../Doc.ts"
+import { TicketStatusId } from "../Ids.ts"
+import { compare } from "../Order.ts"
+import { Name, OneOf, Ref, undocumented } from "../Text.ts"
+import { Place } from "./Reorder.ts"
 
 /** The five fixed categories, in board order (service document, TicketStatus). */
 export const StatusCategory = OneOf(["backlog", "unstarted", "started", "completed", "canceled"]).annotate({
@@ -20,3 +25,68 @@ export const templateStatuses: ReadonlyArray<{
   { name: "Done", category: "completed", isDefault: false },
   { name: "Canceled", category: "canceled", isDefault: false }
 ]
+
+/** Only a backlog or unstarted status is what new tickets get when none is named (service document, TicketStatus). */
+export const canBeDefault = (category: StatusCategory): boolean => category === "backlog" || category === "unstarted"
+
+/** A step of a team's workflow, or of the workspace's template (service document, TicketStatus). */
+export const TicketStatus = Schema.Struct({
+  id: TicketStatusId,
+  name: Schema.String,
+  category: StatusCategory,
+  position: Schema.Int.annotate({ description: "Orders the statuses of a category, lower first; not without gaps." }),
+  isDefault: Schema.Boolean.annotate({ description: "Whether new tickets get it when none is named." })
+}).annotate({
+  identifier: "TicketStatus",
+  description: "A step of a team's workflow, or of the workspace's template.",
+  examples: [
+    {
+      id: TicketStatusId.make("0197a1b2-0000-7000-8000-000000000e11"),
+      name: "In progress",
+      category: "started",
+      position: 0,
+      isDefault: false
+    }
+  ]
+})
+export type TicketStatus = typeof TicketStatus.Type
+
+/** Board order: category, then position. */
+export const inBoardOrder = (
+  a: Pick<TicketStatus, "id" | "category" | "position">,
+  b: Pick<TicketStatus, "id" | "category" | "position">
+): number =>
+  StatusCategory.literals.indexOf(a.category) - StatusCategory.literals.indexOf(b.category) ||
+  a.position - b.position ||
+  compare(a.id, b.id)
+
+export const CreateTicketStatus = Body({
+  team: Schema.optionalKey(Schema.NullOr(Ref).annotate({ description: "The team's key; null or none: the template." })),
+  name: Name(40),
+  category: StatusCategory
+}).annotate({
+  identifier: "CreateTicketStatus",
+  description: "A new status of a team or of the template.",
+  examples: [{ team: "ENG", name: "In review", category: "started" }]
+})
+export type CreateTicketStatus = typeof CreateTicketStatus.Type
+
+export const UpdateTicketStatus = Body({
+  name: Schema.optionalKey(Name(40)),
+  isDefault: Schema.optionalKey(
+    Schema.Boolean.check(
+      Schema.makeFilter<boolean>((isDefault) => isDefault || "Expected true: make another status the default instead", {
+        toJsonSchema: undocumented
+      })
+    ).annotate({ description: "`true` makes it the default in place of the one before." })
+  )
+}).annotate({
+  identifier: "UpdateTicketStatus",
+  description: "The fields of a status to change; its category cannot.",
+  examples: [{ name: "Doing" }, { isDefault: true }]
+})
+export type UpdateTicketStatus = typeof UpdateTicketStatus.Type
+
+/** Beside which status of the same category a status goes. */
+export const ReorderTicketStatus = Place("id", "ReorderTicketStatus", "0197a1b2-0000-7000-8000-000000000e11")
+export type ReorderTicketStatus = typeof ReorderTicketStatus.Type

@@ -7,6 +7,7 @@ import { Events } from "../events/Events.ts"
 import { Storage } from "../storage/Storage.ts"
 import { ApiKeys } from "./ApiKeys.ts"
 import { MembersRepo } from "./MembersRepo.ts"
+import { NewWorkspaces } from "./NewWorkspaces.ts"
 import { PersonsRepo } from "./PersonsRepo.ts"
 import { WorkspacesRepo } from "./WorkspacesRepo.ts"
 
@@ -31,6 +32,7 @@ export class Bootstrap extends Context.Service<
       const persons = yield* PersonsRepo
       const workspaces = yield* WorkspacesRepo
       const members = yield* MembersRepo
+      const newWorkspaces = yield* NewWorkspaces
       const apiKeys = yield* ApiKeys
       const events = yield* Events
 
@@ -59,6 +61,7 @@ export class Bootstrap extends Context.Service<
           active: true,
           joinedAt: now
         })
+        yield* newWorkspaces.furnish(workspace)
         const given = Option.getOrUndefined(Option.map(bootstrap.apiKey, Redacted.value))
         const { secret } = yield* apiKeys.issue(
           { personId: person.id, workspaceId: null, role: null },

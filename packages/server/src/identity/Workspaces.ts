@@ -13,6 +13,7 @@ import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
 import { actorOf, anyRole, atLeast, personOf } from "./Access.ts"
 import { MembersRepo } from "./MembersRepo.ts"
+import { NewWorkspaces } from "./NewWorkspaces.ts"
 import { type WorkspaceRow, WorkspacesRepo } from "./WorkspacesRepo.ts"
 
 /** Workspaces and who the caller is in them (contract, section 3). */
@@ -33,6 +34,7 @@ export class Workspaces extends Context.Service<
       const storage = yield* Storage
       const repo = yield* WorkspacesRepo
       const members = yield* MembersRepo
+      const newWorkspaces = yield* NewWorkspaces
       const events = yield* Events
 
       const ofCaller = Effect.fnUntraced(function* () {
@@ -86,6 +88,7 @@ export class Workspaces extends Context.Service<
                     active: true,
                     joinedAt: now
                   })
+                  yield* newWorkspaces.furnish(workspace)
                   yield* events.record(
                     { workspace, actor: actorOf(principal) },
                     {

@@ -4,6 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Milestones } from "./Milestones.ts"
 import { Projects } from "./Projects.ts"
 import { Teams } from "./Teams.ts"
+import { TicketStatuses } from "./TicketStatuses.ts"
 import { Views } from "./Views.ts"
 
 /** Handlers of the planning room. */
@@ -20,6 +21,19 @@ export const PlanningHttp = Layer.mergeAll(
         .handle("listMembers", ({ params }) => Effect.map(teams.listMembers(params.team), (members) => ({ members })))
         .handle("addMember", ({ params, payload }) => teams.addMember(params.team, payload))
         .handle("removeMember", ({ params }) => teams.removeMember(params.team, params.member))
+    )
+  ),
+
+  HttpApiBuilder.group(DeliveryApi, "ticketStatuses", (handlers) =>
+    Effect.map(TicketStatuses, (ticketStatuses) =>
+      handlers
+        .handle("list", ({ query }) => Effect.map(ticketStatuses.list(query.team), (statuses) => ({ statuses })))
+        .handle("create", ({ payload }) => ticketStatuses.create(payload))
+        .handle("update", ({ params, payload }) => ticketStatuses.update(params.status, payload))
+        .handle("delete", ({ params, query }) => ticketStatuses.delete(params.status, query.moveTo))
+        .handle("reorder", ({ params, payload }) =>
+          Effect.map(ticketStatuses.reorder(params.status, payload), (statuses) => ({ statuses }))
+        )
     )
   ),
 

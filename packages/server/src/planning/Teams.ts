@@ -2,7 +2,7 @@ import type { Archived } from "@delivery/domain/Doc"
 import { Conflict, Forbidden, NotFound } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import { isAtLeast } from "@delivery/domain/identity/Role"
-import type { PersonId, TeamId } from "@delivery/domain/Ids"
+import type { PersonId, TeamId, TicketStatusId } from "@delivery/domain/Ids"
 import { byName } from "@delivery/domain/Order"
 import type { AddTeamMember, CreateTeam, Team, TeamMember, UpdateTeam } from "@delivery/domain/planning/Team"
 import { isId } from "@delivery/domain/Text"
@@ -17,6 +17,7 @@ import { MembersRepo } from "../identity/MembersRepo.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
 import { type CountedTeamRow, type TeamRow, TeamsRepo } from "./TeamsRepo.ts"
+import { TicketStatusesRepo } from "./TicketStatusesRepo.ts"
 import { viewerOf } from "./Visibility.ts"
 
 /** Teams and their members (contract, section 8). A private team does not exist for those who do not see it. */
@@ -43,6 +44,7 @@ export class Teams extends Context.Service<
       const random = yield* SecureRandom.SecureRandom
       const storage = yield* Storage
       const repo = yield* TeamsRepo
+      const statuses = yield* TicketStatusesRepo
       const members = yield* MembersRepo
       const events = yield* Events
 
@@ -113,6 +115,18 @@ export class Teams extends Context.Service<
                       addedAt: now
                     })
                   }
+                  const template = yield* statuses.list(team.workspaceId, null)
+                  yield* statuses.insert(
+                    yield* Effect.forEach(template, (status) =>
+                      Effect.map(nextId<TicketStatusId>(), (id) => ({
+                        ...status,
+                        id,
+                        teamId: team.id,
+                        createdAt: now,
+                        updatedAt: now
+                      }))
+                    )
+                  )
                   yield* events.record(by, { kind: "team_created", ...about(team) })
                 })
               )

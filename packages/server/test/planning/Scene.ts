@@ -1,8 +1,10 @@
-import type { PersonId, TeamId, WorkspaceId } from "@delivery/domain/Ids"
+import type { PersonId, TeamId, TicketStatusId, WorkspaceId } from "@delivery/domain/Ids"
+import { inBoardOrder, templateStatuses } from "@delivery/domain/planning/TicketStatus"
 import { Effect } from "effect"
 import { type TeamMemberRow, type TeamRow, TeamsRepo } from "../../src/planning/TeamsRepo.ts"
+import { TicketStatusesRepo, type TicketStatusRow } from "../../src/planning/TicketStatusesRepo.ts"
 import type { Viewer } from "../../src/planning/Visibility.ts"
-import { type CallerOf, minute, newId } from "../identity/Scene.ts"
+import { type CallerOf, minute, newId, unique } from "../identity/Scene.ts"
 
 /** Stored teams and their members for tests. */
 
@@ -26,11 +28,37 @@ export const teamRow = (workspaceId: WorkspaceId, fields: Partial<TeamRow> = {})
   }
 }
 
+/** A team with the five statuses that the template of a new workspace has. */
 export const addTeam = Effect.fnUntraced(function* (workspaceId: WorkspaceId, fields: Partial<TeamRow> = {}) {
   const team = teamRow(workspaceId, fields)
   yield* (yield* TeamsRepo).insert(team)
+  yield* (yield* TicketStatusesRepo).insert(templateStatuses.map((status) => statusRow(team, status)))
   return team
 })
+
+/** A status of a team or, without one, of the workspace's template. */
+export const statusRow = (
+  of: TeamRow | { readonly workspaceId: WorkspaceId; readonly id: null },
+  fields: Partial<TicketStatusRow> = {}
+): TicketStatusRow => ({
+  id: newId<TicketStatusId>(),
+  workspaceId: of.workspaceId,
+  teamId: of.id,
+  name: unique("status"),
+  category: "started",
+  position: 0,
+  isDefault: false,
+  createdAt: minute(0),
+  updatedAt: minute(0),
+  ...fields
+})
+
+/** The team's statuses, or those of the template, in board order. */
+export const statusesOf = (of: TeamRow | { readonly workspaceId: WorkspaceId; readonly id: null }) =>
+  Effect.map(
+    Effect.flatMap(TicketStatusesRepo, (repo) => repo.list(of.workspaceId, of.id)),
+    (statuses) => statuses.toSorted(inBoardOrder)
+  )
 
 /** Puts a person, or the person that a caller is, into the team. */
 export const addTeamMember = Effect.fnUntraced(function* (

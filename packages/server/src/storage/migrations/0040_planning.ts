@@ -42,7 +42,9 @@ export default Effect.gen(function* () {
     constraint ticket_statuses_name_key unique nulls not distinct (workspace_id, team_id, name_key)
       deferrable initially immediate,
     constraint ticket_statuses_position_key unique nulls not distinct (workspace_id, team_id, category, position)
-      deferrable initially deferred
+      deferrable initially immediate,
+    constraint ticket_statuses_default_key exclude ((coalesce(team_id, workspace_id)) with =) where (is_default)
+      deferrable initially immediate
   )`
 
   yield* sql`create table projects (
@@ -149,7 +151,8 @@ export default Effect.gen(function* () {
     comment_id uuid not null references comments on delete cascade,
     kind text not null check (kind in ('user', 'agent')),
     subject_id uuid not null,
-    position integer not null,
+    -- Null where an edit took the mention out: the agent had its message.
+    position integer,
     constraint comment_mentions_key primary key (comment_id, kind, subject_id)
   )`
 
