@@ -4,7 +4,7 @@ import type { Change } from "@delivery/domain/events/Event"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { Member } from "@delivery/domain/identity/Member"
 import type { PersonId, ProjectId, WorkspaceId } from "@delivery/domain/Ids"
-import { byName } from "@delivery/domain/Order"
+import { byName, compare } from "@delivery/domain/Order"
 import type {
   CreateProject,
   Project,
@@ -147,8 +147,8 @@ export class Projects extends Context.Service<
         if (changes.length > 0) yield* events.record(by, { kind: "project_updated", subject, changes, teams: audience })
         // Each told to those alone who see the team.
         for (const [team, from, to] of [
-          ...teams.removed.map((team) => [team, team.key, null] as const),
-          ...teams.added.map((team) => [team, null, team.key] as const)
+          ...teams.removed.toSorted(byKey).map((team) => [team, team.key, null] as const),
+          ...teams.added.toSorted(byKey).map((team) => [team, null, team.key] as const)
         ]) {
           yield* events.record(by, {
             kind: "project_updated",
@@ -338,8 +338,8 @@ const refuseArchived = ({
 const holdsTickets = (teams: ReadonlyArray<{ readonly key: string }>) =>
   new Conflict({
     message: `The project holds tickets of ${teams.length === 1 ? "the team" : "one of the teams"} ${teams
+      .toSorted(byKey)
       .map(({ key }) => key)
-      .toSorted()
       .join(", ")}.`,
     reason: "team_has_tickets"
   })
@@ -358,6 +358,8 @@ const inUse =
         return Effect.die(new Error(`Unexpected violation of ${constraint}`))
     }
   }
+
+const byKey = (a: { readonly key: string }, b: typeof a): number => compare(a.key, b.key)
 
 /** What comes and what goes where `next`, if it is given, takes the place of `present`. */
 const changedLinks = <Present extends { readonly id: string }, Next extends { readonly id: string }>(

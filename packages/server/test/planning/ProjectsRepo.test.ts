@@ -2,6 +2,7 @@ import { assert } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { MilestonesRepo } from "../../src/planning/MilestonesRepo.ts"
 import { ProjectsRepo } from "../../src/planning/ProjectsRepo.ts"
+import type { Viewer } from "../../src/planning/Visibility.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 import { addProduct } from "../catalog/Rows.ts"
 import { addPerson, addWorkspace, assertHolds, minute, newId, unique } from "../identity/Scene.ts"
@@ -72,7 +73,12 @@ onEachStorage("Projects repositories", (it) => {
         })
         assert.deepStrictEqual(yield* repo.teamsOf(row.id), [team.id])
         const unknown = [...impossibleSlugs, row.id, unique("unknown")]
-        for (const find of [repo.find, repo.findPlace, repo.lock]) {
+        const finds: ReadonlyArray<(viewer: Viewer, slug: string) => Effect.Effect<unknown>> = [
+          repo.find,
+          repo.findPlace,
+          repo.lock
+        ]
+        for (const find of finds) {
           for (const slug of unknown) assert.isUndefined(yield* storage.transaction(find(viewer, slug)), slug)
           assert.isUndefined(yield* storage.transaction(find(seesAll(other.id), row.slug)))
         }
