@@ -16,9 +16,12 @@ import { MembersApi } from "./identity/MembersApi.ts"
 import { WorkspacesApi } from "./identity/WorkspacesApi.ts"
 import { overview, transform } from "./OpenApi.ts"
 import { CommentsApi } from "./planning/CommentsApi.ts"
+import { TagsApi } from "./planning/TagsApi.ts"
 import { TeamsApi } from "./planning/TeamsApi.ts"
 import { TicketsApi } from "./planning/TicketsApi.ts"
 import { TicketStatusesApi } from "./planning/TicketStatusesApi.ts"
+import { ProjectsApi } from "./planning/ProjectsApi.ts"
+import { ViewsApi } from "./planning/ViewsApi.ts"
 import { SystemApi } from "./SystemApi.ts"
 import { RetriesApi } from "./testing/RetriesApi.ts"
 import { LeasesApi, SemaphoresApi } from "./testing/SemaphoresApi.ts"
@@ -41,15 +44,18 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(RetriesApi)
   .add(SemaphoresApi)
   .add(LeasesApi)
+  .add(TeamsApi)
+  .add(TicketsApi)
+  .add(CommentsApi)
+  .add(TicketStatusesApi)
+  .add(ProjectsApi)
+  .add(ViewsApi)
   .add(AgentsApi)
   .add(AgentApi)
   .add(OAuthApi)
   .add(MessagesApi)
   .add(NotificationsApi)
-  .add(TeamsApi)
-  .add(TicketsApi)
-  .add(CommentsApi)
-  .add(TicketStatusesApi)
+  .add(TagsApi)
   .add(EventsApi)
   .add(SystemApi)
   // All that is wrong with a request at once. Answers keep the fast path of the compiled encoders.

@@ -51,6 +51,8 @@ import { PlanningHttp } from "./planning/PlanningHttp.ts"
 import { Comments } from "./planning/Comments.ts"
 import { CommentsRepo } from "./planning/CommentsRepo.ts"
 import { AgentMentions } from "./planning/Mentions.ts"
+import { Tags } from "./planning/Tags.ts"
+import { TagsRepo } from "./planning/TagsRepo.ts"
 import { TeamAudience } from "./planning/TeamAudience.ts"
 import { Teams } from "./planning/Teams.ts"
 import { TeamsRepo } from "./planning/TeamsRepo.ts"
@@ -59,6 +61,12 @@ import { TicketsHttp } from "./planning/TicketsHttp.ts"
 import { TicketsRepo } from "./planning/TicketsRepo.ts"
 import { TicketStatuses, TicketStatusTemplates } from "./planning/TicketStatuses.ts"
 import { TicketStatusesRepo } from "./planning/TicketStatusesRepo.ts"
+import { Milestones } from "./planning/Milestones.ts"
+import { MilestonesRepo } from "./planning/MilestonesRepo.ts"
+import { Projects } from "./planning/Projects.ts"
+import { ProjectsRepo } from "./planning/ProjectsRepo.ts"
+import { Views } from "./planning/Views.ts"
+import { ViewsRepo } from "./planning/ViewsRepo.ts"
 import { layerDatabase } from "./storage/Database.ts"
 import { MemoryStorage } from "./storage/MemoryStorage.ts"
 import { layerMigrations } from "./storage/Migrations.ts"
@@ -99,6 +107,10 @@ export const layerSqlStorage = Layer.mergeAll(
   TicketsRepo.layerSql,
   CommentsRepo.layerSql,
   TicketStatusesRepo.layerSql,
+  ProjectsRepo.layerSql,
+  MilestonesRepo.layerSql,
+  ViewsRepo.layerSql,
+  TagsRepo.layerSql,
   PersonsRepo.layerSql,
   WorkspacesRepo.layerSql,
   MembersRepo.layerSql,
@@ -128,6 +140,10 @@ export const layerMemoryStorage = Layer.mergeAll(
   TicketsRepo.layerMemory,
   CommentsRepo.layerMemory,
   TicketStatusesRepo.layerMemory,
+  ProjectsRepo.layerMemory,
+  MilestonesRepo.layerMemory,
+  ViewsRepo.layerMemory,
+  TagsRepo.layerMemory,
   PersonsRepo.layerMemory,
   WorkspacesRepo.layerMemory,
   MembersRepo.layerMemory,
@@ -159,6 +175,10 @@ const layerServices = Layer.mergeAll(
   Tickets.layer,
   Layer.provide(Comments.layer, AgentMentions.layerUntilMessages),
   TicketStatuses.layer,
+  Projects.layer,
+  Milestones.layer,
+  Views.layer,
+  Tags.layer,
   TestRunFiles.layer,
   Retries.layer,
   TestRunExpiry,
@@ -189,9 +209,9 @@ const layerRoutes = Layer.mergeAll(
     TestRunsHttp,
     RetriesHttp,
     SemaphoresHttp,
-    AgentsHttp,
     PlanningHttp,
     TicketsHttp,
+    AgentsHttp,
     EventsHttp,
     SystemHttp
   ]),

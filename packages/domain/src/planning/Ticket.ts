@@ -22,35 +22,6 @@ export const parseTicketIdentifier = (
   return match === null || number > maxNumber ? undefined : { teamKey: match[1]!.toUpperCase(), number }
 }
 
-/** When a ticket's work began and ended. */
-export interface TicketDates {
-  readonly startedAt: Timestamp | null
-  readonly completedAt: Timestamp | null
-  readonly canceledAt: Timestamp | null
-}
-
-/**
- * The dates of a ticket that goes from a category to another at an instant; null for a new one. `startedAt` is set once,
- * on first entering `started`; `completedAt` and `canceledAt` are set on entering and cleared on leaving their category
- * (contract, section 8).
- */
-export const datesInCategory = (
-  dates: TicketDates,
-  from: StatusCategory | null,
-  to: StatusCategory,
-  at: Timestamp
-): TicketDates =>
-  from === to
-    ? dates
-    : {
-        startedAt: dates.startedAt ?? (to === "started" ? at : null),
-        completedAt: to === "completed" ? at : null,
-        canceledAt: to === "canceled" ? at : null
-      }
-
-/** The dates of a ticket that is in no category yet. */
-export const noDates: TicketDates = { startedAt: null, completedAt: null, canceledAt: null }
-
 /** The order of tickets in lists: status category, status position, rank, id (service document, Pagination rules). */
 export const compareTickets = (a: TicketPlace, b: TicketPlace): number =>
   categories.indexOf(a.status.category) - categories.indexOf(b.status.category) ||

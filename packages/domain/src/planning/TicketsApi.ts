@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Conflict, Forbidden, InvalidInput, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
-import { Ref } from "../Text.ts"
+import { OneOf, Ref } from "../Text.ts"
 import { CreateTicket, ReorderTicket, Ticket, TicketSummary, UpdateTicket } from "./Ticket.ts"
 import { StatusCategory } from "./TicketStatus.ts"
 
@@ -40,7 +40,12 @@ export class TicketsApi extends HttpApiGroup.make("tickets")
             examples: ["me"]
           })
         ),
-        category: Schema.optionalKey(StatusCategory)
+        category: Schema.optionalKey(
+          OneOf(StatusCategory.literals).annotate({
+            description: "The category of their status.",
+            examples: ["started"]
+          })
+        )
       },
       success: Schema.Struct({ tickets: Schema.Array(TicketSummary) }).annotate({
         identifier: "Tickets",

@@ -3,14 +3,13 @@ import { Conflict, Forbidden, InvalidInput, NotFound } from "@delivery/domain/Er
 import type { Actor } from "@delivery/domain/identity/Actor"
 import type { Caller, Principal } from "@delivery/domain/identity/Authorization"
 import { isAtLeast } from "@delivery/domain/identity/Role"
-import type { TeamId, TicketId, WorkspaceId } from "@delivery/domain/Ids"
+import type { TicketId, WorkspaceId } from "@delivery/domain/Ids"
 import { byName } from "@delivery/domain/Order"
 import type { Place } from "@delivery/domain/planning/Reorder"
+import { datesInCategory } from "@delivery/domain/planning/StatusTimes"
 import {
   compareTickets,
   type CreateTicket,
-  datesInCategory,
-  noDates,
   type Ticket,
   ticketIdentifier,
   type TicketSummary,
@@ -26,7 +25,8 @@ import { Events, type NewEvent } from "../events/Events.ts"
 import { type Access, type ActorRef, anyRole, atLeast, isSameActor } from "../identity/Access.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
-import { maxRankLength, rankBetween, spreadRanks } from "./Ranks.ts"
+import { rankAt } from "./RankedList.ts"
+import { rankBetween } from "./Ranks.ts"
 import { TeamsRepo } from "./TeamsRepo.ts"
 import {
   type Found,
@@ -238,57 +238,41 @@ export class Tickets extends Context.Service<
       })
 
       const reorder = Effect.fnUntraced(function* (by: Access, viewer: Viewer, ref: string, place: Place) {
-        const field = place.before === undefined ? "after" : "before"
-        const besideRef = place.before ?? place.after ?? null
         const { id, teamId } = yield* locate(viewer, ref)
-        const named = besideRef === null ? null : yield* repo.locate(viewer, besideRef)
-        if (named === undefined) return yield* NotFound.reference(field)
-        if (named?.id === id) return yield* InvalidInput.at(field, "A ticket cannot go beside itself.")
+        const side = place.before === undefined ? "after" : "before"
+        const anchorRef = place.before ?? place.after ?? null
+        const anchor = anchorRef === null ? null : yield* repo.locate(viewer, anchorRef)
+        if (anchor === undefined) return yield* NotFound.reference(side)
+        if (anchor?.id === id) return yield* InvalidInput.at(side, "A ticket cannot go beside itself.")
         const team = (yield* repo.holdTeams([teamId], "alone")).get(teamId)!
         const now = yield* repo.lock(id)
         if (now === undefined) return yield* NotFound.of("ticket")
         if (now.teamId !== teamId) return undefined
         const before = yield* held(viewer, id)
-        const at = { workspaceId: viewer.workspaceId, teamId, statusId: before.status.id }
 
-        const besideId = named === null ? yield* repo.first(at, id) : named.id
-        if (besideId === undefined) return shown(by, before)
-        const beside = yield* repo.find(viewer, besideId)
-        if (beside === undefined) return yield* NotFound.reference(field)
-        if (beside.team.id !== teamId || beside.status.id !== before.status.id) {
+        const status = { workspaceId: viewer.workspaceId, teamId, statusId: before.status.id }
+        const beside = anchor === null ? null : yield* repo.find(viewer, anchor.id)
+        if (beside === undefined) return yield* NotFound.reference(side)
+        if (beside !== null && (beside.team.id !== teamId || beside.status.id !== before.status.id)) {
           return yield* new Conflict({
             message: "The two tickets are in different statuses or teams.",
             reason: "other_status"
           })
         }
-        const goesBefore = named === null || field === "before"
-        const around = yield* repo.around({ ...at, rank: beside.rank }, id)
-        if (isThereAlready(before.rank, beside.rank, goesBefore, around)) return shown(by, before)
+        // After null: before the first of its status.
+        const other = beside ?? (yield* repo.inStatus(status, "above", null, id))
+        if (other === undefined) return shown(by, before)
+        const goesBefore = beside === null || side === "before"
+        const next = yield* repo.inStatus(status, goesBefore ? "below" : "above", other.rank, id)
+        if (isBetween(before.rank, goesBefore ? [next, other] : [other, next])) return shown(by, before)
         if (team.archived) return yield* archived("team")
 
-        const rank = goesBefore ? rankBetween(around.before, beside.rank) : rankBetween(beside.rank, around.after)
-        const after = {
-          ...before,
-          rank: rank.length > maxRankLength ? yield* spread(teamId, id, besideId, goesBefore) : rank,
-          updatedAt: yield* nextUpdate(before)
-        }
+        const order = repo.orderOf({ id: teamId, workspaceId: viewer.workspaceId })
+        const rank = yield* rankAt(order, before, goesBefore ? { before: other } : { after: other })
+        const after = { ...before, rank, updatedAt: yield* nextUpdate(before) }
         const event = yield* events.make(by, { kind: "ticket_reordered", ...about(after) })
         yield* repo.update(rowOf(viewer.workspaceId, after), undefined, [event])
         return shown(by, after)
-      })
-
-      /** Gives all tickets of the team, which the transaction holds, short ranks, with the moved one in its new place. */
-      const spread = Effect.fnUntraced(function* (
-        teamId: TeamId,
-        moved: TicketId,
-        beside: TicketId,
-        goesBefore: boolean
-      ) {
-        const others = (yield* repo.ranked(teamId)).filter((id) => id !== moved)
-        const order = others.toSpliced(others.indexOf(beside) + (goesBefore ? 0 : 1), 0, moved)
-        const ranks = spreadRanks(order.length)
-        yield* repo.rank(order.map((id, i) => ({ id, rank: ranks[i]! })))
-        return ranks[order.indexOf(moved)]!
       })
 
       return Tickets.of({
@@ -349,7 +333,12 @@ export class Tickets extends Context.Service<
                   commentCount: 0,
                   creator: by.actor,
                   createdBy: shownActor(by.principal),
-                  ...datesInCategory(noDates, null, status.category, at),
+                  ...datesInCategory(
+                    { startedAt: null, completedAt: null, canceledAt: null },
+                    null,
+                    status.category,
+                    at
+                  ),
                   createdAt: at,
                   updatedAt: at
                 }
@@ -516,16 +505,12 @@ const checkOwner = (team: HeldTeam, { owner }: Found, isNew: boolean): Effect.Ef
       )
 }
 
-/** Whether a ticket stands directly before or after another of its status already. */
-const isThereAlready = (
-  rank: string,
-  beside: string,
-  goesBefore: boolean,
-  around: { readonly beforeInStatus: string | null; readonly afterInStatus: string | null }
-): boolean =>
-  goesBefore
-    ? rank < beside && (around.beforeInStatus === null || around.beforeInStatus < rank)
-    : rank > beside && (around.afterInStatus === null || around.afterInStatus > rank)
+interface Ranked {
+  readonly rank: string
+}
+
+const isBetween = (rank: string, [below, above]: readonly [Ranked | undefined, Ranked | undefined]): boolean =>
+  (below === undefined || below.rank < rank) && (above === undefined || rank < above.rank)
 
 /** What differs, in words: names of what tickets refer to; texts that may be long are said to have changed. */
 const changesOf = (before: ShownTicket, after: ShownTicket): ReadonlyArray<Change> => {

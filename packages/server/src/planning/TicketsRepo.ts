@@ -13,7 +13,8 @@ import type {
 } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import type { TeamRef, TeamVisibility } from "@delivery/domain/planning/Team"
-import { parseTicketIdentifier, type TicketDates, type TicketOwner } from "@delivery/domain/planning/Ticket"
+import type { TicketDates } from "@delivery/domain/planning/StatusTimes"
+import { parseTicketIdentifier, type TicketOwner } from "@delivery/domain/planning/Ticket"
 import type { StatusCategory } from "@delivery/domain/planning/TicketStatus"
 import { isId, isSlug } from "@delivery/domain/Text"
 import type { Timestamp } from "@delivery/domain/Timestamp"
@@ -29,8 +30,12 @@ import type { PersonRow } from "../identity/PersonsRepo.ts"
 import { texts, uuids } from "../storage/Columns.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { date, dateOrNull, dieOnSqlError, iso, isoOrNull } from "../storage/Sql.ts"
+import type { MilestoneRow } from "./MilestonesRepo.ts"
+import type { ProjectRow } from "./ProjectsRepo.ts"
+import type { RankedList } from "./RankedList.ts"
 import type { TeamRow } from "./TeamsRepo.ts"
-import { seesTeam, seesTeamInMemory, type Viewer } from "./Visibility.ts"
+import type { TicketStatusRow } from "./TicketStatusesRepo.ts"
+import { seesProject, seesProjectInMemory, seesTeam, seesTeamInMemory, type Viewer } from "./Visibility.ts"
 
 export type OwnerRef =
   | { readonly kind: "user"; readonly id: PersonId }
@@ -169,14 +174,6 @@ export interface FoundOwner {
   readonly seesPrivateTeam: boolean
 }
 
-/** The ranks beside a ticket, in its team and in its status, without the ticket that is moved. */
-export interface Surroundings {
-  readonly before: string | null
-  readonly after: string | null
-  readonly beforeInStatus: string | null
-  readonly afterInStatus: string | null
-}
-
 /**
  * Stores tickets. Everything is found for a viewer: a ticket of a team that they do not see is not there.
  *
@@ -221,20 +218,15 @@ export class TicketsRepo extends Context.Service<
     ) => Effect.Effect<void>
     /** With its identifiers, tags and comments. */
     readonly delete: (id: TicketId, event: StoredEvent) => Effect.Effect<void>
-    /** What surrounds the rank in its team, and among the team's tickets of the status. */
-    readonly around: (
-      at: Pick<TicketRow, "workspaceId" | "teamId" | "statusId" | "rank">,
-      moved: TicketId
-    ) => Effect.Effect<Surroundings>
-    /** The first ticket of the team in the status, but for the one that is moved. */
-    readonly first: (
+    /** The order of the team's tickets, which the transaction holds alone. */
+    readonly orderOf: (team: { readonly id: TeamId; readonly workspaceId: WorkspaceId }) => RankedList<TicketId>
+    /** The first ticket of the team in the status, but for `except`; with `rank`, the nearest above or below it. */
+    readonly inStatus: (
       at: Pick<TicketRow, "workspaceId" | "teamId" | "statusId">,
-      moved: TicketId
-    ) => Effect.Effect<TicketId | undefined>
-    /** The team's tickets in the order of their ranks. */
-    readonly ranked: (teamId: TeamId) => Effect.Effect<ReadonlyArray<TicketId>>
-    /** Gives tickets of one team new ranks, all at once. */
-    readonly rank: (ranks: ReadonlyArray<{ readonly id: TicketId; readonly rank: string }>) => Effect.Effect<void>
+      side: "above" | "below",
+      rank: string | null,
+      except: TicketId
+    ) => Effect.Effect<{ readonly id: TicketId; readonly rank: string } | undefined>
   }
 >()("@delivery/server/planning/TicketsRepo") {
   static readonly layerSql = Layer.effect(
@@ -300,12 +292,18 @@ export class TicketsRepo extends Context.Service<
             where a.workspace_id = ${workspaceId} and a.id = ${ref}`
       }
 
+      /** The nearest to a rank on a side; of null, the first above or the last below all. */
+      const nearest = (side: "above" | "below", rank: string | null) => {
+        const [beyond, order] = side === "above" ? [">", "asc"] : ["<", "desc"]
+        return sql`${rank === null ? sql`` : sql`and rank ${sql.literal(beyond)} ${rank}`}
+          order by rank ${sql.literal(order)} limit 1`
+      }
+
       const project = (viewer: Viewer, ref: string, lock: string) =>
         isId(ref) || isSlug(ref)
           ? sql<HeldProject>`select p.id, p.slug, p.name, p.archived_at is not null as archived from projects p
               where p.workspace_id = ${viewer.workspaceId} and ${isId(ref) ? sql`p.id = ${ref}` : sql`p.slug = ${ref}`}
-                and exists (select 1 from project_teams pt join teams t on t.id = pt.team_id
-                  where pt.project_id = p.id and ${seesTeam(sql, viewer, "t")})
+                and ${seesProject(sql, viewer, "p")}
               ${sql.literal(lock)}`.pipe(
               Effect.map((rows) => rows[0]),
               dieOnSqlError
@@ -459,35 +457,31 @@ export class TicketsRepo extends Context.Service<
         delete: (id, event) =>
           sql`with ${ctes(told([event]))} delete from tickets where id = ${id}`.pipe(Effect.asVoid, dieOnSqlError),
 
-        around: ({ rank, statusId, teamId, workspaceId }, moved) => {
-          const ofTeam = sql`from tickets where workspace_id = ${workspaceId} and team_id = ${teamId} and id <> ${moved}`
-          const ofStatus = sql`${ofTeam} and status_id = ${statusId}`
-          return sql<Surroundings>`select (select max(rank) ${ofTeam} and rank < ${rank}) as before,
-              (select min(rank) ${ofTeam} and rank > ${rank}) as after,
-              (select max(rank) ${ofStatus} and rank < ${rank}) as "beforeInStatus",
-              (select min(rank) ${ofStatus} and rank > ${rank}) as "afterInStatus"`.pipe(
-            Effect.map((rows) => rows[0]!),
-            dieOnSqlError
-          )
+        orderOf: ({ id: teamId, workspaceId }) => {
+          const ofTeam = sql`from tickets where workspace_id = ${workspaceId} and team_id = ${teamId}`
+          return {
+            next: (side, rank, except) =>
+              sql<{ rank: string }>`select rank ${ofTeam} and id <> ${except} ${nearest(side, rank)}`.pipe(
+                Effect.map((rows) => rows[0]?.rank ?? null),
+                dieOnSqlError
+              ),
+            ids: sql<{ id: TicketId }>`select id ${ofTeam} order by rank`.pipe(
+              Effect.map((rows) => rows.map(({ id }) => id)),
+              dieOnSqlError
+            ),
+            setRanks: (ranks) =>
+              sql`update tickets t set rank = new.rank
+                from unnest(${uuids(ranks.map(([id]) => id))}, ${texts(ranks, ([, rank]) => rank)}) as new (id, rank)
+                where t.id = new.id`.pipe(Effect.asVoid, dieOnSqlError)
+          }
         },
 
-        first: ({ statusId, teamId, workspaceId }, moved) =>
-          sql<{ readonly id: TicketId }>`select id from tickets where workspace_id = ${workspaceId}
-            and team_id = ${teamId} and status_id = ${statusId} and id <> ${moved} order by rank limit 1`.pipe(
-            Effect.map((rows) => rows[0]?.id),
+        inStatus: ({ statusId, teamId, workspaceId }, side, rank, except) =>
+          sql<{ id: TicketId; rank: string }>`select id, rank from tickets where workspace_id = ${workspaceId}
+            and team_id = ${teamId} and status_id = ${statusId} and id <> ${except} ${nearest(side, rank)}`.pipe(
+            Effect.map((rows) => rows[0]),
             dieOnSqlError
-          ),
-
-        ranked: (teamId) =>
-          sql<{ readonly id: TicketId }>`select id from tickets where team_id = ${teamId} order by rank`.pipe(
-            Effect.map((rows) => rows.map(({ id }) => id)),
-            dieOnSqlError
-          ),
-
-        rank: (ranks) =>
-          sql`update tickets set rank = new.rank
-            from unnest(${uuids(ranks.map(({ id }) => id))}, ${texts(ranks, ({ rank }) => rank)}) as new (id, rank)
-            where tickets.id = new.id`.pipe(Effect.asVoid, dieOnSqlError)
+          )
       })
     })
   )
@@ -537,21 +531,18 @@ export class TicketsRepo extends Context.Service<
 
       const project = (viewer: Viewer, ref: string) =>
         memory.read((database): HeldProject | undefined => {
-          const teams = database.table<TeamRow>("teams")
           const found = database
             .table<ProjectRow>("projects")
             .find((project) => project.workspaceId === viewer.workspaceId && [project.id, project.slug].includes(ref))
-          const isSeen = ({ projectId, teamId }: ProjectTeamRow) =>
-            projectId === found?.id && seesTeamInMemory(database, viewer, teams.get(teamId)!)
-          return found !== undefined && database.table<ProjectTeamRow>("project_teams").find(isSeen) !== undefined
+          return found !== undefined && seesProjectInMemory(database, viewer, found.id)
             ? { ...projectPart(found), archived: found.archivedAt !== null }
             : undefined
         })
 
-      const surroundings = (tickets: ReadonlyArray<TicketRow>, rank: string) => {
-        const ranks = tickets.map((ticket) => ticket.rank).toSorted(compare)
-        return [ranks.findLast((other) => other < rank) ?? null, ranks.find((other) => other > rank) ?? null] as const
-      }
+      const nearest = (tickets: ReadonlyArray<TicketRow>, side: "above" | "below", rank: string | null) =>
+        side === "above"
+          ? tickets.find((ticket) => rank === null || ticket.rank > rank)
+          : tickets.findLast((ticket) => rank === null || ticket.rank < rank)
 
       const inTeam = (database: MemoryDatabase, teamId: TeamId, moved?: TicketId) =>
         ticketsOf(database)
@@ -572,7 +563,7 @@ export class TicketsRepo extends Context.Service<
             const chosen = <A>(wanted: ReadonlyArray<A>, value: A) => wanted.length === 0 || wanted.includes(value)
             const tags = database.table<TicketTagRow>("ticket_tags")
             const teams = database.table<TeamRow>("teams")
-            const statuses = database.table<StatusRow>("ticket_statuses")
+            const statuses = database.table<TicketStatusRow>("ticket_statuses")
             const show = shower(database)
             return ticketsOf(database)
               .filter(
@@ -629,7 +620,7 @@ export class TicketsRepo extends Context.Service<
             const foundOwner = owner === undefined ? undefined : owners(database, workspaceId, owner, teamId)
             return {
               statuses: database
-                .table<StatusRow>("ticket_statuses")
+                .table<TicketStatusRow>("ticket_statuses")
                 .filter((status) => status.workspaceId === workspaceId && status.teamId === teamId)
                 .map(({ category, id, isDefault, name, position }) => ({ id, name, category, position, isDefault })),
               lastRank: inTeam(database, teamId).at(-1)?.rank ?? null,
@@ -689,29 +680,25 @@ export class TicketsRepo extends Context.Service<
             })
           ),
 
-        around: ({ rank, statusId, teamId }, moved) =>
-          memory.read((database) => {
-            const tickets = inTeam(database, teamId, moved)
-            const [before, after] = surroundings(tickets, rank)
-            const [beforeInStatus, afterInStatus] = surroundings(
-              tickets.filter((ticket) => ticket.statusId === statusId),
-              rank
+        orderOf: ({ id: teamId }) => ({
+          next: (side, rank, except) =>
+            memory.read((database) => nearest(inTeam(database, teamId, except), side, rank)?.rank ?? null),
+          ids: memory.read((database) => inTeam(database, teamId).map(({ id }) => id)),
+          setRanks: (ranks) =>
+            memory.write((database) =>
+              Effect.sync(() => {
+                const tickets = ticketsOf(database)
+                for (const [id, rank] of ranks) tickets.set(id, { ...tickets.get(id)!, rank })
+              })
             )
-            return { before, after, beforeInStatus, afterInStatus }
-          }),
+        }),
 
-        first: ({ statusId, teamId }, moved) =>
-          memory.read((database) => inTeam(database, teamId, moved).find((ticket) => ticket.statusId === statusId)?.id),
-
-        ranked: (teamId) => memory.read((database) => inTeam(database, teamId).map(({ id }) => id)),
-
-        rank: (ranks) =>
-          memory.write((database) =>
-            Effect.sync(() => {
-              const tickets = ticketsOf(database)
-              for (const { id, rank } of ranks) tickets.set(id, { ...tickets.get(id)!, rank })
-            })
-          )
+        inStatus: ({ statusId, teamId }, side, rank, except) =>
+          memory.read((database) => {
+            const tickets = inTeam(database, teamId, except).filter((ticket) => ticket.statusId === statusId)
+            const found = nearest(tickets, side, rank)
+            return found && { id: found.id, rank: found.rank }
+          })
       })
     })
   )
@@ -751,14 +738,7 @@ const identifiersOf = (database: MemoryDatabase) =>
   )
 
 /** What tickets need of rows that other repositories keep in memory. */
-type StatusRow = TeamStatus & { readonly workspaceId: WorkspaceId; readonly teamId: TeamId | null }
 type TagRow = TagPart & { readonly workspaceId: WorkspaceId }
-type ProjectRow = ProjectPart & { readonly workspaceId: WorkspaceId; readonly archivedAt: Timestamp | null }
-type MilestoneRow = MilestonePart & { readonly projectId: ProjectId }
-interface ProjectTeamRow {
-  readonly projectId: ProjectId
-  readonly teamId: TeamId
-}
 interface TicketTagRow {
   readonly workspaceId: WorkspaceId
   readonly ticketId: TicketId
@@ -780,7 +760,7 @@ const shower = (database: MemoryDatabase) => {
   const comments = Map.groupBy(database.table<CommentPart>("comments").values(), ({ ticketId }) => ticketId)
   const tagged = Map.groupBy(database.table<TicketTagRow>("ticket_tags").values(), ({ ticketId }) => ticketId)
   return (ticket: TicketRow): ShownTicket => {
-    const status = database.table<StatusRow>("ticket_statuses").get(ticket.statusId)!
+    const status = database.table<TicketStatusRow>("ticket_statuses").get(ticket.statusId)!
     const project = ticket.projectId && database.table<ProjectRow>("projects").get(ticket.projectId)
     const milestone = ticket.milestoneId && database.table<MilestoneRow>("milestones").get(ticket.milestoneId)
     return {
