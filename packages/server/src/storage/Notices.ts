@@ -39,6 +39,8 @@ export class Notices extends Context.Service<
         multiplex: false,
         keepAlive: "10 seconds"
       }).pipe(
+        // Pinned once: each listener by itself would wait for the others to end.
+        Effect.flatMap((connection) => connection.pin),
         Effect.flatMap((connection) => Effect.forEach(channels, (channel) => connection.listen(channel))),
         Effect.tapError((error) => Effect.logWarning("Listening to the database is not possible.", error))
       )
