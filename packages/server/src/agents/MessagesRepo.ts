@@ -1,6 +1,7 @@
 import type { AgentRef, ComputerRef } from "@delivery/domain/agents/Agent"
 import { type AgentMessage, type Ask, type MessageStatus, messagesPageSize } from "@delivery/domain/agents/Message"
 import { type Notification, type NotificationKind, notificationsPageSize } from "@delivery/domain/agents/Notification"
+import type { RoutedComputer } from "@delivery/domain/agents/Routing"
 import type { Person } from "@delivery/domain/identity/Actor"
 import { isAtLeast } from "@delivery/domain/identity/Role"
 import type {
@@ -81,16 +82,13 @@ export interface Addressee {
   readonly agent: AgentRef
   /** Whether it is not revoked, and its person an active member. */
   readonly active: boolean
-  /** Whether its person would see a private team, such as the ticket's. */
+  /** Whether its person would see the ticket's team, were it private. */
   readonly seesPrivateTeam: boolean
   readonly computers: ReadonlyArray<AddressedComputer>
 }
 
 /** A computer as routing sees it. */
-export interface AddressedComputer extends ComputerRef {
-  readonly lastSeenAt: Timestamp
-  readonly sessions: ReadonlyArray<{ readonly repository: string | null; readonly lastSeenAt: Timestamp }>
-}
+export interface AddressedComputer extends ComputerRef, RoutedComputer {}
 
 /** Which messages a list holds. What is absent does not restrict. */
 export interface MessageFilter {
@@ -146,8 +144,8 @@ export class MessagesRepo extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<ShownMessage>>
     /** The agent, revoked or not, as a message about a ticket of the team may be for it. Held against its revocation. */
     readonly addressee: (workspaceId: WorkspaceId, id: AgentId, teamId: TeamId) => Effect.Effect<Addressee | undefined>
-    /** The repositories of the project's products. */
-    readonly repositories: (projectId: ProjectId) => Effect.Effect<ReadonlyArray<string>>
+    /** The repositories of the products of the ticket's project. */
+    readonly repositories: (ticketId: TicketId) => Effect.Effect<ReadonlyArray<string>>
     /** Whether an agent of the workspace has the id, revoked or not. */
     readonly hasAgent: (workspaceId: WorkspaceId, id: AgentId) => Effect.Effect<boolean>
     /** The ticket that a filter names. */
@@ -325,10 +323,10 @@ export class MessagesRepo extends Context.Service<
             dieOnSqlError
           ),
 
-        repositories: (projectId) =>
-          sql<{ readonly repository: string }>`select distinct p.repository from project_products pp
-            join products p on p.id = pp.product_id
-            where pp.project_id = ${projectId} and p.repository is not null`.pipe(
+        repositories: (ticketId) =>
+          sql<{ readonly repository: string }>`select distinct p.repository from tickets t
+            join project_products pp on pp.project_id = t.project_id join products p on p.id = pp.product_id
+            where t.id = ${ticketId} and p.repository is not null`.pipe(
             Effect.map((rows) => rows.map(({ repository }) => repository)),
             dieOnSqlError
           ),
@@ -554,11 +552,11 @@ export class MessagesRepo extends Context.Service<
                 }))
             }
           }),
-        repositories: (projectId) =>
+        repositories: (ticketId) =>
           memory.read((database) =>
             database
               .table<{ readonly projectId: ProjectId; readonly productId: string }>("project_products")
-              .filter((link) => link.projectId === projectId)
+              .filter((link) => link.projectId === database.table<TicketRow>("tickets").get(ticketId)?.projectId)
               .flatMap(({ productId }) => database.table<ProductRow>("products").get(productId)?.repository ?? [])
           ),
         hasAgent: (workspaceId, id) =>
