@@ -1,5 +1,7 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { AgentApi } from "./agents/AgentApi.ts"
+import { AgentInboxApi } from "./agents/AgentInboxApi.ts"
+import { AgentPlanningApi } from "./agents/AgentPlanningApi.ts"
 import { AgentsApi } from "./agents/AgentsApi.ts"
 import { MessagesApi } from "./agents/MessagesApi.ts"
 import { NotificationsApi } from "./agents/NotificationsApi.ts"
@@ -52,6 +54,8 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(ViewsApi)
   .add(AgentsApi)
   .add(AgentApi)
+  .add(AgentInboxApi)
+  .add(AgentPlanningApi)
   .add(OAuthApi)
   .add(MessagesApi)
   .add(NotificationsApi)

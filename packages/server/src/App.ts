@@ -12,9 +12,12 @@ import { AgentsHttp } from "./agents/AgentsHttp.ts"
 import { AgentSessions } from "./agents/AgentSessions.ts"
 import { AgentsRepo } from "./agents/AgentsRepo.ts"
 import { AgentUsage } from "./agents/AgentUsage.ts"
+import { Inbox } from "./agents/Inbox.ts"
+import { InboxWaits } from "./agents/InboxWaits.ts"
+import { Messages } from "./agents/Messages.ts"
+import { MessagesRepo } from "./agents/MessagesRepo.ts"
 import { SignIns } from "./agents/SignIns.ts"
 import { SignInsRepo } from "./agents/SignInsRepo.ts"
-import { WaitingMessages } from "./agents/WaitingMessages.ts"
 import { CatalogHttp } from "./catalog/CatalogHttp.ts"
 import { Deployments } from "./catalog/Deployments.ts"
 import { DeploymentsRepo } from "./catalog/DeploymentsRepo.ts"
@@ -50,7 +53,6 @@ import { WorkspacesRepo } from "./identity/WorkspacesRepo.ts"
 import { PlanningHttp } from "./planning/PlanningHttp.ts"
 import { Comments } from "./planning/Comments.ts"
 import { CommentsRepo } from "./planning/CommentsRepo.ts"
-import { AgentMentions } from "./planning/Mentions.ts"
 import { Tags } from "./planning/Tags.ts"
 import { TagsRepo } from "./planning/TagsRepo.ts"
 import { TeamAudience } from "./planning/TeamAudience.ts"
@@ -127,7 +129,8 @@ export const layerSqlStorage = Layer.mergeAll(
   SemaphoresRepo.layerSql,
   SigningKeysRepo.layerSql,
   AgentsRepo.layerSql,
-  SignInsRepo.layerSql
+  SignInsRepo.layerSql,
+  MessagesRepo.layerSql
 ).pipe(Layer.provide(layerMigrations))
 
 /** Every repository over the memory of the process, gone with it. */
@@ -160,7 +163,8 @@ export const layerMemoryStorage = Layer.mergeAll(
   SemaphoresRepo.layerMemory,
   SigningKeysRepo.layerMemory,
   AgentsRepo.layerMemory,
-  SignInsRepo.layerMemory
+  SignInsRepo.layerMemory,
+  MessagesRepo.layerMemory
 ).pipe(Layer.provide(MemoryStorage.layer))
 
 /** Every service, over a storage, a file store and a keyring. */
@@ -173,7 +177,7 @@ const layerServices = Layer.mergeAll(
   Environments.layer,
   Teams.layer,
   Tickets.layer,
-  Layer.provide(Comments.layer, AgentMentions.layerUntilMessages),
+  Comments.layer,
   TicketStatuses.layer,
   Projects.layer,
   Milestones.layer,
@@ -187,8 +191,8 @@ const layerServices = Layer.mergeAll(
   Agents.layer,
   AgentSessions.layer
 ).pipe(
-  Layer.provideMerge([AgentDeparture, SignIns.layer]),
-  Layer.provideMerge([AgentUsage.layer, WaitingMessages.layerNone]),
+  Layer.provideMerge([AgentDeparture, SignIns.layer, Inbox.layer]),
+  Layer.provideMerge([AgentUsage.layer, Messages.layer, InboxWaits.layer]),
   Layer.provideMerge([TestRuns.layer, Vault.layer]),
   Layer.provideMerge([ApiKeys.layer, Deployments.layer, Fixtures.layer, DataKeys.layer, LeaseWaits.layer]),
   Layer.provideMerge([ApiKeyUsage.layer, Events.layer, SigningKeys.layer, TicketStatusTemplates]),

@@ -17,7 +17,7 @@ export class AgentSessions extends Context.Service<
     readonly report: (
       session: string,
       input: ReportSession
-    ) => Effect.Effect<ReportedSession, NotFound | Forbidden, Caller | AgentCaller>
+    ) => Effect.Effect<ReportedSession, Forbidden, Caller | AgentCaller>
     readonly end: (session: string) => Effect.Effect<void, never, AgentCaller>
   }
 >()("@delivery/server/agents/AgentSessions") {

@@ -7,10 +7,10 @@ import {
   unseenMillis
 } from "@delivery/domain/agents/Message"
 import { type Conflict, NotFound } from "@delivery/domain/Errors"
-import type { Caller } from "@delivery/domain/identity/Authorization"
+import { Caller } from "@delivery/domain/identity/Authorization"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
-import { anyRole } from "../identity/Access.ts"
+import { type Access, actorOf } from "../identity/Access.ts"
 import { viewerOf } from "../planning/Visibility.ts"
 import { Storage } from "../storage/Storage.ts"
 import { InboxWaits } from "./InboxWaits.ts"
@@ -24,10 +24,10 @@ export class Inbox extends Context.Service<
   Inbox,
   {
     /** What is queued for the token's computer; waits so many seconds for something to be there. */
-    readonly list: (wait: number) => Effect.Effect<ReadonlyArray<AgentMessage>, NotFound, Reading>
+    readonly list: (wait: number) => Effect.Effect<ReadonlyArray<AgentMessage>, never, Reading>
     /** How much is queued for the token's computer. */
-    readonly count: Effect.Effect<number, NotFound, Reading>
-    readonly take: (input: TakeMessages) => Effect.Effect<ReadonlyArray<AgentMessage>, NotFound, Reading>
+    readonly count: Effect.Effect<number, never, Reading>
+    readonly take: (input: TakeMessages) => Effect.Effect<ReadonlyArray<AgentMessage>, never, Reading>
     readonly get: (message: string) => Effect.Effect<AgentMessage, NotFound, Reading>
     readonly complete: (
       message: string,
@@ -48,8 +48,9 @@ export class Inbox extends Context.Service<
       const waits = yield* InboxWaits
 
       const here = Effect.gen(function* () {
-        const access = yield* anyRole
-        const { agent, computer } = yield* AgentCaller
+        const { principal } = yield* Caller
+        const { agent, computer, workspace } = yield* AgentCaller
+        const access: Access = { workspace, principal, actor: actorOf(principal) }
         const seenAfter = timestamp((yield* Clock.currentTimeMillis) - unseenMillis)
         return {
           access,

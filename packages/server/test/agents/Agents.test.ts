@@ -47,8 +47,7 @@ const withMessages = () => {
         Effect.sync(() => {
           declined.push({ agents, reason })
           return agents.length * 3
-        }),
-      count: () => Effect.succeed(3)
+        })
     })
   )
   return { declined, layer }
