@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Conflict, Forbidden, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
-import { Ref } from "../Text.ts"
+import { OneOf, Ref } from "../Text.ts"
 import { AgentFilter, AgentMessage, DeclineMessage, MessageStatus, SendMessage } from "./Message.ts"
 
 const path = `${workspacePath}/messages` as const
@@ -23,7 +23,9 @@ export class MessagesApi extends HttpApiGroup.make("messages")
       query: {
         agent: Schema.optional(AgentFilter),
         ticket: Schema.optional(Ref.annotate({ description: "Only about this ticket, by identifier or id." })),
-        status: Schema.optional(MessageStatus)
+        status: Schema.optional(
+          OneOf(MessageStatus.literals).annotate({ description: "Only in this state.", examples: ["queued"] })
+        )
       },
       success: Schema.Struct({ messages: Schema.Array(AgentMessage) }).annotate({
         identifier: "AgentMessages",
