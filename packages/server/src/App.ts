@@ -8,6 +8,7 @@ import { createServer } from "node:http"
 import { AgentAuthorizationLive } from "./agents/AgentAuthorizationHttp.ts"
 import { AgentDeparture } from "./agents/AgentDeparture.ts"
 import { Agents } from "./agents/Agents.ts"
+import { AgentMcp } from "./agents/AgentMcp.ts"
 import { AgentsHttp } from "./agents/AgentsHttp.ts"
 import { AgentSessions } from "./agents/AgentSessions.ts"
 import { AgentsRepo } from "./agents/AgentsRepo.ts"
@@ -204,7 +205,8 @@ const layerServices = Layer.mergeAll(
 const layerRoutes = Layer.mergeAll(
   EdgeRouter,
   HttpApiBuilder.layer(DeliveryApi, { openapiPath: "/openapi.json" }),
-  HttpApiScalar.layer(DeliveryApi, { path: "/docs" })
+  HttpApiScalar.layer(DeliveryApi, { path: "/docs" }),
+  AgentMcp
 ).pipe(
   Layer.provide([
     IdentityHttp,
