@@ -144,8 +144,9 @@ const proxy = Effect.fnUntraced(function* (
   const answersTo = Effect.fnUntraced(function* (text: string, message: Message) {
     if (message.method === "initialize") return yield* initialize(text)
     const used = session
-    let response = yield* post(text, headersOf(message, used))
-    if (response.status === 404 && used?.id !== undefined) {
+    const headers = headersOf(message, used)
+    let response = yield* post(text, headers)
+    if (response.status === 404 && used !== undefined && headers["mcp-session-id"] !== undefined) {
       yield* beginAgain(used)
       response = yield* post(text, headersOf(message, session))
     }

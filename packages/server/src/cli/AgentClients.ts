@@ -13,7 +13,7 @@ interface McpServerEntry {
 }
 
 /** The bridge for a sign-in, by the Node and the script that run now: no `PATH` is needed. */
-export const entryOf = ({ client, url, workspace }: SignInName): McpServerEntry => ({
+const entryOf = ({ client, url, workspace }: SignInName): McpServerEntry => ({
   name: `delivery-${workspace}`,
   command: process.execPath,
   args: [process.argv[1]!, "agent", "mcp", "--client", client, "--url", url, "--workspace", workspace]

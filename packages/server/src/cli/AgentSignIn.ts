@@ -39,7 +39,7 @@ const Refreshed = Schema.Struct({
 const earlyMillis = 60_000
 
 /** Where the sign-in is kept: below `XDG_CONFIG_HOME`, else `~/.config`. */
-export const pathOf = Effect.fnUntraced(function* ({ client, url, workspace }: SignInName) {
+const pathOf = Effect.fnUntraced(function* ({ client, url, workspace }: SignInName) {
   const path = yield* Path.Path
   const home = Option.getOrElse(yield* Config.option(Config.String("XDG_CONFIG_HOME")), () =>
     path.join(homedir(), ".config")
