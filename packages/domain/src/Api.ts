@@ -14,6 +14,7 @@ import { MembersApi } from "./identity/MembersApi.ts"
 import { WorkspacesApi } from "./identity/WorkspacesApi.ts"
 import { overview, transform } from "./OpenApi.ts"
 import { CommentsApi } from "./planning/CommentsApi.ts"
+import { TagsApi } from "./planning/TagsApi.ts"
 import { TeamsApi } from "./planning/TeamsApi.ts"
 import { TicketsApi } from "./planning/TicketsApi.ts"
 import { TicketStatusesApi } from "./planning/TicketStatusesApi.ts"
@@ -50,6 +51,7 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(AgentsApi)
   .add(AgentApi)
   .add(OAuthApi)
+  .add(TagsApi)
   .add(EventsApi)
   .add(SystemApi)
   // All that is wrong with a request at once. Answers keep the fast path of the compiled encoders.

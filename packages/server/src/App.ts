@@ -51,6 +51,9 @@ import { PlanningHttp } from "./planning/PlanningHttp.ts"
 import { Comments } from "./planning/Comments.ts"
 import { CommentsRepo } from "./planning/CommentsRepo.ts"
 import { AgentMentions } from "./planning/Mentions.ts"
+import { StatusFilters } from "./planning/StatusFilters.ts"
+import { Tags } from "./planning/Tags.ts"
+import { TagsRepo } from "./planning/TagsRepo.ts"
 import { TeamAudience } from "./planning/TeamAudience.ts"
 import { Teams } from "./planning/Teams.ts"
 import { TeamsRepo } from "./planning/TeamsRepo.ts"
@@ -106,6 +109,7 @@ export const layerSqlStorage = Layer.mergeAll(
   ProjectsRepo.layerSql,
   MilestonesRepo.layerSql,
   ViewsRepo.layerSql,
+  TagsRepo.layerSql,
   PersonsRepo.layerSql,
   WorkspacesRepo.layerSql,
   MembersRepo.layerSql,
@@ -137,6 +141,7 @@ export const layerMemoryStorage = Layer.mergeAll(
   ProjectsRepo.layerMemory,
   MilestonesRepo.layerMemory,
   ViewsRepo.layerMemory,
+  TagsRepo.layerMemory,
   PersonsRepo.layerMemory,
   WorkspacesRepo.layerMemory,
   MembersRepo.layerMemory,
@@ -165,12 +170,12 @@ const layerServices = Layer.mergeAll(
   Products.layer,
   Environments.layer,
   Teams.layer,
-  Tickets.layer,
   Layer.provide(Comments.layer, AgentMentions.layerUntilMessages),
   TicketStatuses.layer,
   Projects.layer,
   Milestones.layer,
   Views.layer,
+  Tags.layer,
   TestRunFiles.layer,
   Retries.layer,
   TestRunExpiry,
@@ -181,7 +186,7 @@ const layerServices = Layer.mergeAll(
 ).pipe(
   Layer.provideMerge([AgentDeparture, SignIns.layer]),
   Layer.provideMerge([AgentUsage.layer, WaitingMessages.layerNone]),
-  Layer.provideMerge([TestRuns.layer, Vault.layer]),
+  Layer.provideMerge([TestRuns.layer, Vault.layer, Tickets.layer, StatusFilters.layer]),
   Layer.provideMerge([ApiKeys.layer, Deployments.layer, Fixtures.layer, DataKeys.layer, LeaseWaits.layer]),
   Layer.provideMerge([ApiKeyUsage.layer, Events.layer, SigningKeys.layer, TicketStatusTemplates]),
   // Before anything is sealed: the keys are those of this database.

@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Milestones } from "./Milestones.ts"
 import { Projects } from "./Projects.ts"
+import { Tags } from "./Tags.ts"
 import { Teams } from "./Teams.ts"
 import { TicketStatuses } from "./TicketStatuses.ts"
 import { Views } from "./Views.ts"
@@ -63,6 +64,17 @@ export const PlanningHttp = Layer.mergeAll(
         .handle("update", ({ params, payload }) => views.update(params.view, payload))
         .handle("delete", ({ params }) => views.delete(params.view))
         .handle("reorder", ({ params, payload }) => views.reorder(params.view, payload))
+        .handle("listTickets", ({ params }) => Effect.map(views.listTickets(params.view), (tickets) => ({ tickets })))
+    )
+  ),
+
+  HttpApiBuilder.group(DeliveryApi, "tags", (handlers) =>
+    Effect.map(Tags, (tags) =>
+      handlers
+        .handle("list", ({ query }) => Effect.map(tags.list(query.team), (tags) => ({ tags })))
+        .handle("create", ({ payload }) => tags.create(payload))
+        .handle("update", ({ params, payload }) => tags.update(params.tag, payload))
+        .handle("delete", ({ params }) => tags.delete(params.tag))
     )
   )
 )

@@ -4,6 +4,7 @@ import type { NewInvite } from "@delivery/domain/identity/Invite"
 import type { Me } from "@delivery/domain/identity/Me"
 import { isAtLeast, type Role } from "@delivery/domain/identity/Role"
 import type { Workspace } from "@delivery/domain/identity/Workspace"
+import type { Tag } from "@delivery/domain/planning/Tag"
 import type { Team } from "@delivery/domain/planning/Team"
 import type { TicketStatus } from "@delivery/domain/planning/TicketStatus"
 import type { StartedRetry } from "@delivery/domain/testing/TestRetry"
@@ -138,6 +139,9 @@ const madeStatus = async (owner: Http) => {
   const { key } = await madeTeam(owner)
   return owner.post<TicketStatus>("ticket-statuses", { team: key, name: "Later", category: "unstarted" })
 }
+
+const tag = (team: string | null) => ({ name: unique("tag"), color: "#d73a4a", team })
+const madeTag = async (owner: Http) => owner.post<Tag>("tags", tag((await madeTeam(owner)).key))
 
 /** Whom the caller may add to an open team: an admin anybody, a member themselves. */
 const addable = async (owner: Http, by: Http): Promise<string> =>
@@ -350,6 +354,13 @@ const rows: Readonly<Record<string, Row>> = {
       form: { token: (await registerAgent(owner, { computer: unique("computer") })).refresh_token }
     })
   },
+  "tags.list": { who: "viewer" },
+  "tags.create": { who: "member", request: async (owner) => ({ json: tag((await madeTeam(owner)).key) }) },
+  "tags.update": {
+    who: "member",
+    request: async (owner) => ({ params: { tag: (await madeTag(owner)).id }, json: { name: unique("tag") } })
+  },
+  "tags.delete": { who: "member", request: async (owner) => ({ params: { tag: (await madeTag(owner)).id } }) },
 
   "events.list": { who: "viewer" },
 

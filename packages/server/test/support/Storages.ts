@@ -23,6 +23,8 @@ import { Members } from "../../src/identity/Members.ts"
 import { Workspaces } from "../../src/identity/Workspaces.ts"
 import { Milestones } from "../../src/planning/Milestones.ts"
 import { Projects } from "../../src/planning/Projects.ts"
+import { StatusFilters } from "../../src/planning/StatusFilters.ts"
+import { Tags } from "../../src/planning/Tags.ts"
 import { Teams } from "../../src/planning/Teams.ts"
 import { TicketStatuses, TicketStatusTemplates } from "../../src/planning/TicketStatuses.ts"
 import { Tickets } from "../../src/planning/Tickets.ts"
@@ -101,11 +103,11 @@ export const layerServices = Layer.mergeAll(
   Projects.layer,
   Milestones.layer,
   Views.layer,
-  Tickets.layer
+  Tags.layer
 ).pipe(
   Layer.provideMerge([AgentDeparture, SignIns.layer]),
   Layer.provideMerge([Layer.provide(AgentUsage.layer, layerLiveClock), WaitingMessages.layerNone]),
-  Layer.provideMerge([ApiKeys.layer, Deployments.layer]),
+  Layer.provideMerge([ApiKeys.layer, Deployments.layer, Tickets.layer, StatusFilters.layer]),
   // It writes twice a second, whatever time it is for the tests.
   Layer.provideMerge([Layer.provide(ApiKeyUsage.layer, layerLiveClock), Events.layer, TicketStatusTemplates]),
   Layer.provideMerge(SecureRandom.layerWebCrypto),
