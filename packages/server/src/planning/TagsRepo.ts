@@ -32,6 +32,7 @@ export class TagsRepo extends Context.Service<
   TagsRepo,
   {
     readonly insert: (tag: TagRow) => Effect.Effect<void, UniqueViolation>
+    /** Stores name and color. */
     readonly update: (tag: TagRow) => Effect.Effect<void, UniqueViolation>
     readonly delete: (id: TagId) => Effect.Effect<void>
     readonly list: (viewer: Viewer) => Effect.Effect<ReadonlyArray<TagOfTeam>>
@@ -133,7 +134,11 @@ export class TagsRepo extends Context.Service<
           })
       return TagsRepo.of({
         insert: put,
-        update: put,
+        update: ({ color, id, name }) =>
+          Effect.flatMap(
+            memory.read((database) => database.table<TagRow>("tags").get(id)!),
+            (before) => put({ ...before, name, color })
+          ),
         delete: (id) =>
           memory.write((database) =>
             Effect.sync(() => {

@@ -148,7 +148,19 @@ export class TicketStatusesRepo extends Context.Service<
         })
       return TicketStatusesRepo.of({
         insert: put,
-        update: put,
+        update: (statuses) =>
+          Effect.flatMap(
+            memory.read((database) =>
+              statuses.map(({ id, isDefault, name, position, updatedAt }) => ({
+                ...database.table<TicketStatusRow>("ticket_statuses").get(id)!,
+                name,
+                position,
+                isDefault,
+                updatedAt
+              }))
+            ),
+            put
+          ),
         delete: (id) =>
           memory.write((database) => Effect.sync(() => database.table<TicketStatusRow>("ticket_statuses").delete(id))),
         list: (workspaceId, teamId) =>

@@ -114,7 +114,7 @@ onEachServer("projects", (test) => {
     for (const targetDate of ["1970-01-01", "9999-12-31", "2000-02-29"]) {
       assert.deepInclude(await workspace.patch<Project>(`projects/${slug}`, { targetDate }), { targetDate })
     }
-    for (const status of ["planned", "active", "paused", "completed", "canceled"]) {
+    for (const status of ["planned", "active", "paused", "completed", "canceled"] as const) {
       assert.deepInclude(await workspace.patch<Project>(`projects/${slug}`, { status }), { status })
     }
     await create({

@@ -1,6 +1,8 @@
-import type { PersonId, TeamId, TicketStatusId, WorkspaceId } from "@delivery/domain/Ids"
+import type { PersonId, TagId, TeamId, TicketStatusId, WorkspaceId } from "@delivery/domain/Ids"
+import type { TeamRef } from "@delivery/domain/planning/Team"
 import { inBoardOrder, templateStatuses } from "@delivery/domain/planning/TicketStatus"
 import { Effect } from "effect"
+import { type TagRow, TagsRepo } from "../../src/planning/TagsRepo.ts"
 import { type TeamMemberRow, type TeamRow, TeamsRepo } from "../../src/planning/TeamsRepo.ts"
 import { TicketStatusesRepo, type TicketStatusRow } from "../../src/planning/TicketStatusesRepo.ts"
 import type { Viewer } from "../../src/planning/Visibility.ts"
@@ -59,6 +61,32 @@ export const statusesOf = (of: TeamRow | { readonly workspaceId: WorkspaceId; re
     Effect.flatMap(TicketStatusesRepo, (repo) => repo.list(of.workspaceId, of.id)),
     (statuses) => statuses.toSorted(inBoardOrder)
   )
+
+/** The team as other objects show it. */
+export const teamRefOf = ({ id, key, name, visibility }: TeamRow): TeamRef => ({ id, key, name, visibility })
+
+/** A tag of a team or, without one, of the workspace. */
+export const tagRow = (
+  of: TeamRow | { readonly workspaceId: WorkspaceId; readonly id: null },
+  fields: Partial<TagRow> = {}
+): TagRow => ({
+  id: newId<TagId>(),
+  workspaceId: of.workspaceId,
+  teamId: of.id,
+  name: unique("tag"),
+  color: "#d73a4a",
+  createdAt: minute(0),
+  ...fields
+})
+
+export const addTag = Effect.fnUntraced(function* (
+  of: TeamRow | { readonly workspaceId: WorkspaceId; readonly id: null },
+  fields: Partial<TagRow> = {}
+) {
+  const tag = tagRow(of, fields)
+  yield* (yield* TagsRepo).insert(tag)
+  return tag
+})
 
 /** Puts a person, or the person that a caller is, into the team. */
 export const addTeamMember = Effect.fnUntraced(function* (

@@ -1,5 +1,5 @@
 import { describe, layer, type Vitest } from "@effect/vitest"
-import { Clock, type Context, Effect, Exit, Layer, Logger, Scope } from "effect"
+import { Clock, Context, Effect, Exit, Layer, Logger, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock, TestConsole } from "effect/testing"
 import { setTimeout } from "node:timers/promises"
@@ -24,6 +24,8 @@ import { Workspaces } from "../../src/identity/Workspaces.ts"
 import { Milestones } from "../../src/planning/Milestones.ts"
 import { Projects } from "../../src/planning/Projects.ts"
 import { StatusFilters } from "../../src/planning/StatusFilters.ts"
+import { Comments } from "../../src/planning/Comments.ts"
+import { type AgentMention, AgentMentions } from "../../src/planning/Mentions.ts"
 import { Tags } from "../../src/planning/Tags.ts"
 import { Teams } from "../../src/planning/Teams.ts"
 import { TicketStatuses, TicketStatusTemplates } from "../../src/planning/TicketStatuses.ts"
@@ -89,6 +91,18 @@ const layerShared = (name: StorageName): Layer.Layer<Repositories> => {
 /** The public address that the services of tests write into their answers. */
 export const baseUrl = "https://delivery.example"
 
+/** What comments told agents, in the order in which they did. */
+export class MentionLog extends Context.Service<MentionLog, Array<AgentMention>>()("@delivery/server/test/MentionLog") {
+  static readonly layer = Layer.effectContext(
+    Effect.sync(() => {
+      const told: Array<AgentMention> = []
+      return Context.make(MentionLog, told).pipe(
+        Context.add(AgentMentions, { mentioned: (mention) => Effect.sync(() => void told.push(mention)) })
+      )
+    })
+  )
+}
+
 /** Every service of the rooms on the ground floor, of planning and of agents, over repositories. */
 export const layerServices = Layer.mergeAll(
   Workspaces.layer,
@@ -103,8 +117,10 @@ export const layerServices = Layer.mergeAll(
   Projects.layer,
   Milestones.layer,
   Views.layer,
+  Comments.layer,
   Tags.layer
 ).pipe(
+  Layer.provideMerge(MentionLog.layer),
   Layer.provideMerge([AgentDeparture, SignIns.layer]),
   Layer.provideMerge([Layer.provide(AgentUsage.layer, layerLiveClock), WaitingMessages.layerNone]),
   Layer.provideMerge([ApiKeys.layer, Deployments.layer, Tickets.layer, StatusFilters.layer]),
