@@ -68,7 +68,6 @@ const prepare = Effect.fnUntraced(function* (vault: Vault["Service"], slug: stri
     yield* (yield* EnvironmentsRepo).insert(environment)
   }
   const caller: CallerTag["Service"] = {
-    keyId: newId(),
     principal: { kind: "user", id: person.id, name: person.name, email: person.email },
     membership: { id: workspace.id, slug, name: slug, role: "member" }
   }

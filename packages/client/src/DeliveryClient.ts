@@ -1,4 +1,5 @@
 import { DeliveryApi } from "@delivery/domain/Api"
+import { AgentAuthorization } from "@delivery/domain/agents/AgentAuthorization"
 import { Authorization } from "@delivery/domain/identity/Authorization"
 import { RunAuthorization } from "@delivery/domain/testing/RunAuthorization"
 import { Context, Effect, Layer, Redacted } from "effect"
@@ -18,9 +19,9 @@ type Api = HttpApiClient.ForApi<typeof DeliveryApi>
 
 /**
  * Every group of the API with its endpoints. `files` stands for the two endpoints that carry bytes. Leases are taken with
- * a run's token, by `makeSemaphores`.
+ * a run's token, by `makeSemaphores`; what agents call takes an agent's token.
  */
-export interface DeliveryClientShape extends Omit<Api, "testRuns" | "leases"> {
+export interface DeliveryClientShape extends Omit<Api, "testRuns" | "leases" | "agent"> {
   readonly testRuns: Omit<Api["testRuns"], "upload" | "download">
   readonly files: Files
 }
@@ -42,14 +43,15 @@ export class DeliveryClient extends Context.Service<DeliveryClient, DeliveryClie
       const api: Api = yield* HttpApiClient.make(DeliveryApi, { baseUrl }).pipe(
         Effect.provide([
           HttpApiMiddleware.layerClient(Authorization, ({ next, request }) => next(withKey(request))),
-          HttpApiMiddleware.layerClient(RunAuthorization, ({ next, request }) => next(request))
+          HttpApiMiddleware.layerClient(RunAuthorization, ({ next, request }) => next(request)),
+          HttpApiMiddleware.layerClient(AgentAuthorization, ({ next, request }) => next(request))
         ])
       )
       const http = HttpClient.mapRequest(yield* HttpClient.HttpClient, (request) =>
         withKey(HttpClientRequest.prependUrl(request, baseUrl))
       )
-      const { leases: _, testRuns: runs, ...groups } = api
-      const { download, upload: __, ...testRuns } = runs
+      const { agent: _, leases: __, testRuns: runs, ...groups } = api
+      const { download, upload: ___, ...testRuns } = runs
       return { ...groups, testRuns, files: makeFiles(http, download) }
     })
 

@@ -1,4 +1,7 @@
 import { HttpApi, OpenApi } from "effect/http-api"
+import { AgentApi } from "./agents/AgentApi.ts"
+import { AgentsApi } from "./agents/AgentsApi.ts"
+import { OAuthApi } from "./agents/OAuthApi.ts"
 import { DeploymentsApi } from "./catalog/DeploymentsApi.ts"
 import { EnvironmentsApi } from "./catalog/EnvironmentsApi.ts"
 import { ProductsApi } from "./catalog/ProductsApi.ts"
@@ -11,8 +14,12 @@ import { MembersApi } from "./identity/MembersApi.ts"
 import { WorkspacesApi } from "./identity/WorkspacesApi.ts"
 import { overview, transform } from "./OpenApi.ts"
 import { TagsApi } from "./planning/TagsApi.ts"
+import { CommentsApi } from "./planning/CommentsApi.ts"
 import { TeamsApi } from "./planning/TeamsApi.ts"
+import { TicketsApi } from "./planning/TicketsApi.ts"
 import { TicketStatusesApi } from "./planning/TicketStatusesApi.ts"
+import { ProjectsApi } from "./planning/ProjectsApi.ts"
+import { ViewsApi } from "./planning/ViewsApi.ts"
 import { SystemApi } from "./SystemApi.ts"
 import { RetriesApi } from "./testing/RetriesApi.ts"
 import { LeasesApi, SemaphoresApi } from "./testing/SemaphoresApi.ts"
@@ -36,8 +43,15 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(SemaphoresApi)
   .add(LeasesApi)
   .add(TeamsApi)
+  .add(TicketsApi)
+  .add(CommentsApi)
   .add(TicketStatusesApi)
   .add(TagsApi)
+  .add(ProjectsApi)
+  .add(ViewsApi)
+  .add(AgentsApi)
+  .add(AgentApi)
+  .add(OAuthApi)
   .add(EventsApi)
   .add(SystemApi)
   // All that is wrong with a request at once. Answers keep the fast path of the compiled encoders.

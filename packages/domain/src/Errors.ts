@@ -82,6 +82,8 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()(
   { httpApiStatus: 401, identifier: "Unauthorized", description: "No valid API key." }
 ) {
   static readonly generic = new Unauthorized({ message: "A valid API key is required." })
+  /** The same where an agent's access token is needed (contract, section 9). */
+  static readonly agent = new Unauthorized({ message: "A valid agent access token is required." })
 }
 
 /** 403: the caller's role may not do this. */

@@ -49,6 +49,12 @@ export type LeaseId = typeof LeaseId.Type
 export const AgentId = uuid.pipe(Schema.brand("AgentId"))
 export type AgentId = typeof AgentId.Type
 
+export const ComputerId = uuid.pipe(Schema.brand("ComputerId"))
+export type ComputerId = typeof ComputerId.Type
+
+export const SignInId = uuid.pipe(Schema.brand("SignInId"))
+export type SignInId = typeof SignInId.Type
+
 export const TeamId = uuid.pipe(Schema.brand("TeamId"))
 export type TeamId = typeof TeamId.Type
 

@@ -34,5 +34,17 @@ export const isCalendarDate = (text: string): boolean => {
   return !Number.isNaN(millis) && new Date(millis).toISOString().slice(0, 10) === text
 }
 
+/** A day of the calendar, `YYYY-MM-DD`, from 1970 to 9999. */
+export const CalendarDate = Schema.String.annotate({ format: "date" })
+  .check(
+    Schema.makeFilter<string>(
+      (text) =>
+        (/^\d{4}-\d{2}-\d{2}$/.test(text) && text >= "1970" && isCalendarDate(text)) ||
+        "Expected a day of the calendar, YYYY-MM-DD, from 1970 on",
+      { toJsonSchema: undocumented }
+    )
+  )
+  .annotate({ description: "A day of the calendar, from 1970 on.", examples: ["2027-03-31"] })
+
 /** The timestamp of an instant in milliseconds since 1970. */
 export const timestamp = (millis: number): Timestamp => new Date(millis).toISOString()

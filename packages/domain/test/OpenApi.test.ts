@@ -176,10 +176,21 @@ describe("the API description", () => {
 
   it("needs a key everywhere but where the key cannot be had yet", () => {
     const open = endpoints.filter(({ operation }) => operation?.security.length === 0).map(({ name }) => name)
-    assert.sameMembers(open, ["invites.accept", "system.health", "system.ready", "system.jwks"])
+    assert.sameMembers(open, [
+      "invites.accept",
+      "oauth.authorizationServer",
+      "oauth.protectedResource",
+      "oauth.mcpProtectedResource",
+      "oauth.token",
+      "oauth.revoke",
+      "system.health",
+      "system.ready",
+      "system.jwks"
+    ])
+    const others = { leases: [{ runToken: [] }], agent: [{ agentToken: [] }] } as Record<string, ReadonlyArray<object>>
     for (const { name, operation } of endpoints) {
       if (open.includes(name)) continue
-      const expected = name.startsWith("leases.") ? [{ runToken: [] }] : [{ bearer: [] }, { apiKey: [] }]
+      const expected = others[name.split(".")[0]!] ?? [{ bearer: [] }, { apiKey: [] }]
       assert.deepStrictEqual(operation?.security, expected, name)
       assert.property(operation?.responses[401]?.headers, "WWW-Authenticate", name)
     }

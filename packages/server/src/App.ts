@@ -5,6 +5,16 @@ import { SecureRandom } from "effect/crypto"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder, HttpApiScalar } from "effect/http-api"
 import { createServer } from "node:http"
+import { AgentAuthorizationLive } from "./agents/AgentAuthorizationHttp.ts"
+import { AgentDeparture } from "./agents/AgentDeparture.ts"
+import { Agents } from "./agents/Agents.ts"
+import { AgentsHttp } from "./agents/AgentsHttp.ts"
+import { AgentSessions } from "./agents/AgentSessions.ts"
+import { AgentsRepo } from "./agents/AgentsRepo.ts"
+import { AgentUsage } from "./agents/AgentUsage.ts"
+import { SignIns } from "./agents/SignIns.ts"
+import { SignInsRepo } from "./agents/SignInsRepo.ts"
+import { WaitingMessages } from "./agents/WaitingMessages.ts"
 import { CatalogHttp } from "./catalog/CatalogHttp.ts"
 import { Deployments } from "./catalog/Deployments.ts"
 import { DeploymentsRepo } from "./catalog/DeploymentsRepo.ts"
@@ -21,7 +31,7 @@ import { EventsHttp } from "./events/EventsHttp.ts"
 import { EventsRepo } from "./events/EventsRepo.ts"
 import { FileStore } from "./files/FileStore.ts"
 import { AccessLog } from "./http/AccessLog.ts"
-import { BodyLimit, EdgeLive, EdgeRouter, LargeBodyLive } from "./http/EdgeHttp.ts"
+import { BodyLimit, EdgeLive, EdgeRouter, LargeBodyLive, NoStoreLive } from "./http/EdgeHttp.ts"
 import { answerMalformedRequests } from "./http/MalformedRequests.ts"
 import { SystemHttp } from "./http/SystemHttp.ts"
 import { ApiKeys } from "./identity/ApiKeys.ts"
@@ -40,11 +50,23 @@ import { WorkspacesRepo } from "./identity/WorkspacesRepo.ts"
 import { PlanningHttp } from "./planning/PlanningHttp.ts"
 import { Tags } from "./planning/Tags.ts"
 import { TagsRepo } from "./planning/TagsRepo.ts"
+import { Comments } from "./planning/Comments.ts"
+import { CommentsRepo } from "./planning/CommentsRepo.ts"
+import { AgentMentions } from "./planning/Mentions.ts"
 import { TeamAudience } from "./planning/TeamAudience.ts"
 import { Teams } from "./planning/Teams.ts"
 import { TeamsRepo } from "./planning/TeamsRepo.ts"
+import { Tickets } from "./planning/Tickets.ts"
+import { TicketsHttp } from "./planning/TicketsHttp.ts"
+import { TicketsRepo } from "./planning/TicketsRepo.ts"
 import { TicketStatuses, TicketStatusTemplates } from "./planning/TicketStatuses.ts"
 import { TicketStatusesRepo } from "./planning/TicketStatusesRepo.ts"
+import { Milestones } from "./planning/Milestones.ts"
+import { MilestonesRepo } from "./planning/MilestonesRepo.ts"
+import { Projects } from "./planning/Projects.ts"
+import { ProjectsRepo } from "./planning/ProjectsRepo.ts"
+import { Views } from "./planning/Views.ts"
+import { ViewsRepo } from "./planning/ViewsRepo.ts"
 import { layerDatabase } from "./storage/Database.ts"
 import { MemoryStorage } from "./storage/MemoryStorage.ts"
 import { layerMigrations } from "./storage/Migrations.ts"
@@ -80,8 +102,13 @@ export const layerSqlStorage = Layer.mergeAll(
   EventsRepo.layerSql,
   TeamAudience.layerSql,
   TeamsRepo.layerSql,
+  TicketsRepo.layerSql,
+  CommentsRepo.layerSql,
   TicketStatusesRepo.layerSql,
   TagsRepo.layerSql,
+  ProjectsRepo.layerSql,
+  MilestonesRepo.layerSql,
+  ViewsRepo.layerSql,
   PersonsRepo.layerSql,
   WorkspacesRepo.layerSql,
   MembersRepo.layerSql,
@@ -96,7 +123,9 @@ export const layerSqlStorage = Layer.mergeAll(
   RetriesRepo.layerSql,
   TestRunFilesRepo.layerSql,
   SemaphoresRepo.layerSql,
-  SigningKeysRepo.layerSql
+  SigningKeysRepo.layerSql,
+  AgentsRepo.layerSql,
+  SignInsRepo.layerSql
 ).pipe(Layer.provide(layerMigrations))
 
 /** Every repository over the memory of the process, gone with it. */
@@ -105,8 +134,13 @@ export const layerMemoryStorage = Layer.mergeAll(
   EventsRepo.layerMemory,
   TeamAudience.layerMemory,
   TeamsRepo.layerMemory,
+  TicketsRepo.layerMemory,
+  CommentsRepo.layerMemory,
   TicketStatusesRepo.layerMemory,
   TagsRepo.layerMemory,
+  ProjectsRepo.layerMemory,
+  MilestonesRepo.layerMemory,
+  ViewsRepo.layerMemory,
   PersonsRepo.layerMemory,
   WorkspacesRepo.layerMemory,
   MembersRepo.layerMemory,
@@ -121,7 +155,9 @@ export const layerMemoryStorage = Layer.mergeAll(
   RetriesRepo.layerMemory,
   TestRunFilesRepo.layerMemory,
   SemaphoresRepo.layerMemory,
-  SigningKeysRepo.layerMemory
+  SigningKeysRepo.layerMemory,
+  AgentsRepo.layerMemory,
+  SignInsRepo.layerMemory
 ).pipe(Layer.provide(MemoryStorage.layer))
 
 /** Every service, over a storage, a file store and a keyring. */
@@ -133,14 +169,23 @@ const layerServices = Layer.mergeAll(
   Products.layer,
   Environments.layer,
   Teams.layer,
+  Tickets.layer,
+  Layer.provide(Comments.layer, AgentMentions.layerUntilMessages),
   TicketStatuses.layer,
   Tags.layer,
+  Projects.layer,
+  Milestones.layer,
+  Views.layer,
   TestRunFiles.layer,
   Retries.layer,
   TestRunExpiry,
   Semaphores.layer,
-  VaultErasure
+  VaultErasure,
+  Agents.layer,
+  AgentSessions.layer
 ).pipe(
+  Layer.provideMerge([AgentDeparture, SignIns.layer]),
+  Layer.provideMerge([AgentUsage.layer, WaitingMessages.layerNone]),
   Layer.provideMerge([TestRuns.layer, Vault.layer]),
   Layer.provideMerge([ApiKeys.layer, Deployments.layer, Fixtures.layer, DataKeys.layer, LeaseWaits.layer]),
   Layer.provideMerge([ApiKeyUsage.layer, Events.layer, SigningKeys.layer, TicketStatusTemplates]),
@@ -162,10 +207,21 @@ const layerRoutes = Layer.mergeAll(
     RetriesHttp,
     SemaphoresHttp,
     PlanningHttp,
+    TicketsHttp,
+    AgentsHttp,
     EventsHttp,
     SystemHttp
   ]),
-  Layer.provide([EdgeLive, LargeBodyLive, VaultEdgeLive, AuthorizationLive, RunAuthorizationLive, AccessLog.layer])
+  Layer.provide([
+    EdgeLive,
+    LargeBodyLive,
+    NoStoreLive,
+    VaultEdgeLive,
+    AuthorizationLive,
+    RunAuthorizationLive,
+    AgentAuthorizationLive,
+    AccessLog.layer
+  ])
 )
 
 /** A longer path parameter is not found. Paths of files are refused above 512 characters by a rule with a message. */

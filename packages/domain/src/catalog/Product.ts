@@ -15,7 +15,7 @@ export type ProductType = typeof ProductType.Type
 export const needsBaseUrl = (type: ProductType): boolean => type === "website" || type === "api"
 
 /** A repository on a code host, `owner/name`. */
-const Repository = Schema.String.check(
+export const Repository = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9._-]+\/[A-Za-z0-9._-]+$/u, { message: "Expected owner/name" }),
   atMost(200)
 ).annotate({ description: "On the code host, `owner/name`." })

@@ -26,7 +26,6 @@ export interface Membership {
 export class Caller extends Context.Service<
   Caller,
   {
-    readonly keyId: ApiKeyId
     readonly principal: Principal
     readonly membership: Membership | undefined
   }

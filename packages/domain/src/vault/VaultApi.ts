@@ -3,6 +3,7 @@ import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "
 import { doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Conflict, Forbidden, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
+import { NoStore } from "../NoStore.ts"
 import { NumberInQuery } from "../testing/TestRun.ts"
 import {
   AssignSecret,
@@ -16,7 +17,7 @@ import {
   UpdateSecret,
   VaultSecrets
 } from "./Secret.ts"
-import { NoStore, StrictBody } from "./VaultEdge.ts"
+import { StrictBody } from "./VaultEdge.ts"
 
 const path = `${workspacePath}/products/:productSlug/secrets` as const
 const one = `${path}/:name` as const

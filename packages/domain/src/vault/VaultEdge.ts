@@ -5,6 +5,3 @@ import { HttpApiDecodeError } from "../Errors.ts"
 export class StrictBody extends HttpApiMiddleware.Service<StrictBody>()("@delivery/domain/vault/StrictBody", {
   error: HttpApiDecodeError
 }) {}
-
-/** Keeps every answer, errors too, out of caches: `Cache-Control: no-store` (contract, section 5). */
-export class NoStore extends HttpApiMiddleware.Service<NoStore>()("@delivery/domain/vault/NoStore") {}

@@ -1,8 +1,16 @@
 import { Internal, InvalidInput } from "@delivery/domain/Errors"
 import { Edge } from "@delivery/domain/identity/Authorization"
+import { NoStore } from "@delivery/domain/NoStore"
 import { LargeBody } from "@delivery/domain/testing/LargeBody"
 import { ByteSize, Cause, Effect, Layer, type Types } from "effect"
-import { HttpIncomingMessage, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import {
+  HttpEffect,
+  HttpIncomingMessage,
+  HttpRouter,
+  HttpServerError,
+  HttpServerRequest,
+  HttpServerResponse
+} from "effect/http"
 import { HttpApiError } from "effect/http-api"
 import { AccessLog } from "./AccessLog.ts"
 import { errorOf, errorResponse, invalidInput, unreadableBody } from "./ErrorResponse.ts"
@@ -37,6 +45,12 @@ export const EdgeLive = Layer.succeed(Edge, (httpEffect) =>
         ? Effect.fail(unreadableBody(defect.reason))
         : Effect.die(defect)
     )
+  )
+)
+
+export const NoStoreLive = Layer.succeed(NoStore, (httpEffect) =>
+  HttpEffect.withPreResponseHandler(httpEffect, (_, response) =>
+    Effect.succeed(HttpServerResponse.setHeader(response, "cache-control", "no-store"))
   )
 )
 

@@ -18,18 +18,21 @@ export interface ActorRow {
   readonly actorPerson?: Person | null
 }
 
-/** Columns that `readActor` needs; `at` names the pair of columns, such as `e.actor`. */
-export const actorColumns = (sql: SqlClient.SqlClient, at: string): Statement.Fragment =>
-  sql.literal(`${at}_kind as "actorKind", ${at}_id as "actorId",
-    coalesce(initcap(actor_agent.client), actor_person.name, actor_key.name) as "actorName",
-    actor_person.email as "actorEmail", case when actor_agent.id is not null then json_build_object(
-      'id', actor_person.id, 'name', actor_person.name, 'email', actor_person.email) end as "actorPerson"`)
+/**
+ * Columns that `readActor` needs; `at` names the pair of columns, such as `e.actor`. A statement that shows several
+ * actors names each, and its columns and aliases begin with the name.
+ */
+export const actorColumns = (sql: SqlClient.SqlClient, at: string, name = "actor"): Statement.Fragment =>
+  sql.literal(`${at}_kind as "${name}Kind", ${at}_id as "${name}Id",
+    coalesce(initcap(${name}_agent.client), ${name}_person.name, ${name}_key.name) as "${name}Name",
+    ${name}_person.email as "${name}Email", case when ${name}_agent.id is not null then json_build_object(
+      'id', ${name}_person.id, 'name', ${name}_person.name, 'email', ${name}_person.email) end as "${name}Person"`)
 
-export const actorJoins = (sql: SqlClient.SqlClient, at: string): Statement.Fragment =>
-  sql.literal(`left join agents actor_agent on ${at}_kind = 'agent' and actor_agent.id = ${at}_id
-    left join persons actor_person
-      on actor_person.id = case ${at}_kind when 'user' then ${at}_id else actor_agent.person_id end
-    left join api_keys actor_key on ${at}_kind = 'apiKey' and actor_key.id = ${at}_id`)
+export const actorJoins = (sql: SqlClient.SqlClient, at: string, name = "actor"): Statement.Fragment =>
+  sql.literal(`left join agents ${name}_agent on ${at}_kind = 'agent' and ${name}_agent.id = ${at}_id
+    left join persons ${name}_person
+      on ${name}_person.id = case ${at}_kind when 'user' then ${at}_id else ${name}_agent.person_id end
+    left join api_keys ${name}_key on ${at}_kind = 'apiKey' and ${name}_key.id = ${at}_id`)
 
 export const readActor = (row: ActorRow): Actor => {
   if (row.actorName === null) return { kind: "removed" }

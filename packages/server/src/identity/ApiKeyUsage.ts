@@ -1,6 +1,7 @@
 import type { ApiKeyId } from "@delivery/domain/Ids"
-import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
-import { Clock, Context, Effect, Layer, Schedule } from "effect"
+import type { Timestamp } from "@delivery/domain/Timestamp"
+import { Context, Effect, Layer } from "effect"
+import { makeWriteBehind } from "../storage/WriteBehind.ts"
 import { ApiKeysRepo } from "./ApiKeysRepo.ts"
 
 /** `lastUsedAt`, written behind by at most a second; reading merges what is not yet written (contract, section 1). */
@@ -19,41 +20,11 @@ export class ApiKeyUsage extends Context.Service<
     ApiKeyUsage,
     Effect.gen(function* () {
       const repo = yield* ApiKeysRepo
-      let noted = new Map<ApiKeyId, Timestamp>()
-      /** The last batch, also once it is written: keys read before that are merged after it. */
-      let writing: ReadonlyMap<ApiKeyId, Timestamp> = new Map()
-
-      const write = Effect.suspend(() => {
-        if (noted.size === 0) return Effect.void
-        writing = noted
-        noted = new Map()
-        return Effect.onError(repo.touch(writing), () =>
-          Effect.sync(() => {
-            noted = new Map([...writing, ...noted])
-          })
-        )
-      })
-      yield* Effect.addFinalizer(() => write)
-      yield* write.pipe(
-        Effect.catchCause((cause) => Effect.logWarning("The last use of API keys could not be written.", cause)),
-        Effect.repeat(Schedule.spaced("500 millis")),
-        Effect.forkScoped
-      )
-
+      const { latest, note } = yield* makeWriteBehind("The last use of API keys", repo.touch)
       return ApiKeyUsage.of({
-        note: (id) =>
-          Effect.map(Clock.currentTimeMillis, (millis) => {
-            noted.set(id, timestamp(millis))
-          }),
-        merge: (keys) =>
-          keys.map((key) => ({
-            ...key,
-            lastUsedAt: latest(key.lastUsedAt, latest(writing.get(key.id) ?? null, noted.get(key.id) ?? null))
-          }))
+        note,
+        merge: (keys) => keys.map((key) => ({ ...key, lastUsedAt: latest(key.id, key.lastUsedAt) }))
       })
     })
   )
 }
-
-const latest = (a: Timestamp | null, b: Timestamp | null): Timestamp | null =>
-  a === null || (b !== null && b > a) ? b : a

@@ -2,8 +2,11 @@ import { DeliveryApi } from "@delivery/domain/Api"
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Tags } from "./Tags.ts"
+import { Milestones } from "./Milestones.ts"
+import { Projects } from "./Projects.ts"
 import { Teams } from "./Teams.ts"
 import { TicketStatuses } from "./TicketStatuses.ts"
+import { Views } from "./Views.ts"
 
 /** Handlers of the planning room. */
 export const PlanningHttp = Layer.mergeAll(
@@ -42,6 +45,35 @@ export const PlanningHttp = Layer.mergeAll(
         .handle("create", ({ payload }) => tags.create(payload))
         .handle("update", ({ params, payload }) => tags.update(params.tag, payload))
         .handle("delete", ({ params }) => tags.delete(params.tag))
+    )
+  ),
+
+  HttpApiBuilder.group(DeliveryApi, "projects", (handlers) =>
+    Effect.gen(function* () {
+      const projects = yield* Projects
+      const milestones = yield* Milestones
+      return handlers
+        .handle("list", ({ query }) => Effect.map(projects.list(query), (projects) => ({ projects })))
+        .handle("create", ({ payload }) => projects.create(payload))
+        .handle("get", ({ params }) => projects.get(params.project))
+        .handle("update", ({ params, payload }) => projects.update(params.project, payload))
+        .handle("reorder", ({ params, payload }) => projects.reorder(params.project, payload))
+        .handle("archive", ({ params }) => projects.archive(params.project))
+        .handle("restore", ({ params }) => projects.restore(params.project))
+        .handle("createMilestone", ({ params, payload }) => milestones.create(params.project, payload))
+        .handle("updateMilestone", ({ params, payload }) => milestones.update(params.project, params.number, payload))
+        .handle("deleteMilestone", ({ params }) => milestones.delete(params.project, params.number))
+    })
+  ),
+
+  HttpApiBuilder.group(DeliveryApi, "views", (handlers) =>
+    Effect.map(Views, (views) =>
+      handlers
+        .handle("list", ({ query }) => Effect.map(views.list(query), (views) => ({ views })))
+        .handle("create", ({ payload }) => views.create(payload))
+        .handle("update", ({ params, payload }) => views.update(params.view, payload))
+        .handle("delete", ({ params }) => views.delete(params.view))
+        .handle("reorder", ({ params, payload }) => views.reorder(params.view, payload))
     )
   )
 )

@@ -11,7 +11,7 @@ import {
   type TicketStatus,
   type UpdateTicketStatus
 } from "@delivery/domain/planning/TicketStatus"
-import { timestamp } from "@delivery/domain/Timestamp"
+import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { nextId } from "../crypto/NextId.ts"
@@ -23,6 +23,7 @@ import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
 import { type TeamRow, TeamsRepo } from "./TeamsRepo.ts"
 import { TicketStatusesRepo, type TicketStatusRow } from "./TicketStatusesRepo.ts"
+import { ViewsRepo } from "./ViewsRepo.ts"
 import { viewerOf } from "./Visibility.ts"
 
 /** Ticket statuses of teams and of workspaces' templates (service document, Ticket statuses; contract, section 8). */
@@ -54,6 +55,7 @@ export class TicketStatuses extends Context.Service<
       const repo = yield* TicketStatusesRepo
       const teams = yield* TeamsRepo
       const workspaces = yield* WorkspacesRepo
+      const views = yield* ViewsRepo
       const events = yield* Events
 
       /** All statuses of a team or, of null, of the template, held; nothing where the caller sees no such team. */
@@ -71,6 +73,10 @@ export class TicketStatuses extends Context.Service<
         const status = board?.statuses.find((status) => status.id === id)
         return board === undefined || status === undefined ? yield* NotFound.of("ticket status") : { ...board, status }
       })
+
+      /** Filters of views name statuses; no ticket has one of the template. */
+      const rename = ({ name, teamId, workspaceId }: TicketStatusRow, to: string | null, at: Timestamp) =>
+        teamId === null || name === to ? Effect.void : views.followStatus({ workspaceId, teamId, from: name, to, at })
 
       return TicketStatuses.of({
         list: Effect.fn("TicketStatuses.list")(function* (team?: string) {
@@ -135,6 +141,7 @@ export class TicketStatuses extends Context.Service<
                       .map((status) => ({ ...status, isDefault: false, updatedAt }))
                   : []
                 yield* repo.update([...noDefault, after])
+                yield* rename(before, after.name, updatedAt)
                 yield* events.record(by, { kind: "status_updated", ...about(board, after), changes })
                 return shown(after)
               })
@@ -165,9 +172,10 @@ export class TicketStatuses extends Context.Service<
                   reason: "last_in_category"
                 })
               }
+              const now = timestamp(yield* Clock.currentTimeMillis)
               yield* repo.hold(status.id)
               if (target !== undefined) {
-                yield* repo.moveTickets(status, target, timestamp(yield* Clock.currentTimeMillis))
+                yield* repo.moveTickets(status, target, now)
               } else if (yield* repo.hasTickets(status)) {
                 return yield* new Conflict({
                   message: "Tickets have this status: say with moveTo where they go.",
@@ -175,6 +183,7 @@ export class TicketStatuses extends Context.Service<
                 })
               }
               yield* repo.delete(status.id)
+              yield* rename(status, null, now)
               yield* events.record(by, { kind: "status_deleted", ...about(board, status) })
             })
           )

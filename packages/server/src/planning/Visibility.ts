@@ -1,4 +1,4 @@
-import type { PersonId, TeamId, WorkspaceId } from "@delivery/domain/Ids"
+import type { PersonId, ProjectId, TeamId, WorkspaceId } from "@delivery/domain/Ids"
 import { isAtLeast } from "@delivery/domain/identity/Role"
 import type { SqlClient, Statement } from "effect/sql"
 import { type Access, personOf } from "../identity/Access.ts"
@@ -41,3 +41,19 @@ export const seesTeamInMemory = (
     viewer.seesPrivateTeams ||
     (viewer.personId !== null &&
       database.table<unknown>("team_members").get(`${team.id}/${viewer.personId}`) !== undefined))
+
+/** The condition that `viewer` sees the row of `projects` that `project` names: one of its teams. */
+export const seesProject = (sql: SqlClient.SqlClient, viewer: Viewer, project: string): Statement.Fragment =>
+  sql`exists (select 1 from project_teams link join teams linked on linked.id = link.team_id
+    where link.workspace_id = ${viewer.workspaceId} and link.project_id = ${sql.literal(project)}.id
+      and ${seesTeam(sql, viewer, "linked")})`
+
+/** The same over the memory storage. */
+export const seesProjectInMemory = (database: MemoryDatabase, viewer: Viewer, projectId: ProjectId): boolean =>
+  database
+    .table<{ readonly projectId: ProjectId; readonly teamId: TeamId }>("project_teams")
+    .filter((link) => link.projectId === projectId)
+    .some(({ teamId }) => {
+      const team = database.table<Parameters<typeof seesTeamInMemory>[2]>("teams").get(teamId)
+      return team !== undefined && seesTeamInMemory(database, viewer, team)
+    })

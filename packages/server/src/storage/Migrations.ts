@@ -8,6 +8,7 @@ import retries from "./migrations/0015_retries.ts"
 import semaphores from "./migrations/0020_semaphores.ts"
 import agents from "./migrations/0030_agents.ts"
 import planning from "./migrations/0040_planning.ts"
+import agentSignIns from "./migrations/0050_agents.ts"
 
 const run = Migrator.make({})({
   loader: Migrator.fromRecord({
@@ -18,7 +19,8 @@ const run = Migrator.make({})({
     "0015_retries": retries,
     "0020_semaphores": semaphores,
     "0030_agents": agents,
-    "0040_planning": planning
+    "0040_planning": planning,
+    "0050_agents": agentSignIns
   })
 })
 

@@ -1,7 +1,6 @@
 import { DeliveryApi } from "@delivery/domain/Api"
-import { NoStore, StrictBody } from "@delivery/domain/vault/VaultEdge"
-import { Effect, Layer } from "effect"
-import { HttpEffect, HttpServerResponse } from "effect/http"
+import { StrictBody } from "@delivery/domain/vault/VaultEdge"
+import { Effect } from "effect"
 import { HttpApiBuilder, HttpApiMiddleware } from "effect/http-api"
 import { decodeError } from "../http/ErrorResponse.ts"
 import { Vault } from "./Vault.ts"
@@ -27,16 +26,7 @@ export const VaultHttp = HttpApiBuilder.group(DeliveryApi, "vault", (handlers) =
   )
 )
 
-/** Bodies that do not match their schema; whatever else is wrong with a request is answered as everywhere. */
-const StrictBodyLive = HttpApiMiddleware.layerSchemaErrorTransform(StrictBody, (error) =>
+/** What only the vault's requests pass: bodies that do not match their schema; whatever else is wrong with a request is answered as everywhere. */
+export const VaultEdgeLive = HttpApiMiddleware.layerSchemaErrorTransform(StrictBody, (error) =>
   Effect.fail(error.kind === "Payload" ? decodeError(error.cause) : error)
 )
-
-const NoStoreLive = Layer.succeed(NoStore, (httpEffect) =>
-  HttpEffect.withPreResponseHandler(httpEffect, (_, response) =>
-    Effect.succeed(HttpServerResponse.setHeader(response, "cache-control", "no-store"))
-  )
-)
-
-/** What only the vault's requests pass. */
-export const VaultEdgeLive = Layer.merge(StrictBodyLive, NoStoreLive)

@@ -23,6 +23,7 @@ import {
   newWorkspace,
   onEachServer,
   refusal,
+  registerAgent,
   report,
   runOf,
   startRun,
@@ -30,12 +31,13 @@ import {
   unique
 } from "../support/Http.ts"
 
-/** Every endpoint of the API, and who may call it (contract, sections 1, 3, 4, 6 and 10). */
+/** Every endpoint of the API, and who may call it (contract, sections 1, 3 to 7, 9 and 10). */
 
 interface Endpoint {
   readonly name: string
   readonly method: string
   readonly path: string
+  /** Whether its body is JSON. */
   readonly hasBody: boolean
 }
 
@@ -49,7 +51,7 @@ const endpoints: ReadonlyArray<Endpoint> = (() => {
         name: `${group.identifier}.${endpoint.identifier}`,
         method,
         path,
-        hasBody: payload.size > 0
+        hasBody: [...payload.values()].some(({ encoding }) => encoding._tag === "Json")
       })
     }
   })
@@ -57,16 +59,26 @@ const endpoints: ReadonlyArray<Endpoint> = (() => {
 })()
 
 /**
- * Who may: everyone, key or none; whoever has a key; a person, in no workspace; a run of the workspace, by its token;
- * who can be in a team, a member or up; or, in the workspace, who has at least the role.
+ * Who may: everyone, key or none; whoever has a key; a person, in no workspace; a person, whatever the role in the
+ * workspace; a run of the workspace, by its token; an agent, by its access token; who can be in a team, a member or up;
+ * or, in the workspace, who has at least the role.
  */
-type Who = "everyone" | "any key" | "a person" | "a run" | "a team member" | Role
+type Who =
+  | "everyone"
+  | "any key"
+  | "a person"
+  | "a person of the workspace"
+  | "a run"
+  | "an agent"
+  | "a team member"
+  | Role
 
 interface Request {
   /** Of the path. */
   readonly params?: Readonly<Record<string, string>>
   readonly json?: unknown
   readonly body?: string
+  readonly form?: Readonly<Record<string, string>>
 }
 
 interface Row {
@@ -173,9 +185,10 @@ const rows: Readonly<Record<string, Row>> = {
   "apiKeys.create": { who: "a person", request: () => ({ json: { name: "Made" } }) },
   "apiKeys.revoke": {
     who: "a person",
-    request: async (_, by) => {
-      const { body, status } = await by.send<NewApiKey>("POST", "/v1/api-keys", { json: { name: "Made" } })
-      return { params: { apiKeyId: status === 200 ? body.id : "none" } }
+    request: async (owner, by) => {
+      // The owner of all these requests would have too many.
+      if (by === owner) return { params: { apiKeyId: "none" } }
+      return { params: { apiKeyId: (await by.post<NewApiKey>("/v1/api-keys", { name: "Made" }, 200)).id } }
     }
   },
 
@@ -320,6 +333,34 @@ const rows: Readonly<Record<string, Row>> = {
     request: async (owner) => ({ params: { tag: (await madeTag(owner)).id }, json: { name: unique("tag") } })
   },
   "tags.delete": { who: "member", request: async (owner) => ({ params: { tag: (await madeTag(owner)).id } }) },
+  "agents.list": { who: "viewer" },
+  "agents.register": {
+    who: "a person of the workspace",
+    request: () => ({ json: { client: "claude", computer: unique("computer") } })
+  },
+  "agents.revoke": {
+    who: "a person of the workspace",
+    request: async (_, by) => ({ params: { agent: (await registerAgent(by, { client: "cursor" })).agent } })
+  },
+  "agent.me": { who: "an agent" },
+  "agent.reportSession": { who: "an agent", request: () => ({ params: { session: unique("session") }, json: {} }) },
+  "agent.endSession": { who: "an agent", request: () => ({ params: { session: unique("session") } }) },
+  "oauth.authorizationServer": { who: "everyone" },
+  "oauth.protectedResource": { who: "everyone" },
+  "oauth.mcpProtectedResource": { who: "everyone" },
+  "oauth.token": {
+    who: "everyone",
+    request: async (owner) => {
+      const { clientId, refresh_token } = await registerAgent(owner, { computer: unique("computer") })
+      return { form: { grant_type: "refresh_token", client_id: clientId, refresh_token } }
+    }
+  },
+  "oauth.revoke": {
+    who: "everyone",
+    request: async (owner) => ({
+      form: { token: (await registerAgent(owner, { computer: unique("computer") })).refresh_token }
+    })
+  },
 
   "events.list": { who: "viewer" },
 
@@ -330,7 +371,7 @@ const rows: Readonly<Record<string, Row>> = {
 
 interface CallerOf {
   /** `none`: no valid key. */
-  readonly kind: "none" | "person" | "account key" | "run"
+  readonly kind: "none" | "person" | "account key" | "run" | "agent"
   /** In the workspace. */
   readonly role: Role | undefined
   readonly key: string | undefined
@@ -344,11 +385,31 @@ const callersOf = async (workspace: Http): Promise<Readonly<Record<string, Calle
   const revoked = await accountKey(workspace, "admin")
   await workspace.post(`account-api-keys/${revoked.id}/revoke`, undefined, 200)
   const tokenOf = async (publisher: Http) => (await startRun(publisher)).semaphores.token
+  const agentOf = async (role: Role) =>
+    ({ kind: "agent", role, key: (await registerAgent(await join(workspace, role))).access_token }) as const
+  const none = (key: string | undefined) => ({ kind: "none", role: undefined, key }) as const
   const inactive = await join(workspace, "owner")
+  const ofInactive = await registerAgent(inactive)
   await workspace.post(`members/${inactive.id}/deactivate`, undefined, 200)
+  const signIn = await registerAgent(workspace)
+  const replaced = await registerAgent(workspace, { computer: "replaced" })
+  await registerAgent(workspace, { computer: "replaced" })
+  const ofRevoked = await registerAgent(workspace, { client: "codex" })
+  await workspace.post(`agents/${ofRevoked.agent}/revoke`, undefined, 200)
   return {
-    "no key": { kind: "none", role: undefined, key: undefined },
-    "an unknown key": { kind: "none", role: undefined, key: `ctk_${"0".repeat(42)}` },
+    "no key": none(undefined),
+    "an unknown key": none(`ctk_${"0".repeat(42)}`),
+    "no token at all": none("laptop"),
+    "an invite's token": none((await workspace.post<NewInvite>("invites", { email: email(), role: "owner" })).token),
+    "a refresh token": none(signIn.refresh_token),
+    "a sign-in's client id": none(signIn.clientId),
+    "an unknown access token": none(`atk_${"0".repeat(42)}`),
+    "the agent of an inactive member": none(ofInactive.access_token),
+    "a sign-in that another replaced": none(replaced.access_token),
+    "a revoked agent": none(ofRevoked.access_token),
+    "a viewer's agent": await agentOf("viewer"),
+    "a member's agent": await agentOf("member"),
+    "an owner's agent": await agentOf("owner"),
     "a run": { kind: "run", role: "member", key: await tokenOf(workspace) },
     "another workspace's run": { kind: "run", role: undefined, key: await tokenOf(await newDeployment(workspace)) },
     "a revoked key": { kind: "none", role: undefined, key: revoked.key },
@@ -373,20 +434,22 @@ const callersOf = async (workspace: Http): Promise<Readonly<Record<string, Calle
 const expected = (who: Who, { kind, role }: CallerOf): string => {
   if (who === "everyone") return "2xx"
   if (who === "a run") return kind === "run" && role !== undefined ? "2xx" : "401"
-  if (kind === "none" || kind === "run") return "401"
+  if (who === "an agent") return kind === "agent" ? "2xx" : "401"
+  if (kind !== "person" && kind !== "account key") return "401"
   if (who === "any key") return "2xx"
   if (who === "a person") return kind === "person" ? "2xx" : "403 account_key"
   if (role === undefined) return "404 workspace"
+  if (who === "a person of the workspace") return kind === "person" ? "2xx" : "403 account_key"
   const needed = who === "a team member" ? "member" : who
   if (!isAtLeast(role, needed)) return "403 role_too_low"
   const isInNoTeam = kind === "account key" && !isAtLeast(role, "admin")
   return who === "a team member" && isInNoTeam ? "403 not_team_member" : "2xx"
 }
 
-const send = (by: Http, { method, path }: Endpoint, { body, json, params }: Request) => {
+const send = (by: Http, { method, path }: Endpoint, { body, form, json, params }: Request) => {
   const named = path.replace(":slug", by.workspace).replaceAll(/:(\w+)/g, (_, name: string) => params?.[name] ?? name)
   const headers = { "content-type": "application/json" }
-  return by.send(method, named, body === undefined ? { json } : { body, headers })
+  return by.send(method, named, body === undefined ? { json, form } : { body, headers })
 }
 
 /** The vault reads bodies strictly. */
@@ -426,8 +489,12 @@ onEachServer("every endpoint", (test) => {
         for (const body of [{ json: [] }, { body: "{" }]) {
           const answer = await send(workspace.in("none").as(key), endpoint, body)
           const { who } = rows[endpoint.name]!
-          // A run's token is none in a path of another workspace.
-          const isTold = who === "everyone" || (who !== "a run" && kind !== "none" && kind !== "run")
+          const isTold =
+            who === "everyone" ||
+            (who === "an agent"
+              ? kind === "agent"
+              : // A run's token is none in a path of another workspace.
+                who !== "a run" && (kind === "person" || kind === "account key"))
           assert.strictEqual(refusal(answer), isTold ? "400" : "401", name)
         }
       }
@@ -437,7 +504,8 @@ onEachServer("every endpoint", (test) => {
     test(`${endpoint.name} takes a body of 1 MiB and ${unknown} what it does not know`, async (owner) => {
       const { callers, workspace: asOwner } = await sceneOf(owner)
       const row = rows[endpoint.name]
-      const workspace = row?.who === "a run" ? asOwner.as(callers["a run"]!.key) : asOwner
+      const by = row?.who === "a run" ? "a run" : row?.who === "an agent" ? "a member's agent" : undefined
+      const workspace = by === undefined ? asOwner : asOwner.as(callers[by]!.key)
       const sized = async (bytes: number) => {
         const { json, params = {} } = (await row?.request?.(workspace, workspace)) ?? {}
         const body = JSON.stringify({ ...(json as object), unknown: { padding: "" } })

@@ -5,7 +5,7 @@ import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import fc from "fast-check"
 import { Agent, request } from "node:http"
 import { DeliveryServer } from "../../src/testing.ts"
-import { type Http, http, startRun } from "../support/Http.ts"
+import { type Http, http, registerAgent, startRun } from "../support/Http.ts"
 import { servers } from "../support/Servers.ts"
 
 /** Wrong bodies, queries, paths and headers for every endpoint: never a fault, always the contract's error body. */
@@ -16,6 +16,8 @@ interface Target {
   readonly path: string
   readonly example: unknown
   readonly isOpen: boolean
+  /** Its bodies are forms, its errors those of RFC 6749. */
+  readonly isOAuth: boolean
 }
 
 const targets: ReadonlyArray<Target> = (() => {
@@ -31,7 +33,8 @@ const targets: ReadonlyArray<Target> = (() => {
         method,
         path,
         example: examples?.[0],
-        isOpen: group.identifier === "system" || path === "/v1/invites/accept"
+        isOpen: ["system", "oauth"].includes(group.identifier) || path === "/v1/invites/accept",
+        isOAuth: path.startsWith("/agent/oauth/")
       })
     }
   })
@@ -84,6 +87,13 @@ const assertContract = (target: Target, answer: Answer) => {
   assert.match(String(answer.headers["x-request-id"]), /^[A-Za-z0-9_-]{8,64}$/, said)
   if (answer.status < 400) return
   assert.match(String(answer.headers["content-type"]), /^application\/json/, said)
+  if (target.isOAuth) {
+    const body = JSON.parse(answer.body) as { error: unknown; error_description: unknown }
+    assert.strictEqual(answer.status, 400, said)
+    assert.match(String(body.error), /^[a-z]+(_[a-z]+)*$/, said)
+    assert.isString(body.error_description, said)
+    return
+  }
   const body = JSON.parse(answer.body) as { _tag: string; message: unknown; issues?: unknown; reason?: unknown }
   const strict = target.name.startsWith("vault.") && answer.status === 400 ? ["HttpApiDecodeError"] : []
   assert.include([...(tags[answer.status] ?? []), ...strict], body._tag, said)
@@ -165,6 +175,36 @@ const bodyOf = (example: unknown): fc.Arbitrary<string | undefined> =>
     { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 50 }) }
   )
 
+/** A form with fields replaced, removed, repeated or added. */
+const formOf = (example: unknown): fc.Arbitrary<string | undefined> =>
+  fc.oneof(
+    {
+      weight: 3,
+      arbitrary: fc
+        .array(
+          fc.tuple(
+            fc.constantFrom(...Object.keys(example ?? {}), "scope", "resource", "x"),
+            fc.oneof(
+              fc.constantFrom("", "refresh_token", "read", "read write", "\u0000", "rtk_", "atk_".padEnd(46, "0")),
+              fc.string({ maxLength: 50 })
+            )
+          ),
+          { maxLength: 3 }
+        )
+        .map((pairs) => {
+          const fields = new URLSearchParams(example as Record<string, string>)
+          for (const [index, [name, value]] of pairs.entries()) {
+            if (index === 2) fields.append(name, value)
+            else if (value === "") fields.delete(name)
+            else fields.set(name, value)
+          }
+          return fields.toString()
+        })
+    },
+    { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 50 }) },
+    { weight: 1, arbitrary: fc.constantFrom(undefined, "", "&&", "=", "%", "%ff=%ff", "a".repeat(1_100_000)) }
+  )
+
 const pathPart = fc.oneof(
   fc.constantFrom(
     "main",
@@ -195,7 +235,18 @@ const query = fc.oneof(
     arbitrary: fc
       .array(
         fc.tuple(
-          fc.constantFrom("archived", "product", "environment", "result", "q", "commit", "mine", "cursor", "x"),
+          fc.constantFrom(
+            "archived",
+            "person",
+            "product",
+            "environment",
+            "result",
+            "q",
+            "commit",
+            "mine",
+            "cursor",
+            "x"
+          ),
           fc.constantFrom(
             "",
             "1",
@@ -222,7 +273,7 @@ const query = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom("?", "??", "?=", "?&&", "?cursor", "?cursor[]=1", "?cursor=1&cursor=2") }
 )
 
-const headers = (apiKey: string) =>
+const headers = (apiKey: string, contentType: string) =>
   fc.record(
     {
       authorization: fc.oneof(
@@ -230,7 +281,7 @@ const headers = (apiKey: string) =>
         { weight: 1, arbitrary: fc.constantFrom("Bearer", "Bearer x", "Basic YTpi", `Bearer ${apiKey}x`, apiKey) }
       ),
       "content-type": fc.oneof(
-        { weight: 4, arbitrary: fc.constant("application/json") },
+        { weight: 4, arbitrary: fc.constant(contentType) },
         {
           weight: 1,
           arbitrary: fc.constantFrom("text/plain", "application/json; charset=utf-16", "multipart/form-data", ";", "x")
@@ -264,19 +315,25 @@ for (const [name, server] of servers) {
           Effect.gen(function* () {
             const { apiKey, baseUrl } = yield* DeliveryServer
             const isOfRun = target.name.startsWith("leases.")
+            const owner = http(baseUrl, Redacted.value(apiKey), "main")
             const key = isOfRun
-              ? yield* Effect.promise(() => runToken(http(baseUrl, Redacted.value(apiKey), "main")))
-              : Redacted.value(apiKey)
+              ? yield* Effect.promise(() => runToken(owner))
+              : target.name.startsWith("agent.")
+                ? (yield* Effect.promise(() => registerAgent(owner))).access_token
+                : Redacted.value(apiKey)
             const parts = target.path.split("/")
             // The token is of one workspace, and no call waits.
             const partOf = (part: string) =>
               isOfRun && part === ":slug" ? fc.constant("main") : part.startsWith(":") ? pathPart : fc.constant(part)
             const example =
               isOfRun && "capacity" in Object(target.example) ? { capacity: 1, waitMs: 0 } : target.example
+            const [contentType, body] = target.isOAuth
+              ? ["application/x-www-form-urlencoded", formOf(example)]
+              : ["application/json", bodyOf(example)]
             const paths = fc.tuple(...parts.map(partOf)).map((values) => values.join("/"))
             yield* Effect.promise(() =>
               fc.assert(
-                fc.asyncProperty(paths, query, headers(key), bodyOf(example), async (path, query, headers, body) => {
+                fc.asyncProperty(paths, query, headers(key, contentType), body, async (path, query, headers, body) => {
                   const sent = {
                     ...headers,
                     ...(body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) })

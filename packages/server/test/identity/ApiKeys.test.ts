@@ -70,7 +70,7 @@ withServicesOnEachStorage("ApiKeys", (it) => {
       const { adminKey } = yield* makeScene
       assert.strictEqual(yield* refusal(keys.list.pipe(as(adminKey))), "Forbidden account_key")
       assert.strictEqual(yield* refusal(keys.create({ name: "mine" }).pipe(as(adminKey))), "Forbidden account_key")
-      assert.strictEqual(yield* refusal(keys.revoke(adminKey.keyId).pipe(as(adminKey))), "Forbidden account_key")
+      assert.strictEqual(yield* refusal(keys.revoke(adminKey.principal.id).pipe(as(adminKey))), "Forbidden account_key")
     })
   )
 
@@ -84,7 +84,7 @@ withServicesOnEachStorage("ApiKeys", (it) => {
       ]
       const revoke = (id: string) => keys.revoke(id).pipe(as(member))
       const foreign = yield* keys.create({ name: "another's" }).pipe(as(admin))
-      for (const id of [foreign.id, adminKey.keyId, newId(), "", "laptop", made.secret]) {
+      for (const id of [foreign.id, adminKey.principal.id, newId(), "", "laptop", made.secret]) {
         assert.strictEqual(yield* refusal(revoke(id)), "NotFound", id)
       }
       yield* revoke(made.id)
@@ -189,7 +189,7 @@ withServicesOnEachStorage("ApiKeys", (it) => {
       const own = yield* keys.create({ name: "mine" }).pipe(as(admin))
       const made = yield* keys.createAccount({ name: "ci", role: "member" }).pipe(as(admin))
       const revoke = (id: string) => keys.revokeAccount(id).pipe(as(admin))
-      for (const id of [foreign.adminKey.keyId, own.id, member.keyId, newId(), "ci"]) {
+      for (const id of [foreign.adminKey.principal.id, own.id, member.principal.id, newId(), "ci"]) {
         assert.strictEqual(yield* refusal(revoke(id)), "NotFound", id)
       }
       yield* revoke(made.id)
@@ -204,7 +204,7 @@ withServicesOnEachStorage("ApiKeys", (it) => {
       assert.deepStrictEqual([event?.subjectType, event?.subjectId, event?.subjectLabel], ["key", made.id, "ci"])
       // Who is gone is still named.
       const { adminKey } = yield* makeScene
-      yield* keys.revokeAccount(adminKey.keyId).pipe(as(adminKey))
+      yield* keys.revokeAccount(adminKey.principal.id).pipe(as(adminKey))
       const [last] = yield* eventsOf(adminKey.membership)
       assert.deepStrictEqual(last?.actor, adminKey.principal as never)
     })
@@ -215,7 +215,7 @@ withServicesOnEachStorage("ApiKeys", (it) => {
       const keys = yield* ApiKeys
       const { admin, memberKey, workspace } = yield* makeScene
       const answers = yield* Effect.all(
-        Array.from({ length: 6 }, () => answer(keys.revokeAccount(memberKey.keyId).pipe(as(admin)))),
+        Array.from({ length: 6 }, () => answer(keys.revokeAccount(memberKey.principal.id).pipe(as(admin)))),
         { concurrency: "unbounded" }
       )
       assert.deepStrictEqual(answers.toSorted(), [...Array.from({ length: 5 }, () => "NotFound"), "ok"])
@@ -231,12 +231,12 @@ withServicesOnEachStorage("ApiKeys", (it) => {
       const { id } = yield* keys.create({ name: "laptop" }).pipe(as(member))
       const shown = Effect.gen(function* () {
         const [own] = yield* keys.list.pipe(as(member))
-        const account = (yield* keys.listAccount.pipe(as(admin))).find((key) => key.id === memberKey.keyId)
+        const account = (yield* keys.listAccount.pipe(as(admin))).find((key) => key.id === memberKey.principal.id)
         return [own?.lastUsedAt, account?.lastUsedAt]
       })
       assert.deepStrictEqual(yield* shown, [null, null])
       yield* usage.note(id)
-      yield* usage.note(memberKey.keyId)
+      yield* usage.note(memberKey.principal.id)
       const used = yield* now
       assert.deepStrictEqual(yield* shown, [used, used])
     })

@@ -118,7 +118,6 @@ export const addAccountKey = Effect.fnUntraced(function* (
   const key = apiKeyRow(keyOfWorkspace(workspace.id, role))
   yield* (yield* ApiKeysRepo).insert(key)
   return {
-    keyId: key.id,
     principal: { kind: "apiKey", id: key.id, name: key.name },
     membership: { id: workspace.id, slug: workspace.slug, name: workspace.name, role }
   } satisfies CallerOf
@@ -126,7 +125,6 @@ export const addAccountKey = Effect.fnUntraced(function* (
 
 const callerOf = (person: PersonRow, membership: CallerOf["membership"]) =>
   ({
-    keyId: newId<ApiKeyId>(),
     principal: { kind: "user", id: person.id, name: person.name, email: person.email },
     membership: membership && {
       id: membership.id,

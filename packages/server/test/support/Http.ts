@@ -1,3 +1,5 @@
+import type { AgentClient, AgentSignIn } from "@delivery/domain/agents/Agent"
+import type { Tokens } from "@delivery/domain/agents/OAuth"
 import type { NewAccountApiKey } from "@delivery/domain/identity/AccountApiKey"
 import type { AcceptedInvite, NewInvite } from "@delivery/domain/identity/Invite"
 import type { Role } from "@delivery/domain/identity/Role"
@@ -41,6 +43,8 @@ export interface ErrorBody {
 
 interface Init {
   readonly json?: unknown
+  /** Sent form-encoded. */
+  readonly form?: Readonly<Record<string, string>> | undefined
   /** Sent as it is; a stream is sent in chunks, unless its length stands in the headers. */
   readonly body?: string | Buffer | Readable | undefined
   readonly headers?: Readonly<Record<string, string>>
@@ -79,10 +83,12 @@ export const http = (baseUrl: string, key: string | undefined, workspace: string
       path: path.startsWith("/") ? path : `/v1/workspaces/${workspace}${path === "" ? "" : "/"}${path}`,
       headers: { ...(key === undefined ? {} : { authorization: `Bearer ${key}` }), ...headers }
     })
-  const send: Http["send"] = async <A>(method: string, path: string, { body, headers, json }: Init = {}) => {
-    const content = json === undefined ? body : JSON.stringify(json)
+  const send: Http["send"] = async <A>(method: string, path: string, { body, form, headers, json }: Init = {}) => {
+    const content =
+      form !== undefined ? new URLSearchParams(form).toString() : json === undefined ? body : JSON.stringify(json)
     const outgoing = open(method, path, {
       ...(json === undefined ? {} : { "content-type": "application/json" }),
+      ...(form === undefined ? {} : { "content-type": "application/x-www-form-urlencoded" }),
       ...(typeof content === "string" || Buffer.isBuffer(content)
         ? { "content-length": String(Buffer.byteLength(content)) }
         : {}),
@@ -132,7 +138,7 @@ export const answerOf = <A = unknown>(outgoing: ClientRequest): Promise<Answer<A
       response.on("error", reject)
       response.on("end", () => {
         try {
-          resolve(checked(response.statusCode!, response.headers, Buffer.concat(chunks)))
+          resolve(checked(outgoing.path, response.statusCode!, response.headers, Buffer.concat(chunks)))
         } catch (error) {
           reject(error as Error)
         }
@@ -155,13 +161,14 @@ export const sendBytes = async ({ baseUrl }: Http, bytes: string): Promise<Answe
     .map((header) => /^([^:]+): (.*)$/.exec(header))
     .map((match) => [match?.[1]?.toLowerCase(), match?.[2]])
   return checked(
+    bytes.split(" ")[1] ?? "",
     Number(/^HTTP\/1\.1 (\d{3}) /.exec(first)?.[1]),
     Object.fromEntries(named),
     Buffer.from(body.join("\r\n\r\n"))
   )
 }
 
-const checked = <A>(status: number, headers: IncomingHttpHeaders, bytes: Buffer): Answer<A> => {
+const checked = <A>(path: string, status: number, headers: IncomingHttpHeaders, bytes: Buffer): Answer<A> => {
   const text = bytes.toString()
   const answer: Answer<A> = {
     status,
@@ -172,7 +179,7 @@ const checked = <A>(status: number, headers: IncomingHttpHeaders, bytes: Buffer)
       return (text === "" ? undefined : JSON.parse(text)) as A
     }
   }
-  assertForm(answer)
+  assertForm(path, answer)
   return answer
 }
 
@@ -187,12 +194,14 @@ const tags: Readonly<Record<number, string>> = {
 }
 
 /** What holds for every answer (contract, section 1). */
-const assertForm = (answer: Answer): void => {
+const assertForm = (path: string, answer: Answer): void => {
   const { headers, status, text } = answer
   const said = `${status} ${text.slice(0, 300)}`
   assert.match(String(headers["x-request-id"]), /^[A-Za-z0-9_-]{8,64}$/, said)
   if (status < 400) return
   assert.strictEqual(headers["content-type"], "application/json", said)
+  const isOAuth = path.startsWith("/agent/oauth/")
+  if (isOAuth) return assertOAuthForm(answer)
   const { _tag, current, issues, message, reason, ...rest } = answer.body as ErrorBody
   // Only bodies of the vault are read strictly.
   const isStrict = status === 400 && _tag === "HttpApiDecodeError"
@@ -212,7 +221,25 @@ const assertForm = (answer: Answer): void => {
   }
   if (_tag === "Conflict" || _tag === "Forbidden") assert.isDefined(reason, said)
   if (reason !== undefined) assert.match(reason, /^[a-z]+(_[a-z]+)*$/, said)
-  assert.strictEqual(headers["www-authenticate"], status === 401 ? "Bearer" : undefined, said)
+  const challenge = headers["www-authenticate"]
+  if (status !== 401) assert.isUndefined(challenge, said)
+  else if (!path.startsWith("/agent/")) assert.strictEqual(challenge, "Bearer", said)
+  else {
+    const metadata = "/.well-known/oauth-protected-resource/agent/mcp"
+    assert.match(String(challenge), new RegExp(`^Bearer resource_metadata="http://[^"]+${metadata}"$`), said)
+  }
+}
+
+/** What holds for every error of the OAuth endpoints (RFC 6749, section 5.2). */
+const assertOAuthForm = ({ body, headers, status, text }: Answer): void => {
+  const said = `${status} ${text.slice(0, 300)}`
+  assert.oneOf(status, [400, 401], said)
+  assert.deepStrictEqual(Object.keys(body as object), ["error", "error_description"], said)
+  const { error, error_description } = body as { error: string; error_description: string }
+  assert.match(error, /^[a-z]+(_[a-z]+)*$/, said)
+  // RFC 6749 allows no quotation marks, no backslashes and nothing beyond ASCII.
+  assert.match(error_description, /^[ !#-[\]-~]+$/, said)
+  assert.deepStrictEqual([headers["cache-control"], headers["pragma"]], ["no-store", "no-cache"], said)
 }
 
 /**
@@ -222,7 +249,8 @@ const assertForm = (answer: Answer): void => {
 export const refusal = (answer: Answer): string => {
   const { status } = answer
   if (status < 400) return String(status)
-  const { issues, message, reason } = answer.body as ErrorBody
+  const { error, issues, message, reason } = answer.body as ErrorBody & { readonly error?: string }
+  if (error !== undefined) return `${status} ${error}`
   const missing = /^The (.+) does not exist\.$|^(\w+:) nothing visible/.exec(message)
   const detail = reason ?? issues?.map((issue) => issue.path.join(".")).join(" ") ?? missing?.[1] ?? missing?.[2] ?? ""
   return `${status} ${detail}`.trim()
@@ -355,6 +383,22 @@ export const accountKey = async (
   const { id, secret } = await workspace.post<NewAccountApiKey>("account-api-keys", { name, role })
   return { ...workspace.as(secret), id }
 }
+
+/** A sign-in of a client for the caller. */
+export const registerAgent = (
+  http: Http,
+  fields: { readonly client?: AgentClient; readonly computer?: string } = {}
+): Promise<AgentSignIn> => http.post("agents/register", { client: "claude", computer: "laptop", ...fields })
+
+/** A refresh of a sign-in's tokens, whatever comes of it. */
+export const refresh = (
+  http: Http,
+  { clientId, refresh_token }: Pick<AgentSignIn, "clientId" | "refresh_token">,
+  fields: Readonly<Record<string, string>> = {}
+): Promise<Answer<Tokens>> =>
+  http.as(undefined).send("POST", "/agent/oauth/token", {
+    form: { grant_type: "refresh_token", client_id: clientId, refresh_token, ...fields }
+  })
 
 /** The owner in a workspace of one test, with the website `shop` deployed in `staging`. */
 export const newDeployment = async (

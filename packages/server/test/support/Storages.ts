@@ -4,6 +4,12 @@ import { SecureRandom } from "effect/crypto"
 import { TestClock, TestConsole } from "effect/testing"
 import { setTimeout } from "node:timers/promises"
 import { test as base } from "vitest"
+import { AgentDeparture } from "../../src/agents/AgentDeparture.ts"
+import { Agents } from "../../src/agents/Agents.ts"
+import { AgentSessions } from "../../src/agents/AgentSessions.ts"
+import { AgentUsage } from "../../src/agents/AgentUsage.ts"
+import { SignIns } from "../../src/agents/SignIns.ts"
+import { WaitingMessages } from "../../src/agents/WaitingMessages.ts"
 import { layerMemoryStorage, layerSqlStorage } from "../../src/App.ts"
 import { Deployments } from "../../src/catalog/Deployments.ts"
 import { Environments } from "../../src/catalog/Environments.ts"
@@ -16,8 +22,12 @@ import { Invites } from "../../src/identity/Invites.ts"
 import { Members } from "../../src/identity/Members.ts"
 import { Workspaces } from "../../src/identity/Workspaces.ts"
 import { Tags } from "../../src/planning/Tags.ts"
+import { Milestones } from "../../src/planning/Milestones.ts"
+import { Projects } from "../../src/planning/Projects.ts"
 import { Teams } from "../../src/planning/Teams.ts"
 import { TicketStatuses, TicketStatusTemplates } from "../../src/planning/TicketStatuses.ts"
+import { Tickets } from "../../src/planning/Tickets.ts"
+import { Views } from "../../src/planning/Views.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 import { layerEmbedded, layerPostgres } from "./Databases.ts"
 
@@ -78,17 +88,25 @@ const layerShared = (name: StorageName): Layer.Layer<Repositories> => {
 /** The public address that the services of tests write into their answers. */
 export const baseUrl = "https://delivery.example"
 
-/** Every service of four rooms but `Bootstrap`, over repositories. */
+/** Every service of the rooms on the ground floor, of planning and of agents, over repositories. */
 export const layerServices = Layer.mergeAll(
   Workspaces.layer,
   Members.layer,
+  Agents.layer,
+  AgentSessions.layer,
   Invites.layer,
   Products.layer,
   Environments.layer,
   Teams.layer,
   TicketStatuses.layer,
-  Tags.layer
+  Tags.layer,
+  Projects.layer,
+  Milestones.layer,
+  Views.layer,
+  Tickets.layer
 ).pipe(
+  Layer.provideMerge([AgentDeparture, SignIns.layer]),
+  Layer.provideMerge([Layer.provide(AgentUsage.layer, layerLiveClock), WaitingMessages.layerNone]),
   Layer.provideMerge([ApiKeys.layer, Deployments.layer]),
   // It writes twice a second, whatever time it is for the tests.
   Layer.provideMerge([Layer.provide(ApiKeyUsage.layer, layerLiveClock), Events.layer, TicketStatusTemplates]),

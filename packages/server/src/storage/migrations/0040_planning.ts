@@ -63,21 +63,21 @@ export default Effect.gen(function* () {
     created_at timestamptz not null,
     updated_at timestamptz not null,
     constraint projects_slug_key unique (workspace_id, slug),
-    constraint projects_name_key unique (workspace_id, name)
+    constraint projects_name_key unique (workspace_id, name),
+    constraint projects_rank_key unique (workspace_id, rank) deferrable initially immediate
   )`
-  yield* sql`create unique index projects_rank_key on projects (workspace_id, rank) where archived_at is null`
   yield* sql`create table project_teams (
     workspace_id uuid not null references workspaces,
     project_id uuid not null references projects,
     team_id uuid not null references teams,
-    constraint project_teams_key primary key (project_id, team_id)
+    constraint project_teams_key primary key (workspace_id, project_id, team_id)
   )`
   yield* sql`create index project_teams_team on project_teams (workspace_id, team_id, project_id)`
   yield* sql`create table project_products (
     workspace_id uuid not null references workspaces,
     project_id uuid not null references projects,
     product_id uuid not null references products,
-    constraint project_products_key primary key (project_id, product_id)
+    constraint project_products_key primary key (workspace_id, project_id, product_id)
   )`
   yield* sql`create index project_products_product on project_products (workspace_id, product_id, project_id)`
   yield* sql`create table milestones (
@@ -116,11 +116,13 @@ export default Effect.gen(function* () {
     constraint tickets_number_key unique (team_id, number),
     constraint tickets_rank_key unique (team_id, rank) deferrable initially immediate,
     constraint tickets_owner check ((owner_kind is null) = (owner_id is null)),
-    constraint tickets_milestone check (milestone_id is null or project_id is not null)
+    constraint tickets_milestone check (milestone_id is null or project_id is not null),
+    constraint tickets_project_team foreign key (workspace_id, project_id, team_id) references project_teams
   )`
   yield* sql`create index tickets_team on tickets (workspace_id, team_id, status_id, rank)`
   yield* sql`create index tickets_status on tickets (workspace_id, status_id)`
-  yield* sql`create index tickets_project on tickets (workspace_id, project_id, status_id) where project_id is not null`
+  yield* sql`create index tickets_project on tickets (workspace_id, project_id, team_id, status_id)
+    where project_id is not null`
   yield* sql`create index tickets_milestone on tickets (milestone_id) where milestone_id is not null`
   yield* sql`create index tickets_owner on tickets (workspace_id, owner_id) where owner_id is not null`
   // Every identifier a ticket ever had, since one that moved to another team keeps answering to its old ones.
@@ -149,7 +151,8 @@ export default Effect.gen(function* () {
     comment_id uuid not null references comments on delete cascade,
     kind text not null check (kind in ('user', 'agent')),
     subject_id uuid not null,
-    position integer not null,
+    -- Null where an edit took the mention out: the agent had its message.
+    position integer,
     constraint comment_mentions_key primary key (comment_id, kind, subject_id)
   )`
 
@@ -186,9 +189,10 @@ export default Effect.gen(function* () {
     creator_id uuid not null,
     created_at timestamptz not null,
     updated_at timestamptz not null,
-    constraint views_scope check (team_id is null or project_id is null)
+    scope_id uuid not null generated always as (coalesce(team_id, project_id, workspace_id)) stored,
+    constraint views_scope check (team_id is null or project_id is null),
+    constraint views_rank_key unique (workspace_id, scope_id, rank) deferrable initially immediate
   )`
-  yield* sql`create index views_workspace on views (workspace_id, team_id, project_id, rank)`
 
   const workspaces = yield* sql<{ id: string }>`select id from workspaces`
   for (const { id } of workspaces) {

@@ -1,0 +1,124 @@
+import { Schema } from "effect"
+import { exampleTokens, tokenFields } from "./Agent.ts"
+
+/** Seconds that an access token lives (contract, section 9). */
+export const accessTokenSeconds = 3_600
+
+/** Milliseconds that a refresh token works (service document, Authentication). */
+export const refreshTokenMillis = 30 * 86_400_000
+
+/** Milliseconds in which the last refresh token may be sent again, for an answer that was lost (contract, section 9). */
+export const refreshAgainMillis = 60_000
+
+const clientId = Schema.String.annotate({ description: "The `clientId` of the sign-in." })
+
+/** A refresh of a sign-in's tokens (RFC 6749, section 6), form-encoded. */
+export const TokenRequest = Schema.Struct({
+  grant_type: Schema.String.annotate({ description: "`refresh_token`." }),
+  client_id: clientId,
+  refresh_token: Schema.String.annotate({ description: "The sign-in's last refresh token." }),
+  scope: Schema.optionalKey(
+    Schema.String.annotate({ description: "`read` asks for an access token that only reads." })
+  ),
+  resource: Schema.optionalKey(
+    Schema.String.annotate({ description: "`{BASE_URL}/agent/mcp`, the only resource there is (RFC 8707)." })
+  )
+}).annotate({
+  identifier: "TokenRequest",
+  description: "A refresh of a sign-in's tokens (RFC 6749, section 6).",
+  examples: [
+    {
+      grant_type: "refresh_token",
+      client_id: "0197a1b2-0000-7000-8000-0000000000e3",
+      refresh_token: exampleTokens.refresh_token
+    }
+  ]
+})
+
+/** The next pair of tokens (RFC 6749, section 5.1). */
+export const Tokens = Schema.Struct(tokenFields).annotate({
+  identifier: "Tokens",
+  description: "The next pair of tokens (RFC 6749, section 5.1).",
+  examples: [exampleTokens]
+})
+export type Tokens = typeof Tokens.Type
+
+/** A token that shall work no more (RFC 7009), form-encoded. */
+export const RevocationRequest = Schema.Struct({
+  token: Schema.String.annotate({ description: "An access token or a refresh token." }),
+  token_type_hint: Schema.optionalKey(
+    Schema.String.annotate({ description: "Ignored: a token says itself what it is." })
+  ),
+  client_id: Schema.optionalKey(clientId)
+}).annotate({
+  identifier: "RevocationRequest",
+  description: "A token that shall work no more (RFC 7009).",
+  examples: [{ token: exampleTokens.refresh_token, client_id: "0197a1b2-0000-7000-8000-0000000000e3" }]
+})
+
+/** Why a token request fails (RFC 6749, section 5.2). */
+export const OAuthError = Schema.Struct({
+  error: Schema.String.annotate({
+    description:
+      "`invalid_request`, `invalid_grant`, `invalid_scope`, `invalid_target` or `unsupported_grant_type`; with 401 `invalid_client`."
+  }),
+  error_description: Schema.String.annotate({ description: "What went wrong, for people." })
+}).annotate({
+  identifier: "OAuthError",
+  description: "Why a token request fails (RFC 6749, section 5.2).",
+  examples: [{ error: "invalid_grant", error_description: "The refresh token does not work any more." }]
+})
+
+/** RFC 8414. */
+export const AuthorizationServerMetadata = Schema.Struct({
+  issuer: Schema.String,
+  token_endpoint: Schema.String,
+  revocation_endpoint: Schema.String,
+  grant_types_supported: Schema.Array(Schema.String),
+  response_types_supported: Schema.Array(Schema.String),
+  token_endpoint_auth_methods_supported: Schema.Array(Schema.String),
+  revocation_endpoint_auth_methods_supported: Schema.Array(Schema.String),
+  scopes_supported: Schema.Array(Schema.String),
+  service_documentation: Schema.String
+}).annotate({
+  identifier: "AuthorizationServerMetadata",
+  description: "What the OAuth endpoints support (RFC 8414). No response type: sign-ins are made by registering.",
+  examples: [
+    {
+      issuer: "https://delivery.example",
+      token_endpoint: "https://delivery.example/agent/oauth/token",
+      revocation_endpoint: "https://delivery.example/agent/oauth/revoke",
+      grant_types_supported: ["refresh_token"],
+      response_types_supported: [],
+      token_endpoint_auth_methods_supported: ["none"],
+      revocation_endpoint_auth_methods_supported: ["none"],
+      scopes_supported: ["read", "write"],
+      service_documentation: "https://delivery.example/docs"
+    }
+  ]
+})
+export type AuthorizationServerMetadata = typeof AuthorizationServerMetadata.Type
+
+/** RFC 9728. */
+export const ProtectedResourceMetadata = Schema.Struct({
+  resource: Schema.String,
+  authorization_servers: Schema.Array(Schema.String),
+  scopes_supported: Schema.Array(Schema.String),
+  bearer_methods_supported: Schema.Array(Schema.String),
+  resource_name: Schema.String,
+  resource_documentation: Schema.String
+}).annotate({
+  identifier: "ProtectedResourceMetadata",
+  description: "What access tokens are for (RFC 9728).",
+  examples: [
+    {
+      resource: "https://delivery.example/agent/mcp",
+      authorization_servers: ["https://delivery.example"],
+      scopes_supported: ["read", "write"],
+      bearer_methods_supported: ["header"],
+      resource_name: "Workspace Delivery Service",
+      resource_documentation: "https://delivery.example/docs"
+    }
+  ]
+})
+export type ProtectedResourceMetadata = typeof ProtectedResourceMetadata.Type

@@ -1,0 +1,120 @@
+import { mentionsIn } from "@delivery/domain/planning/Mentions"
+import { assert, describe, it } from "@effect/vitest"
+
+const id = (n: number) => `0197a1b2-0000-7000-8000-${String(n).padStart(12, "0")}`
+const ana = `[@Ana](user:${id(1)})`
+const claude = `[@Claude](agent:${id(2)})`
+const users = (markdown: string) => mentionsIn(markdown).users.map((user) => Number(user.slice(-12)))
+
+describe("mentionsIn", () => {
+  it("finds persons and agents, each once, in the order of the text", () => {
+    assert.deepStrictEqual<unknown>(
+      mentionsIn(`${claude} asks [@Bo](user:${id(3)}), then ${ana}, ${claude} again and [@A.](user:${id(3)})`),
+      { users: [id(3), id(1)], agents: [id(2)] }
+    )
+    assert.deepStrictEqual<unknown>(mentionsIn("Nobody, see [the docs](https://example.com)"), {
+      users: [],
+      agents: []
+    })
+  })
+
+  it("reads links wherever Markdown has them", () => {
+    for (const text of [
+      ana,
+      `(${ana})`,
+      `${ana}'s`,
+      `- ${ana}`,
+      `1. one\n   ${ana}`,
+      `> quoted ${ana}`,
+      `# ${ana}`,
+      `| a | ${ana} |`,
+      `**${ana}**`,
+      `[@Ana \\] Maria](user:${id(1)})`,
+      `[@Ana](USER:${id(1).toUpperCase()})`,
+      `[@](user:${id(1)})`,
+      `[@Ana](user:${id(1)})(user:${id(2)})`,
+      `[[@Ana](user:${id(1)})`,
+      `\\\\${ana}`,
+      `a ! ${ana}`,
+      `line one\r\n${ana}`
+    ]) {
+      assert.deepStrictEqual(users(text), [1], text)
+    }
+  })
+
+  it("reads nothing else", () => {
+    for (const text of [
+      `\\${ana}`,
+      `!${ana}`,
+      `[Ana](user:${id(1)})`,
+      `[@Ana] (user:${id(1)})`,
+      `[@Ana](person:${id(1)})`,
+      `[@Ana](user:${id(1).slice(1)})`,
+      `[@Ana](user:${"-".repeat(36)})`,
+      `[@Ana](user:${id(1)} "title")`,
+      `[@A[b](user:${id(1)})`,
+      `@Ana (user:${id(1)})`,
+      `user:${id(1)}`
+    ]) {
+      assert.deepStrictEqual(users(text), [], text)
+    }
+  })
+
+  it("takes code spans for code", () => {
+    for (const text of [`\`${ana}\``, `\`\`a \` ${ana} b\`\``, `a \`x\ny ${ana}\``, `[@Ana \`](user:${id(1)})\``]) {
+      assert.deepStrictEqual(users(text), [], text)
+    }
+    for (const text of [
+      `\` ${ana}`,
+      `\`\`a\` ${ana}`,
+      `\\\`${ana}\``,
+      `\`a\\\`${ana}`,
+      `\`a\`${ana}\`b\``,
+      // A span ends with its paragraph, item, heading or row.
+      `\`a\n\n${ana}\``,
+      `- \`a\n- ${ana}\``,
+      `1. \`a\n2. ${ana}\``,
+      `# \`a\n${ana}\``,
+      `\`a\n# b\n${ana}\``,
+      `| \`a |\n| ${ana}\` |`
+    ]) {
+      assert.deepStrictEqual(users(text), [1], text)
+    }
+  })
+
+  it("takes fenced code for code", () => {
+    for (const text of [
+      `\`\`\`\n${ana}\n\`\`\``,
+      `\`\`\`md\n${ana}`,
+      `~~~ \`a\`\n${ana}\n~~~`,
+      `\`\`\`\`\n\`\`\`\n${ana}\n\`\`\`\``,
+      `\`\`\`\n~~~\n${ana}\n\`\`\``,
+      `- item\n  \`\`\`\n  ${ana}\n  \`\`\``,
+      `- \`\`\`\n  ${ana}\n  \`\`\``,
+      `> \`\`\`\n> ${ana}\n> \`\`\``,
+      `\`\`\`\n\n${ana}\n\`\`\``
+    ]) {
+      assert.deepStrictEqual(users(text), [], text)
+    }
+    for (const text of [
+      `\`\`\`\na\n\`\`\`\n${ana}`,
+      `\`\`\`\na\n\`\`\`\`\n${ana}`,
+      `~~~\na\n~~~  \n${ana}`,
+      `\`\`\`a\`b\n${ana}`,
+      `> \`\`\`\n> a\n${ana}`,
+      `before\n${ana}\n\`\`\`\na\n\`\`\``
+    ]) {
+      assert.deepStrictEqual(users(text), [1], text)
+    }
+  })
+
+  it("reads the longest comment, and the most awkward, in no time", () => {
+    for (const part of ["`", "[@", "[@a](user:", "\\", "`a``b```", "> ", "- ", "# `\n", "```\n", "![", "|\n"]) {
+      const text = part.repeat(Math.floor(100_000 / part.length))
+      const began = performance.now()
+      assert.deepStrictEqual(users(text), [])
+      assert.isBelow(performance.now() - began, 500, part)
+    }
+    assert.deepStrictEqual(users(ana.repeat(1_900)), [1])
+  })
+})

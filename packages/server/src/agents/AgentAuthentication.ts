@@ -1,0 +1,50 @@
+import { AgentCaller } from "@delivery/domain/agents/AgentAuthorization"
+import { Unauthorized } from "@delivery/domain/Errors"
+import { Caller } from "@delivery/domain/identity/Authorization"
+import { timestamp } from "@delivery/domain/Timestamp"
+import { Clock, Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { hashToken, isToken } from "../crypto/Tokens.ts"
+import { agentName } from "../identity/Agent.ts"
+import { AgentUsage } from "./AgentUsage.ts"
+import { scopeOf } from "./SignIns.ts"
+import { type AuthenticatedAgent, SignInsRepo } from "./SignInsRepo.ts"
+
+/** The agent whose access token is sent, looked up for every request; noted as seen. Undefined where there is none. */
+export const makeAuthenticate = Effect.gen(function* () {
+  const repo = yield* SignInsRepo
+  const usage = yield* AgentUsage
+  return Effect.fnUntraced(function* (token: string) {
+    if (!isToken("atk_", token)) return undefined
+    const now = timestamp(yield* Clock.currentTimeMillis)
+    const found = yield* repo.authenticate(hashToken(token), now)
+    if (found?.computer) yield* usage.note(found.computer.id)
+    return found
+  })
+})
+
+/** Runs what an agent asked for as the agent. */
+export const asAgent = ({ agent, computer, membership, person, scope, signInId }: AuthenticatedAgent) => {
+  const ref = { id: agent.id, name: agentName(agent.client), person }
+  return <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    effect.pipe(
+      Effect.provideService(Caller, { principal: { kind: "agent", ...ref }, membership }),
+      Effect.provideService(AgentCaller, {
+        agent: ref,
+        workspace: membership,
+        computer,
+        signInId,
+        scope: scopeOf(membership.role, scope)
+      })
+    )
+}
+
+/** The 401 of what takes access tokens, which tells clients where they come from (RFC 9728, section 5.1). */
+export const challenge = (baseUrl: string) => {
+  const { _tag, message } = Unauthorized.agent
+  const metadata = `${baseUrl}/.well-known/oauth-protected-resource/agent/mcp`
+  return HttpServerResponse.jsonUnsafe(
+    { _tag, message },
+    { status: 401, headers: { "www-authenticate": `Bearer resource_metadata="${metadata}"` } }
+  )
+}

@@ -1,0 +1,24 @@
+import { AgentAuthorization } from "@delivery/domain/agents/AgentAuthorization"
+import { Effect, Layer, Redacted } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { Settings } from "../Config.ts"
+import { asAgent, challenge, makeAuthenticate } from "./AgentAuthentication.ts"
+
+/** Authentication of what agents call: by access token alone. */
+export const AgentAuthorizationLive = Layer.effect(
+  AgentAuthorization,
+  Effect.gen(function* () {
+    const { baseUrl } = yield* Settings
+    const authenticate = yield* makeAuthenticate
+    const unauthorized = challenge(baseUrl)
+    return AgentAuthorization.of({
+      agentToken: Effect.fnUntraced(function* (httpEffect, { credential }) {
+        const { headers } = yield* HttpServerRequest.HttpServerRequest
+        const token = Redacted.value(credential)
+        const other = headers["x-api-key"]
+        const found = other === undefined || other === token ? yield* authenticate(token) : undefined
+        return found === undefined ? unauthorized : yield* asAgent(found)(httpEffect)
+      })
+    })
+  })
+)

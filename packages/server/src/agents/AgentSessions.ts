@@ -1,0 +1,78 @@
+import type { AgentMe, ReportedSession, ReportSession } from "@delivery/domain/agents/Agent"
+import { AgentCaller } from "@delivery/domain/agents/AgentAuthorization"
+import { Forbidden, type NotFound } from "@delivery/domain/Errors"
+import type { Caller } from "@delivery/domain/identity/Authorization"
+import { timestamp } from "@delivery/domain/Timestamp"
+import { Clock, Context, Effect, Layer } from "effect"
+import { type Access, atLeast } from "../identity/Access.ts"
+import { AgentsRepo } from "./AgentsRepo.ts"
+import { WaitingMessages } from "./WaitingMessages.ts"
+
+/** What a signed-in agent says of itself (contract, section 9). */
+export class AgentSessions extends Context.Service<
+  AgentSessions,
+  {
+    readonly me: Effect.Effect<AgentMe, never, AgentCaller>
+    /** A heartbeat of a session of the token's computer. */
+    readonly report: (session: string, input: ReportSession) => Effect.Effect<ReportedSession, Forbidden, AgentCaller>
+    readonly end: (session: string) => Effect.Effect<void, never, AgentCaller>
+  }
+>()("@delivery/server/agents/AgentSessions") {
+  static readonly layer = Layer.effect(
+    AgentSessions,
+    Effect.gen(function* () {
+      const repo = yield* AgentsRepo
+      const messages = yield* WaitingMessages
+
+      return AgentSessions.of({
+        me: Effect.gen(function* () {
+          const { agent, computer, scope, workspace } = yield* AgentCaller
+          return { agent, computer, workspace, scope }
+        }).pipe(Effect.withSpan("AgentSessions.me")),
+
+        report: Effect.fn("AgentSessions.report")(function* (id: string, input: ReportSession) {
+          const { agent, computer, workspace } = yield* AgentCaller
+          if (computer === null) {
+            return yield* new Forbidden({
+              message: "A sign-in made with the server URL has no computer.",
+              reason: "no_computer"
+            })
+          }
+          const { branch, lastSeenAt, repository } = yield* repo.putSession({
+            ...input,
+            workspaceId: workspace.id,
+            computerId: computer.id,
+            id,
+            lastSeenAt: timestamp(yield* Clock.currentTimeMillis)
+          })
+          return {
+            session: { id, repository, branch, lastSeenAt, live: true },
+            waiting: yield* messages.count(agent.id, computer.id)
+          }
+        }),
+
+        end: Effect.fn("AgentSessions.end")(function* (id: string) {
+          const { computer, workspace } = yield* AgentCaller
+          if (computer !== null) {
+            yield* repo.endSession({ workspaceId: workspace.id, computerId: computer.id, id })
+          }
+        })
+      })
+    })
+  )
+}
+
+/**
+ * The caller where it may write: a member, with a token whose scope is not `read` alone. Every write that an agent
+ * makes begins here.
+ */
+export const mayWrite: Effect.Effect<Access, NotFound | Forbidden, Caller | AgentCaller> = Effect.gen(function* () {
+  const access = yield* atLeast("member")
+  if ((yield* AgentCaller).scope === "read") {
+    return yield* new Forbidden({
+      message: "The access token may only read: refresh it, or sign in again.",
+      reason: "insufficient_scope"
+    })
+  }
+  return access
+})

@@ -1,0 +1,30 @@
+import { DeliveryApi } from "@delivery/domain/Api"
+import { Effect, Layer } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Comments } from "./Comments.ts"
+import { Tickets } from "./Tickets.ts"
+
+/** Handlers of tickets and their comments. */
+export const TicketsHttp = Layer.mergeAll(
+  HttpApiBuilder.group(DeliveryApi, "tickets", (handlers) =>
+    Effect.map(Tickets, (tickets) =>
+      handlers
+        .handle("list", ({ query }) => Effect.map(tickets.list(query), (tickets) => ({ tickets })))
+        .handle("create", ({ payload }) => tickets.create(payload))
+        .handle("get", ({ params }) => tickets.get(params.ticket))
+        .handle("update", ({ params, payload }) => tickets.update(params.ticket, payload))
+        .handle("delete", ({ params }) => tickets.delete(params.ticket))
+        .handle("reorder", ({ params, payload }) => tickets.reorder(params.ticket, payload))
+    )
+  ),
+
+  HttpApiBuilder.group(DeliveryApi, "comments", (handlers) =>
+    Effect.map(Comments, (comments) =>
+      handlers
+        .handle("list", ({ params }) => Effect.map(comments.list(params.ticket), (comments) => ({ comments })))
+        .handle("create", ({ params, payload }) => comments.create(params.ticket, payload))
+        .handle("update", ({ params, payload }) => comments.update(params.ticket, params.comment, payload))
+        .handle("delete", ({ params }) => comments.delete(params.ticket, params.comment))
+    )
+  )
+)

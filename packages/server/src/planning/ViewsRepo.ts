@@ -1,0 +1,554 @@
+import type { Actor } from "@delivery/domain/identity/Actor"
+import type { ProjectId, TagId, TeamId, ViewId, WorkspaceId } from "@delivery/domain/Ids"
+import { compare } from "@delivery/domain/Order"
+import { defaultViews, type ViewLayout, type ViewScope } from "@delivery/domain/planning/View"
+import type { StatusCategory } from "@delivery/domain/planning/TicketStatus"
+import { isId, nameKey } from "@delivery/domain/Text"
+import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
+import type { SecureRandom } from "effect/crypto"
+import { nextId } from "../crypto/NextId.ts"
+import type { ActorRef } from "../identity/Access.ts"
+import { actorColumns, actorJoins, type ActorRow, readActor, resolveActor } from "../identity/Actors.ts"
+import type { AgentRow } from "../identity/Agent.ts"
+import type { MemberRow } from "../identity/MembersRepo.ts"
+import { texts, uuids } from "../storage/Columns.ts"
+import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
+import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
+import type { ProjectRow } from "./ProjectsRepo.ts"
+import type { RankedList } from "./RankedList.ts"
+import { spreadRanks } from "./Ranks.ts"
+import type { TeamRow } from "./TeamsRepo.ts"
+import { seesProject, seesProjectInMemory, seesTeam, seesTeamInMemory, type Viewer } from "./Visibility.ts"
+
+/** Filters as they are stored: teams and projects by id, so that they follow a new slug. */
+export interface StoredFilters {
+  readonly categories: ReadonlyArray<StatusCategory>
+  /** By name, since each team has statuses of its own. */
+  readonly statuses: ReadonlyArray<string>
+  /** Ids of persons and agents, `me` and `none`. */
+  readonly owners: ReadonlyArray<string>
+  readonly tags: ReadonlyArray<TagId>
+  readonly teams: ReadonlyArray<TeamId>
+  readonly projects: ReadonlyArray<ProjectId>
+}
+
+/** Of one team, of one project, or, with neither, of the workspace. */
+export interface ScopeIds {
+  readonly teamId: TeamId | null
+  readonly projectId: ProjectId | null
+}
+
+export interface ViewRow extends ScopeIds {
+  readonly id: ViewId
+  readonly workspaceId: WorkspaceId
+  readonly name: string
+  readonly filters: StoredFilters
+  readonly layout: ViewLayout
+  readonly isDefault: boolean
+  readonly rank: string
+  readonly creator: ActorRef
+  readonly createdAt: Timestamp
+  readonly updatedAt: Timestamp
+}
+
+/** A view with what its viewer sees of its filters, and whether its team or project is archived. */
+export interface FoundView extends ViewRow {
+  readonly scope: ViewScope
+  /** Those tags, teams and projects of the filters that exist and that the viewer sees. */
+  readonly seen: {
+    readonly tags: ReadonlyArray<{ readonly id: TagId }>
+    readonly teams: ReadonlyArray<{ readonly id: TeamId; readonly key: string }>
+    readonly projects: ReadonlyArray<{ readonly id: ProjectId; readonly slug: string }>
+  }
+  readonly isArchived: boolean
+  readonly position: number
+  readonly createdBy: Actor
+}
+
+/** Words of bodies that name what filters refer to. */
+export interface FilterRefs {
+  readonly owners: ReadonlyArray<string>
+  readonly tags: ReadonlyArray<string>
+  readonly teams: ReadonlyArray<string>
+  readonly projects: ReadonlyArray<string>
+}
+
+/** For each field, the id behind each word that refers to something the viewer sees. */
+export interface KnownRefs {
+  readonly owners: ReadonlyMap<string, string>
+  readonly tags: ReadonlyMap<string, TagId>
+  readonly teams: ReadonlyMap<string, TeamId>
+  readonly projects: ReadonlyMap<string, ProjectId>
+}
+
+/** A status whose name in a team changes, or, to null, goes. */
+export interface StatusNameChange {
+  readonly workspaceId: WorkspaceId
+  readonly teamId: TeamId
+  readonly from: string
+  readonly to: string | null
+  readonly at: Timestamp
+}
+
+/** Stores views. Those of a team or project that the viewer does not see are not there. */
+export class ViewsRepo extends Context.Service<
+  ViewsRepo,
+  {
+    readonly insert: (views: ReadonlyArray<ViewRow>) => Effect.Effect<void>
+    readonly update: (
+      view: Pick<ViewRow, "id" | "name" | "filters" | "layout" | "rank" | "updatedAt">
+    ) => Effect.Effect<void>
+    readonly delete: (id: ViewId) => Effect.Effect<void>
+    /** The views of one scope, in their order. */
+    readonly list: (viewer: Viewer, scope: ScopeIds) => Effect.Effect<ReadonlyArray<FoundView>>
+    readonly find: (viewer: Viewer, id: string) => Effect.Effect<FoundView | undefined>
+    /** Holds the row until the transaction ends. */
+    readonly lock: (viewer: Viewer, id: string) => Effect.Effect<FoundView | undefined>
+    /** The order of a scope's views; holds it until the transaction ends. */
+    readonly lockOrder: (workspaceId: WorkspaceId, scope: ScopeIds) => Effect.Effect<RankedList<ViewId>>
+    readonly resolve: (viewer: Viewer, refs: FilterRefs) => Effect.Effect<KnownRefs>
+    /**
+     * Makes filters follow the name, in views whose scope and filter of teams let tickets of the team through. Where
+     * they let tickets of another team through that has a status of the old name, that name stays beside the new one.
+     */
+    readonly followStatus: (change: StatusNameChange) => Effect.Effect<void>
+    /** Takes a tag that is deleted out of the filters of views. */
+    readonly forgetTag: (workspaceId: WorkspaceId, tagId: TagId, at: Timestamp) => Effect.Effect<void>
+  }
+>()("@delivery/server/planning/ViewsRepo") {
+  static readonly layerSql = Layer.effect(
+    ViewsRepo,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+
+      /** `updatedAt` of a change made at an instant: later than the one before. */
+      const movedOn = (at: Timestamp) =>
+        sql`greatest(${date(at)}::timestamptz, v.updated_at + interval '1 millisecond')`
+
+      const found = (viewer: Viewer) => sql`
+        select v.id, v.workspace_id as "workspaceId", v.team_id as "teamId", v.project_id as "projectId", v.name,
+          v.filters, v.layout, v.is_default as "isDefault", v.rank, v.created_at as "createdAt", v.updated_at as "updatedAt",
+          coalesce(team.key, project.slug) as "scopeKey",
+          coalesce(team.archived_at, project.archived_at) is not null as "isArchived",
+          (select count(*)::int from views o
+            where o.workspace_id = v.workspace_id and o.scope_id = v.scope_id and o.rank < v.rank) as position,
+          (select coalesce(json_agg(json_build_object('id', g.id) order by f.at), '[]')
+            from jsonb_array_elements_text(v.filters->'tags') with ordinality f (id, at)
+            join tags g on g.id = f.id::uuid left join teams of_tag on of_tag.id = g.team_id
+            where g.team_id is null or ${seesTeam(sql, viewer, "of_tag")}) as tags,
+          (select coalesce(json_agg(json_build_object('id', t.id, 'key', t.key) order by f.at), '[]')
+            from jsonb_array_elements_text(v.filters->'teams') with ordinality f (id, at)
+            join teams t on t.id = f.id::uuid where ${seesTeam(sql, viewer, "t")}) as teams,
+          (select coalesce(json_agg(json_build_object('id', p.id, 'slug', p.slug) order by f.at), '[]')
+            from jsonb_array_elements_text(v.filters->'projects') with ordinality f (id, at)
+            join projects p on p.id = f.id::uuid where ${seesProject(sql, viewer, "p")}) as projects,
+          ${actorColumns(sql, "v.creator")}
+        from views v left join teams team on team.id = v.team_id left join projects project on project.id = v.project_id
+          ${actorJoins(sql, "v.creator")}
+        where v.workspace_id = ${viewer.workspaceId}
+          and (v.team_id is null or ${seesTeam(sql, viewer, "team")})
+          and (v.project_id is null or ${seesProject(sql, viewer, "project")})`
+
+      const one = (viewer: Viewer, id: string) =>
+        sql<SqlRow>`${found(viewer)} and v.id = ${id}`.pipe(Effect.map((rows) => rows.map(readRow)[0]))
+
+      return ViewsRepo.of({
+        insert: (views) =>
+          dieOnSqlError(
+            Effect.forEach(
+              views,
+              (view) => sql`insert into views (id, workspace_id, team_id, project_id, name, filters, layout, is_default,
+                  rank, creator_kind, creator_id, created_at, updated_at)
+                values (${view.id}, ${view.workspaceId}, ${view.teamId}, ${view.projectId}, ${view.name},
+                  ${sql.json(view.filters)}, ${view.layout}, ${view.isDefault}, ${view.rank}, ${view.creator.kind},
+                  ${view.creator.id}, ${date(view.createdAt)}, ${date(view.updatedAt)})`,
+              { discard: true }
+            )
+          ),
+        update: (view) =>
+          dieOnSqlError(
+            Effect.asVoid(sql`update views set name = ${view.name}, filters = ${sql.json(view.filters)},
+              layout = ${view.layout}, rank = ${view.rank}, updated_at = ${date(view.updatedAt)}
+            where id = ${view.id}`)
+          ),
+        delete: (id) => dieOnSqlError(Effect.asVoid(sql`delete from views where id = ${id}`)),
+        list: (viewer, scope) =>
+          sql<SqlRow>`${found(viewer)} and v.scope_id = ${scopeId(viewer.workspaceId, scope)} order by v.rank`.pipe(
+            Effect.map((rows) => rows.map(readRow)),
+            dieOnSqlError
+          ),
+        find: (viewer, id) => (isId(id) ? dieOnSqlError(one(viewer, id)) : Effect.undefined),
+        lock: (viewer, id) =>
+          !isId(id)
+            ? Effect.undefined
+            : // Two statements: the second must see what was committed while the first waited.
+              Effect.andThen(
+                sql`select 1 from views where workspace_id = ${viewer.workspaceId} and id = ${id} for update`,
+                one(viewer, id)
+              ).pipe(dieOnSqlError),
+        lockOrder: (workspaceId, scope) => {
+          const of = scopeId(workspaceId, scope)
+          const order: RankedList<ViewId> = {
+            next: (side, rank, except) =>
+              sql<{ rank: string }>`select rank from views
+                where workspace_id = ${workspaceId} and scope_id = ${of} and id <> ${except} ${
+                  rank === null ? sql.literal("") : side === "above" ? sql`and rank > ${rank}` : sql`and rank < ${rank}`
+                } order by rank ${sql.literal(side === "above" ? "asc" : "desc")} limit 1`.pipe(
+                Effect.map((rows) => rows[0]?.rank ?? null),
+                dieOnSqlError
+              ),
+            ids: sql<{ id: ViewId }>`select id from views
+              where workspace_id = ${workspaceId} and scope_id = ${of} order by rank`.pipe(
+              Effect.map((rows) => rows.map(({ id }) => id)),
+              dieOnSqlError
+            ),
+            setRanks: (ranks) =>
+              dieOnSqlError(
+                Effect.asVoid(sql`update views v set rank = new.rank
+                  from unnest(${uuids(ranks.map(([id]) => id))}, ${texts(ranks, ([, rank]) => rank)}) as new (id, rank)
+                  where v.id = new.id`)
+              )
+          }
+          return Effect.as(sql`select pg_advisory_xact_lock(hashtextextended(${`views:${of}`}, 0))::text`, order).pipe(
+            dieOnSqlError
+          )
+        },
+        resolve: (viewer, refs) => {
+          const workspace = viewer.workspaceId
+          const [owners, tags] = [uuids(refs.owners.filter(isId)), uuids(refs.tags.filter(isId))]
+          return sql<{ field: keyof KnownRefs; ref: string; id: string }>`
+            select 'owners' as field, person_id::text as ref, person_id as id from members
+              where workspace_id = ${workspace} and person_id = any(${owners})
+            union all select 'owners', id::text, id from agents
+              where workspace_id = ${workspace} and id = any(${owners})
+            union all select 'tags', g.id::text, g.id from tags g left join teams t on t.id = g.team_id
+              where g.workspace_id = ${workspace} and g.id = any(${tags})
+                and (g.team_id is null or ${seesTeam(sql, viewer, "t")})
+            union all select 'teams', t.key, t.id from teams t
+              where t.workspace_id = ${workspace} and t.key = any(${texts(refs.teams, (key) => key)})
+                and ${seesTeam(sql, viewer, "t")}
+            union all select 'projects', p.slug, p.id from projects p
+              where p.workspace_id = ${workspace} and p.slug = any(${texts(refs.projects, (slug) => slug)})
+                and ${seesProject(sql, viewer, "p")}`.pipe(
+            Effect.map((rows) => {
+              const of = <Id extends string>(field: keyof KnownRefs) =>
+                new Map(rows.filter((row) => row.field === field).map(({ id, ref }) => [ref, id as Id]))
+              return {
+                owners: of("owners"),
+                tags: of<TagId>("tags"),
+                teams: of<TeamId>("teams"),
+                projects: of<ProjectId>("projects")
+              }
+            }),
+            dieOnSqlError
+          )
+        },
+        followStatus: (change) =>
+          Effect.gen(function* () {
+            const { from, teamId, workspaceId } = change
+            const lets = (team: string) => sql`(v.team_id is null or v.team_id = ${sql.literal(team)})
+              and (v.project_id is null or exists (select 1 from project_teams l
+                where l.workspace_id = v.workspace_id and l.project_id = v.project_id
+                  and l.team_id = ${sql.literal(team)}))
+              and (v.filters->'teams' = '[]' or v.filters->'teams' ? (${sql.literal(team)})::text)`
+            const views = yield* sql<{ id: ViewId; filters: StoredFilters; isShared: boolean }>`
+              select v.id, v.filters, exists (
+                select 1 from ticket_statuses st
+                where st.workspace_id = v.workspace_id and st.team_id <> of.id and st.name_key = ${nameKey(from)}
+                  and ${lets("st.team_id")}
+              ) as "isShared"
+              from views v cross join (select ${teamId}::uuid as id) of
+              where v.workspace_id = ${workspaceId} and v.filters->'statuses' <> '[]' and ${lets("of.id")}
+              order by v.id for update of v`
+            const changed = views.flatMap(({ filters, id, isShared }) => {
+              const followed = followName(filters, change, isShared)
+              return followed === undefined ? [] : [{ id, filters: JSON.stringify(followed) }]
+            })
+            if (changed.length === 0) return
+            yield* sql`update views v set filters = new.filters::jsonb, updated_at = ${movedOn(change.at)}
+              from unnest(${uuids(changed.map(({ id }) => id))}, ${texts(changed, ({ filters }) => filters)})
+                as new (id, filters)
+              where v.id = new.id`
+          }).pipe(dieOnSqlError),
+        forgetTag: (workspaceId, tagId, at) =>
+          dieOnSqlError(
+            Effect.asVoid(sql`update views v
+              set filters = jsonb_set(v.filters, '{tags}', (v.filters->'tags') - ${tagId}::text),
+                updated_at = ${movedOn(at)}
+              where v.workspace_id = ${workspaceId} and v.filters->'tags' ? ${tagId}::text`)
+          )
+      })
+    })
+  )
+
+  static readonly layerMemory = Layer.effect(
+    ViewsRepo,
+    Effect.gen(function* () {
+      const memory = yield* MemoryStorage
+      const viewsOf = (database: MemoryDatabase) => database.table<ViewRow>("views")
+      const scopeOf = (view: ViewRow) => scopeId(view.workspaceId, view)
+      const inOrder = (database: MemoryDatabase, scope: string) =>
+        viewsOf(database)
+          .filter((view) => scopeOf(view) === scope)
+          .toSorted((a, b) => compare(a.rank, b.rank))
+
+      const isTagSeen = (database: MemoryDatabase, viewer: Viewer, tag: MemoryTag) => {
+        const team = tag.teamId === null ? undefined : database.table<TeamRow>("teams").get(tag.teamId)
+        return (
+          tag.workspaceId === viewer.workspaceId && (team === undefined || seesTeamInMemory(database, viewer, team))
+        )
+      }
+
+      const foundIn = (database: MemoryDatabase, viewer: Viewer, view: ViewRow): FoundView | undefined => {
+        const teams = database.table<TeamRow>("teams")
+        const projects = database.table<ProjectRow>("projects")
+        const team = view.teamId === null ? undefined : teams.get(view.teamId)!
+        const project = view.projectId === null ? undefined : projects.get(view.projectId)!
+        const isSeen =
+          view.workspaceId === viewer.workspaceId &&
+          (team === undefined || seesTeamInMemory(database, viewer, team)) &&
+          (project === undefined || seesProjectInMemory(database, viewer, project.id))
+        if (!isSeen) return undefined
+        const { filters } = view
+        return {
+          ...view,
+          scope:
+            team !== undefined
+              ? { kind: "team", key: team.key }
+              : project !== undefined
+                ? { kind: "project", key: project.slug }
+                : { kind: "workspace" },
+          seen: {
+            tags: filters.tags.flatMap((id) => {
+              const tag = database.table<MemoryTag>("tags").get(id)
+              return tag !== undefined && isTagSeen(database, viewer, tag) ? [{ id }] : []
+            }),
+            teams: filters.teams.flatMap((id) => {
+              const team = teams.get(id)!
+              return seesTeamInMemory(database, viewer, team) ? [{ id, key: team.key }] : []
+            }),
+            projects: filters.projects.flatMap((id) =>
+              seesProjectInMemory(database, viewer, id) ? [{ id, slug: projects.get(id)!.slug }] : []
+            )
+          },
+          isArchived: (team ?? project ?? { archivedAt: null }).archivedAt !== null,
+          position: inOrder(database, scopeOf(view)).findIndex(({ id }) => id === view.id),
+          createdBy: resolveActor(database, view.creator)
+        }
+      }
+      const find = (viewer: Viewer, id: string) =>
+        memory.read((database) => {
+          const view = viewsOf(database).get(id)
+          return view && foundIn(database, viewer, view)
+        })
+
+      return ViewsRepo.of({
+        insert: (views) =>
+          memory.write((database) =>
+            Effect.sync(() => {
+              for (const view of views) viewsOf(database).set(view.id, view)
+            })
+          ),
+        update: ({ filters, id, layout, name, rank, updatedAt }) =>
+          memory.write((database) =>
+            Effect.sync(() => {
+              const view = viewsOf(database).get(id)!
+              viewsOf(database).set(id, { ...view, name, filters, layout, rank, updatedAt })
+            })
+          ),
+        delete: (id) => memory.write((database) => Effect.sync(() => viewsOf(database).delete(id))),
+        list: (viewer, scope) =>
+          memory.read((database) =>
+            inOrder(database, scopeId(viewer.workspaceId, scope)).flatMap(
+              (view) => foundIn(database, viewer, view) ?? []
+            )
+          ),
+        find,
+        lock: find,
+        lockOrder: (workspaceId, scope) => {
+          const of = scopeId(workspaceId, scope)
+          return Effect.succeed({
+            next: (side, rank, except) =>
+              memory.read((database) => {
+                const others = inOrder(database, of).filter(({ id }) => id !== except)
+                const found =
+                  side === "above"
+                    ? others.find((other) => rank === null || other.rank > rank)
+                    : others.findLast((other) => rank === null || other.rank < rank)
+                return found?.rank ?? null
+              }),
+            ids: memory.read((database) => inOrder(database, of).map(({ id }) => id)),
+            setRanks: (ranks) =>
+              memory.write((database) =>
+                Effect.sync(() => {
+                  const views = viewsOf(database)
+                  for (const [id, rank] of ranks) views.set(id, { ...views.get(id)!, rank })
+                })
+              )
+          })
+        },
+        resolve: (viewer, refs) =>
+          memory.read((database) => {
+            const { workspaceId } = viewer
+            const owners = refs.owners.filter(
+              (id) =>
+                database.table<MemberRow>("members").get(`${workspaceId}/${id}`) !== undefined ||
+                database.table<AgentRow>("agents").get(id)?.workspaceId === workspaceId
+            )
+            const tags = refs.tags.flatMap((id) => {
+              const tag = database.table<MemoryTag>("tags").get(id)
+              return tag !== undefined && isTagSeen(database, viewer, tag) ? [tag.id] : []
+            })
+            const teams = database
+              .table<TeamRow>("teams")
+              .filter((team) => refs.teams.includes(team.key) && seesTeamInMemory(database, viewer, team))
+            const projects = database
+              .table<ProjectRow>("projects")
+              .filter(
+                (project) =>
+                  project.workspaceId === workspaceId &&
+                  refs.projects.includes(project.slug) &&
+                  seesProjectInMemory(database, viewer, project.id)
+              )
+            return {
+              owners: new Map(owners.map((id) => [id, id])),
+              tags: new Map(tags.map((id) => [id, id])),
+              teams: new Map(teams.map(({ id, key }) => [key, id])),
+              projects: new Map(projects.map(({ id, slug }) => [slug, id]))
+            }
+          }),
+        followStatus: (change) =>
+          memory.write((database) =>
+            Effect.sync(() => {
+              const { from, teamId, workspaceId } = change
+              const lets = (view: ViewRow, team: TeamId) =>
+                (view.teamId === null || view.teamId === team) &&
+                (view.projectId === null ||
+                  database.table("project_teams").get(`${view.projectId}/${team}`) !== undefined) &&
+                (view.filters.teams.length === 0 || view.filters.teams.includes(team))
+              const sameNames = database
+                .table<MemoryStatus>("ticket_statuses")
+                .filter((status) => status.workspaceId === workspaceId && nameKey(status.name) === nameKey(from))
+              for (const view of viewsOf(database).filter(
+                (view) => view.workspaceId === workspaceId && lets(view, teamId)
+              )) {
+                const isShared = sameNames.some(
+                  (status) => status.teamId !== null && status.teamId !== teamId && lets(view, status.teamId)
+                )
+                const filters = followName(view.filters, change, isShared)
+                if (filters !== undefined) viewsOf(database).set(view.id, { ...movedOn(view, change.at), filters })
+              }
+            })
+          ),
+        forgetTag: (workspaceId, tagId, at) =>
+          memory.write((database) =>
+            Effect.sync(() => {
+              const isMeant = (view: ViewRow) => view.workspaceId === workspaceId && view.filters.tags.includes(tagId)
+              for (const view of viewsOf(database).filter(isMeant)) {
+                const tags = view.filters.tags.filter((id) => id !== tagId)
+                viewsOf(database).set(view.id, { ...movedOn(view, at), filters: { ...view.filters, tags } })
+              }
+            })
+          )
+      })
+    })
+  )
+}
+
+const movedOn = (view: ViewRow, at: Timestamp): ViewRow => ({
+  ...view,
+  updatedAt: timestamp(Math.max(Date.parse(at), Date.parse(view.updatedAt) + 1))
+})
+
+/** Views are ordered within what this names. */
+const scopeId = (workspaceId: WorkspaceId, { projectId, teamId }: ScopeIds): string =>
+  teamId ?? projectId ?? workspaceId
+
+/** The filters after a change of a status's name; undefined where they do not have it. */
+const followName = (
+  filters: StoredFilters,
+  { from, to }: StatusNameChange,
+  isShared: boolean
+): StoredFilters | undefined => {
+  if (!filters.statuses.some((name) => nameKey(name) === nameKey(from))) return undefined
+  const followed = filters.statuses.flatMap((name) =>
+    nameKey(name) === nameKey(from) ? [...(isShared ? [name] : []), ...(to === null ? [] : [to])] : [name]
+  )
+  return { ...filters, statuses: distinctNames(followed) }
+}
+
+/** Each name once, whatever its case. */
+export const distinctNames = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
+  [...new Map(names.toReversed().map((name) => [nameKey(name), name])).values()].toReversed()
+
+/** The views that a new project begins with. */
+export const defaultViewsOf = (
+  project: Pick<ProjectRow, "id" | "workspaceId" | "createdAt">,
+  creator: ActorRef
+): Effect.Effect<ReadonlyArray<ViewRow>, never, SecureRandom.SecureRandom> => {
+  const ranks = spreadRanks(defaultViews.length)
+  return Effect.forEach(defaultViews, ({ categories, name }, i) =>
+    Effect.map(nextId<ViewId>(), (id) => ({
+      id,
+      workspaceId: project.workspaceId,
+      teamId: null,
+      projectId: project.id,
+      name,
+      filters: { categories, statuses: [], owners: [], tags: [], teams: [], projects: [] },
+      layout: "list" as const,
+      isDefault: true,
+      rank: ranks[i]!,
+      creator,
+      createdAt: project.createdAt,
+      updatedAt: project.createdAt
+    }))
+  )
+}
+
+interface MemoryTag {
+  readonly id: TagId
+  readonly workspaceId: WorkspaceId
+  readonly teamId: TeamId | null
+}
+
+interface MemoryStatus {
+  readonly workspaceId: WorkspaceId
+  readonly teamId: TeamId | null
+  readonly name: string
+}
+
+interface SqlRow extends Omit<ViewRow, "creator" | "createdAt" | "updatedAt">, ActorRow {
+  readonly createdAt: Date
+  readonly updatedAt: Date
+  readonly scopeKey: string | null
+  readonly isArchived: boolean
+  readonly position: number
+  readonly tags: FoundView["seen"]["tags"]
+  readonly teams: FoundView["seen"]["teams"]
+  readonly projects: FoundView["seen"]["projects"]
+}
+
+const readRow = (row: SqlRow): FoundView => ({
+  id: row.id,
+  workspaceId: row.workspaceId,
+  teamId: row.teamId,
+  projectId: row.projectId,
+  name: row.name,
+  filters: row.filters,
+  layout: row.layout,
+  isDefault: row.isDefault,
+  rank: row.rank,
+  creator: { kind: row.actorKind, id: row.actorId } as ActorRef,
+  createdAt: iso(row.createdAt),
+  updatedAt: iso(row.updatedAt),
+  scope:
+    row.scopeKey === null
+      ? { kind: "workspace" }
+      : { kind: row.teamId === null ? "project" : "team", key: row.scopeKey },
+  seen: { tags: row.tags, teams: row.teams, projects: row.projects },
+  isArchived: row.isArchived,
+  position: row.position,
+  createdBy: readActor(row)
+})

@@ -1,0 +1,51 @@
+import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
+import { Clock, Effect, Schedule, type Scope } from "effect"
+
+/** Instants that are noted on every request and written together. */
+export interface WriteBehind<Id extends string> {
+  /** Notes that it was now. */
+  readonly note: (id: Id) => Effect.Effect<void>
+  /** The later of what is stored and what was noted and is not yet written. */
+  readonly latest: <Stored extends Timestamp | null>(id: Id, stored: Stored) => Timestamp | Stored
+}
+
+/**
+ * Writes what was noted twice a second, and what is left when the scope closes; again what could not be written.
+ * `subject` names it in a warning: "The last use of API keys".
+ */
+export const makeWriteBehind = Effect.fnUntraced(function* <Id extends string>(
+  subject: string,
+  store: (batch: ReadonlyMap<Id, Timestamp>) => Effect.Effect<void>
+): Effect.fn.Return<WriteBehind<Id>, never, Scope.Scope> {
+  let noted = new Map<Id, Timestamp>()
+  /** The last batch, also once it is written: rows read before that are merged after it. */
+  let writing: ReadonlyMap<Id, Timestamp> = new Map()
+
+  const write = Effect.suspend(() => {
+    if (noted.size === 0) return Effect.void
+    writing = noted
+    noted = new Map()
+    return Effect.onError(store(writing), () =>
+      Effect.sync(() => {
+        noted = new Map([...writing, ...noted])
+      })
+    )
+  })
+  yield* Effect.addFinalizer(() => write)
+  yield* write.pipe(
+    Effect.catchCause((cause) => Effect.logWarning(`${subject} could not be written.`, cause)),
+    Effect.repeat(Schedule.spaced("500 millis")),
+    Effect.forkScoped
+  )
+
+  return {
+    note: (id) =>
+      Effect.map(Clock.currentTimeMillis, (millis) => {
+        noted.set(id, timestamp(millis))
+      }),
+    latest: (id, stored) => later(stored, later(writing.get(id) ?? null, noted.get(id) ?? null))
+  }
+})
+
+const later = <A extends Timestamp | null>(a: A, b: Timestamp | null): Timestamp | A =>
+  b !== null && (a === null || b > a) ? b : a

@@ -1,0 +1,426 @@
+import { assert } from "@effect/vitest"
+import type { TagId } from "@delivery/domain/Ids"
+import type { CreateView, ReorderView, View, ViewFiltersInput } from "@delivery/domain/planning/View"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import * as fc from "fast-check"
+import { Events } from "../../src/events/Events.ts"
+import { Projects } from "../../src/planning/Projects.ts"
+import { Teams } from "../../src/planning/Teams.ts"
+import { Views } from "../../src/planning/Views.ts"
+import { ViewsRepo } from "../../src/planning/ViewsRepo.ts"
+import {
+  addMember,
+  answer,
+  as,
+  eventsOf,
+  everyRole,
+  kindsOf,
+  makeScene,
+  membersAndUp,
+  newId,
+  now,
+  refusal,
+  type Scene,
+  unique,
+  whoMay
+} from "../identity/Scene.ts"
+import { withServicesOnEachStorage } from "../support/Storages.ts"
+import { addTeam, addTeamMember, seesAll } from "./Scene.ts"
+
+const unfiltered = { categories: [], statuses: [], owners: [], tags: [], teams: [], projects: [] }
+
+/** What of a call does not exist. */
+const missing = <A, R>(call: Effect.Effect<A, { readonly _tag: string; readonly message: string }, R>) =>
+  Effect.map(Effect.flip(call), ({ _tag, message }) => {
+    assert.strictEqual(_tag, "NotFound")
+    return message.replace(": nothing visible to you has this value.", "")
+  })
+const noView = "The view does not exist."
+
+withServicesOnEachStorage("Views", (it, storageName) => {
+  /** A workspace with an open team and a private one, whose member is `insider`, and a project of each. */
+  const makeTeams = Effect.gen(function* () {
+    const projects = yield* Projects
+    const scene = yield* makeScene
+    const open = yield* addTeam(scene.workspace.id)
+    const closed = yield* addTeam(scene.workspace.id, { visibility: "private" })
+    const insider = yield* addMember(scene.workspace, "member")
+    yield* addTeamMember(closed, insider)
+    const projectOf = (key: string) => {
+      const slug = unique("project")
+      return projects.create({ slug, name: slug, teams: [key] }).pipe(as(insider))
+    }
+    const [shared, hidden] = [yield* projectOf(open.key), yield* projectOf(closed.key)]
+    return { ...scene, scene, open, closed, insider, shared, hidden, projectOf }
+  })
+
+  const create = Effect.fnUntraced(function* (caller: Scene["member"], fields: Partial<CreateView> = {}) {
+    return yield* (yield* Views)
+      .create({ name: unique("View"), scope: { kind: "workspace" }, ...fields })
+      .pipe(as(caller))
+  })
+
+  const names = Effect.fnUntraced(function* (
+    caller: Scene["member"],
+    scope: Parameters<Views["Service"]["list"]>[0] = {}
+  ) {
+    const views = yield* (yield* Views).list(scope).pipe(as(caller))
+    assert.deepStrictEqual(
+      views.map(({ position }) => position),
+      views.map((_, i) => i)
+    )
+    return views.map(({ name }) => name)
+  })
+
+  it.effect("asks for roles before it looks for the view", () =>
+    Effect.gen(function* () {
+      const views = yield* Views
+      const scene = yield* makeScene
+      const unknown = newId<string>()
+      const make = Effect.suspend(() => views.create({ name: "Mine", scope: { kind: "workspace" } }))
+      assert.deepStrictEqual(yield* whoMay(scene, views.list({})), everyRole)
+      assert.deepStrictEqual(yield* whoMay(scene, make), membersAndUp)
+      assert.deepStrictEqual(yield* whoMay(scene, views.update(unknown, { name: "New" })), membersAndUp)
+      assert.deepStrictEqual(yield* whoMay(scene, views.delete(unknown)), membersAndUp)
+      assert.deepStrictEqual(yield* whoMay(scene, views.reorder(unknown, { after: null })), membersAndUp)
+    })
+  )
+
+  it.effect("creates a view of the workspace, a team or a project, last in its scope, and tells it", () =>
+    Effect.gen(function* () {
+      const views = yield* Views
+      const { member, memberKey, open, shared, viewer, workspace } = yield* makeTeams
+      const scopes = [
+        [{ kind: "workspace" }, {}, 0],
+        [{ kind: "team", key: open.key }, { team: open.key }, 0],
+        [{ kind: "project", key: shared.slug }, { project: shared.slug }, 4]
+      ] as const
+      for (const [scope, query, position] of scopes) {
+        const name = unique("View")
+        const made = yield* views.create({ name, scope, layout: "board" }).pipe(as(member))
+        const at = yield* now
+        assert.deepStrictEqual(made, {
+          id: made.id,
+          name,
+          scope,
+          filters: unfiltered,
+          layout: "board",
+          isDefault: false,
+          position,
+          createdBy: member.principal,
+          createdAt: at,
+          updatedAt: at
+        } satisfies View)
+        const second = yield* create(memberKey, { scope })
+        assert.deepStrictEqual([second.layout, second.position], ["list", position + 1])
+        assert.deepStrictEqual(second.createdBy, memberKey.principal)
+        const listed = yield* views.list(query).pipe(as(viewer))
+        assert.deepStrictEqual(listed.slice(position), [made, second])
+        const event = (yield* eventsOf(workspace)).at(-2)
+        assert.deepStrictEqual(
+          [event?.kind, event?.subjectType, event?.subjectId, event?.subjectLabel, event?.subjectPath],
+          ["view_created", "view", made.id, name, `views/${made.id}`]
+        )
+      }
+      const both = views.list({ team: open.key, project: shared.slug }).pipe(as(viewer))
+      assert.strictEqual(yield* refusal(both), "InvalidInput")
+    })
+  )
+
+  it.effect("does not exist for those who do not see its team or project", () =>
+    Effect.gen(function* () {
+      const views = yield* Views
+      const events = yield* Events
+      const { admin, closed, hidden, insider, member, viewer } = yield* makeTeams
+      const elsewhere = yield* makeTeams
+      const foreign = yield* create(elsewhere.member)
+      const [ofTeam, ofProject, ofWorkspace] = [
+        yield* create(insider, { scope: { kind: "team", key: closed.key } }),
+        yield* create(insider, { scope: { kind: "project", key: hidden.slug } }),
+        yield* create(insider)
+      ]
+      for (const caller of [insider, admin]) {
+        assert.deepStrictEqual(yield* names(caller, { team: closed.key }), [ofTeam.name])
+        assert.lengthOf(yield* names(caller, { project: hidden.slug }), 5)
+        const told = JSON.stringify(yield* events.list.pipe(as(caller)))
+        assert.include(told, ofTeam.id)
+        assert.include(told, ofProject.id)
+      }
+      for (const caller of [member, viewer]) {
+        assert.strictEqual(yield* missing(views.list({ team: closed.key }).pipe(as(caller))), "team")
+        assert.strictEqual(yield* missing(views.list({ project: hidden.slug }).pipe(as(caller))), "project")
+        const told = JSON.stringify(yield* events.list.pipe(as(caller)))
+        assert.notInclude(told, ofTeam.id)
+        assert.notInclude(told, ofProject.id)
+        assert.include(told, ofWorkspace.id)
+      }
+      for (const scope of [
+        { kind: "team", key: closed.key },
+        { kind: "team", key: elsewhere.open.key },
+        { kind: "project", key: hidden.slug },
+        { kind: "project", key: "none" },
+        { kind: "project", key: hidden.id }
+      ] as const) {
+        assert.strictEqual(yield* missing(create(member, { scope })), "scope.key")
+      }
+      for (const id of [ofTeam.id, ofProject.id, foreign.id, newId<string>(), "", "none"]) {
+        for (const call of [
+          views.update(id, { name: "Mine" }),
+          views.delete(id),
+          views.reorder(id, { after: null }),
+          views.reorder(id, { after: id })
+        ]) {
+          assert.strictEqual(yield* missing(call.pipe(as(member))), noView)
+        }
+        assert.strictEqual(yield* missing(views.reorder(ofWorkspace.id, { before: id }).pipe(as(member))), "before")
+      }
+    })
+  )
+
+  it.effect("filters by what the caller sees, each value once", () =>
+    Effect.gen(function* () {
+      const views = yield* Views
+      const { admin, closed, hidden, insider, member, open, outsider, shared, viewer, workspace } = yield* makeTeams
+      const elsewhere = yield* makeTeams
+      const inactive = yield* addMember(workspace, "member", { active: false })
+      const filters: ViewFiltersInput = {
+        categories: ["started", "backlog", "started"],
+        statuses: ["In review", "in REVIEW", "Next"],
+        owners: ["none", viewer.principal.id, "me", "me", inactive.principal.id],
+        teams: [open.key, open.key],
+        projects: [shared.slug]
+      }
+      const expected = {
+        categories: ["started", "backlog"],
+        statuses: ["In review", "Next"],
+        owners: ["none", viewer.principal.id, "me", inactive.principal.id],
+        tags: [],
+        teams: [open.key],
+        projects: [shared.slug]
+      }
+      const made = yield* create(member, { filters })
+      assert.deepStrictEqual<unknown>(made.filters, expected)
+      assert.deepStrictEqual(yield* views.list({}).pipe(as(admin)), [made])
+      for (const [field, refs] of [
+        ["owners", [outsider.principal.id, elsewhere.member.principal.id, newId<string>(), "ME", "", "you"]],
+        ["tags", [newId<string>(), "bug", ""]],
+        ["teams", [closed.key, elsewhere.open.key, "NONE", "", open.id]],
+        ["projects", [hidden.slug, elsewhere.shared.slug, "none", "", shared.id]]
+      ] as const) {
+        for (const ref of refs) {
+          const wrong = { [field]: [...expected[field], ref] }
+          assert.strictEqual(yield* missing(create(member, { filters: wrong })), `filters.${field}`)
+          const call = views.update(made.id, { filters: wrong }).pipe(as(member))
+          assert.strictEqual(yield* missing(call), `filters.${field}`)
+        }
+      }
+      const seen = { teams: [closed.key, open.key], projects: [hidden.slug, shared.slug] }
+      const mixed = yield* create(insider, { filters: seen })
+      assert.deepInclude(mixed.filters, seen)
+      const [, shown] = yield* views.list({}).pipe(as(member))
+      assert.deepInclude(shown?.filters, { teams: [open.key], projects: [shared.slug] })
+      // Filters follow a new slug.
+      const slug = unique("moved")
+      yield* (yield* Projects).update(shared.slug, { slug }).pipe(as(member))
+      const moved = yield* views.list({}).pipe(as(insider))
+      assert.deepStrictEqual(
+        moved.map((view) => view.filters.projects),
+        [[slug], [hidden.slug, slug]]
+      )
+    })
+  )
+
+  it.effect("changes the fields sent; filters as a whole, but for what the caller does not see", () =>
+    Effect.gen(function* () {
+      const views = yield* Views
+      const { closed, hidden, insider, member, open, shared, workspace } = yield* makeTeams
+      const filters = { owners: ["me"], teams: [open.key, closed.key], projects: [hidden.slug, shared.slug] }
+      const made = yield* create(insider, { filters })
+      yield* TestClock.adjust(10)
+      const renamed = yield* views.update(made.id, { name: "New name" }).pipe(as(insider))
+      assert.deepStrictEqual(renamed, { ...made, name: "New name", updatedAt: yield* now })
+      yield* TestClock.adjust(10)
+      const laid = yield* views.update(made.id, { layout: "board" }).pipe(as(insider))
+      assert.deepStrictEqual(laid, { ...renamed, layout: "board", updatedAt: yield* now })
+      assert.deepStrictEqual(yield* views.update(made.id, {}).pipe(as(insider)), laid)
+      const same = { name: laid.name, layout: laid.layout, filters }
+      yield* TestClock.adjust(10)
+      assert.deepStrictEqual(yield* views.update(made.id, same).pipe(as(insider)), laid)
+      const replaced = yield* views
+        .update(made.id, { filters: { categories: ["completed"], projects: [] } })
+        .pipe(as(member))
+      assert.deepStrictEqual(replaced.filters, { ...unfiltered, categories: ["completed"] })
+      const [whole] = yield* views.list({}).pipe(as(insider))
+      assert.deepStrictEqual(whole?.filters, {
+        ...unfiltered,
+        categories: ["completed"],
+        teams: [closed.key],
+        projects: [hidden.slug]
+      })
+      const events = (yield* eventsOf(workspace)).slice(3)
+      assert.deepStrictEqual(
+        events.map(({ changes, kind }) => [kind, ...changes]),
+        [
+          ["view_updated", { field: "name", from: made.name, to: "New name" }],
+          ["view_updated", { field: "layout", from: "list", to: "board" }],
+          ["view_updated"]
+        ]
+      )
+      const cleared = yield* views.update(made.id, { filters: {} }).pipe(as(insider))
+      assert.deepStrictEqual(cleared.filters, unfiltered)
+    })
+  )
+
+  it.effect("deletes views, but not the first ones of a project", () =>
+    Effect.gen(function* () {
+      const views = yield* Views
+      const { member, shared, workspace } = yield* makeTeams
+      const made = yield* create(member, { scope: { kind: "project", key: shared.slug } })
+      const all = yield* views.list({ project: shared.slug }).pipe(as(member))
+      for (const { id, isDefault } of all) {
+        const told = yield* answer(views.delete(id).pipe(as(member)))
+        assert.strictEqual(told, isDefault ? "Conflict is_default" : "ok")
+      }
+      assert.deepStrictEqual(yield* names(member, { project: shared.slug }), ["All", "Active", "Backlog", "Done"])
+      assert.strictEqual(yield* missing(views.delete(made.id).pipe(as(member))), noView)
+      assert.strictEqual((yield* kindsOf(workspace)).at(-1), "view_deleted")
+      // They change and move as others do.
+      const first = all[0]!
+      yield* views.update(first.id, { name: "Everything", filters: { categories: ["started"] } }).pipe(as(member))
+      yield* views.reorder(first.id, { after: all[3]!.id }).pipe(as(member))
+      assert.deepStrictEqual(yield* names(member, { project: shared.slug }), [
+        "Active",
+        "Backlog",
+        "Done",
+        "Everything"
+      ])
+      assert.strictEqual(yield* answer(views.delete(first.id).pipe(as(member))), "Conflict is_default")
+    })
+  )
+
+  it.effect("takes no changes while its team or project is archived", () =>
+    Effect.gen(function* () {
+      const views = yield* Views
+      const { admin, member, open, shared } = yield* makeTeams
+      const scopes = [
+        { kind: "team", key: open.key },
+        { kind: "project", key: shared.slug }
+      ] as const
+      const made = []
+      for (const scope of scopes)
+        made.push([scope, yield* create(member, { scope }), yield* create(member, { scope })] as const)
+      yield* (yield* Teams).archive(open.key).pipe(as(admin))
+      yield* (yield* Projects).archive(shared.slug).pipe(as(member))
+      for (const [scope, one, two] of made) {
+        for (const call of [
+          create(member, { scope }),
+          views.update(one.id, { name: "New" }).pipe(as(member)),
+          views.delete(one.id).pipe(as(member)),
+          views.reorder(one.id, { after: two.id }).pipe(as(member))
+        ]) {
+          assert.strictEqual(yield* refusal(call), "Conflict archived")
+        }
+      }
+      assert.lengthOf(yield* names(member, { team: open.key }), 2)
+      assert.lengthOf(yield* names(member, { project: shared.slug }), 6)
+      yield* (yield* Projects).restore(shared.slug).pipe(as(member))
+      yield* views.update(made[1]![1].id, { name: "New" }).pipe(as(member))
+    })
+  )
+
+  it.effect("moves within its scope as in a plain array", () =>
+    Effect.gen(function* () {
+      const views = yield* Views
+      const { member, open, shared } = yield* makeTeams
+      const context = yield* Effect.context<Views>()
+      const ids: Array<string> = []
+      for (let i = 0; i < 5; i++) ids.push((yield* create(member, { scope: { kind: "team", key: open.key } })).id)
+      const others = [yield* create(member), (yield* views.list({ project: shared.slug }).pipe(as(member)))[0]!]
+      for (const { id } of others) {
+        const call = views.reorder(ids[0]!, { before: id }).pipe(as(member))
+        assert.strictEqual(yield* refusal(call), "Conflict other_scope")
+      }
+      let model = [...ids]
+      const step = fc.record({
+        moved: fc.nat(4),
+        beside: fc.option(fc.nat(4), { nil: null, freq: 6 }),
+        isBefore: fc.boolean()
+      })
+      const run = Effect.fnUntraced(function* (
+        steps: ReadonlyArray<{ moved: number; beside: number | null; isBefore: boolean }>
+      ) {
+        for (const { beside, isBefore, moved } of steps) {
+          const id = ids[moved]!
+          const other = beside === null ? null : ids[beside]!
+          const place: ReorderView = isBefore && other !== null ? { before: other } : { after: other }
+          if (other === id) {
+            assert.strictEqual(yield* answer(views.reorder(id, place)), "InvalidInput")
+            continue
+          }
+          const rest = model.filter((each) => each !== id)
+          model = rest.toSpliced(other === null ? 0 : rest.indexOf(other) + (isBefore ? 0 : 1), 0, id)
+          const view = yield* views.reorder(id, place)
+          assert.strictEqual(view.position, model.indexOf(id))
+        }
+        const listed = yield* views.list({ team: open.key })
+        assert.deepStrictEqual<ReadonlyArray<string>>(
+          listed.map(({ id }) => id),
+          model
+        )
+      }, as(member))
+      const property = fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 15 }), (steps) =>
+        Effect.runPromiseWith(context)(run(steps))
+      )
+      yield* Effect.promise(() =>
+        fc.assert(property, { numRuns: storageName === "the embedded database" ? 5 : 15, endOnFailure: true })
+      )
+    })
+  )
+
+  it.effect("keeps short ranks where 500 moves go into one gap, and every place of many at once", () =>
+    Effect.gen(function* () {
+      const views = yield* Views
+      const repo = yield* ViewsRepo
+      const { member, workspace } = yield* makeTeams
+      const ids: Array<string> = []
+      for (let i = 0; i < 6; i++) ids.push((yield* create(member)).id)
+      let longest = 0
+      for (let i = 0; i < 500; i++) {
+        const moved = ids[1 + (i % 2)]!
+        yield* views.reorder(moved, { after: ids[0]! }).pipe(as(member))
+        longest = Math.max(longest, (yield* repo.find(seesAll(workspace.id), moved))!.rank.length)
+      }
+      assert.isAbove(longest, 20)
+      assert.isAtMost(longest, 63)
+      yield* Effect.all(
+        Array.from({ length: 50 }, (_, i) => {
+          const [moved, beside] = [ids[i % 6]!, ids[(i * 5 + 1) % 6]!]
+          return answer(views.reorder(moved, i % 2 === 0 ? { after: beside } : { before: beside }).pipe(as(member)))
+        }).concat(Array.from({ length: 5 }, () => answer(create(member)))),
+        { concurrency: "unbounded" }
+      )
+      const listed = yield* views.list({}).pipe(as(member))
+      assert.lengthOf(listed, 11)
+      assert.includeMembers(
+        listed.map(({ id }) => id as string),
+        ids
+      )
+      const ranks = yield* Effect.all(listed.map(({ id }) => repo.find(seesAll(workspace.id), id)))
+      assert.lengthOf(new Set(ranks.map((view) => view!.rank)), 11)
+    })
+  )
+
+  it.effect("drops what is gone from its filters, as if it had never been there", () =>
+    Effect.gen(function* () {
+      const repo = yield* ViewsRepo
+      const { member, workspace } = yield* makeTeams
+      const { id } = yield* create(member)
+      const viewer = seesAll(workspace.id)
+      const view = (yield* repo.find(viewer, id))!
+      yield* repo.update({ ...view, filters: { ...view.filters, tags: [newId<TagId>()] } })
+      const [shown] = yield* (yield* Views).list({}).pipe(as(member))
+      assert.deepStrictEqual(shown?.filters.tags, [])
+    })
+  )
+})
