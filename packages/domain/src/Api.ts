@@ -13,8 +13,8 @@ import { MeApi } from "./identity/MeApi.ts"
 import { MembersApi } from "./identity/MembersApi.ts"
 import { WorkspacesApi } from "./identity/WorkspacesApi.ts"
 import { overview, transform } from "./OpenApi.ts"
-import { TagsApi } from "./planning/TagsApi.ts"
 import { CommentsApi } from "./planning/CommentsApi.ts"
+import { TagsApi } from "./planning/TagsApi.ts"
 import { TeamsApi } from "./planning/TeamsApi.ts"
 import { TicketsApi } from "./planning/TicketsApi.ts"
 import { TicketStatusesApi } from "./planning/TicketStatusesApi.ts"
@@ -46,12 +46,12 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(TicketsApi)
   .add(CommentsApi)
   .add(TicketStatusesApi)
-  .add(TagsApi)
   .add(ProjectsApi)
   .add(ViewsApi)
   .add(AgentsApi)
   .add(AgentApi)
   .add(OAuthApi)
+  .add(TagsApi)
   .add(EventsApi)
   .add(SystemApi)
   // All that is wrong with a request at once. Answers keep the fast path of the compiled encoders.

@@ -48,11 +48,11 @@ import { PersonsRepo } from "./identity/PersonsRepo.ts"
 import { Workspaces } from "./identity/Workspaces.ts"
 import { WorkspacesRepo } from "./identity/WorkspacesRepo.ts"
 import { PlanningHttp } from "./planning/PlanningHttp.ts"
-import { Tags } from "./planning/Tags.ts"
-import { TagsRepo } from "./planning/TagsRepo.ts"
 import { Comments } from "./planning/Comments.ts"
 import { CommentsRepo } from "./planning/CommentsRepo.ts"
 import { AgentMentions } from "./planning/Mentions.ts"
+import { Tags } from "./planning/Tags.ts"
+import { TagsRepo } from "./planning/TagsRepo.ts"
 import { TeamAudience } from "./planning/TeamAudience.ts"
 import { Teams } from "./planning/Teams.ts"
 import { TeamsRepo } from "./planning/TeamsRepo.ts"
@@ -105,10 +105,10 @@ export const layerSqlStorage = Layer.mergeAll(
   TicketsRepo.layerSql,
   CommentsRepo.layerSql,
   TicketStatusesRepo.layerSql,
-  TagsRepo.layerSql,
   ProjectsRepo.layerSql,
   MilestonesRepo.layerSql,
   ViewsRepo.layerSql,
+  TagsRepo.layerSql,
   PersonsRepo.layerSql,
   WorkspacesRepo.layerSql,
   MembersRepo.layerSql,
@@ -137,10 +137,10 @@ export const layerMemoryStorage = Layer.mergeAll(
   TicketsRepo.layerMemory,
   CommentsRepo.layerMemory,
   TicketStatusesRepo.layerMemory,
-  TagsRepo.layerMemory,
   ProjectsRepo.layerMemory,
   MilestonesRepo.layerMemory,
   ViewsRepo.layerMemory,
+  TagsRepo.layerMemory,
   PersonsRepo.layerMemory,
   WorkspacesRepo.layerMemory,
   MembersRepo.layerMemory,
@@ -172,10 +172,10 @@ const layerServices = Layer.mergeAll(
   Tickets.layer,
   Layer.provide(Comments.layer, AgentMentions.layerUntilMessages),
   TicketStatuses.layer,
-  Tags.layer,
   Projects.layer,
   Milestones.layer,
   Views.layer,
+  Tags.layer,
   TestRunFiles.layer,
   Retries.layer,
   TestRunExpiry,

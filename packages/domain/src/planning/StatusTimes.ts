@@ -14,15 +14,15 @@ export interface TicketDates {
  * (contract, section 8).
  */
 export const datesInCategory = (
-  dates: TicketDates,
+  { canceledAt, completedAt, startedAt }: TicketDates,
   from: StatusCategory | null,
   to: StatusCategory,
   at: Timestamp
 ): TicketDates =>
   from === to
-    ? dates
+    ? { startedAt, completedAt, canceledAt }
     : {
-        startedAt: dates.startedAt ?? (to === "started" ? at : null),
+        startedAt: startedAt ?? (to === "started" ? at : null),
         completedAt: to === "completed" ? at : null,
         canceledAt: to === "canceled" ? at : null
       }

@@ -1,9 +1,9 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Tags } from "./Tags.ts"
 import { Milestones } from "./Milestones.ts"
 import { Projects } from "./Projects.ts"
+import { Tags } from "./Tags.ts"
 import { Teams } from "./Teams.ts"
 import { TicketStatuses } from "./TicketStatuses.ts"
 import { Views } from "./Views.ts"
@@ -38,16 +38,6 @@ export const PlanningHttp = Layer.mergeAll(
     )
   ),
 
-  HttpApiBuilder.group(DeliveryApi, "tags", (handlers) =>
-    Effect.map(Tags, (tags) =>
-      handlers
-        .handle("list", ({ query }) => Effect.map(tags.list(query.team), (tags) => ({ tags })))
-        .handle("create", ({ payload }) => tags.create(payload))
-        .handle("update", ({ params, payload }) => tags.update(params.tag, payload))
-        .handle("delete", ({ params }) => tags.delete(params.tag))
-    )
-  ),
-
   HttpApiBuilder.group(DeliveryApi, "projects", (handlers) =>
     Effect.gen(function* () {
       const projects = yield* Projects
@@ -74,6 +64,16 @@ export const PlanningHttp = Layer.mergeAll(
         .handle("update", ({ params, payload }) => views.update(params.view, payload))
         .handle("delete", ({ params }) => views.delete(params.view))
         .handle("reorder", ({ params, payload }) => views.reorder(params.view, payload))
+    )
+  ),
+
+  HttpApiBuilder.group(DeliveryApi, "tags", (handlers) =>
+    Effect.map(Tags, (tags) =>
+      handlers
+        .handle("list", ({ query }) => Effect.map(tags.list(query.team), (tags) => ({ tags })))
+        .handle("create", ({ payload }) => tags.create(payload))
+        .handle("update", ({ params, payload }) => tags.update(params.tag, payload))
+        .handle("delete", ({ params }) => tags.delete(params.tag))
     )
   )
 )

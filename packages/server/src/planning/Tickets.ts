@@ -188,12 +188,9 @@ export class Tickets extends Context.Service<
           team: teamPart(team),
           status: named.status ?? (isMoved ? firstOf(found.statuses, before.status.category) : before.status),
           owner: named.owner === undefined ? before.owner : named.owner,
-          project: input.project === undefined ? before.project : project,
+          project: input.project === undefined ? before.project : project && projectPart(project),
           milestone: named.milestone === undefined ? (isOtherProject ? null : before.milestone) : named.milestone,
           tags: named.tags ?? (isMoved ? before.tags.filter(({ teamId }) => teamId === null) : before.tags)
-        }
-        if (after.milestone !== null && after.project === null) {
-          return yield* InvalidInput.at("milestone", "A milestone needs a project.")
         }
         const changes = changesOf(before, after)
         if (changes.length === 0) return shown(by, before)
@@ -327,7 +324,7 @@ export class Tickets extends Context.Service<
                   status,
                   rank: rankBetween(found.lastRank, null),
                   owner: named.owner ?? null,
-                  project,
+                  project: project && projectPart(project),
                   milestone: named.milestone ?? null,
                   tags: named.tags ?? [],
                   commentCount: 0,
@@ -414,6 +411,8 @@ const shownActor = (principal: Principal): Actor => {
 
 const isSamePlace = (a: TicketPlace, b: TicketPlace): boolean => a.teamId === b.teamId && a.projectId === b.projectId
 
+const projectPart = ({ id, name, slug }: HeldProject) => ({ id, slug, name })
+
 const teamPart = ({ id, key, name, visibility }: HeldTeam) => ({ id, key, name, visibility })
 
 const rowOf = (workspaceId: WorkspaceId, ticket: ShownTicket): TicketRow => ({
@@ -465,6 +464,9 @@ const namedBy = Effect.fnUntraced(function* (
   const tags: Array<TagPart> = []
   for (const id of new Set(input.tags)) {
     tags.push(found.tags.find((tag) => tag.id === id) ?? (yield* NotFound.reference("tags")))
+  }
+  if ((input.milestone ?? null) !== null && project === null) {
+    return yield* InvalidInput.at("milestone", "A milestone needs a project")
   }
   return {
     status,

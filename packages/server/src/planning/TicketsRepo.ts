@@ -33,6 +33,7 @@ import { date, dateOrNull, dieOnSqlError, iso, isoOrNull } from "../storage/Sql.
 import type { MilestoneRow } from "./MilestonesRepo.ts"
 import type { ProjectRow } from "./ProjectsRepo.ts"
 import type { RankedList } from "./RankedList.ts"
+import type { TagRow } from "./TagsRepo.ts"
 import type { TeamRow } from "./TeamsRepo.ts"
 import type { TicketStatusRow } from "./TicketStatusesRepo.ts"
 import { seesProject, seesProjectInMemory, seesTeam, seesTeamInMemory, type Viewer } from "./Visibility.ts"
@@ -738,7 +739,6 @@ const identifiersOf = (database: MemoryDatabase) =>
   )
 
 /** What tickets need of rows that other repositories keep in memory. */
-type TagRow = TagPart & { readonly workspaceId: WorkspaceId }
 interface TicketTagRow {
   readonly workspaceId: WorkspaceId
   readonly ticketId: TicketId

@@ -326,13 +326,6 @@ const rows: Readonly<Record<string, Row>> = {
     request: async (owner) => ({ params: { status: (await madeStatus(owner)).id }, json: { after: null } })
   },
 
-  "tags.list": { who: "viewer" },
-  "tags.create": { who: "member", request: async (owner) => ({ json: tag((await madeTeam(owner)).key) }) },
-  "tags.update": {
-    who: "member",
-    request: async (owner) => ({ params: { tag: (await madeTag(owner)).id }, json: { name: unique("tag") } })
-  },
-  "tags.delete": { who: "member", request: async (owner) => ({ params: { tag: (await madeTag(owner)).id } }) },
   "agents.list": { who: "viewer" },
   "agents.register": {
     who: "a person of the workspace",
@@ -361,6 +354,13 @@ const rows: Readonly<Record<string, Row>> = {
       form: { token: (await registerAgent(owner, { computer: unique("computer") })).refresh_token }
     })
   },
+  "tags.list": { who: "viewer" },
+  "tags.create": { who: "member", request: async (owner) => ({ json: tag((await madeTeam(owner)).key) }) },
+  "tags.update": {
+    who: "member",
+    request: async (owner) => ({ params: { tag: (await madeTag(owner)).id }, json: { name: unique("tag") } })
+  },
+  "tags.delete": { who: "member", request: async (owner) => ({ params: { tag: (await madeTag(owner)).id } }) },
 
   "events.list": { who: "viewer" },
 

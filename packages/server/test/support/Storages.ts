@@ -1,5 +1,5 @@
 import { describe, layer, type Vitest } from "@effect/vitest"
-import { Clock, type Context, Effect, Exit, Layer, Logger, Scope } from "effect"
+import { Clock, Context, Effect, Exit, Layer, Logger, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { TestClock, TestConsole } from "effect/testing"
 import { setTimeout } from "node:timers/promises"
@@ -21,9 +21,11 @@ import { ApiKeyUsage } from "../../src/identity/ApiKeyUsage.ts"
 import { Invites } from "../../src/identity/Invites.ts"
 import { Members } from "../../src/identity/Members.ts"
 import { Workspaces } from "../../src/identity/Workspaces.ts"
-import { Tags } from "../../src/planning/Tags.ts"
+import { Comments } from "../../src/planning/Comments.ts"
+import { type AgentMention, AgentMentions } from "../../src/planning/Mentions.ts"
 import { Milestones } from "../../src/planning/Milestones.ts"
 import { Projects } from "../../src/planning/Projects.ts"
+import { Tags } from "../../src/planning/Tags.ts"
 import { Teams } from "../../src/planning/Teams.ts"
 import { TicketStatuses, TicketStatusTemplates } from "../../src/planning/TicketStatuses.ts"
 import { Tickets } from "../../src/planning/Tickets.ts"
@@ -88,6 +90,18 @@ const layerShared = (name: StorageName): Layer.Layer<Repositories> => {
 /** The public address that the services of tests write into their answers. */
 export const baseUrl = "https://delivery.example"
 
+/** What comments told agents, in the order in which they did. */
+export class MentionLog extends Context.Service<MentionLog, Array<AgentMention>>()("@delivery/server/test/MentionLog") {
+  static readonly layer = Layer.effectContext(
+    Effect.sync(() => {
+      const told: Array<AgentMention> = []
+      return Context.make(MentionLog, told).pipe(
+        Context.add(AgentMentions, { mentioned: (mention) => Effect.sync(() => void told.push(mention)) })
+      )
+    })
+  )
+}
+
 /** Every service of the rooms on the ground floor, of planning and of agents, over repositories. */
 export const layerServices = Layer.mergeAll(
   Workspaces.layer,
@@ -99,12 +113,14 @@ export const layerServices = Layer.mergeAll(
   Environments.layer,
   Teams.layer,
   TicketStatuses.layer,
-  Tags.layer,
   Projects.layer,
   Milestones.layer,
   Views.layer,
-  Tickets.layer
+  Tickets.layer,
+  Comments.layer,
+  Tags.layer
 ).pipe(
+  Layer.provideMerge(MentionLog.layer),
   Layer.provideMerge([AgentDeparture, SignIns.layer]),
   Layer.provideMerge([Layer.provide(AgentUsage.layer, layerLiveClock), WaitingMessages.layerNone]),
   Layer.provideMerge([ApiKeys.layer, Deployments.layer]),

@@ -1,0 +1,135 @@
+import type { AgentId, CommentId, TagId, TicketId, WorkspaceId } from "@delivery/domain/Ids"
+import type { CreateTicket, Ticket } from "@delivery/domain/planning/Ticket"
+import type { StatusCategory } from "@delivery/domain/planning/TicketStatus"
+import { Effect } from "effect"
+import { AgentsRepo } from "../../src/agents/AgentsRepo.ts"
+import type { StoredEvent } from "../../src/events/EventsRepo.ts"
+import { actorOf } from "../../src/identity/Access.ts"
+import { agentName, type AgentRow } from "../../src/identity/Agent.ts"
+import type { CommentRow } from "../../src/planning/CommentsRepo.ts"
+import { rankBetween } from "../../src/planning/Ranks.ts"
+import type { TeamRow } from "../../src/planning/TeamsRepo.ts"
+import { Tickets } from "../../src/planning/Tickets.ts"
+import { type TicketRow, TicketsRepo } from "../../src/planning/TicketsRepo.ts"
+import { Storage } from "../../src/storage/Storage.ts"
+import { as, type CallerOf, makeScene, minute, newId, unique } from "../identity/Scene.ts"
+import { addTeam, statusesOf } from "./Scene.ts"
+
+/** Stored tickets, and those who work on them, for tests. */
+
+type PersonCaller = CallerOf & { readonly principal: Extract<CallerOf["principal"], { kind: "user" }> }
+
+/** An agent that works for the person whom the caller is, as a caller with their role. */
+export const addAgent = Effect.fnUntraced(function* (
+  { membership, principal }: PersonCaller,
+  client: AgentRow["client"] = "claude"
+) {
+  const agent: AgentRow = {
+    id: newId<AgentId>(),
+    workspaceId: membership!.id,
+    personId: principal.id,
+    client,
+    createdAt: minute(0),
+    revokedAt: null
+  }
+  yield* (yield* AgentsRepo).register(agent)
+  const { email, id, name } = principal
+  return {
+    principal: { kind: "agent", id: agent.id, name: agentName(client), person: { id, name, email } },
+    membership
+  } satisfies CallerOf
+})
+
+/** A workspace with everyone who may call it, and a team with the five statuses of the template. */
+export const makeTicketScene = Effect.gen(function* () {
+  const scene = yield* makeScene
+  const team = yield* addTeam(scene.workspace.id)
+  const statuses = yield* statusesOf(team)
+  const status = (category: StatusCategory) => statuses.find((status) => status.category === category)!
+  return { ...scene, team, status }
+})
+
+export type TicketScene = Effect.Success<typeof makeTicketScene>
+
+/** A ticket of a team as its repository takes it: last, in the default status, by an account key that is gone. */
+export const ticketRow = Effect.fnUntraced(function* (team: TeamRow, fields: Partial<TicketRow> = {}) {
+  const repo = yield* TicketsRepo
+  const { lastRank, statuses } = yield* repo.look({ workspaceId: team.workspaceId, teamId: team.id })
+  const row: TicketRow = {
+    id: newId<TicketId>(),
+    workspaceId: team.workspaceId,
+    teamId: team.id,
+    number: fields.number ?? (yield* repo.takeNumber(team.id)),
+    title: unique("Ticket"),
+    description: null,
+    plan: null,
+    statusId: statuses.find(({ isDefault }) => isDefault)!.id,
+    rank: rankBetween(lastRank, null),
+    owner: null,
+    projectId: null,
+    milestoneId: null,
+    creator: { kind: "apiKey", id: newId() },
+    startedAt: null,
+    completedAt: null,
+    canceledAt: null,
+    createdAt: minute(0),
+    updatedAt: minute(0),
+    ...fields
+  }
+  return row
+})
+
+export const addTicket = Effect.fnUntraced(function* (
+  team: TeamRow,
+  fields: Partial<TicketRow> & { readonly tagIds?: ReadonlyArray<TagId> } = {}
+) {
+  const { tagIds = [], ...rest } = fields
+  const storage = yield* Storage
+  return yield* storage.transaction(
+    Effect.gen(function* () {
+      const ticket = yield* ticketRow(team, rest)
+      yield* (yield* TicketsRepo).insert(ticket, tagIds, anEvent(team.workspaceId))
+      return ticket
+    })
+  )
+})
+
+/** An event that only has to be stored. */
+export const anEvent = (workspaceId: WorkspaceId, fields: Partial<StoredEvent> = {}): StoredEvent => ({
+  id: newId(),
+  workspaceId,
+  kind: "ticket_updated",
+  actor: { kind: "apiKey", id: newId() },
+  subjectType: "ticket",
+  subjectId: newId(),
+  subjectLabel: "",
+  subjectPath: "",
+  changes: [],
+  teamIds: null,
+  createdAt: minute(0),
+  ...fields
+})
+
+export const commentRow = (ticket: TicketRow, author: CallerOf, fields: Partial<CommentRow> = {}): CommentRow => ({
+  id: newId<CommentId>(),
+  workspaceId: ticket.workspaceId,
+  ticketId: ticket.id,
+  body: unique("Comment"),
+  author: actorOf(author.principal),
+  createdAt: minute(0),
+  editedAt: null,
+  ...fields
+})
+
+/** A ticket that the caller creates in the scene's team. */
+export const create = (
+  { member, team }: Pick<TicketScene, "member" | "team">,
+  fields: Partial<CreateTicket> = {},
+  by: CallerOf = member
+) =>
+  Effect.flatMap(Tickets, (tickets) =>
+    tickets.create({ team: team.key, title: unique("Ticket"), ...fields }).pipe(as(by), Effect.orDie)
+  )
+
+export const identifiers = (tickets: ReadonlyArray<Pick<Ticket, "identifier">>): ReadonlyArray<string> =>
+  tickets.map(({ identifier }) => identifier)
