@@ -12,7 +12,6 @@ import { type Access, anyRole, atLeast } from "../identity/Access.ts"
 import { Storage } from "../storage/Storage.ts"
 import { type TagOfTeam, type TagRow, TagsRepo } from "./TagsRepo.ts"
 import { TeamsRepo } from "./TeamsRepo.ts"
-import { ViewsRepo } from "./ViewsRepo.ts"
 import { viewerOf } from "./Visibility.ts"
 
 /** Tags of teams and of workspaces (contract, section 8). */
@@ -33,7 +32,6 @@ export class Tags extends Context.Service<
       const storage = yield* Storage
       const repo = yield* TagsRepo
       const teams = yield* TeamsRepo
-      const views = yield* ViewsRepo
       const events = yield* Events
 
       /** The tag, held, for a caller who may change it. */
@@ -109,7 +107,6 @@ export class Tags extends Context.Service<
             Effect.gen(function* () {
               const tag = yield* lock(by, id)
               yield* repo.delete(tag.id)
-              yield* views.forgetTag(tag.workspaceId, tag.id, timestamp(yield* Clock.currentTimeMillis))
               yield* events.record(by, { kind: "tag_deleted", ...about(tag) })
             })
           )

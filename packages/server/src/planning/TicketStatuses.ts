@@ -11,7 +11,7 @@ import {
   type TicketStatus,
   type UpdateTicketStatus
 } from "@delivery/domain/planning/TicketStatus"
-import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
+import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { nextId } from "../crypto/NextId.ts"
@@ -21,9 +21,9 @@ import { NewWorkspaces } from "../identity/NewWorkspaces.ts"
 import { WorkspacesRepo } from "../identity/WorkspacesRepo.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
+import { StatusFilters } from "./StatusFilters.ts"
 import { type TeamRow, TeamsRepo } from "./TeamsRepo.ts"
 import { TicketStatusesRepo, type TicketStatusRow } from "./TicketStatusesRepo.ts"
-import { ViewsRepo } from "./ViewsRepo.ts"
 import { viewerOf } from "./Visibility.ts"
 
 /** Ticket statuses of teams and of workspaces' templates (service document, Ticket statuses; contract, section 8). */
@@ -55,7 +55,7 @@ export class TicketStatuses extends Context.Service<
       const repo = yield* TicketStatusesRepo
       const teams = yield* TeamsRepo
       const workspaces = yield* WorkspacesRepo
-      const views = yield* ViewsRepo
+      const filters = yield* StatusFilters
       const events = yield* Events
 
       /** All statuses of a team or, of null, of the template, held; nothing where the caller sees no such team. */
@@ -73,10 +73,6 @@ export class TicketStatuses extends Context.Service<
         const status = board?.statuses.find((status) => status.id === id)
         return board === undefined || status === undefined ? yield* NotFound.of("ticket status") : { ...board, status }
       })
-
-      /** Filters of views name statuses; no ticket has one of the template. */
-      const rename = ({ name, teamId, workspaceId }: TicketStatusRow, to: string | null, at: Timestamp) =>
-        teamId === null || name === to ? Effect.void : views.followStatus({ workspaceId, teamId, from: name, to, at })
 
       return TicketStatuses.of({
         list: Effect.fn("TicketStatuses.list")(function* (team?: string) {
@@ -141,7 +137,9 @@ export class TicketStatuses extends Context.Service<
                       .map((status) => ({ ...status, isDefault: false, updatedAt }))
                   : []
                 yield* repo.update([...noDefault, after])
-                yield* rename(before, after.name, updatedAt)
+                if (board.team !== null && after.name !== before.name) {
+                  yield* filters.renamed({ ...before, teamId: board.team.id }, after.name)
+                }
                 yield* events.record(by, { kind: "status_updated", ...about(board, after), changes })
                 return shown(after)
               })
@@ -172,10 +170,9 @@ export class TicketStatuses extends Context.Service<
                   reason: "last_in_category"
                 })
               }
-              const now = timestamp(yield* Clock.currentTimeMillis)
               yield* repo.hold(status.id)
               if (target !== undefined) {
-                yield* repo.moveTickets(status, target, now)
+                yield* repo.moveTickets(status, target, timestamp(yield* Clock.currentTimeMillis))
               } else if (yield* repo.hasTickets(status)) {
                 return yield* new Conflict({
                   message: "Tickets have this status: say with moveTo where they go.",
@@ -183,8 +180,12 @@ export class TicketStatuses extends Context.Service<
                 })
               }
               yield* repo.delete(status.id)
-              yield* rename(status, null, now)
-              yield* events.record(by, { kind: "status_deleted", ...about(board, status) })
+              if (board.team !== null) yield* filters.deleted({ ...status, teamId: board.team.id })
+              yield* events.record(by, {
+                kind: "status_deleted",
+                ...about(board, status),
+                changes: target === undefined ? [] : [{ field: "tickets", from: status.name, to: target.name }]
+              })
             })
           )
         }),

@@ -16,6 +16,7 @@ import {
   answer,
   as,
   assertChain,
+  type CallerOf,
   eventsOf,
   everyRole,
   kindsOf,
@@ -24,7 +25,6 @@ import {
   newId,
   now,
   refusal,
-  type Scene,
   unique,
   whoMay
 } from "../identity/Scene.ts"
@@ -54,7 +54,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
   })
 
   const create = Effect.fnUntraced(function* (
-    caller: Scene["member"],
+    caller: CallerOf,
     fields: Partial<CreateProject> & Pick<CreateProject, "teams">
   ) {
     const slug = unique("checkout")
@@ -62,7 +62,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
   })
 
   const listed = Effect.fnUntraced(function* (
-    caller: Scene["member"],
+    caller: CallerOf,
     filter: Parameters<Projects["Service"]["list"]>[0] = {}
   ) {
     const projects = yield* (yield* Projects).list(filter).pipe(as(caller))
@@ -419,7 +419,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
       const { closed, insider, member, open, workspace } = yield* makeTeams
       const [second, third] = [yield* addTeam(workspace.id), yield* addTeam(workspace.id)]
       const { slug } = yield* create(insider, { teams: [open.key, closed.key] })
-      const teams = (caller: Scene["member"]) =>
+      const teams = (caller: CallerOf) =>
         Effect.map(projects.get(slug).pipe(as(caller)), (project) => project.teams.map(({ key }) => key).toSorted())
       const replaced = yield* projects.update(slug, { teams: [second.key, third.key] }).pipe(as(member))
       assert.deepStrictEqual(replaced.teams.map(({ key }) => key).toSorted(), [second.key, third.key].toSorted())
@@ -427,7 +427,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
       yield* projects.update(slug, { teams: [second.key] }).pipe(as(insider))
       assert.deepStrictEqual(yield* teams(insider), [second.key])
       yield* projects.update(slug, { teams: [second.key, closed.key] }).pipe(as(insider))
-      const seen = (caller: Scene["member"]) =>
+      const seen = (caller: CallerOf) =>
         Effect.map(events.list.pipe(as(caller)), (list) =>
           list.flatMap(({ changes }) => changes.map(({ from, to }) => `${from}>${to}`)).toSorted()
         )
@@ -732,7 +732,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
       const { createdAt, slug } = yield* create(member, { teams: [open.key] })
       const views = yield* (yield* Views).list({ project: slug }).pipe(as(viewer))
       const filters = { categories: [], statuses: [], owners: [], tags: [], teams: [], projects: [] }
-      assert.deepStrictEqual(
+      assert.deepStrictEqual<ReadonlyArray<unknown>>(
         views.map(({ id: _, ...view }) => view),
         [
           ["All", []],
@@ -749,7 +749,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
           createdBy: member.principal,
           createdAt,
           updatedAt: createdAt
-        })) as unknown as typeof views
+        }))
       )
     })
   )

@@ -13,6 +13,7 @@ import {
   addMember,
   answer,
   as,
+  type CallerOf,
   eventsOf,
   everyRole,
   kindsOf,
@@ -21,7 +22,6 @@ import {
   newId,
   now,
   refusal,
-  type Scene,
   unique,
   whoMay
 } from "../identity/Scene.ts"
@@ -55,16 +55,13 @@ withServicesOnEachStorage("Views", (it, storageName) => {
     return { ...scene, scene, open, closed, insider, shared, hidden, projectOf }
   })
 
-  const create = Effect.fnUntraced(function* (caller: Scene["member"], fields: Partial<CreateView> = {}) {
+  const create = Effect.fnUntraced(function* (caller: CallerOf, fields: Partial<CreateView> = {}) {
     return yield* (yield* Views)
       .create({ name: unique("View"), scope: { kind: "workspace" }, ...fields })
       .pipe(as(caller))
   })
 
-  const names = Effect.fnUntraced(function* (
-    caller: Scene["member"],
-    scope: Parameters<Views["Service"]["list"]>[0] = {}
-  ) {
+  const names = Effect.fnUntraced(function* (caller: CallerOf, scope: Parameters<Views["Service"]["list"]>[0] = {}) {
     const views = yield* (yield* Views).list(scope).pipe(as(caller))
     assert.deepStrictEqual(
       views.map(({ position }) => position),
@@ -393,13 +390,12 @@ withServicesOnEachStorage("Views", (it, storageName) => {
       }
       assert.isAbove(longest, 20)
       assert.isAtMost(longest, 63)
-      yield* Effect.all(
-        Array.from({ length: 50 }, (_, i) => {
-          const [moved, beside] = [ids[i % 6]!, ids[(i * 5 + 1) % 6]!]
-          return answer(views.reorder(moved, i % 2 === 0 ? { after: beside } : { before: beside }).pipe(as(member)))
-        }).concat(Array.from({ length: 5 }, () => answer(create(member)))),
-        { concurrency: "unbounded" }
-      )
+      const moves = Array.from({ length: 50 }, (_, i) => {
+        const [moved, beside] = [ids[i % 6]!, ids[(i * 5 + 1) % 6]!]
+        return answer(views.reorder(moved, i % 2 === 0 ? { after: beside } : { before: beside }).pipe(as(member)))
+      })
+      const creates = Array.from({ length: 5 }, () => create(member))
+      yield* Effect.all([...moves, ...creates], { concurrency: "unbounded" })
       const listed = yield* views.list({}).pipe(as(member))
       assert.lengthOf(listed, 11)
       assert.includeMembers(
