@@ -181,7 +181,11 @@ export class TicketStatuses extends Context.Service<
               }
               yield* repo.delete(status.id)
               if (board.team !== null) yield* filters.deleted({ ...status, teamId: board.team.id })
-              yield* events.record(by, { kind: "status_deleted", ...about(board, status) })
+              yield* events.record(by, {
+                kind: "status_deleted",
+                ...about(board, status),
+                changes: target === undefined ? [] : [{ field: "tickets", from: status.name, to: target.name }]
+              })
             })
           )
         }),
