@@ -166,7 +166,7 @@ onEachServer("projects", (test) => {
       await workspace.refuse(`409 ${reason}`, "POST", "projects", { ...body([made.teams[0]!.key]), ...fields })
     }
     const { events } = await workspace.get<{ events: ReadonlyArray<Event> }>("events")
-    const [told] = events.filter(({ kind }) => kind === "project_updated")
+    const told = events.find(({ kind }) => kind === "project_updated")
     assert.deepStrictEqual(told?.changes, [
       { field: "slug", from: made.slug, to: slug },
       { field: "summary", from: "Short", to: null },
