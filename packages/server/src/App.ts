@@ -54,6 +54,7 @@ import { WorkspacesRepo } from "./identity/WorkspacesRepo.ts"
 import { PlanningHttp } from "./planning/PlanningHttp.ts"
 import { Comments } from "./planning/Comments.ts"
 import { CommentsRepo } from "./planning/CommentsRepo.ts"
+import { StatusFilters } from "./planning/StatusFilters.ts"
 import { Tags } from "./planning/Tags.ts"
 import { TagsRepo } from "./planning/TagsRepo.ts"
 import { TeamAudience } from "./planning/TeamAudience.ts"
@@ -177,7 +178,6 @@ const layerServices = Layer.mergeAll(
   Products.layer,
   Environments.layer,
   Teams.layer,
-  Tickets.layer,
   Comments.layer,
   TicketStatuses.layer,
   Projects.layer,
@@ -194,7 +194,7 @@ const layerServices = Layer.mergeAll(
 ).pipe(
   Layer.provideMerge([AgentDeparture, SignIns.layer, Inbox.layer]),
   Layer.provideMerge([AgentUsage.layer, Messages.layer, InboxWaits.layer]),
-  Layer.provideMerge([TestRuns.layer, Vault.layer]),
+  Layer.provideMerge([TestRuns.layer, Vault.layer, Tickets.layer, StatusFilters.layer]),
   Layer.provideMerge([ApiKeys.layer, Deployments.layer, Fixtures.layer, DataKeys.layer, LeaseWaits.layer]),
   Layer.provideMerge([ApiKeyUsage.layer, Events.layer, SigningKeys.layer, TicketStatusTemplates]),
   // Before anything is sealed: the keys are those of this database.

@@ -5,8 +5,8 @@ import { Edge } from "../identity/Authorization.ts"
 import { Comment, CreateComment } from "../planning/Comment.ts"
 import { Project } from "../planning/Project.ts"
 import { projectParam, projectQuery, Projects } from "../planning/ProjectsApi.ts"
-import { CreateTicket, Ticket, UpdateTicket } from "../planning/Ticket.ts"
-import { TicketPathRef, ticketQuery, ticketReferences, Tickets } from "../planning/TicketsApi.ts"
+import { CreateTicket, Ticket, TicketList, UpdateTicket } from "../planning/Ticket.ts"
+import { TicketPathRef, ticketQuery, ticketReferences } from "../planning/TicketsApi.ts"
 import { statusQuery, TicketStatuses } from "../planning/TicketStatusesApi.ts"
 import { AgentAuthorization } from "./AgentAuthorization.ts"
 
@@ -20,7 +20,7 @@ export class AgentPlanningApi extends HttpApiGroup.make("agentPlanning")
   .add(
     HttpApiEndpoint.get("listTickets", "/agent/v1/tickets", {
       query: ticketQuery,
-      success: Tickets,
+      success: TicketList,
       error: NotFound
     }).annotateMerge(
       doc("List tickets as an agent", `As persons list them; \`owner=me\`: its own and its person's. ${seen}`)
