@@ -51,6 +51,7 @@ import { PlanningHttp } from "./planning/PlanningHttp.ts"
 import { Comments } from "./planning/Comments.ts"
 import { CommentsRepo } from "./planning/CommentsRepo.ts"
 import { AgentMentions } from "./planning/Mentions.ts"
+import { StatusFilters } from "./planning/StatusFilters.ts"
 import { Tags } from "./planning/Tags.ts"
 import { TagsRepo } from "./planning/TagsRepo.ts"
 import { TeamAudience } from "./planning/TeamAudience.ts"
@@ -169,7 +170,6 @@ const layerServices = Layer.mergeAll(
   Products.layer,
   Environments.layer,
   Teams.layer,
-  Tickets.layer,
   Layer.provide(Comments.layer, AgentMentions.layerUntilMessages),
   TicketStatuses.layer,
   Projects.layer,
@@ -186,7 +186,7 @@ const layerServices = Layer.mergeAll(
 ).pipe(
   Layer.provideMerge([AgentDeparture, SignIns.layer]),
   Layer.provideMerge([AgentUsage.layer, WaitingMessages.layerNone]),
-  Layer.provideMerge([TestRuns.layer, Vault.layer]),
+  Layer.provideMerge([TestRuns.layer, Vault.layer, Tickets.layer, StatusFilters.layer]),
   Layer.provideMerge([ApiKeys.layer, Deployments.layer, Fixtures.layer, DataKeys.layer, LeaseWaits.layer]),
   Layer.provideMerge([ApiKeyUsage.layer, Events.layer, SigningKeys.layer, TicketStatusTemplates]),
   // Before anything is sealed: the keys are those of this database.

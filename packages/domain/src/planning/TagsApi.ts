@@ -53,7 +53,7 @@ export class TagsApi extends HttpApiGroup.make("tags")
     }).annotateMerge(
       doc(
         "Delete a tag",
-        "Tickets lose it. Tags of a team: members and up who see it; tags of the workspace: admins and owners."
+        "Tickets and filters of saved views lose it. Tags of a team: members and up who see it; tags of the workspace: admins and owners."
       )
     )
   )

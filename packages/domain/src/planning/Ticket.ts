@@ -168,6 +168,12 @@ export const TicketSummary = Schema.Struct(summaryFields).annotate({
 })
 export type TicketSummary = typeof TicketSummary.Type
 
+/** Lists of tickets, of a view too. */
+export const TicketList = Schema.Struct({ tickets: Schema.Array(TicketSummary) }).annotate({
+  identifier: "Tickets",
+  description: "The tickets that match and that you see, without their plans."
+})
+
 /** Something to be done by a team (contract, section 8). */
 export const Ticket = Schema.Struct({
   ...summaryFields,

@@ -4,7 +4,7 @@ import { doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Conflict, Forbidden, InvalidInput, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
 import { OneOf, Ref } from "../Text.ts"
-import { CreateTicket, ReorderTicket, Ticket, TicketSummary, UpdateTicket } from "./Ticket.ts"
+import { CreateTicket, ReorderTicket, Ticket, TicketList, UpdateTicket } from "./Ticket.ts"
 import { StatusCategory } from "./TicketStatus.ts"
 
 const path = `${workspacePath}/tickets` as const
@@ -47,10 +47,7 @@ export class TicketsApi extends HttpApiGroup.make("tickets")
           })
         )
       },
-      success: Schema.Struct({ tickets: Schema.Array(TicketSummary) }).annotate({
-        identifier: "Tickets",
-        description: "The tickets that match and that you see, without their plans."
-      }),
+      success: TicketList,
       error: NotFound
     }).annotateMerge(
       doc(

@@ -4,6 +4,7 @@ import { doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Conflict, Forbidden, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
 import { Ref } from "../Text.ts"
+import { TicketList } from "./Ticket.ts"
 import { CreateView, ReorderView, UpdateView, View } from "./View.ts"
 
 const path = `${workspacePath}/views` as const
@@ -75,6 +76,16 @@ export class ViewsApi extends HttpApiGroup.make("views")
         "Reorder a view",
         "Moves it directly before or after another of its scope, or, after null, to the first place. Where it stands there already, nothing changes. Members and up. Another that does not exist for you: 404; itself: 400; one of another scope: 409 `other_scope`. An archived team or project of the scope: 409 `archived`.",
         { conflicts: { other_scope: "The other view is of another scope.", archived } }
+      )
+    ),
+    HttpApiEndpoint.get("listTickets", `${one}/tickets`, {
+      params,
+      success: TicketList,
+      error: NotFound
+    }).annotateMerge(
+      doc(
+        "List the tickets of a view",
+        "Those of its scope that match one value of each filter that has any, and that you see; in the order of the list of tickets, without plans. Every role."
       )
     )
   )

@@ -64,6 +64,7 @@ export const PlanningHttp = Layer.mergeAll(
         .handle("update", ({ params, payload }) => views.update(params.view, payload))
         .handle("delete", ({ params }) => views.delete(params.view))
         .handle("reorder", ({ params, payload }) => views.reorder(params.view, payload))
+        .handle("listTickets", ({ params }) => Effect.map(views.listTickets(params.view), (tickets) => ({ tickets })))
     )
   ),
 

@@ -21,6 +21,7 @@ import { NewWorkspaces } from "../identity/NewWorkspaces.ts"
 import { WorkspacesRepo } from "../identity/WorkspacesRepo.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
+import { StatusFilters } from "./StatusFilters.ts"
 import { type TeamRow, TeamsRepo } from "./TeamsRepo.ts"
 import { TicketStatusesRepo, type TicketStatusRow } from "./TicketStatusesRepo.ts"
 import { viewerOf } from "./Visibility.ts"
@@ -54,6 +55,7 @@ export class TicketStatuses extends Context.Service<
       const repo = yield* TicketStatusesRepo
       const teams = yield* TeamsRepo
       const workspaces = yield* WorkspacesRepo
+      const filters = yield* StatusFilters
       const events = yield* Events
 
       /** All statuses of a team or, of null, of the template, held; nothing where the caller sees no such team. */
@@ -135,6 +137,9 @@ export class TicketStatuses extends Context.Service<
                       .map((status) => ({ ...status, isDefault: false, updatedAt }))
                   : []
                 yield* repo.update([...noDefault, after])
+                if (board.team !== null && after.name !== before.name) {
+                  yield* filters.renamed({ ...before, teamId: board.team.id }, after.name)
+                }
                 yield* events.record(by, { kind: "status_updated", ...about(board, after), changes })
                 return shown(after)
               })
@@ -175,7 +180,12 @@ export class TicketStatuses extends Context.Service<
                 })
               }
               yield* repo.delete(status.id)
-              yield* events.record(by, { kind: "status_deleted", ...about(board, status) })
+              if (board.team !== null) yield* filters.deleted({ ...status, teamId: board.team.id })
+              yield* events.record(by, {
+                kind: "status_deleted",
+                ...about(board, status),
+                changes: target === undefined ? [] : [{ field: "tickets", from: status.name, to: target.name }]
+              })
             })
           )
         }),

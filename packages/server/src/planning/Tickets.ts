@@ -3,7 +3,7 @@ import { Conflict, Forbidden, InvalidInput, NotFound } from "@delivery/domain/Er
 import type { Actor } from "@delivery/domain/identity/Actor"
 import type { Caller, Principal } from "@delivery/domain/identity/Authorization"
 import { isAtLeast } from "@delivery/domain/identity/Role"
-import type { TicketId, WorkspaceId } from "@delivery/domain/Ids"
+import type { AgentId, PersonId, TicketId, WorkspaceId } from "@delivery/domain/Ids"
 import { byName } from "@delivery/domain/Order"
 import type { Place } from "@delivery/domain/planning/Reorder"
 import { datesInCategory } from "@delivery/domain/planning/StatusTimes"
@@ -50,6 +50,18 @@ export interface TicketFilter {
   /** The id or email address of a member, the id of an agent, `me` or `none`. */
   readonly owner?: string | undefined
   readonly category?: StatusCategory | undefined
+}
+
+/** Which owners of tickets are `me`: none for an account key, which owns nothing. */
+export const ownIds = (principal: Principal): ReadonlyArray<PersonId | AgentId> => {
+  switch (principal.kind) {
+    case "user":
+      return [principal.id]
+    case "agent":
+      return [principal.id, principal.person.id]
+    case "apiKey":
+      return []
+  }
 }
 
 /** Tickets (service document, Pagination rules; contract, section 8). */
@@ -132,10 +144,7 @@ export class Tickets extends Context.Service<
       /** Who the `owner` of a filter means: nobody where an account key asks for its own. */
       const ownersOf = Effect.fnUntraced(function* ({ principal, workspace }: Access, owner: string) {
         if (owner === "none") return [null]
-        if (owner === "me") {
-          if (principal.kind === "apiKey") return []
-          return principal.kind === "user" ? [principal.id] : [principal.id, principal.person.id]
-        }
+        if (owner === "me") return ownIds(principal)
         return [((yield* repo.findOwner(workspace.id, owner)) ?? (yield* NotFound.reference("owner"))).id]
       })
 

@@ -1,8 +1,9 @@
 import { Conflict, type Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
 import type { Change } from "@delivery/domain/events/Event"
 import type { Caller } from "@delivery/domain/identity/Authorization"
-import type { ViewId } from "@delivery/domain/Ids"
+import type { AgentId, PersonId, ViewId } from "@delivery/domain/Ids"
 import type { CreateView, ReorderView, UpdateView, View, ViewFiltersInput } from "@delivery/domain/planning/View"
+import type { TicketSummary } from "@delivery/domain/planning/Ticket"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -13,6 +14,7 @@ import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
 import { ProjectsRepo } from "./ProjectsRepo.ts"
 import { rankAt } from "./RankedList.ts"
+import { ownIds, Tickets } from "./Tickets.ts"
 import { TeamsRepo } from "./TeamsRepo.ts"
 import { distinctNames, type FoundView, type ScopeIds, type StoredFilters, ViewsRepo } from "./ViewsRepo.ts"
 import { type Viewer, viewerOf } from "./Visibility.ts"
@@ -32,6 +34,7 @@ export class Views extends Context.Service<
       view: string,
       place: ReorderView
     ) => Effect.Effect<View, InvalidInput | NotFound | Forbidden | Conflict, Caller>
+    readonly listTickets: (view: string) => Effect.Effect<ReadonlyArray<TicketSummary>, NotFound, Caller>
   }
 >()("@delivery/server/planning/Views") {
   static readonly layer = Layer.effect(
@@ -42,6 +45,7 @@ export class Views extends Context.Service<
       const repo = yield* ViewsRepo
       const teams = yield* TeamsRepo
       const projects = yield* ProjectsRepo
+      const tickets = yield* Tickets
       const events = yield* Events
 
       /** The scope that a body or query names; `NotFound` names the field. */
@@ -225,6 +229,30 @@ export class Views extends Context.Service<
               return yield* current(viewer, before.id)
             })
           )
+        }),
+
+        listTickets: Effect.fn("Views.listTickets")(function* (id: string) {
+          const by = yield* anyRole
+          const view = yield* repo.find(viewerOf(by), id)
+          if (view === undefined) return yield* NotFound.of("view")
+          const { filters } = view
+          const teamIds = within(view.teamId, filters.teams)
+          const projectIds = within(view.projectId, filters.projects)
+          const owners = restricting(filters.owners)?.flatMap((owner): ReadonlyArray<PersonId | AgentId | null> =>
+            owner === "none" ? [null] : owner === "me" ? ownIds(by.principal) : [owner as PersonId | AgentId]
+          )
+          const statusIds =
+            filters.statuses.length === 0 ? undefined : yield* repo.statusesNamed(by.workspace.id, filters.statuses)
+          // To the list of tickets an empty choice is none; but of a filter whose values name nothing, nothing matches.
+          if ([teamIds, projectIds, owners, statusIds].some((ids) => ids?.length === 0)) return []
+          return yield* tickets.matching(by, {
+            teamIds: teamIds ?? [],
+            projectIds: projectIds ?? [],
+            owners: owners ?? [],
+            statusIds: statusIds ?? [],
+            categories: filters.categories,
+            tagIds: view.tags.map(({ id }) => id)
+          })
         })
       })
     })
@@ -236,8 +264,18 @@ const distinct = <A>(values: ReadonlyArray<A>): ReadonlyArray<A> => [...new Set(
 const archivedScope = ({ teamId }: ScopeIds) =>
   new Conflict({ message: `The ${teamId === null ? "project" : "team"} is archived.`, reason: "archived" })
 
+/** An empty filter does not restrict. */
+const restricting = <A>(values: ReadonlyArray<A>): ReadonlyArray<A> | undefined =>
+  values.length === 0 ? undefined : values
+
+/** Which of the values a view shows that is of one itself, or of all; undefined for no restriction. */
+const within = <Id extends string>(one: Id | null, values: ReadonlyArray<Id>): ReadonlyArray<Id> | undefined => {
+  if (one === null) return restricting(values)
+  return values.length === 0 || values.includes(one) ? [one] : []
+}
+
 /** New filters, with the values that the caller does not see and so could not send. */
-const keepUnseen = ({ filters: before, seen }: FoundView, filters: StoredFilters): StoredFilters => {
+const keepUnseen = ({ filters: before, seen, tags }: FoundView, filters: StoredFilters): StoredFilters => {
   const kept = <Id extends string>(
     stored: ReadonlyArray<Id>,
     seen: ReadonlyArray<{ readonly id: Id }>,
@@ -245,7 +283,7 @@ const keepUnseen = ({ filters: before, seen }: FoundView, filters: StoredFilters
   ) => distinct([...stored.filter((id) => seen.every((each) => each.id !== id)), ...sent])
   return {
     ...filters,
-    tags: kept(before.tags, seen.tags, filters.tags),
+    tags: distinct([...tags.filter(({ isSeen }) => !isSeen).map(({ id }) => id), ...filters.tags]),
     teams: kept(before.teams, seen.teams, filters.teams),
     projects: kept(before.projects, seen.projects, filters.projects)
   }
@@ -264,7 +302,7 @@ const shown = (view: FoundView): View => ({
     categories: view.filters.categories,
     statuses: view.filters.statuses,
     owners: view.filters.owners,
-    tags: view.seen.tags.map(({ id }) => id),
+    tags: view.tags.filter(({ isSeen }) => isSeen).map(({ id }) => id),
     teams: view.seen.teams.map(({ key }) => key),
     projects: view.seen.projects.map(({ slug }) => slug)
   },

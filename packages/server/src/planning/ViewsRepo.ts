@@ -1,9 +1,9 @@
 import type { Actor } from "@delivery/domain/identity/Actor"
-import type { ProjectId, TagId, TeamId, ViewId, WorkspaceId } from "@delivery/domain/Ids"
+import type { ProjectId, TagId, TeamId, TicketStatusId, ViewId, WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import { defaultViews, type ViewLayout, type ViewScope } from "@delivery/domain/planning/View"
 import type { StatusCategory } from "@delivery/domain/planning/TicketStatus"
-import { isId } from "@delivery/domain/Text"
+import { isId, nameKey } from "@delivery/domain/Text"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -15,6 +15,7 @@ import type { AgentRow } from "../identity/Agent.ts"
 import type { MemberRow } from "../identity/MembersRepo.ts"
 import { texts, uuids } from "../storage/Columns.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
+import { nextUpdate } from "../storage/NextUpdate.ts"
 import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
 import type { ProjectRow } from "./ProjectsRepo.ts"
 import type { RankedList } from "./RankedList.ts"
@@ -56,9 +57,10 @@ export interface ViewRow extends ScopeIds {
 /** A view with what its viewer sees of its filters, and whether its team or project is archived. */
 export interface FoundView extends ViewRow {
   readonly scope: ViewScope
-  /** Those tags, teams and projects of the filters that exist and that the viewer sees. */
+  /** The tags of the filters that are not deleted. */
+  readonly tags: ReadonlyArray<{ readonly id: TagId; readonly isSeen: boolean }>
+  /** Those teams and projects of the filters that the viewer sees. */
   readonly seen: {
-    readonly tags: ReadonlyArray<{ readonly id: TagId }>
     readonly teams: ReadonlyArray<{ readonly id: TeamId; readonly key: string }>
     readonly projects: ReadonlyArray<{ readonly id: ProjectId; readonly slug: string }>
   }
@@ -89,6 +91,7 @@ export interface StatusNameChange {
   readonly teamId: TeamId
   readonly from: string
   readonly to: string | null
+  readonly at: Timestamp
 }
 
 /** Stores views. Those of a team or project that the viewer does not see are not there. */
@@ -107,6 +110,11 @@ export class ViewsRepo extends Context.Service<
     readonly lock: (viewer: Viewer, id: string) => Effect.Effect<FoundView | undefined>
     /** The order of a scope's views; holds it until the transaction ends. */
     readonly lockOrder: (workspaceId: WorkspaceId, scope: ScopeIds) => Effect.Effect<RankedList<ViewId>>
+    /** The ids of all teams' statuses that have one of the names, in any case. */
+    readonly statusesNamed: (
+      workspaceId: WorkspaceId,
+      names: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<TicketStatusId>>
     readonly resolve: (viewer: Viewer, refs: FilterRefs) => Effect.Effect<KnownRefs>
     /**
      * Makes filters follow the name, in views whose scope and filter of teams let tickets of the team through. Where
@@ -127,10 +135,10 @@ export class ViewsRepo extends Context.Service<
           coalesce(team.archived_at, project.archived_at) is not null as "isArchived",
           (select count(*)::int from views o
             where o.workspace_id = v.workspace_id and o.scope_id = v.scope_id and o.rank < v.rank) as position,
-          (select coalesce(json_agg(json_build_object('id', g.id) order by f.at), '[]')
+          (select coalesce(json_agg(json_build_object('id', g.id,
+              'isSeen', g.team_id is null or ${seesTeam(sql, viewer, "of_tag")}) order by f.at), '[]')
             from jsonb_array_elements_text(v.filters->'tags') with ordinality f (id, at)
-            join tags g on g.id = f.id::uuid left join teams of_tag on of_tag.id = g.team_id
-            where g.team_id is null or ${seesTeam(sql, viewer, "of_tag")}) as tags,
+            join tags g on g.id = f.id::uuid left join teams of_tag on of_tag.id = g.team_id) as tags,
           (select coalesce(json_agg(json_build_object('id', t.id, 'key', t.key) order by f.at), '[]')
             from jsonb_array_elements_text(v.filters->'teams') with ordinality f (id, at)
             join teams t on t.id = f.id::uuid where ${seesTeam(sql, viewer, "t")}) as teams,
@@ -208,6 +216,13 @@ export class ViewsRepo extends Context.Service<
             dieOnSqlError
           )
         },
+        statusesNamed: (workspaceId, names) =>
+          sql<{ id: TicketStatusId }>`select id from ticket_statuses
+            where workspace_id = ${workspaceId} and team_id is not null
+              and name_key = any(${texts(names, nameKey)})`.pipe(
+            Effect.map((rows) => rows.map(({ id }) => id)),
+            dieOnSqlError
+          ),
         resolve: (viewer, refs) => {
           const workspace = viewer.workspaceId
           const [owners, tags] = [uuids(refs.owners.filter(isId)), uuids(refs.tags.filter(isId))]
@@ -260,7 +275,8 @@ export class ViewsRepo extends Context.Service<
               return followed === undefined ? [] : [{ id, filters: JSON.stringify(followed) }]
             })
             if (changed.length === 0) return
-            yield* sql`update views v set filters = new.filters::jsonb
+            yield* sql`update views v set filters = new.filters::jsonb,
+                updated_at = greatest(${date(change.at)}::timestamptz, v.updated_at + interval '1 millisecond')
               from unnest(${uuids(changed.map(({ id }) => id))}, ${texts(changed, ({ filters }) => filters)})
                 as new (id, filters)
               where v.id = new.id`
@@ -306,11 +322,11 @@ export class ViewsRepo extends Context.Service<
               : project !== undefined
                 ? { kind: "project", key: project.slug }
                 : { kind: "workspace" },
+          tags: filters.tags.flatMap((id) => {
+            const tag = database.table<MemoryTag>("tags").get(id)
+            return tag === undefined ? [] : [{ id, isSeen: isTagSeen(database, viewer, tag) }]
+          }),
           seen: {
-            tags: filters.tags.flatMap((id) => {
-              const tag = database.table<MemoryTag>("tags").get(id)
-              return tag !== undefined && isTagSeen(database, viewer, tag) ? [{ id }] : []
-            }),
             teams: filters.teams.flatMap((id) => {
               const team = teams.get(id)!
               return seesTeamInMemory(database, viewer, team) ? [{ id, key: team.key }] : []
@@ -375,6 +391,17 @@ export class ViewsRepo extends Context.Service<
               )
           })
         },
+        statusesNamed: (workspaceId, names) =>
+          memory.read((database) => {
+            const keys = new Set(names.map(nameKey))
+            return database
+              .table<MemoryStatus>("ticket_statuses")
+              .filter(
+                (status) =>
+                  status.workspaceId === workspaceId && status.teamId !== null && keys.has(nameKey(status.name))
+              )
+              .map(({ id }) => id)
+          }),
         resolve: (viewer, refs) =>
           memory.read((database) => {
             const { workspaceId } = viewer
@@ -407,7 +434,7 @@ export class ViewsRepo extends Context.Service<
           }),
         followStatus: (change) =>
           memory.write((database) =>
-            Effect.sync(() => {
+            Effect.gen(function* () {
               const { from, teamId, workspaceId } = change
               const lets = (view: ViewRow, team: TeamId) =>
                 (view.teamId === null || view.teamId === team) &&
@@ -424,7 +451,9 @@ export class ViewsRepo extends Context.Service<
                   (status) => status.teamId !== null && status.teamId !== teamId && lets(view, status.teamId)
                 )
                 const filters = followName(view.filters, change, isShared)
-                if (filters !== undefined) viewsOf(database).set(view.id, { ...view, filters })
+                if (filters !== undefined) {
+                  viewsOf(database).set(view.id, { ...view, filters, updatedAt: yield* nextUpdate(view) })
+                }
               }
             })
           )
@@ -436,9 +465,6 @@ export class ViewsRepo extends Context.Service<
 /** Views are ordered within what this names. */
 const scopeId = (workspaceId: WorkspaceId, { projectId, teamId }: ScopeIds): string =>
   teamId ?? projectId ?? workspaceId
-
-/** Names of statuses are compared so. */
-const nameKey = (name: string): string => name.toLowerCase()
 
 /** The filters after a change of a status's name; undefined where they do not have it. */
 const followName = (
@@ -454,8 +480,10 @@ const followName = (
 }
 
 /** Each name once, whatever its case. */
-export const distinctNames = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
-  [...new Map(names.toReversed().map((name) => [nameKey(name), name])).values()].toReversed()
+export const distinctNames = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const keys = names.map(nameKey)
+  return names.filter((_, i) => keys.indexOf(keys[i]!) === i)
+}
 
 /** The views that a new project begins with. */
 export const defaultViewsOf = (
@@ -488,6 +516,7 @@ interface MemoryTag {
 }
 
 interface MemoryStatus {
+  readonly id: TicketStatusId
   readonly workspaceId: WorkspaceId
   readonly teamId: TeamId | null
   readonly name: string
@@ -499,7 +528,7 @@ interface SqlRow extends Omit<ViewRow, "creator" | "createdAt" | "updatedAt">, A
   readonly scopeKey: string | null
   readonly isArchived: boolean
   readonly position: number
-  readonly tags: FoundView["seen"]["tags"]
+  readonly tags: FoundView["tags"]
   readonly teams: FoundView["seen"]["teams"]
   readonly projects: FoundView["seen"]["projects"]
 }
@@ -521,7 +550,8 @@ const readRow = (row: SqlRow): FoundView => ({
     row.scopeKey === null
       ? { kind: "workspace" }
       : { kind: row.teamId === null ? "project" : "team", key: row.scopeKey },
-  seen: { tags: row.tags, teams: row.teams, projects: row.projects },
+  tags: row.tags,
+  seen: { teams: row.teams, projects: row.projects },
   isArchived: row.isArchived,
   position: row.position,
   createdBy: readActor(row)

@@ -38,6 +38,13 @@ export const addTeam = Effect.fnUntraced(function* (workspaceId: WorkspaceId, fi
   return team
 })
 
+/** The template that a new workspace begins with. */
+export const addTemplate = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
+  const statuses = templateStatuses.map((status) => statusRow({ workspaceId, id: null }, status))
+  yield* (yield* TicketStatusesRepo).insert(statuses)
+  return statuses
+})
+
 /** A status of a team or, without one, of the workspace's template. */
 export const statusRow = (
   of: TeamRow | { readonly workspaceId: WorkspaceId; readonly id: null },

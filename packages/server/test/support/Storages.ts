@@ -21,10 +21,11 @@ import { ApiKeyUsage } from "../../src/identity/ApiKeyUsage.ts"
 import { Invites } from "../../src/identity/Invites.ts"
 import { Members } from "../../src/identity/Members.ts"
 import { Workspaces } from "../../src/identity/Workspaces.ts"
-import { Comments } from "../../src/planning/Comments.ts"
-import { type AgentMention, AgentMentions } from "../../src/planning/Mentions.ts"
 import { Milestones } from "../../src/planning/Milestones.ts"
 import { Projects } from "../../src/planning/Projects.ts"
+import { StatusFilters } from "../../src/planning/StatusFilters.ts"
+import { Comments } from "../../src/planning/Comments.ts"
+import { type AgentMention, AgentMentions } from "../../src/planning/Mentions.ts"
 import { Tags } from "../../src/planning/Tags.ts"
 import { Teams } from "../../src/planning/Teams.ts"
 import { TicketStatuses, TicketStatusTemplates } from "../../src/planning/TicketStatuses.ts"
@@ -116,14 +117,13 @@ export const layerServices = Layer.mergeAll(
   Projects.layer,
   Milestones.layer,
   Views.layer,
-  Tickets.layer,
   Comments.layer,
   Tags.layer
 ).pipe(
   Layer.provideMerge(MentionLog.layer),
   Layer.provideMerge([AgentDeparture, SignIns.layer]),
   Layer.provideMerge([Layer.provide(AgentUsage.layer, layerLiveClock), WaitingMessages.layerNone]),
-  Layer.provideMerge([ApiKeys.layer, Deployments.layer]),
+  Layer.provideMerge([ApiKeys.layer, Deployments.layer, Tickets.layer, StatusFilters.layer]),
   // It writes twice a second, whatever time it is for the tests.
   Layer.provideMerge([Layer.provide(ApiKeyUsage.layer, layerLiveClock), Events.layer, TicketStatusTemplates]),
   Layer.provideMerge(SecureRandom.layerWebCrypto),
