@@ -129,6 +129,11 @@ const ViewScopeInput = Body({
   kind: OneOf(["workspace", "team", "project"]),
   key: Schema.optionalKey(Ref.annotate({ description: "A team's key or a project's slug." }))
 })
+  .annotate({
+    identifier: "ViewScopeInput",
+    description: "Whose view it is: the workspace's, a team's by its key, or a project's by its slug.",
+    examples: [{ kind: "project", key: "checkout" }]
+  })
   .check(
     Schema.makeFilter<{ readonly kind: string; readonly key?: string }>((scope) =>
       scope.kind === "workspace" || scope.key !== undefined
@@ -136,11 +141,6 @@ const ViewScopeInput = Body({
         : { path: ["key"], issue: `Expected the key of the ${scope.kind}` }
     )
   )
-  .annotate({
-    identifier: "ViewScopeInput",
-    description: "Whose view it is: the workspace's, a team's by its key, or a project's by its slug.",
-    examples: [{ kind: "project", key: "checkout" }]
-  })
 
 export const CreateView = Body({
   name: Name(100),

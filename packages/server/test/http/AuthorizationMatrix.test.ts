@@ -7,6 +7,8 @@ import type { Workspace } from "@delivery/domain/identity/Workspace"
 import type { Tag } from "@delivery/domain/planning/Tag"
 import type { Team } from "@delivery/domain/planning/Team"
 import type { TicketStatus } from "@delivery/domain/planning/TicketStatus"
+import type { Milestone, Project } from "@delivery/domain/planning/Project"
+import type { View } from "@delivery/domain/planning/View"
 import type { StartedRetry } from "@delivery/domain/testing/TestRetry"
 import type { Lease } from "@delivery/domain/testing/Semaphore"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
@@ -141,6 +143,20 @@ const madeStatus = async (owner: Http) => {
 }
 
 const tag = (team: string | null) => ({ name: unique("tag"), color: "#d73a4a", team })
+const madeProject = async (owner: Http) => {
+  const slug = unique("project")
+  return owner.post<Project>("projects", { slug, name: slug, teams: [(await madeTeam(owner)).key] })
+}
+const ofProject = async (owner: Http) => ({ params: { project: (await madeProject(owner)).slug } })
+const ofMilestone = async (owner: Http) => {
+  const { slug } = await madeProject(owner)
+  const { number } = await owner.post<Milestone>(`projects/${slug}/milestones`, { name: "Beta" })
+  return { params: { project: slug, number: String(number) } }
+}
+const ofView = async (owner: Http) => {
+  const { id } = await owner.post<View>("views", { name: "Mine", scope: { kind: "workspace" } })
+  return { params: { view: id } }
+}
 const madeTag = async (owner: Http) => owner.post<Tag>("tags", tag((await madeTeam(owner)).key))
 
 /** Whom the caller may add to an open team: an admin anybody, a member themselves. */
@@ -354,6 +370,45 @@ const rows: Readonly<Record<string, Row>> = {
       form: { token: (await registerAgent(owner, { computer: unique("computer") })).refresh_token }
     })
   },
+  "projects.list": { who: "viewer" },
+  "projects.create": {
+    who: "member",
+    request: async (owner) => {
+      const slug = unique("project")
+      return { json: { slug, name: slug, teams: [(await madeTeam(owner)).key] } }
+    }
+  },
+  "projects.get": { who: "viewer", request: ofProject },
+  "projects.update": {
+    who: "member",
+    request: async (owner) => ({ ...(await ofProject(owner)), json: { summary: "Changed" } })
+  },
+  "projects.reorder": {
+    who: "member",
+    request: async (owner) => ({ ...(await ofProject(owner)), json: { after: null } })
+  },
+  "projects.archive": { who: "member", request: ofProject },
+  "projects.restore": { who: "member", request: ofProject },
+  "projects.createMilestone": {
+    who: "member",
+    request: async (owner) => ({ ...(await ofProject(owner)), json: { name: "Beta" } })
+  },
+  "projects.updateMilestone": {
+    who: "member",
+    request: async (owner) => ({ ...(await ofMilestone(owner)), json: { name: "Changed" } })
+  },
+  "projects.deleteMilestone": { who: "member", request: ofMilestone },
+
+  "views.list": { who: "viewer" },
+  "views.create": { who: "member", request: () => ({ json: { name: "Mine", scope: { kind: "workspace" } } }) },
+  "views.update": {
+    who: "member",
+    request: async (owner) => ({ ...(await ofView(owner)), json: { name: "Changed" } })
+  },
+  "views.delete": { who: "member", request: ofView },
+  "views.reorder": { who: "member", request: async (owner) => ({ ...(await ofView(owner)), json: { after: null } }) },
+  "views.listTickets": { who: "viewer", request: ofView },
+
   "tags.list": { who: "viewer" },
   "tags.create": { who: "member", request: async (owner) => ({ json: tag((await madeTeam(owner)).key) }) },
   "tags.update": {

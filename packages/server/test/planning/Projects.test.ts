@@ -1,5 +1,6 @@
 import { assert } from "@effect/vitest"
 import type { CreateProject, Project, ReorderProject, UpdateProject } from "@delivery/domain/planning/Project"
+import type { StatusCategory } from "@delivery/domain/planning/TicketStatus"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
@@ -8,7 +9,10 @@ import { Events } from "../../src/events/Events.ts"
 import { maxRankLength } from "../../src/planning/Ranks.ts"
 import { Projects } from "../../src/planning/Projects.ts"
 import { ProjectsRepo } from "../../src/planning/ProjectsRepo.ts"
+import { Milestones } from "../../src/planning/Milestones.ts"
 import { Teams } from "../../src/planning/Teams.ts"
+import type { TeamRow } from "../../src/planning/TeamsRepo.ts"
+import { Tickets } from "../../src/planning/Tickets.ts"
 import { Views } from "../../src/planning/Views.ts"
 import { addProduct } from "../catalog/Rows.ts"
 import {
@@ -30,7 +34,7 @@ import {
 } from "../identity/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
 import { addProject } from "./ProjectsScene.ts"
-import { addTeam, addTeamMember, seesAll } from "./Scene.ts"
+import { addTeam, addTeamMember, seesAll, statusesOf } from "./Scene.ts"
 
 const nothing = { backlog: 0, unstarted: 0, started: 0, completed: 0, canceled: 0 }
 
@@ -723,6 +727,159 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
       const [, ...events] = yield* eventsOf(workspace)
       assert.lengthOf(events, 20)
       assertChain(events, { ...made }, { ...(yield* projects.get(made.slug).pipe(as(member))) })
+    })
+  )
+
+  it.effect("counts the tickets of teams that the caller sees, by the category of their status", () =>
+    Effect.gen(function* () {
+      const projects = yield* Projects
+      const tickets = yield* Tickets
+      const { admin, closed, insider, member, memberKey, open } = yield* makeTeams
+      const mixed = yield* create(insider, { teams: [open.key, closed.key] })
+      const other = yield* create(insider, { teams: [open.key] })
+      const add = Effect.fnUntraced(function* (team: TeamRow, category: StatusCategory, project: string | null) {
+        const status = (yield* statusesOf(team)).find((status) => status.category === category)!.id
+        return yield* tickets
+          .create({ team: team.key, title: category, status, ...(project === null ? {} : { project }) })
+          .pipe(as(insider))
+      })
+      const counts = { backlog: 1, unstarted: 2, started: 3, completed: 4, canceled: 5 }
+      for (const [category, count] of Object.entries(counts) as ReadonlyArray<[StatusCategory, number]>) {
+        for (let i = 0; i < count; i++) yield* add(open, category, mixed.slug)
+      }
+      const secret = yield* add(closed, "started", mixed.slug)
+      yield* add(closed, "completed", mixed.slug)
+      yield* add(open, "started", null)
+      yield* add(open, "backlog", other.slug)
+      const progressOf = Effect.fnUntraced(function* (caller: CallerOf) {
+        const [first, second] = yield* projects.list({}).pipe(as(caller))
+        assert.deepStrictEqual(second?.progress, { ...nothing, backlog: 1 })
+        assert.deepStrictEqual((yield* projects.get(mixed.slug).pipe(as(caller))).progress, first!.progress)
+        return first!.progress
+      })
+      for (const caller of [member, memberKey]) assert.deepStrictEqual(yield* progressOf(caller), counts)
+      const all = { ...counts, started: 4, completed: 5 }
+      for (const caller of [insider, admin]) assert.deepStrictEqual(yield* progressOf(caller), all)
+      const [filtered] = yield* projects.list({ team: open.key }).pipe(as(admin))
+      assert.deepStrictEqual(filtered?.progress, all)
+      yield* tickets.update(secret.identifier, { project: other.slug }).pipe(as(admin), Effect.flip)
+      yield* tickets.update(secret.identifier, { project: null }).pipe(as(admin))
+      assert.deepStrictEqual(yield* progressOf(insider), { ...all, started: 3 })
+    })
+  )
+
+  it.effect("keeps a team linked while it holds tickets of it", () =>
+    Effect.gen(function* () {
+      const projects = yield* Projects
+      const tickets = yield* Tickets
+      const { member, open, workspace } = yield* makeTeams
+      const [second, third] = [yield* addTeam(workspace.id), yield* addTeam(workspace.id)]
+      const product = yield* addProduct(workspace.id)
+      const made = yield* create(member, {
+        teams: [open.key, second.key, third.key],
+        products: [product.slug]
+      })
+      const { slug } = made
+      const { identifier } = yield* tickets.create({ team: open.key, title: "Held", project: slug }).pipe(as(member))
+      const current = projects.get(slug).pipe(as(member))
+      const before = yield* current
+      for (const [teams, message] of [
+        [[second.key, third.key], `The project holds tickets of the team ${open.key}.`],
+        [[second.key], "The project holds tickets of one of the teams "]
+      ] as const) {
+        const error = yield* Effect.flip(
+          projects.update(slug, { teams, products: [], name: unique("New") }).pipe(as(member))
+        )
+        assert.strictEqual(error._tag === "Conflict" && error.reason, "team_has_tickets")
+        assert.include(error.message, message)
+      }
+      assert.deepStrictEqual(yield* current, before)
+      const fewer = yield* projects.update(slug, { teams: [open.key, third.key] }).pipe(as(member))
+      assert.lengthOf(fewer.teams, 2)
+      yield* tickets.update(identifier, { project: null }).pipe(as(member))
+      const unlinked = yield* projects.update(slug, { teams: [third.key] }).pipe(as(member))
+      assert.deepStrictEqual(
+        unlinked.teams.map(({ id }) => id),
+        [third.id]
+      )
+    })
+  )
+
+  it.effect("holds no ticket of a team that is unlinked, nor takes one once archived, whatever happens at once", () =>
+    Effect.gen(function* () {
+      const projects = yield* Projects
+      const tickets = yield* Tickets
+      const { member, open, workspace } = yield* makeTeams
+      const second = yield* addTeam(workspace.id)
+      for (let round = 0; round < 12; round++) {
+        const { slug } = yield* create(member, { teams: [open.key, second.key] })
+        const loose = yield* tickets.create({ team: open.key, title: "Loose" }).pipe(as(member))
+        const isArchiving = round % 4 === 3
+        const change = isArchiving ? projects.archive(slug) : projects.update(slug, { teams: [second.key] })
+        const puts = [
+          tickets.create({ team: open.key, title: "New", project: slug }),
+          tickets.update(loose.identifier, { project: slug }),
+          tickets.create({ team: open.key, title: "New", project: slug })
+        ]
+        const calls = puts.map((call) => Effect.asVoid(call)).toSpliced(round % 4, 0, Effect.asVoid(change))
+        const answers = yield* Effect.all(
+          calls.map((call) => answer(call.pipe(as(member)))),
+          { concurrency: "unbounded" }
+        )
+        const [told] = answers.splice(round % 4, 1)
+        const project = yield* projects.get(slug).pipe(as(member))
+        const held = yield* tickets.list({ project: slug }).pipe(as(member))
+        const linked = new Set(project.teams.map(({ id }) => id))
+        for (const { team } of held) assert.isTrue(linked.has(team.id))
+        assert.lengthOf(held, answers.filter((each) => each === "ok").length)
+        const refused = isArchiving ? "Conflict archived" : "Conflict project_not_in_team"
+        assert.sameMembers([...new Set(["ok", refused, ...answers])], ["ok", refused])
+        if (isArchiving) assert.strictEqual(told, "ok")
+        else assert.strictEqual(told, held.length === 0 ? "ok" : "Conflict team_has_tickets")
+      }
+    })
+  )
+
+  it.effect("clears a deleted milestone from its tickets, also from those that come at once", () =>
+    Effect.gen(function* () {
+      const projects = yield* Projects
+      const milestones = yield* Milestones
+      const tickets = yield* Tickets
+      const { closed, insider, member, open } = yield* makeTeams
+      const { slug } = yield* create(insider, { teams: [open.key, closed.key] })
+      for (const name of ["First", "Second"]) yield* milestones.create(slug, { name }).pipe(as(member))
+      const add = (team: TeamRow, milestone: number) =>
+        tickets.create({ team: team.key, title: "Due", project: slug, milestone }).pipe(as(insider))
+      const [seen, unseen, other] = [yield* add(open, 1), yield* add(closed, 1), yield* add(open, 2)]
+      yield* TestClock.adjust("1 minute")
+      const answers = yield* Effect.all(
+        [
+          answer(add(open, 1)),
+          answer(tickets.update(other.identifier, { title: "Changed" }).pipe(as(member))),
+          answer(milestones.delete(slug, 1).pipe(as(member))),
+          answer(tickets.update(seen.identifier, { title: "Changed" }).pipe(as(member))),
+          answer(add(open, 1))
+        ],
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual(answers.slice(1, 4), ["ok", "ok", "ok"])
+      for (const told of [answers[0], answers[4]]) assert.include(["ok", "NotFound"], told)
+      for (const { identifier, updatedAt } of [seen, unseen]) {
+        const ticket = yield* tickets.get(identifier).pipe(as(insider))
+        assert.deepInclude(ticket, { milestone: null })
+        assert.strictEqual(ticket.project?.slug, slug)
+        assert.isAbove(Date.parse(ticket.updatedAt), Date.parse(updatedAt))
+      }
+      const held = yield* tickets.list({ project: slug }).pipe(as(insider))
+      assert.deepStrictEqual(
+        held.flatMap(({ milestone }) => milestone ?? []),
+        [{ number: 2, name: "Second" }]
+      )
+      const { milestones: left } = yield* projects.get(slug).pipe(as(member))
+      assert.deepStrictEqual(
+        left.map(({ number }) => number),
+        [2]
+      )
     })
   )
 

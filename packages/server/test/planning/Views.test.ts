@@ -1,12 +1,17 @@
 import { assert } from "@effect/vitest"
 import type { TagId } from "@delivery/domain/Ids"
+import type { CreateTicket } from "@delivery/domain/planning/Ticket"
 import type { CreateView, ReorderView, View, ViewFiltersInput } from "@delivery/domain/planning/View"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import { Events } from "../../src/events/Events.ts"
 import { Projects } from "../../src/planning/Projects.ts"
+import { Tags } from "../../src/planning/Tags.ts"
 import { Teams } from "../../src/planning/Teams.ts"
+import type { TeamRow } from "../../src/planning/TeamsRepo.ts"
+import { TicketStatuses } from "../../src/planning/TicketStatuses.ts"
+import { Tickets } from "../../src/planning/Tickets.ts"
 import { Views } from "../../src/planning/Views.ts"
 import { ViewsRepo } from "../../src/planning/ViewsRepo.ts"
 import {
@@ -26,7 +31,8 @@ import {
   whoMay
 } from "../identity/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
-import { addTeam, addTeamMember, seesAll } from "./Scene.ts"
+import { addTeam, addTeamMember, seesAll, statusesOf } from "./Scene.ts"
+import { addAgent } from "./TicketsScene.ts"
 
 const unfiltered = { categories: [], statuses: [], owners: [], tags: [], teams: [], projects: [] }
 
@@ -404,6 +410,191 @@ withServicesOnEachStorage("Views", (it, storageName) => {
       )
       const ranks = yield* Effect.all(listed.map(({ id }) => repo.find(seesAll(workspace.id), id)))
       assert.lengthOf(new Set(ranks.map((view) => view!.rank)), 11)
+    })
+  )
+
+  it.effect("lists the tickets of its scope that match its filters and that the caller sees", () =>
+    Effect.gen(function* () {
+      const views = yield* Views
+      const tickets = yield* Tickets
+      const tags = yield* Tags
+      const projects = yield* Projects
+      const { admin, closed, hidden, insider, member, memberKey, open, shared, viewer } = yield* makeTeams
+      yield* projects.update(shared.slug, { teams: [open.key, closed.key] }).pipe(as(insider))
+      const [bug, late] = [
+        yield* tags.create({ name: unique("bug"), color: "#ff0000" }).pipe(as(admin)),
+        yield* tags.create({ name: unique("late"), color: "#00ff00", team: closed.key }).pipe(as(insider))
+      ]
+      const statusOf = (team: TeamRow, name: string) =>
+        Effect.map(statusesOf(team), (statuses) => statuses.find((status) => status.name === name)!.id)
+      const add = Effect.fnUntraced(function* (team: TeamRow, status: string, fields: Partial<CreateTicket> = {}) {
+        const made = { team: team.key, title: unique("Ticket"), status: yield* statusOf(team, status), ...fields }
+        return (yield* tickets.create(made).pipe(as(insider))).identifier
+      })
+      const agent = yield* addAgent(insider)
+      const mine = insider.principal.id
+      const [a, b, c, d, e, f] = [
+        yield* add(open, "Todo", { owner: mine, project: shared.slug }),
+        yield* add(open, "Done", { owner: agent.principal.id, tags: [bug.id] }),
+        yield* add(open, "Todo", { tags: [bug.id] }),
+        yield* add(closed, "Todo", { owner: mine, project: hidden.slug, tags: [late.id, bug.id] }),
+        yield* add(closed, "In progress", { project: shared.slug }),
+        yield* add(open, "Backlog", { owner: member.principal.id, project: shared.slug })
+      ]
+      const shown = Effect.fnUntraced(function* (
+        filters: ViewFiltersInput,
+        scope: CreateView["scope"] = { kind: "workspace" },
+        caller: CallerOf = insider
+      ) {
+        const view = yield* create(insider, { scope, filters })
+        const found = yield* views.listTickets(view.id).pipe(as(caller))
+        // In the order of the list of tickets, and as it shows them.
+        const all = yield* tickets.list({}).pipe(as(caller))
+        const ids = new Set(found.map(({ id }) => id))
+        assert.deepStrictEqual(
+          found,
+          all.filter(({ id }) => ids.has(id))
+        )
+        return found.map(({ identifier }) => identifier).toSorted()
+      })
+      const expect = Effect.fnUntraced(function* (expected: ReadonlyArray<string>, ...given: Parameters<typeof shown>) {
+        assert.deepStrictEqual(yield* shown(...given), expected.toSorted(), JSON.stringify(given.slice(0, 2)))
+      })
+      yield* expect([a, b, c, d, e, f], {})
+      yield* expect([a, b, c, f], {}, { kind: "workspace" }, member)
+      yield* expect([a, c, d, e], { categories: ["unstarted", "started"] })
+      yield* expect([a, c, d, f], { statuses: ["TODO", "Backlog"] })
+      yield* expect([], { statuses: ["Nowhere"] })
+      yield* expect([a, d], { owners: ["me"] })
+      yield* expect([f], { owners: ["me"] }, { kind: "workspace" }, member)
+      yield* expect([], { owners: ["me"] }, { kind: "workspace" }, memberKey)
+      yield* expect([a, b, d], { owners: ["me"] }, { kind: "workspace" }, agent)
+      yield* expect([c, e], { owners: ["none"] })
+      yield* expect([b, c, e], { owners: ["none", agent.principal.id] })
+      yield* expect([b, c, d], { tags: [bug.id] })
+      yield* expect([d], { tags: [late.id] })
+      yield* expect([d, e], { teams: [closed.key] })
+      yield* expect([a, b, c, d, e, f], { teams: [closed.key, open.key] })
+      yield* expect([a, e, f], { projects: [shared.slug] })
+      yield* expect([a, d, e, f], { projects: [shared.slug, hidden.slug] })
+      yield* expect([d], { projects: [hidden.slug, shared.slug], statuses: ["Todo"], tags: [bug.id] })
+      const ofTeam = { kind: "team", key: open.key } as const
+      yield* expect([a, b, c, f], {}, ofTeam)
+      yield* expect([a, b, c, f], { teams: [open.key, closed.key] }, ofTeam)
+      yield* expect([], { teams: [closed.key] }, ofTeam)
+      const ofProject = { kind: "project", key: shared.slug } as const
+      yield* expect([a, e, f], {}, ofProject)
+      yield* expect([a, f], {}, ofProject, viewer)
+      yield* expect([], { projects: [hidden.slug] }, ofProject)
+      yield* expect([e], { teams: [closed.key] }, ofProject)
+      // What the caller does not see restricts all the same.
+      for (const filters of [{ teams: [closed.key] }, { projects: [hidden.slug] }, { tags: [late.id] }]) {
+        yield* expect([], filters, { kind: "workspace" }, member)
+      }
+      const byName = Object.fromEntries(
+        (yield* views.list({ project: shared.slug }).pipe(as(insider))).map(({ id, name }) => [name, id])
+      )
+      for (const [name, expected] of [
+        ["All", [a, e, f]],
+        ["Active", [a, e]],
+        ["Backlog", [f]],
+        ["Done", []]
+      ] as const) {
+        const found = yield* views.listTickets(byName[name]!).pipe(as(admin))
+        assert.deepStrictEqual(found.map(({ identifier }) => identifier).toSorted(), [...expected].toSorted())
+      }
+      // A deleted tag is removed from filters.
+      const tagged = yield* create(insider, { filters: { tags: [bug.id, late.id] } })
+      const only = yield* create(insider, { filters: { tags: [bug.id] } })
+      yield* tags.delete(bug.id).pipe(as(admin))
+      const left = (yield* views.list({}).pipe(as(insider))).slice(-2).map((view) => view.filters.tags)
+      assert.deepStrictEqual<unknown>(left, [[late.id], []])
+      const found = Effect.fnUntraced(function* (id: string) {
+        const listed = yield* views.listTickets(id).pipe(as(insider))
+        return listed.map(({ identifier }) => identifier).toSorted()
+      })
+      assert.deepStrictEqual(yield* found(tagged.id), [d])
+      assert.deepStrictEqual(yield* found(only.id), [a, b, c, d, e, f].toSorted())
+      for (const id of [newId<string>(), "", "none"]) {
+        assert.strictEqual(yield* missing(views.listTickets(id).pipe(as(insider))), noView)
+      }
+    })
+  )
+
+  it.effect("follows a status that is renamed or deleted, and keeps the name where another team has it", () =>
+    Effect.gen(function* () {
+      const views = yield* Views
+      const statuses = yield* TicketStatuses
+      const projects = yield* Projects
+      const { admin, closed, insider, member, open, shared } = yield* makeTeams
+      const elsewhere = yield* makeTeams
+      const both = yield* projects
+        .create({ slug: unique("both"), name: unique("Both"), teams: [open.key, closed.key] })
+        .pipe(as(insider))
+      const filters = { statuses: ["Done", "todo", "Later"] }
+      const made = {
+        workspace: yield* create(member, { filters }),
+        filtered: yield* create(member, { filters: { ...filters, teams: [open.key] } }),
+        others: yield* create(insider, { filters: { ...filters, teams: [closed.key] } }),
+        team: yield* create(member, { filters, scope: { kind: "team", key: open.key } }),
+        otherTeam: yield* create(insider, { filters, scope: { kind: "team", key: closed.key } }),
+        project: yield* create(member, { filters, scope: { kind: "project", key: shared.slug } }),
+        bothTeams: yield* create(member, { filters, scope: { kind: "project", key: both.slug } }),
+        without: yield* create(member, { filters: { statuses: ["Done"] } })
+      }
+      const far = yield* create(elsewhere.member, { filters })
+      const queries = [{}, { team: open.key }, { team: closed.key }, { project: shared.slug }, { project: both.slug }]
+      const now = Effect.gen(function* () {
+        const all = (yield* Effect.all(queries.map((query) => views.list(query).pipe(as(admin))))).flat()
+        const names = Object.entries(made).map(([name, { id }]) => [
+          name,
+          all.find((view) => view.id === id)!.filters.statuses
+        ])
+        return Object.fromEntries(names) as Record<keyof typeof made, ReadonlyArray<string>>
+      })
+      const [todo, extra] = [
+        (yield* statusesOf(open)).find(({ name }) => name === "Todo")!,
+        yield* statuses.create({ team: open.key, name: "Later", category: "unstarted" }).pipe(as(admin))
+      ]
+      const template = yield* statuses.create({ name: "Todo", category: "unstarted" }).pipe(as(admin))
+      yield* statuses.update(template.id, { name: "Planned" }).pipe(as(admin))
+      yield* TestClock.adjust(10)
+      const renamed = { workspace: made.workspace.updatedAt, otherTeam: made.otherTeam.updatedAt }
+      yield* statuses.update(todo.id, { name: "Next" }).pipe(as(admin))
+      const kept = ["Done", "todo", "Later"]
+      assert.deepStrictEqual(yield* now, {
+        workspace: ["Done", "todo", "Next", "Later"],
+        filtered: ["Done", "Next", "Later"],
+        others: kept,
+        team: ["Done", "Next", "Later"],
+        otherTeam: kept,
+        project: ["Done", "Next", "Later"],
+        bothTeams: ["Done", "todo", "Next", "Later"],
+        without: ["Done"]
+      })
+      const [changed] = yield* views.list({}).pipe(as(admin))
+      assert.isAbove(Date.parse(changed!.updatedAt), Date.parse(renamed.workspace))
+      const [unchanged] = yield* views.list({ team: closed.key }).pipe(as(admin))
+      assert.strictEqual(unchanged?.updatedAt, renamed.otherTeam)
+      yield* statuses.delete(extra.id).pipe(as(admin))
+      assert.deepStrictEqual(yield* now, {
+        workspace: ["Done", "todo", "Next"],
+        filtered: ["Done", "Next"],
+        others: kept,
+        team: ["Done", "Next"],
+        otherTeam: kept,
+        project: ["Done", "Next"],
+        bothTeams: ["Done", "todo", "Next"],
+        without: ["Done"]
+      })
+      // Another case is another name; one that the filter has already stands in it once.
+      yield* statuses.update(todo.id, { name: "NEXT" }).pipe(as(admin))
+      assert.deepStrictEqual((yield* now).team, ["Done", "NEXT"])
+      const closedTodo = (yield* statusesOf(closed)).find(({ name }) => name === "Todo")!
+      yield* statuses.update(closedTodo.id, { name: "next" }).pipe(as(admin))
+      assert.deepStrictEqual((yield* now).workspace, ["Done", "next"])
+      const [foreign] = yield* views.list({}).pipe(as(elsewhere.admin))
+      assert.deepStrictEqual(foreign, far)
     })
   )
 
