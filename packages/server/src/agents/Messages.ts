@@ -208,12 +208,16 @@ export class Messages extends Context.Service<
 
         decline: Effect.fn("Messages.decline")(function* (id: string, { reason }: DeclineMessage) {
           const by = yield* anyRole
+          const person = personOf(by.principal)
+          if (person === undefined) {
+            return yield* new Forbidden({ message: "An account API key has no agents.", reason: "account_key" })
+          }
           const viewer = viewerOf(by)
           return yield* storage.transaction(
             Effect.gen(function* () {
               const message = yield* repo.find(viewer, id)
               if (message === undefined) return yield* NotFound.of("message")
-              if (message.agent.person.id !== personOf(by.principal)?.id) {
+              if (message.agent.person.id !== person.id) {
                 return yield* new Forbidden({
                   message: "Only the member that the agent works for declines its messages.",
                   reason: "other_member"

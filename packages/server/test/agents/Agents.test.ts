@@ -467,18 +467,6 @@ withServicesOnEachStorage("Agents", (it) => {
         )
       })
     )
-
-    it.effect("tells how much waits", () =>
-      Effect.gen(function* () {
-        const { layer } = withMessages()
-        const { member } = yield* makeScene
-        const { access_token } = yield* registered(member)
-        const { waiting } = yield* report(access_token, "s").pipe(
-          Effect.provide(Layer.provide(AgentSessions.layer, layer), { local: true })
-        )
-        assert.strictEqual(waiting, 3)
-      })
-    )
   })
 
   it.describe("an access token", () => {

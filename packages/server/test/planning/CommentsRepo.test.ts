@@ -1,14 +1,15 @@
 import type { AgentId, CommentId, PersonId } from "@delivery/domain/Ids"
+import type { Mentions } from "@delivery/domain/planning/Mentions"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { AgentsRepo } from "../../src/agents/AgentsRepo.ts"
 import { CommentsRepo, type ShownComment } from "../../src/planning/CommentsRepo.ts"
-import { addMember, assertHolds, eventsOf, makeScene, minute, newestFirst, newId, shuffled } from "../identity/Scene.ts"
+import { addMember, assertHolds, kindsOf, makeScene, minute, newestFirst, newId, shuffled } from "../identity/Scene.ts"
 import { onEachStorage } from "../support/Storages.ts"
 import { addTeam, addTeamMember, seesAll, seesOwn } from "./Scene.ts"
 import { addAgent, addTicket, anEvent, commentRow, makeTicketScene } from "./TicketsScene.ts"
 
-const nobody = { users: [], agents: [] }
+const nobody: Mentions = { users: [], agents: [] }
 
 /** Whom a comment is shown to mention. */
 const mentioned = (comment: ShownComment | undefined) => ({
@@ -133,7 +134,7 @@ onEachStorage("CommentsRepo", (it) => {
         Effect.gen(function* () {
           yield* repo.update(edited, { users, agents }, anEvent(workspace.id, { kind: "comment_updated" }))
           const found = yield* repo.find(ticket.id, row.id)
-          assert.deepStrictEqual(mentioned(found), { users, agents })
+          assert.deepStrictEqual<unknown>(mentioned(found), { users, agents })
           assert.deepInclude(found, { body: "New", editedAt: minute(5), createdAt: row.createdAt })
           return (yield* repo.everMentioned(row.id)).toSorted()
         })
