@@ -21,7 +21,7 @@ import { EventsHttp } from "./events/EventsHttp.ts"
 import { EventsRepo } from "./events/EventsRepo.ts"
 import { FileStore } from "./files/FileStore.ts"
 import { AccessLog } from "./http/AccessLog.ts"
-import { BodyLimit, EdgeLive, EdgeRouter, LargeBodyLive } from "./http/EdgeHttp.ts"
+import { BodyLimit, EdgeLive, EdgeRouter, LargeBodyLive, maxParamLength } from "./http/EdgeHttp.ts"
 import { answerMalformedRequests } from "./http/MalformedRequests.ts"
 import { SystemHttp } from "./http/SystemHttp.ts"
 import { ApiKeys } from "./identity/ApiKeys.ts"
@@ -41,6 +41,7 @@ import { layerDatabase } from "./storage/Database.ts"
 import { MemoryStorage } from "./storage/MemoryStorage.ts"
 import { layerMigrations } from "./storage/Migrations.ts"
 import { Storage } from "./storage/Storage.ts"
+import { layerTelemetry, TelemetryHttp } from "./telemetry/Telemetry.ts"
 import { Fixtures } from "./testing/Fixtures.ts"
 import { Retries } from "./testing/Retries.ts"
 import { RetriesHttp } from "./testing/RetriesHttp.ts"
@@ -145,11 +146,10 @@ const layerRoutes = Layer.mergeAll(
     EventsHttp,
     SystemHttp
   ]),
-  Layer.provide([EdgeLive, LargeBodyLive, VaultEdgeLive, AuthorizationLive, RunAuthorizationLive, AccessLog.layer])
+  Layer.provide([EdgeLive, LargeBodyLive, VaultEdgeLive, AuthorizationLive, RunAuthorizationLive, AccessLog.layer]),
+  // Made before the routes, and so around all that they answer.
+  Layer.provideMerge(TelemetryHttp)
 )
-
-/** A longer path parameter is not found. Paths of files are refused above 512 characters by a rule with a message. */
-const maxParamLength = 16_384
 
 const layerNodeServer = Layer.unwrap(
   Effect.map(Settings, ({ host, port }) =>
@@ -179,7 +179,7 @@ const layerHttp = HttpRouter.serve(layerRoutes, {
 }).pipe(Layer.provide([BodyLimit, layerNodeServer, NodeHttpServer.layerHttpServices]))
 
 /** The API and all services, over a storage, a file store and a keyring. */
-export const layerApp = Layer.provideMerge(layerHttp, layerServices)
+export const layerApp = Layer.provideMerge(layerHttp, layerServices).pipe(Layer.provide(layerTelemetry))
 
 /** A whole server as the settings describe it. */
 export const layerServer = layerApp.pipe(

@@ -2,6 +2,9 @@ import { Email, Name, Slug } from "@delivery/domain/Text"
 import { Context, Data, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { isToken } from "./crypto/Tokens.ts"
 
+/** The version of the service. */
+export const version = "1.0.0"
+
 /** A wrong setting. The message is one line and names the variable; it never repeats a secret. */
 export class SettingsError extends Data.TaggedError("SettingsError")<{ readonly message: string }> {}
 
@@ -39,7 +42,9 @@ export class Settings extends Context.Service<
     readonly runLimitMillis: number
     readonly logLevel: LogLevel
     readonly logFormat: "pretty" | "json"
+    /** Where spans go: a collector that speaks OTLP over HTTP. Absent: nowhere. */
     readonly otlpUrl: Option.Option<string>
+    /** Whether `/metrics` is there. */
     readonly metrics: boolean
   }
 >()("@delivery/server/Settings") {

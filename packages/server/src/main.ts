@@ -7,13 +7,14 @@ import { fixtures } from "./cli/Fixtures.ts"
 import { operatorMessage } from "./cli/OperatorMessage.ts"
 import { serve } from "./cli/Serve.ts"
 import { vault } from "./cli/Vault.ts"
+import { version } from "./Config.ts"
 
 const delivery = Command.make("delivery").pipe(
   Command.withDescription("The Workspace Delivery Service"),
   Command.withSubcommands([serve, fixtures, vault])
 )
 
-Command.run(delivery, { version: "1.0.0" }).pipe(
+Command.run(delivery, { version }).pipe(
   Effect.tapCause((cause) =>
     Cause.hasInterruptsOnly(cause) ? Effect.void : Console.error(operatorMessage(cause) ?? Cause.pretty(cause))
   ),

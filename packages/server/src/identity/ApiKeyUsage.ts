@@ -1,6 +1,8 @@
 import type { ApiKeyId } from "@delivery/domain/Ids"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
+import { background } from "../telemetry/Background.ts"
+import { keyUsesUnwritten, observe } from "../telemetry/Metrics.ts"
 import { ApiKeysRepo } from "./ApiKeysRepo.ts"
 
 /** `lastUsedAt`, written behind by at most a second; reading merges what is not yet written (contract, section 1). */
@@ -34,11 +36,9 @@ export class ApiKeyUsage extends Context.Service<
         )
       })
       yield* Effect.addFinalizer(() => write)
-      yield* write.pipe(
-        Effect.catchCause((cause) => Effect.logWarning("The last use of API keys could not be written.", cause)),
-        Effect.repeat(Schedule.spaced("500 millis")),
-        Effect.forkScoped
-      )
+      yield* observe(keyUsesUnwritten, () => noted.size)
+      const round = yield* background("api_key_usage", "The last use of API keys could not be written.", write)
+      yield* round.pipe(Effect.repeat(Schedule.spaced("500 millis")), Effect.forkScoped)
 
       return ApiKeyUsage.of({
         note: (id) =>

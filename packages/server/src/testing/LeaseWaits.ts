@@ -1,5 +1,7 @@
 import type { LeaseId } from "@delivery/domain/Ids"
 import { Clock, Context, Effect, Latch, Layer, type Scope } from "effect"
+import { background } from "../telemetry/Background.ts"
+import { observe, semaphoreWaiters } from "../telemetry/Metrics.ts"
 import { SemaphoresRepo } from "./SemaphoresRepo.ts"
 
 /** The waiting of one call for its place. */
@@ -27,12 +29,30 @@ export class LeaseWaits extends Context.Service<
       const repo = yield* SemaphoresRepo
       const waits = new Map<LeaseId, Set<Latch.Latch>>()
       const wake = (place: LeaseId) => waits.get(place)?.forEach((latch) => latch.openUnsafe())
+      yield* observe(semaphoreWaiters, () => {
+        let calls = 0
+        for (const latches of waits.values()) calls += latches.size
+        return calls
+      })
 
       yield* repo
         .listen(wake, () => {
           for (const place of waits.keys()) wake(place)
         })
         .pipe(Effect.forkScoped)
+
+      let lapsesIn: number | undefined
+      const settle = yield* background(
+        "semaphore_queues",
+        "The queues of semaphores could not be looked up.",
+        Effect.suspend(() => {
+          lapsesIn = undefined
+          return Effect.map(repo.settle([...waits.keys()]), ({ changed, lapsesInMillis }) => {
+            lapsesIn = lapsesInMillis
+            for (const place of changed) wake(place)
+          })
+        })
+      )
 
       const check = yield* Latch.make(false)
       let checkAt = Number.POSITIVE_INFINITY
@@ -51,16 +71,8 @@ export class LeaseWaits extends Context.Service<
           }
           checkAt = Number.POSITIVE_INFINITY
           if (waits.size === 0) continue
-          const { changed, lapsesInMillis } = yield* repo.settle([...waits.keys()]).pipe(
-            Effect.catchCause((cause) =>
-              Effect.as(Effect.logWarning("The queues of semaphores could not be looked up.", cause), {
-                changed: [],
-                lapsesInMillis: undefined
-              })
-            )
-          )
-          for (const place of changed) wake(place)
-          checkBy((yield* Clock.currentTimeMillis) + Math.min(longestMillis, lapsesInMillis ?? longestMillis))
+          yield* settle
+          checkBy((yield* Clock.currentTimeMillis) + Math.min(longestMillis, lapsesIn ?? longestMillis))
         }
       }).pipe(Effect.forkScoped)
 
