@@ -52,7 +52,8 @@ describe("the server as a process", () => {
     ["RUN_LIMIT_MS", "-1"],
     ["LOG_LEVEL", "loud"],
     ["FILES_URL", "ftp://x"],
-    ["METRICS", "yes"]
+    ["METRICS", "yes"],
+    ["OTLP_URL", "collector:4318"]
   ] as const) {
     it(`refuses a wrong ${name} with one line that names it and repeats no value`, async () => {
       const { code, output } = await run({ DATA_DIR: newDirectory(), [name]: value })
