@@ -66,7 +66,7 @@ describe("Traces", () => {
       const created = await send(owner, "POST", "products", { slug, name: "Traced", type: "library" })
       assert.strictEqual(created.status, 201)
       const spans = await collector.ofRequest(created.id)
-      const [request] = spans.filter(({ kind }) => kind === 2)
+      const request = spans.find(({ kind }) => kind === 2)
       assert.strictEqual(request!.name, "POST /v1/workspaces/:slug/products")
       assert.isUndefined(request!.parentSpanId)
       assert.deepStrictEqual(request!.attributes, {
@@ -100,7 +100,7 @@ describe("Traces", () => {
     const parent = "b7ad6b7169203331"
     const traced = await send(owner, "GET", "products", undefined, { traceparent: `00-${trace}-${parent}-01` })
     const spans = await collector.ofRequest(traced.id)
-    const [request] = spans.filter(({ kind }) => kind === 2)
+    const request = spans.find(({ kind }) => kind === 2)
     assert.deepStrictEqual([request!.traceId, request!.parentSpanId], [trace, parent])
     const other = "1bf7651916cd43dd8448eb211c80319c"
     await send(owner, "GET", "products", undefined, { traceparent: `00-${other}-${parent}-00` })
