@@ -143,6 +143,33 @@ describe("the server as a process", () => {
     for (const secret of [key, wrong, token, apiKey.secret, "typed-by-a-person"]) assert.notInclude(output(), secret)
   })
 
+  for (const [how, signal] of [
+    ["is told to stop", "SIGTERM"],
+    ["dies of a fault", "SIGUSR2"]
+  ] as const) {
+    it(`loses no line of its access log when it ${how}`, async () => {
+      const fault = `process.on("SIGUSR2", () => { throw new Error("A fault that nobody expects.") })`
+      const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(fault)}`
+      server = await startServer({ DATA_DIR: newDirectory(), NODE_OPTIONS })
+      const { baseUrl, end, output } = server
+      const ids = Array.from({ length: 200 }, (_, index) => `request-${index}-of-the-test`)
+      await Promise.all(ids.map((id) => fetch(`${baseUrl}/health`, { headers: { "x-request-id": id } })))
+      // Lines are written each 100 ms: some are still in memory.
+      const code = await end(signal)
+      assert.strictEqual(code, signal === "SIGTERM" ? 0 : 1)
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      const lines = output()
+        .split("\n")
+        .filter((line) => line.startsWith("{"))
+        .map((line) => (JSON.parse(line) as { requestId?: string }).requestId)
+      assert.sameMembers(
+        lines.filter((id) => id?.endsWith("-of-the-test") === true),
+        ids
+      )
+      server = undefined
+    })
+  }
+
   it("answers a fault with the request's id alone, logs its cause, and goes on", async () => {
     const key = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
     const vaultKeys = `k1:${Buffer.alloc(32, 7).toString("base64")}`
