@@ -4,7 +4,6 @@ import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder, HttpApiScalar } from "effect/http-api"
-import { createServer } from "node:http"
 import { CatalogHttp } from "./catalog/CatalogHttp.ts"
 import { Deployments } from "./catalog/Deployments.ts"
 import { DeploymentsRepo } from "./catalog/DeploymentsRepo.ts"
@@ -21,6 +20,7 @@ import { EventsHttp } from "./events/EventsHttp.ts"
 import { EventsRepo } from "./events/EventsRepo.ts"
 import { FileStore } from "./files/FileStore.ts"
 import { AccessLog } from "./http/AccessLog.ts"
+import { DrainingServer } from "./http/DrainingServer.ts"
 import { BodyLimit, EdgeLive, EdgeRouter, LargeBodyLive, maxParamLength } from "./http/EdgeHttp.ts"
 import { answerMalformedRequests } from "./http/MalformedRequests.ts"
 import { SystemHttp } from "./http/SystemHttp.ts"
@@ -156,14 +156,8 @@ const layerNodeServer = Layer.unwrap(
     NodeHttpServer.layerServer(
       () => {
         // A slow upload of 100 MiB may take longer than Node's 300 s.
-        const server = createServer({ requestTimeout: 0, headersTimeout: 60_000, keepAliveTimeout: 65_000 })
+        const server = new DrainingServer({ requestTimeout: 0, headersTimeout: 60_000, keepAliveTimeout: 65_000 })
         answerMalformedRequests(server)
-        // While the server drains, a client that keeps its connection would hold the process.
-        server.on("request", (_, response) =>
-          response.once("close", () => {
-            if (!server.listening) setImmediate(() => server.closeIdleConnections())
-          })
-        )
         return server
       },
       { host, port, gracefulShutdownTimeout: "10 seconds" }

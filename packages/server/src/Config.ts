@@ -46,6 +46,8 @@ export class Settings extends Context.Service<
     readonly otlpUrl: Option.Option<string>
     /** Whether `/metrics` is there. */
     readonly metrics: boolean
+    /** Processes that serve behind the port. */
+    readonly workers: number
   }
 >()("@delivery/server/Settings") {
   /** Reads the settings from environment variables. */
@@ -126,6 +128,13 @@ const readSettings = Effect.fnUntraced(function* (environment: Readonly<Record<s
         "for example VAULT_KEYS=k1:$(openssl rand -base64 32)."
     })
   }
+  const workers = yield* required("WORKERS", integer(1, 256), "a number from 1 to 256", 1)
+  if (workers > 1 && Option.isNone(databaseUrl)) {
+    return yield* new SettingsError({
+      message:
+        "WORKERS is wrong: several need PostgreSQL (DATABASE_URL), since one process alone owns the embedded database."
+    })
+  }
   return {
     port,
     host: yield* required("HOST", text, "a host name or address", "127.0.0.1"),
@@ -173,6 +182,7 @@ const readSettings = Effect.fnUntraced(function* (environment: Readonly<Record<s
       process.stdout.isTTY ? "pretty" : "json"
     ),
     otlpUrl: yield* optional("OTLP_URL", url("http:", "https:"), "an http(s) URL"),
-    metrics: (yield* required("METRICS", oneOf("true", "false"), "true or false", "false")) === "true"
+    metrics: (yield* required("METRICS", oneOf("true", "false"), "true or false", "false")) === "true",
+    workers
   }
 })

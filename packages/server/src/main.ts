@@ -15,9 +15,11 @@ const delivery = Command.make("delivery").pipe(
 )
 
 Command.run(delivery, { version }).pipe(
-  Effect.tapCause((cause) =>
-    Cause.hasInterruptsOnly(cause) ? Effect.void : Console.error(operatorMessage(cause) ?? Cause.pretty(cause))
-  ),
+  Effect.tapCause((cause) => {
+    if (Cause.hasInterruptsOnly(cause)) return Effect.void
+    const message = operatorMessage(cause) ?? Cause.pretty(cause)
+    return message === "" ? Effect.void : Console.error(message)
+  }),
   Effect.provide(NodeServices.layer),
   NodeRuntime.runMain({
     disableErrorReporting: true,

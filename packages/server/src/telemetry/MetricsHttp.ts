@@ -51,7 +51,8 @@ export const MetricsHttp = HttpRouter.use((router) =>
           )
       })
     )
-    const own = Effect.andThen(askDatabase, Metric.snapshot)
+    // Whoever asks, it is of this server's registry.
+    const own = Effect.provideContext(Effect.andThen(askDatabase, Metric.snapshot), yield* Effect.context<never>())
     if (siblings !== undefined) yield* siblings.tell(own)
 
     const text = Effect.map(

@@ -4,6 +4,7 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, rmSync, statSync } from "node:fs"
 import { request } from "node:http"
+import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -225,11 +226,12 @@ describe("the server as a process", () => {
     await new Promise((resolve) => setTimeout(resolve, 200))
     const ended = server.end("SIGTERM")
     await new Promise((resolve) => setTimeout(resolve, 300))
-    const refused = await fetch(`${server.baseUrl}/health`).then(
-      () => false,
-      () => true
-    )
-    assert.isTrue(refused, "a new connection is refused")
+    const refused = await new Promise((resolve) => {
+      const socket = connect(Number(new URL(server!.baseUrl).port), "127.0.0.1")
+      socket.once("connect", () => resolve("connected"))
+      socket.once("error", (error: NodeJS.ErrnoException) => resolve(error.code))
+    })
+    assert.strictEqual(refused, "ECONNREFUSED")
     outgoing.end(body.slice(10))
     const [response] = (await answered) as [{ statusCode: number; resume: () => void }]
     response.resume()
