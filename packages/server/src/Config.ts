@@ -2,6 +2,9 @@ import { Email, Name, Slug } from "@delivery/domain/Text"
 import { Context, Data, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { isToken } from "./crypto/Tokens.ts"
 
+/** The version of the service. */
+export const version = "1.0.0"
+
 /** A wrong setting. The message is one line and names the variable; it never repeats a secret. */
 export class SettingsError extends Data.TaggedError("SettingsError")<{ readonly message: string }> {}
 
@@ -39,8 +42,12 @@ export class Settings extends Context.Service<
     readonly runLimitMillis: number
     readonly logLevel: LogLevel
     readonly logFormat: "pretty" | "json"
+    /** Where spans go: a collector that speaks OTLP over HTTP. Absent: nowhere. */
     readonly otlpUrl: Option.Option<string>
+    /** Whether `/metrics` is there. */
     readonly metrics: boolean
+    /** Processes that serve behind the port. */
+    readonly workers: number
   }
 >()("@delivery/server/Settings") {
   /** Reads the settings from environment variables. */
@@ -121,6 +128,13 @@ const readSettings = Effect.fnUntraced(function* (environment: Readonly<Record<s
         "for example VAULT_KEYS=k1:$(openssl rand -base64 32)."
     })
   }
+  const workers = yield* required("WORKERS", integer(1, 256), "a number from 1 to 256", 1)
+  if (workers > 1 && Option.isNone(databaseUrl)) {
+    return yield* new SettingsError({
+      message:
+        "WORKERS is wrong: several need PostgreSQL (DATABASE_URL), since one process alone owns the embedded database."
+    })
+  }
   return {
     port,
     host: yield* required("HOST", text, "a host name or address", "127.0.0.1"),
@@ -168,6 +182,7 @@ const readSettings = Effect.fnUntraced(function* (environment: Readonly<Record<s
       process.stdout.isTTY ? "pretty" : "json"
     ),
     otlpUrl: yield* optional("OTLP_URL", url("http:", "https:"), "an http(s) URL"),
-    metrics: (yield* required("METRICS", oneOf("true", "false"), "true or false", "false")) === "true"
+    metrics: (yield* required("METRICS", oneOf("true", "false"), "true or false", "false")) === "true",
+    workers
   }
 })

@@ -43,7 +43,8 @@ const defaults = {
   logLevel: "info",
   logFormat: process.stdout.isTTY ? "pretty" : "json",
   otlpUrl: null,
-  metrics: false
+  metrics: false,
+  workers: 1
 }
 
 /** Each variable with values that are taken, and what they change. */
@@ -105,7 +106,8 @@ const good: Record<string, ReadonlyArray<readonly [value: string, change: Record
   METRICS: [
     ["true", { metrics: true }],
     ["false", { metrics: false }]
-  ]
+  ],
+  WORKERS: [["1", { workers: 1 }]]
 }
 
 const long = "x".repeat(101)
@@ -156,7 +158,8 @@ const bad: Record<string, ReadonlyArray<string>> = {
   LOG_LEVEL: ["verbose", "INFO", "all"],
   LOG_FORMAT: ["xml", "JSON"],
   OTLP_URL: ["collector:4318", "grpc://collector", "/v1/traces", " http://collector:4318"],
-  METRICS: ["1", "yes", "TRUE", "on"]
+  METRICS: ["1", "yes", "TRUE", "on"],
+  WORKERS: ["0", "257", "-1", "two", "1.5"]
 }
 
 describe("Settings", () => {
@@ -213,6 +216,14 @@ describe("Settings", () => {
         assert.match(message, /^VAULT_KEYS is missing: with DATABASE_URL set, [^\n]+$/)
         assert.notInclude(message, "hunter2")
       }
+    })
+  )
+
+  it.effect("take several workers with a database alone", () =>
+    Effect.gen(function* () {
+      assert.match(yield* failure({ WORKERS: "2" }), /^WORKERS is wrong: several need PostgreSQL [^\n]+\.$/)
+      const database = { DATABASE_URL: "postgres://db.example/delivery", VAULT_KEYS: vaultKeys }
+      assert.strictEqual((yield* read({ ...database, WORKERS: "256" })).workers, 256)
     })
   )
 

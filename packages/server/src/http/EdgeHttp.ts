@@ -61,8 +61,11 @@ export const LargeBodyLive = Layer.succeed(LargeBody, (httpEffect) =>
 /** The limit of bodies that are not streams, for a layer around the whole server. */
 export const BodyLimit = Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes))
 
+/** A longer path parameter is not found. Paths of files are refused above 512 characters by a rule with a message. */
+export const maxParamLength = 16_384
+
 /** A file's path has slashes; the router wants one segment. Written as `%2F` they are decoded once, like the rest. */
-const routed = (url: string): string => {
+export const routed = (url: string): string => {
   const match = /^\/v1\/workspaces\/[^/?]+\/test-runs\/[^/?]+\/files\//.exec(url)
   if (match === null) return url
   const start = match[0].length

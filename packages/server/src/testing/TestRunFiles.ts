@@ -3,12 +3,14 @@ import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { FileId } from "@delivery/domain/Ids"
 import { maxFileBytes, pathProblem, type StoredFile } from "@delivery/domain/testing/StoredFile"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
-import { Clock, Context, Effect, Exit, Layer, Schedule, type Scope, Stream } from "effect"
+import { Clock, Context, Effect, Exit, Layer, Metric, Schedule, type Scope, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { nextId } from "../crypto/NextId.ts"
 import { type BlobNotFound, FileStore } from "../files/FileStore.ts"
 import { anyRole } from "../identity/Access.ts"
 import { Storage } from "../storage/Storage.ts"
+import { background } from "../telemetry/Background.ts"
+import { observe, uploadedBytes, uploadsRunning } from "../telemetry/Metrics.ts"
 import { type RunBlob, TestRunFilesRepo } from "./TestRunFilesRepo.ts"
 import { notRunning, TestRuns } from "./TestRuns.ts"
 import { isRunning } from "./TestRunState.ts"
@@ -98,6 +100,7 @@ export class TestRunFiles extends Context.Service<
         const { sha256 } = yield* store.write(blob, ofSize(body, size), size)
         const stored = { path, size, contentType: storableType(contentType), sha256 }
         const { file, replaced } = yield* Effect.uninterruptible(commit(blob, by, stored))
+        yield* Metric.update(uploadedBytes, size)
         // Otherwise left to the sweeper.
         if (replaced !== undefined) yield* Effect.ignoreCause(discard(replaced), { log: "Warn" })
         return { file, etag: etagOf(file), created: replaced === undefined }
@@ -131,13 +134,12 @@ export class TestRunFiles extends Context.Service<
         }
       })
 
-      yield* renew.pipe(
-        Effect.catchCause((cause) => Effect.logWarning("Uploads could not be renewed.", cause)),
+      yield* observe(uploadsRunning, () => inUpload.size)
+      yield* (yield* background("upload_renewal", "Uploads could not be renewed.", renew)).pipe(
         Effect.repeat(Schedule.spaced("5 seconds")),
         Effect.forkScoped
       )
-      yield* sweep.pipe(
-        Effect.catchCause((cause) => Effect.logWarning("Lapsed uploads could not be deleted.", cause)),
+      yield* (yield* background("upload_sweep", "Lapsed uploads could not be deleted.", sweep)).pipe(
         Effect.repeat(Schedule.spaced("10 seconds")),
         Effect.forkScoped
       )

@@ -4,6 +4,7 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, rmSync, statSync } from "node:fs"
 import { request } from "node:http"
+import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -52,7 +53,8 @@ describe("the server as a process", () => {
     ["RUN_LIMIT_MS", "-1"],
     ["LOG_LEVEL", "loud"],
     ["FILES_URL", "ftp://x"],
-    ["METRICS", "yes"]
+    ["METRICS", "yes"],
+    ["OTLP_URL", "collector:4318"]
   ] as const) {
     it(`refuses a wrong ${name} with one line that names it and repeats no value`, async () => {
       const { code, output } = await run({ DATA_DIR: newDirectory(), [name]: value })
@@ -142,6 +144,33 @@ describe("the server as a process", () => {
     for (const secret of [key, wrong, token, apiKey.secret, "typed-by-a-person"]) assert.notInclude(output(), secret)
   })
 
+  for (const [how, signal] of [
+    ["is told to stop", "SIGTERM"],
+    ["dies of a fault", "SIGUSR2"]
+  ] as const) {
+    it(`loses no line of its access log when it ${how}`, async () => {
+      const fault = `process.on("SIGUSR2", () => { throw new Error("A fault that nobody expects.") })`
+      const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(fault)}`
+      server = await startServer({ DATA_DIR: newDirectory(), NODE_OPTIONS })
+      const { baseUrl, end, output } = server
+      const ids = Array.from({ length: 200 }, (_, index) => `request-${index}-of-the-test`)
+      await Promise.all(ids.map((id) => fetch(`${baseUrl}/health`, { headers: { "x-request-id": id } })))
+      // Lines are written each 100 ms: some are still in memory.
+      const code = await end(signal)
+      assert.strictEqual(code, signal === "SIGTERM" ? 0 : 1)
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      const lines = output()
+        .split("\n")
+        .filter((line) => line.startsWith("{"))
+        .map((line) => (JSON.parse(line) as { requestId?: string }).requestId)
+      assert.sameMembers(
+        lines.filter((id) => id?.endsWith("-of-the-test") === true),
+        ids
+      )
+      server = undefined
+    })
+  }
+
   it("answers a fault with the request's id alone, logs its cause, and goes on", async () => {
     const key = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
     const vaultKeys = `k1:${Buffer.alloc(32, 7).toString("base64")}`
@@ -197,11 +226,12 @@ describe("the server as a process", () => {
     await new Promise((resolve) => setTimeout(resolve, 200))
     const ended = server.end("SIGTERM")
     await new Promise((resolve) => setTimeout(resolve, 300))
-    const refused = await fetch(`${server.baseUrl}/health`).then(
-      () => false,
-      () => true
-    )
-    assert.isTrue(refused, "a new connection is refused")
+    const refused = await new Promise((resolve) => {
+      const socket = connect(Number(new URL(server!.baseUrl).port), "127.0.0.1")
+      socket.once("connect", () => resolve("connected"))
+      socket.once("error", (error: NodeJS.ErrnoException) => resolve(error.code))
+    })
+    assert.strictEqual(refused, "ECONNREFUSED")
     outgoing.end(body.slice(10))
     const [response] = (await answered) as [{ statusCode: number; resume: () => void }]
     response.resume()
