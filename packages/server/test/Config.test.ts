@@ -67,12 +67,21 @@ const good: Record<string, ReadonlyArray<readonly [value: string, change: Record
     ["1000", { databasePool: 1000 }]
   ],
   DATA_DIR: [["/var/lib/delivery", { dataDir: "/var/lib/delivery" }]],
-  FILES_URL: [
+  FILES_URL: (
     [
-      "s3://bucket/prefix?endpoint=http://minio:9000&region=eu",
-      { filesUrl: "s3://bucket/prefix?endpoint=http://minio:9000&region=eu" }
-    ]
-  ],
+      ["s3://bucket/prefix?endpoint=http://minio:9000&region=eu", "bucket", "prefix", "http://minio:9000", "eu"],
+      ["s3://my.bucket-1/a/b_c.d/?region=eu-central-1", "my.bucket-1", "a/b_c.d", undefined, "eu-central-1"],
+      ["s3://bucket", "bucket", "", undefined, undefined],
+      ["s3://bucket/", "bucket", "", undefined, undefined],
+      [
+        "s3://bucket?region=auto&endpoint=https%3A%2F%2Fs3.example%2Fstorage%2Fv1%2Fs3",
+        "bucket",
+        "",
+        "https://s3.example/storage/v1/s3",
+        "auto"
+      ]
+    ] as const
+  ).map(([value, bucket, prefix, endpoint, region]) => [value, { filesUrl: { bucket, prefix, endpoint, region } }]),
   VAULT_KEYS: [
     [vaultKeys, { vaultKeys: [["k1", key(1)]] }],
     [
@@ -128,7 +137,30 @@ const bad: Record<string, ReadonlyArray<string>> = {
     "postgres://user:hunter2@db.example/delivery\n"
   ],
   DATABASE_POOL: ["0", "1001", "ten", "-5"],
-  FILES_URL: ["/var/files", "https://bucket", "file:///var/files", "s3://bucket/a b"],
+  FILES_URL: [
+    "/var/files",
+    "https://bucket",
+    "file:///var/files",
+    "s3://",
+    "s3:///prefix",
+    "s3://bu",
+    "s3://Bucket",
+    "s3://bucket:9000/prefix",
+    "s3://key:hunter2@bucket/prefix",
+    "s3://bucket/a b",
+    "s3://bucket//a",
+    "s3://bucket/a//b",
+    "s3://bucket/../a",
+    "s3://bucket/a#b",
+    "s3://bucket/a?endpoint=",
+    "s3://bucket/a?endpoint=minio:9000",
+    "s3://bucket/a?endpoint=http://key:hunter2@minio:9000",
+    "s3://bucket/a?endpoint=http://minio:9000/?x=1",
+    "s3://bucket/a?endpoint=http://minio:9000&endpoint=http://other:9000",
+    "s3://bucket/a?region=",
+    "s3://bucket/a?region=EU West",
+    "s3://bucket/a?acces_key=hunter2"
+  ],
   VAULT_KEYS: [
     "hunter2",
     key(1),

@@ -14,7 +14,7 @@ import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { assert } from "vitest"
 import { DeliveryServer } from "../../src/testing.ts"
-import { servers } from "./Servers.ts"
+import { type Servers, servers } from "./Servers.ts"
 
 /** The HTTP suites: requests as bytes over a real socket, the contract's form of every answer, and where tests begin. */
 
@@ -183,7 +183,8 @@ const tags: Readonly<Record<number, string>> = {
   404: "NotFound",
   409: "Conflict",
   416: "InvalidInput",
-  431: "InvalidInput"
+  431: "InvalidInput",
+  500: "Internal"
 }
 
 /** What holds for every answer (contract, section 1). */
@@ -198,7 +199,8 @@ const assertForm = (answer: Answer): void => {
   const isStrict = status === 400 && _tag === "HttpApiDecodeError"
   assert.strictEqual(_tag, isStrict ? "HttpApiDecodeError" : tags[status], said)
   assert.isNotEmpty(message, said)
-  const extras = _tag === "Conflict" ? ["capacity", "holders", "retryAfterMs"] : []
+  const extras: ReadonlyArray<string> =
+    _tag === "Conflict" ? ["capacity", "holders", "retryAfterMs"] : _tag === "Internal" ? ["requestId"] : []
   assert.deepStrictEqual(
     Object.keys(rest).filter((key) => !extras.includes(key)),
     [],
@@ -228,11 +230,15 @@ export const refusal = (answer: Answer): string => {
   return `${status} ${detail}`.trim()
 }
 
-type Test<Given extends ReadonlyArray<unknown>> = (name: string, body: (...given: Given) => Promise<void>) => void
+export type Test<Given extends ReadonlyArray<unknown>> = (
+  name: string,
+  body: (...given: Given) => Promise<void>
+) => void
 type Environment = Readonly<Record<string, string>>
 
-/** Runs the tests on each server. They share it, and it has the time of the clock on the wall. */
-export const onEachServer = (
+/** Runs the tests on each of the servers. They share it, and it has the time of the clock on the wall. */
+export const onServers = (
+  servers: Servers,
   subject: string,
   tests: (test: Test<[owner: Http]>, server: string) => void,
   environment: Environment = {}
@@ -246,6 +252,13 @@ export const onEachServer = (
     )
   }
 }
+
+/** The same on each server that HTTP suites run against. */
+export const onEachServer = (
+  subject: string,
+  tests: (test: Test<[owner: Http]>, server: string) => void,
+  environment: Environment = {}
+): void => onServers(servers, subject, tests, environment)
 
 /** Runs the tests on each server. They share it, and for it no time passes unless they advance it. */
 export const withClockOnEachServer = (
