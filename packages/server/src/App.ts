@@ -23,6 +23,7 @@ import { FileStore } from "./files/FileStore.ts"
 import { AccessLog } from "./http/AccessLog.ts"
 import { BodyLimit, EdgeLive, EdgeRouter, LargeBodyLive } from "./http/EdgeHttp.ts"
 import { answerMalformedRequests } from "./http/MalformedRequests.ts"
+import { RateLimits } from "./http/RateLimits.ts"
 import { SystemHttp } from "./http/SystemHttp.ts"
 import { ApiKeys } from "./identity/ApiKeys.ts"
 import { ApiKeysRepo } from "./identity/ApiKeysRepo.ts"
@@ -145,7 +146,15 @@ const layerRoutes = Layer.mergeAll(
     EventsHttp,
     SystemHttp
   ]),
-  Layer.provide([EdgeLive, LargeBodyLive, VaultEdgeLive, AuthorizationLive, RunAuthorizationLive, AccessLog.layer])
+  Layer.provide([
+    EdgeLive,
+    LargeBodyLive,
+    VaultEdgeLive,
+    AuthorizationLive,
+    RunAuthorizationLive,
+    AccessLog.layer,
+    RateLimits.layer
+  ])
 )
 
 /** A longer path parameter is not found. Paths of files are refused above 512 characters by a rule with a message. */

@@ -24,6 +24,11 @@ export interface S3Location {
   readonly region: string | undefined
 }
 
+export interface RateLimit {
+  readonly requests: number
+  readonly seconds: number
+}
+
 /** The settings of a server (contract, section 2). */
 export class Settings extends Context.Service<
   Settings,
@@ -46,6 +51,8 @@ export class Settings extends Context.Service<
       readonly ownerName: string
       readonly apiKey: Option.Option<Redacted.Redacted>
     }
+    /** Absent: no limit. How many requests of one caller are taken in so many seconds. */
+    readonly rateLimit: Option.Option<RateLimit>
     readonly semaphoreLeaseMillis: number
     readonly runLimitMillis: number
     readonly logLevel: LogLevel
@@ -110,6 +117,14 @@ const isEndpoint = (text: string): boolean => {
   if (url("http:", "https:")(text) === undefined) return false
   const { hash, password, search, username } = new URL(text)
   return `${hash}${password}${search}${username}` === ""
+}
+
+const rateLimit: Read<RateLimit> = (text) => {
+  const [requests, seconds, ...rest] = text.split("/")
+  const limit = { requests: integer(1, 1_000_000)(requests ?? ""), seconds: integer(1, 86_400)(seconds ?? "") }
+  return limit.requests === undefined || limit.seconds === undefined || rest.length > 0
+    ? undefined
+    : { requests: limit.requests, seconds: limit.seconds }
 }
 
 const vaultKeys: Read<readonly [VaultKey, ...Array<VaultKey>]> = (text) => {
@@ -182,6 +197,7 @@ const readSettings = Effect.fnUntraced(function* (environment: Readonly<Record<s
         Redacted.make
       )
     },
+    rateLimit: yield* optional("RATE_LIMIT", rateLimit, "requests/seconds, such as 600/60"),
     semaphoreLeaseMillis: yield* required(
       "SEMAPHORE_LEASE_MS",
       integer(100, 300_000),

@@ -15,11 +15,12 @@ const vaultKeys = `k1:${key(1)}`
 const apiKey = "ctk_0000000000000000000000000000000000002WEcig"
 
 /** Settings as plain data: secrets and options opened. */
-const plain = ({ bootstrap, databaseUrl, filesUrl, otlpUrl, vaultKeys, ...rest }: Settings["Service"]) => ({
+const plain = ({ bootstrap, databaseUrl, filesUrl, otlpUrl, rateLimit, vaultKeys, ...rest }: Settings["Service"]) => ({
   ...rest,
   databaseUrl: Option.getOrNull(Option.map(databaseUrl, Redacted.value)),
   filesUrl: Option.getOrNull(filesUrl),
   otlpUrl: Option.getOrNull(otlpUrl),
+  rateLimit: Option.getOrNull(rateLimit),
   vaultKeys: Option.getOrNull(
     Option.map(vaultKeys, (keys) =>
       keys.map(({ bytes, id }) => [id, Buffer.from(Redacted.value(bytes)).toString("base64")])
@@ -38,6 +39,7 @@ const defaults = {
   filesUrl: null,
   vaultKeys: null,
   bootstrap: { workspace: "main", ownerEmail: "owner@example.com", ownerName: "Owner", apiKey: null },
+  rateLimit: null,
   semaphoreLeaseMillis: 60_000,
   runLimitMillis: 6 * 3_600_000,
   logLevel: "info",
@@ -100,6 +102,11 @@ const good: Record<string, ReadonlyArray<readonly [value: string, change: Record
   ],
   BOOTSTRAP_OWNER_NAME: [[" Ana Díaz ", { bootstrap: { ...defaults.bootstrap, ownerName: "Ana Díaz" } }]],
   BOOTSTRAP_API_KEY: [[apiKey, { bootstrap: { ...defaults.bootstrap, apiKey: apiKey } }]],
+  RATE_LIMIT: [
+    ["600/60", { rateLimit: { requests: 600, seconds: 60 } }],
+    ["1/1", { rateLimit: { requests: 1, seconds: 1 } }],
+    ["1000000/86400", { rateLimit: { requests: 1_000_000, seconds: 86_400 } }]
+  ],
   SEMAPHORE_LEASE_MS: [
     ["100", { semaphoreLeaseMillis: 100 }],
     ["300000", { semaphoreLeaseMillis: 300_000 }]
@@ -183,6 +190,7 @@ const bad: Record<string, ReadonlyArray<string>> = {
     apiKey.replace("ctk_", "itk_"),
     ` ${apiKey}`
   ],
+  RATE_LIMIT: ["600", "600/", "/60", "0/60", "600/0", "600/60/1", "600 / 60", "1e3/60", "1000001/1", "1/86401", "off"],
   SEMAPHORE_LEASE_MS: ["99", "300001", "1 minute", "-100", "1.5"],
   RUN_LIMIT_MS: ["99", "2000000001", "6h", "0"],
   LOG_LEVEL: ["verbose", "INFO", "all"],

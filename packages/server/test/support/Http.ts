@@ -9,7 +9,7 @@ import type { StartedTestRun, StartTestRun, TestRun, TestRunSummary } from "@del
 import { layer } from "@effect/vitest"
 import { Clock, Duration, Effect, Layer, Redacted } from "effect"
 import { Agent, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, request } from "node:http"
-import { connect } from "node:net"
+import { connect, type Socket } from "node:net"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { assert } from "vitest"
@@ -142,11 +142,28 @@ export const answerOf = <A = unknown>(outgoing: ClientRequest): Promise<Answer<A
     outgoing.on("error", reject)
   })
 
-/** The answer to bytes, after which the client sends no more and the server closes. */
-export const sendBytes = async ({ baseUrl }: Http, bytes: string): Promise<Answer> => {
+/** A connection on which nothing is sent yet. */
+export const openSocket = ({ baseUrl }: Http): Socket => {
   const { hostname, port } = new URL(baseUrl)
-  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
+  return connect({ host: hostname, port: Number(port), allowHalfOpen: true })
+}
+
+/** The answer to bytes, after which the client sends no more, and says so, and the server closes. */
+export const sendBytes = (http: Http, bytes: string): Promise<Answer> => {
+  const socket = openSocket(http)
   socket.end(bytes)
+  return answerOn(socket)
+}
+
+/** The answer to bytes after which the server closes. */
+export const sendRequest = (http: Http, bytes: string): Promise<Answer> => {
+  const socket = openSocket(http)
+  socket.write(bytes)
+  return answerOn(socket)
+}
+
+/** The one answer on a connection, which the server closes then. */
+export const answerOn = async (socket: Socket): Promise<Answer> => {
   const chunks: Array<Buffer> = []
   for await (const chunk of socket) chunks.push(chunk as Buffer)
   const [head = "", ...body] = Buffer.concat(chunks).toString().split("\r\n\r\n")
@@ -181,8 +198,11 @@ const tags: Readonly<Record<number, string>> = {
   401: "Unauthorized",
   403: "Forbidden",
   404: "NotFound",
+  408: "InvalidInput",
   409: "Conflict",
   416: "InvalidInput",
+  417: "InvalidInput",
+  429: "TooManyRequests",
   431: "InvalidInput",
   500: "Internal"
 }
