@@ -22,8 +22,9 @@ import { EventsRepo } from "./events/EventsRepo.ts"
 import { FileStore } from "./files/FileStore.ts"
 import { AccessLog } from "./http/AccessLog.ts"
 import { BodyLimit, EdgeLive, EdgeRouter, LargeBodyLive } from "./http/EdgeHttp.ts"
-import { answerMalformedRequests } from "./http/MalformedRequests.ts"
+import { answerMalformedRequests, watchResponses } from "./http/MalformedRequests.ts"
 import { RateLimits } from "./http/RateLimits.ts"
+import { ClientLimits, endSlowClients } from "./http/SlowClients.ts"
 import { SystemHttp } from "./http/SystemHttp.ts"
 import { ApiKeys } from "./identity/ApiKeys.ts"
 import { ApiKeysRepo } from "./identity/ApiKeysRepo.ts"
@@ -161,12 +162,24 @@ const layerRoutes = Layer.mergeAll(
 const maxParamLength = 16_384
 
 const layerNodeServer = Layer.unwrap(
-  Effect.map(Settings, ({ host, port }) =>
-    NodeHttpServer.layerServer(
+  Effect.gen(function* () {
+    const { host, port } = yield* Settings
+    const limits = yield* ClientLimits
+    return NodeHttpServer.layerServer(
       () => {
-        // A slow upload of 100 MiB may take longer than Node's 300 s.
-        const server = createServer({ requestTimeout: 0, headersTimeout: 60_000, keepAliveTimeout: 65_000 })
-        answerMalformedRequests(server)
+        const server = createServer({
+          maxHeaderSize: 16 * 1024,
+          headersTimeout: limits.headersMillis,
+          connectionsCheckingInterval: limits.headersMillis / 2,
+          // A slow upload of 100 MiB may take longer than Node's 300 s.
+          requestTimeout: 0,
+          keepAliveTimeout: 65_000,
+          // EdgeHttp.ts answers what has none.
+          requireHostHeader: false
+        })
+        const responses = watchResponses(server)
+        answerMalformedRequests(server, responses)
+        endSlowClients(server, responses, limits)
         // While the server drains, a client that keeps its connection would hold the process.
         server.on("request", (_, response) =>
           response.once("close", () => {
@@ -177,7 +190,7 @@ const layerNodeServer = Layer.unwrap(
       },
       { host, port, gracefulShutdownTimeout: "10 seconds" }
     )
-  )
+  })
 )
 
 /** The API over its services, on the socket that the settings name. */
