@@ -36,7 +36,9 @@ import { FileStore } from "./files/FileStore.ts"
 import { AccessLog } from "./http/AccessLog.ts"
 import { DrainingServer } from "./http/DrainingServer.ts"
 import { BodyLimit, EdgeLive, EdgeRouter, LargeBodyLive, maxParamLength, NoStoreLive } from "./http/EdgeHttp.ts"
-import { answerMalformedRequests } from "./http/MalformedRequests.ts"
+import { answerMalformedRequests, watchResponses } from "./http/MalformedRequests.ts"
+import { RateLimits } from "./http/RateLimits.ts"
+import { ClientLimits, endSlowClients } from "./http/SlowClients.ts"
 import { SystemHttp } from "./http/SystemHttp.ts"
 import { ApiKeys } from "./identity/ApiKeys.ts"
 import { ApiKeysRepo } from "./identity/ApiKeysRepo.ts"
@@ -230,24 +232,37 @@ const layerRoutes = Layer.mergeAll(
     AuthorizationLive,
     RunAuthorizationLive,
     AgentAuthorizationLive,
-    AccessLog.layer
+    AccessLog.layer,
+    RateLimits.layer
   ]),
   // Made before the routes, and so around all that they answer.
   Layer.provideMerge(TelemetryHttp)
 )
 
 const layerNodeServer = Layer.unwrap(
-  Effect.map(Settings, ({ host, port }) =>
-    NodeHttpServer.layerServer(
+  Effect.gen(function* () {
+    const { host, port } = yield* Settings
+    const limits = yield* ClientLimits
+    return NodeHttpServer.layerServer(
       () => {
-        // A slow upload of 100 MiB may take longer than Node's 300 s.
-        const server = new DrainingServer({ requestTimeout: 0, headersTimeout: 60_000, keepAliveTimeout: 65_000 })
-        answerMalformedRequests(server)
+        const server = new DrainingServer({
+          maxHeaderSize: 16 * 1024,
+          headersTimeout: limits.headersMillis,
+          connectionsCheckingInterval: limits.headersMillis / 2,
+          // A slow upload of 100 MiB may take longer than Node's 300 s.
+          requestTimeout: 0,
+          keepAliveTimeout: 65_000,
+          // EdgeHttp.ts answers what has none.
+          requireHostHeader: false
+        })
+        const responses = watchResponses(server)
+        answerMalformedRequests(server, responses)
+        endSlowClients(server, responses, limits)
         return server
       },
       { host, port, gracefulShutdownTimeout: "10 seconds" }
     )
-  )
+  })
 )
 
 /** The API over its services, on the socket that the settings name. */

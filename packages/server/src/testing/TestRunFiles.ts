@@ -6,7 +6,8 @@ import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Exit, Layer, Metric, Schedule, type Scope, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { nextId } from "../crypto/NextId.ts"
-import { type BlobNotFound, FileStore } from "../files/FileStore.ts"
+import type { BlobNotFound } from "../files/Blob.ts"
+import { FileStore } from "../files/FileStore.ts"
 import { anyRole } from "../identity/Access.ts"
 import { Storage } from "../storage/Storage.ts"
 import { background } from "../telemetry/Background.ts"
@@ -69,8 +70,11 @@ export class TestRunFiles extends Context.Service<
 
       /** Ends an upload that did not succeed. Its outcome may be unknown: a blob that a file has is left alone. */
       const abandon = Effect.fnUntraced(function* (blob: RunBlob) {
-        const isGarbage = (yield* repo.lapse(blob.id)) || !(yield* repo.isStored(blob.id))
-        if (isGarbage) yield* discard(blob)
+        const wasPending = yield* repo.lapse(blob.id, store.endsFailedWrites ? 0 : failedWriteSeconds)
+        const isGarbage = wasPending || !(yield* repo.isStored(blob.id))
+        if (!isGarbage) return
+        // What the write may still make of it, the sweeper deletes.
+        yield* store.endsFailedWrites ? discard(blob) : store.delete(blob)
       })
 
       const commit = Effect.fnUntraced(function* (
@@ -188,6 +192,9 @@ const isPublishing = (by: Publication, run: LockedTestRun, now: Timestamp): bool
   by === null
     ? isRunning(run, now)
     : run.runningRetry?.number === by && isRunning({ ...run.runningRetry, state: "running" }, now)
+
+/** How long a write may go on in a store after it has failed here. */
+const failedWriteSeconds = 60
 
 /** How many lapsed blobs one transaction deletes. */
 const sweepBatch = 50

@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, rmSync, statSync } from "node:fs"
+import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs"
 import { request } from "node:http"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
@@ -10,6 +10,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterEach, assert, describe, it } from "vitest"
 import { makeDatabase } from "../support/Databases.ts"
+import { startS3 } from "../support/S3Server.ts"
 import { type ServerProcess, startServer } from "../support/ServerProcess.ts"
 
 /** The server as a process: settings, first start, signals. */
@@ -53,6 +54,7 @@ describe("the server as a process", () => {
     ["RUN_LIMIT_MS", "-1"],
     ["LOG_LEVEL", "loud"],
     ["FILES_URL", "ftp://x"],
+    ["FILES_URL", "s3://key:hidden@bucket"],
     ["METRICS", "yes"],
     ["OTLP_URL", "collector:4318"]
   ] as const) {
@@ -74,6 +76,39 @@ describe("the server as a process", () => {
     assert.strictEqual(unreachable.code, 1)
     assert.match(unreachable.output.trim(), /^DATABASE_URL.*$/)
     assert.notInclude(unreachable.output, "hidden")
+  })
+
+  it("refuses a bucket that it cannot use and says why, without the key, and works with one that it can", async () => {
+    const s3 = await startS3()
+    try {
+      const credentials = { AWS_ACCESS_KEY_ID: "S3RVER", AWS_SECRET_ACCESS_KEY: "S3RVER" }
+      const none = { AWS_EC2_METADATA_DISABLED: "true", AWS_CONFIG_FILE: "/dev/null" }
+      const wrong: ReadonlyArray<readonly [why: RegExp, environment: Record<string, string>]> = [
+        [
+          /bucket none cannot be used: it does not exist\.$/,
+          { ...credentials, FILES_URL: `s3://none?endpoint=${s3.endpoint}` }
+        ],
+        [
+          /bucket files cannot be used: PutObject: SignatureDoesNotMatch: .+$/,
+          { ...credentials, AWS_SECRET_ACCESS_KEY: "hidden", FILES_URL: s3.filesUrl("a") }
+        ],
+        [/no AWS credentials were found in the environment, a profile or a role\.$/, { FILES_URL: s3.filesUrl("a") }]
+      ]
+      for (const [why, environment] of wrong) {
+        const { code, output } = await run({ DATA_DIR: newDirectory(), ...none, ...environment })
+        assert.strictEqual(code, 1)
+        assert.match(output.trim(), /^FILES_URL: the .+$/)
+        assert.match(output.trim(), why)
+        assert.notInclude(output, "hidden")
+      }
+      const DATA_DIR = newDirectory()
+      server = await startServer({ DATA_DIR, ...none, ...credentials, FILES_URL: s3.filesUrl("a") })
+      assert.deepStrictEqual(s3.keys(), [])
+      assert.isFalse(existsSync(join(DATA_DIR, "files")))
+      await server.end("SIGTERM")
+    } finally {
+      await s3.stop()
+    }
   })
 
   it("refuses a DATA_DIR that another server uses", async () => {
