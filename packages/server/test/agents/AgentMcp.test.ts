@@ -1,10 +1,25 @@
 import type { AgentMessage } from "@delivery/domain/agents/Message"
-import { quote } from "@delivery/domain/agents/Quote"
+import { quote, type Quoted } from "@delivery/domain/agents/Quote"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import { assert } from "@effect/vitest"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { type Http, join, newWorkspace, onEachServer, registerAgent, teamKey } from "../support/Http.ts"
+
+/** What the tools answer, as far as it is looked at. */
+interface Shown {
+  readonly agent: { readonly id: string }
+  readonly scope: string
+  readonly messages: ReadonlyArray<{ readonly note: Quoted | null }>
+  readonly plan: Quoted | null
+  readonly description: Quoted | null
+  readonly comments: ReadonlyArray<{ readonly body: Quoted }>
+  readonly status: unknown
+  readonly statuses: ReadonlyArray<unknown>
+  readonly tickets: ReadonlyArray<unknown>
+  readonly createdBy: { readonly kind: string }
+  readonly session: { readonly repository: string | null }
+}
 
 /** The official client, signed in with an access token. */
 const connect = async ({ baseUrl }: Http, token: string) => {
@@ -16,7 +31,7 @@ const connect = async ({ baseUrl }: Http, token: string) => {
   const call = async (name: string, args: Record<string, unknown> = {}) => {
     const result = await client.callTool({ name, arguments: args })
     const [content] = result.content as ReadonlyArray<{ readonly type: string; readonly text: string }>
-    return { isError: result.isError === true, structured: result.structuredContent as any, text: content?.text ?? "" }
+    return { isError: result.isError === true, structured: result.structuredContent as Shown, text: content?.text ?? "" }
   }
   return { client, transport, call }
 }
