@@ -9,6 +9,8 @@ export * from "@delivery/domain/Errors"
 export { Unavailable } from "@delivery/domain/SystemApi"
 
 // What calls take and give, so that users need no other import.
+export type * from "@delivery/domain/agents/Agent"
+export type * from "@delivery/domain/agents/OAuth"
 export type * from "@delivery/domain/catalog/Deployment"
 export type * from "@delivery/domain/catalog/Environment"
 export type * from "@delivery/domain/catalog/Product"

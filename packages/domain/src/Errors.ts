@@ -79,7 +79,11 @@ export class HttpApiDecodeError extends Schema.TaggedError<HttpApiDecodeError>()
 export class Unauthorized extends Schema.TaggedError<Unauthorized>()(
   "Unauthorized",
   { message: message("A valid API key is required.") },
-  { httpApiStatus: 401, identifier: "Unauthorized", description: "No valid API key." }
+  {
+    httpApiStatus: 401,
+    identifier: "Unauthorized",
+    description: "No valid API key, or no valid token where one is needed."
+  }
 ) {
   static readonly generic = new Unauthorized({ message: "A valid API key is required." })
   /** The same where an agent's access token is needed (contract, section 9). */

@@ -30,6 +30,10 @@ Every operation needs a key unless it says otherwise. A key acts as its person, 
 account API key acts for nobody, in one workspace, with a role of its own. Each role may do what those before it may: \
 \`viewer\` reads, \`member\` changes and publishes, \`admin\` manages, \`owner\` also manages owners.
 
+A coding agent has an access token (\`atk_...\`), which registering it answers, for what begins with \`/agent/v1\` and \
+for \`/agent/mcp\`: it acts as its member, with their present role. Keys are none there, and access tokens none \
+elsewhere.
+
 ## Conventions
 
 - **Ids** are UUIDv7 strings made by the server. Where a path, body or query names a workspace, product or \
@@ -61,6 +65,8 @@ word that tells causes of one status apart; act on it, not on the message.
 | 404 | \`NotFound\` | Absent, or invisible to the caller: the two answer alike. |
 | 409 | \`Conflict\` | The change conflicts with current data. |
 | 500 | \`Internal\` | A server failure; retry, or report the \`requestId\`. |
+
+The OAuth endpoints alone answer errors in the form of RFC 6749.
 
 They are checked in this order: 401, 400 for the form of the request, 404 for the workspace, 403, 404 for the object, \
 400 for rules that need the stored objects, 409.

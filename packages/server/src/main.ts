@@ -3,14 +3,14 @@ import "effect/schema/SchemaJITCompiler/enable"
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Cause, Console, Effect, Exit } from "effect"
 import { Command } from "effect/cli"
-import { fixtures } from "./cli/Fixtures.ts"
-import { operatorMessage } from "./cli/OperatorMessage.ts"
-import { serve } from "./cli/Serve.ts"
-import { vault } from "./cli/Vault.ts"
+
+// Agents' clients start a process for each session: those load no server.
+const { commands, operatorMessage } =
+  process.argv[2] === "agent" ? await import("./cli/Agent.ts") : await import("./cli/ServerCommands.ts")
 
 const delivery = Command.make("delivery").pipe(
   Command.withDescription("The Workspace Delivery Service"),
-  Command.withSubcommands([serve, fixtures, vault])
+  Command.withSubcommands(commands)
 )
 
 Command.run(delivery, { version: "1.0.0" }).pipe(

@@ -42,7 +42,7 @@ export class MembersApi extends HttpApiGroup.make("members")
     HttpApiEndpoint.post("deactivate", `${path}/:member/deactivate`, { params, success: Member, error }).annotateMerge(
       doc(
         "Deactivate a member",
-        "Their keys stop working in this workspace at once; what they did stays. One already inactive stays as they are. Admins and owners; owners only by owners (403). The last active owner: 409 `last_owner`.",
+        "Their keys stop working in this workspace at once; their agents leave lists, lose access, and have the messages that wait for them declined; what they did stays. One already inactive stays as they are. Admins and owners; owners only by owners (403). The last active owner: 409 `last_owner`.",
         lastOwner
       )
     ),
@@ -53,7 +53,7 @@ export class MembersApi extends HttpApiGroup.make("members")
     }).annotateMerge(
       doc(
         "Reactivate a member",
-        "Their keys work in this workspace again, with the role they had. One already active stays as they are. Admins and owners; owners only by owners (403)."
+        "Their keys and agents work in this workspace again, with the role they had. One already active stays as they are. Admins and owners; owners only by owners (403)."
       )
     )
   )

@@ -131,12 +131,6 @@ export class Tickets extends Context.Service<
         return (yield* teams.find(viewer, key)) ?? (yield* NotFound.reference("team"))
       })
 
-      /** The project that a body names, or the one that the ticket is in; held. */
-      const heldProject = Effect.fnUntraced(function* (viewer: Viewer, ref: string | null) {
-        if (ref === null) return null
-        return (yield* repo.holdProject(viewer, ref)) ?? (yield* NotFound.reference("project"))
-      })
-
       /** The ticket of a path, where it is now. */
       const locate = Effect.fnUntraced(function* (viewer: Viewer, ref: string) {
         return (yield* repo.locate(viewer, ref)) ?? (yield* NotFound.of("ticket"))
@@ -172,10 +166,9 @@ export class Tickets extends Context.Service<
         const heldTeams = yield* repo.holdTeams([...new Set([place.teamId, target])], isMoved ? "alone" : "shared")
         const team = heldTeams.get(target)!
         const isOfProject = isMoved || (input.milestone ?? null) !== null
-        const project = yield* heldProject(
-          viewer,
-          input.project === undefined ? (isOfProject ? place.projectId : null) : input.project
-        )
+        const projectRef = input.project === undefined ? (isOfProject ? place.projectId : null) : input.project
+        const project = projectRef === null ? null : yield* repo.holdProject(viewer, projectRef)
+        if (project === undefined) return input.project === undefined ? undefined : yield* NotFound.reference("project")
         const now = yield* repo.lock(place.id)
         if (now === undefined) return yield* NotFound.of("ticket")
         if (!isSamePlace(place, now)) return undefined
@@ -308,7 +301,9 @@ export class Tickets extends Context.Service<
               Effect.gen(function* () {
                 const { id: teamId } = yield* seenTeam(viewer, input.team)
                 const team = (yield* repo.holdTeams([teamId], "alone")).get(teamId)!
-                const project = yield* heldProject(viewer, input.project ?? null)
+                const slug = input.project ?? null
+                const project = slug === null ? null : yield* repo.holdProject(viewer, slug)
+                if (project === undefined) return yield* NotFound.reference("project")
                 const found = yield* repo.look({
                   workspaceId: viewer.workspaceId,
                   teamId,

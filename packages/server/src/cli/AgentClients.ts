@@ -1,0 +1,108 @@
+import type { AgentClient } from "@delivery/domain/agents/Agent"
+import { Effect, FileSystem, Path, Result } from "effect"
+import { Toml } from "effect/encoding"
+import { homedir } from "node:os"
+import { AgentError } from "./AgentError.ts"
+import type { SignInName } from "./AgentSignIn.ts"
+
+/** How clients are told of the bridge: the command that they start, under a name. */
+interface McpServerEntry {
+  readonly name: string
+  readonly command: string
+  readonly args: ReadonlyArray<string>
+}
+
+/** The bridge for a sign-in, by the Node and the script that run now: no `PATH` is needed. */
+const entryOf = ({ client, url, workspace }: SignInName): McpServerEntry => ({
+  name: `delivery-${workspace}`,
+  command: process.execPath,
+  args: [process.argv[1]!, "agent", "mcp", "--client", client, "--url", url, "--workspace", workspace]
+})
+
+const jsonOf = ({ args, command }: McpServerEntry) => ({ command, args })
+
+/** TOML's basic strings take what JSON's do. */
+const tomlOf = ({ args, command, name }: McpServerEntry): string =>
+  `[mcp_servers.${name}]\ncommand = ${JSON.stringify(command)}\nargs = [${args.map((arg) => JSON.stringify(arg)).join(", ")}]\n`
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** A JSON configuration with the entry, in place of one of its name; undefined where the text is none. */
+export const withJsonEntry = (text: string, entry: McpServerEntry): string | undefined => {
+  let config: unknown
+  try {
+    config = text.trim() === "" ? {} : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  if (!isRecord(config)) return undefined
+  const servers = config["mcpServers"] ?? {}
+  if (!isRecord(servers)) return undefined
+  const merged = { ...config, mcpServers: { ...servers, [entry.name]: jsonOf(entry) } }
+  return `${JSON.stringify(merged, undefined, 2)}\n`
+}
+
+/** The same in TOML. What else stands there stays as it is, comments too. */
+export const withTomlEntry = (text: string, entry: McpServerEntry): string | undefined => {
+  if (Result.isFailure(Toml.parse(text))) return undefined
+  const lines = text.split("\n")
+  const table = lines.findIndex((line) => line.replaceAll(/[\s"']/g, "") === `[mcp_servers.${entry.name}]`)
+  const next = lines.findIndex((line, index) => index > table && /^\s*\[/.test(line))
+  const before = table === -1 ? lines : lines.slice(0, table)
+  const after = table === -1 || next === -1 ? [] : lines.slice(next)
+  const parts = [before.join("\n").trimEnd(), tomlOf(entry).trimEnd(), after.join("\n").trimEnd()]
+  const changed = `${parts.filter((part) => part !== "").join("\n\n")}\n`
+  return Result.isFailure(Toml.parse(changed)) ? undefined : changed
+}
+
+/** The file in which a client looks for its MCP servers. */
+const fileOf = Effect.fnUntraced(function* (client: AgentClient) {
+  const path = yield* Path.Path
+  switch (client) {
+    case "claude":
+      return ".mcp.json"
+    case "cursor":
+      return path.join(".cursor", "mcp.json")
+    case "codex":
+      return path.join(homedir(), ".codex", "config.toml")
+  }
+})
+
+/** What to do by hand for the client to start the bridge. */
+export const instructions = Effect.fnUntraced(function* (name: SignInName) {
+  const entry = entryOf(name)
+  const file = yield* fileOf(name.client)
+  switch (name.client) {
+    case "claude": {
+      const words = [entry.command, ...entry.args].map((word) => (/^[\w./:@=-]+$/.test(word) ? word : `'${word}'`))
+      return `Tell Claude Code of it:\n\n  claude mcp add --scope user ${entry.name} -- ${words.join(" ")}\n`
+    }
+    case "codex":
+      return `Add to ${file}:\n\n${tomlOf(entry)}`
+    case "cursor":
+      return `Add to ${file}:\n\n${withJsonEntry("", entry)}`
+  }
+})
+
+/** Adds the bridge to the client's configuration, in place of an earlier one of its name. Answers the file. */
+export const writeEntry = Effect.fnUntraced(function* (name: SignInName) {
+  const [fs, path] = [yield* FileSystem.FileSystem, yield* Path.Path]
+  const file = yield* fileOf(name.client)
+  const text = yield* fs.readFileString(file).pipe(
+    Effect.catchIf(
+      (error) => error.reason._tag === "NotFound",
+      () => Effect.succeed("")
+    ),
+    Effect.mapError((error) => new AgentError({ message: `${file} cannot be read: ${error.message}` }))
+  )
+  const changed = (name.client === "codex" ? withTomlEntry : withJsonEntry)(text, entryOf(name))
+  if (changed === undefined) {
+    return yield* new AgentError({ message: `${file} cannot be understood, and stays as it is.` })
+  }
+  yield* Effect.andThen(
+    fs.makeDirectory(path.dirname(file), { recursive: true }),
+    fs.writeFileString(file, changed)
+  ).pipe(Effect.mapError((cause) => new AgentError({ message: `${file} cannot be written: ${cause.message}` })))
+  return file
+})

@@ -1,0 +1,217 @@
+import type { AgentMe, AgentSignIn, RegisteredAgent } from "@delivery/domain/agents/Agent"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Exit, Redacted, Scope } from "effect"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join as joinPath } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { makeDatabase } from "../support/Databases.ts"
+import { eventually, type Http, http, join, newWorkspace, refresh, refusal, registerAgent } from "../support/Http.ts"
+import { type ServerProcess, startServer } from "../support/ServerProcess.ts"
+
+/** Sign-ins on two servers over one PostgreSQL: what one decides holds at the other with its next request. */
+
+const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
+const times = (count: number) => Array.from({ length: count }, (_, index) => index)
+
+describe("sign-ins on two servers", () => {
+  const scope = Scope.makeUnsafe()
+  const dataDir = mkdtempSync(joinPath(tmpdir(), "delivery-agents-"))
+  const servers: Array<ServerProcess> = []
+  let database = ""
+  let owners: readonly [Http, Http]
+
+  const start = () =>
+    startServer({
+      DATABASE_URL: database,
+      DATA_DIR: dataDir,
+      VAULT_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}`,
+      BOOTSTRAP_API_KEY: apiKey,
+      LOG_LEVEL: "info"
+    })
+
+  beforeAll(async () => {
+    database = (await Effect.runPromise(Scope.provide(makeDatabase, scope))).url
+    servers.push(await start(), await start())
+    owners = [http(servers[0]!.baseUrl, apiKey, "main"), http(servers[1]!.baseUrl, apiKey, "main")]
+  })
+  afterAll(async () => {
+    for (const server of servers) await server.end()
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+
+  /** The same caller at the other server. */
+  const atBoth = ({ key, workspace }: Http): readonly [Http, Http] => [
+    owners[0].as(key).in(workspace),
+    owners[1].as(key).in(workspace)
+  ]
+
+  const isAlive = async (at: Http, { access_token }: Pick<AgentSignIn, "access_token">) =>
+    (await at.as(access_token).send("GET", "/agent/v1/me")).status === 200
+
+  /** A person of a new workspace at both servers, and its owner at both. */
+  const scene = async () => {
+    const workspace = await newWorkspace(owners[0])
+    const person = await join(workspace, "member")
+    return { id: person.id, owner: atBoth(workspace), person: atBoth(person) }
+  }
+
+  it("refresh at once, and one refresh token works afterwards", async () => {
+    const { person } = await scene()
+    for (const round of times(8)) {
+      const signIn = await registerAgent(person[0], { computer: `computer ${round}` })
+      const answers = await Promise.all(times(12).map((index) => refresh(owners[index % 2]!, signIn)))
+      assert.deepStrictEqual(
+        answers.map(({ status }) => status),
+        times(12).map(() => 200)
+      )
+      assert.lengthOf(new Set(answers.map(({ body }) => body.refresh_token)), 12)
+      // Their access tokens live on, at either server.
+      for (const [index, { body }] of answers.entries()) assert.isTrue(await isAlive(owners[(index + 1) % 2]!, body))
+      const again: Array<string> = []
+      for (const [index, { body }] of answers.entries()) {
+        again.push(refusal(await refresh(owners[(index + 1) % 2]!, { ...signIn, ...body })))
+      }
+      assert.deepStrictEqual(again.toSorted(), ["200", ...times(11).map(() => "400 invalid_grant")])
+    }
+  })
+
+  it("refresh a token that was used long ago at the other, and nothing of the sign-in works anywhere", async () => {
+    const { person } = await scene()
+    for (const round of times(4)) {
+      const signIn = await registerAgent(person[0], { computer: `computer ${round}` })
+      const second = { ...signIn, ...(await refresh(owners[0], signIn)).body }
+      const third = { ...signIn, ...(await refresh(owners[1], second)).body }
+      assert.isTrue(await isAlive(owners[0], third))
+      // The thief and the client at once: whoever is first, the sign-in ends.
+      const [thief] = await Promise.all([refresh(owners[0], signIn), refresh(owners[1], third)])
+      assert.strictEqual(refusal(thief), "400 invalid_grant")
+      for (const at of owners) {
+        for (const pair of [signIn, second, third]) assert.isFalse(await isAlive(at, pair))
+        assert.strictEqual(refusal(await refresh(at, third)), "400 invalid_grant")
+      }
+    }
+  })
+
+  /** Calls at both servers again and again, from before the change until long after: none succeeds after it. */
+  const during = async (signIn: AgentSignIn, change: () => Promise<unknown>, isOver: (me: AgentMe) => boolean) => {
+    let changedAt = Number.POSITIVE_INFINITY
+    let stop = false
+    const calls: Array<{ readonly sentAt: number; readonly hasAccess: boolean }> = []
+    const callers = times(8).map(async (index) => {
+      while (!stop) {
+        const sentAt = performance.now()
+        const answer = await owners[index % 2]!.as(signIn.access_token).send<AgentMe>("GET", "/agent/v1/me")
+        calls.push({ sentAt, hasAccess: answer.status === 200 && !isOver(answer.body) })
+      }
+    })
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    await change()
+    changedAt = performance.now()
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    stop = true
+    await Promise.all(callers)
+    const [before, after] = [
+      calls.filter(({ sentAt }) => sentAt < changedAt - 50),
+      calls.filter(({ sentAt }) => sentAt >= changedAt)
+    ]
+    assert.isAbove(before.filter(({ hasAccess }) => hasAccess).length, 8)
+    assert.isAbove(after.length, 8)
+    assert.lengthOf(
+      after.filter(({ hasAccess }) => hasAccess),
+      0
+    )
+  }
+
+  const never = () => false
+
+  it("end access at once, during use, when the agent is revoked", async () => {
+    const { person } = await scene()
+    const signIn = await registerAgent(person[0])
+    await during(signIn, () => person[1].post(`agents/${signIn.agent}/revoke`, undefined, 200), never)
+    assert.strictEqual(refusal(await refresh(owners[0], signIn)), "400 invalid_grant")
+  })
+
+  it("end access at once when the computer is registered again", async () => {
+    const { person } = await scene()
+    const signIn = await registerAgent(person[0])
+    await during(signIn, () => registerAgent(person[1]), never)
+  })
+
+  it("end access at once when the refresh token or the access token is revoked", async () => {
+    const { person } = await scene()
+    for (const of of ["refresh_token", "access_token"] as const) {
+      const signIn = await registerAgent(person[0])
+      await during(
+        signIn,
+        () => owners[1].as(undefined).send("POST", "/agent/oauth/revoke", { form: { token: signIn[of] } }),
+        never
+      )
+    }
+  })
+
+  it("end access at once when the member is deactivated", async () => {
+    const { id, owner, person } = await scene()
+    const signIn = await registerAgent(person[0])
+    await during(signIn, () => owner[1].post(`members/${id}/deactivate`, undefined, 200), never)
+    for (const at of owners) assert.strictEqual(refusal(await refresh(at, signIn)), "401 invalid_client")
+  })
+
+  it("narrow access at once when the member becomes a viewer", async () => {
+    const { id, owner, person } = await scene()
+    const signIn = await registerAgent(person[0])
+    await during(
+      signIn,
+      () => owner[1].patch(`members/${id}`, { role: "viewer" }),
+      ({ scope }) => scope === "read"
+    )
+  })
+
+  it("keep no token, neither in the database nor in a log", async () => {
+    const { person } = await scene()
+    const signIn = await registerAgent(person[1])
+    const next = (await refresh(owners[1], signIn)).body
+    await owners[1].as(next.access_token).send("GET", `/agent/v1/${next.refresh_token}`)
+    const tokens = [signIn, next].flatMap(({ access_token, refresh_token }) => [access_token, refresh_token])
+    const rows = await Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const tables = yield* sql<{ name: string }>`select table_name as name from information_schema.tables
+        where table_schema = 'public'`
+      const texts = yield* Effect.forEach(
+        tables,
+        ({ name }) => sql<{ row: string }>`select t::text as row from ${sql(name)} t`
+      )
+      return texts.flat().map(({ row }) => row)
+    }).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(database) })), Effect.runPromise)
+    assert.isTrue(
+      rows.some((row) => row.includes(signIn.clientId)),
+      "the sign-in is there"
+    )
+    for (const text of [...rows, ...servers.map((server) => server.output())]) {
+      for (const token of tokens) assert.notInclude(text, token)
+    }
+  })
+
+  it("show within a second what was seen at the other, and when it was killed, too", async () => {
+    const { person } = await scene()
+    const signIn = await registerAgent(person[0])
+    const seen = async (at: Http) => (await at.get<{ agents: ReadonlyArray<RegisteredAgent> }>("agents")).agents[0]!
+    const { lastSeenAt } = await seen(person[1])
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    const used = performance.now()
+    assert.isTrue(await isAlive(owners[0], signIn))
+    const now = (await seen(person[0])).lastSeenAt!
+    assert.isAbove(Date.parse(now), Date.parse(lastSeenAt!))
+    await eventually(
+      () => seen(person[1]),
+      (agent) => agent.lastSeenAt === now
+    )
+    assert.isBelow(performance.now() - used, 1_500)
+    // What was answered lives through a kill.
+    const next = { ...signIn, ...(await refresh(owners[0], signIn)).body }
+    await servers[0]!.end("SIGKILL")
+    assert.isTrue(await isAlive(owners[1], next))
+    assert.strictEqual((await refresh(owners[1], next)).status, 200)
+  })
+})
