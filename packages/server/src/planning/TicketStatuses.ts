@@ -170,7 +170,6 @@ export class TicketStatuses extends Context.Service<
                   reason: "last_in_category"
                 })
               }
-              yield* repo.hold(status.id)
               if (target !== undefined) {
                 yield* repo.moveTickets(status, target, timestamp(yield* Clock.currentTimeMillis))
               } else if (yield* repo.hasTickets(status)) {

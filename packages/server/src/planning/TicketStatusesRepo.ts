@@ -29,7 +29,8 @@ export interface TicketStatusRow {
 /**
  * Stores the statuses of teams and of workspaces' templates. In a team or template a name, in any case, is used once, a
  * position once in each category, and one status is the default. Who changes statuses holds the row of the team
- * (`TeamsRepo.lock`), or of the workspace for the template, so that each change is decided on the state before it.
+ * (`TeamsRepo.lock`), or of the workspace for the template, so that each change is decided on the state before it; who
+ * gives a ticket a status holds the team shared (`TicketsRepo.holdTeams`), so that none comes into one being deleted.
  */
 export class TicketStatusesRepo extends Context.Service<
   TicketStatusesRepo,
@@ -44,11 +45,6 @@ export class TicketStatusesRepo extends Context.Service<
     readonly listOfTeam: (viewer: Viewer, teamKey: string) => Effect.Effect<ReadonlyArray<TicketStatusRow>>
     /** Whose status it is: a team's, by its key, or, of null, the template's. Nothing where the viewer sees none. */
     readonly find: (viewer: Viewer, id: string) => Effect.Effect<{ readonly teamKey: string | null } | undefined>
-    /**
-     * Waits for transactions that give tickets the status, and keeps others from doing it until this one ends: what
-     * `hasTickets` and `moveTickets` find then is all there will be.
-     */
-    readonly hold: (id: TicketStatusId) => Effect.Effect<void>
     readonly hasTickets: (status: TicketStatusRow) => Effect.Effect<boolean>
     /** Gives all tickets of a status another one, with the dates of its category. They keep their ranks. */
     readonly moveTickets: (from: TicketStatusRow, to: TicketStatusRow, at: Timestamp) => Effect.Effect<void>
@@ -112,7 +108,6 @@ export class TicketStatusesRepo extends Context.Service<
                 dieOnSqlError
               )
             : Effect.undefined,
-        hold: (id) => dieOnSqlError(Effect.asVoid(sql`select 1 from ticket_statuses where id = ${id} for update`)),
         hasTickets: ({ id, workspaceId }) =>
           sql`select 1 from tickets where workspace_id = ${workspaceId} and status_id = ${id} limit 1`.pipe(
             Effect.map((rows) => rows.length === 1),
@@ -186,7 +181,6 @@ export class TicketStatusesRepo extends Context.Service<
             const team = database.table<TeamRow>("teams").get(status.teamId)!
             return seesTeamInMemory(database, viewer, team) ? { teamKey: team.key } : undefined
           }),
-        hold: () => Effect.void,
         hasTickets: ({ id }) =>
           memory.read(
             (database) => database.table<TicketPart>("tickets").find((row) => row.statusId === id) !== undefined
