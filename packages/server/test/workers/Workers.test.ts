@@ -2,7 +2,7 @@ import type { Lease } from "@delivery/domain/testing/Semaphore"
 import { Effect } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { Agent, request } from "node:http"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
@@ -18,6 +18,7 @@ import { scrape } from "../telemetry/Scrape.ts"
 /** Servers of several processes on a real PostgreSQL, killed and stopped under load. */
 
 const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+const docs = readFileSync(new URL("../../../../docs/operations.md", import.meta.url), "utf8")
 const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
 const vaultKeys = `k1:${Buffer.alloc(32, 7).toString("base64")}`
 
@@ -192,6 +193,18 @@ describe("Workers", () => {
       )
       assert.lengthOf(now.series("delivery_database_pool_size"), 3)
     }
+    // What it tells stands in the docs, and what stands there it tells.
+    const { text } = await scrape(server.baseUrl)
+    const told = [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name!)
+    const rows = docs.slice(docs.indexOf("\n## Metrics\n"), docs.indexOf("\n## Traces\n")).match(/^\| `.*$/gm)!
+    const documented = rows.flatMap((row) =>
+      [...row.split(" | ")[0]!.matchAll(/`([a-z0-9_]+)`/g)].map(([, name]) => name!)
+    )
+    assert.sameMembers(told, documented)
+    const tasks = [...text.matchAll(/task="([a-z_]+)"/g)].map(([, task]) => task!)
+    const row = rows.find((row) => row.includes("background_failures"))!
+    for (const task of tasks) assert.include(row, `\`${task}\``)
+
     // Lines of all of them are whole.
     await eventually(
       async () => server.output().match(/"path":"\/health"/g)?.length,
@@ -221,6 +234,8 @@ describe("Workers", () => {
           assert.strictEqual(status, 201)
           acknowledged.push(slug)
         }
+        // Leaves the machine room to start another.
+        await sleep(10)
       }
     })
     await sleep(500)
@@ -255,6 +270,34 @@ describe("Workers", () => {
       },
       (count) => count > 0
     )
+  })
+
+  it("are replaced without losing a request when one is told to stop", async () => {
+    const { processes, server } = await start(3)
+    const before = processes().get(3)!
+    const clients = Array.from({ length: 24 }, () => client(server))
+    let isOver = false
+    let answers = 0
+    const work = clients.map(async (one) => {
+      while (!isOver) {
+        assert.strictEqual(await one.send("GET", "/v1/me"), 200)
+        answers++
+        // Leaves the machine room to start another.
+        await sleep(10)
+      }
+    })
+    await sleep(300)
+    process.kill(before, "SIGTERM")
+    const replaced = eventually(
+      async () => [...processes()],
+      () => processes().get(3) !== before
+    )
+    await Promise.race([replaced, Promise.all(work)])
+    isOver = true
+    await Promise.all(work)
+    await replaced
+    assert.isAbove(answers, 200)
+    assert.match(server.output(), /Worker 3 \(process \d+\) ended by itself with 0/)
   })
 
   it("are started again ever more slowly while they keep ending, and the others serve", async () => {
