@@ -31,7 +31,11 @@ const connect = async ({ baseUrl }: Http, token: string) => {
   const call = async (name: string, args: Record<string, unknown> = {}) => {
     const result = await client.callTool({ name, arguments: args })
     const [content] = result.content as ReadonlyArray<{ readonly type: string; readonly text: string }>
-    return { isError: result.isError === true, structured: result.structuredContent as Shown, text: content?.text ?? "" }
+    return {
+      isError: result.isError === true,
+      structured: result.structuredContent as Shown,
+      text: content?.text ?? ""
+    }
   }
   return { client, transport, call }
 }
