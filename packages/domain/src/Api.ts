@@ -1,6 +1,10 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { AgentApi } from "./agents/AgentApi.ts"
+import { AgentInboxApi } from "./agents/AgentInboxApi.ts"
+import { AgentPlanningApi } from "./agents/AgentPlanningApi.ts"
 import { AgentsApi } from "./agents/AgentsApi.ts"
+import { MessagesApi } from "./agents/MessagesApi.ts"
+import { NotificationsApi } from "./agents/NotificationsApi.ts"
 import { OAuthApi } from "./agents/OAuthApi.ts"
 import { DeploymentsApi } from "./catalog/DeploymentsApi.ts"
 import { EnvironmentsApi } from "./catalog/EnvironmentsApi.ts"
@@ -50,7 +54,11 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(ViewsApi)
   .add(AgentsApi)
   .add(AgentApi)
+  .add(AgentInboxApi)
+  .add(AgentPlanningApi)
   .add(OAuthApi)
+  .add(MessagesApi)
+  .add(NotificationsApi)
   .add(TagsApi)
   .add(EventsApi)
   .add(SystemApi)

@@ -78,3 +78,9 @@ export type CommentId = typeof CommentId.Type
 
 export const ViewId = uuid.pipe(Schema.brand("ViewId"))
 export type ViewId = typeof ViewId.Type
+
+export const MessageId = uuid.pipe(Schema.brand("MessageId"))
+export type MessageId = typeof MessageId.Type
+
+export const NotificationId = uuid.pipe(Schema.brand("NotificationId"))
+export type NotificationId = typeof NotificationId.Type

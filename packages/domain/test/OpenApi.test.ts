@@ -187,7 +187,13 @@ describe("the API description", () => {
       "system.ready",
       "system.jwks"
     ])
-    const others = { leases: [{ runToken: [] }], agent: [{ agentToken: [] }] } as Record<string, ReadonlyArray<object>>
+    const agent = [{ agentToken: [] }]
+    const others: Record<string, ReadonlyArray<object>> = {
+      leases: [{ runToken: [] }],
+      agent,
+      agentInbox: agent,
+      agentPlanning: agent
+    }
     for (const { name, operation } of endpoints) {
       if (open.includes(name)) continue
       const expected = others[name.split(".")[0]!] ?? [{ bearer: [] }, { apiKey: [] }]

@@ -8,13 +8,17 @@ import { createServer } from "node:http"
 import { AgentAuthorizationLive } from "./agents/AgentAuthorizationHttp.ts"
 import { AgentDeparture } from "./agents/AgentDeparture.ts"
 import { Agents } from "./agents/Agents.ts"
+import { AgentMcp } from "./agents/AgentMcp.ts"
 import { AgentsHttp } from "./agents/AgentsHttp.ts"
 import { AgentSessions } from "./agents/AgentSessions.ts"
 import { AgentsRepo } from "./agents/AgentsRepo.ts"
 import { AgentUsage } from "./agents/AgentUsage.ts"
+import { Inbox } from "./agents/Inbox.ts"
+import { InboxWaits } from "./agents/InboxWaits.ts"
+import { Messages } from "./agents/Messages.ts"
+import { MessagesRepo } from "./agents/MessagesRepo.ts"
 import { SignIns } from "./agents/SignIns.ts"
 import { SignInsRepo } from "./agents/SignInsRepo.ts"
-import { WaitingMessages } from "./agents/WaitingMessages.ts"
 import { CatalogHttp } from "./catalog/CatalogHttp.ts"
 import { Deployments } from "./catalog/Deployments.ts"
 import { DeploymentsRepo } from "./catalog/DeploymentsRepo.ts"
@@ -50,7 +54,6 @@ import { WorkspacesRepo } from "./identity/WorkspacesRepo.ts"
 import { PlanningHttp } from "./planning/PlanningHttp.ts"
 import { Comments } from "./planning/Comments.ts"
 import { CommentsRepo } from "./planning/CommentsRepo.ts"
-import { AgentMentions } from "./planning/Mentions.ts"
 import { StatusFilters } from "./planning/StatusFilters.ts"
 import { Tags } from "./planning/Tags.ts"
 import { TagsRepo } from "./planning/TagsRepo.ts"
@@ -71,6 +74,7 @@ import { ViewsRepo } from "./planning/ViewsRepo.ts"
 import { layerDatabase } from "./storage/Database.ts"
 import { MemoryStorage } from "./storage/MemoryStorage.ts"
 import { layerMigrations } from "./storage/Migrations.ts"
+import { Notices } from "./storage/Notices.ts"
 import { Storage } from "./storage/Storage.ts"
 import { Fixtures } from "./testing/Fixtures.ts"
 import { Retries } from "./testing/Retries.ts"
@@ -100,6 +104,7 @@ import { VaultRepo } from "./vault/VaultRepo.ts"
 /** Every repository over a PostgreSQL client, after the migrations. */
 export const layerSqlStorage = Layer.mergeAll(
   Storage.layerSql,
+  Notices.layerSql,
   EventsRepo.layerSql,
   TeamAudience.layerSql,
   TeamsRepo.layerSql,
@@ -126,12 +131,14 @@ export const layerSqlStorage = Layer.mergeAll(
   SemaphoresRepo.layerSql,
   SigningKeysRepo.layerSql,
   AgentsRepo.layerSql,
-  SignInsRepo.layerSql
+  SignInsRepo.layerSql,
+  MessagesRepo.layerSql
 ).pipe(Layer.provide(layerMigrations))
 
 /** Every repository over the memory of the process, gone with it. */
 export const layerMemoryStorage = Layer.mergeAll(
   Storage.layerMemory,
+  Notices.layerMemory,
   EventsRepo.layerMemory,
   TeamAudience.layerMemory,
   TeamsRepo.layerMemory,
@@ -158,7 +165,8 @@ export const layerMemoryStorage = Layer.mergeAll(
   SemaphoresRepo.layerMemory,
   SigningKeysRepo.layerMemory,
   AgentsRepo.layerMemory,
-  SignInsRepo.layerMemory
+  SignInsRepo.layerMemory,
+  MessagesRepo.layerMemory
 ).pipe(Layer.provide(MemoryStorage.layer))
 
 /** Every service, over a storage, a file store and a keyring. */
@@ -170,7 +178,7 @@ const layerServices = Layer.mergeAll(
   Products.layer,
   Environments.layer,
   Teams.layer,
-  Layer.provide(Comments.layer, AgentMentions.layerUntilMessages),
+  Comments.layer,
   TicketStatuses.layer,
   Projects.layer,
   Milestones.layer,
@@ -184,8 +192,8 @@ const layerServices = Layer.mergeAll(
   Agents.layer,
   AgentSessions.layer
 ).pipe(
-  Layer.provideMerge([AgentDeparture, SignIns.layer]),
-  Layer.provideMerge([AgentUsage.layer, WaitingMessages.layerNone]),
+  Layer.provideMerge([AgentDeparture, SignIns.layer, Inbox.layer]),
+  Layer.provideMerge([AgentUsage.layer, Messages.layer, InboxWaits.layer]),
   Layer.provideMerge([TestRuns.layer, Vault.layer, Tickets.layer, StatusFilters.layer]),
   Layer.provideMerge([ApiKeys.layer, Deployments.layer, Fixtures.layer, DataKeys.layer, LeaseWaits.layer]),
   Layer.provideMerge([ApiKeyUsage.layer, Events.layer, SigningKeys.layer, TicketStatusTemplates]),
@@ -197,7 +205,8 @@ const layerServices = Layer.mergeAll(
 const layerRoutes = Layer.mergeAll(
   EdgeRouter,
   HttpApiBuilder.layer(DeliveryApi, { openapiPath: "/openapi.json" }),
-  HttpApiScalar.layer(DeliveryApi, { path: "/docs" })
+  HttpApiScalar.layer(DeliveryApi, { path: "/docs" }),
+  AgentMcp
 ).pipe(
   Layer.provide([
     IdentityHttp,

@@ -18,10 +18,24 @@ import {
 
 const path = `${workspacePath}/projects` as const
 const one = `${path}/:project` as const
-const params = {
-  slug: WorkspaceRef,
+/** `{project}` of a path. */
+export const projectParam = {
   project: PathRef.annotate({ description: "The project's slug.", examples: ["checkout"] })
 }
+const params = { slug: WorkspaceRef, ...projectParam }
+
+/** The filters of the list of projects. */
+export const projectQuery = {
+  team: Schema.optionalKey(Ref.annotate({ description: "A team's key.", examples: ["ENG"] })),
+  product: Schema.optionalKey(Ref.annotate({ description: "A product's slug or id.", examples: ["shop"] })),
+  archived: Schema.optionalKey(Archived)
+}
+
+/** A list of projects. */
+export const Projects = Schema.Struct({ projects: Schema.Array(ProjectSummary) }).annotate({
+  identifier: "Projects",
+  description: "Projects, in priority order."
+})
 const milestoneParams = {
   ...params,
   number: NumberInPath.pipe(
@@ -40,15 +54,8 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
   .add(
     HttpApiEndpoint.get("list", path, {
       params: { slug: WorkspaceRef },
-      query: {
-        team: Schema.optionalKey(Ref.annotate({ description: "A team's key.", examples: ["ENG"] })),
-        product: Schema.optionalKey(Ref.annotate({ description: "A product's slug or id.", examples: ["shop"] })),
-        archived: Schema.optionalKey(Archived)
-      },
-      success: Schema.Struct({ projects: Schema.Array(ProjectSummary) }).annotate({
-        identifier: "Projects",
-        description: "Projects, in priority order."
-      }),
+      query: projectQuery,
+      success: Projects,
       error: NotFound
     }).annotateMerge(
       doc(

@@ -11,10 +11,16 @@ const params = {
   slug: WorkspaceRef,
   status: PathRef.annotate({ description: "The status's id.", examples: ["0197a1b2-0000-7000-8000-000000000e11"] })
 }
-const TicketStatuses = Schema.Struct({ statuses: Schema.Array(TicketStatus) }).annotate({
+/** The statuses of a team or of the template. */
+export const TicketStatuses = Schema.Struct({ statuses: Schema.Array(TicketStatus) }).annotate({
   identifier: "TicketStatuses",
   description: "The statuses of a team or of the template, in board order: by category, then position."
 })
+/** Whose statuses a list holds. */
+export const statusQuery = {
+  team: Schema.optionalKey(Ref.annotate({ description: "The team's key; without it the template.", examples: ["ENG"] }))
+}
+
 const nameInUse = 'The name "In review" is already in use.'
 
 /** Ticket statuses (service document, Ticket statuses; contract, section 8). Changes need an admin or owner. */
@@ -22,11 +28,7 @@ export class TicketStatusesApi extends HttpApiGroup.make("ticketStatuses")
   .add(
     HttpApiEndpoint.get("list", path, {
       params: { slug: WorkspaceRef },
-      query: {
-        team: Schema.optionalKey(
-          Ref.annotate({ description: "The team's key; without it the template.", examples: ["ENG"] })
-        )
-      },
+      query: statusQuery,
       success: TicketStatuses,
       error: NotFound
     }).annotateMerge(

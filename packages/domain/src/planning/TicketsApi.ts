@@ -18,11 +18,32 @@ export const TicketPathRef = PathRef.annotate({
 const params = { slug: WorkspaceRef, ticket: TicketPathRef }
 
 const archived = "The team is archived."
-const references = {
+
+/** Why what a ticket refers to may not be. */
+export const ticketReferences = {
   archived,
   project_not_in_team: "The project is not linked to the ticket's team.",
   inactive_owner: "The owner is no active member, or an agent that was revoked.",
   owner_cannot_see: "The owner does not see the ticket's team, which is private."
+}
+
+/** The filters of the list of tickets. */
+export const ticketQuery = {
+  team: Schema.optionalKey(Ref.annotate({ description: "A team's key.", examples: ["ENG"] })),
+  project: Schema.optionalKey(Ref.annotate({ description: "A project's slug.", examples: ["checkout"] })),
+  owner: Schema.optionalKey(
+    Ref.annotate({
+      description:
+        "The id or email address of a member, the id of an agent, `me`, or `none` for nobody's. For an agent, `me` is itself and the person it works for; an account API key owns nothing.",
+      examples: ["me"]
+    })
+  ),
+  category: Schema.optionalKey(
+    OneOf(StatusCategory.literals).annotate({
+      description: "The category of their status.",
+      examples: ["started"]
+    })
+  )
 }
 
 /** Tickets (service document, Pagination rules; contract, section 8). Changes need a member. */
@@ -30,23 +51,7 @@ export class TicketsApi extends HttpApiGroup.make("tickets")
   .add(
     HttpApiEndpoint.get("list", path, {
       params: { slug: WorkspaceRef },
-      query: {
-        team: Schema.optionalKey(Ref.annotate({ description: "A team's key.", examples: ["ENG"] })),
-        project: Schema.optionalKey(Ref.annotate({ description: "A project's slug.", examples: ["checkout"] })),
-        owner: Schema.optionalKey(
-          Ref.annotate({
-            description:
-              "The id or email address of a member, the id of an agent, `me`, or `none` for nobody's. For an agent, `me` is itself and the person it works for; an account API key owns nothing.",
-            examples: ["me"]
-          })
-        ),
-        category: Schema.optionalKey(
-          OneOf(StatusCategory.literals).annotate({
-            description: "The category of their status.",
-            examples: ["started"]
-          })
-        )
-      },
+      query: ticketQuery,
       success: TicketList,
       error: NotFound
     }).annotateMerge(
@@ -64,7 +69,7 @@ export class TicketsApi extends HttpApiGroup.make("tickets")
       doc(
         "Create a ticket",
         "It goes last in its team. Members and up. A team, status of the team, owner, project, milestone or tag that does not exist: 404, naming the field. A milestone without a project: 400. An archived team or project: 409 `archived`.",
-        { conflicts: references }
+        { conflicts: ticketReferences }
       )
     ),
     HttpApiEndpoint.get("get", one, { params, success: Ticket, error: NotFound }).annotateMerge(
@@ -82,7 +87,7 @@ export class TicketsApi extends HttpApiGroup.make("tickets")
       doc(
         "Update a ticket",
         "Changes the fields sent. Another `team` gives it a new identifier and the last rank there, the first status of its category unless `status` is sent, and takes tags of the old team off unless `tags` is sent. Another `project` takes it out of its milestone unless `milestone` is sent. A milestone while it has no project: 400. Owners and projects are judged when they are sent, and when the team changes. Members and up. A ticket of an archived team: 409 `archived`.",
-        { conflicts: references }
+        { conflicts: ticketReferences }
       )
     ),
     HttpApiEndpoint.delete("delete", one, {

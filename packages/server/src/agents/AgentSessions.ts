@@ -6,7 +6,7 @@ import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { type Access, atLeast } from "../identity/Access.ts"
 import { AgentsRepo } from "./AgentsRepo.ts"
-import { WaitingMessages } from "./WaitingMessages.ts"
+import { Inbox } from "./Inbox.ts"
 
 /** What a signed-in agent says of itself (contract, section 9). */
 export class AgentSessions extends Context.Service<
@@ -14,7 +14,10 @@ export class AgentSessions extends Context.Service<
   {
     readonly me: Effect.Effect<AgentMe, never, AgentCaller>
     /** A heartbeat of a session of the token's computer. */
-    readonly report: (session: string, input: ReportSession) => Effect.Effect<ReportedSession, Forbidden, AgentCaller>
+    readonly report: (
+      session: string,
+      input: ReportSession
+    ) => Effect.Effect<ReportedSession, Forbidden, Caller | AgentCaller>
     readonly end: (session: string) => Effect.Effect<void, never, AgentCaller>
   }
 >()("@delivery/server/agents/AgentSessions") {
@@ -22,7 +25,7 @@ export class AgentSessions extends Context.Service<
     AgentSessions,
     Effect.gen(function* () {
       const repo = yield* AgentsRepo
-      const messages = yield* WaitingMessages
+      const inbox = yield* Inbox
 
       return AgentSessions.of({
         me: Effect.gen(function* () {
@@ -31,7 +34,7 @@ export class AgentSessions extends Context.Service<
         }).pipe(Effect.withSpan("AgentSessions.me")),
 
         report: Effect.fn("AgentSessions.report")(function* (id: string, input: ReportSession) {
-          const { agent, computer, workspace } = yield* AgentCaller
+          const { computer, workspace } = yield* AgentCaller
           if (computer === null) {
             return yield* new Forbidden({
               message: "A sign-in made with the server URL has no computer.",
@@ -47,7 +50,7 @@ export class AgentSessions extends Context.Service<
           })
           return {
             session: { id, repository, branch, lastSeenAt, live: true },
-            waiting: yield* messages.count(agent.id, computer.id)
+            waiting: yield* inbox.count
           }
         }),
 

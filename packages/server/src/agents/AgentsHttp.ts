@@ -2,7 +2,13 @@ import { DeliveryApi } from "@delivery/domain/Api"
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Agents } from "./Agents.ts"
-import { AgentSessions } from "./AgentSessions.ts"
+import { Comments } from "../planning/Comments.ts"
+import { Projects } from "../planning/Projects.ts"
+import { Tickets } from "../planning/Tickets.ts"
+import { TicketStatuses } from "../planning/TicketStatuses.ts"
+import { AgentSessions, mayWrite } from "./AgentSessions.ts"
+import { Inbox } from "./Inbox.ts"
+import { Messages } from "./Messages.ts"
 import { OAuthHttp } from "./OAuthHttp.ts"
 
 /** Handlers of the agents room. */
@@ -24,6 +30,57 @@ export const AgentsHttp = Layer.mergeAll(
         .handle("me", () => sessions.me)
         .handle("reportSession", ({ params, payload }) => sessions.report(params.session, payload ?? {}))
         .handle("endSession", ({ params }) => sessions.end(params.session))
+    )
+  ),
+
+  HttpApiBuilder.group(DeliveryApi, "agentInbox", (handlers) =>
+    Effect.map(Inbox, (inbox) =>
+      handlers
+        .handle("list", ({ query }) => Effect.map(inbox.list(query.wait ?? 0), (messages) => ({ messages })))
+        .handle("take", ({ payload }) => Effect.map(inbox.take(payload ?? {}), (messages) => ({ messages })))
+        .handle("get", ({ params }) => inbox.get(params.message))
+        .handle("complete", ({ params, payload }) => inbox.complete(params.message, payload))
+        .handle("decline", ({ params, payload }) => inbox.decline(params.message, payload))
+    )
+  ),
+
+  HttpApiBuilder.group(DeliveryApi, "agentPlanning", (handlers) =>
+    Effect.gen(function* () {
+      const tickets = yield* Tickets
+      const comments = yield* Comments
+      const statuses = yield* TicketStatuses
+      const projects = yield* Projects
+      return handlers
+        .handle("listTickets", ({ query }) => Effect.map(tickets.list(query), (tickets) => ({ tickets })))
+        .handle("createTicket", ({ payload }) => Effect.andThen(mayWrite, tickets.create(payload)))
+        .handle("getTicket", ({ params }) => tickets.get(params.ticket))
+        .handle("updateTicket", ({ params, payload }) =>
+          Effect.andThen(mayWrite, tickets.update(params.ticket, payload))
+        )
+        .handle("createComment", ({ params, payload }) =>
+          Effect.andThen(mayWrite, comments.create(params.ticket, payload))
+        )
+        .handle("listStatuses", ({ query }) => Effect.map(statuses.list(query.team), (statuses) => ({ statuses })))
+        .handle("listProjects", ({ query }) => Effect.map(projects.list(query), (projects) => ({ projects })))
+        .handle("getProject", ({ params }) => projects.get(params.project))
+    })
+  ),
+
+  HttpApiBuilder.group(DeliveryApi, "messages", (handlers) =>
+    Effect.map(Messages, (messages) =>
+      handlers
+        .handle("list", ({ query }) => Effect.map(messages.list(query), (messages) => ({ messages })))
+        .handle("send", ({ payload }) => messages.send(payload))
+        .handle("get", ({ params }) => messages.get(params.message))
+        .handle("decline", ({ params, payload }) => messages.decline(params.message, payload ?? {}))
+    )
+  ),
+
+  HttpApiBuilder.group(DeliveryApi, "notifications", (handlers) =>
+    Effect.map(Messages, ({ notifications, read }) =>
+      handlers
+        .handle("list", () => Effect.map(notifications, (notifications) => ({ notifications })))
+        .handle("read", () => Effect.map(read, (read) => ({ read })))
     )
   )
 )

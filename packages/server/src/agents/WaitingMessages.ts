@@ -1,8 +1,8 @@
-import type { AgentId, ComputerId, WorkspaceId } from "@delivery/domain/Ids"
-import { Context, Effect, Layer } from "effect"
+import type { AgentId, WorkspaceId } from "@delivery/domain/Ids"
+import { Context, type Effect } from "effect"
 import type { ActorRef } from "../identity/Access.ts"
 
-/** What sign-ins and sessions ask of whoever keeps messages (contract, section 9). */
+/** What the ends of agents ask of whoever keeps messages (contract, section 9). `Messages` answers. */
 export class WaitingMessages extends Context.Service<
   WaitingMessages,
   {
@@ -12,13 +12,5 @@ export class WaitingMessages extends Context.Service<
       agents: ReadonlyArray<AgentId>,
       reason: string
     ) => Effect.Effect<number>
-    /** How many messages wait for the agent at the computer. */
-    readonly count: (agent: AgentId, computer: ComputerId) => Effect.Effect<number>
   }
->()("@delivery/server/agents/WaitingMessages") {
-  /** Where there are no messages, none waits. */
-  static readonly layerNone = Layer.succeed(
-    WaitingMessages,
-    WaitingMessages.of({ decline: () => Effect.succeed(0), count: () => Effect.succeed(0) })
-  )
-}
+>()("@delivery/server/agents/WaitingMessages") {}

@@ -1,5 +1,5 @@
 import type { AgentId, CommentId, TeamId, TicketId } from "@delivery/domain/Ids"
-import { Context, Effect, Layer } from "effect"
+import { Context, type Effect } from "effect"
 import type { Access } from "../identity/Access.ts"
 
 /** A comment in which a person mentions agents. */
@@ -26,7 +26,4 @@ export class AgentMentions extends Context.Service<
     /** Called in the transaction that stores the comment. */
     readonly mentioned: (mention: AgentMention) => Effect.Effect<void>
   }
->()("@delivery/server/planning/AgentMentions") {
-  /** ONLY until the agents room keeps messages: mentions are stored and shown, and nobody is told. */
-  static readonly layerUntilMessages = Layer.succeed(AgentMentions, { mentioned: () => Effect.void })
-}
+>()("@delivery/server/planning/AgentMentions") {}

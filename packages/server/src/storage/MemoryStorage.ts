@@ -1,4 +1,10 @@
 import { Context, Effect, HashMap, Layer, Option, type Scope, Semaphore } from "effect"
+import type { NoticeChannel } from "./Notices.ts"
+
+interface MemoryNotice {
+  readonly channel: NoticeChannel
+  readonly payload: string
+}
 
 type Tables = Record<string, HashMap.HashMap<string, unknown>>
 
@@ -15,13 +21,13 @@ export interface MemoryTable<Row> {
 /** The tables as one transaction sees them. */
 export class MemoryDatabase {
   tables: Tables
-  notices: ReadonlyArray<string> = []
+  notices: ReadonlyArray<MemoryNotice> = []
   constructor(tables: Tables) {
     this.tables = tables
   }
   /** Tells whoever listens, once the transaction is kept. */
-  notify(notice: string): void {
-    this.notices = [...this.notices, notice]
+  notify(channel: NoticeChannel, payload: string): void {
+    this.notices = [...this.notices, { channel, payload }]
   }
   table<Row>(name: string): MemoryTable<Row> {
     const rows = () => (this.tables[name] ?? HashMap.empty()) as HashMap.HashMap<string, Row>
@@ -57,7 +63,7 @@ export class MemoryStorage extends Context.Service<
     readonly read: <A>(read: (database: MemoryDatabase) => A) => Effect.Effect<A>
     readonly write: <A, E = never>(write: (database: MemoryDatabase) => Effect.Effect<A, E>) => Effect.Effect<A, E>
     /** Calls back with each notice of a transaction that was kept, until the scope closes. */
-    readonly listen: (onNotice: (notice: string) => void) => Effect.Effect<void, never, Scope.Scope>
+    readonly listen: (onNotice: (notice: MemoryNotice) => void) => Effect.Effect<void, never, Scope.Scope>
   }
 >()("@delivery/server/storage/MemoryStorage") {
   static readonly layer = Layer.effect(
@@ -65,7 +71,7 @@ export class MemoryStorage extends Context.Service<
     Effect.gen(function* () {
       const kept = new MemoryDatabase({})
       const turn = yield* Semaphore.make(1)
-      const listeners = new Set<(notice: string) => void>()
+      const listeners = new Set<(notice: MemoryNotice) => void>()
 
       const within = <A, E, R>(outer: MemoryDatabase, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
         Effect.suspend(() => {

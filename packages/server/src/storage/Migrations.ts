@@ -9,6 +9,7 @@ import semaphores from "./migrations/0020_semaphores.ts"
 import agents from "./migrations/0030_agents.ts"
 import planning from "./migrations/0040_planning.ts"
 import agentSignIns from "./migrations/0050_agents.ts"
+import messages from "./migrations/0055_messages.ts"
 
 const run = Migrator.make({})({
   loader: Migrator.fromRecord({
@@ -20,7 +21,8 @@ const run = Migrator.make({})({
     "0020_semaphores": semaphores,
     "0030_agents": agents,
     "0040_planning": planning,
-    "0050_agents": agentSignIns
+    "0050_agents": agentSignIns,
+    "0055_messages": messages
   })
 })
 

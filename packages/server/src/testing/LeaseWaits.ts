@@ -1,5 +1,6 @@
 import type { LeaseId } from "@delivery/domain/Ids"
 import { Clock, Context, Effect, Latch, Layer, type Scope } from "effect"
+import { Notices } from "../storage/Notices.ts"
 import { SemaphoresRepo } from "./SemaphoresRepo.ts"
 
 /** The waiting of one call for its place. */
@@ -25,14 +26,16 @@ export class LeaseWaits extends Context.Service<
     LeaseWaits,
     Effect.gen(function* () {
       const repo = yield* SemaphoresRepo
+      const notices = yield* Notices
       const waits = new Map<LeaseId, Set<Latch.Latch>>()
       const wake = (place: LeaseId) => waits.get(place)?.forEach((latch) => latch.openUnsafe())
 
-      yield* repo
-        .listen(wake, () => {
+      yield* notices.listen("semaphores", {
+        onNotice: (payload) => wake(payload as LeaseId),
+        onListening: () => {
           for (const place of waits.keys()) wake(place)
-        })
-        .pipe(Effect.forkScoped)
+        }
+      })
 
       const check = yield* Latch.make(false)
       let checkAt = Number.POSITIVE_INFINITY

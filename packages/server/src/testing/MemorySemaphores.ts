@@ -186,7 +186,7 @@ export class MemorySemaphores {
   }
 
   notify(id: LeaseId): void {
-    this.#database.notify(id)
+    this.#database.notify("semaphores", id)
   }
 
   /** Ends all that the run, or the retry of it that runs, holds and waits for. */

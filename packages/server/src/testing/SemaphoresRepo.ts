@@ -2,8 +2,8 @@ import type { LeaseId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
 import type { RunCaller } from "@delivery/domain/testing/RunAuthorization"
 import type { Lease, LeaseHolder, QueuedLease, Semaphore } from "@delivery/domain/testing/Semaphore"
 import { timestamp } from "@delivery/domain/Timestamp"
-import { PgClient, PgConnection, PgTypes } from "@effect/sql-pg"
-import { Clock, Context, Deferred, Effect, Latch, Layer, Queue, Result, Schedule } from "effect"
+import { PgClient, PgTypes } from "@effect/sql-pg"
+import { Clock, Context, Deferred, Effect, Latch, Layer, Result } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { date, dieOnSqlError } from "../storage/Sql.ts"
@@ -99,11 +99,6 @@ export class SemaphoresRepo extends Context.Service<
     readonly settle: (
       places: ReadonlyArray<LeaseId>
     ) => Effect.Effect<{ readonly changed: ReadonlyArray<LeaseId>; readonly lapsesInMillis: number | undefined }>
-    /**
-     * Calls `onChange` with each place that no longer waits, whichever server saw to it; `onListening` whenever
-     * listening begins, also after it broke off: what happened before was not heard. Never ends.
-     */
-    readonly listen: (onChange: (place: LeaseId) => void, onListening: () => void) => Effect.Effect<never>
     /** Whose token it is, in the workspace (slug or id), while that runs. */
     readonly authenticate: (tokenHash: string, workspace: string) => Effect.Effect<LeaseOwner | undefined>
   }
@@ -120,21 +115,6 @@ export class SemaphoresRepo extends Context.Service<
           Effect.tap((taken) => (taken._tag === "Held" ? flushed() : Effect.void)),
           dieOnSqlError
         )
-
-      // A connection of its own: the pool may be as small as one.
-      const { applicationName, stream, types, url, ...config } = sql.config
-      const connect = PgConnection.make({
-        ...config,
-        ...(applicationName === undefined ? {} : { applicationName }),
-        ...(stream === undefined ? {} : { stream }),
-        ...(types === undefined ? {} : { types }),
-        ...(url === undefined ? {} : { url }),
-        multiplex: false,
-        keepAlive: "10 seconds"
-      }).pipe(
-        Effect.flatMap((connection) => connection.listen(channel)),
-        Effect.tapError((error) => Effect.logWarning("Listening for free semaphores is not possible.", error))
-      )
 
       return SemaphoresRepo.of({
         take: (owner, request) =>
@@ -170,18 +150,6 @@ export class SemaphoresRepo extends Context.Service<
               lapsesInMillis: row!.json.lapsesInMs ?? undefined
             })),
             dieOnSqlError
-          ),
-        listen: (onChange, onListening) =>
-          Effect.gen(function* () {
-            const notifications = yield* Effect.retry(connect, backoff)
-            onListening()
-            while (true) {
-              for (const { payload } of yield* Queue.takeAll(notifications)) onChange(payload as LeaseId)
-            }
-          }).pipe(
-            Effect.scoped,
-            Effect.catch((error) => Effect.logWarning("Listening for free semaphores broke off.", error)),
-            Effect.forever
           ),
         authenticate: (tokenHash, workspace) =>
           sql<SqlOwner>`select r.workspace_id as "workspaceId", r.id as "runId", r.number as run,
@@ -353,15 +321,6 @@ export class SemaphoresRepo extends Context.Service<
             }
           }),
 
-        listen: (onChange, onListening) =>
-          Effect.scoped(
-            Effect.gen(function* () {
-              yield* memory.listen((notice) => onChange(notice as LeaseId))
-              onListening()
-              return yield* Effect.never
-            })
-          ),
-
         authenticate: (tokenHash, workspaceRef) =>
           Effect.flatMap(Clock.currentTimeMillis, (now) =>
             memory.read((database) => {
@@ -411,11 +370,6 @@ const shared = Effect.fnUntraced(function* <E>(effect: Effect.Effect<void, E>) {
 })
 
 /** The channel on which every server says which places no longer wait. */
-const channel = "semaphores"
-
-/** Between two tries to listen: from 0.1 s to 2 s. */
-const backoff = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("2 seconds")])
-
 const runNotRunning: RunNotRunning = { _tag: "RunNotRunning" }
 
 const releases = {

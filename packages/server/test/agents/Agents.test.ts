@@ -47,8 +47,7 @@ const withMessages = () => {
         Effect.sync(() => {
           declined.push({ agents, reason })
           return agents.length * 3
-        }),
-      count: () => Effect.succeed(3)
+        })
     })
   )
   return { declined, layer }
@@ -466,18 +465,6 @@ withServicesOnEachStorage("Agents", (it) => {
           kept.toSorted(),
           [...named.filter((session) => session !== named[1]), "one more"].toSorted()
         )
-      })
-    )
-
-    it.effect("tells how much waits", () =>
-      Effect.gen(function* () {
-        const { layer } = withMessages()
-        const { member } = yield* makeScene
-        const { access_token } = yield* registered(member)
-        const { waiting } = yield* report(access_token, "s").pipe(
-          Effect.provide(Layer.provide(AgentSessions.layer, layer), { local: true })
-        )
-        assert.strictEqual(waiting, 3)
       })
     )
   })

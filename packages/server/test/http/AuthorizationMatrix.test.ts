@@ -64,8 +64,8 @@ const endpoints: ReadonlyArray<Endpoint> = (() => {
 
 /**
  * Who may: everyone, key or none; whoever has a key; a person, in no workspace; a person, whatever the role in the
- * workspace; a run of the workspace, by its token; an agent, by its access token; who can be in a team, a member or up;
- * or, in the workspace, who has at least the role.
+ * workspace; a run of the workspace, by its token; an agent, by its access token, and one whose person may write; a
+ * person who may write; a person, or who sees what is all persons'; who can be in a team, a member or up; or, in the workspace, who has at least the role.
  */
 type Who =
   | "everyone"
@@ -74,6 +74,9 @@ type Who =
   | "a person of the workspace"
   | "a run"
   | "an agent"
+  | "an agent that writes"
+  | "a person that writes"
+  | "a person or an admin"
   | "a team member"
   | Role
 
@@ -126,6 +129,32 @@ const failedRun = async (publisher: Http) => {
 const retryOf = () => {
   const { git, machine } = runOf()
   return { passes: 1, baseUrl: null, git, machine }
+}
+
+const ticketFor = async (owner: Http) =>
+  (await owner.post<{ identifier: string }>("tickets", { team: (await madeTeam(owner)).key, title: "Ticket" }))
+    .identifier
+
+const letter = async (owner: Http, agent?: string) => ({
+  agent: agent ?? (await registerAgent(owner)).agent,
+  ticket: await ticketFor(owner),
+  ask: "build"
+})
+const sentTo = async (owner: Http, agent: string | undefined) =>
+  (await owner.post<{ id: string }>("messages", await letter(owner, agent))).id
+
+/** An agent of the person; of an account key none. */
+const agentFor = async (by: Http) => {
+  const { body, status } = await by.send<{ agent: string }>("POST", "agents/register", {
+    json: { client: "claude", computer: "laptop" }
+  })
+  return status === 201 ? body.agent : undefined
+}
+
+/** A message to the agent whose token it is; to another where it is none. */
+const ofAgentMessage = async (owner: Http, by: Http) => {
+  const { body, status } = await by.send<{ agent: { id: string } }>("GET", "/agent/v1/me")
+  return { params: { message: await sentTo(owner, status === 200 ? body.agent.id : undefined) } }
 }
 
 /** A lease of the run whose token it is; without one, none. */
@@ -455,6 +484,57 @@ const rows: Readonly<Record<string, Row>> = {
   },
   "tags.delete": { who: "member", request: async (owner) => ({ params: { tag: (await madeTag(owner)).id } }) },
 
+  "messages.list": { who: "viewer" },
+  "messages.send": { who: "a person that writes", request: async (owner) => ({ json: await letter(owner) }) },
+  "messages.get": {
+    who: "a person or an admin",
+    request: async (owner, by) => ({ params: { message: await sentTo(owner, await agentFor(by)) } })
+  },
+  "messages.decline": {
+    who: "a person of the workspace",
+    request: async (owner, by) => ({ params: { message: await sentTo(owner, await agentFor(by)) }, json: {} })
+  },
+  "notifications.list": { who: "viewer" },
+  "notifications.read": { who: "viewer" },
+  "agentInbox.list": { who: "an agent" },
+  "agentInbox.take": { who: "an agent", request: () => ({ json: {} }) },
+  "agentInbox.get": { who: "an agent", request: ofAgentMessage },
+  "agentInbox.complete": {
+    who: "an agent",
+    request: async (owner, by) => ({ ...(await ofAgentMessage(owner, by)), json: { reply: "Done." } })
+  },
+  "agentInbox.decline": {
+    who: "an agent",
+    request: async (owner, by) => ({ ...(await ofAgentMessage(owner, by)), json: { reason: "No." } })
+  },
+  "agentPlanning.listTickets": { who: "an agent" },
+  "agentPlanning.createTicket": {
+    who: "an agent that writes",
+    request: async (owner) => ({ json: { team: (await madeTeam(owner)).key, title: "Ticket" } })
+  },
+  "agentPlanning.getTicket": {
+    who: "an agent",
+    request: async (owner) => ({ params: { ticket: await ticketFor(owner) } })
+  },
+  "agentPlanning.updateTicket": {
+    who: "an agent that writes",
+    request: async (owner) => ({ params: { ticket: await ticketFor(owner) }, json: { title: "Changed" } })
+  },
+  "agentPlanning.createComment": {
+    who: "an agent that writes",
+    request: async (owner) => ({ params: { ticket: await ticketFor(owner) }, json: { body: "Comment" } })
+  },
+  "agentPlanning.listStatuses": { who: "an agent" },
+  "agentPlanning.listProjects": { who: "an agent" },
+  "agentPlanning.getProject": {
+    who: "an agent",
+    request: async (owner) => {
+      const slug = unique("project")
+      await owner.post("projects", { slug, name: slug, teams: [(await madeTeam(owner)).key] })
+      return { params: { project: slug } }
+    }
+  },
+
   "events.list": { who: "viewer" },
 
   "system.health": { who: "everyone" },
@@ -528,13 +608,19 @@ const expected = (who: Who, { kind, role }: CallerOf): string => {
   if (who === "everyone") return "2xx"
   if (who === "a run") return kind === "run" && role !== undefined ? "2xx" : "401"
   if (who === "an agent") return kind === "agent" ? "2xx" : "401"
+  if (who === "an agent that writes") {
+    if (kind !== "agent") return "401"
+    return role === "viewer" ? "403 role_too_low" : "2xx"
+  }
   if (kind !== "person" && kind !== "account key") return "401"
   if (who === "any key") return "2xx"
   if (who === "a person") return kind === "person" ? "2xx" : "403 account_key"
   if (role === undefined) return "404 workspace"
+  if (who === "a person or an admin") return kind === "person" || isAtLeast(role, "admin") ? "2xx" : "404 message"
   if (who === "a person of the workspace") return kind === "person" ? "2xx" : "403 account_key"
-  const needed = who === "a team member" ? "member" : who
+  const needed = who === "a team member" || who === "a person that writes" ? "member" : who
   if (!isAtLeast(role, needed)) return "403 role_too_low"
+  if (who === "a person that writes") return kind === "person" ? "2xx" : "403 account_key"
   const isInNoTeam = kind === "account key" && !isAtLeast(role, "admin")
   return who === "a team member" && isInNoTeam ? "403 not_team_member" : "2xx"
 }
@@ -544,6 +630,8 @@ const send = (by: Http, { method, path }: Endpoint, { body, form, json, params }
   const headers = { "content-type": "application/json" }
   return by.send(method, named, body === undefined ? { json, form } : { body, headers })
 }
+
+const isAgents = (who: Who) => who === "an agent" || who === "an agent that writes"
 
 /** The vault reads bodies strictly. */
 const isStrict = ({ name }: Endpoint) => name.startsWith("vault.")
@@ -584,7 +672,7 @@ onEachServer("every endpoint", (test) => {
           const { who } = rows[endpoint.name]!
           const isTold =
             who === "everyone" ||
-            (who === "an agent"
+            (isAgents(who)
               ? kind === "agent"
               : // A run's token is none in a path of another workspace.
                 who !== "a run" && (kind === "person" || kind === "account key"))
@@ -597,10 +685,10 @@ onEachServer("every endpoint", (test) => {
     test(`${endpoint.name} takes a body of 1 MiB and ${unknown} what it does not know`, async (owner) => {
       const { callers, workspace: asOwner } = await sceneOf(owner)
       const row = rows[endpoint.name]
-      const by = row?.who === "a run" ? "a run" : row?.who === "an agent" ? "a member's agent" : undefined
+      const by = row?.who === "a run" ? "a run" : row && isAgents(row.who) ? "a member's agent" : undefined
       const workspace = by === undefined ? asOwner : asOwner.as(callers[by]!.key)
       const sized = async (bytes: number) => {
-        const { json, params = {} } = (await row?.request?.(workspace, workspace)) ?? {}
+        const { json, params = {} } = (await row?.request?.(asOwner, workspace)) ?? {}
         const body = JSON.stringify({ ...(json as object), unknown: { padding: "" } })
         return send(workspace, endpoint, { params, body: `${body.slice(0, -3)}${"x".repeat(bytes - body.length)}"}}` })
       }

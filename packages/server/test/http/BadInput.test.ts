@@ -5,7 +5,7 @@ import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import fc from "fast-check"
 import { Agent, request } from "node:http"
 import { DeliveryServer } from "../../src/testing.ts"
-import { type Http, http, registerAgent, startRun } from "../support/Http.ts"
+import { type Http, http, registerAgent, startRun, unique } from "../support/Http.ts"
 import { servers } from "../support/Servers.ts"
 
 /** Wrong bodies, queries, paths and headers for every endpoint: never a fault, always the contract's error body. */
@@ -299,16 +299,13 @@ const headers = (apiKey: string, contentType: string) =>
     { requiredKeys: ["authorization", "content-type"] }
   )
 
+/** Of a deployment of its own: nonsense may have changed any other. */
 const runToken = async (owner: Http): Promise<string> => {
-  for (const [path, json] of [
-    ["products", { slug: "shop", name: "Shop", type: "library" }],
-    ["environments", { slug: "staging", name: "Staging", class: "non-production" }],
-    ["deployments", { product: "shop", environment: "staging" }]
-  ] as const) {
-    // There already from the second time on.
-    await owner.send("POST", path, { json })
-  }
-  return (await startRun(owner)).semaphores.token
+  const [product, environment] = [unique("shop"), unique("staging")]
+  await owner.post("products", { slug: product, name: "Shop", type: "library" })
+  await owner.post("environments", { slug: environment, name: "Staging", class: "non-production" })
+  await owner.post("deployments", { product, environment })
+  return (await startRun(owner, { product, environment })).semaphores.token
 }
 
 for (const [name, server] of servers) {

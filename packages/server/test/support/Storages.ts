@@ -8,8 +8,10 @@ import { AgentDeparture } from "../../src/agents/AgentDeparture.ts"
 import { Agents } from "../../src/agents/Agents.ts"
 import { AgentSessions } from "../../src/agents/AgentSessions.ts"
 import { AgentUsage } from "../../src/agents/AgentUsage.ts"
+import { Inbox } from "../../src/agents/Inbox.ts"
+import { InboxWaits } from "../../src/agents/InboxWaits.ts"
+import { Messages } from "../../src/agents/Messages.ts"
 import { SignIns } from "../../src/agents/SignIns.ts"
-import { WaitingMessages } from "../../src/agents/WaitingMessages.ts"
 import { layerMemoryStorage, layerSqlStorage } from "../../src/App.ts"
 import { Deployments } from "../../src/catalog/Deployments.ts"
 import { Environments } from "../../src/catalog/Environments.ts"
@@ -121,8 +123,8 @@ export const layerServices = Layer.mergeAll(
   Tags.layer
 ).pipe(
   Layer.provideMerge(MentionLog.layer),
-  Layer.provideMerge([AgentDeparture, SignIns.layer]),
-  Layer.provideMerge([Layer.provide(AgentUsage.layer, layerLiveClock), WaitingMessages.layerNone]),
+  Layer.provideMerge([AgentDeparture, SignIns.layer, Inbox.layer]),
+  Layer.provideMerge([Layer.provide(AgentUsage.layer, layerLiveClock), Messages.layer, InboxWaits.layer]),
   Layer.provideMerge([ApiKeys.layer, Deployments.layer, Tickets.layer, StatusFilters.layer]),
   // It writes twice a second, whatever time it is for the tests.
   Layer.provideMerge([Layer.provide(ApiKeyUsage.layer, layerLiveClock), Events.layer, TicketStatusTemplates]),

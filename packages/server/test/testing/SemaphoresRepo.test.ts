@@ -1,8 +1,9 @@
 import type { EventId, LeaseId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { assert } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Effect, Exit, Scope } from "effect"
 import { TestClock } from "effect/testing"
+import { Notices } from "../../src/storage/Notices.ts"
 import { type Held, type Queued, SemaphoresRepo, type Taken } from "../../src/testing/SemaphoresRepo.ts"
 import { TestRunsRepo } from "../../src/testing/TestRunsRepo.ts"
 import { newId, unique } from "../identity/Scene.ts"
@@ -314,14 +315,15 @@ onEachStorage("SemaphoresRepo", (it) => {
       const { name, other, run } = yield* makeRuns
       const heard: Array<LeaseId> = []
       let isListening = false
-      const listening = yield* Effect.forkChild(
-        repo.listen(
-          (place) => heard.push(place),
-          () => {
-            isListening = true
-          }
-        )
-      )
+      const listening = yield* Scope.make()
+      const notices = yield* Notices
+      const listen = notices.listen("semaphores", {
+        onNotice: (place) => heard.push(place as LeaseId),
+        onListening: () => {
+          isListening = true
+        }
+      })
+      yield* Scope.provide(listen, listening)
       const until = Effect.fnUntraced(function* (done: () => boolean) {
         for (let i = 0; !done() && i < 500; i++) yield* TestClock.withLive(Effect.sleep(10))
         assert.isTrue(done())
@@ -341,7 +343,7 @@ onEachStorage("SemaphoresRepo", (it) => {
       yield* finishRun(run)
       yield* until(() => heard.includes(places[2]!))
       assert.sameMembers([...(yield* repo.settle([...places, newId<LeaseId>()])).changed].slice(0, 3), places)
-      yield* Fiber.interrupt(listening)
+      yield* Scope.close(listening, Exit.void)
 
       // What lapses is found by looking.
       const next = held(yield* repo.take(other, wish(name, { ttlMillis: 10_000 })))

@@ -1,0 +1,33 @@
+import type { ComputerId } from "../Ids.ts"
+import { compare } from "../Order.ts"
+import { type Timestamp, timestamp } from "../Timestamp.ts"
+import { liveMillis } from "./Agent.ts"
+
+/** A computer of an agent, as routing sees it. */
+export interface RoutedComputer {
+  readonly id: ComputerId
+  readonly lastSeenAt: Timestamp
+  readonly sessions: ReadonlyArray<{ readonly repository: string | null; readonly lastSeenAt: Timestamp }>
+}
+
+/**
+ * The computer for a message that names none (contract, section 9): one with a live session in one of the repositories,
+ * else with the latest live session, else the latest live computer, else the one seen last, else none. Of several the
+ * one seen last. `now` in milliseconds.
+ */
+export const route = (
+  computers: ReadonlyArray<RoutedComputer>,
+  repositories: ReadonlyArray<string>,
+  now: number
+): ComputerId | null => {
+  const live = timestamp(now - liveMillis)
+  const sessions = computers
+    .flatMap(({ id, sessions }) => sessions.map((session) => ({ ...session, id })))
+    .filter(({ lastSeenAt }) => lastSeenAt > live)
+  const wanted = new Set(repositories.map((repository) => repository.toLowerCase()))
+  const inRepository = sessions.filter(({ repository }) => repository !== null && wanted.has(repository.toLowerCase()))
+  return (latest(inRepository) ?? latest(sessions) ?? latest(computers))?.id ?? null
+}
+
+const latest = <A extends { readonly id: string; readonly lastSeenAt: Timestamp }>(seen: ReadonlyArray<A>) =>
+  seen.toSorted((a, b) => compare(b.lastSeenAt, a.lastSeenAt) || compare(a.id, b.id))[0]

@@ -1,0 +1,107 @@
+import { AgentCaller } from "@delivery/domain/agents/AgentAuthorization"
+import {
+  type AgentDecline,
+  type AgentMessage,
+  type CompleteMessage,
+  type TakeMessages,
+  unseenMillis
+} from "@delivery/domain/agents/Message"
+import { type Conflict, NotFound } from "@delivery/domain/Errors"
+import { Caller } from "@delivery/domain/identity/Authorization"
+import { timestamp } from "@delivery/domain/Timestamp"
+import { Clock, Context, Effect, Layer } from "effect"
+import { type Access, actorOf } from "../identity/Access.ts"
+import { viewerOf } from "../planning/Visibility.ts"
+import { Storage } from "../storage/Storage.ts"
+import { InboxWaits } from "./InboxWaits.ts"
+import { Messages, shown } from "./Messages.ts"
+import { MessagesRepo } from "./MessagesRepo.ts"
+
+type Reading = Caller | AgentCaller
+
+/** What a signed-in agent does with its messages (contract, section 9). */
+export class Inbox extends Context.Service<
+  Inbox,
+  {
+    /** What is queued for the token's computer; waits so many seconds for something to be there. */
+    readonly list: (wait: number) => Effect.Effect<ReadonlyArray<AgentMessage>, never, Reading>
+    /** How much is queued for the token's computer. */
+    readonly count: Effect.Effect<number, never, Reading>
+    readonly take: (input: TakeMessages) => Effect.Effect<ReadonlyArray<AgentMessage>, never, Reading>
+    readonly get: (message: string) => Effect.Effect<AgentMessage, NotFound, Reading>
+    readonly complete: (
+      message: string,
+      input: CompleteMessage
+    ) => Effect.Effect<AgentMessage, NotFound | Conflict, Reading>
+    readonly decline: (
+      message: string,
+      input: AgentDecline
+    ) => Effect.Effect<AgentMessage, NotFound | Conflict, Reading>
+  }
+>()("@delivery/server/agents/Inbox") {
+  static readonly layer = Layer.effect(
+    Inbox,
+    Effect.gen(function* () {
+      const storage = yield* Storage
+      const repo = yield* MessagesRepo
+      const messages = yield* Messages
+      const waits = yield* InboxWaits
+
+      const here = Effect.gen(function* () {
+        const { principal } = yield* Caller
+        const { agent, computer, workspace } = yield* AgentCaller
+        const access: Access = { workspace, principal, actor: actorOf(principal) }
+        const seenAfter = timestamp((yield* Clock.currentTimeMillis) - unseenMillis)
+        return {
+          access,
+          viewer: viewerOf(access),
+          inbox: { agentId: agent.id, computerId: computer?.id ?? null, seenAfter }
+        }
+      })
+
+      const end = Effect.fnUntraced(function* (id: string, status: "completed" | "declined", reply: string) {
+        const { access, inbox, viewer } = yield* here
+        const one = Effect.flatMap(repo.findOfAgent(viewer, inbox.agentId, id), (message) =>
+          message === undefined ? Effect.fail(NotFound.of("message")) : Effect.succeed(message)
+        )
+        return yield* storage.transaction(
+          Effect.gen(function* () {
+            yield* messages.end(access, yield* one, status, reply)
+            return shown(yield* one)
+          })
+        )
+      })
+
+      return Inbox.of({
+        list: Effect.fn("Inbox.list")(function* (wait: number) {
+          const { inbox, viewer } = yield* here
+          const until = (yield* Clock.currentTimeMillis) + wait * 1_000
+          const changed = yield* waits.begin(inbox.agentId)
+          while (true) {
+            const found = yield* repo.waiting(viewer, inbox)
+            const left = until - (yield* Clock.currentTimeMillis)
+            if (found.length > 0 || left <= 0) return found.map(shown)
+            yield* changed(left)
+          }
+        }, Effect.scoped),
+
+        count: Effect.flatMap(here, ({ inbox, viewer }) => repo.count(viewer, inbox)),
+
+        take: Effect.fn("Inbox.take")(function* ({ limit = 1 }: TakeMessages) {
+          const { inbox, viewer } = yield* here
+          const at = timestamp(yield* Clock.currentTimeMillis)
+          return (yield* repo.take(viewer, inbox, limit, at)).map(shown)
+        }),
+
+        get: Effect.fn("Inbox.get")(function* (id: string) {
+          const { inbox, viewer } = yield* here
+          const message = yield* repo.findOfAgent(viewer, inbox.agentId, id)
+          return message === undefined ? yield* NotFound.of("message") : shown(message)
+        }),
+
+        complete: Effect.fn("Inbox.complete")((id: string, { reply }: CompleteMessage) => end(id, "completed", reply)),
+        decline: Effect.fn("Inbox.decline")((id: string, { reason }: AgentDecline) => end(id, "declined", reason))
+      })
+    })
+  )
+}

@@ -1,0 +1,119 @@
+import { PgClient, PgConnection } from "@effect/sql-pg"
+import { Context, Effect, Layer, Queue, Schedule, type Scope } from "effect"
+import { MemoryStorage } from "./MemoryStorage.ts"
+
+/** What servers tell each other: which places of semaphores no longer wait, and whose inbox has a new message. */
+export type NoticeChannel = "semaphores" | "messages"
+
+const channels: ReadonlyArray<NoticeChannel> = ["semaphores", "messages"]
+
+export interface NoticeListener {
+  readonly onNotice: (payload: string) => void
+  /** Whenever listening begins, also after it broke off: what happened before was not heard. */
+  readonly onListening: () => void
+}
+
+/** Notices of what was committed, by whichever server. */
+export class Notices extends Context.Service<
+  Notices,
+  {
+    /** Calls back until the scope closes. */
+    readonly listen: (channel: NoticeChannel, listener: NoticeListener) => Effect.Effect<void, never, Scope.Scope>
+  }
+>()("@delivery/server/storage/Notices") {
+  static readonly layerSql = Layer.effect(
+    Notices,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const listeners = makeListeners()
+      let isListening = false
+
+      // A connection of its own: the pool may be as small as one.
+      const { applicationName, stream, types, url, ...config } = sql.config
+      const connect = PgConnection.make({
+        ...config,
+        ...(applicationName === undefined ? {} : { applicationName }),
+        ...(stream === undefined ? {} : { stream }),
+        ...(types === undefined ? {} : { types }),
+        ...(url === undefined ? {} : { url }),
+        multiplex: false,
+        keepAlive: "10 seconds"
+      }).pipe(
+        // Pinned once: each listener by itself would wait for the others to end.
+        Effect.flatMap((connection) => connection.pin),
+        Effect.flatMap((connection) => Effect.forEach(channels, (channel) => connection.listen(channel))),
+        Effect.tapError((error) => Effect.logWarning("Listening to the database is not possible.", error))
+      )
+
+      yield* Effect.gen(function* () {
+        const queues = yield* Effect.retry(connect, backoff)
+        isListening = true
+        for (const channel of channels) for (const { onListening } of listeners.of(channel)) onListening()
+        yield* Effect.forEach(
+          queues,
+          Effect.fnUntraced(function* (queue, i) {
+            while (true) {
+              for (const { payload } of yield* Queue.takeAll(queue)) listeners.tell(channels[i]!, payload)
+            }
+          }),
+          { concurrency: "unbounded", discard: true }
+        )
+      }).pipe(
+        Effect.scoped,
+        Effect.catch((error) => Effect.logWarning("Listening to the database broke off.", error)),
+        Effect.ensuring(
+          Effect.sync(() => {
+            isListening = false
+          })
+        ),
+        Effect.forever,
+        Effect.forkScoped
+      )
+
+      return Notices.of({
+        listen: (channel, listener) =>
+          Effect.andThen(
+            listeners.add(channel, listener),
+            Effect.sync(() => {
+              if (isListening) listener.onListening()
+            })
+          )
+      })
+    })
+  )
+
+  static readonly layerMemory = Layer.effect(
+    Notices,
+    Effect.gen(function* () {
+      const memory = yield* MemoryStorage
+      const listeners = makeListeners()
+      yield* memory.listen(({ channel, payload }) => listeners.tell(channel, payload))
+      return Notices.of({
+        listen: (channel, listener) =>
+          Effect.andThen(
+            listeners.add(channel, listener),
+            Effect.sync(() => listener.onListening())
+          )
+      })
+    })
+  )
+}
+
+const makeListeners = () => {
+  const all = new Map<NoticeChannel, Set<NoticeListener>>(channels.map((channel) => [channel, new Set()]))
+  const of = (channel: NoticeChannel): ReadonlySet<NoticeListener> => all.get(channel)!
+  return {
+    of,
+    tell: (channel: NoticeChannel, payload: string) => {
+      for (const { onNotice } of of(channel)) onNotice(payload)
+    },
+    add: (channel: NoticeChannel, listener: NoticeListener) =>
+      Effect.acquireRelease(
+        Effect.sync(() => void all.get(channel)!.add(listener)),
+        () => Effect.sync(() => void all.get(channel)!.delete(listener))
+      )
+  }
+}
+
+/** Between two tries to listen: from 0.1 s to 2 s. */
+const backoff = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("2 seconds")])
