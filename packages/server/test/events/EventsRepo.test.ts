@@ -1,5 +1,5 @@
 import { assert, expect } from "@effect/vitest"
-import type { ApiKeyId, EventId, PersonId, WorkspaceId } from "@delivery/domain/Ids"
+import type { ApiKeyId, EventId, PersonId, TeamId, WorkspaceId } from "@delivery/domain/Ids"
 import { Effect } from "effect"
 import { EventsRepo, type StoredEvent } from "../../src/events/EventsRepo.ts"
 import type { ActorRef } from "../../src/identity/Access.ts"
@@ -89,6 +89,38 @@ onEachStorage("EventsRepo", (it) => {
       assert.deepStrictEqual(yield* shown({ kind: "apiKey", id: newId<ApiKeyId>() }), { kind: "removed" })
       // A reference is of its kind alone: no key has a person's id.
       assert.deepStrictEqual(yield* shown({ kind: "apiKey", id: id as string as ApiKeyId }), { kind: "removed" })
+    })
+  )
+
+  it.effect("finds of teams those that name one of the asked, and all that name none", () =>
+    Effect.gen(function* () {
+      const events = yield* EventsRepo
+      const workspace = yield* addWorkspace()
+      const actor = { kind: "user", id: (yield* addPerson()).id } as const
+      const [one, two, three] = [newId<TeamId>(), newId<TeamId>(), newId<TeamId>()]
+      const stored = (minutes: number, teamIds: ReadonlyArray<TeamId> | null) =>
+        storedEvent(workspace.id, actor, { teamIds, createdAt: minute(minutes) })
+      const [everybody, ofOne, ofBoth, ofThree, ofNone] = [
+        stored(1, null),
+        stored(2, [one]),
+        stored(3, [one, two]),
+        stored(4, [three]),
+        // Of a project that has no team any more: nobody but those who see all.
+        stored(5, [])
+      ]
+      for (const event of [everybody, ofOne, ofBoth, ofThree, ofNone]) yield* events.insert(event)
+      const found = (teams: "all" | ReadonlyArray<TeamId>, limit = 50) =>
+        Effect.map(events.newest(workspace.id, teams, limit), (found) => found.map(({ id }) => id))
+      const ids = (...events: ReadonlyArray<StoredEvent>) => events.map(({ id }) => id)
+      assert.deepStrictEqual(yield* found("all"), ids(ofNone, ofThree, ofBoth, ofOne, everybody))
+      assert.deepStrictEqual(yield* found([one]), ids(ofBoth, ofOne, everybody))
+      assert.deepStrictEqual(yield* found([two]), ids(ofBoth, everybody))
+      assert.deepStrictEqual(yield* found([three, two]), ids(ofThree, ofBoth, everybody))
+      assert.deepStrictEqual(yield* found([]), ids(everybody))
+      assert.deepStrictEqual(yield* found([newId<TeamId>()]), ids(everybody))
+      // What is not seen takes no place of what is.
+      assert.deepStrictEqual(yield* found([two], 2), ids(ofBoth, everybody))
+      assert.notProperty((yield* events.newest(workspace.id, "all", 1))[0], "teamIds")
     })
   )
 })
