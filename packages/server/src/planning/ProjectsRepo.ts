@@ -164,26 +164,26 @@ export class ProjectsRepo extends Context.Service<
         updatedAt: ({ updatedAt }) => sql`updated_at = ${date(updatedAt!)}`
       }
 
-      const insertLinks = (project: Pick<ProjectRow, "id" | "workspaceId">, links: ProjectLinks) => sql`
-        with of_teams as (
+      /** The end of a statement that links; a project that it makes is of use at its end. */
+      const linking = ({ id, workspaceId }: Pick<ProjectRow, "id" | "workspaceId">, links: ProjectLinks) => sql`
+        of_teams as (
           insert into project_teams (workspace_id, project_id, team_id)
-          select ${project.workspaceId}::uuid, ${project.id}::uuid, unnest(${uuids(links.teams)})
+          select ${workspaceId}::uuid, ${id}::uuid, unnest(${uuids(links.teams)})
         )
         insert into project_products (workspace_id, project_id, product_id)
-        select ${project.workspaceId}::uuid, ${project.id}::uuid, unnest(${uuids(links.products)})`
+        select ${workspaceId}::uuid, ${id}::uuid, unnest(${uuids(links.products)})`
 
       return ProjectsRepo.of({
         insert: (project, links) =>
           failOnDuplicate(
-            Effect.andThen(
-              sql`insert into projects (id, workspace_id, slug, name, summary, status, lead_id, target_date, document,
-                rank, archived_at, created_at, updated_at)
-              values (${project.id}, ${project.workspaceId}, ${project.slug}, ${project.name}, ${project.summary},
-                ${project.status}, ${project.leadId}, ${project.targetDate}::text::date, ${project.document},
-                ${project.rank}, ${dateOrNull(project.archivedAt)}, ${date(project.createdAt)},
-                ${date(project.updatedAt)})`,
-              Effect.asVoid(insertLinks(project, links))
-            )
+            Effect.asVoid(sql`with made as (
+                insert into projects (id, workspace_id, slug, name, summary, status, lead_id, target_date, document,
+                  rank, archived_at, created_at, updated_at)
+                values (${project.id}, ${project.workspaceId}, ${project.slug}, ${project.name}, ${project.summary},
+                  ${project.status}, ${project.leadId}, ${project.targetDate}::text::date, ${project.document},
+                  ${project.rank}, ${dateOrNull(project.archivedAt)}, ${date(project.createdAt)},
+                  ${date(project.updatedAt)})
+              ), ${linking(project, links)}`)
           ),
 
         update: (id, changes) => {
@@ -195,7 +195,7 @@ export class ProjectsRepo extends Context.Service<
           )
         },
 
-        link: (project, links) => dieOnSqlError(Effect.asVoid(insertLinks(project, links))),
+        link: (project, links) => dieOnSqlError(Effect.asVoid(sql`with ${linking(project, links)}`)),
 
         unlink: (project, links) =>
           sql`with of_products as (

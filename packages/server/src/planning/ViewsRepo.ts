@@ -5,7 +5,7 @@ import { defaultViews, type ViewLayout, type ViewScope } from "@delivery/domain/
 import type { StatusCategory } from "@delivery/domain/planning/TicketStatus"
 import { isId, nameKey } from "@delivery/domain/Text"
 import type { Timestamp } from "@delivery/domain/Timestamp"
-import { PgClient } from "@effect/sql-pg"
+import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import { nextId } from "../crypto/NextId.ts"
@@ -13,7 +13,7 @@ import type { ActorRef } from "../identity/Access.ts"
 import { actorColumns, actorJoins, type ActorRow, readActor, resolveActor } from "../identity/Actors.ts"
 import type { AgentRow } from "../identity/Agent.ts"
 import type { MemberRow } from "../identity/MembersRepo.ts"
-import { texts, uuids } from "../storage/Columns.ts"
+import { column, texts, uuids } from "../storage/Columns.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
@@ -158,15 +158,20 @@ export class ViewsRepo extends Context.Service<
       return ViewsRepo.of({
         insert: (views) =>
           dieOnSqlError(
-            Effect.forEach(
-              views,
-              (view) => sql`insert into views (id, workspace_id, team_id, project_id, name, filters, layout, is_default,
-                  rank, creator_kind, creator_id, created_at, updated_at)
-                values (${view.id}, ${view.workspaceId}, ${view.teamId}, ${view.projectId}, ${view.name},
-                  ${sql.json(view.filters)}, ${view.layout}, ${view.isDefault}, ${view.rank}, ${view.creator.kind},
-                  ${view.creator.id}, ${date(view.createdAt)}, ${date(view.updatedAt)})`,
-              { discard: true }
-            )
+            Effect.asVoid(sql`insert into views (id, workspace_id, team_id, project_id, name, filters, layout,
+                is_default, rank, creator_kind, creator_id, created_at, updated_at)
+              select id, workspace_id, team_id, project_id, name, filters::jsonb, layout, is_default, rank,
+                creator_kind, creator_id, created_at, updated_at
+              from unnest(${uuids(views.map(({ id }) => id))}, ${uuids(views.map(({ workspaceId }) => workspaceId))},
+                ${column(views, PgTypes.OID.uuid, ({ teamId }) => teamId)},
+                ${column(views, PgTypes.OID.uuid, ({ projectId }) => projectId)}, ${texts(views, ({ name }) => name)},
+                ${texts(views, ({ filters }) => JSON.stringify(filters))}, ${texts(views, ({ layout }) => layout)},
+                ${column(views, PgTypes.OID.bool, ({ isDefault }) => isDefault)}, ${texts(views, ({ rank }) => rank)},
+                ${texts(views, ({ creator }) => creator.kind)}, ${uuids(views.map(({ creator }) => creator.id))},
+                ${column(views, PgTypes.OID.timestamptz, ({ createdAt }) => date(createdAt))},
+                ${column(views, PgTypes.OID.timestamptz, ({ updatedAt }) => date(updatedAt))})
+                as t (id, workspace_id, team_id, project_id, name, filters, layout, is_default, rank, creator_kind,
+                  creator_id, created_at, updated_at)`)
           ),
         update: (view) =>
           dieOnSqlError(
