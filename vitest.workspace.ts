@@ -21,7 +21,16 @@ export default defineConfig({
         extends: true,
         test: {
           ...project("server"),
-          globalSetup: existsSync(serverSetup) ? [serverSetup] : []
+          globalSetup: existsSync(serverSetup) ? [serverSetup] : [],
+          // Of the S3 server that suites start, and nothing of the machine's own.
+          env: {
+            AWS_ACCESS_KEY_ID: "S3RVER",
+            AWS_SECRET_ACCESS_KEY: "S3RVER",
+            AWS_PROFILE: "",
+            AWS_CONFIG_FILE: "/dev/null",
+            AWS_SHARED_CREDENTIALS_FILE: "/dev/null",
+            AWS_EC2_METADATA_DISABLED: "true"
+          }
         }
       }
     ],

@@ -21,17 +21,19 @@ export interface Started {
   readonly end: () => Promise<void>
 }
 
-/** Runs `script` with `PORT` set and waits until it answers anything at all. */
+/** Runs `script` with `PORT` set and waits until it answers anything at all. What it prints is dropped unless taken. */
 export const start = async (
   script: string,
   args: ReadonlyArray<string>,
-  environment: Record<string, string>
+  environment: Record<string, string>,
+  take?: (printed: Buffer) => void
 ): Promise<Started> => {
   const port = await freePort()
   const child: ChildProcess = spawn(process.execPath, [script, ...args], {
     env: { ...process.env, ...environment, PORT: String(port) },
-    stdio: ["ignore", "ignore", "inherit"]
+    stdio: ["ignore", take === undefined ? "ignore" : "pipe", "inherit"]
   })
+  if (take !== undefined) child.stdout!.on("data", take)
   const exited = once(child, "exit")
   const baseUrl = `http://127.0.0.1:${port}`
   const answers = () =>

@@ -2,13 +2,15 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { request } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Readable } from "node:stream"
+import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3"
 import { createClient } from "@delivery/client"
 import { median, memory, resetPeak, start } from "./Processes.ts"
 import { startRun } from "./Run.ts"
 
 /**
  * Uploading 100 MiB: throughput of the service beside `node:http` with `stream.pipeline`, in turn, and how far the
- * service's memory rises. Run it with `pnpm bench:upload`.
+ * service's memory rises; the same of the service over S3, beside S3's client alone. Run it with `pnpm bench:upload`.
  */
 const bytes = 104_857_600
 const rounds = 7
@@ -45,31 +47,36 @@ const put = (url: string, headers: Record<string, string>): Promise<number> =>
     send()
   })
 
-const dataDir = mkdtempSync(join(tmpdir(), "delivery-bench-"))
-const service = await start("packages/server/src/main.ts", ["serve"], {
-  DATA_DIR: dataDir,
-  BOOTSTRAP_API_KEY: "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo",
-  LOG_LEVEL: "none"
-})
-const peer = await start("bench/peer/Upload.ts", [], {})
-try {
-  const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
-  const client = createClient({ baseUrl: service.baseUrl, apiKey })
-  const run = await startRun(client)
-  const file = (name: string) => `${service.baseUrl}/v1/workspaces/main/test-runs/${run.number}/files/${name}`
-  const headers = { authorization: `Bearer ${apiKey}` }
+const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
+const directory = mkdtempSync(join(tmpdir(), "delivery-bench-"))
 
-  const subjects = [
-    ["service", (round: number) => put(file(`round-${round % 4}`), headers)],
-    ["node:http pipeline", () => put(peer.baseUrl, {})],
-    ["node:http pipeline, hashed and synced", () => put(`${peer.baseUrl}/?durable`, {})]
-  ] as const
-  for (const [, once] of subjects) await once(0)
+const startService = async (name: string, environment: Record<string, string>) => {
+  const started = await start("packages/server/src/main.ts", ["serve"], {
+    DATA_DIR: join(directory, name),
+    BOOTSTRAP_API_KEY: apiKey,
+    LOG_LEVEL: "none",
+    ...environment
+  })
+  const run = await startRun(createClient({ baseUrl: started.baseUrl, apiKey }))
+  const files = `${started.baseUrl}/v1/workspaces/main/test-runs/${run.number}/files`
+  const headers = { authorization: `Bearer ${apiKey}` }
+  return { ...started, upload: (round: number) => put(`${files}/round-${round % 4}`, headers) }
+}
+
+interface Subject {
+  readonly name: string
+  readonly once: (round: number) => Promise<number>
+}
+
+/** Measures the service beside the others, in turn. */
+const compare = async (service: Subject & { readonly pid: number }, ...others: ReadonlyArray<Subject>) => {
+  const subjects = [service, ...others]
+  for (const { once } of subjects) await once(0)
 
   const seconds = subjects.map((): Array<number> => [])
   let rise = 0
   for (let round = 0; round < rounds; round++) {
-    for (const [index, [, once]] of subjects.entries()) {
+    for (const [index, { once }] of subjects.entries()) {
       resetPeak(service.pid)
       const before = memory(service.pid).now
       seconds[index]!.push(await once(round))
@@ -79,7 +86,7 @@ try {
   const mib = bytes / 1024 / 1024
   const own = seconds[0]!
   console.log(`Upload of ${mib} MiB, ${rounds} rounds in turn after one warm-up, medians [slowest..fastest]:`)
-  for (const [index, [name]] of subjects.entries()) {
+  for (const [index, { name }] of subjects.entries()) {
     const rates = seconds[index]!.map((s) => mib / s)
     const ratio = median(own.map((s, round) => seconds[index]![round]! / s))
     console.log(
@@ -88,8 +95,55 @@ try {
     )
   }
   console.log(`  The service's memory rose by ${rise.toFixed(1)} MiB at most during an upload.`)
+}
+
+const onDisk = async () => {
+  const service = await startService("disk", {})
+  const peer = await start("bench/peer/Upload.ts", [], {})
+  try {
+    await compare(
+      { name: "service", once: service.upload, pid: service.pid },
+      { name: "node:http pipeline", once: () => put(peer.baseUrl, {}) },
+      { name: "node:http pipeline, hashed and synced", once: () => put(`${peer.baseUrl}/?durable`, {}) }
+    )
+  } finally {
+    await service.end()
+    await peer.end()
+  }
+}
+
+const onS3 = async () => {
+  const key = { AWS_ACCESS_KEY_ID: "S3RVER", AWS_SECRET_ACCESS_KEY: "S3RVER" }
+  const s3 = await start("bench/peer/S3.ts", [], {})
+  const service = await startService("s3", { ...key, FILES_URL: `s3://files?endpoint=${s3.baseUrl}` })
+  const client = new S3Client({
+    endpoint: s3.baseUrl,
+    forcePathStyle: true,
+    region: "us-east-1",
+    requestChecksumCalculation: "WHEN_REQUIRED",
+    credentials: { accessKeyId: key.AWS_ACCESS_KEY_ID, secretAccessKey: key.AWS_SECRET_ACCESS_KEY }
+  })
+  const putObject = async (round: number) => {
+    const started = performance.now()
+    const Body = Readable.from(Array.from({ length: bytes / chunk.length }, () => chunk))
+    const object = { Bucket: "files", Key: `peer/round-${round % 4}`, Body, ContentLength: bytes }
+    await client.send(new PutObjectCommand(object))
+    return (performance.now() - started) / 1000
+  }
+  try {
+    await compare(
+      { name: "service over S3", once: service.upload, pid: service.pid },
+      { name: "S3's client to the same S3", once: putObject }
+    )
+  } finally {
+    await service.end()
+    await s3.end()
+  }
+}
+
+try {
+  await onDisk()
+  await onS3()
 } finally {
-  await service.end()
-  await peer.end()
-  rmSync(dataDir, { recursive: true, force: true })
+  rmSync(directory, { recursive: true, force: true })
 }

@@ -142,6 +142,20 @@ export class Conflict extends Schema.TaggedError<Conflict>()(
   { httpApiStatus: 409, identifier: "Conflict", description: "The change conflicts with current data." }
 ) {}
 
+/**
+ * 429: too many requests of this key or address, where the server has a rate limit. `Retry-After` says when to try again.
+ * Any request may be answered so, and none says it in its description.
+ */
+export class TooManyRequests extends Schema.TaggedError<TooManyRequests>()(
+  "TooManyRequests",
+  { message: message("Too many requests: at most 600 in 60 s. Try again in 2 s.") },
+  {
+    httpApiStatus: 429,
+    identifier: "TooManyRequests",
+    description: "Too many requests of this key or address; `Retry-After` says when to try again."
+  }
+) {}
+
 /** 500: a server failure. Report `requestId`, which is also the `x-request-id` header. */
 export class Internal extends Schema.TaggedError<Internal>()(
   "Internal",

@@ -64,12 +64,22 @@ word that tells causes of one status apart; act on it, not on the message.
 | 403 | \`Forbidden\` | The key's user or role may not do this. |
 | 404 | \`NotFound\` | Absent, or invisible to the caller: the two answer alike. |
 | 409 | \`Conflict\` | The change conflicts with current data. |
+| 408, 417, 431 | \`InvalidInput\` | The request came too slowly, expects what the server does not do, or has too \
+large headers. |
+| 429 | \`TooManyRequests\` | The server's rate limit: see below. |
 | 500 | \`Internal\` | A server failure; retry, or report the \`requestId\`. |
 
 The OAuth endpoints alone answer errors in the form of RFC 6749.
 
 They are checked in this order: 401, 400 for the form of the request, 404 for the workspace, 403, 404 for the object, \
 400 for rules that need the stored objects, 409.
+
+## Rate limits
+
+A server may limit the requests of a key, and those of an address that sends no valid key; by default none does. Where it \
+does, every answer carries \`RateLimit-Policy: "default";q=600;w=60\` (600 requests in 60 seconds) and \
+\`RateLimit: "default";r=598;t=1\` (598 left, all of them again in 1 second), as the IETF's draft names them. Above the \
+limit any request is answered with 429 and \`Retry-After\` in seconds, before anything else is checked.
 
 ## Versions
 

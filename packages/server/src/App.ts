@@ -4,7 +4,6 @@ import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder, HttpApiScalar } from "effect/http-api"
-import { createServer } from "node:http"
 import { AgentAuthorizationLive } from "./agents/AgentAuthorizationHttp.ts"
 import { AgentDeparture } from "./agents/AgentDeparture.ts"
 import { Agents } from "./agents/Agents.ts"
@@ -35,8 +34,11 @@ import { EventsHttp } from "./events/EventsHttp.ts"
 import { EventsRepo } from "./events/EventsRepo.ts"
 import { FileStore } from "./files/FileStore.ts"
 import { AccessLog } from "./http/AccessLog.ts"
-import { BodyLimit, EdgeLive, EdgeRouter, LargeBodyLive, NoStoreLive } from "./http/EdgeHttp.ts"
-import { answerMalformedRequests } from "./http/MalformedRequests.ts"
+import { DrainingServer } from "./http/DrainingServer.ts"
+import { BodyLimit, EdgeLive, EdgeRouter, LargeBodyLive, maxParamLength, NoStoreLive } from "./http/EdgeHttp.ts"
+import { answerMalformedRequests, watchResponses } from "./http/MalformedRequests.ts"
+import { RateLimits } from "./http/RateLimits.ts"
+import { ClientLimits, endSlowClients } from "./http/SlowClients.ts"
 import { SystemHttp } from "./http/SystemHttp.ts"
 import { ApiKeys } from "./identity/ApiKeys.ts"
 import { ApiKeysRepo } from "./identity/ApiKeysRepo.ts"
@@ -76,6 +78,7 @@ import { MemoryStorage } from "./storage/MemoryStorage.ts"
 import { layerMigrations } from "./storage/Migrations.ts"
 import { Notices } from "./storage/Notices.ts"
 import { Storage } from "./storage/Storage.ts"
+import { layerTelemetry, TelemetryHttp } from "./telemetry/Telemetry.ts"
 import { Fixtures } from "./testing/Fixtures.ts"
 import { Retries } from "./testing/Retries.ts"
 import { RetriesHttp } from "./testing/RetriesHttp.ts"
@@ -229,31 +232,37 @@ const layerRoutes = Layer.mergeAll(
     AuthorizationLive,
     RunAuthorizationLive,
     AgentAuthorizationLive,
-    AccessLog.layer
-  ])
+    AccessLog.layer,
+    RateLimits.layer
+  ]),
+  // Made before the routes, and so around all that they answer.
+  Layer.provideMerge(TelemetryHttp)
 )
 
-/** A longer path parameter is not found. Paths of files are refused above 512 characters by a rule with a message. */
-const maxParamLength = 16_384
-
 const layerNodeServer = Layer.unwrap(
-  Effect.map(Settings, ({ host, port }) =>
-    NodeHttpServer.layerServer(
+  Effect.gen(function* () {
+    const { host, port } = yield* Settings
+    const limits = yield* ClientLimits
+    return NodeHttpServer.layerServer(
       () => {
-        // A slow upload of 100 MiB may take longer than Node's 300 s.
-        const server = createServer({ requestTimeout: 0, headersTimeout: 60_000, keepAliveTimeout: 65_000 })
-        answerMalformedRequests(server)
-        // While the server drains, a client that keeps its connection would hold the process.
-        server.on("request", (_, response) =>
-          response.once("close", () => {
-            if (!server.listening) setImmediate(() => server.closeIdleConnections())
-          })
-        )
+        const server = new DrainingServer({
+          maxHeaderSize: 16 * 1024,
+          headersTimeout: limits.headersMillis,
+          connectionsCheckingInterval: limits.headersMillis / 2,
+          // A slow upload of 100 MiB may take longer than Node's 300 s.
+          requestTimeout: 0,
+          keepAliveTimeout: 65_000,
+          // EdgeHttp.ts answers what has none.
+          requireHostHeader: false
+        })
+        const responses = watchResponses(server)
+        answerMalformedRequests(server, responses)
+        endSlowClients(server, responses, limits)
         return server
       },
       { host, port, gracefulShutdownTimeout: "10 seconds" }
     )
-  )
+  })
 )
 
 /** The API over its services, on the socket that the settings name. */
@@ -264,7 +273,7 @@ const layerHttp = HttpRouter.serve(layerRoutes, {
 }).pipe(Layer.provide([BodyLimit, layerNodeServer, NodeHttpServer.layerHttpServices]))
 
 /** The API and all services, over a storage, a file store and a keyring. */
-export const layerApp = Layer.provideMerge(layerHttp, layerServices)
+export const layerApp = Layer.provideMerge(layerHttp, layerServices).pipe(Layer.provide(layerTelemetry))
 
 /** A whole server as the settings describe it. */
 export const layerServer = layerApp.pipe(

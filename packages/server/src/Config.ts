@@ -2,6 +2,9 @@ import { Email, Name, Slug } from "@delivery/domain/Text"
 import { Context, Data, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { isToken } from "./crypto/Tokens.ts"
 
+/** The version of the service. */
+export const version = "1.0.0"
+
 /** A wrong setting. The message is one line and names the variable; it never repeats a secret. */
 export class SettingsError extends Data.TaggedError("SettingsError")<{ readonly message: string }> {}
 
@@ -11,6 +14,22 @@ export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "none"
 export interface VaultKey {
   readonly id: string
   readonly bytes: Redacted.Redacted<Uint8Array>
+}
+
+/** Where in S3, or in a service with its interface, files are kept. */
+export interface S3Location {
+  readonly bucket: string
+  /** What the keys of all objects begin with, without slashes around; empty for the whole bucket. */
+  readonly prefix: string
+  /** Absent: that of AWS. */
+  readonly endpoint: string | undefined
+  /** Absent: that of the AWS environment. */
+  readonly region: string | undefined
+}
+
+export interface RateLimit {
+  readonly requests: number
+  readonly seconds: number
 }
 
 /** The settings of a server (contract, section 2). */
@@ -26,7 +45,7 @@ export class Settings extends Context.Service<
     readonly databasePool: number
     readonly dataDir: string
     /** Absent: `dataDir`/files. */
-    readonly filesUrl: Option.Option<string>
+    readonly filesUrl: Option.Option<S3Location>
     /** Absent: made once in `dataDir`. The first is active. */
     readonly vaultKeys: Option.Option<readonly [VaultKey, ...Array<VaultKey>]>
     readonly bootstrap: {
@@ -35,12 +54,18 @@ export class Settings extends Context.Service<
       readonly ownerName: string
       readonly apiKey: Option.Option<Redacted.Redacted>
     }
+    /** Absent: no limit. How many requests of one caller are taken in so many seconds. */
+    readonly rateLimit: Option.Option<RateLimit>
     readonly semaphoreLeaseMillis: number
     readonly runLimitMillis: number
     readonly logLevel: LogLevel
     readonly logFormat: "pretty" | "json"
+    /** Where spans go: a collector that speaks OTLP over HTTP. Absent: nowhere. */
     readonly otlpUrl: Option.Option<string>
+    /** Whether `/metrics` is there. */
     readonly metrics: boolean
+    /** Processes that serve behind the port. */
+    readonly workers: number
   }
 >()("@delivery/server/Settings") {
   /** Reads the settings from environment variables. */
@@ -75,6 +100,38 @@ const text: Read<string> = (text) => text
 const decoded = (schema: Schema.ConstraintDecoder<string>): Read<string> => {
   const decode = Schema.decodeUnknownOption(schema)
   return (text) => Option.getOrUndefined(decode(text))
+}
+
+const s3Location: Read<S3Location> = (text) => {
+  const match = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[\w.!*'()-]+)*)\/?(?:\?(\S+))?$/.exec(text)
+  if (match === null) return undefined
+  const [, bucket, path, query] = match
+  const prefix = path!.slice(1)
+  const parameters = new URLSearchParams(query)
+  const names = [...parameters.keys()]
+  const endpoint = parameters.get("endpoint") ?? undefined
+  const region = parameters.get("region") ?? undefined
+  const isRight =
+    !prefix.split("/").some((segment) => segment === "." || segment === "..") &&
+    new Set(names).size === names.length &&
+    names.every((name) => name === "endpoint" || name === "region") &&
+    (endpoint === undefined || isEndpoint(endpoint)) &&
+    (region === undefined || /^[a-z0-9-]{1,40}$/.test(region))
+  return isRight ? { bucket: bucket!, prefix, endpoint, region } : undefined
+}
+
+const isEndpoint = (text: string): boolean => {
+  if (url("http:", "https:")(text) === undefined) return false
+  const { hash, password, search, username } = new URL(text)
+  return `${hash}${password}${search}${username}` === ""
+}
+
+const rateLimit: Read<RateLimit> = (text) => {
+  const [requests, seconds, ...rest] = text.split("/")
+  const limit = { requests: integer(1, 1_000_000)(requests ?? ""), seconds: integer(1, 86_400)(seconds ?? "") }
+  return limit.requests === undefined || limit.seconds === undefined || rest.length > 0
+    ? undefined
+    : { requests: limit.requests, seconds: limit.seconds }
 }
 
 const vaultKeys: Read<readonly [VaultKey, ...Array<VaultKey>]> = (text) => {
@@ -121,6 +178,13 @@ const readSettings = Effect.fnUntraced(function* (environment: Readonly<Record<s
         "for example VAULT_KEYS=k1:$(openssl rand -base64 32)."
     })
   }
+  const workers = yield* required("WORKERS", integer(1, 256), "a number from 1 to 256", 1)
+  if (workers > 1 && Option.isNone(databaseUrl)) {
+    return yield* new SettingsError({
+      message:
+        "WORKERS is wrong: several need PostgreSQL (DATABASE_URL), since one process alone owns the embedded database."
+    })
+  }
   return {
     port,
     host: yield* required("HOST", text, "a host name or address", "127.0.0.1"),
@@ -128,7 +192,11 @@ const readSettings = Effect.fnUntraced(function* (environment: Readonly<Record<s
     databaseUrl: Option.map(databaseUrl, Redacted.make),
     databasePool: yield* required("DATABASE_POOL", integer(1, 1000), "a number from 1 to 1000", 10),
     dataDir: yield* required("DATA_DIR", text, "a directory", ".data"),
-    filesUrl: yield* optional("FILES_URL", url("s3:"), "a URL such as s3://bucket/prefix?endpoint=...&region=..."),
+    filesUrl: yield* optional(
+      "FILES_URL",
+      s3Location,
+      "a URL such as s3://bucket/prefix?endpoint=https://...&region=..."
+    ),
     vaultKeys: keys,
     bootstrap: {
       workspace: yield* required("BOOTSTRAP_WORKSPACE", decoded(Slug), "a slug", "main"),
@@ -143,6 +211,7 @@ const readSettings = Effect.fnUntraced(function* (environment: Readonly<Record<s
         Redacted.make
       )
     },
+    rateLimit: yield* optional("RATE_LIMIT", rateLimit, "requests/seconds, such as 600/60"),
     semaphoreLeaseMillis: yield* required(
       "SEMAPHORE_LEASE_MS",
       integer(100, 300_000),
@@ -168,6 +237,7 @@ const readSettings = Effect.fnUntraced(function* (environment: Readonly<Record<s
       process.stdout.isTTY ? "pretty" : "json"
     ),
     otlpUrl: yield* optional("OTLP_URL", url("http:", "https:"), "an http(s) URL"),
-    metrics: (yield* required("METRICS", oneOf("true", "false"), "true or false", "false")) === "true"
+    metrics: (yield* required("METRICS", oneOf("true", "false"), "true or false", "false")) === "true",
+    workers
   }
 })

@@ -3,6 +3,7 @@ import "effect/schema/SchemaJITCompiler/enable"
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Cause, Console, Effect, Exit } from "effect"
 import { Command } from "effect/cli"
+import { version } from "./Config.ts"
 
 // Agents' clients start a process for each session: those load no server.
 const { commands, operatorMessage } =
@@ -13,10 +14,12 @@ const delivery = Command.make("delivery").pipe(
   Command.withSubcommands(commands)
 )
 
-Command.run(delivery, { version: "1.0.0" }).pipe(
-  Effect.tapCause((cause) =>
-    Cause.hasInterruptsOnly(cause) ? Effect.void : Console.error(operatorMessage(cause) ?? Cause.pretty(cause))
-  ),
+Command.run(delivery, { version }).pipe(
+  Effect.tapCause((cause) => {
+    if (Cause.hasInterruptsOnly(cause)) return Effect.void
+    const message = operatorMessage(cause) ?? Cause.pretty(cause)
+    return message === "" ? Effect.void : Console.error(message)
+  }),
   Effect.provide(NodeServices.layer),
   NodeRuntime.runMain({
     disableErrorReporting: true,

@@ -15,11 +15,12 @@ const vaultKeys = `k1:${key(1)}`
 const apiKey = "ctk_0000000000000000000000000000000000002WEcig"
 
 /** Settings as plain data: secrets and options opened. */
-const plain = ({ bootstrap, databaseUrl, filesUrl, otlpUrl, vaultKeys, ...rest }: Settings["Service"]) => ({
+const plain = ({ bootstrap, databaseUrl, filesUrl, otlpUrl, rateLimit, vaultKeys, ...rest }: Settings["Service"]) => ({
   ...rest,
   databaseUrl: Option.getOrNull(Option.map(databaseUrl, Redacted.value)),
   filesUrl: Option.getOrNull(filesUrl),
   otlpUrl: Option.getOrNull(otlpUrl),
+  rateLimit: Option.getOrNull(rateLimit),
   vaultKeys: Option.getOrNull(
     Option.map(vaultKeys, (keys) =>
       keys.map(({ bytes, id }) => [id, Buffer.from(Redacted.value(bytes)).toString("base64")])
@@ -38,12 +39,14 @@ const defaults = {
   filesUrl: null,
   vaultKeys: null,
   bootstrap: { workspace: "main", ownerEmail: "owner@example.com", ownerName: "Owner", apiKey: null },
+  rateLimit: null,
   semaphoreLeaseMillis: 60_000,
   runLimitMillis: 6 * 3_600_000,
   logLevel: "info",
   logFormat: process.stdout.isTTY ? "pretty" : "json",
   otlpUrl: null,
-  metrics: false
+  metrics: false,
+  workers: 1
 }
 
 /** Each variable with values that are taken, and what they change. */
@@ -67,12 +70,21 @@ const good: Record<string, ReadonlyArray<readonly [value: string, change: Record
     ["1000", { databasePool: 1000 }]
   ],
   DATA_DIR: [["/var/lib/delivery", { dataDir: "/var/lib/delivery" }]],
-  FILES_URL: [
+  FILES_URL: (
     [
-      "s3://bucket/prefix?endpoint=http://minio:9000&region=eu",
-      { filesUrl: "s3://bucket/prefix?endpoint=http://minio:9000&region=eu" }
-    ]
-  ],
+      ["s3://bucket/prefix?endpoint=http://minio:9000&region=eu", "bucket", "prefix", "http://minio:9000", "eu"],
+      ["s3://my.bucket-1/a/b_c.d/?region=eu-central-1", "my.bucket-1", "a/b_c.d", undefined, "eu-central-1"],
+      ["s3://bucket", "bucket", "", undefined, undefined],
+      ["s3://bucket/", "bucket", "", undefined, undefined],
+      [
+        "s3://bucket?region=auto&endpoint=https%3A%2F%2Fs3.example%2Fstorage%2Fv1%2Fs3",
+        "bucket",
+        "",
+        "https://s3.example/storage/v1/s3",
+        "auto"
+      ]
+    ] as const
+  ).map(([value, bucket, prefix, endpoint, region]) => [value, { filesUrl: { bucket, prefix, endpoint, region } }]),
   VAULT_KEYS: [
     [vaultKeys, { vaultKeys: [["k1", key(1)]] }],
     [
@@ -91,6 +103,11 @@ const good: Record<string, ReadonlyArray<readonly [value: string, change: Record
   ],
   BOOTSTRAP_OWNER_NAME: [[" Ana Díaz ", { bootstrap: { ...defaults.bootstrap, ownerName: "Ana Díaz" } }]],
   BOOTSTRAP_API_KEY: [[apiKey, { bootstrap: { ...defaults.bootstrap, apiKey: apiKey } }]],
+  RATE_LIMIT: [
+    ["600/60", { rateLimit: { requests: 600, seconds: 60 } }],
+    ["1/1", { rateLimit: { requests: 1, seconds: 1 } }],
+    ["1000000/86400", { rateLimit: { requests: 1_000_000, seconds: 86_400 } }]
+  ],
   SEMAPHORE_LEASE_MS: [
     ["100", { semaphoreLeaseMillis: 100 }],
     ["300000", { semaphoreLeaseMillis: 300_000 }]
@@ -105,7 +122,8 @@ const good: Record<string, ReadonlyArray<readonly [value: string, change: Record
   METRICS: [
     ["true", { metrics: true }],
     ["false", { metrics: false }]
-  ]
+  ],
+  WORKERS: [["1", { workers: 1 }]]
 }
 
 const long = "x".repeat(101)
@@ -128,7 +146,30 @@ const bad: Record<string, ReadonlyArray<string>> = {
     "postgres://user:hunter2@db.example/delivery\n"
   ],
   DATABASE_POOL: ["0", "1001", "ten", "-5"],
-  FILES_URL: ["/var/files", "https://bucket", "file:///var/files", "s3://bucket/a b"],
+  FILES_URL: [
+    "/var/files",
+    "https://bucket",
+    "file:///var/files",
+    "s3://",
+    "s3:///prefix",
+    "s3://bu",
+    "s3://Bucket",
+    "s3://bucket:9000/prefix",
+    "s3://key:hunter2@bucket/prefix",
+    "s3://bucket/a b",
+    "s3://bucket//a",
+    "s3://bucket/a//b",
+    "s3://bucket/../a",
+    "s3://bucket/a#b",
+    "s3://bucket/a?endpoint=",
+    "s3://bucket/a?endpoint=minio:9000",
+    "s3://bucket/a?endpoint=http://key:hunter2@minio:9000",
+    "s3://bucket/a?endpoint=http://minio:9000/?x=1",
+    "s3://bucket/a?endpoint=http://minio:9000&endpoint=http://other:9000",
+    "s3://bucket/a?region=",
+    "s3://bucket/a?region=EU West",
+    "s3://bucket/a?acces_key=hunter2"
+  ],
   VAULT_KEYS: [
     "hunter2",
     key(1),
@@ -151,12 +192,14 @@ const bad: Record<string, ReadonlyArray<string>> = {
     apiKey.replace("ctk_", "itk_"),
     ` ${apiKey}`
   ],
+  RATE_LIMIT: ["600", "600/", "/60", "0/60", "600/0", "600/60/1", "600 / 60", "1e3/60", "1000001/1", "1/86401", "off"],
   SEMAPHORE_LEASE_MS: ["99", "300001", "1 minute", "-100", "1.5"],
   RUN_LIMIT_MS: ["99", "2000000001", "6h", "0"],
   LOG_LEVEL: ["verbose", "INFO", "all"],
   LOG_FORMAT: ["xml", "JSON"],
   OTLP_URL: ["collector:4318", "grpc://collector", "/v1/traces", " http://collector:4318"],
-  METRICS: ["1", "yes", "TRUE", "on"]
+  METRICS: ["1", "yes", "TRUE", "on"],
+  WORKERS: ["0", "257", "-1", "two", "1.5"]
 }
 
 describe("Settings", () => {
@@ -213,6 +256,14 @@ describe("Settings", () => {
         assert.match(message, /^VAULT_KEYS is missing: with DATABASE_URL set, [^\n]+$/)
         assert.notInclude(message, "hunter2")
       }
+    })
+  )
+
+  it.effect("take several workers with a database alone", () =>
+    Effect.gen(function* () {
+      assert.match(yield* failure({ WORKERS: "2" }), /^WORKERS is wrong: several need PostgreSQL [^\n]+\.$/)
+      const database = { DATABASE_URL: "postgres://db.example/delivery", VAULT_KEYS: vaultKeys }
+      assert.strictEqual((yield* read({ ...database, WORKERS: "256" })).workers, 256)
     })
   )
 

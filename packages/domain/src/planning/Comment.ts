@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { Body } from "../Doc.ts"
 import { Actor, Person } from "../identity/Actor.ts"
 import { AgentId, CommentId, PersonId } from "../Ids.ts"
-import { atLeast, Text, undocumented } from "../Text.ts"
+import { Text } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { maxMarkdown } from "./Ticket.ts"
 
@@ -53,9 +53,8 @@ export type Comment = typeof Comment.Type
 
 const CommentBody = Text(maxMarkdown)
   .check(
-    atLeast(1),
     Schema.makeFilter<string>((text) => text.trim() !== "" || "Expected text that is not blank", {
-      toJsonSchema: undocumented
+      toJsonSchema: () => ({ minLength: 1 })
     })
   )
   .annotate({ description: "Markdown. `[@Ana](user:ID)` mentions a person, `[@Claude](agent:ID)` an agent." })

@@ -10,7 +10,11 @@ export class AgentUsage extends Context.Service<AgentUsage, WriteBehind<Computer
   static readonly layer = Layer.effect(
     AgentUsage,
     Effect.flatMap(AgentsRepo, (repo) =>
-      makeWriteBehind<ComputerId>("When computers were last seen", repo.touchComputers)
+      makeWriteBehind<ComputerId>(
+        "agent_usage",
+        "When computers were last seen could not be written.",
+        repo.touchComputers
+      )
     )
   )
 }

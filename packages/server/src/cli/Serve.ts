@@ -1,9 +1,11 @@
 import { Console, Effect, Layer, Option, Redacted } from "effect"
-import { Command } from "effect/cli"
+import { Command, Flag } from "effect/cli"
 import { layerServer } from "../App.ts"
 import { Settings } from "../Config.ts"
 import { layerLogs } from "../http/Logs.ts"
 import { Bootstrap } from "../identity/Bootstrap.ts"
+import { supervise } from "../workers/Supervisor.ts"
+import { greets, isWorker, layerSiblings, sayReady } from "../workers/Worker.ts"
 
 /** What a person wants to know of a server that has just started; the key only where this start made it. */
 const greeting = Effect.gen(function* () {
@@ -21,15 +23,38 @@ const greeting = Effect.gen(function* () {
   yield* Console.log(lines.join("\n") + "\n")
 })
 
+const serveAlone = Effect.provide(Effect.andThen(greeting, Effect.never), layerServer)
+
+const serveAsWorker = Effect.suspend(() => (greets() ? greeting : Effect.void)).pipe(
+  Effect.andThen(sayReady),
+  Effect.andThen(Effect.never),
+  Effect.provide(Layer.provide(layerServer, layerSiblings))
+)
+
 /** `delivery serve`: runs a server until it is told to stop. */
-export const serve = Command.make("serve", {}, () =>
-  Effect.andThen(greeting, Effect.never).pipe(
-    Effect.provide(
-      layerServer.pipe(
-        Layer.provideMerge(layerLogs),
-        Layer.provideMerge(Layer.suspend(() => Settings.layer(process.env)))
-      )
-    ),
-    Effect.scoped
-  )
+export const serve = Command.make(
+  "serve",
+  {
+    workers: Flag.String("workers").pipe(
+      Flag.withDescription("How many processes serve behind the port, instead of WORKERS"),
+      Flag.optional
+    )
+  },
+  ({ workers }) =>
+    Effect.gen(function* () {
+      if (isWorker()) return yield* serveAsWorker
+      const settings = yield* Settings
+      if (settings.workers > 1) return yield* supervise
+      return yield* serveAlone
+    }).pipe(
+      Effect.provide(
+        Layer.provideMerge(
+          layerLogs,
+          Layer.suspend(() =>
+            Settings.layer({ ...process.env, ...(Option.isSome(workers) ? { WORKERS: workers.value } : {}) })
+          )
+        )
+      ),
+      Effect.scoped
+    )
 ).pipe(Command.withDescription("Run the server; settings come from environment variables (docs/operations.md)"))

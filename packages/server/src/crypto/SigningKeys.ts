@@ -3,6 +3,7 @@ import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Duration, Effect, Layer, Schedule } from "effect"
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWTPayload, SignJWT } from "jose"
 import { Settings, SettingsError } from "../Config.ts"
+import { background } from "../telemetry/Background.ts"
 import { Keyring } from "./Keyring.ts"
 import { SigningKeysRepo, type StoredSigningKey } from "./SigningKeysRepo.ts"
 
@@ -105,8 +106,8 @@ export class SigningKeys extends Context.Service<
         current = yield* load(current.signing)
       })
 
-      yield* refresh.pipe(
-        Effect.catchCause((cause) => Effect.logWarning("The signing keys could not be refreshed.", cause)),
+      const round = yield* background("signing_keys", "The signing keys could not be refreshed.", refresh)
+      yield* round.pipe(
         Effect.repeat(Schedule.spaced(refreshInterval)),
         Effect.delay(refreshInterval),
         Effect.forkScoped

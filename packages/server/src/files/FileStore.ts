@@ -1,70 +1,36 @@
-import type { FileId, TestRunId } from "@delivery/domain/Ids"
-import { Cause, Context, Data, Effect, Layer, Option, type Scope, Stream } from "effect"
-import { createHash, hash } from "node:crypto"
-import * as fs from "node:fs"
-import { dirname, join, resolve } from "node:path"
-import { Settings, SettingsError } from "../Config.ts"
+import type { FileId } from "@delivery/domain/Ids"
+import { Context, Effect, Layer, Option, Stream } from "effect"
+import { hash } from "node:crypto"
+import { join } from "node:path"
+import { Settings } from "../Config.ts"
+import { BlobNotFound, type BlobStore } from "./Blob.ts"
+import { makeDiskFiles } from "./DiskFiles.ts"
 
-/** The stored bytes of a file. A blob is written once and never changed. */
-export interface BlobRef {
-  readonly id: FileId
-  readonly runId: TestRunId
-}
-
-/** There is no such blob, or no longer. */
-export class BlobNotFound extends Data.TaggedError("BlobNotFound")<{ readonly blob: BlobRef }> {}
-
-/** Stores blobs. Knows nothing of who may see them, and keeps what a failed write left until it is deleted. */
-export class FileStore extends Context.Service<
-  FileStore,
-  {
-    /**
-     * Writes a blob; what it answers survives a power cut. Memory stays flat: it takes the chunks over, and gives the
-     * memory of each back once it is written. `size` is what the body declares, for stores that must know it before.
-     */
-    readonly write: <E, R>(
-      blob: BlobRef,
-      body: Stream.Stream<Uint8Array, E, R>,
-      size: number
-    ) => Effect.Effect<{ readonly size: number; readonly sha256: string }, E, R>
-    /** The bytes from `offset`. A blob that is deleted while it is read is still read to its end. */
-    readonly read: (
-      blob: BlobRef,
-      range: { readonly offset: number; readonly length: number }
-    ) => Effect.Effect<Stream.Stream<Uint8Array>, BlobNotFound, Scope.Scope>
-    /** Does nothing where there is no such blob. */
-    readonly delete: (blob: BlobRef) => Effect.Effect<void>
-  }
->()("@delivery/server/files/FileStore") {
-  /** Files of a directory: `directory`/{run}/{blob}. */
-  static readonly layerDisk = (directory: string) =>
-    Layer.effect(
-      FileStore,
-      Effect.gen(function* () {
-        const root = resolve(directory)
-        yield* Effect.orDie(makeDirectory(root))
-        return disk(root)
-      })
-    )
+/** Where the bytes of files are. */
+export class FileStore extends Context.Service<FileStore, BlobStore>()("@delivery/server/files/FileStore") {
+  /** Files of a directory. */
+  static readonly layerDisk = (directory: string) => Layer.effect(FileStore, makeDiskFiles(directory))
 
   /** In the memory of the process, for tests and for trying the service out. */
   static readonly layerMemory = Layer.sync(FileStore, () => memory())
 
   /** What `FILES_URL` says; the directory `files` of `DATA_DIR` where it says nothing. */
-  static readonly layer = Layer.unwrap(
+  static readonly layer = Layer.effect(
+    FileStore,
     Effect.gen(function* () {
       const { dataDir, filesUrl } = yield* Settings
-      if (Option.isSome(filesUrl)) {
-        return yield* new SettingsError({ message: "FILES_URL is wrong: this version keeps files in DATA_DIR only." })
-      }
-      return FileStore.layerDisk(join(dataDir, "files"))
+      if (Option.isNone(filesUrl)) return yield* makeDiskFiles(join(dataDir, "files"))
+      // Loaded where it is used: the client of S3 is larger than the rest of the server.
+      const { makeS3Files } = yield* Effect.promise(() => import("./S3Files.ts"))
+      return yield* makeS3Files(filesUrl.value)
     })
   )
 }
 
-const memory = (): FileStore["Service"] => {
+const memory = (): BlobStore => {
   const blobs = new Map<FileId, Buffer>()
-  return FileStore.of({
+  return {
+    endsFailedWrites: true,
     write: (blob, body) =>
       Effect.map(Stream.runCollect(body), (chunks) => {
         const bytes = Buffer.concat(chunks)
@@ -79,144 +45,5 @@ const memory = (): FileStore["Service"] => {
           : Effect.succeed(Stream.make(new Uint8Array(bytes.subarray(offset, offset + length))))
       }),
     delete: (blob) => Effect.sync(() => void blobs.delete(blob.id))
-  })
-}
-
-const disk = (root: string): FileStore["Service"] => {
-  const pathOf = (blob: BlobRef) => join(root, blob.runId, blob.id)
-
-  /** The directory of a run goes with its last file, also between being made and being used. */
-  const create = (path: string) =>
-    open(path, "wx").pipe(
-      Effect.tapErrorTag("IoError", (error) => (error.code === "ENOENT" ? makeDirectory(dirname(path)) : Effect.void)),
-      Effect.retry({ while: (error) => error.code === "ENOENT", times: 100 }),
-      Effect.orDie
-    )
-
-  return FileStore.of({
-    write: Effect.fnUntraced(function* (blob, body) {
-      const path = pathOf(blob)
-      const digest = createHash("sha256")
-      let size = 0
-      const writeChunk = (file: number, chunk: Uint8Array) =>
-        Effect.map(writeAll(file, chunk), () => {
-          digest.update(chunk)
-          size += chunk.length
-          release(chunk)
-        })
-      yield* Effect.acquireUseRelease(
-        create(path),
-        (file) =>
-          Effect.andThen(
-            Stream.runForEachArray(body, (chunks) =>
-              Effect.forEach(chunks, (chunk) => writeChunk(file, chunk), { discard: true })
-            ),
-            Effect.orDie(io<void>((done) => fs.fdatasync(file, done)))
-          ),
-        close
-      )
-      yield* syncDirectory(dirname(path))
-      yield* syncDirectory(root)
-      return { size, sha256: digest.digest("hex") }
-    }),
-
-    read: Effect.fnUntraced(function* (blob, { length, offset }) {
-      const file = yield* Effect.acquireRelease(open(pathOf(blob), "r"), close).pipe(
-        Effect.catchTag("IoError", (error) =>
-          error.code === "ENOENT" ? Effect.fail(new BlobNotFound({ blob })) : Effect.die(error)
-        )
-      )
-      return Stream.suspend(() => {
-        let position = offset
-        const end = offset + length
-        return Stream.fromPull(
-          Effect.succeed(
-            Effect.suspend(() => {
-              if (position >= end) return Cause.done()
-              const chunk = Buffer.allocUnsafeSlow(Math.min(readLength, end - position))
-              return Effect.flatMap(
-                Effect.orDie(io<number>((done) => fs.read(file, chunk, 0, chunk.length, position, done))),
-                (count) => {
-                  if (count === 0) return Effect.die(new Error("A stored file is shorter than it was."))
-                  position += count
-                  return Effect.succeed([new Uint8Array(chunk.buffer, 0, count)] as const)
-                }
-              )
-            })
-          )
-        )
-      })
-    }),
-
-    delete: Effect.fnUntraced(function* (blob) {
-      const path = pathOf(blob)
-      yield* tolerate(
-        io<void>((done) => fs.unlink(path, done)),
-        "ENOENT"
-      )
-      yield* tolerate(
-        io<void>((done) => fs.rmdir(dirname(path), done)),
-        "ENOENT",
-        "ENOTEMPTY",
-        "EEXIST"
-      )
-    })
-  })
-}
-
-const readLength = 128 * 1024
-
-/** A call of the file system that failed. */
-class IoError extends Data.TaggedError("IoError")<{ readonly code: string | undefined; readonly cause: Error }> {}
-
-/**
- * One call of the file system. It is never left behind by an interruption: it may still use its buffer and its file,
- * whose number may be another's once it is closed.
- */
-const io = <A>(
-  call: (done: (error: NodeJS.ErrnoException | null, value: A) => void) => void
-): Effect.Effect<A, IoError> =>
-  Effect.uninterruptible(
-    Effect.callback<A, IoError>((resume) =>
-      call((error, value) =>
-        resume(error === null ? Effect.succeed(value) : Effect.fail(new IoError({ code: error.code, cause: error })))
-      )
-    )
-  )
-
-const open = (path: string, flags: string) => io<number>((done) => fs.open(path, flags, 0o600, done))
-
-const close = (file: number) => Effect.orDie(io<void>((done) => fs.close(file, done)))
-
-const makeDirectory = (path: string): Effect.Effect<void, IoError> =>
-  Effect.asVoid(io<string | undefined>((done) => fs.mkdir(path, { recursive: true, mode: 0o700 }, done)))
-
-const tolerate = <A>(effect: Effect.Effect<A, IoError>, ...codes: ReadonlyArray<string>): Effect.Effect<void> =>
-  Effect.catchTag(Effect.asVoid(effect), "IoError", (error) =>
-    error.code !== undefined && codes.includes(error.code) ? Effect.void : Effect.die(error)
-  )
-
-const writeAll = (file: number, chunk: Uint8Array): Effect.Effect<void> => {
-  const from = (start: number): Effect.Effect<void, IoError> =>
-    Effect.flatMap(
-      io<number>((done) => fs.write(file, chunk, start, chunk.length - start, null, done)),
-      (count) => (start + count < chunk.length ? from(start + count) : Effect.void)
-    )
-  return Effect.orDie(from(0))
-}
-
-/** A new file survives a power cut once its directory does. */
-const syncDirectory = (path: string) =>
-  Effect.acquireUseRelease(open(path, "r"), (directory) => io<void>((done) => fs.fsync(directory, done)), close).pipe(
-    Effect.orDie
-  )
-
-/**
- * Gives the memory of a chunk back at once. The garbage collector would wait until about 64 MiB of them are held, since
- * to it each is only a small object.
- */
-const release = (chunk: Uint8Array): void => {
-  const { buffer } = chunk
-  // Smaller chunks may share their memory with others.
-  if (buffer instanceof ArrayBuffer && chunk.byteLength === buffer.byteLength) buffer.transfer(0)
+  }
 }

@@ -1,7 +1,8 @@
-import { Internal, InvalidInput } from "@delivery/domain/Errors"
+import { Internal, InvalidInput, TooManyRequests } from "@delivery/domain/Errors"
 import { Edge } from "@delivery/domain/identity/Authorization"
 import { NoStore } from "@delivery/domain/NoStore"
 import { LargeBody } from "@delivery/domain/testing/LargeBody"
+import { NodeHttpServerRequest } from "@effect/platform-node"
 import { ByteSize, Cause, Effect, Layer, type Types } from "effect"
 import {
   HttpEffect,
@@ -13,7 +14,8 @@ import {
 } from "effect/http"
 import { HttpApiError } from "effect/http-api"
 import { AccessLog } from "./AccessLog.ts"
-import { errorOf, errorResponse, invalidInput, unreadableBody } from "./ErrorResponse.ts"
+import { errorOf, errorResponse, invalidInput, missingHost, unreadableBody } from "./ErrorResponse.ts"
+import { RateLimits, RequestAdmission } from "./RateLimits.ts"
 import { RequestId, requestId } from "./RequestId.ts"
 
 /** Bytes of a JSON body; the two finish calls take more (contract, section 1). */
@@ -61,15 +63,24 @@ export const LargeBodyLive = Layer.succeed(LargeBody, (httpEffect) =>
 /** The limit of bodies that are not streams, for a layer around the whole server. */
 export const BodyLimit = Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes))
 
-/** A file's path has slashes; the router wants one segment. Written as `%2F` they are decoded once, like the rest. */
-const routed = (url: string): string => {
+/** A longer path parameter is not found. Paths of files are refused above 512 characters by a rule with a message. */
+export const maxParamLength = 16_384
+
+/**
+ * A file's path has slashes; the router wants one segment. Written as `%2F` they are decoded once, like the rest. An empty
+ * one becomes a slash, which is as wrong and finds its way.
+ */
+export const routed = (url: string): string => {
   const match = /^\/v1\/workspaces\/[^/?]+\/test-runs\/[^/?]+\/files\//.exec(url)
   if (match === null) return url
   const start = match[0].length
   const query = url.indexOf("?", start)
   const end = query === -1 ? url.length : query
-  return url.slice(0, start) + url.slice(start, end).replaceAll("/", "%2F") + url.slice(end)
+  return url.slice(0, start) + (url.slice(start, end).replaceAll("/", "%2F") || "%2F") + url.slice(end)
 }
+
+const httpVersion = (request: HttpServerRequest.HttpServerRequest): string =>
+  NodeHttpServerRequest.toIncomingMessage(request).httpVersion
 
 /**
  * Around the whole router: the request id, errors of every kind and path in the contract's form, and the access log.
@@ -77,23 +88,36 @@ const routed = (url: string): string => {
 export const EdgeRouter = HttpRouter.middleware(
   Effect.gen(function* () {
     const log = yield* AccessLog
+    const limits = yield* RateLimits
     return (httpEffect) =>
       Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
         const id = requestId(request.headers["x-request-id"])
         const started = performance.now()
         const url = routed(request.url)
-        const finish = (response: HttpServerResponse.HttpServerResponse) => {
+        const admission = limits.admit(request)
+        const finish = (answer: HttpServerResponse.HttpServerResponse) => {
+          const response = admission === undefined ? answer : HttpServerResponse.setHeaders(answer, admission.headers)
           log.write(request, response.status, performance.now() - started, id)
           const named = HttpServerResponse.setHeader(response, "x-request-id", id)
           return response.status === 401 && response.headers["www-authenticate"] === undefined
             ? HttpServerResponse.setHeader(named, "www-authenticate", "Bearer")
             : named
         }
+        if (admission?.retryAfter !== undefined) {
+          const message = `Too many requests: ${limits.words}. Try again in ${admission.retryAfter} s.`
+          return Effect.succeed(finish(errorResponse(new TooManyRequests({ message }), 429)))
+        }
+        if (request.headers["host"] === undefined && httpVersion(request) === "1.1") {
+          return Effect.succeed(finish(errorResponse(missingHost, 400)))
+        }
         const served =
           url === request.url
             ? httpEffect
             : Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, request.modify({ url }))
-        return Effect.matchCauseEffect(Effect.provideService(served, RequestId, id), {
+        const identified = Effect.provideService(served, RequestId, id)
+        const admitted =
+          admission === undefined ? identified : Effect.provideService(identified, RequestAdmission, admission)
+        return Effect.matchCauseEffect(admitted, {
           onSuccess: (response) => Effect.succeed(finish(response)),
           onFailure: (cause) => {
             if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)

@@ -4,7 +4,8 @@ import {
   Internal,
   InvalidInput,
   type Issue,
-  NotFound
+  NotFound,
+  type TooManyRequests
 } from "@delivery/domain/Errors"
 import { type Cause, type Schema, SchemaIssue } from "effect"
 import { HttpServerError, HttpServerResponse } from "effect/http"
@@ -84,7 +85,8 @@ export const errorOf = (
     if (reason._tag === "Interrupt") continue
     const error = requestError(reason._tag === "Fail" ? reason.error : reason.defect)
     if (error?._tag === "RouteNotFound") {
-      return { error: new NotFound({ message: "Nothing is here." }), status: 404, isFault: false }
+      const message = isDecodable(error.request.url) ? "Nothing is here." : undecodable
+      return { error: new NotFound({ message }), status: 404, isFault: false }
     }
     if (error?._tag === "RequestParseError") return { error: unreadableBody(error), status: 400, isFault: false }
   }
@@ -95,17 +97,33 @@ export const errorOf = (
   }
 }
 
-/** The response of an error that is rendered outside the API's own encoding. */
-export const errorResponse = (
-  error: InvalidInput | NotFound | Internal,
-  status: number
-): HttpServerResponse.HttpServerResponse => HttpServerResponse.jsonUnsafe({ ...fields(error) }, { status })
+/** What HTTP/1.1 demands of every request. */
+export const missingHost = InvalidInput.at("Host", "The header is required")
 
-const fields = (error: InvalidInput | NotFound | Internal) => {
+const undecodable = "Nothing is here: the path has a percent sign that does not begin an encoded character."
+
+/** Whether the path can be decoded; the router finds nothing at one that cannot. */
+const isDecodable = (url: string): boolean => {
+  try {
+    decodeURIComponent(url.split("?", 1)[0]!)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The response of an error that is rendered outside the API's own encoding. */
+export const errorResponse = (error: EdgeError, status: number): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.jsonUnsafe({ ...fields(error) }, { status })
+
+type EdgeError = InvalidInput | NotFound | TooManyRequests | Internal
+
+const fields = (error: EdgeError) => {
   switch (error._tag) {
     case "InvalidInput":
       return { _tag: error._tag, message: error.message, issues: error.issues }
     case "NotFound":
+    case "TooManyRequests":
       return { _tag: error._tag, message: error.message }
     case "Internal":
       return { _tag: error._tag, message: error.message, requestId: error.requestId }

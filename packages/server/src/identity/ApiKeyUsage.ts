@@ -2,6 +2,7 @@ import type { ApiKeyId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, Effect, Layer } from "effect"
 import { makeWriteBehind } from "../storage/WriteBehind.ts"
+import { keyUsesUnwritten, observe } from "../telemetry/Metrics.ts"
 import { ApiKeysRepo } from "./ApiKeysRepo.ts"
 
 /** `lastUsedAt`, written behind by at most a second; reading merges what is not yet written (contract, section 1). */
@@ -20,7 +21,12 @@ export class ApiKeyUsage extends Context.Service<
     ApiKeyUsage,
     Effect.gen(function* () {
       const repo = yield* ApiKeysRepo
-      const { latest, note } = yield* makeWriteBehind("The last use of API keys", repo.touch)
+      const { latest, note, unwritten } = yield* makeWriteBehind(
+        "api_key_usage",
+        "The last use of API keys could not be written.",
+        repo.touch
+      )
+      yield* observe(keyUsesUnwritten, unwritten)
       return ApiKeyUsage.of({
         note,
         merge: (keys) => keys.map((key) => ({ ...key, lastUsedAt: latest(key.id, key.lastUsedAt) }))

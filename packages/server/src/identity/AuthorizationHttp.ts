@@ -4,6 +4,7 @@ import { isId, isSlug } from "@delivery/domain/Text"
 import { Effect, Layer, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { hashToken, isToken } from "../crypto/Tokens.ts"
+import { recognized } from "../http/RateLimits.ts"
 import { ApiKeysRepo } from "./ApiKeysRepo.ts"
 import { ApiKeyUsage } from "./ApiKeyUsage.ts"
 
@@ -22,6 +23,7 @@ export const AuthorizationLive = Layer.effect(
       const caller = yield* keys.authenticate(hashToken(token), workspace)
       if (caller === undefined) return yield* Effect.fail(Unauthorized.generic)
       yield* usage.note(caller.keyId)
+      yield* recognized
       return caller
     })
 

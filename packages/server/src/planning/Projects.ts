@@ -310,7 +310,7 @@ const subjectOf = (project: Pick<ProjectRow, "id" | "slug" | "name">) => ({
 })
 
 /** The subject of an event about a project, and who sees it. */
-export const about = (project: HeldProject) => ({
+const about = (project: HeldProject) => ({
   subject: subjectOf(project),
   teams: project.teams.map(({ id }) => id)
 })

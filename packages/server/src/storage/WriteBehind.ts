@@ -1,5 +1,6 @@
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect, Schedule, type Scope } from "effect"
+import { background } from "../telemetry/Background.ts"
 
 /** Instants that are noted on every request and written together. */
 export interface WriteBehind<Id extends string> {
@@ -7,14 +8,17 @@ export interface WriteBehind<Id extends string> {
   readonly note: (id: Id) => Effect.Effect<void>
   /** The later of what is stored and what was noted and is not yet written. */
   readonly latest: <Stored extends Timestamp | null>(id: Id, stored: Stored) => Timestamp | Stored
+  /** How many are yet to be written. */
+  readonly unwritten: () => number
 }
 
 /**
  * Writes what was noted twice a second, and what is left when the scope closes; again what could not be written.
- * `subject` names it in a warning: "The last use of API keys".
+ * `task` names the work in metrics, `failure` is the warning, in a sentence.
  */
 export const makeWriteBehind = Effect.fnUntraced(function* <Id extends string>(
-  subject: string,
+  task: string,
+  failure: string,
   store: (batch: ReadonlyMap<Id, Timestamp>) => Effect.Effect<void>
 ): Effect.fn.Return<WriteBehind<Id>, never, Scope.Scope> {
   let noted = new Map<Id, Timestamp>()
@@ -32,18 +36,16 @@ export const makeWriteBehind = Effect.fnUntraced(function* <Id extends string>(
     )
   })
   yield* Effect.addFinalizer(() => write)
-  yield* write.pipe(
-    Effect.catchCause((cause) => Effect.logWarning(`${subject} could not be written.`, cause)),
-    Effect.repeat(Schedule.spaced("500 millis")),
-    Effect.forkScoped
-  )
+  const round = yield* background(task, failure, write)
+  yield* round.pipe(Effect.repeat(Schedule.spaced("500 millis")), Effect.forkScoped)
 
   return {
     note: (id) =>
       Effect.map(Clock.currentTimeMillis, (millis) => {
         noted.set(id, timestamp(millis))
       }),
-    latest: (id, stored) => later(stored, later(writing.get(id) ?? null, noted.get(id) ?? null))
+    latest: (id, stored) => later(stored, later(writing.get(id) ?? null, noted.get(id) ?? null)),
+    unwritten: () => noted.size
   }
 })
 

@@ -1,6 +1,8 @@
 import type { LeaseId } from "@delivery/domain/Ids"
 import { Clock, Context, Effect, Latch, Layer, type Scope } from "effect"
 import { Notices } from "../storage/Notices.ts"
+import { background } from "../telemetry/Background.ts"
+import { observe, semaphoreWaiters } from "../telemetry/Metrics.ts"
 import { SemaphoresRepo } from "./SemaphoresRepo.ts"
 
 /** The waiting of one call for its place. */
@@ -29,6 +31,11 @@ export class LeaseWaits extends Context.Service<
       const notices = yield* Notices
       const waits = new Map<LeaseId, Set<Latch.Latch>>()
       const wake = (place: LeaseId) => waits.get(place)?.forEach((latch) => latch.openUnsafe())
+      yield* observe(semaphoreWaiters, () => {
+        let calls = 0
+        for (const latches of waits.values()) calls += latches.size
+        return calls
+      })
 
       yield* notices.listen("semaphores", {
         onNotice: (payload) => wake(payload as LeaseId),
@@ -36,6 +43,19 @@ export class LeaseWaits extends Context.Service<
           for (const place of waits.keys()) wake(place)
         }
       })
+
+      let lapsesIn: number | undefined
+      const settle = yield* background(
+        "semaphore_queues",
+        "The queues of semaphores could not be looked up.",
+        Effect.suspend(() => {
+          lapsesIn = undefined
+          return Effect.map(repo.settle([...waits.keys()]), ({ changed, lapsesInMillis }) => {
+            lapsesIn = lapsesInMillis
+            for (const place of changed) wake(place)
+          })
+        })
+      )
 
       const check = yield* Latch.make(false)
       let checkAt = Number.POSITIVE_INFINITY
@@ -54,16 +74,8 @@ export class LeaseWaits extends Context.Service<
           }
           checkAt = Number.POSITIVE_INFINITY
           if (waits.size === 0) continue
-          const { changed, lapsesInMillis } = yield* repo.settle([...waits.keys()]).pipe(
-            Effect.catchCause((cause) =>
-              Effect.as(Effect.logWarning("The queues of semaphores could not be looked up.", cause), {
-                changed: [],
-                lapsesInMillis: undefined
-              })
-            )
-          )
-          for (const place of changed) wake(place)
-          checkBy((yield* Clock.currentTimeMillis) + Math.min(longestMillis, lapsesInMillis ?? longestMillis))
+          yield* settle
+          checkBy((yield* Clock.currentTimeMillis) + Math.min(longestMillis, lapsesIn ?? longestMillis))
         }
       }).pipe(Effect.forkScoped)
 

@@ -111,6 +111,13 @@ export class MemorySemaphores {
       .toSorted((a, b) => a.since - b.since || a.fence - b.fence)
   }
 
+  /** How many leases are held, and how many places wait. */
+  load(): { readonly held: number; readonly queued: number } {
+    const live = leasesOf(this.#database).filter((lease) => lease.expiresAt > this.now)
+    const queued = live.filter((lease) => lease.state === "queued").length
+    return { held: live.length - queued, queued }
+  }
+
   /** The queue in its order; places that have lapsed may be among it. */
   queue(semaphore: MemorySemaphore): ReadonlyArray<MemoryLease> {
     return this.#of(semaphore)

@@ -4,6 +4,7 @@ import { isId, isSlug } from "@delivery/domain/Text"
 import { Effect, Layer, Redacted } from "effect"
 import { HttpRouter } from "effect/http"
 import { hashToken, isToken } from "../crypto/Tokens.ts"
+import { recognized } from "../http/RateLimits.ts"
 import { SemaphoresRepo } from "./SemaphoresRepo.ts"
 
 /** Authentication of lease calls by run token, in the workspace of the path alone. */
@@ -20,6 +21,7 @@ export const RunAuthorizationLive = Layer.effect(
             ? yield* repo.authenticate(hashToken(token), slug)
             : undefined
         if (caller === undefined) return yield* Effect.fail(Unauthorized.generic)
+        yield* recognized
         return yield* Effect.provideService(httpEffect, RunCaller, caller)
       })
     })

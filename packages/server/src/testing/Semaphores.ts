@@ -5,11 +5,12 @@ import { byName } from "@delivery/domain/Order"
 import { RunCaller } from "@delivery/domain/testing/RunAuthorization"
 import type { Lease, QueuedLease, RenewLease, SemaphoreList, TakeLease } from "@delivery/domain/testing/Semaphore"
 import { isId } from "@delivery/domain/Text"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer, Metric } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Settings } from "../Config.ts"
 import { nextId } from "../crypto/NextId.ts"
 import { anyRole } from "../identity/Access.ts"
+import { leasesGranted, leasesReleased } from "../telemetry/Metrics.ts"
 import { type LeaseWait, LeaseWaits } from "./LeaseWaits.ts"
 import { type NotOne, type Queued, type Refused, SemaphoresRepo, type Taken } from "./SemaphoresRepo.ts"
 
@@ -94,6 +95,7 @@ export class Semaphores extends Context.Service<
                 return Effect.onInterrupt(restore(waited), () => repo.leave(taken.place.lease, taken.polls))
               })
             )
+            if (taken._tag === "Held" && taken.isNew) yield* Metric.update(leasesGranted, 1)
             return yield* answer(taken)
           },
           Effect.scoped,
@@ -110,6 +112,7 @@ export class Semaphores extends Context.Service<
           const owner = yield* RunCaller
           const released = yield* repo.release(owner, name, yield* leaseId(lease))
           if (released._tag !== "Released") return yield* refusal(released)
+          yield* Metric.update(leasesReleased, 1)
         })
       })
     })

@@ -95,6 +95,8 @@ export class SemaphoresRepo extends Context.Service<
     ) => Effect.Effect<{ readonly _tag: "Released" } | NotOne>
     /** In no order; holders oldest first. */
     readonly list: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Semaphore>>
+    /** How many leases are held, and how many places wait, in all workspaces. */
+    readonly load: Effect.Effect<{ readonly held: number; readonly queued: number }>
     /** Settles the semaphores of places. Answers which of the places no longer wait. */
     readonly settle: (
       places: ReadonlyArray<LeaseId>
@@ -142,6 +144,14 @@ export class SemaphoresRepo extends Context.Service<
             Effect.map((rows) => rows.map((row) => ({ ...row, holders: row.holders.map(readHolder) }))),
             dieOnSqlError
           ),
+        load: sql<{ readonly held: number; readonly queued: number }>`select
+            (select count(*)::integer from semaphore_leases
+              where state in ('granted', 'held') and expires_at > clock_timestamp()) as held,
+            (select count(*)::integer from semaphore_leases
+              where state = 'queued' and expires_at > clock_timestamp()) as queued`.pipe(
+          Effect.map(([row]) => row!),
+          dieOnSqlError
+        ),
         settle: (places) =>
           sql<{ readonly json: { readonly changed: ReadonlyArray<LeaseId>; readonly lapsesInMs: number | null } }>`
             select semaphore_settle_places(${Result.getOrThrow(PgTypes.array(places, PgTypes.OID.uuid))}) as json`.pipe(
@@ -304,6 +314,10 @@ export class SemaphoresRepo extends Context.Service<
               }))
             })
           ),
+
+        load: Effect.flatMap(Clock.currentTimeMillis, (now) =>
+          memory.read((database) => new MemorySemaphores(database, now).load())
+        ),
 
         settle: (places) =>
           write((semaphores) => {

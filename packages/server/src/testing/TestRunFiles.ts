@@ -3,12 +3,15 @@ import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { FileId } from "@delivery/domain/Ids"
 import { maxFileBytes, pathProblem, type StoredFile } from "@delivery/domain/testing/StoredFile"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
-import { Clock, Context, Effect, Exit, Layer, Schedule, type Scope, Stream } from "effect"
+import { Clock, Context, Effect, Exit, Layer, Metric, Schedule, type Scope, Stream } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { nextId } from "../crypto/NextId.ts"
-import { type BlobNotFound, FileStore } from "../files/FileStore.ts"
+import type { BlobNotFound } from "../files/Blob.ts"
+import { FileStore } from "../files/FileStore.ts"
 import { anyRole } from "../identity/Access.ts"
 import { Storage } from "../storage/Storage.ts"
+import { background } from "../telemetry/Background.ts"
+import { observe, uploadedBytes, uploadsRunning } from "../telemetry/Metrics.ts"
 import { type RunBlob, TestRunFilesRepo } from "./TestRunFilesRepo.ts"
 import { notRunning, TestRuns } from "./TestRuns.ts"
 import { isRunning } from "./TestRunState.ts"
@@ -67,8 +70,11 @@ export class TestRunFiles extends Context.Service<
 
       /** Ends an upload that did not succeed. Its outcome may be unknown: a blob that a file has is left alone. */
       const abandon = Effect.fnUntraced(function* (blob: RunBlob) {
-        const isGarbage = (yield* repo.lapse(blob.id)) || !(yield* repo.isStored(blob.id))
-        if (isGarbage) yield* discard(blob)
+        const wasPending = yield* repo.lapse(blob.id, store.endsFailedWrites ? 0 : failedWriteSeconds)
+        const isGarbage = wasPending || !(yield* repo.isStored(blob.id))
+        if (!isGarbage) return
+        // What the write may still make of it, the sweeper deletes.
+        yield* store.endsFailedWrites ? discard(blob) : store.delete(blob)
       })
 
       const commit = Effect.fnUntraced(function* (
@@ -98,6 +104,7 @@ export class TestRunFiles extends Context.Service<
         const { sha256 } = yield* store.write(blob, ofSize(body, size), size)
         const stored = { path, size, contentType: storableType(contentType), sha256 }
         const { file, replaced } = yield* Effect.uninterruptible(commit(blob, by, stored))
+        yield* Metric.update(uploadedBytes, size)
         // Otherwise left to the sweeper.
         if (replaced !== undefined) yield* Effect.ignoreCause(discard(replaced), { log: "Warn" })
         return { file, etag: etagOf(file), created: replaced === undefined }
@@ -131,13 +138,12 @@ export class TestRunFiles extends Context.Service<
         }
       })
 
-      yield* renew.pipe(
-        Effect.catchCause((cause) => Effect.logWarning("Uploads could not be renewed.", cause)),
+      yield* observe(uploadsRunning, () => inUpload.size)
+      yield* (yield* background("upload_renewal", "Uploads could not be renewed.", renew)).pipe(
         Effect.repeat(Schedule.spaced("5 seconds")),
         Effect.forkScoped
       )
-      yield* sweep.pipe(
-        Effect.catchCause((cause) => Effect.logWarning("Lapsed uploads could not be deleted.", cause)),
+      yield* (yield* background("upload_sweep", "Lapsed uploads could not be deleted.", sweep)).pipe(
         Effect.repeat(Schedule.spaced("10 seconds")),
         Effect.forkScoped
       )
@@ -186,6 +192,9 @@ const isPublishing = (by: Publication, run: LockedTestRun, now: Timestamp): bool
   by === null
     ? isRunning(run, now)
     : run.runningRetry?.number === by && isRunning({ ...run.runningRetry, state: "running" }, now)
+
+/** How long a write may go on in a store after it has failed here. */
+const failedWriteSeconds = 60
 
 /** How many lapsed blobs one transaction deletes. */
 const sweepBatch = 50

@@ -2,7 +2,7 @@ import type { FileId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
 import type { StoredFile } from "@delivery/domain/testing/StoredFile"
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Result } from "effect"
-import type { BlobRef } from "../files/FileStore.ts"
+import type { BlobRef } from "../files/Blob.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
 import type { ShownTestRun } from "./TestRunsRepo.ts"
@@ -39,8 +39,11 @@ export class TestRunFilesRepo extends Context.Service<
     readonly find: (workspaceId: WorkspaceId, run: number, path: string) => Effect.Effect<TestRunFile | undefined>
     /** Whether a file has the blob. */
     readonly isStored: (id: FileId) => Effect.Effect<boolean>
-    /** Makes a pending blob lapse at once, after any change of it in progress. False where it is not pending. */
-    readonly lapse: (id: FileId) => Effect.Effect<boolean>
+    /**
+     * Makes a pending blob lapse, in so many seconds or at once, after any change of it in progress. False where it is
+     * not pending.
+     */
+    readonly lapse: (id: FileId, inSeconds?: number) => Effect.Effect<boolean>
     /** Pending blobs that have lapsed; holds them until the transaction ends, and passes over those held by others. */
     readonly lapsed: (limit: number) => Effect.Effect<ReadonlyArray<RunBlob>>
     /** Says that the pending blobs are gone. */
@@ -103,8 +106,9 @@ export class TestRunFilesRepo extends Context.Service<
             Effect.map((rows) => rows.length > 0),
             dieOnSqlError
           ),
-        lapse: (id) =>
-          sql`update pending_blobs set lapses_at = now() where id = ${id} returning id`.pipe(
+        lapse: (id, inSeconds = 0) =>
+          sql`update pending_blobs set lapses_at = now() + make_interval(secs => ${inSeconds}) where id = ${id}
+            returning id`.pipe(
             Effect.map((rows) => rows.length > 0),
             dieOnSqlError
           ),
@@ -154,11 +158,11 @@ export class TestRunFilesRepo extends Context.Service<
           }),
         isStored: (id) =>
           memory.read((database) => filesOf(database).find((file) => file.blob.id === id) !== undefined),
-        lapse: (id) =>
+        lapse: (id, inSeconds = 0) =>
           write((database, now) => {
             const blob = pendingOf(database).get(id)
             if (blob === undefined) return false
-            pendingOf(database).set(id, { ...blob, lapsesAt: now })
+            pendingOf(database).set(id, { ...blob, lapsesAt: now + inSeconds * 1000 })
             return true
           }),
         lapsed: (limit) =>

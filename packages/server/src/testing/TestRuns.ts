@@ -13,7 +13,7 @@ import {
   type TestRunSummary
 } from "@delivery/domain/testing/TestRun"
 import { timestamp } from "@delivery/domain/Timestamp"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer, Metric } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Deployments } from "../catalog/Deployments.ts"
 import { Settings } from "../Config.ts"
@@ -22,6 +22,7 @@ import { hashToken, makeToken } from "../crypto/Tokens.ts"
 import { Events } from "../events/Events.ts"
 import { type Access, anyRole, atLeast, isSameActor } from "../identity/Access.ts"
 import { Storage } from "../storage/Storage.ts"
+import { retriesExpired, runsExpired } from "../telemetry/Metrics.ts"
 import { Fixtures } from "./Fixtures.ts"
 import { RetriesRepo, type ShownRetry } from "./RetriesRepo.ts"
 import { asOf, isRunning, runLabel, runPath } from "./TestRunState.ts"
@@ -238,9 +239,11 @@ export class TestRuns extends Context.Service<
           const ids = Effect.replicateEffect(nextId<EventId>(), expiryBatch)
           for (let expired = expiryBatch; expired === expiryBatch;) {
             expired = (yield* repo.expire(yield* now, yield* ids)).length
+            yield* Metric.update(runsExpired, expired)
           }
           for (let expired = expiryBatch; expired === expiryBatch;) {
             expired = yield* retriesRepo.expire(yield* now, yield* ids)
+            yield* Metric.update(retriesExpired, expired)
           }
         }).pipe(Effect.provideService(SecureRandom.SecureRandom, random), Effect.withSpan("TestRuns.expire"))
       })

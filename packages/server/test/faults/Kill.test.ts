@@ -5,6 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, describe, it } from "vitest"
 import { makeDatabase } from "../support/Databases.ts"
+import { startS3 } from "../support/S3Server.ts"
 import { type ServerProcess, startServer } from "../support/ServerProcess.ts"
 
 /** `kill -9` of the server in the middle of starts, uploads and finishes: what was acknowledged is there afterwards. */
@@ -144,11 +145,20 @@ const verify = async (server: ServerProcess, attempted: ReadonlyArray<Attempted>
   return visible
 }
 
-const databases = [
-  ["the embedded database", async () => ({ environment: {}, drop: async () => {} })],
+/** Both databases and both stores of files, once each. */
+const places = [
   [
-    "PostgreSQL",
+    "the embedded database and disk",
+    async (dataDir: string) => ({
+      environment: {},
+      files: () => filesOn(join(dataDir, "files")),
+      drop: async () => {}
+    })
+  ],
+  [
+    "PostgreSQL and S3",
     async () => {
+      const s3 = await startS3()
       let drop = () => {}
       const url = await new Promise<string>((resolve, reject) => {
         const held = Effect.flatMap(makeDatabase, ({ url }) =>
@@ -159,13 +169,25 @@ const databases = [
         )
         Effect.runPromise(Effect.scoped(held)).catch(reject)
       })
-      const vaultKeys = `k1:${Buffer.alloc(32, 1).toString("base64")}`
-      return { environment: { DATABASE_URL: url, VAULT_KEYS: vaultKeys }, drop: async () => drop() }
+      return {
+        environment: {
+          DATABASE_URL: url,
+          VAULT_KEYS: `k1:${Buffer.alloc(32, 1).toString("base64")}`,
+          FILES_URL: s3.filesUrl("killed"),
+          AWS_ACCESS_KEY_ID: "S3RVER",
+          AWS_SECRET_ACCESS_KEY: "S3RVER"
+        },
+        files: s3.keys,
+        drop: async () => {
+          drop()
+          await s3.stop()
+        }
+      }
     }
   ]
 ] as const
 
-for (const [name, prepare] of databases) {
+for (const [name, prepare] of places) {
   describe(`kill -9 on ${name}`, () => {
     let server: ServerProcess | undefined
     const dataDir = mkdtempSync(join(tmpdir(), "delivery-kill-"))
@@ -175,7 +197,7 @@ for (const [name, prepare] of databases) {
     })
 
     it("loses nothing acknowledged, leaves no half-finished run and no stray file", async () => {
-      const { drop, environment } = await prepare()
+      const { drop, environment, files } = await prepare(dataDir)
       const settings = { ...environment, DATA_DIR: dataDir, BOOTSTRAP_API_KEY: apiKey, LOG_LEVEL: "warn" }
       server = await startServer(settings)
       await call(server, "POST", "/products", { slug: "shop", name: "Shop", type: "library" })
@@ -205,11 +227,10 @@ for (const [name, prepare] of databases) {
       assert.isAbove(visible, rounds * 3)
 
       // What the killed server was writing lapses within seconds and is swept away.
-      const files = join(dataDir, "files")
-      for (let i = 0; filesOn(files).length !== visible && i < 90; i++) {
+      for (let i = 0; files().length !== visible && i < 90; i++) {
         await new Promise((resolve) => setTimeout(resolve, 500))
       }
-      assert.strictEqual(filesOn(files).length, visible, "every file on the disk belongs to a run")
+      assert.strictEqual(files().length, visible, "every file that is kept belongs to a run")
       await server.end("SIGTERM")
       await drop()
     }, 180_000)

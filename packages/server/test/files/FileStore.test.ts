@@ -1,13 +1,16 @@
 import { NodeFileSystem } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
 import type { FileId, TestRunId } from "@delivery/domain/Ids"
-import { Deferred, Effect, Fiber, FileSystem, Layer, Stream } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber, FileSystem, Layer, Stream } from "effect"
 import { createHash, randomBytes } from "node:crypto"
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { type BlobRef, FileStore } from "../../src/files/FileStore.ts"
+import { Settings } from "../../src/Config.ts"
+import type { BlobRef } from "../../src/files/Blob.ts"
+import { FileStore } from "../../src/files/FileStore.ts"
 import { newId } from "../identity/Scene.ts"
+import { makeS3 } from "../support/S3Server.ts"
 
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
 
@@ -37,16 +40,21 @@ const layerDisk = Layer.merge(
   FileStore.layerDisk(join(directory, "files")),
   Layer.effectDiscard(Effect.addFinalizer(() => Effect.sync(() => rmSync(directory, { recursive: true }))))
 )
+/** On a server of its own, that of the store. */
+const layerS3 = Layer.unwrap(
+  Effect.map(makeS3, (s3) => Layer.provide(FileStore.layer, Settings.layer({ FILES_URL: s3.filesUrl("a/prefix") })))
+)
 const onDisk = () => readdirSync(join(directory, "files"), { recursive: true }).map(String)
 
 for (const [name, store] of [
   ["disk", layerDisk],
-  ["memory", FileStore.layerMemory]
+  ["memory", FileStore.layerMemory],
+  ["S3", layerS3]
 ] as const) {
   layer(Layer.merge(store, NodeFileSystem.layer), { excludeTestServices: true })(`FileStore on ${name}`, (it) => {
     it.effect("gives back what was written, whole and in parts", () =>
       Effect.gen(function* () {
-        for (const size of [0, 1, 65_536, 1_000_003]) {
+        for (const size of [0, 1, 65_536, 1_048_576, 3_000_001]) {
           const [blob, bytes] = [newBlob(), random(size)]
           assert.deepStrictEqual(yield* write(blob, bytes), { size, sha256: sha256(bytes) })
           assert.deepStrictEqual(yield* read(blob, 0, size), bytes)
@@ -94,11 +102,16 @@ for (const [name, store] of [
     it.effect("passes on a failure of the body", () =>
       Effect.gen(function* () {
         const store = yield* FileStore
-        const blob = newBlob()
-        const body = Stream.concat(inChunks(random(100_000), 1_000), Stream.fail("broken" as const))
-        assert.strictEqual(yield* Effect.flip(store.write(blob, body, 200_000)), "broken")
-        yield* store.delete(blob)
-        assert.strictEqual((yield* Effect.flip(read(blob, 0, 1)))._tag, "BlobNotFound")
+        for (const size of [200_000, 3_000_000]) {
+          const blob = newBlob()
+          const body = Stream.concat(inChunks(random(size / 2), 1_000), Stream.fail("broken" as const))
+          assert.strictEqual(yield* Effect.flip(store.write(blob, body, size)), "broken")
+          const fault = Stream.concat(inChunks(random(size / 2), 1_000), Stream.die("fault"))
+          const exit = yield* Effect.exit(store.write(newBlob(), fault, size))
+          assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
+          yield* store.delete(blob)
+          assert.strictEqual((yield* Effect.flip(read(blob, 0, 1)))._tag, "BlobNotFound")
+        }
       })
     )
 

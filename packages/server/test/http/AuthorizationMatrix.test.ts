@@ -6,6 +6,8 @@ import { isAtLeast, type Role } from "@delivery/domain/identity/Role"
 import type { Workspace } from "@delivery/domain/identity/Workspace"
 import type { Tag } from "@delivery/domain/planning/Tag"
 import type { Team } from "@delivery/domain/planning/Team"
+import type { Comment } from "@delivery/domain/planning/Comment"
+import type { Ticket } from "@delivery/domain/planning/Ticket"
 import type { TicketStatus } from "@delivery/domain/planning/TicketStatus"
 import type { Milestone, Project } from "@delivery/domain/planning/Project"
 import type { View } from "@delivery/domain/planning/View"
@@ -185,6 +187,16 @@ const ofMilestone = async (owner: Http) => {
 const ofView = async (owner: Http) => {
   const { id } = await owner.post<View>("views", { name: "Mine", scope: { kind: "workspace" } })
   return { params: { view: id } }
+}
+/** A ticket that the caller created. */
+const ofTicket = async (owner: Http, by: Http = owner) => {
+  const { identifier } = await by.post<Ticket>("tickets", { team: (await madeTeam(owner)).key, title: "Ticket" })
+  return { params: { ticket: identifier } }
+}
+/** A comment that the caller wrote. */
+const madeComment = async (owner: Http, by: Http) => {
+  const { ticket } = (await ofTicket(owner)).params
+  return { ticket, comment: (await by.post<Comment>(`tickets/${ticket}/comments`, { body: "a" })).id }
 }
 const madeTag = async (owner: Http) => owner.post<Tag>("tags", tag((await madeTeam(owner)).key))
 
@@ -437,6 +449,32 @@ const rows: Readonly<Record<string, Row>> = {
   "views.delete": { who: "member", request: ofView },
   "views.reorder": { who: "member", request: async (owner) => ({ ...(await ofView(owner)), json: { after: null } }) },
   "views.listTickets": { who: "viewer", request: ofView },
+
+  "tickets.list": { who: "viewer" },
+  "tickets.create": {
+    who: "member",
+    request: async (owner) => ({ json: { team: (await madeTeam(owner)).key, title: "Ticket" } })
+  },
+  "tickets.get": { who: "viewer", request: (owner) => ofTicket(owner) },
+  "tickets.update": {
+    who: "member",
+    request: async (owner) => ({ ...(await ofTicket(owner)), json: { title: "Changed" } })
+  },
+  "tickets.delete": { who: "member", request: ofTicket },
+  "tickets.reorder": {
+    who: "member",
+    request: async (owner) => ({ ...(await ofTicket(owner)), json: { after: null } })
+  },
+  "comments.list": { who: "viewer", request: (owner) => ofTicket(owner) },
+  "comments.create": { who: "member", request: async (owner) => ({ ...(await ofTicket(owner)), json: { body: "a" } }) },
+  "comments.update": {
+    who: "member",
+    request: async (owner, by) => ({ params: await madeComment(owner, by), json: { body: "b" } })
+  },
+  "comments.delete": {
+    who: "member",
+    request: async (owner, by) => ({ params: await madeComment(owner, by) })
+  },
 
   "tags.list": { who: "viewer" },
   "tags.create": { who: "member", request: async (owner) => ({ json: tag((await madeTeam(owner)).key) }) },

@@ -238,6 +238,10 @@ const query = fc.oneof(
           fc.constantFrom(
             "archived",
             "person",
+            "team",
+            "project",
+            "owner",
+            "category",
             "product",
             "environment",
             "result",

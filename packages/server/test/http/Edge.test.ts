@@ -7,7 +7,8 @@ import {
   newWorkspace,
   onEachServer,
   refusal,
-  sendBytes
+  sendBytes,
+  sendRequest
 } from "../support/Http.ts"
 
 /** What every request passes (contract, section 1), over a real socket. */
@@ -112,9 +113,46 @@ onEachServer("the edge", (test) => {
     for (const bytes of ["nonsense\r\n\r\n", "GOT /v1/me HTTP/1.1\r\n\r\n", `${head}Content-Length: x\r\n\r\n`, cut]) {
       assert.strictEqual(refusal(await sendBytes(owner, bytes)), "400", bytes)
     }
-    const large = `${head}X-Large: ${"x".repeat(20_000)}\r\n\r\n`
-    assert.strictEqual(refusal(await sendBytes(owner, large)), "431")
+    const connect = await sendBytes(owner, "CONNECT other.example:443 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert.strictEqual(refusal(connect), "400")
     assert.strictEqual((await get(owner, {})).status, 200)
+  })
+
+  test("refuses headers above 16 KiB, however large, and takes those below", async (owner) => {
+    const head = `GET /v1/me HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer ${owner.key}\r\n`
+    const withHeaders = (bytes: number) => sendRequest(owner, `${head}X-Large: ${"x".repeat(bytes)}\r\n\r\n`)
+    assert.strictEqual((await withHeaders(15_000)).status, 200)
+    for (const bytes of [16_384, 65_536]) {
+      const answer = await withHeaders(bytes)
+      assert.strictEqual(refusal(answer), "431")
+      assert.strictEqual((answer.body as ErrorBody).message, "The headers are too large.")
+    }
+    assert.strictEqual(refusal(await sendRequest(owner, `GET /${"x".repeat(65_536)} HTTP/1.1\r\n\r\n`)), "431")
+    assert.strictEqual((await get(owner, {})).status, 200)
+  })
+
+  test("refuses HTTP/1.1 without a host, and what is expected of it beyond 100-continue", async (owner) => {
+    const lines = [`Authorization: Bearer ${owner.key}`, "Connection: close"]
+    const send = (version: string, ...more: ReadonlyArray<string>) =>
+      sendRequest(owner, [`GET /v1/me HTTP/${version}`, ...lines, ...more, "", ""].join("\r\n"))
+    const hostless = await send("1.1")
+    assert.strictEqual(refusal(hostless), "400 Host")
+    assert.strictEqual((hostless.body as ErrorBody).message, "Host: The header is required")
+    assert.strictEqual((await send("1.0")).status, 200)
+    assert.strictEqual((await send("1.1", "Host: localhost")).status, 200)
+    assert.strictEqual(refusal(await send("1.1", "Host: localhost", "Expect: a-miracle")), "417")
+    assert.strictEqual((await send("1.1", "Host: localhost", "Expect: 100-continue")).status, 200)
+  })
+
+  test("finds nothing at a path that cannot be decoded, and says why", async (owner) => {
+    for (const path of ["/%", "/v1/%zz", "products/%ff", "test-runs/1/files/a%2", "test-runs/1/files/%c3%28/b"]) {
+      for (const caller of [owner, owner.as(undefined)]) {
+        const { body, status } = await caller.send<ErrorBody>("GET", path)
+        assert.deepStrictEqual([status, body._tag], [404, "NotFound"], path)
+        assert.match(body.message, /percent sign/)
+      }
+    }
+    assert.strictEqual((await owner.send("GET", "test-runs?q=100%")).status, 200)
   })
 
   test("checks in order: key, form, workspace, role, object", async (owner) => {

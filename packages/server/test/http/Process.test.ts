@@ -2,13 +2,15 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, rmSync, statSync } from "node:fs"
+import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs"
 import { request } from "node:http"
+import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterEach, assert, describe, it } from "vitest"
 import { makeDatabase } from "../support/Databases.ts"
+import { startS3 } from "../support/S3Server.ts"
 import { type ServerProcess, startServer } from "../support/ServerProcess.ts"
 
 /** The server as a process: settings, first start, signals. */
@@ -52,7 +54,9 @@ describe("the server as a process", () => {
     ["RUN_LIMIT_MS", "-1"],
     ["LOG_LEVEL", "loud"],
     ["FILES_URL", "ftp://x"],
-    ["METRICS", "yes"]
+    ["FILES_URL", "s3://key:hidden@bucket"],
+    ["METRICS", "yes"],
+    ["OTLP_URL", "collector:4318"]
   ] as const) {
     it(`refuses a wrong ${name} with one line that names it and repeats no value`, async () => {
       const { code, output } = await run({ DATA_DIR: newDirectory(), [name]: value })
@@ -72,6 +76,39 @@ describe("the server as a process", () => {
     assert.strictEqual(unreachable.code, 1)
     assert.match(unreachable.output.trim(), /^DATABASE_URL.*$/)
     assert.notInclude(unreachable.output, "hidden")
+  })
+
+  it("refuses a bucket that it cannot use and says why, without the key, and works with one that it can", async () => {
+    const s3 = await startS3()
+    try {
+      const credentials = { AWS_ACCESS_KEY_ID: "S3RVER", AWS_SECRET_ACCESS_KEY: "S3RVER" }
+      const none = { AWS_EC2_METADATA_DISABLED: "true", AWS_CONFIG_FILE: "/dev/null" }
+      const wrong: ReadonlyArray<readonly [why: RegExp, environment: Record<string, string>]> = [
+        [
+          /bucket none cannot be used: it does not exist\.$/,
+          { ...credentials, FILES_URL: `s3://none?endpoint=${s3.endpoint}` }
+        ],
+        [
+          /bucket files cannot be used: PutObject: SignatureDoesNotMatch: .+$/,
+          { ...credentials, AWS_SECRET_ACCESS_KEY: "hidden", FILES_URL: s3.filesUrl("a") }
+        ],
+        [/no AWS credentials were found in the environment, a profile or a role\.$/, { FILES_URL: s3.filesUrl("a") }]
+      ]
+      for (const [why, environment] of wrong) {
+        const { code, output } = await run({ DATA_DIR: newDirectory(), ...none, ...environment })
+        assert.strictEqual(code, 1)
+        assert.match(output.trim(), /^FILES_URL: the .+$/)
+        assert.match(output.trim(), why)
+        assert.notInclude(output, "hidden")
+      }
+      const DATA_DIR = newDirectory()
+      server = await startServer({ DATA_DIR, ...none, ...credentials, FILES_URL: s3.filesUrl("a") })
+      assert.deepStrictEqual(s3.keys(), [])
+      assert.isFalse(existsSync(join(DATA_DIR, "files")))
+      await server.end("SIGTERM")
+    } finally {
+      await s3.stop()
+    }
   })
 
   it("refuses a DATA_DIR that another server uses", async () => {
@@ -142,6 +179,33 @@ describe("the server as a process", () => {
     for (const secret of [key, wrong, token, apiKey.secret, "typed-by-a-person"]) assert.notInclude(output(), secret)
   })
 
+  for (const [how, signal] of [
+    ["is told to stop", "SIGTERM"],
+    ["dies of a fault", "SIGUSR2"]
+  ] as const) {
+    it(`loses no line of its access log when it ${how}`, async () => {
+      const fault = `process.on("SIGUSR2", () => { throw new Error("A fault that nobody expects.") })`
+      const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(fault)}`
+      server = await startServer({ DATA_DIR: newDirectory(), NODE_OPTIONS })
+      const { baseUrl, end, output } = server
+      const ids = Array.from({ length: 200 }, (_, index) => `request-${index}-of-the-test`)
+      await Promise.all(ids.map((id) => fetch(`${baseUrl}/health`, { headers: { "x-request-id": id } })))
+      // Lines are written each 100 ms: some are still in memory.
+      const code = await end(signal)
+      assert.strictEqual(code, signal === "SIGTERM" ? 0 : 1)
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      const lines = output()
+        .split("\n")
+        .filter((line) => line.startsWith("{"))
+        .map((line) => (JSON.parse(line) as { requestId?: string }).requestId)
+      assert.sameMembers(
+        lines.filter((id) => id?.endsWith("-of-the-test") === true),
+        ids
+      )
+      server = undefined
+    })
+  }
+
   it("answers a fault with the request's id alone, logs its cause, and goes on", async () => {
     const key = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
     const vaultKeys = `k1:${Buffer.alloc(32, 7).toString("base64")}`
@@ -197,11 +261,12 @@ describe("the server as a process", () => {
     await new Promise((resolve) => setTimeout(resolve, 200))
     const ended = server.end("SIGTERM")
     await new Promise((resolve) => setTimeout(resolve, 300))
-    const refused = await fetch(`${server.baseUrl}/health`).then(
-      () => false,
-      () => true
-    )
-    assert.isTrue(refused, "a new connection is refused")
+    const refused = await new Promise((resolve) => {
+      const socket = connect(Number(new URL(server!.baseUrl).port), "127.0.0.1")
+      socket.once("connect", () => resolve("connected"))
+      socket.once("error", (error: NodeJS.ErrnoException) => resolve(error.code))
+    })
+    assert.strictEqual(refused, "ECONNREFUSED")
     outgoing.end(body.slice(10))
     const [response] = (await answered) as [{ statusCode: number; resume: () => void }]
     response.resume()

@@ -734,7 +734,7 @@ withServicesOnEachStorage("Tickets", (it) => {
           yield* addTeam(workspace.id),
           yield* addTeam(workspace.id, { archivedAt: minute(1) })
         ]
-        const [done] = (yield* statusesOf(other)).filter(({ category }) => category === "completed")
+        const done = (yield* statusesOf(other)).find(({ category }) => category === "completed")
         const [here, there] = [
           yield* addProject(workspace.id, { teams: [team.id] }),
           yield* addProject(workspace.id, { teams: [other.id] })

@@ -11,12 +11,12 @@ import type { StartedTestRun, StartTestRun, TestRun, TestRunSummary } from "@del
 import { layer } from "@effect/vitest"
 import { Clock, Duration, Effect, Layer, Redacted } from "effect"
 import { Agent, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, request } from "node:http"
-import { connect } from "node:net"
+import { connect, type Socket } from "node:net"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { assert } from "vitest"
 import { DeliveryServer } from "../../src/testing.ts"
-import { servers } from "./Servers.ts"
+import { type Servers, servers } from "./Servers.ts"
 
 /** The HTTP suites: requests as bytes over a real socket, the contract's form of every answer, and where tests begin. */
 
@@ -148,11 +148,28 @@ export const answerOf = <A = unknown>(outgoing: ClientRequest): Promise<Answer<A
     outgoing.on("error", reject)
   })
 
-/** The answer to bytes, after which the client sends no more and the server closes. */
-export const sendBytes = async ({ baseUrl }: Http, bytes: string): Promise<Answer> => {
+/** A connection on which nothing is sent yet. */
+export const openSocket = ({ baseUrl }: Http): Socket => {
   const { hostname, port } = new URL(baseUrl)
-  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true })
+  return connect({ host: hostname, port: Number(port), allowHalfOpen: true })
+}
+
+/** The answer to bytes, after which the client sends no more, and says so, and the server closes. */
+export const sendBytes = (http: Http, bytes: string): Promise<Answer> => {
+  const socket = openSocket(http)
   socket.end(bytes)
+  return answerOn(socket, bytes)
+}
+
+/** The answer to bytes after which the server closes. */
+export const sendRequest = (http: Http, bytes: string): Promise<Answer> => {
+  const socket = openSocket(http)
+  socket.write(bytes)
+  return answerOn(socket, bytes)
+}
+
+/** The one answer on a connection to what was sent, which the server closes then. */
+export const answerOn = async (socket: Socket, sent = ""): Promise<Answer> => {
   const chunks: Array<Buffer> = []
   for await (const chunk of socket) chunks.push(chunk as Buffer)
   const [head = "", ...body] = Buffer.concat(chunks).toString().split("\r\n\r\n")
@@ -161,7 +178,7 @@ export const sendBytes = async ({ baseUrl }: Http, bytes: string): Promise<Answe
     .map((header) => /^([^:]+): (.*)$/.exec(header))
     .map((match) => [match?.[1]?.toLowerCase(), match?.[2]])
   return checked(
-    bytes.split(" ")[1] ?? "",
+    sent.split(" ")[1] ?? "",
     Number(/^HTTP\/1\.1 (\d{3}) /.exec(first)?.[1]),
     Object.fromEntries(named),
     Buffer.from(body.join("\r\n\r\n"))
@@ -188,9 +205,13 @@ const tags: Readonly<Record<number, string>> = {
   401: "Unauthorized",
   403: "Forbidden",
   404: "NotFound",
+  408: "InvalidInput",
   409: "Conflict",
   416: "InvalidInput",
-  431: "InvalidInput"
+  417: "InvalidInput",
+  429: "TooManyRequests",
+  431: "InvalidInput",
+  500: "Internal"
 }
 
 /** What holds for every answer (contract, section 1). */
@@ -207,7 +228,8 @@ const assertForm = (path: string, answer: Answer): void => {
   const isStrict = status === 400 && _tag === "HttpApiDecodeError"
   assert.strictEqual(_tag, isStrict ? "HttpApiDecodeError" : tags[status], said)
   assert.isNotEmpty(message, said)
-  const extras = _tag === "Conflict" ? ["capacity", "holders", "retryAfterMs"] : []
+  const extras: ReadonlyArray<string> =
+    _tag === "Conflict" ? ["capacity", "holders", "retryAfterMs"] : _tag === "Internal" ? ["requestId"] : []
   assert.deepStrictEqual(
     Object.keys(rest).filter((key) => !extras.includes(key)),
     [],
@@ -256,11 +278,15 @@ export const refusal = (answer: Answer): string => {
   return `${status} ${detail}`.trim()
 }
 
-type Test<Given extends ReadonlyArray<unknown>> = (name: string, body: (...given: Given) => Promise<void>) => void
+export type Test<Given extends ReadonlyArray<unknown>> = (
+  name: string,
+  body: (...given: Given) => Promise<void>
+) => void
 type Environment = Readonly<Record<string, string>>
 
-/** Runs the tests on each server. They share it, and it has the time of the clock on the wall. */
-export const onEachServer = (
+/** Runs the tests on each of the servers. They share it, and it has the time of the clock on the wall. */
+export const onServers = (
+  servers: Servers,
   subject: string,
   tests: (test: Test<[owner: Http]>, server: string) => void,
   environment: Environment = {}
@@ -274,6 +300,13 @@ export const onEachServer = (
     )
   }
 }
+
+/** The same on each server that HTTP suites run against. */
+export const onEachServer = (
+  subject: string,
+  tests: (test: Test<[owner: Http]>, server: string) => void,
+  environment: Environment = {}
+): void => onServers(servers, subject, tests, environment)
 
 /** Runs the tests on each server. They share it, and for it no time passes unless they advance it. */
 export const withClockOnEachServer = (

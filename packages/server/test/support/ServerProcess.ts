@@ -26,16 +26,19 @@ const freePort = async (): Promise<number> => {
 }
 
 /** Starts `delivery serve` as a process of its own and waits until it is ready. Fails with its output if it ends. */
-export const startServer = async (environment: Record<string, string>): Promise<ServerProcess> => {
+export const startServer = async (
+  environment: Record<string, string>,
+  flags: ReadonlyArray<string> = []
+): Promise<ServerProcess> => {
   const port = environment["PORT"] ?? String(await freePort())
-  const child = spawn(process.execPath, [main, "serve"], {
+  const child = spawn(process.execPath, [main, "serve", ...flags], {
     // Not the whole environment: the test runner sets BASE_URL for itself.
     env: { PATH: process.env["PATH"], LOG_FORMAT: "json", ...environment, PORT: port },
     stdio: ["ignore", "pipe", "pipe"]
   })
   let output = ""
   const take = (chunk: Buffer) => {
-    output = (output + chunk.toString()).slice(-200_000)
+    output = (output + chunk.toString()).slice(-5_000_000)
   }
   child.stdout.on("data", take)
   child.stderr.on("data", take)

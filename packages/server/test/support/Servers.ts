@@ -16,8 +16,11 @@ const dataDir = Effect.acquireRelease(
   (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
 )
 
-/** A server over a new database on the suites' PostgreSQL, with its files in a new directory. */
-const layerPostgresServer = (environment: Environment = {}) =>
+/**
+ * A server over a new database on the suites' PostgreSQL, with its files in a new directory unless `FILES_URL` says
+ * otherwise.
+ */
+export const layerPostgresServer = (environment: Environment = {}) =>
   Layer.unwrap(
     Effect.map(dataDir, (DATA_DIR) =>
       serverOf(
@@ -32,10 +35,12 @@ const layerPostgresServer = (environment: Environment = {}) =>
     )
   )
 
-/** The servers that HTTP suites run against, over a real socket. */
-export const servers: ReadonlyArray<
+export type Servers = ReadonlyArray<
   readonly [name: string, layer: (environment?: Environment) => Layer.Layer<DeliveryServer, unknown>]
-> = [
+>
+
+/** The servers that HTTP suites run against, over a real socket. */
+export const servers: Servers = [
   ["memory", DeliveryServer.layerMemory],
   ["PostgreSQL", layerPostgresServer]
 ]

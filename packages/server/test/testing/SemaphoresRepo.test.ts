@@ -393,4 +393,27 @@ onEachStorage("SemaphoresRepo", (it) => {
       }
     })
   )
+
+  it.effect("tells how many leases are held and how many places wait, in all workspaces", () =>
+    Effect.gen(function* () {
+      const repo = yield* SemaphoresRepo
+      const time = yield* Time
+      // What other tests left lapses.
+      yield* time.pass(24 * 3_600_000)
+      const [one, two] = [yield* makeRuns, yield* makeRuns]
+      assert.deepStrictEqual(yield* repo.load, { held: 0, queued: 0 })
+      const lease = held(yield* repo.take(one.run, wish(one.name)))
+      held(yield* repo.take(two.run, wish(two.name, { ttlMillis: 10_000 })))
+      queued(yield* repo.take(one.other, wish(one.name, { requestId: "a" })))
+      queued(yield* repo.take(one.other, wish(one.name, { requestId: "b" })))
+      assert.deepStrictEqual(yield* repo.load, { held: 2, queued: 2 })
+      // A slot that was given to a place is held, though nobody has asked for it yet.
+      yield* repo.release(one.run, one.name, lease.lease.lease)
+      assert.deepStrictEqual(yield* repo.load, { held: 2, queued: 1 })
+      yield* time.pass(11_000)
+      assert.deepStrictEqual(yield* repo.load, { held: 1, queued: 1 })
+      yield* finishRun(one.other)
+      assert.deepStrictEqual(yield* repo.load, { held: 0, queued: 0 })
+    })
+  )
 })

@@ -7,33 +7,96 @@ import { TestClock } from "effect/testing"
 import { createHash, randomBytes } from "node:crypto"
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
+import { afterAll } from "vitest"
 import { Deployments } from "../../src/catalog/Deployments.ts"
 import { Settings } from "../../src/Config.ts"
 import { Keyring } from "../../src/crypto/Keyring.ts"
 import { SigningKeys } from "../../src/crypto/SigningKeys.ts"
 import { Events } from "../../src/events/Events.ts"
+import type { BlobRef } from "../../src/files/Blob.ts"
 import { FileStore } from "../../src/files/FileStore.ts"
 import { Fixtures } from "../../src/testing/Fixtures.ts"
 import { TestRunFiles } from "../../src/testing/TestRunFiles.ts"
 import { TestRunFilesRepo } from "../../src/testing/TestRunFilesRepo.ts"
 import { TestRuns } from "../../src/testing/TestRuns.ts"
+import { startS3 } from "../support/S3Server.ts"
 import { answer, as, everyRole, membersAndUp, newId, refusal, whoMay } from "../identity/Scene.ts"
 import { blobsBelow, type Deployed, finishBody, makeDeployed, startBody, storages } from "./Scene.ts"
 
 const directory = mkdtempSync(join(tmpdir(), "delivery-files-"))
 process.once("exit", () => rmSync(directory, { recursive: true, force: true }))
 
-const layerServices = TestRunFiles.layer.pipe(
-  Layer.provideMerge(TestRuns.layer),
-  Layer.provide([Deployments.layer, Fixtures.layer]),
-  Layer.provide([Events.layer, SigningKeys.layer]),
-  Layer.provide(SecureRandom.layerWebCrypto),
-  Layer.provide(Keyring.layer),
-  Layer.provide(Settings.layer({ RUN_LIMIT_MS: "600000", VAULT_KEYS: `k:${randomBytes(32).toString("base64")}` })),
-  Layer.provide([NodeFileSystem.layer, NodePath.layer]),
-  Layer.provideMerge(FileStore.layerDisk(directory))
-)
+const s3 = await startS3()
+afterAll(s3.stop)
+
+/** What is written, newest last. */
+const written: Array<BlobRef> = []
+
+const layerRecording = (store: Layer.Layer<FileStore>) =>
+  Layer.effect(
+    FileStore,
+    Effect.map(FileStore, (store) =>
+      FileStore.of({
+        ...store,
+        // Whatever time it is for the tests, S3 has its own.
+        delete: (blob) => TestClock.withLive(store.delete(blob)),
+        write: (blob, body, size) => {
+          written.push(blob)
+          return TestClock.withLive(store.write(blob, body, size))
+        }
+      })
+    )
+  ).pipe(Layer.provide(store))
+
+const disk = {
+  name: "disk",
+  layer: layerRecording(FileStore.layerDisk(directory)),
+  blobs: () => blobsBelow(directory),
+  /** The directories of runs that have any blobs. */
+  directories: () => readdirSync(directory).length,
+  /** How many blobs an upload is that has begun. */
+  begun: 1,
+  /** Keeps a blob from being deleted. */
+  obstruct: (blob: BlobRef) => {
+    // A directory where its file should be.
+    mkdirSync(join(directory, blob.runId, blob.id), { recursive: true })
+    return () => rmSync(join(directory, blob.runId), { recursive: true })
+  }
+}
+
+const bucket: typeof disk = {
+  name: "S3",
+  layer: layerRecording(
+    Layer.provide(Layer.orDie(FileStore.layer), Layer.orDie(Settings.layer({ FILES_URL: s3.filesUrl("runs") })))
+  ),
+  blobs: s3.keys,
+  directories: () => new Set(s3.keys().map(dirname)).size,
+  begun: 0,
+  obstruct: (blob) => {
+    const { store } = s3.server
+    const { existsObject } = store
+    store.existsObject = (bucket, key) =>
+      key.endsWith(blob.id) ? Promise.reject(new Error("obstructed")) : existsObject.call(store, bucket, key)
+    return () => {
+      store.existsObject = existsObject
+    }
+  }
+}
+
+const layerServicesOver = (store: typeof disk) =>
+  TestRunFiles.layer.pipe(
+    Layer.provideMerge(TestRuns.layer),
+    Layer.provide([Deployments.layer, Fixtures.layer]),
+    Layer.provide([Events.layer, SigningKeys.layer]),
+    Layer.provide(SecureRandom.layerWebCrypto),
+    Layer.provide(Keyring.layer),
+    Layer.provide(Settings.layer({ RUN_LIMIT_MS: "600000", VAULT_KEYS: `k:${randomBytes(32).toString("base64")}` })),
+    Layer.provide([NodeFileSystem.layer, NodePath.layer]),
+    Layer.provideMerge(store.layer)
+  )
+
+const suites = [...storages.map((storage) => ({ storage, store: disk })), { storage: storages[0], store: bucket }]
 
 const text = "Hello, files!"
 const sha256 = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest("hex")
@@ -82,11 +145,6 @@ const download = Effect.fnUntraced(function* (path = "a/b.txt", run = 1) {
   return { etag, file, bytes: Buffer.concat(chunks) }
 })
 
-/** What is left on disk: blobs, and the directories of runs that have any. */
-const blobsOnDisk = () => blobsBelow(directory)
-const onDisk = () => blobsOnDisk().length
-const directories = () => readdirSync(directory).length
-
 /** A body that gives some bytes and then waits until it is told to go on. */
 const makePausing = Effect.gen(function* () {
   const begun = yield* Deferred.make<void>()
@@ -100,12 +158,15 @@ const makePausing = Effect.gen(function* () {
   return { body, begun: Deferred.await(begun), go: Deferred.succeed(go, undefined) }
 })
 
-for (const storage of storages) {
-  layer(Layer.provideMerge(layerServices, storage.layer))(`TestRunFiles on ${storage.name}`, (it) => {
+for (const { storage, store } of suites) {
+  const layerServices = layerServicesOver(store)
+  const { directories } = store
+  const kept = () => store.blobs().length
+  layer(Layer.provideMerge(layerServices, storage.layer))(`TestRunFiles on ${storage.name} and ${store.name}`, (it) => {
     it.effect("stores a file and gives it back", () =>
       Effect.gen(function* () {
         const at = yield* makeRun
-        const before = onDisk()
+        const before = kept()
         const stored = yield* as(at.member)(upload(text))
         assert.deepStrictEqual(stored, {
           file: {
@@ -120,7 +181,7 @@ for (const storage of storages) {
         })
         const { created: _, ...rest } = stored
         assert.deepStrictEqual(yield* as(at.viewer)(download()), { ...rest, bytes: Buffer.from(text) })
-        assert.strictEqual(onDisk(), before + 1)
+        assert.strictEqual(kept(), before + 1)
       })
     )
 
@@ -142,12 +203,12 @@ for (const storage of storages) {
       Effect.gen(function* () {
         const at = yield* makeRun
         yield* as(at.member)(upload(text))
-        const before = onDisk()
+        const before = kept()
         const open = yield* as(at.member)((yield* TestRunFiles).open(1, "a/b.txt"))
         const stored = yield* as(at.member)(upload("another", { contentType: "text/html" }))
         assert.isFalse(stored.created)
         assert.deepInclude((yield* as(at.member)(download())).file, { contentType: "text/html", size: 7 })
-        assert.strictEqual(onDisk(), before)
+        assert.strictEqual(kept(), before)
         // Who opened it before has to open it again.
         assert.strictEqual((yield* Effect.flip(Effect.scoped(open.read(0, 1))))._tag, "BlobNotFound")
       })
@@ -237,7 +298,7 @@ for (const storage of storages) {
     it.effect("keeps nothing of an upload that fails", () =>
       Effect.gen(function* () {
         const at = yield* makeRun
-        const before = [onDisk(), directories()]
+        const before = [kept(), directories()]
         const length = String(text.length)
         const fails = (fields: Fields) => answer(as(at.member)(upload(text, fields)))
         assert.strictEqual(yield* fails({ contentLength: String(text.length + 1) }), "InvalidInput")
@@ -253,7 +314,7 @@ for (const storage of storages) {
         )
         const died = yield* Effect.exit(as(at.member)(upload(text, { body: Stream.die("fault") })))
         assert.isTrue(Exit.isFailure(died) && Cause.hasDies(died.cause))
-        assert.deepStrictEqual([onDisk(), directories()], before)
+        assert.deepStrictEqual([kept(), directories()], before)
         assert.strictEqual(yield* refusal(as(at.viewer)((yield* TestRunFiles).open(1, "a/b.txt"))), "NotFound")
         const repo = yield* TestRunFilesRepo
         assert.deepStrictEqual(
@@ -267,13 +328,13 @@ for (const storage of storages) {
       Effect.gen(function* () {
         const at = yield* makeRun
         yield* as(at.member)(upload("before"))
-        const before = onDisk()
+        const before = kept()
         const { begun, body } = yield* makePausing
         const fiber = yield* Effect.forkChild(as(at.member)(upload(text, { body })))
         yield* begun
-        assert.strictEqual(onDisk(), before + 1)
+        assert.strictEqual(kept(), before + store.begun)
         yield* Fiber.interrupt(fiber)
-        assert.strictEqual(onDisk(), before)
+        assert.strictEqual(kept(), before)
         assert.strictEqual((yield* as(at.viewer)(download())).bytes.toString(), "before")
       })
     )
@@ -281,14 +342,14 @@ for (const storage of storages) {
     it.effect("takes no file whose run has ended meanwhile", () =>
       Effect.gen(function* () {
         const at = yield* makeRun
-        const before = [onDisk(), directories()]
+        const before = [kept(), directories()]
         const { begun, body, go } = yield* makePausing
         const fiber = yield* Effect.forkChild(refusal(as(at.member)(upload(text, { body }))))
         yield* begun
         yield* as(at.member)((yield* TestRuns).finish(1, finishBody()))
         yield* go
         assert.strictEqual(yield* Fiber.join(fiber), "Conflict not_running")
-        assert.deepStrictEqual([onDisk(), directories()], before)
+        assert.deepStrictEqual([kept(), directories()], before)
       })
     )
 
@@ -296,23 +357,21 @@ for (const storage of storages) {
       Effect.gen(function* () {
         const at = yield* makeRun
         const repo = yield* TestRunFilesRepo
-        const store = yield* FileStore
-        const others = blobsOnDisk()
-        const before = [onDisk(), directories()]
+        const files = yield* FileStore
+        const before = [kept(), directories()]
         const { begun, body, go } = yield* makePausing
         const fiber = yield* Effect.forkChild(Effect.exit(as(at.member)(upload(text, { body }))))
         yield* begun
         // What another server's sweeper does once this one has been stopped for too long.
-        const name = blobsOnDisk().find((name) => !others.includes(name))
-        assert.isTrue(yield* repo.lapse(name as never))
+        assert.isTrue(yield* repo.lapse(written.at(-1)!.id))
         const blobs = (yield* repo.lapsed(100)).filter((blob) => blob.workspaceId === at.workspace.id)
         assert.strictEqual(blobs.length, 1)
-        yield* Effect.forEach(blobs, store.delete)
+        yield* Effect.forEach(blobs, files.delete)
         yield* repo.forget(blobs.map((blob) => blob.id))
         yield* go
         const exit = yield* Fiber.join(fiber)
         assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
-        assert.deepStrictEqual([onDisk(), directories()], before)
+        assert.deepStrictEqual([kept(), directories()], before)
         assert.strictEqual(yield* refusal(as(at.viewer)((yield* TestRunFiles).open(1, "a/b.txt"))), "NotFound")
       })
     )
@@ -321,9 +380,9 @@ for (const storage of storages) {
       Effect.gen(function* () {
         const at = yield* makeRun
         const repo = yield* TestRunFilesRepo
-        const store = yield* FileStore
+        const files = yield* FileStore
         const run = yield* as(at.member)((yield* TestRuns).get(1))
-        const before = [onDisk(), directories()]
+        const before = [kept(), directories()]
         // More than one transaction deletes; some were written in part, some not at all.
         const blobs = Array.from({ length: 120 }, () => ({
           id: newId<never>(),
@@ -333,13 +392,13 @@ for (const storage of storages) {
         yield* Effect.forEach(blobs, (blob, i) =>
           Effect.gen(function* () {
             yield* repo.reserve(blob)
-            if (i % 3 !== 0) yield* store.write(blob, bodyOf("part"), 100)
+            if (i % 3 !== 0) yield* files.write(blob, bodyOf("part"), 4)
             if (i !== 1) yield* repo.lapse(blob.id)
           })
         )
         yield* Layer.build(Layer.fresh(layerServices))
         const until = Effect.fnUntraced(function* (left: ReadonlyArray<number>) {
-          const now = () => [onDisk(), directories()]
+          const now = () => [kept(), directories()]
           for (let i = 0; i < 500 && String(now()) !== String(left); i++) yield* TestClock.withLive(Effect.sleep(10))
           assert.deepStrictEqual(now(), left)
         })
@@ -361,19 +420,18 @@ for (const storage of storages) {
           runId: run.id,
           workspaceId: at.workspace.id
         }))
-        const store = yield* FileStore
+        const files = yield* FileStore
         const [stuck, ...others] = blobs
-        const before = onDisk()
-        yield* Effect.forEach(others, (blob) => store.write(blob, bodyOf(text), text.length))
-        // A directory where its file should be.
-        mkdirSync(join(directory, run.id, stuck!.id), { recursive: true })
+        const before = kept()
+        yield* Effect.forEach(others, (blob) => files.write(blob, bodyOf(text), text.length))
+        const clear = store.obstruct(stuck!)
         yield* Effect.forEach(blobs, (blob) => Effect.andThen(repo.reserve(blob), repo.lapse(blob.id)))
         yield* TestClock.adjust("10 seconds")
-        for (let i = 0; i < 500 && onDisk() > before; i++) yield* TestClock.withLive(Effect.sleep(10))
+        for (let i = 0; i < 500 && kept() > before; i++) yield* TestClock.withLive(Effect.sleep(10))
         // Waits for the sweeper's transaction.
         assert.isTrue(yield* repo.lapse(stuck!.id))
         for (const blob of others) assert.isFalse(yield* repo.lapse(blob.id))
-        rmSync(join(directory, run.id), { recursive: true })
+        clear()
         yield* repo.forget([stuck!.id])
       }).pipe(Effect.provideService(References.MinimumLogLevel, "None"))
     )
@@ -381,7 +439,7 @@ for (const storage of storages) {
     it.effect("has one file at the end when many upload it at once", () =>
       Effect.gen(function* () {
         const at = yield* makeRun
-        const before = onDisk()
+        const before = kept()
         const contents = Array.from({ length: 20 }, (_, i) => `content ${i}`)
         const stored = yield* Effect.forEach(contents, (content) => as(at.member)(upload(content)), {
           concurrency: "unbounded"
@@ -390,7 +448,7 @@ for (const storage of storages) {
         const { bytes, file } = yield* as(at.viewer)(download())
         assert.isTrue(contents.includes(bytes.toString()))
         assert.strictEqual(file.sha256, sha256(bytes))
-        assert.strictEqual(onDisk(), before + 1)
+        assert.strictEqual(kept(), before + 1)
         const repo = yield* TestRunFilesRepo
         assert.deepStrictEqual(
           (yield* repo.lapsed(100)).filter((blob) => blob.workspaceId === at.workspace.id),
@@ -399,7 +457,45 @@ for (const storage of storages) {
       })
     )
 
-    if (storage.name === "memory") {
+    if (store === bucket) {
+      it.effect("keeps nothing of what S3 stores after the upload was broken off", () =>
+        Effect.gen(function* () {
+          const at = yield* makeRun
+          const before = kept()
+          // The bytes are all there, and S3 takes its time.
+          const { putObject } = s3.server.store
+          const [received, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+          const stored = yield* Deferred.make<void>()
+          s3.server.store.putObject = async (object) => {
+            const chunks: Array<Buffer> = []
+            for await (const chunk of object.content as AsyncIterable<Buffer>) chunks.push(chunk)
+            Deferred.doneUnsafe(received, Exit.void)
+            await Effect.runPromise(Deferred.await(go))
+            const put = await putObject.call(s3.server.store, { ...object, content: Buffer.concat(chunks) })
+            Deferred.doneUnsafe(stored, Exit.void)
+            return put
+          }
+          const fiber = yield* Effect.forkChild(as(at.member)(upload(randomBytes(2_000_000))))
+          yield* Deferred.await(received)
+          yield* Fiber.interrupt(fiber)
+          assert.strictEqual(kept(), before)
+          yield* Deferred.succeed(go, undefined)
+          yield* Deferred.await(stored)
+          s3.server.store.putObject = putObject
+          assert.strictEqual(kept(), before + 1)
+          // It is still known as garbage, and will be for a minute.
+          const repo = yield* TestRunFilesRepo
+          assert.deepStrictEqual(yield* repo.lapsed(100), [])
+          assert.isTrue(yield* repo.lapse(written.at(-1)!.id))
+          yield* TestClock.adjust("10 seconds")
+          for (let i = 0; i < 500 && kept() > before; i++) yield* TestClock.withLive(Effect.sleep(10))
+          assert.strictEqual(kept(), before)
+          assert.strictEqual(yield* refusal(as(at.viewer)((yield* TestRunFiles).open(1, "a/b.txt"))), "NotFound")
+        })
+      )
+    }
+
+    if (storage.name === "memory" && store === disk) {
       it.effect("renews what is being uploaded for as long as that takes", () =>
         Effect.gen(function* () {
           const at = yield* makeRun

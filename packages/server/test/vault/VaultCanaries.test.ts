@@ -12,6 +12,8 @@ import { Keyring } from "../../src/crypto/Keyring.ts"
 import { FileStore } from "../../src/files/FileStore.ts"
 import { DeliveryServer, serverOf } from "../../src/testing.ts"
 import { makeDatabase } from "../support/Databases.ts"
+import { startCollector } from "../telemetry/Collector.ts"
+import { scrape } from "../telemetry/Scrape.ts"
 import { type ServerProcess, startServer } from "../support/ServerProcess.ts"
 
 /** Values appear in no place but the answers to those who may read them. */
@@ -265,17 +267,23 @@ const failureOf = ({ status }: Tracer.NativeSpan): unknown =>
 
 describe("Canaries", () => {
   it.effect(
-    "are in no dump, log line at level trace, event, replay row, error body or file of a server",
+    "are in no dump, log line at level trace, exported span, metric, event, replay row, error body or file of a server",
     () =>
       Effect.gen(function* () {
         const { url } = yield* makeDatabase
         const directory = mkdtempSync(join(tmpdir(), "delivery-canary-"))
         yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(directory, { recursive: true, force: true })))
         const canaries = makeCanaries()
+        const collector = yield* Effect.acquireRelease(
+          Effect.promise(() => startCollector()),
+          (collector) => Effect.promise(() => collector.close())
+        )
         const output = yield* Effect.promise(async () => {
           const server = await startServer({
             DATABASE_URL: url,
             DATA_DIR: directory,
+            OTLP_URL: collector.url,
+            METRICS: "true",
             BOOTSTRAP_API_KEY: apiKey,
             LOG_LEVEL: "trace",
             VAULT_KEYS: `k1:${randomBytes(32).toString("base64")}`
@@ -283,11 +291,18 @@ describe("Canaries", () => {
           const quiet = await exercise(caller(server.baseUrl, apiKey), canaries)
           assertClean("an answer", quiet.join("\n"), canaries)
           await tampered(url, caller(server.baseUrl, apiKey), server)
+          assertClean("a metric", (await scrape(server.baseUrl)).text, canaries)
           await server.end("SIGTERM")
           return server.output()
         })
         assert.include(output, "/v1/workspaces/main/vault/assignments")
         assertClean("the log", output, canaries)
+        assertClean("an exported span", collector.text(), canaries)
+        const names = collector.spans().map(({ name }) => name)
+        const patch = "PATCH /v1/workspaces/:slug/products/:productSlug/secrets/:name"
+        assert.includeMembers(names, [patch, "Vault.create", "Vault.assign", "Vault.generate", "sql.transaction"])
+        // Nor the names of secrets, keys, or what people sent with a request.
+        assert.notMatch(collector.text(), /RENAMED|GENERATED|ctk_|staging|example\.com/)
         assertClean("DATA_DIR", filesBelow(directory), canaries)
         const text = yield* Effect.provide(dump, PgClient.layer({ url: Redacted.make(url) }))
         assertClean("the database", text, canaries)

@@ -1,0 +1,138 @@
+import type { StartedTestRun } from "@delivery/domain/testing/TestRun"
+import { assert, describe, it } from "vitest"
+import { makeBuckets, networkOf } from "../../src/http/RateLimits.ts"
+import {
+  type Answer,
+  type ErrorBody,
+  type Http,
+  join,
+  newDeployment,
+  onEachServer,
+  startRun,
+  withClockOnEachServer
+} from "../support/Http.ts"
+
+/** Rate limits (contract, section 1): off unless configured, of a key or of an address. */
+
+const me = (http: Http, headers: Record<string, string> = {}) => http.send<ErrorBody>("GET", "/v1/me", { headers })
+
+const limitOf = ({ headers }: Answer) => [headers["ratelimit-policy"], headers["ratelimit"], headers["retry-after"]]
+
+onEachServer("requests without a rate limit", (test) => {
+  test("are told of none", async (owner) => {
+    assert.deepStrictEqual(limitOf(await me(owner)), [undefined, undefined, undefined])
+  })
+})
+
+withClockOnEachServer(
+  "rate limits",
+  (test) => {
+    test("a key has its requests, is refused above them, and has new ones with time", async (owner, advance) => {
+      const workspace = await newDeployment(owner)
+      advance("1 minute")
+      const policy = '"default";q=10;w=60'
+      const person = await join(workspace, "admin")
+      advance("1 minute")
+      for (let left = 9; left >= 0; left--) {
+        const answer = await me(person)
+        assert.strictEqual(answer.status, 200)
+        assert.deepStrictEqual(limitOf(answer), [policy, `"default";r=${left};t=${(10 - left) * 6}`, undefined])
+      }
+      for (const refused of [
+        await me(person),
+        await person.send<ErrorBody>("GET", "/nothing"),
+        await person.send<ErrorBody>("POST", "products", { body: "{" }),
+        await me(person.as(undefined), { "x-api-key": person.key! }),
+        await me(person.as(undefined), { authorization: `bearer  ${person.key}` })
+      ]) {
+        assert.strictEqual(refused.status, 429)
+        assert.deepStrictEqual(limitOf(refused), [policy, '"default";r=0;t=60', "6"])
+        assert.strictEqual(refused.body.message, "Too many requests: at most 10 in 60 s. Try again in 6 s.")
+      }
+      assert.strictEqual((await me(workspace)).status, 200)
+      advance("5999 millis")
+      assert.strictEqual((await me(person)).status, 429)
+      advance("1 millis")
+      assert.strictEqual((await me(person)).status, 200)
+      assert.strictEqual((await me(person)).status, 429)
+      advance("2 minutes")
+      assert.deepStrictEqual(limitOf(await me(person))[1], '"default";r=9;t=6')
+    })
+
+    test("who has no valid key has the limit of the address, however many keys are tried", async (owner, advance) => {
+      advance("2 minutes")
+      assert.strictEqual((await me(owner)).status, 200)
+      const nobody = owner.as(undefined)
+      const strangers = [
+        () => me(nobody),
+        () => me(owner.as(`ctk_${"a".repeat(42)}`)),
+        () => me(owner.as(`nonsense-${Math.random()}`)),
+        () => owner.as(`nonsense-${Math.random()}`).send("GET", "/openapi.json"),
+        () => nobody.send("GET", "/v1/nothing")
+      ]
+      const statuses: Array<number> = []
+      for (let i = 0; i < 10; i++) statuses.push((await strangers[i % strangers.length]!()).status)
+      assert.deepStrictEqual(statuses, [401, 401, 401, 200, 404, 401, 401, 401, 200, 404])
+      for (const stranger of strangers) assert.strictEqual((await stranger()).status, 429)
+      // Who was known before is not concerned, and probes never are.
+      assert.strictEqual((await me(owner)).status, 200)
+      for (let i = 0; i < 20; i++) {
+        assert.strictEqual((await nobody.send("GET", "/health")).status, 200)
+        assert.strictEqual((await nobody.send("GET", "/ready")).status, 200)
+      }
+    })
+
+    test("valid credentials use up nothing of their address, run tokens neither", async (owner, advance) => {
+      const workspace = await newDeployment(owner)
+      const { semaphores }: StartedTestRun = await startRun(workspace)
+      advance("2 minutes")
+      const people: Array<Http> = []
+      for (let i = 0; i < 4; i++) {
+        people.push(await join(workspace, "viewer"))
+        advance("2 minutes")
+      }
+      for (const person of people) {
+        for (let i = 0; i < 9; i++) assert.strictEqual((await me(person)).status, 200)
+      }
+      const lease = () =>
+        workspace.as(semaphores.token).send("POST", "semaphores/one/leases", { json: { capacity: 100 } })
+      for (let i = 0; i < 10; i++) assert.strictEqual((await lease()).status, 201)
+      assert.strictEqual((await lease()).status, 429)
+      for (let i = 0; i < 10; i++) assert.strictEqual((await me(workspace.as(undefined))).status, 401)
+      assert.strictEqual((await me(workspace.as(undefined))).status, 429)
+    })
+  },
+  { RATE_LIMIT: "10/60" }
+)
+
+describe("the buckets of a rate limit", () => {
+  it("are forgotten when nobody has used them until they are full again", () => {
+    const buckets = makeBuckets({ requests: 5, seconds: 10 })
+    for (let i = 0; i < 1000; i++) buckets.take(buckets.open(`once-${i}`, i), i)
+    const used = buckets.open("used", 1000)
+    for (let i = 0; i < 5; i++) assert.isTrue(buckets.take(used, 1000))
+    assert.strictEqual(buckets.size(), 1001)
+    for (let now = 1500; now < 60_000; now += 500) buckets.take(buckets.open("used", now), now)
+    assert.strictEqual(buckets.size(), 1)
+    // Not forgotten in between, or it would have been full.
+    assert.strictEqual(buckets.open("used", 60_000), used)
+    assert.isBelow(buckets.state(used).left, 2)
+    buckets.open("other", 200_000)
+    assert.strictEqual(buckets.size(), 1)
+  })
+
+  it("of an address are those of its network, in IPv6", () => {
+    for (const [address, network] of [
+      ["192.0.2.1", "192.0.2.1"],
+      ["::ffff:192.0.2.1", "192.0.2.1"],
+      ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2"],
+      ["2001:db8:1:2::6", "2001:db8:1:2"],
+      ["2001:db8::6", "2001:db8:0:0"],
+      ["::1", "0:0:0:0"],
+      ["fe80::1%eth0", "fe80:0:0:0"],
+      ["", ""]
+    ] as const) {
+      assert.strictEqual(networkOf(address), network)
+    }
+  })
+})
