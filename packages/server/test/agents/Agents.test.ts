@@ -1,13 +1,10 @@
 import { maxSessions } from "@delivery/domain/agents/Agent"
-import type { AgentId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { assert } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { AgentDeparture } from "../../src/agents/AgentDeparture.ts"
 import { Agents } from "../../src/agents/Agents.ts"
 import { AgentSessions, mayWrite } from "../../src/agents/AgentSessions.ts"
-import { WaitingMessages } from "../../src/agents/WaitingMessages.ts"
 import { Members } from "../../src/identity/Members.ts"
 import {
   addMember,
@@ -36,22 +33,6 @@ const report = (accessToken: string, session: string, input: { repository?: stri
   Effect.flatMap(AgentSessions, (sessions) => sessions.report(session, input).pipe(withToken(accessToken)))
 
 const isAlive = (accessToken: string) => Effect.map(authenticated(accessToken), (found) => found !== undefined)
-
-/** Messages that wait, three in the inbox of every agent. What is declined stands in `declined`. */
-const withMessages = () => {
-  const declined: Array<{ agents: ReadonlyArray<AgentId>; reason: string }> = []
-  const layer = Layer.succeed(
-    WaitingMessages,
-    WaitingMessages.of({
-      decline: (_, agents, reason) =>
-        Effect.sync(() => {
-          declined.push({ agents, reason })
-          return agents.length * 3
-        })
-    })
-  )
-  return { declined, layer }
-}
 
 withServicesOnEachStorage("Agents", (it) => {
   it.describe("registering", () => {
@@ -350,20 +331,6 @@ withServicesOnEachStorage("Agents", (it) => {
         }
       })
     )
-
-    it.effect("declines what waits, and tells how much", () =>
-      Effect.gen(function* () {
-        const { declined, layer } = withMessages()
-        const { member } = yield* makeScene
-        const { agent } = yield* registered(member)
-        const revoked = yield* Effect.flatMap(Agents, (agents) => agents.revoke(agent)).pipe(
-          as(member),
-          Effect.provide(Layer.provide(Agents.layer, layer), { local: true })
-        )
-        assert.strictEqual(revoked.declined, 3)
-        assert.deepStrictEqual(declined, [{ agents: [agent], reason: "The agent was revoked." }])
-      })
-    )
   })
 
   it.describe("a member who is deactivated", () => {
@@ -382,27 +349,6 @@ withServicesOnEachStorage("Agents", (it) => {
         yield* members.reactivate(member.principal.id).pipe(as(admin))
         assert.lengthOf(yield* listed(admin), 2)
         assert.isTrue(yield* isAlive(held.access_token))
-      })
-    )
-
-    it.effect("has what waits for their agents declined", () =>
-      Effect.gen(function* () {
-        const { declined, layer } = withMessages()
-        const { admin, member, owner } = yield* makeScene
-        const [claude, codex] = [yield* registered(member), yield* registered(member, { client: "codex" })]
-        yield* registered(owner)
-        const revoked = yield* registered(member, { client: "cursor" })
-        yield* Effect.flatMap(Agents, (agents) => agents.revoke(revoked.agent)).pipe(as(member))
-        const departing = Effect.provide(Members.layer.pipe(Layer.provide(AgentDeparture), Layer.provide(layer)), {
-          local: true
-        })
-        const deactivate = Effect.flatMap(Members, (members) => members.deactivate(member.principal.id)).pipe(as(admin))
-        yield* departing(deactivate)
-        assert.lengthOf(declined, 1)
-        assert.sameMembers([...declined[0]!.agents], [claude.agent, codex.agent])
-        // Somebody already inactive leaves nothing again.
-        yield* departing(deactivate)
-        assert.lengthOf(declined, 1)
       })
     )
   })
