@@ -3,6 +3,7 @@ import { createHash, randomBytes } from "node:crypto"
 import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, assert, describe, it } from "vitest"
 import { makeDatabase } from "../support/Databases.ts"
 import { startS3 } from "../support/S3Server.ts"
@@ -93,6 +94,10 @@ const publish = async (server: ServerProcess, attempted: Array<Attempted>, isOve
     run.isFinished = true
   }
 }
+
+/** How many files were acknowledged and not replaced since. */
+const acknowledgedIn = (attempted: ReadonlyArray<Attempted>): number =>
+  attempted.flatMap(({ files }) => [...files.values()]).filter(({ acknowledged }) => acknowledged !== undefined).length
 
 const filesOn = (directory: string): ReadonlyArray<string> =>
   readdirSync(directory, { recursive: true, withFileTypes: true })
@@ -215,7 +220,11 @@ for (const [name, prepare] of places) {
           })
         )
         const settled = Promise.all(publishers)
-        await Promise.race([settled, new Promise((resolve) => setTimeout(resolve, 500 + Math.random() * 700))])
+        const before = acknowledgedIn(attempted)
+        await Promise.race([settled, sleep(500 + Math.random() * 700)])
+        // A busy machine takes longer until there is something to lose.
+        for (let i = 0; i < 200 && acknowledgedIn(attempted) < before + 4; i++)
+          await Promise.race([settled, sleep(100)])
         isOver = true
         await running.end("SIGKILL")
         await settled
@@ -227,9 +236,7 @@ for (const [name, prepare] of places) {
       assert.isAbove(visible, rounds * 3)
 
       // What the killed server was writing lapses within seconds and is swept away.
-      for (let i = 0; files().length !== visible && i < 90; i++) {
-        await new Promise((resolve) => setTimeout(resolve, 500))
-      }
+      for (let i = 0; files().length !== visible && i < 90; i++) await sleep(500)
       assert.strictEqual(files().length, visible, "every file that is kept belongs to a run")
       await server.end("SIGTERM")
       await drop()

@@ -21,6 +21,7 @@ interface S3rver {
     }) => Promise<unknown>
   }
   readonly httpServer: Server
+  readonly logger: { silent: boolean }
   readonly run: () => Promise<{ readonly port: number }>
   readonly close: () => Promise<void>
 }
@@ -69,6 +70,8 @@ export const startS3 = async (port = 0): Promise<S3Server> => {
       await rm(server.store.getResourcePath(bucket, key, part), { force: true })
     }
   }
+  // Also once it is closed.
+  server.logger.silent = true
   const address = await server.run()
   const endpoint = `http://127.0.0.1:${address.port}`
   return {
