@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Schema, SchemaTransformation } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Conflict, Forbidden, NotFound } from "../Errors.ts"
@@ -27,7 +27,13 @@ const productParams = {
 }
 const params = {
   ...productParams,
-  name: PathRef.annotate({ description: "The secret's name, percent-encoded.", examples: ["DATABASE_URL"] })
+  // The database cannot be asked for NUL; a slash, too, is in no name, and so not found.
+  name: PathRef.annotate({ description: "The secret's name, percent-encoded.", examples: ["DATABASE_URL"] }).pipe(
+    Schema.decodeTo(
+      Schema.String,
+      SchemaTransformation.transform({ decode: (name) => name.replaceAll("\u0000", "/"), encode: (name) => name })
+    )
+  )
 }
 
 /** All that is wrong with a body at once, what is unknown in it too. */

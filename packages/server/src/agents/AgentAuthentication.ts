@@ -5,6 +5,7 @@ import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { hashToken, isToken } from "../crypto/Tokens.ts"
+import { recognized } from "../http/RateLimits.ts"
 import { agentName } from "../identity/Agent.ts"
 import { AgentUsage } from "./AgentUsage.ts"
 import { scopeOf } from "./SignIns.ts"
@@ -18,7 +19,9 @@ export const makeAuthenticate = Effect.gen(function* () {
     if (!isToken("atk_", token)) return undefined
     const now = timestamp(yield* Clock.currentTimeMillis)
     const found = yield* repo.authenticate(hashToken(token), now)
-    if (found?.computer) yield* usage.note(found.computer.id)
+    if (found === undefined) return undefined
+    yield* recognized
+    if (found.computer !== null) yield* usage.note(found.computer.id)
     return found
   })
 })

@@ -57,6 +57,17 @@ onEachServer("the edge", (test) => {
     }
   })
 
+  test("finds nothing whose name in the path holds NUL, which no database can be asked for", async (owner) => {
+    const at = await newWorkspace(owner)
+    await at.post("products", { slug: "shop", name: "Shop", type: "library" })
+    await at.post("environments", { slug: "staging", name: "Staging", class: "non-production" })
+    const path = "products/shop/secrets/a%00b"
+    await at.refuse("404 secret", "GET", path)
+    await at.refuse("404 secret", "PATCH", path, { newName: "c", requestId: "r" })
+    await at.refuse("404 secret", "DELETE", path)
+    await at.refuse("404 secret", "GET", `${path}/environments/staging/versions`)
+  })
+
   test("does not find unknown routes and methods, key or no key", async (owner) => {
     const routes = [
       ["GET", "/"],
