@@ -5,6 +5,7 @@ import { Context, Effect, Fiber, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { layerSqlStorage } from "../../src/App.ts"
 import { Settings } from "../../src/Config.ts"
+import { Notices } from "../../src/storage/Notices.ts"
 import { LeaseWaits } from "../../src/testing/LeaseWaits.ts"
 import { type LeaseAnswer, Semaphores } from "../../src/testing/Semaphores.ts"
 import { SemaphoresRepo } from "../../src/testing/SemaphoresRepo.ts"
@@ -25,9 +26,9 @@ const layerServices = Semaphores.layer.pipe(
 const makeServer = Effect.map(
   Effect.flatMap(PgClient.PgClient, (sql) =>
     Layer.build(
-      Layer.fresh(layerServices.pipe(Layer.provide(Layer.fresh(SemaphoresRepo.layerSql)))).pipe(
-        Layer.provide(Layer.succeed(PgClient.PgClient, sql))
-      )
+      Layer.fresh(
+        layerServices.pipe(Layer.provide([Layer.fresh(SemaphoresRepo.layerSql), Layer.fresh(Notices.layerSql)]))
+      ).pipe(Layer.provide(Layer.succeed(PgClient.PgClient, sql)))
     )
   ),
   (context) => Context.get(context, Semaphores)
@@ -56,7 +57,7 @@ layer(Layer.mergeAll(layerSqlStorage, layerTime).pipe(Layer.provideMerge(layerPo
     return { two, take, held, release, name }
   })
 
-  /** How many sessions of the database listen. */
+  /** The sessions of the database that listen: the two servers', and that of the storage that all tests use. */
   const listeners = Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
     return yield* sql<{ readonly pid: number }>`select pid from pg_stat_activity
@@ -65,7 +66,7 @@ layer(Layer.mergeAll(layerSqlStorage, layerTime).pipe(Layer.provideMerge(layerPo
 
   const listening = Effect.fnUntraced(function* (count: number) {
     for (let i = 0; (yield* listeners).length !== count; i++) {
-      assert.isBelow(i, 500, `${count} servers listen`)
+      assert.isBelow(i, 500, `${count} sessions listen`)
       yield* Effect.sleep(20)
     }
   })
@@ -91,13 +92,13 @@ layer(Layer.mergeAll(layerSqlStorage, layerTime).pipe(Layer.provideMerge(layerPo
       const waiting = yield* Effect.forkChild(take(two, 20_000))
       const later = yield* Effect.forkChild(Effect.delay(take(two, 20_000), 100))
       yield* Effect.sleep(300)
-      yield* listening(2)
+      yield* listening(3)
       const before = yield* listeners
       for (const { pid } of before) yield* sql`select pg_terminate_backend(${pid}::integer)`
       // Freed while nobody hears it.
       yield* release(held.lease)
       const next = leaseOf(yield* Fiber.join(waiting))
-      yield* listening(2)
+      yield* listening(3)
       const pids = new Set((yield* listeners).map(({ pid }) => pid))
       assert.isTrue(before.every(({ pid }) => !pids.has(pid)))
       yield* release(next.lease)
