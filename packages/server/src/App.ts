@@ -39,6 +39,7 @@ import { BodyLimit, EdgeLive, EdgeRouter, LargeBodyLive, maxParamLength, NoStore
 import { answerMalformedRequests, watchResponses } from "./http/MalformedRequests.ts"
 import { RateLimits } from "./http/RateLimits.ts"
 import { ClientLimits, endSlowClients } from "./http/SlowClients.ts"
+import { Stopping } from "./http/Stopping.ts"
 import { SystemHttp } from "./http/SystemHttp.ts"
 import { ApiKeys } from "./identity/ApiKeys.ts"
 import { ApiKeysRepo } from "./identity/ApiKeysRepo.ts"
@@ -243,9 +244,10 @@ const layerNodeServer = Layer.unwrap(
   Effect.gen(function* () {
     const { host, port } = yield* Settings
     const limits = yield* ClientLimits
+    const stopping = yield* Stopping
     return NodeHttpServer.layerServer(
       () => {
-        const server = new DrainingServer({
+        const options = {
           maxHeaderSize: 16 * 1024,
           headersTimeout: limits.headersMillis,
           connectionsCheckingInterval: limits.headersMillis / 2,
@@ -254,7 +256,8 @@ const layerNodeServer = Layer.unwrap(
           keepAliveTimeout: 65_000,
           // EdgeHttp.ts answers what has none.
           requireHostHeader: false
-        })
+        }
+        const server = new DrainingServer(options, stopping.begin)
         const responses = watchResponses(server)
         answerMalformedRequests(server, responses)
         endSlowClients(server, responses, limits)
@@ -273,7 +276,9 @@ const layerHttp = HttpRouter.serve(layerRoutes, {
 }).pipe(Layer.provide([BodyLimit, layerNodeServer, NodeHttpServer.layerHttpServices]))
 
 /** The API and all services, over a storage, a file store and a keyring. */
-export const layerApp = Layer.provideMerge(layerHttp, layerServices).pipe(Layer.provide(layerTelemetry))
+export const layerApp = Layer.provideMerge(layerHttp, layerServices).pipe(
+  Layer.provide([layerTelemetry, Stopping.layer])
+)
 
 /** A whole server as the settings describe it. */
 export const layerServer = layerApp.pipe(

@@ -10,6 +10,7 @@ import { type Conflict, NotFound } from "@delivery/domain/Errors"
 import { Caller } from "@delivery/domain/identity/Authorization"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
+import { Stopping } from "../http/Stopping.ts"
 import { type Access, actorOf } from "../identity/Access.ts"
 import { viewerOf } from "../planning/Visibility.ts"
 import { Storage } from "../storage/Storage.ts"
@@ -46,6 +47,7 @@ export class Inbox extends Context.Service<
       const repo = yield* MessagesRepo
       const messages = yield* Messages
       const waits = yield* InboxWaits
+      const stopping = yield* Stopping
 
       const here = Effect.gen(function* () {
         const { principal } = yield* Caller
@@ -80,7 +82,7 @@ export class Inbox extends Context.Service<
           while (true) {
             const found = yield* repo.waiting(viewer, inbox)
             const left = until - (yield* Clock.currentTimeMillis)
-            if (found.length > 0 || left <= 0) return found.map(shown)
+            if (found.length > 0 || left <= 0 || stopping.hasBegun()) return found.map(shown)
             yield* changed(left)
           }
         }, Effect.scoped),

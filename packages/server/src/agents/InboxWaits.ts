@@ -1,5 +1,6 @@
 import type { AgentId } from "@delivery/domain/Ids"
 import { Context, Effect, Latch, Layer, type Scope } from "effect"
+import { Stopping } from "../http/Stopping.ts"
 import { Notices } from "../storage/Notices.ts"
 
 /** The calls of this server that wait for a message. They hold no database connection: the database tells of new ones. */
@@ -17,16 +18,19 @@ export class InboxWaits extends Context.Service<
     InboxWaits,
     Effect.gen(function* () {
       const notices = yield* Notices
+      const stopping = yield* Stopping
       const waits = new Map<string, Set<Latch.Latch>>()
       const wake = (latches: Iterable<Latch.Latch> = []) => {
         for (const latch of latches) latch.openUnsafe()
       }
+      const wakeAll = () => {
+        for (const latches of waits.values()) wake(latches)
+      }
       yield* notices.listen("messages", {
         onNotice: (agent) => wake(waits.get(agent)),
-        onListening: () => {
-          for (const latches of waits.values()) wake(latches)
-        }
+        onListening: wakeAll
       })
+      yield* stopping.onBegin(wakeAll)
 
       return InboxWaits.of({
         begin: Effect.fnUntraced(function* (agent: AgentId) {

@@ -19,8 +19,12 @@ export class DrainingServer extends Server {
   readonly #answering = new Set<ServerResponse>()
   #state: "open" | "stopped" | "ending" | "closing" = "open"
 
-  constructor(options: ServerOptions) {
+  readonly #onEnding: () => void
+
+  /** `onEnding` is told when answers begin to end their connections: what waits for something else answers then. */
+  constructor(options: ServerOptions, onEnding: () => void) {
     super(options)
+    this.#onEnding = onEnding
     this.on("request", (_, response) => {
       this.#answering.add(response)
       if (this.#state === "ending" || this.#state === "closing") endConnection(response)
@@ -38,6 +42,7 @@ export class DrainingServer extends Server {
       setTimeout(() => {
         this.#state = "ending"
         for (const response of this.#answering) endConnection(response)
+        this.#onEnding()
       }, stillOpen)
       setTimeout(() => {
         this.#state = "closing"

@@ -1,5 +1,6 @@
 import type { LeaseId } from "@delivery/domain/Ids"
 import { Clock, Context, Effect, Latch, Layer, type Scope } from "effect"
+import { Stopping } from "../http/Stopping.ts"
 import { Notices } from "../storage/Notices.ts"
 import { background } from "../telemetry/Background.ts"
 import { observe, semaphoreWaiters } from "../telemetry/Metrics.ts"
@@ -29,6 +30,7 @@ export class LeaseWaits extends Context.Service<
     Effect.gen(function* () {
       const repo = yield* SemaphoresRepo
       const notices = yield* Notices
+      const stopping = yield* Stopping
       const waits = new Map<LeaseId, Set<Latch.Latch>>()
       const wake = (place: LeaseId) => waits.get(place)?.forEach((latch) => latch.openUnsafe())
       yield* observe(semaphoreWaiters, () => {
@@ -37,12 +39,14 @@ export class LeaseWaits extends Context.Service<
         return calls
       })
 
+      const wakeAll = () => {
+        for (const place of waits.keys()) wake(place)
+      }
       yield* notices.listen("semaphores", {
         onNotice: (payload) => wake(payload as LeaseId),
-        onListening: () => {
-          for (const place of waits.keys()) wake(place)
-        }
+        onListening: wakeAll
       })
+      yield* stopping.onBegin(wakeAll)
 
       let lapsesIn: number | undefined
       const settle = yield* background(

@@ -9,6 +9,7 @@ import { Clock, Context, Effect, Layer, Metric } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Settings } from "../Config.ts"
 import { nextId } from "../crypto/NextId.ts"
+import { Stopping } from "../http/Stopping.ts"
 import { anyRole } from "../identity/Access.ts"
 import { leasesGranted, leasesReleased } from "../telemetry/Metrics.ts"
 import { type LeaseWait, LeaseWaits } from "./LeaseWaits.ts"
@@ -41,14 +42,18 @@ export class Semaphores extends Context.Service<
       const { semaphoreLeaseMillis } = yield* Settings
       const repo = yield* SemaphoresRepo
       const waits = yield* LeaseWaits
+      const stopping = yield* Stopping
+
+      const isOver = (until: number) =>
+        Effect.map(Clock.currentTimeMillis, (now) => until <= now || stopping.hasBegun())
 
       /** Waits until the place becomes a lease, ends, or the time of the call is up. */
       const wait = Effect.fnUntraced(function* (waiting: LeaseWait, first: Queued, until: number) {
         let taken: Taken = first
         while (taken._tag === "Queued") {
           if (taken.lapsesInMillis !== undefined) waiting.lapsesIn(taken.lapsesInMillis)
-          yield* waiting.changed(Math.max(0, until - (yield* Clock.currentTimeMillis)))
-          const isLast = until <= (yield* Clock.currentTimeMillis)
+          if (!(yield* isOver(until))) yield* waiting.changed(until - (yield* Clock.currentTimeMillis))
+          const isLast = yield* isOver(until)
           taken = yield* repo.look(first.place.lease, isLast)
           if (isLast) break
         }

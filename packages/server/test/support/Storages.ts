@@ -18,6 +18,7 @@ import { Environments } from "../../src/catalog/Environments.ts"
 import { Products } from "../../src/catalog/Products.ts"
 import { Settings } from "../../src/Config.ts"
 import { Events } from "../../src/events/Events.ts"
+import { Stopping } from "../../src/http/Stopping.ts"
 import { ApiKeys } from "../../src/identity/ApiKeys.ts"
 import { ApiKeyUsage } from "../../src/identity/ApiKeyUsage.ts"
 import { Invites } from "../../src/identity/Invites.ts"
@@ -128,7 +129,7 @@ export const layerServices = Layer.mergeAll(
   Layer.provideMerge([ApiKeys.layer, Deployments.layer, Tickets.layer, StatusFilters.layer]),
   // It writes twice a second, whatever time it is for the tests.
   Layer.provideMerge([Layer.provide(ApiKeyUsage.layer, layerLiveClock), Events.layer, TicketStatusTemplates]),
-  Layer.provideMerge(SecureRandom.layerWebCrypto),
+  Layer.provideMerge([SecureRandom.layerWebCrypto, Stopping.layer]),
   Layer.provideMerge(Settings.layer({ BASE_URL: baseUrl }))
 )
 

@@ -1,0 +1,148 @@
+import type { Product } from "@delivery/domain/catalog/Product"
+import { Effect } from "effect"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { afterEach, assert, describe, it } from "vitest"
+import { makeDatabase } from "../support/Databases.ts"
+import { http } from "../support/Http.ts"
+import { type Call, MixedLoad } from "../support/MixedLoad.ts"
+import { type ServerProcess, startServer } from "../support/ServerProcess.ts"
+
+/** Two servers on one PostgreSQL, stopped and killed under mixed load. */
+
+const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
+const clients = { read: 6, write: 4, run: 4, lease: 4, waitForLease: 6, inbox: 6, send: 1 }
+
+describe("two servers under mixed load", () => {
+  const cleanups: Array<() => Promise<unknown> | void> = []
+  afterEach(async () => {
+    for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
+  })
+
+  const prepare = async (flags: ReadonlyArray<string>) => {
+    const DATA_DIR = mkdtempSync(join(tmpdir(), "delivery-stop-"))
+    cleanups.push(() => rmSync(DATA_DIR, { recursive: true, force: true }))
+    const DATABASE_URL = await new Promise<string>((resolve, reject) => {
+      const held = Effect.flatMap(makeDatabase, ({ url }) =>
+        Effect.callback<void>((resume) => {
+          cleanups.push(() => resume(Effect.void))
+          resolve(url)
+        })
+      )
+      Effect.runPromise(Effect.scoped(held)).catch(reject)
+    })
+    const start = async () => {
+      const server = await startServer(
+        {
+          DATABASE_URL,
+          DATA_DIR,
+          VAULT_KEYS: `k1:${Buffer.alloc(32, 1).toString("base64")}`,
+          BOOTSTRAP_API_KEY: apiKey,
+          DATABASE_POOL: "5"
+        },
+        flags
+      )
+      cleanups.push(() => server.end())
+      return server
+    }
+    // One after the other: the first makes the workspace.
+    const servers = [await start(), await start()] as const
+    const targets = new Set<ServerProcess>(servers)
+    const calls: Array<Call> = []
+    const load = new MixedLoad({
+      apiKey,
+      targets: () => [...targets].map(({ baseUrl }) => baseUrl),
+      clients,
+      pauseMillis: 5,
+      onCall: (call) => calls.push(call)
+    })
+    await load.prepare()
+    load.start()
+    cleanups.push(() => load.stop())
+    return { servers, targets, calls, load, start }
+  }
+
+  /** The ids of the requests that a server has answered, by its access log. */
+  const answeredBy = (server: ServerProcess) =>
+    new Set([...server.output().matchAll(/"requestId":"([^"]+)"/g)].map(([, id]) => id!))
+
+  const waiters = Array.from({ length: clients.waitForLease }, (_, index) => `waiter-${index}`)
+
+  for (const flags of [[], ["--workers", "2"]]) {
+    it(`lose no request to SIGTERM, first of one and then of both${flags.length === 0 ? "" : ", with workers"}`, async () => {
+      const { calls, load, servers, start, targets } = await prepare(flags)
+      for (const server of servers) {
+        await sleep(1_000)
+        const before = calls.length
+        const began = performance.now()
+        assert.strictEqual(await server.end("SIGTERM"), 0)
+        // Nobody waits for a lease or a message until the end of the time that a stop has.
+        assert.isBelow(performance.now() - began, 9_000)
+        targets.delete(server)
+        const since = calls.slice(before)
+        for (const kind of ["waitForLease", "inbox"] as const) {
+          assert.isAbove(since.filter((call) => call.kind === kind && call.answer !== undefined).length, 0, kind)
+        }
+      }
+      await load.stop()
+
+      const answered = servers.map(answeredBy)
+      const failures = calls.filter(({ failure }) => failure !== undefined)
+      for (const { failure, hasBegun, id, path } of failures) {
+        assert.isFalse(hasBegun, `${path} broke off: ${failure}`)
+        // Whoever was not answered had not been let in.
+        assert.strictEqual(failure, "ECONNREFUSED", path)
+        assert.isFalse(answered.some((ids) => ids.has(id)))
+      }
+      assert.isAbove(failures.length, 0)
+      const refused = calls.filter(({ answer }) => answer !== undefined && answer.status >= 300)
+      assert.deepStrictEqual(
+        refused.map(({ answer, path }) => `${path}: ${answer!.text}`),
+        []
+      )
+      const kinds = new Map(Object.keys(clients).map((kind) => [kind, 0]))
+      for (const { kind } of calls) kinds.set(kind, kinds.get(kind)! + 1)
+      for (const [kind, count] of kinds) assert.isAbove(count, 3, kind)
+
+      const again = await start()
+      await load.verify(again.baseUrl)
+      // What was refused has not happened.
+      const owner = http(again.baseUrl, apiKey, "main")
+      for (const [slug, { acknowledged }] of load.products) {
+        assert.strictEqual((await owner.get<Product>(`products/${slug}`)).name, acknowledged)
+      }
+      // Whoever waited has kept the place.
+      for (const waiter of waiters) assert.strictEqual((await load.take(again.baseUrl, waiter, 0)).status, 202)
+      await load.release(again.baseUrl)
+      const taken = await Promise.all(waiters.map((waiter) => load.take(again.baseUrl, waiter, 0)))
+      assert.deepStrictEqual(taken.map(({ status }) => status).toSorted(), [201, ...waiters.slice(1).map(() => 202)])
+    }, 90_000)
+  }
+
+  it("keep what they acknowledged through kill -9, first of one and then of both", async () => {
+    const { calls, load, servers, start, targets } = await prepare([])
+    for (const server of servers) {
+      await sleep(1_000)
+      await server.end()
+      targets.delete(server)
+    }
+    const [one, other] = await Promise.all([start(), start()])
+    await load.verify(one.baseUrl)
+    for (const server of [one, other]) targets.add(server)
+    await sleep(1_000)
+    await load.stop()
+    const answers = calls.filter(({ answer }) => answer !== undefined)
+    assert.isAbove(answers.length, 100)
+    assert.deepStrictEqual(
+      answers.filter(({ answer }) => answer!.status >= 300).map(({ answer, path }) => `${path}: ${answer!.text}`),
+      []
+    )
+    await load.verify(other.baseUrl)
+    // Nothing is stuck: a lease that the killed servers knew of goes to who has waited longest.
+    const waiting = waiters.map((waiter) => load.take(one.baseUrl, waiter, 5_000))
+    await load.release(other.baseUrl)
+    assert.isTrue((await Promise.all(waiting)).some(({ status }) => status === 201))
+  }, 120_000)
+})
