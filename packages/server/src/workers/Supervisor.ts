@@ -5,6 +5,7 @@ import { observe, observeCounter } from "../telemetry/Metrics.ts"
 import type { ProcessSnapshot } from "../telemetry/MetricsHttp.ts"
 import { layerProcessMetrics } from "../telemetry/ProcessMetrics.ts"
 import { greetsVariable, type ToSupervisor, type ToWorker, workerVariable } from "./Messages.ts"
+import { passOnUntakenConnections } from "./UntakenConnections.ts"
 
 /**
  * Several processes behind one port. Node's cluster accepts connections here and hands them in turn to workers that are
@@ -58,6 +59,7 @@ export const supervise = Effect.gen(function* () {
     const ended = yield* Deferred.make<Ending>()
     const greets = onReady === undefined ? "0" : "1"
     const worker = cluster.fork({ [workerVariable]: String(place.number), [greetsVariable]: greets })
+    passOnUntakenConnections(worker)
     place.process = worker
     place.isReady = false
     worker.on("message", (message: ToSupervisor) => {

@@ -282,6 +282,22 @@ describe("Workers", () => {
     )
   })
 
+  it("pass on the connection that a worker was given and had not taken when it was killed", async () => {
+    const { processes, server } = await start(2)
+    const silent = processes().get(2)!
+    process.kill(silent, "SIGSTOP")
+    const statuses: Array<number> = []
+    const requests = Array.from({ length: 8 }, async () => statuses.push(await client(server).send("GET", "/health")))
+    // All but the one that waits for the silent worker.
+    await eventually(
+      async () => statuses.length,
+      (count) => count === 7
+    )
+    process.kill(silent, "SIGKILL")
+    await Promise.all(requests)
+    assert.deepStrictEqual(new Set(statuses), new Set([200]))
+  })
+
   it("are replaced without losing a request when one is told to stop", async () => {
     const { processes, server } = await start(3)
     const before = processes().get(3)!
