@@ -17,8 +17,23 @@ export const atLeast = (min: number) =>
     message: min === 1 ? "Expected text that is not empty" : `Expected at least ${min} characters`
   })
 
+/** The first characters of a text. An emoji is one: a character is a code point, as in JSON Schema. */
+export const firstCharacters = (text: string, count: number): string => {
+  if (text.length <= count) return text
+  let end = 0
+  for (let taken = 0; taken < count && end < text.length; taken++) end += text.codePointAt(end)! > 0xffff ? 2 : 1
+  return text.slice(0, end)
+}
+
+/** Whether a text has at most so many characters. */
+export const fits = (text: string, max: number): boolean =>
+  text.length <= max || (text.length <= 2 * max && firstCharacters(text, max).length === text.length)
+
 /** At most `max` characters. */
-export const atMost = (max: number) => Schema.isMaxLength(max, { message: `Expected at most ${max} characters` })
+export const atMost = (max: number) =>
+  Schema.makeFilter<string>((text) => fits(text, max) || `Expected at most ${max} characters`, {
+    toJsonSchema: () => [{ maxLength: max }, true]
+  })
 
 /** One of a few words; another one is answered with the list of them. */
 export const OneOf = <const Words extends ReadonlyArray<string>>(words: Words): Schema.Literals<Words> =>

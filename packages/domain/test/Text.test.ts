@@ -1,4 +1,4 @@
-import { Email, HttpUrl, isId, isSlug, Name, Ref, Slug, Text } from "@delivery/domain/Text"
+import { Email, firstCharacters, fits, HttpUrl, isId, isSlug, Name, Ref, Slug, Text } from "@delivery/domain/Text"
 import { assert, describe, it } from "@effect/vitest"
 import { Option, Schema } from "effect"
 
@@ -72,6 +72,25 @@ describe("isId", () => {
       `g${id.slice(1)}`
     ]) {
       assert.isFalse(isId(text), JSON.stringify(text))
+    }
+  })
+})
+
+describe("characters", () => {
+  it("are code points", () => {
+    for (const text of ["", "ab", "a🚀b", "🚀🚀", "e\u0301", "👩‍🚀", `${high}a${low}`, "🚀".repeat(12)]) {
+      const characters = Array.from(text)
+      for (let count = 0; count <= 25; count++) {
+        assert.strictEqual(firstCharacters(text, count), characters.slice(0, count).join(""))
+        assert.strictEqual(fits(text, count), characters.length <= count)
+      }
+    }
+  })
+
+  it("are what limits count", () => {
+    for (const schema of [Text(10), Name(10)]) {
+      assert.strictEqual(decode(schema)("🚀".repeat(10)), "🚀".repeat(10))
+      assert.isUndefined(decode(schema)("🚀".repeat(11)))
     }
   })
 })

@@ -1,4 +1,5 @@
 import { createSemaphores, type Lease, type SemaphoreOptions } from "@delivery/client"
+import { firstCharacters } from "@delivery/domain/Text"
 import { test as base } from "@playwright/test"
 import { currentRun } from "./RunVariables.ts"
 
@@ -95,4 +96,5 @@ export const test = base.extend<SemaphoreTestOptions & SemaphoreFixtures>({
 export { expect } from "@playwright/test"
 
 /** What others see of the test: file and titles. */
-const titleOf = (titlePath: ReadonlyArray<string>): string => titlePath.filter(Boolean).join(" › ").slice(0, 1_000)
+const titleOf = (titlePath: ReadonlyArray<string>): string =>
+  firstCharacters(titlePath.filter(Boolean).join(" › "), 1_000)

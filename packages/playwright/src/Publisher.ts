@@ -15,6 +15,7 @@ import {
   type TestRunSummary
 } from "@delivery/client"
 import { maxTestsPerRun } from "@delivery/domain/testing/TestEntry"
+import { firstCharacters } from "@delivery/domain/Text"
 import { setTimeout } from "node:timers/promises"
 import { pathToFileURL } from "node:url"
 import { lineOf, withRetries } from "./Retry.ts"
@@ -166,7 +167,11 @@ const shortened = (test: TestReport): TestReport =>
     ? test
     : {
         ...test,
-        attempt: { ...test.attempt, errorMessage: test.attempt.errorMessage?.slice(0, 2_000) ?? null, errorStack: null }
+        attempt: {
+          ...test.attempt,
+          errorMessage: firstCharacters(test.attempt.errorMessage ?? "", 2_000) || null,
+          errorStack: null
+        }
       }
 
 /** The report within the limits of the service, and what was left out of it. */

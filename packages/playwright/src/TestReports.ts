@@ -1,4 +1,5 @@
 import type { AttemptReport, Coverage, TestReport } from "@delivery/client"
+import { firstCharacters, fits } from "@delivery/domain/Text"
 import type { TestCase, TestError, TestResult } from "@playwright/test/reporter"
 import { createHash } from "node:crypto"
 import { relative, sep } from "node:path"
@@ -18,7 +19,8 @@ export interface FirstAttempt {
 }
 
 /** Without colours, and cut to `length` without half a character at its end. */
-const plain = (text: string, length: number): string => stripVTControlCharacters(text).slice(0, length).toWellFormed()
+const plain = (text: string, length: number): string =>
+  firstCharacters(stripVTControlCharacters(text), length).toWellFormed()
 
 /** What an error says, for people. */
 export const messageOf = (error: TestError): string =>
@@ -78,9 +80,9 @@ const caseTag = /^@case:(\S+)$/
 
 /** At most `length` characters; a cut id stays unique by a hash of the whole. */
 const fitId = (id: string, length: number): string =>
-  id.length <= length
+  fits(id, length)
     ? id
-    : `${id.slice(0, length - 18)}… ${createHash("sha256").update(id).digest("hex").slice(0, 16)}`
+    : `${firstCharacters(id, length - 18)}… ${createHash("sha256").update(id).digest("hex").slice(0, 16)}`
 
 /**
  * The id of a test that stays the same from run to run: its own (annotation `caseId`, tag `@case:ID`), else its file and
@@ -116,13 +118,14 @@ export const testReports = (
   return tests.map((test) => {
     const first = firstAttempts.get(test.id)
     const annotations = [...test.annotations, ...(first?.annotations ?? [])]
+    const priority = annotation(annotations, "priority")
     return {
       caseId: unique(caseIdOf(test, annotations, context.rootDir, context.projects)),
-      title: titleOf(test).slice(0, 4_000),
-      file: fileOf(test, context.rootDir).slice(0, 4_000),
+      title: firstCharacters(titleOf(test), 4_000),
+      file: firstCharacters(fileOf(test, context.rootDir), 4_000),
       coverage: coverageOf(test, annotations),
-      testKind: (annotation(annotations, "testKind") ?? "behavior").slice(0, 40),
-      priority: annotation(annotations, "priority")?.slice(0, 100) ?? null,
+      testKind: firstCharacters(annotation(annotations, "testKind") ?? "behavior", 40),
+      priority: priority === undefined ? null : firstCharacters(priority, 100),
       files: first?.files ?? [],
       attempt: first?.attempt ?? null
     }

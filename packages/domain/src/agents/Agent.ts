@@ -4,7 +4,7 @@ import { Body } from "../Doc.ts"
 import { Person } from "../identity/Actor.ts"
 import { WorkspaceMembership } from "../identity/Workspace.ts"
 import { AgentId, ComputerId, PersonId, WorkspaceId } from "../Ids.ts"
-import { atLeast, isId, OneOf, Text, undocumented } from "../Text.ts"
+import { atLeast, firstCharacters, isId, OneOf, Text, undocumented } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 
 /** Milliseconds in which something must have been seen to be live (service document, RegisteredAgent). */
@@ -147,13 +147,7 @@ export const PersonFilter = Schema.String.check(
   })
 ).annotate({ description: "Only this person's agents, by id, or `me`.", examples: ["me"] })
 
-/** The first characters of a name; a pair that the end would cut goes whole. */
-const kept = (name: string): string =>
-  name
-    .trim()
-    .slice(0, maxComputerName)
-    .replace(/[\uD800-\uDBFF]$/, "")
-    .trimEnd()
+const kept = (name: string): string => firstCharacters(name.trim(), maxComputerName).trimEnd()
 
 /** A computer's name: trimmed, then only its first 100 characters are kept; never empty. */
 export const ComputerName = Schema.String.check(

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { fits } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 
 /** The largest file, in bytes: 100 MiB. */
@@ -28,7 +29,7 @@ export type StoredFile = typeof StoredFile.Type
 
 /** What is wrong with a file's path, or undefined: 1 to 512 characters, segments neither empty nor dots, no controls. */
 export const pathProblem = (path: string): string | undefined => {
-  if (path.length < 1 || path.length > 512) return "Expected 1 to 512 characters"
+  if (path === "" || !fits(path, 512)) return "Expected 1 to 512 characters"
   if (/[\p{Cc}\p{Cs}\\]/u.test(path)) return "Expected no backslash and no control characters"
   if (path.split("/").some((segment) => segment === "" || segment === "." || segment === "..")) {
     return "Expected segments that are not empty, . or .."

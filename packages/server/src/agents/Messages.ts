@@ -21,7 +21,7 @@ import type {
   TicketId,
   WorkspaceId
 } from "@delivery/domain/Ids"
-import { isId } from "@delivery/domain/Text"
+import { firstCharacters, isId } from "@delivery/domain/Text"
 import { timestamp, type Timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -290,14 +290,6 @@ export class Messages extends Context.Service<
     })
   )
 }
-
-/** The first characters of a text, never half of one. */
-const firstCharacters = (text: string, count: number): string =>
-  text.length <= count
-    ? text
-    : Array.from(text.slice(0, count * 2))
-        .slice(0, count)
-        .join("")
 
 /** A message as answers show it. */
 export const shown = ({ teamId: _, ...message }: ShownMessage): AgentMessage => message

@@ -13,7 +13,7 @@ import type {
   ReorderProject,
   UpdateProject
 } from "@delivery/domain/planning/Project"
-import { isId } from "@delivery/domain/Text"
+import { firstCharacters, fits, isId } from "@delivery/domain/Text"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -396,6 +396,6 @@ const maxToldLength = 200
 
 const shortened = ({ field, from, to }: Change): Change => {
   const short = (text: string | null) =>
-    text !== null && text.length > maxToldLength ? `${text.slice(0, maxToldLength - 1)}…` : text
+    text === null || fits(text, maxToldLength) ? text : `${firstCharacters(text, maxToldLength - 1)}…`
   return { field, from: short(from), to: short(to) }
 }

@@ -181,6 +181,18 @@ onEachServer("projects", (test) => {
     })
   })
 
+  test("a long text is told by its first characters, none of them cut", async (owner) => {
+    const { create, workspace } = await newTeam(owner)
+    const { slug } = await create({})
+    for (const before of [197, 198, 199, 200]) {
+      const document = "x".repeat(before) + "🚀".repeat(300)
+      await workspace.patch(`projects/${slug}`, { document })
+      const { events } = await workspace.get<{ events: ReadonlyArray<Event> }>("events")
+      const to = before === 200 ? "x".repeat(199) : "x".repeat(before) + "🚀".repeat(199 - before)
+      assert.strictEqual(events[0]!.changes[0]!.to, `${to}…`)
+    }
+  })
+
   test("projects move with exactly one of before and after", async (owner) => {
     const { create, workspace } = await newTeam(owner)
     const [a, b, c] = [(await create()).slug, (await create()).slug, (await create()).slug]
