@@ -35,7 +35,7 @@ import { EventsRepo } from "./events/EventsRepo.ts"
 import { FileStore } from "./files/FileStore.ts"
 import { AccessLog } from "./http/AccessLog.ts"
 import { DrainingServer } from "./http/DrainingServer.ts"
-import { BodyLimit, EdgeLive, EdgeRouter, LargeBodyLive, maxParamLength, NoStoreLive } from "./http/EdgeHttp.ts"
+import { BodyLimit, EdgeLive, EdgeRouter, LargeBodyLive, NoStoreLive, routerConfig } from "./http/EdgeHttp.ts"
 import { answerMalformedRequests, watchResponses } from "./http/MalformedRequests.ts"
 import { RateLimits } from "./http/RateLimits.ts"
 import { ClientLimits, endSlowClients } from "./http/SlowClients.ts"
@@ -272,7 +272,7 @@ const layerNodeServer = Layer.unwrap(
 const layerHttp = HttpRouter.serve(layerRoutes, {
   disableLogger: true,
   disableListenLog: true,
-  routerConfig: { maxParamLength }
+  routerConfig
 }).pipe(Layer.provide([BodyLimit, layerNodeServer, NodeHttpServer.layerHttpServices]))
 
 /** The API and all services, over a storage, a file store and a keyring. */

@@ -7,12 +7,14 @@ import { ByteSize, Cause, Effect, Layer, type Types } from "effect"
 import {
   HttpEffect,
   HttpIncomingMessage,
+  HttpMethod,
   HttpRouter,
   HttpServerError,
   HttpServerRequest,
   HttpServerResponse
 } from "effect/http"
 import { HttpApiError } from "effect/http-api"
+import { isUtf8 } from "node:buffer"
 import { AccessLog } from "./AccessLog.ts"
 import { errorOf, errorResponse, invalidInput, missingHost, unreadableBody } from "./ErrorResponse.ts"
 import { RateLimits, RequestAdmission } from "./RateLimits.ts"
@@ -63,8 +65,11 @@ export const LargeBodyLive = Layer.succeed(LargeBody, (httpEffect) =>
 /** The limit of bodies that are not streams, for a layer around the whole server. */
 export const BodyLimit = Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes))
 
-/** A longer path parameter is not found. Paths of files are refused above 512 characters by a rule with a message. */
-export const maxParamLength = 16_384
+/**
+ * Paths are written as they are described: in this case. A longer path parameter is not found; paths of files are
+ * refused above 512 characters by a rule with a message.
+ */
+export const routerConfig = { caseSensitive: true, maxParamLength: 16_384 }
 
 /**
  * A file's path has slashes; the router wants one segment. Written as `%2F` they are decoded once, like the rest. An empty
@@ -78,6 +83,19 @@ export const routed = (url: string): string => {
   const end = query === -1 ? url.length : query
   return url.slice(0, start) + (url.slice(start, end).replaceAll("/", "%2F") || "%2F") + url.slice(end)
 }
+
+/** A body as text. What is not UTF-8 is refused: read leniently, it would be kept as other characters than were sent. */
+const withStrictText = (request: HttpServerRequest.HttpServerRequest): HttpServerRequest.HttpServerRequest =>
+  Object.defineProperty(Object.create(request), "text", {
+    get: () =>
+      Effect.flatMap(request.arrayBuffer, (buffer) =>
+        isUtf8(buffer)
+          ? request.text
+          : new HttpServerError.HttpServerError({
+              reason: new HttpServerError.RequestParseError({ request, description: "The body is not UTF-8." })
+            })
+      )
+  })
 
 const httpVersion = (request: HttpServerRequest.HttpServerRequest): string =>
   NodeHttpServerRequest.toIncomingMessage(request).httpVersion
@@ -110,10 +128,10 @@ export const EdgeRouter = HttpRouter.middleware(
         if (request.headers["host"] === undefined && httpVersion(request) === "1.1") {
           return Effect.succeed(finish(errorResponse(missingHost, 400)))
         }
+        const found = url === request.url ? request : request.modify({ url })
+        const read = HttpMethod.hasBody(request.method) ? withStrictText(found) : found
         const served =
-          url === request.url
-            ? httpEffect
-            : Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, request.modify({ url }))
+          read === request ? httpEffect : Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, read)
         const identified = Effect.provideService(served, RequestId, id)
         const admitted =
           admission === undefined ? identified : Effect.provideService(identified, RequestAdmission, admission)

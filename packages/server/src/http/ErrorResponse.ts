@@ -22,7 +22,7 @@ const segment = (part: PropertyKey | { readonly key: PropertyKey }): string =>
 
 /** What a body or query did not match, as the contract says it. Never repeats the input. */
 export const invalidInput = (error: Schema.SchemaError): InvalidInput => {
-  const issues = formatted(error.issue).slice(0, maxIssues)
+  const issues = isNoObject(error.issue) ? [noObject] : formatted(error.issue).slice(0, maxIssues)
   return new InvalidInput({ message: firstOf(issues), issues })
 }
 
@@ -34,6 +34,12 @@ export const decodeError = (error: Schema.SchemaError): HttpApiDecodeError => {
 
 const formatted = (issue: SchemaIssue.Issue): ReadonlyArray<Issue> =>
   format(issue).issues.map(({ message, path = [] }) => ({ path: path.map(segment), message }))
+
+/** Whether a body is none of what it may be. The formatter would name its schema, which says nothing to people. */
+const isNoObject = (issue: SchemaIssue.Issue): boolean =>
+  issue._tag === "InvalidType" || (issue._tag === "AnyOf" && issue.issues.length === 0)
+
+const noObject = { path: [], message: "Expected an object" }
 
 const firstOf = (issues: ReadonlyArray<Issue>): string => {
   const [first] = issues
@@ -52,8 +58,7 @@ const decodeIssues = (issue: SchemaIssue.Issue, path: ReadonlyArray<string>): Re
   if (issue._tag === "UnexpectedKey" && !/^[A-Za-z]{1,30}$/.test(path.at(-1) ?? "")) {
     return [{ _tag, path: path.slice(0, -1), message: "Expected no excess property" }]
   }
-  // The root is a schema with a name, which says nothing to people.
-  if (path.length === 0 && issue._tag === "InvalidType") return [{ _tag, path: [], message: "Expected an object" }]
+  if (path.length === 0 && isNoObject(issue)) return [{ _tag, ...noObject }]
   return formatted(issue).map((part) => ({ _tag, path: [...path, ...part.path], message: part.message }))
 }
 
@@ -68,7 +73,8 @@ const decodeTags: Partial<Record<SchemaIssue.Issue["_tag"], string>> = {
 
 /** A request whose body could not be taken: too large, cut off, or not decodable. */
 export const unreadableBody = (error: HttpServerError.RequestParseError): InvalidInput => {
-  const message = error.reason === "BodyTooLarge" ? "The body is too large." : "The body could not be read."
+  const message =
+    error.reason === "BodyTooLarge" ? "The body is too large." : (error.description ?? "The body could not be read.")
   return new InvalidInput({ message, issues: [{ path: [], message }] })
 }
 

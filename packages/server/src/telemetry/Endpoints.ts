@@ -1,7 +1,7 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { FindMyWay } from "effect/http"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
-import { maxParamLength, routed } from "../http/EdgeHttp.ts"
+import { routed, routerConfig } from "../http/EdgeHttp.ts"
 
 /** Routes beside the API's own. */
 const others: Readonly<Record<string, string>> = {
@@ -12,7 +12,7 @@ const others: Readonly<Record<string, string>> = {
 
 /** Tells which endpoint a request is for, as `group.endpoint`; `unmatched` where there is none. */
 export const makeEndpoints = (): ((method: string, url: string) => string) => {
-  const router = FindMyWay.make<string>({ maxParamLength })
+  const router = FindMyWay.make<string>(routerConfig)
   HttpApi.reflect(DeliveryApi, {
     onGroup: () => {},
     onEndpoint: ({ endpoint, group }) => {

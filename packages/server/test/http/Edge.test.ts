@@ -8,7 +8,8 @@ import {
   onEachServer,
   refusal,
   sendBytes,
-  sendRequest
+  sendRequest,
+  unique
 } from "../support/Http.ts"
 
 /** What every request passes (contract, section 1), over a real socket. */
@@ -73,6 +74,8 @@ onEachServer("the edge", (test) => {
       ["GET", "/"],
       ["GET", "/v1"],
       ["GET", "/v1/nothing"],
+      ["GET", "/V1/me"],
+      ["GET", "/v1/workspaces/main/Products"],
       ["DELETE", "/v1/me"],
       ["PUT", "/health"],
       ["GET", "products/shop/none"],
@@ -90,8 +93,17 @@ onEachServer("the edge", (test) => {
   test("says what is wrong with a body: form, type, fields", async (owner) => {
     const post = (body: string, type = "application/json") =>
       owner.send<ErrorBody>("POST", "products", { body, headers: { "content-type": type } })
-    for (const body of ['{"slug":', "", "nonsense", "{}}", "[]", "null", "1"]) {
-      assert.strictEqual(refusal(await post(body)).slice(0, 3), "400", body)
+    for (const [body, message] of [
+      ['{"slug":', "Expected a valid JSON body"],
+      ["nonsense", "Expected a valid JSON body"],
+      ["{}}", "Expected a valid JSON body"],
+      ["", "Expected an object"],
+      ["[]", "Expected an object"],
+      ["null", "Expected an object"],
+      ["1", "Expected an object"]
+    ] as const) {
+      const { body: answer, status } = await post(body)
+      assert.deepStrictEqual([status, answer.message, answer.issues], [400, message, [{ path: [], message }]], body)
     }
     for (const type of ["application/x-www-form-urlencoded", "text/plain", "multipart/form-data; boundary=x"]) {
       const typed = await post('{"slug":"x","name":"X","type":"app"}', type)
@@ -101,6 +113,30 @@ onEachServer("the edge", (test) => {
     const wrong = await post(JSON.stringify({ slug: "No Slug", name: "", type: "boat" }))
     assert.strictEqual(refusal(wrong), "400 slug name type")
     await owner.refuse("400 slug", "POST", "products", { name: "X", type: "app" })
+  })
+
+  test("takes bodies in UTF-8 alone, with or without a byte order mark", async (owner) => {
+    const send = (name: Buffer, path = "products") => {
+      const slug = unique("shop")
+      const parts = [Buffer.from(`{"slug":"${slug}","type":"library","name":"`), name, Buffer.from('"}')]
+      return owner.send<ErrorBody>("POST", path, {
+        body: Buffer.concat(parts),
+        headers: { "content-type": "application/json" }
+      })
+    }
+    for (const name of ["Ünï 🚀", "\ufffd"]) assert.strictEqual((await send(Buffer.from(name))).status, 201)
+    const marked = `\ufeff{"slug":"${unique("shop")}","name":"Shop","type":"library"}`
+    const headers = { "content-type": "application/json" }
+    assert.strictEqual((await owner.send("POST", "products", { body: marked, headers })).status, 201)
+    const latin = Buffer.from("Ünï", "latin1")
+    for (const name of [latin, Buffer.from([0xff]), Buffer.from([0xed, 0xa0, 0x80]), Buffer.from([0xf0, 0x9f, 0x9a])]) {
+      const { body, status } = await send(name)
+      assert.deepStrictEqual([status, body.message], [400, "The body is not UTF-8."], name.toString("hex"))
+    }
+    assert.strictEqual((await send(latin, "products/none/secrets")).status, 400)
+    assert.strictEqual((await send(latin, "/v1/nothing")).status, 404)
+    const unread = await owner.as("nonsense").send("POST", "products", { body: latin, headers })
+    assert.strictEqual(unread.status, 401)
   })
 
   test("refuses a body that is too large without reading the rest", async (owner) => {
