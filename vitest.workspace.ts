@@ -11,6 +11,9 @@ const project = (name: string) => ({
 // Starts what the server's suites share (the database); runs once, before the first of them.
 const serverSetup = `${import.meta.dirname}/packages/server/test/globalSetup.ts`
 
+// Tests start many servers, and each compiles the same modules.
+const compileCache = { NODE_COMPILE_CACHE: `${import.meta.dirname}/node_modules/.cache/compile` }
+
 export default defineConfig({
   test: {
     projects: [
@@ -24,6 +27,7 @@ export default defineConfig({
           globalSetup: existsSync(serverSetup) ? [serverSetup] : [],
           // Of the S3 server that suites start, and nothing of the machine's own.
           env: {
+            ...compileCache,
             AWS_ACCESS_KEY_ID: "S3RVER",
             AWS_SECRET_ACCESS_KEY: "S3RVER",
             AWS_PROFILE: "",

@@ -14,7 +14,7 @@ import { join as joinPath } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { eventually, type Http, http, newWorkspace } from "../support/Http.ts"
-import { type ServerProcess, startServer } from "../support/ServerProcess.ts"
+import { baseEnvironment, type ServerProcess, startServer } from "../support/ServerProcess.ts"
 
 /** `delivery agent`: as processes, against a server on a socket. */
 
@@ -32,7 +32,7 @@ const newHome = (): Home => {
   return {
     directory,
     environment: {
-      PATH: process.env["PATH"]!,
+      ...baseEnvironment,
       HOME: directory,
       XDG_CONFIG_HOME: joinPath(directory, "config")
     }

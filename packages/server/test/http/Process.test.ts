@@ -11,14 +11,14 @@ import { fileURLToPath } from "node:url"
 import { afterEach, assert, describe, it } from "vitest"
 import { makeDatabase } from "../support/Databases.ts"
 import { startS3 } from "../support/S3Server.ts"
-import { type ServerProcess, startServer } from "../support/ServerProcess.ts"
+import { baseEnvironment, type ServerProcess, startServer } from "../support/ServerProcess.ts"
 
 /** The server as a process: settings, first start, signals. */
 
 const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
 
 const run = async (environment: Record<string, string>) => {
-  const child = spawn(process.execPath, [main, "serve"], { env: { PATH: process.env["PATH"], ...environment } })
+  const child = spawn(process.execPath, [main, "serve"], { env: { ...baseEnvironment, ...environment } })
   let output = ""
   for (const stream of [child.stdout, child.stderr]) {
     stream.on("data", (chunk: Buffer) => {

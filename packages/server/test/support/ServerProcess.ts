@@ -5,6 +5,15 @@ import { fileURLToPath } from "node:url"
 
 const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
 
+/**
+ * What a process has of the tests' environment: not the whole, since the test runner sets BASE_URL for itself, and the
+ * machine may set others.
+ */
+export const baseEnvironment: Record<string, string> = {
+  PATH: process.env["PATH"]!,
+  NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"]!
+}
+
 export interface ServerProcess {
   readonly baseUrl: string
   readonly child: ChildProcess
@@ -32,8 +41,7 @@ export const startServer = async (
 ): Promise<ServerProcess> => {
   const port = environment["PORT"] ?? String(await freePort())
   const child = spawn(process.execPath, [main, "serve", ...flags], {
-    // Not the whole environment: the test runner sets BASE_URL for itself.
-    env: { PATH: process.env["PATH"], LOG_FORMAT: "json", ...environment, PORT: port },
+    env: { ...baseEnvironment, LOG_FORMAT: "json", ...environment, PORT: port },
     stdio: ["ignore", "pipe", "pipe"]
   })
   let output = ""

@@ -20,7 +20,7 @@ import { VaultKeys } from "../../src/vault/VaultKeys.ts"
 import { VaultKeysRepo } from "../../src/vault/VaultKeysRepo.ts"
 import { addWorkspace } from "../identity/Scene.ts"
 import { layerEmbedded, layerPostgres, makeDatabase } from "../support/Databases.ts"
-import { type ServerProcess, startServer } from "../support/ServerProcess.ts"
+import { baseEnvironment, type ServerProcess, startServer } from "../support/ServerProcess.ts"
 
 /** The keys of `VAULT_KEYS` against the database: proof at start, status, rotation. */
 
@@ -136,7 +136,7 @@ describe("delivery vault", () => {
   })
 
   const run = async (environment: Record<string, string>, ...args: ReadonlyArray<string>) => {
-    const options = { env: { PATH: process.env["PATH"], LOG_LEVEL: "warn", ...environment } }
+    const options = { env: { ...baseEnvironment, LOG_LEVEL: "warn", ...environment } }
     return await promisify(execFile)(process.execPath, [main, ...args], options).then(
       ({ stdout }) => ({ code: 0, output: stdout.trim() }),
       (error: { code: number; stdout: string; stderr: string }) => ({

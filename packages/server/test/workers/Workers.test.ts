@@ -22,7 +22,7 @@ import {
   registerAgent,
   startRun
 } from "../support/Http.ts"
-import { type ServerProcess, startServer } from "../support/ServerProcess.ts"
+import { baseEnvironment, type ServerProcess, startServer } from "../support/ServerProcess.ts"
 import { scrape } from "../telemetry/Scrape.ts"
 
 /** Servers of several processes on a real PostgreSQL, killed and stopped under load. */
@@ -70,7 +70,7 @@ class Client {
 
 const run = async (environment: Record<string, string>, flags: ReadonlyArray<string> = []) => {
   const child = spawn(process.execPath, [main, "serve", ...flags], {
-    env: { PATH: process.env["PATH"], ...environment }
+    env: { ...baseEnvironment, ...environment }
   })
   let output = ""
   for (const stream of [child.stdout, child.stderr]) {
