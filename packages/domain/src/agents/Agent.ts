@@ -218,7 +218,10 @@ export type AgentSignIn = typeof AgentSignIn.Type
 export const RevokedAgent = Schema.Struct({
   revoked: Schema.Literal(true),
   agent: AgentId,
-  declined: Schema.Int.annotate({ description: "How many messages waited in its inbox and are declined." })
+  declined: Schema.Int.annotate({
+    description:
+      "How many messages waited in its inbox and are declined; those about tickets that you no longer see are declined too, and do not count."
+  })
 }).annotate({
   identifier: "RevokedAgent",
   description: "The agent is revoked.",

@@ -30,7 +30,10 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
       }).annotate({ identifier: "ReadNotifications", description: "What was marked read.", examples: [{ read: 3 }] }),
       error: NotFound
     }).annotateMerge(
-      doc("Mark notifications read", "All of the caller's unread ones. Account API keys have none. Every role.")
+      doc(
+        "Mark notifications read",
+        "All of the caller's unread ones; those about tickets that the caller no longer sees stay unread. Account API keys have none. Every role."
+      )
     )
   )
   .middleware(Authorization)

@@ -16,6 +16,7 @@ import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { nextId } from "../crypto/NextId.ts"
+import { EventAudience } from "../events/EventAudience.ts"
 import { Events } from "../events/Events.ts"
 import { type Access, anyRole, personOf } from "../identity/Access.ts"
 import { agentName, type AgentRow } from "../identity/Agent.ts"
@@ -49,6 +50,7 @@ export class Agents extends Context.Service<
       const usage = yield* AgentUsage
       const messages = yield* WaitingMessages
       const events = yield* Events
+      const audience = yield* EventAudience
 
       const newId = <Id extends string>() => Effect.provideService(nextId<Id>(), SecureRandom.SecureRandom, random)
 
@@ -156,8 +158,13 @@ export class Agents extends Context.Service<
               yield* repo.revoke(agent.id, timestamp(yield* Clock.currentTimeMillis))
               yield* signInsRepo.endOfAgent(by.workspace.id, agent.id)
               const declined = yield* messages.decline(by, [agent.id], "The agent was revoked.")
+              const seen = yield* audience.teamsSeenBy(by)
               yield* events.record(by, { kind: "agent_revoked", subject: subjectOf(agent, person.name) })
-              return { revoked: true as const, agent: agent.id, declined }
+              return {
+                revoked: true as const,
+                agent: agent.id,
+                declined: declined.filter(({ teamId }) => seen === "all" || seen.includes(teamId)).length
+              }
             })
           )
         })

@@ -78,7 +78,7 @@ export class Messages extends Context.Service<
       reply: string | null
     ) => Effect.Effect<void, NotFound | Conflict>
     readonly notifications: Effect.Effect<ReadonlyArray<Notification>, NotFound, Caller>
-    /** Marks all of the caller's notifications read, and says how many were not. */
+    /** Marks all of the caller's notifications read that they see, and says how many were not. */
     readonly read: Effect.Effect<number, NotFound, Caller>
   }
 >()("@delivery/server/agents/Messages") {
@@ -238,10 +238,10 @@ export class Messages extends Context.Service<
         }).pipe(Effect.withSpan("Messages.notifications")),
 
         read: Effect.gen(function* () {
-          const { principal, workspace } = yield* anyRole
-          const person = personOf(principal)
+          const access = yield* anyRole
+          const person = personOf(access.principal)
           if (person === undefined) return 0
-          return yield* repo.read(workspace.id, person.id, timestamp(yield* Clock.currentTimeMillis))
+          return yield* repo.read(viewerOf(access), person.id, timestamp(yield* Clock.currentTimeMillis))
         }).pipe(Effect.withSpan("Messages.read"))
       })
 
@@ -256,7 +256,7 @@ export class Messages extends Context.Service<
             (message) => events.record(by, { kind: "message_declined", ...aboutShown(message) }),
             { discard: true }
           )
-          return declined.length
+          return declined
         })
       })
 

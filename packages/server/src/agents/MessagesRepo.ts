@@ -153,7 +153,7 @@ export class MessagesRepo extends Context.Service<
     /** The person's newest, newest first. */
     readonly notifications: (viewer: Viewer, personId: PersonId) => Effect.Effect<ReadonlyArray<Notification>>
     /** Marks the person's unread ones read, and says how many those were. */
-    readonly read: (workspaceId: WorkspaceId, personId: PersonId, at: Timestamp) => Effect.Effect<number>
+    readonly read: (viewer: Viewer, personId: PersonId, at: Timestamp) => Effect.Effect<number>
   }
 >()("@delivery/server/agents/MessagesRepo") {
   static readonly layerSql = Layer.effect(
@@ -364,9 +364,11 @@ export class MessagesRepo extends Context.Service<
             dieOnSqlError
           ),
 
-        read: (workspaceId, personId, at) =>
-          sql`update notifications set read_at = ${date(at)}
-            where workspace_id = ${workspaceId} and person_id = ${personId} and read_at is null returning id`.pipe(
+        read: (viewer, personId, at) =>
+          sql`update notifications n set read_at = ${date(at)}
+            from messages m join tickets t on t.id = m.ticket_id join teams team on team.id = t.team_id
+            where n.workspace_id = ${viewer.workspaceId} and n.person_id = ${personId} and n.read_at is null
+              and m.id = n.message_id and ${seesTeam(sql, viewer, "team")} returning n.id`.pipe(
             Effect.map((rows) => rows.length),
             dieOnSqlError
           )
@@ -576,11 +578,16 @@ export class MessagesRepo extends Context.Service<
               })
               .slice(0, notificationsPageSize)
           }),
-        read: (workspaceId, personId, at) =>
+        read: (viewer, personId, at) =>
           memory.write((database) =>
             Effect.sync(() => {
+              const seen = new Set(select(database, viewer, () => true).map(({ id }) => id))
               const unread = notificationsOf(database).filter(
-                (row) => row.workspaceId === workspaceId && row.personId === personId && row.readAt === null
+                (row) =>
+                  row.workspaceId === viewer.workspaceId &&
+                  row.personId === personId &&
+                  row.readAt === null &&
+                  seen.has(row.messageId)
               )
               for (const row of unread) notificationsOf(database).set(row.id, { ...row, readAt: at })
               return unread.length

@@ -1,4 +1,4 @@
-import type { AgentId, WorkspaceId } from "@delivery/domain/Ids"
+import type { AgentId, TeamId, WorkspaceId } from "@delivery/domain/Ids"
 import { Context, type Effect } from "effect"
 import type { ActorRef } from "../identity/Access.ts"
 
@@ -6,11 +6,14 @@ import type { ActorRef } from "../identity/Access.ts"
 export class WaitingMessages extends Context.Service<
   WaitingMessages,
   {
-    /** Declines what waits in the inboxes of the agents, and how much. Called in the transaction of what ends them. */
+    /**
+     * Declines what waits in the inboxes of the agents, whoever sees it, and says of which teams' tickets that was.
+     * Called in the transaction of what ends them.
+     */
     readonly decline: (
       by: { readonly workspace: { readonly id: WorkspaceId }; readonly actor: ActorRef },
       agents: ReadonlyArray<AgentId>,
       reason: string
-    ) => Effect.Effect<number>
+    ) => Effect.Effect<ReadonlyArray<{ readonly teamId: TeamId }>>
   }
 >()("@delivery/server/agents/WaitingMessages") {}

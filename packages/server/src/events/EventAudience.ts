@@ -3,8 +3,8 @@ import { Context, type Effect } from "effect"
 import type { Access } from "../identity/Access.ts"
 
 /**
- * What the events ask of whoever keeps teams: events of private teams are seen only by those who see the team
- * (contract, section 10). The planning room answers.
+ * What is asked of whoever keeps teams: events of private teams, and counts of their messages, are for those alone who
+ * see the team (contract, section 10). The planning room answers.
  */
 export class EventAudience extends Context.Service<
   EventAudience,

@@ -278,8 +278,10 @@ export class ProjectsRepo extends Context.Service<
         lock: (viewer, slug) =>
           Effect.gen(function* () {
             if (!isSlug(slug)) return undefined
-            const held = yield* sql<{ id: ProjectId }>`select id from projects
-              where workspace_id = ${viewer.workspaceId} and slug = ${slug} for update`
+            // Nobody waits for what they do not see.
+            const held = yield* sql<{ id: ProjectId }>`select p.id from projects p
+              where p.workspace_id = ${viewer.workspaceId} and p.slug = ${slug} and ${seesProject(sql, viewer, "p")}
+              for update of p`
             if (held.length === 0) return undefined
             // A statement of its own: it must see what was committed while the one before waited.
             const rows = yield* sql<HeldRow>`

@@ -128,6 +128,11 @@ export class ViewsRepo extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
 
+      const scoped = sql.literal(`left join teams team on team.id = v.team_id
+        left join projects project on project.id = v.project_id`)
+      const isSeen = (viewer: Viewer) => sql`v.workspace_id = ${viewer.workspaceId}
+        and (v.team_id is null or ${seesTeam(sql, viewer, "team")})
+        and (v.project_id is null or ${seesProject(sql, viewer, "project")})`
       const found = (viewer: Viewer) => sql`
         select v.id, v.workspace_id as "workspaceId", v.team_id as "teamId", v.project_id as "projectId", v.name,
           v.filters, v.layout, v.is_default as "isDefault", v.rank, v.created_at as "createdAt", v.updated_at as "updatedAt",
@@ -146,11 +151,7 @@ export class ViewsRepo extends Context.Service<
             from jsonb_array_elements_text(v.filters->'projects') with ordinality f (id, at)
             join projects p on p.id = f.id::uuid where ${seesProject(sql, viewer, "p")}) as projects,
           ${actorColumns(sql, "v.creator")}
-        from views v left join teams team on team.id = v.team_id left join projects project on project.id = v.project_id
-          ${actorJoins(sql, "v.creator")}
-        where v.workspace_id = ${viewer.workspaceId}
-          and (v.team_id is null or ${seesTeam(sql, viewer, "team")})
-          and (v.project_id is null or ${seesProject(sql, viewer, "project")})`
+        from views v ${scoped} ${actorJoins(sql, "v.creator")} where ${isSeen(viewer)}`
 
       const one = (viewer: Viewer, id: string) =>
         sql<SqlRow>`${found(viewer)} and v.id = ${id}`.pipe(Effect.map((rows) => rows.map(readRow)[0]))
@@ -189,11 +190,12 @@ export class ViewsRepo extends Context.Service<
         lock: (viewer, id) =>
           !isId(id)
             ? Effect.undefined
-            : // Two statements: the second must see what was committed while the first waited.
-              Effect.andThen(
-                sql`select 1 from views where workspace_id = ${viewer.workspaceId} and id = ${id} for update`,
-                one(viewer, id)
-              ).pipe(dieOnSqlError),
+            : // Two statements: the second must see what was committed while the first waited. Nobody waits for what
+              // they do not see.
+              sql`select 1 from views v ${scoped} where v.id = ${id} and ${isSeen(viewer)} for update of v`.pipe(
+                Effect.andThen(one(viewer, id)),
+                dieOnSqlError
+              ),
         lockOrder: (workspaceId, scope) => {
           const of = scopeId(workspaceId, scope)
           const order: RankedList<ViewId> = {

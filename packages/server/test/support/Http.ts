@@ -359,7 +359,7 @@ const standingClock = () => {
 }
 
 /** The owner of the workspace that the server began with. */
-const owner = Effect.map(DeliveryServer, ({ apiKey, baseUrl, workspace }) =>
+export const owner = Effect.map(DeliveryServer, ({ apiKey, baseUrl, workspace }) =>
   http(baseUrl, Redacted.value(apiKey), workspace)
 )
 

@@ -1,0 +1,772 @@
+import { DeliveryApi } from "@delivery/domain/Api"
+import type { AgentMessage } from "@delivery/domain/agents/Message"
+import type { Project } from "@delivery/domain/planning/Project"
+import { PgClient } from "@effect/sql-pg"
+import { layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { OpenApi } from "effect/http-api"
+import { assert } from "vitest"
+import { DeliveryServer } from "../../src/testing.ts"
+import { layerPostgres } from "../support/Databases.ts"
+import { type Answer, type Http, owner as ownerOf, teamKey, unique } from "../support/Http.ts"
+import { layerPostgresServer } from "../support/Servers.ts"
+import { makeStatements } from "../support/Statements.ts"
+import {
+  absentId,
+  type Caller,
+  forms,
+  type Kind,
+  liveInSecret,
+  makeScene,
+  newComment,
+  newTicket,
+  newView,
+  type Scene
+} from "./VisibilityScene.ts"
+
+/**
+ * Who does not see a private team (contract, section 8) cannot tell its objects from those that do not exist: every
+ * field of every request that names one answers as for one that is not there, to the byte, after the same statements;
+ * and no answer changes with what happens out of sight. The fields are those of the API's own description.
+ */
+
+interface Field {
+  readonly in: "path" | "query" | "body"
+  /** Of a body, from its root: `scope.key`; a list's ends with `[]`. */
+  readonly name: string
+}
+
+interface Endpoint {
+  readonly name: string
+  readonly method: string
+  readonly path: string
+  readonly fields: ReadonlyArray<Field>
+}
+
+interface Schema {
+  readonly $ref?: string
+  readonly anyOf?: ReadonlyArray<Schema>
+  readonly oneOf?: ReadonlyArray<Schema>
+  readonly allOf?: ReadonlyArray<Schema>
+  readonly type?: string
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly items?: Schema
+}
+
+/** The names of all that a body holds. */
+const namesIn = (schema: Schema | undefined, schemas: Readonly<Record<string, Schema>>, at = ""): Array<string> => {
+  if (schema === undefined || schema.type === "null") return []
+  if (schema.$ref !== undefined) return namesIn(schemas[schema.$ref.split("/").at(-1)!], schemas, at)
+  const parts = schema.anyOf ?? schema.oneOf ?? schema.allOf
+  if (parts !== undefined) return [...new Set(parts.flatMap((part) => namesIn(part, schemas, at)))]
+  if (schema.items !== undefined) return namesIn(schema.items, schemas, `${at}[]`)
+  if (schema.properties === undefined) return [at]
+  return Object.entries(schema.properties).flatMap(([name, inner]) =>
+    namesIn(inner, schemas, at === "" ? name : `${at}.${name}`)
+  )
+}
+
+interface Operation {
+  readonly operationId: string
+  readonly parameters?: ReadonlyArray<{ readonly in: string; readonly name: string }>
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> }
+}
+
+const endpoints: ReadonlyArray<Endpoint> = (() => {
+  const { components, paths } = OpenApi.fromApi(DeliveryApi) as unknown as {
+    readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+    readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+  }
+  return Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, { operationId, parameters = [], requestBody }]) => ({
+      name: operationId,
+      method: method.toUpperCase(),
+      path,
+      fields: [
+        ...parameters.flatMap(({ in: place, name }) =>
+          place === "path" || place === "query" ? [{ in: place, name } as const] : []
+        ),
+        ...namesIn(requestBody?.content["application/json"]?.schema, components.schemas).map(
+          (name) => ({ in: "body", name }) as const
+        )
+      ]
+    }))
+  )
+})()
+
+/** The groups and endpoints whose requests and answers touch nothing of a team. */
+const untouched: ReadonlyArray<string> = [
+  "me",
+  "workspaces",
+  "members",
+  "invites",
+  "apiKeys",
+  "accountApiKeys",
+  "products",
+  "environments",
+  "deployments",
+  "vault",
+  "testRuns",
+  "retries",
+  "semaphores",
+  "leases",
+  "agents.list",
+  "agents.register",
+  "agent",
+  "oauth",
+  "system"
+]
+const touches = (name: string) => !untouched.includes(name) && !untouched.includes(name.split(".")[0]!)
+
+/** What fields name, by name, or by group and name where groups differ; null where it is nothing of a team. */
+const kinds: Readonly<Record<string, Kind | null>> = {
+  team: "team",
+  "teams[]": "team",
+  project: "project",
+  "projects[]": "project",
+  ticket: "ticket",
+  comment: "comment",
+  status: "status",
+  "projects.status": null,
+  "messages.status": null,
+  moveTo: "status",
+  tag: "tag",
+  "tags[]": "tag",
+  view: "view",
+  message: "message",
+  "scope.key": "team",
+  "tickets.before": "ticket",
+  "tickets.after": "ticket",
+  "ticketStatuses.before": "status",
+  "ticketStatuses.after": "status",
+  "projects.before": "project",
+  "projects.after": "project",
+  "views.before": "view",
+  "views.after": "view",
+  "filters.tags[]": "tag",
+  "filters.teams[]": "team",
+  "filters.projects[]": "project",
+  // Members and agents are of the workspace.
+  member: null,
+  owner: null,
+  "filters.owners[]": null,
+  lead: null,
+  agent: null,
+  computer: null,
+  // Counted in their project.
+  number: null,
+  milestone: null,
+  // Names, not references.
+  "filters.statuses[]": null,
+  slug: null,
+  key: null,
+  name: null,
+  title: null,
+  description: null,
+  summary: null,
+  document: null,
+  plan: null,
+  body: null,
+  note: null,
+  reply: null,
+  reason: null,
+  ask: null,
+  visibility: null,
+  category: null,
+  "filters.categories[]": null,
+  isDefault: null,
+  archived: null,
+  targetDate: null,
+  "scope.kind": null,
+  layout: null,
+  color: null,
+  product: null,
+  "products[]": null,
+  session: null,
+  repository: null,
+  branch: null,
+  wait: null,
+  limit: null
+}
+const kindOf = ({ name }: Pick<Endpoint, "name">, field: Field): Kind | null | undefined => {
+  const ofGroup = kinds[`${groupOf(name)}.${field.name}`]
+  return ofGroup === undefined ? kinds[field.name] : ofGroup
+}
+const groupOf = (name: string) => (name.startsWith("agentPlanning.") ? "tickets" : name.split(".")[0]!)
+
+type Json = Readonly<Record<string, unknown>>
+
+interface Row {
+  /** What its body needs, naming only what everybody sees; `named` is a value for what it must name. */
+  readonly json?: (scene: Scene, named: (kind: Kind) => Promise<string>) => Promise<Json> | Json
+  /** Fields that name something else than `kinds` says. */
+  readonly kinds?: Readonly<Record<string, Kind>>
+  /** Fields that, beside what everybody sees, name nothing for anybody. */
+  readonly ofOneTeam?: ReadonlyArray<string>
+  /** Its filters exclude each other. */
+  readonly isOfOneScope?: true
+  /** Asks for what the caller sees, and changes nothing that a second call shows. */
+  readonly isRead?: true
+}
+
+const reads: Row = { isRead: true }
+const createTicket: Row = {
+  json: async (_, named) => ({ team: await named("team"), title: "Ticket" }),
+  ofOneTeam: ["status", "tags[]"]
+}
+const updateTicket: Row = { json: () => ({ title: unique("Ticket") }), ofOneTeam: ["status", "tags[]"] }
+const toFirst: Row = { json: () => ({ after: null }) }
+const renamed: Row = { json: () => ({ name: unique("Name") }) }
+
+/** Every endpoint that touches a team's objects. One with several rows is asked in several ways. */
+const rows: Readonly<Record<string, Row | ReadonlyArray<Row>>> = {
+  "teams.list": reads,
+  "teams.create": { json: () => ({ key: teamKey(), name: "Team" }) },
+  "teams.get": reads,
+  "teams.update": renamed,
+  "teams.archive": {},
+  "teams.restore": {},
+  "teams.listMembers": reads,
+  "teams.addMember": { json: ({ newcomer }) => ({ member: newcomer }) },
+  "teams.removeMember": {},
+
+  "ticketStatuses.list": reads,
+  "ticketStatuses.create": {
+    json: async (_, named) => ({ team: await named("team"), name: unique("Status"), category: "unstarted" })
+  },
+  "ticketStatuses.update": renamed,
+  "ticketStatuses.delete": { ofOneTeam: ["moveTo"] },
+  "ticketStatuses.reorder": { ...toFirst, ofOneTeam: ["before", "after"] },
+
+  "projects.list": reads,
+  "projects.create": {
+    json: async (_, named) => {
+      const slug = unique("project")
+      return { slug, name: slug, teams: [await named("team")] }
+    }
+  },
+  "projects.get": reads,
+  "projects.update": { json: () => ({ summary: unique("Summary") }) },
+  "projects.reorder": toFirst,
+  "projects.archive": {},
+  "projects.restore": {},
+  "projects.createMilestone": renamed,
+  "projects.updateMilestone": renamed,
+  "projects.deleteMilestone": {},
+
+  "tickets.list": reads,
+  "tickets.create": createTicket,
+  "tickets.get": reads,
+  "tickets.update": updateTicket,
+  "tickets.delete": {},
+  "tickets.reorder": toFirst,
+
+  "comments.list": reads,
+  "comments.create": { json: () => ({ body: "Comment" }) },
+  "comments.update": { json: () => ({ body: unique("Comment") }), ofOneTeam: ["comment"] },
+  "comments.delete": { ofOneTeam: ["comment"] },
+
+  "tags.list": reads,
+  "tags.create": {
+    json: async (_, named) => ({ team: await named("team"), name: unique("tag"), color: "#d73a4a" })
+  },
+  "tags.update": { json: () => ({ name: unique("tag") }) },
+  "tags.delete": {},
+
+  "views.list": { ...reads, isOfOneScope: true },
+  "views.create": [
+    { json: async (_, named) => ({ name: "View", scope: { kind: "team", key: await named("team") } }) },
+    {
+      json: async (_, named) => ({ name: "View", scope: { kind: "project", key: await named("project") } }),
+      kinds: { "scope.key": "project" }
+    }
+  ],
+  "views.update": renamed,
+  "views.delete": {},
+  "views.reorder": toFirst,
+  "views.listTickets": reads,
+
+  "messages.list": reads,
+  "messages.send": {
+    json: async ({ owner }, named) => ({ agent: owner.agent, ticket: await named("ticket"), ask: "build" })
+  },
+  "messages.get": reads,
+  "messages.decline": { json: () => ({}) },
+  "agents.revoke": {},
+  "notifications.list": reads,
+  "notifications.read": reads,
+  "events.list": reads,
+
+  "agentInbox.list": reads,
+  "agentInbox.take": { ...reads, json: () => ({}) },
+  "agentInbox.get": reads,
+  "agentInbox.complete": { json: () => ({ reply: "Done." }) },
+  "agentInbox.decline": { json: () => ({ reason: "No." }) },
+  "agentPlanning.listTickets": reads,
+  "agentPlanning.createTicket": createTicket,
+  "agentPlanning.getTicket": reads,
+  "agentPlanning.updateTicket": updateTicket,
+  "agentPlanning.createComment": { json: () => ({ body: "Comment" }) },
+  "agentPlanning.listStatuses": reads,
+  "agentPlanning.listProjects": reads,
+  "agentPlanning.getProject": reads
+}
+
+/** What a request is made of, field by field. */
+interface Request {
+  readonly path: Readonly<Record<string, string>>
+  readonly query: Readonly<Record<string, string>>
+  readonly json: Json | undefined
+}
+
+const set = ({ json, path, query }: Request, { in: place, name }: Field, value: string): Request => {
+  switch (place) {
+    case "path":
+      return { path: { ...path, [name]: value }, query, json }
+    case "query":
+      return { path, query: { ...query, [name]: value }, json }
+    case "body":
+      return { path, query, json: put(json ?? {}, name.split("."), value) }
+  }
+}
+
+/** A list gets one more; a place in an order is one alone. */
+const put = (json: Json, [name, ...inner]: ReadonlyArray<string>, value: string): Json => {
+  if (name === "before" || name === "after") return { [name]: value }
+  if (inner.length > 0) return { ...json, [name!]: put((json[name!] as Json | undefined) ?? {}, inner, value) }
+  if (!name!.endsWith("[]")) return { ...json, [name!]: value }
+  const list = name!.slice(0, -2)
+  return { ...json, [list]: [...((json[list] as ReadonlyArray<string> | undefined) ?? []), value] }
+}
+
+const send = (by: Http, { method, path }: Endpoint, request: Request, requestId: string): Promise<Answer> => {
+  const named = path
+    .replace("{slug}", by.workspace)
+    .replaceAll(/\{(\w+)\}/g, (_, name: string) => request.path[name] ?? "1")
+  const query = new URLSearchParams(request.query).toString()
+  return by.send(method, query === "" ? named : `${named}?${query}`, {
+    json: request.json,
+    headers: { "x-request-id": requestId }
+  })
+}
+
+/** What can be told from an answer: all but the request's id and the time. */
+const told = ({ headers: { date: _, "x-request-id": __, ...headers }, status, text }: Answer) => ({
+  status,
+  headers,
+  text
+})
+
+const isOfAgents = ({ path }: Endpoint) => path.startsWith("/agent/")
+
+/** A request that names only what everybody sees; of some kinds one that is given. */
+const requestOf = async (
+  scene: Scene,
+  { fields }: Pick<Endpoint, "fields">,
+  row: Row,
+  by: Caller,
+  given: Partial<Record<Kind, string>> = {}
+): Promise<Request> => {
+  const named = async (kind: Kind) =>
+    given[kind] ?? (kind === "comment" ? assert.fail() : forms[kind][0].made(scene, scene.open, by))
+  const json = await row.json?.(scene, named)
+  let request: Request = { path: { member: scene.newcomer, agent: absentId() }, query: {}, json }
+  for (const field of fields.filter(({ in: place }) => place === "path")) {
+    const kind = kinds[field.name]
+    if (kind === null || kind === undefined) continue
+    const value = kind === "comment" ? await newComment(scene, request.path["ticket"]!) : await named(kind)
+    request = set(request, field, value)
+  }
+  return request
+}
+
+/** A field, or several at once, that name what is hidden or absent. */
+interface Variant {
+  readonly name: string
+  readonly fields: ReadonlyArray<readonly [Field, Kind]>
+  /** Of each kind the form with the number, or its first. */
+  readonly form: number
+  /** Whether it names nothing for those who see the team either. */
+  readonly isNothing: boolean
+}
+
+const variantsOf = (endpoint: Pick<Endpoint, "name" | "fields">, row: Row): ReadonlyArray<Variant> => {
+  const naming = endpoint.fields.flatMap((field) => {
+    const kind = row.kinds?.[field.name] ?? kindOf(endpoint, field)
+    return kind === null || kind === undefined ? [] : [[field, kind] as const]
+  })
+  const isNothing = (name: string) => row.ofOneTeam?.includes(name) === true
+  // The one of two places that a body has.
+  const isAlone = ([{ name }]: (typeof naming)[number]) => name === "before" || name === "after"
+  const path = naming.filter(([field]) => field.in === "path")
+  const others = naming.filter((each) => !isAlone(each))
+  const groups = [
+    ...(path.length === 0
+      ? []
+      : [{ name: path.map(([{ name }]) => name).join(" and "), fields: path, isNothing: false }]),
+    ...(path.length < 2 ? [] : [{ name: path[1]![0].name, fields: path.slice(1), isNothing: true }]),
+    ...naming
+      .filter(([field]) => field.in !== "path")
+      .map((each) => ({ name: each[0].name, fields: [each], isNothing: isNothing(each[0].name) })),
+    ...(others.length < 2 || others.length === path.length || row.isOfOneScope
+      ? []
+      : [{ name: "all", fields: others, isNothing: false }])
+  ]
+  return groups.flatMap(({ fields, ...group }) => {
+    const count = Math.max(...fields.map(([, kind]) => (kind === "comment" ? 1 : forms[kind].length)))
+    return Array.from({ length: count }, (_, form) => ({ ...group, fields, form }))
+  })
+}
+
+const fill = async (
+  scene: Scene,
+  request: Request,
+  { fields, form }: Variant,
+  which: "hidden" | "absent",
+  by: Caller
+): Promise<Request> => {
+  let filled = request
+  for (const [field, kind] of fields) {
+    const formOf = kind === "comment" ? undefined : (forms[kind][form] ?? forms[kind][0])
+    const value =
+      which === "absent"
+        ? (formOf?.absent(scene) ?? absentId())
+        : formOf === undefined
+          ? await hiddenComment(scene, fields.length > 1 ? filled.path["ticket"]! : undefined)
+          : await formOf.made(scene, scene.secret, by)
+    filled = set(filled, field, value)
+  }
+  return filled
+}
+
+const hiddenComment = async (scene: Scene, ticket: string | undefined) =>
+  newComment(scene, ticket ?? (await newTicket(scene, scene.secret)).identifier)
+
+const rowsOf = (name: string, of: Readonly<Record<string, Row | ReadonlyArray<Row>>> = rows): ReadonlyArray<Row> => {
+  const row = of[name] ?? assert.fail(`${name} has no row.`)
+  return "length" in row ? row : [row]
+}
+
+/** How a caller asks; undefined where such a caller cannot. */
+type Ask = (by: Caller, request: Request, requestId: string) => Promise<Answer> | undefined
+
+const askOf =
+  (endpoint: Endpoint): Ask =>
+  (by, request, requestId) => {
+    const http = isOfAgents(endpoint) ? by.asAgent : by.http
+    return http && send(http, endpoint, request, requestId)
+  }
+
+const isMissing = ({ status, text }: Answer) => status === 404 || /NotFound: /.test(text)
+const isForbidden = ({ status, text }: Answer) => status === 403 || /Forbidden: /.test(text)
+
+/** Asks each caller for what is hidden and for what is absent, field by field. */
+const compare = async (
+  scene: Scene,
+  endpoint: Pick<Endpoint, "name" | "fields">,
+  row: Row,
+  ask: Ask,
+  statementsOf: ((requestId: string) => ReadonlyArray<string>) | undefined
+): Promise<void> => {
+  for (const variant of variantsOf(endpoint, row)) {
+    for (const by of scene.callers) {
+      const given = await requestOf(scene, endpoint, row, by)
+      const name = `${by.name}, ${variant.name} in form ${variant.form}`
+      const [idOfHidden, idOfAbsent] = [unique("hidden-request"), unique("absent-request")]
+      const hidden = await ask(by, await fill(scene, given, variant, "hidden", by), idOfHidden)
+      const absent = await ask(by, await fill(scene, given, variant, "absent", by), idOfAbsent)
+      if (hidden === undefined || absent === undefined) continue
+      if (by.isBlind) {
+        assert.isTrue(isMissing(absent) || isForbidden(absent), `${name}: ${absent.text}`)
+        assert.deepStrictEqual(told(hidden), told(absent), name)
+        if (statementsOf === undefined) continue
+        assert.isNotEmpty(statementsOf(idOfAbsent), name)
+        assert.deepStrictEqual(statementsOf(idOfHidden), statementsOf(idOfAbsent), name)
+      } else if (isMissing(absent)) {
+        if (variant.isNothing) assert.deepStrictEqual(told(hidden), told(absent), name)
+        else assert.notDeepEqual(told(hidden), told(absent), name)
+      }
+    }
+  }
+}
+
+/** The tools of `/agent/mcp`, which the server lists with what they take. */
+interface Tool {
+  readonly name: string
+  readonly inputSchema: Schema
+}
+
+const toolRows: Readonly<Record<string, Row>> = {
+  whoami: {},
+  report_session: { json: () => ({ session: "session" }) },
+  list_inbox: reads,
+  take_message: { ...reads, json: () => ({ limit: 10 }) },
+  complete_message: { json: async (_, named) => ({ message: await named("message"), reply: "Done." }) },
+  decline_message: { json: async (_, named) => ({ message: await named("message"), reason: "No." }) },
+  list_tickets: reads,
+  get_ticket: { ...reads, json: async (_, named) => ({ ticket: await named("ticket") }) },
+  create_ticket: createTicket,
+  update_ticket: {
+    json: async (_, named) => ({ ticket: await named("ticket"), title: unique("Ticket") }),
+    ofOneTeam: ["status", "tags[]"]
+  },
+  add_comment: { json: async (_, named) => ({ ticket: await named("ticket"), body: "Comment" }) },
+  list_statuses: reads,
+  list_projects: reads,
+  get_project: { ...reads, json: async (_, named) => ({ project: await named("project") }) }
+}
+
+const rpc = (by: Http, session: string, requestId: string, method: string, params: Json): Promise<Answer> =>
+  by.send("POST", "/agent/mcp", {
+    json: { jsonrpc: "2.0", id: 1, method, params },
+    headers: {
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2025-06-18",
+      "x-request-id": requestId,
+      ...(session === "" ? {} : { "mcp-session-id": session })
+    }
+  })
+
+/** A session of MCP. */
+const openSession = async (by: Http): Promise<string> => {
+  const { headers } = await rpc(by, "", unique("request-of"), "initialize", {
+    protocolVersion: "2025-06-18",
+    capabilities: {},
+    clientInfo: { name: "test", version: "1.0.0" }
+  })
+  return String(headers["mcp-session-id"])
+}
+
+const listTools = async (by: Http): Promise<ReadonlyArray<Endpoint>> => {
+  const answer = await rpc(by, await openSession(by), unique("request-of"), "tools/list", {})
+  const { result } = answer.body as { readonly result: { readonly tools: ReadonlyArray<Tool> } }
+  return result.tools.map(({ inputSchema, name }) => ({
+    name,
+    method: "POST",
+    path: "/agent/mcp",
+    fields: namesIn(inputSchema, {}).flatMap((field) => (field === "" ? [] : [{ in: "body", name: field }]))
+  }))
+}
+
+const callTool = (name: string): Ask => {
+  const sessions = new Map<Caller, Promise<string>>()
+  return (by, { json }, requestId) => {
+    const { asAgent } = by
+    if (asAgent === undefined) return undefined
+    const session = sessions.get(by) ?? openSession(asAgent)
+    sessions.set(by, session)
+    return session.then((id) => rpc(asAgent, id, requestId, "tools/call", { name, arguments: json ?? {} }))
+  }
+}
+
+/** Requests whose answers show what the caller sees, by a name. */
+const readsOf = async (
+  scene: Scene,
+  tools: ReadonlyArray<Endpoint>,
+  by: Caller,
+  given: Partial<Record<Kind, string>>
+): Promise<ReadonlyArray<readonly [name: string, ask: () => Promise<Answer>]>> => {
+  const asks = [
+    ...endpoints.filter(({ name }) => touches(name)).map((endpoint) => [endpoint, rows, askOf(endpoint)] as const),
+    ...tools.map((tool) => [tool, toolRows, callTool(tool.name)] as const)
+  ]
+  const found: Array<readonly [string, () => Promise<Answer>]> = []
+  for (const [endpoint, of, ask] of asks) {
+    if (isOfAgents(endpoint) && by.asAgent === undefined) continue
+    for (const row of rowsOf(endpoint.name, of).filter(({ isRead }) => isRead)) {
+      const plain = await requestOf(scene, endpoint, row, by, given)
+      const filtered = endpoint.fields
+        .filter((field) => field.in === "query" || !(field.name in (plain.json ?? {})))
+        .flatMap((field) => {
+          const kind = kindOf(endpoint, field)
+          const value = field.name === "owner" ? "me" : kind && given[kind]
+          return value == null || field.in === "path" ? [] : [[field.name, set(plain, field, value)] as const]
+        })
+      // One filter at a time.
+      for (const [filter, request] of [["", plain] as const, ...filtered]) {
+        found.push([`${endpoint.name} ${filter}`, () => ask(by, request, "request-of-read")!])
+      }
+    }
+  }
+  return found
+}
+
+const answersTo = async (asked: Awaited<ReturnType<typeof readsOf>>) => {
+  const answers: Record<string, unknown> = {}
+  for (const [name, ask] of asked) answers[name] = told(await ask())
+  return answers
+}
+
+/** All requests of the callers that name what is hidden. */
+const hiddenRequests = async (scene: Scene, callers: ReadonlyArray<Caller>) => {
+  const found: Array<() => Promise<Answer>> = []
+  for (const endpoint of endpoints.filter(({ name }) => touches(name))) {
+    const ask = askOf(endpoint)
+    for (const row of rowsOf(endpoint.name)) {
+      for (const variant of variantsOf(endpoint, row)) {
+        for (const by of callers) {
+          const request = await fill(scene, await requestOf(scene, endpoint, row, by), variant, "hidden", by)
+          found.push(() => ask(by, request, unique("hidden-request"))!)
+        }
+      }
+    }
+  }
+  return found
+}
+
+const statements = makeStatements()
+
+const servers = [
+  ["memory", () => DeliveryServer.layerMemory(), undefined],
+  ["PostgreSQL", () => layerPostgresServer().pipe(Layer.provide(statements.layer)), statements.of]
+] as const
+
+for (const [server, makeServer, statementsOf] of servers) {
+  layer(makeServer(), { excludeTestServices: true })(`What a private team has on ${server}`, (it) => {
+    let scene: Promise<Scene> | undefined
+    const test = (title: string, body: (scene: Scene) => Promise<void>) =>
+      it.effect(title, () =>
+        Effect.flatMap(ownerOf, (owner) => Effect.promise(async () => body(await (scene ??= makeScene(owner)))))
+      )
+
+    for (const endpoint of endpoints.filter(({ name }) => touches(name))) {
+      test(`${endpoint.name} answers of what is hidden as of what is absent`, async (scene) => {
+        for (const row of rowsOf(endpoint.name)) await compare(scene, endpoint, row, askOf(endpoint), statementsOf)
+      })
+    }
+
+    for (const tool of Object.keys(toolRows)) {
+      test(`the tool ${tool} answers of what is hidden as of what is absent`, async (scene) => {
+        const { fields, name } = (await listTools(scene.owner.asAgent!)).find(({ name }) => name === tool)!
+        await compare(scene, { name, fields }, toolRows[tool]!, callTool(tool), statementsOf)
+      })
+    }
+
+    test("every row is of an endpoint or a tool, and every field of theirs is told what it names", async (scene) => {
+      const touching = endpoints.filter(({ name }) => touches(name))
+      assert.deepStrictEqual(Object.keys(rows).toSorted(), touching.map(({ name }) => name).toSorted())
+      const names = new Set(endpoints.flatMap(({ name }) => [name, name.split(".")[0]!]))
+      assert.deepStrictEqual(
+        untouched.filter((name) => !names.has(name)),
+        []
+      )
+      const tools = await listTools(scene.owner.asAgent!)
+      assert.deepStrictEqual(Object.keys(toolRows).toSorted(), tools.map(({ name }) => name).toSorted())
+      const untold = [...touching, ...tools].flatMap((endpoint) =>
+        endpoint.fields
+          .filter((field) => kindOf(endpoint, field) === undefined)
+          .map(({ name }) => `${endpoint.name} ${name}`)
+      )
+      assert.deepStrictEqual(untold, [])
+    })
+
+    test("nothing that happens there changes what the others are answered", async ({ workspace: anOwner }) => {
+      // A workspace of its own: the other tests change answers.
+      const scene = await makeScene(anOwner)
+      const { callers, open, owner, secret, workspace } = scene
+      const slug = unique("project")
+      const shared = await workspace.post<Project>("projects", { slug, name: slug, teams: [open, secret] })
+      await workspace.post(`projects/${slug}/milestones`, { name: "Beta" })
+      const tools = await listTools(owner.asAgent!)
+      const asked = new Map<Caller, Awaited<ReturnType<typeof readsOf>>>()
+      for (const by of callers.filter((caller) => caller.isBlind || caller === owner)) {
+        const { identifier } = await newTicket(scene, open)
+        await newComment(scene, identifier)
+        const view = await newView(scene, { kind: "project", key: slug })
+        const tag = await forms.tag[0].made(scene, open, by)
+        const given = { team: open, project: slug, ticket: identifier, view, tag }
+        asked.set(by, await readsOf(scene, tools, by, given))
+      }
+      // What is read and what is taken once stays so.
+      for (const reads of asked.values()) await answersTo(reads)
+      const before = new Map<Caller, Awaited<ReturnType<typeof answersTo>>>()
+      for (const [by, reads] of asked) before.set(by, await answersTo(reads))
+      await liveInSecret(scene, shared)
+      for (const [by, reads] of asked) {
+        const after = await answersTo(reads)
+        if (by.isBlind) {
+          for (const [name, answer] of Object.entries(before.get(by)!)) {
+            assert.deepStrictEqual(after[name], answer, `${by.name}: ${name}`)
+          }
+          continue
+        }
+        const changed = Object.keys(after).filter(
+          (name) => JSON.stringify(after[name]) !== JSON.stringify(before.get(by)![name])
+        )
+        assert.includeMembers(changed, [
+          "teams.list ",
+          "tickets.list ",
+          "tickets.list project",
+          "projects.list ",
+          "projects.list team",
+          "projects.get ",
+          "views.listTickets ",
+          "tags.list ",
+          "messages.list ",
+          "notifications.list ",
+          "notifications.read ",
+          "events.list ",
+          "agentPlanning.listTickets ",
+          "agentPlanning.getProject ",
+          "list_tickets ",
+          "get_project "
+        ])
+      }
+    })
+
+    test("who revokes an agent is told of the messages that they see", async ({ workspace: anOwner }) => {
+      const scene = await makeScene(anOwner)
+      const [{ made }] = forms.message
+      for (const [name, declined] of [
+        ["a member in the team", 2],
+        ["a member who left the team", 1]
+      ] as const) {
+        const by = scene.callers.find((caller) => caller.name === name)!
+        const ids = [await made(scene, scene.open, by), await made(scene, scene.secret, by)]
+        const revoked = await by.http.send("POST", `agents/${by.agent}/revoke`)
+        assert.deepStrictEqual(revoked.body, { revoked: true, agent: by.agent, declined })
+        for (const id of ids) {
+          assert.strictEqual((await scene.workspace.get<AgentMessage>(`messages/${id}`)).status, "declined")
+        }
+      }
+    })
+  })
+}
+
+layer(Layer.merge(layerPostgresServer(), layerPostgres), { excludeTestServices: true })(
+  "What a private team has, while somebody else changes it on PostgreSQL",
+  (it) => {
+    it.effect("makes nobody wait who does not see it", () =>
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        const scene = yield* Effect.flatMap(ownerOf, (owner) => Effect.promise(() => makeScene(owner)))
+        const blind = scene.callers.filter(({ isBlind, person }) => isBlind && person !== undefined)
+        const requests = yield* Effect.promise(() => hiddenRequests(scene, blind))
+        assert.isAbove(requests.length, 200)
+        const answers = yield* sql.withTransaction(
+          Effect.gen(function* () {
+            for (const held of [
+              sql`select from teams t where t.visibility = 'private' for update`,
+              sql`select from projects p where exists (select from project_teams l join teams t on t.id = l.team_id
+                where l.project_id = p.id and t.visibility = 'private') for update`,
+              ...["tickets", "ticket_statuses", "tags", "views"].map(
+                (table) => sql`select from ${sql(table)} o join teams t on t.id = o.team_id
+                  where t.visibility = 'private' for update of o`
+              ),
+              sql`select from views v join project_teams l on l.project_id = v.project_id
+                join teams t on t.id = l.team_id where t.visibility = 'private' for update of v`,
+              ...["comments", "messages"].map(
+                (table) => sql`select from ${sql(table)} o join tickets k on k.id = o.ticket_id
+                  join teams t on t.id = k.team_id where t.visibility = 'private' for update of o`
+              )
+            ]) {
+              assert.isNotEmpty(yield* held)
+            }
+            return yield* Effect.promise(() => Promise.all(requests.map((ask) => ask())))
+          }).pipe(Effect.timeout("40 seconds"))
+        )
+        for (const answer of answers) assert.oneOf(answer.status, [403, 404], answer.text)
+      })
+    )
+  }
+)
