@@ -26,7 +26,8 @@ const oneLine = (cause: unknown): string =>
   (cause instanceof Error ? cause.message : String(cause)).replaceAll(/\s+/g, " ")
 
 const listenMessage = (cause: unknown): string => {
-  const { address, code, port } = cause as { address?: string; code?: string; port?: number }
+  const { address, code, hostname, port } = cause as NodeJS.ErrnoException & Readonly<Record<string, unknown>>
+  if (code === "ENOTFOUND") return `HOST: no address of this machine is called ${hostname}.`
   if (code === "EADDRINUSE") return `PORT: another process listens on ${address}:${port}.`
   if (code === "EACCES") return `PORT: this user may not listen on ${address}:${port}.`
   return `HOST, PORT: the server cannot listen on ${address}:${port} (${code}).`

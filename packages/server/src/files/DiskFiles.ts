@@ -2,12 +2,17 @@ import { Cause, Data, Effect, Stream } from "effect"
 import { createHash } from "node:crypto"
 import * as fs from "node:fs"
 import { dirname, join, resolve } from "node:path"
+import { SettingsError } from "../Config.ts"
 import { BlobNotFound, type BlobRef, type BlobStore } from "./Blob.ts"
 
 /** Blobs as files of a directory, which is made if it is missing: `directory`/{run}/{blob}. */
-export const makeDiskFiles = (directory: string): Effect.Effect<BlobStore> => {
+export const makeDiskFiles = (directory: string): Effect.Effect<BlobStore, SettingsError> => {
   const root = resolve(directory)
-  return Effect.as(Effect.orDie(makeDirectory(root)), disk(root))
+  return Effect.as(makeDirectory(root), disk(root)).pipe(
+    Effect.catchTag("IoError", ({ cause }) =>
+      Effect.fail(new SettingsError({ message: `DATA_DIR: no files can be kept in ${root}: ${cause.message}` }))
+    )
+  )
 }
 
 const disk = (root: string): BlobStore => {

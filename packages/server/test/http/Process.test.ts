@@ -66,6 +66,17 @@ describe("the server as a process", () => {
     })
   }
 
+  for (const [name, environment, why] of [
+    ["HOST", { HOST: "not-here.invalid" }, /^HOST: no address of this machine is called not-here\.invalid\.$/],
+    ["DATA_DIR", { DATA_DIR: "/dev/null/x" }, /^DATA_DIR.+ENOTDIR.+$/]
+  ] as const) {
+    it(`refuses a ${name} that cannot be used with one line that says why`, async () => {
+      const { code, output } = await run({ DATA_DIR: newDirectory(), LOG_LEVEL: "none", ...environment })
+      assert.strictEqual(code, 1)
+      assert.match(output.trim(), why)
+    })
+  }
+
   it("refuses PostgreSQL without VAULT_KEYS, and one that cannot be reached", async () => {
     const url = "postgres://nobody:hidden@127.0.0.1:1/none"
     const missing = await run({ DATABASE_URL: url })

@@ -51,7 +51,7 @@ const layerRecording = (store: Layer.Layer<FileStore>) =>
 
 const disk = {
   name: "disk",
-  layer: layerRecording(FileStore.layerDisk(directory)),
+  layer: layerRecording(Layer.orDie(FileStore.layerDisk(directory))),
   blobs: () => blobsBelow(directory),
   /** The directories of runs that have any blobs. */
   directories: () => readdirSync(directory).length,
