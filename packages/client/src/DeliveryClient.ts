@@ -9,7 +9,7 @@ import { type Files, makeFiles } from "./Files.ts"
 
 /** Where the service is and who calls it. */
 export interface ClientOptions {
-  /** The address of the service, such as `https://delivery.example.com`. */
+  /** The address of the service, such as `https://delivery.example.com`. Another form is a fault of the program. */
   readonly baseUrl: string | URL
   /** A `ctk_` key of a person or of a workspace. */
   readonly apiKey: string | Redacted.Redacted
@@ -17,11 +17,13 @@ export interface ClientOptions {
 
 type Api = HttpApiClient.ForApi<typeof DeliveryApi>
 
+type AgentGroup = "agent" | "agentInbox" | "agentPlanning"
+
 /**
  * Every group of the API with its endpoints. `files` stands for the two endpoints that carry bytes. Leases are taken with
  * a run's token, by `makeSemaphores`; what agents call takes an agent's token.
  */
-export interface DeliveryClientShape extends Omit<Api, "testRuns" | "leases" | "agent"> {
+export interface DeliveryClientShape extends Omit<Api, "testRuns" | "leases" | AgentGroup> {
   readonly testRuns: Omit<Api["testRuns"], "upload" | "download">
   readonly files: Files
 }
@@ -39,6 +41,9 @@ export class DeliveryClient extends Context.Service<DeliveryClient, DeliveryClie
     Effect.gen(function* () {
       const apiKey = typeof options.apiKey === "string" ? Redacted.make(options.apiKey) : options.apiKey
       const baseUrl = options.baseUrl.toString()
+      if (!/^https?:\/\//i.test(baseUrl) || !URL.canParse(baseUrl)) {
+        return yield* Effect.die(new TypeError(`baseUrl: Expected an absolute http(s) URL, not "${baseUrl}"`))
+      }
       const withKey = HttpClientRequest.bearerToken(apiKey)
       const api: Api = yield* HttpApiClient.make(DeliveryApi, { baseUrl }).pipe(
         Effect.provide([
@@ -50,8 +55,8 @@ export class DeliveryClient extends Context.Service<DeliveryClient, DeliveryClie
       const http = HttpClient.mapRequest(yield* HttpClient.HttpClient, (request) =>
         withKey(HttpClientRequest.prependUrl(request, baseUrl))
       )
-      const { agent: _, leases: __, testRuns: runs, ...groups } = api
-      const { download, upload: ___, ...testRuns } = runs
+      const { agent: _, agentInbox: __, agentPlanning: ___, leases: ____, testRuns: runs, ...groups } = api
+      const { download, upload: _____, ...testRuns } = runs
       return { ...groups, testRuns, files: makeFiles(http, download) }
     })
 

@@ -1,4 +1,4 @@
-import { Internal } from "@delivery/domain/Errors"
+import { Internal, TooManyRequests } from "@delivery/domain/Errors"
 import { Unavailable } from "@delivery/domain/SystemApi"
 import { HttpClient, HttpClientError } from "effect/http"
 
@@ -7,7 +7,8 @@ import { HttpClient, HttpClientError } from "effect/http"
  * or 504. After a call that changes something, no answer does not mean that nothing was done.
  */
 export const isTransient = (error: unknown): boolean => {
-  if (error instanceof Internal || error instanceof Unavailable || HttpClient.isTransientError(error)) return true
+  if (error instanceof Internal || error instanceof TooManyRequests || error instanceof Unavailable) return true
+  if (HttpClient.isTransientError(error)) return true
   return (
     HttpClientError.isHttpClientError(error) &&
     error.response !== undefined &&

@@ -10,6 +10,8 @@ export { Unavailable } from "@delivery/domain/SystemApi"
 
 // What calls take and give, so that users need no other import.
 export type * from "@delivery/domain/agents/Agent"
+export type * from "@delivery/domain/agents/Message"
+export type * from "@delivery/domain/agents/Notification"
 export type * from "@delivery/domain/agents/OAuth"
 export type * from "@delivery/domain/catalog/Deployment"
 export type * from "@delivery/domain/catalog/Environment"

@@ -7,6 +7,7 @@ import {
   NotFound,
   type PromiseClient,
   type StartTestRun,
+  TooManyRequests,
   Unauthorized
 } from "@delivery/client"
 import { Effect, Redacted, Stream } from "effect"
@@ -160,8 +161,31 @@ describe("promises", () => {
     if (missing.ok) throw new Error("found")
     expect(missing.error).toBeInstanceOf(NotFound)
     expectTypeOf(missing.error._tag).toEqualTypeOf<
-      "NotFound" | "Unauthorized" | "InvalidInput" | "Internal" | "HttpClientError" | "SchemaError"
+      "NotFound" | "Unauthorized" | "InvalidInput" | "TooManyRequests" | "Internal" | "HttpClientError" | "SchemaError"
     >()
+  })
+
+  it("names a rate limit, which may let the same call through later", async () => {
+    const limited = await startServer({ RATE_LIMIT: "1/600" })
+    try {
+      const caller = createClient({ baseUrl: limited.url, apiKey: limited.apiKey })
+      await caller.me.get()
+      const refused = await caller.safe.me.get()
+      if (refused.ok) throw new Error("not refused")
+      expect(refused.error).toBeInstanceOf(TooManyRequests)
+      expect(refused.error.message).toMatch(/^Too many requests: at most 1 in 600 s\. Try again in \d+ s\.$/)
+      expect(isTransient(refused.error)).toBe(true)
+    } finally {
+      await limited.stop()
+    }
+  }, 60_000)
+
+  it("refuses an address that is none at once", () => {
+    for (const baseUrl of ["", "localhost:4000", "//delivery.example.com", "ftp://delivery.example.com", "http://"]) {
+      expect(() => createClient({ baseUrl, apiKey: "ctk_unknown" })).toThrow(
+        `baseUrl: Expected an absolute http(s) URL, not "${baseUrl}"`
+      )
+    }
   })
 
   it("checks the form of a request before it is sent", async () => {

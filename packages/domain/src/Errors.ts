@@ -144,7 +144,6 @@ export class Conflict extends Schema.TaggedError<Conflict>()(
 
 /**
  * 429: too many requests of this key or address, where the server has a rate limit. `Retry-After` says when to try again.
- * Any request may be answered so, and none says it in its description.
  */
 export class TooManyRequests extends Schema.TaggedError<TooManyRequests>()(
   "TooManyRequests",
@@ -170,4 +169,12 @@ export class Internal extends Schema.TaggedError<Internal>()(
 ) {}
 
 /** Every error an endpoint of this API answers with. */
-export type ApiError = InvalidInput | HttpApiDecodeError | Unauthorized | Forbidden | NotFound | Conflict | Internal
+export type ApiError =
+  | InvalidInput
+  | HttpApiDecodeError
+  | Unauthorized
+  | Forbidden
+  | NotFound
+  | Conflict
+  | TooManyRequests
+  | Internal

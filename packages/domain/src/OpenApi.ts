@@ -44,7 +44,7 @@ case and compares numbers as numbers; equal names are ordered by code units, the
 - **PATCH** changes only the fields sent; \`null\` clears a field that may be null.
 - **Actions** that find the object already so (archive, restore) change nothing and answer 200.
 - **Text** holds no NUL character and no lone surrogate. Names are trimmed, never empty, and stand on one line. \
-Lengths count UTF-16 code units.
+Lengths count characters, which are Unicode code points. Bodies are UTF-8.
 - **Unknown properties** of a body are ignored, except by the vault, which rejects them. Answers may gain properties: \
 ignore those that you do not know.
 - **Bodies** are \`application/json\`, at most 1 MiB unless the operation says otherwise.
@@ -165,14 +165,37 @@ const sharedHeaders = {
     description: "How to authenticate (RFC 9110, section 11.6.1).",
     schema: { type: "string" },
     example: "Bearer"
+  },
+  RetryAfter: {
+    description: "Seconds after which the next request is taken.",
+    schema: { type: "integer", minimum: 1 },
+    example: 2
+  },
+  RateLimitPolicy: {
+    description: "How many requests (`q`) in how many seconds (`w`).",
+    schema: { type: "string" },
+    example: '"default";q=600;w=60'
+  },
+  RateLimit: {
+    description: "How many requests are left (`r`), and in how many seconds all are had again (`t`).",
+    schema: { type: "string" },
+    example: '"default";r=0;t=60'
   }
 }
 
+const sharedHeader = (name: keyof typeof sharedHeaders) =>
+  ({ $ref: `#/components/headers/${name}` }) as unknown as OpenApi.OpenAPISpecHeader
+
 /** The headers that a response has for its status alone. */
 const commonHeaders = (status: string) => ({
-  "x-request-id": { $ref: "#/components/headers/RequestId" } as unknown as OpenApi.OpenAPISpecHeader,
-  ...(status === "401"
-    ? { "WWW-Authenticate": { $ref: "#/components/headers/Challenge" } as unknown as OpenApi.OpenAPISpecHeader }
+  "x-request-id": sharedHeader("RequestId"),
+  ...(status === "401" ? { "WWW-Authenticate": sharedHeader("Challenge") } : {}),
+  ...(status === "429"
+    ? {
+        "Retry-After": sharedHeader("RetryAfter"),
+        "RateLimit-Policy": sharedHeader("RateLimitPolicy"),
+        RateLimit: sharedHeader("RateLimit")
+      }
     : {})
 })
 

@@ -202,6 +202,13 @@ describe("the API description", () => {
     }
   })
 
+  it("says of every operation what a rate limit answers", () => {
+    for (const { name, operation } of endpoints) {
+      const refused = operation?.responses[429]
+      assert.containsAllKeys(refused?.headers, ["Retry-After", "RateLimit-Policy", "RateLimit"], name)
+    }
+  })
+
   it("says what a handler answers itself", () => {
     const responses = operations.get("testRuns.download")?.responses ?? {}
     assert.containsAllKeys(responses, ["200", "206", "304", "416"])

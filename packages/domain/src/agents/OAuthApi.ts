@@ -1,6 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { doc } from "../Doc.ts"
-import { Internal } from "../Errors.ts"
+import { Internal, TooManyRequests } from "../Errors.ts"
 import { Edge } from "../identity/Authorization.ts"
 import { NoStore } from "../NoStore.ts"
 import {
@@ -44,7 +44,7 @@ export class OAuthApi extends HttpApiGroup.make("oauth")
     HttpApiEndpoint.post("token", "/agent/oauth/token", {
       payload: TokenRequest.pipe(form),
       success: Tokens,
-      error: [badRequest, OAuthError.pipe(HttpApiSchema.status(401)), Internal]
+      error: [badRequest, OAuthError.pipe(HttpApiSchema.status(401)), TooManyRequests, Internal]
     }).annotateMerge(
       doc(
         "Refresh tokens",
@@ -61,7 +61,7 @@ export class OAuthApi extends HttpApiGroup.make("oauth")
     HttpApiEndpoint.post("revoke", "/agent/oauth/revoke", {
       payload: RevocationRequest.pipe(form),
       success: HttpApiSchema.Empty(200).annotate({ description: "The token works no more, or never did." }),
-      error: [badRequest, Internal]
+      error: [badRequest, TooManyRequests, Internal]
     }).annotateMerge(
       doc(
         "Revoke a token",

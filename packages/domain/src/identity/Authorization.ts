@@ -1,6 +1,6 @@
 import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
-import { Internal, InvalidInput, Unauthorized } from "../Errors.ts"
+import { Internal, InvalidInput, TooManyRequests, Unauthorized } from "../Errors.ts"
 import type { AgentId, ApiKeyId, PersonId, WorkspaceId } from "../Ids.ts"
 import type { Person } from "./Actor.ts"
 import type { Role } from "./Role.ts"
@@ -33,7 +33,7 @@ export class Caller extends Context.Service<
 
 /** What every request of the API passes: rate limits, body limits and the form of errors. */
 export class Edge extends HttpApiMiddleware.Service<Edge>()("@delivery/domain/Edge", {
-  error: [InvalidInput, Internal]
+  error: [InvalidInput, TooManyRequests, Internal]
 }) {}
 
 /**
