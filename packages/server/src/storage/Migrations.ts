@@ -1,3 +1,4 @@
+import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import { Migrator } from "effect/sql"
 import identity from "./migrations/0001_identity.ts"
@@ -26,7 +27,16 @@ const run = Migrator.make({})({
   })
 })
 
-/** Brings the database up to date, under a lock that lets several servers start at once. */
+/**
+ * Brings the database up to date, under a lock that lets several servers start at once. On PostgreSQL over a connection
+ * of its own: a migration may take longer than a statement of a request.
+ */
 export const layerMigrations = Layer.effectDiscard(
-  Effect.tap(run, (done) => (done.length === 0 ? Effect.void : Effect.logInfo(`Applied ${done.length} migrations.`)))
+  Effect.gen(function* () {
+    const { applicationName, url } = (yield* PgClient.PgClient).config
+    const done = yield* url === undefined
+      ? run
+      : Effect.provide(run, PgClient.layer({ url, applicationName, maxConnections: 1 }))
+    if (done.length > 0) yield* Effect.logInfo(`Applied ${done.length} migrations.`)
+  })
 )

@@ -1,5 +1,6 @@
 import { PgClient, PgConnection } from "@effect/sql-pg"
-import { Context, Effect, Layer, Queue, Schedule, type Scope } from "effect"
+import { Cause, Context, Effect, Layer, Queue, Schedule, type Scope } from "effect"
+import { makeReports } from "../telemetry/Background.ts"
 import { MemoryStorage } from "./MemoryStorage.ts"
 
 /** What servers tell each other: which places of semaphores no longer wait, and whose inbox has a new message. */
@@ -40,27 +41,32 @@ export class Notices extends Context.Service<
         keepAlive: "10 seconds"
       }).pipe(
         // Pinned once: each listener by itself would wait for the others to end.
-        Effect.flatMap((connection) => connection.pin),
-        Effect.flatMap((connection) => Effect.forEach(channels, (channel) => connection.listen(channel))),
-        Effect.tapError((error) => Effect.logWarning("Listening to the database is not possible.", error))
+        Effect.flatMap((connection) => connection.pin)
       )
+      const reports = yield* makeReports("notices", "Listening to the database is not possible.")
 
       yield* Effect.gen(function* () {
-        const queues = yield* Effect.retry(connect, backoff)
+        const connection = yield* Effect.retry(Effect.tapCause(connect, reports.failed), backoff)
+        const queues = yield* Effect.forEach(channels, (channel) => connection.listen(channel))
+        yield* reports.succeeded
         isListening = true
         for (const channel of channels) for (const { onListening } of listeners.of(channel)) onListening()
-        yield* Effect.forEach(
-          queues,
-          Effect.fnUntraced(function* (queue, i) {
-            while (true) {
-              for (const { payload } of yield* Queue.takeAll(queue)) listeners.tell(channels[i]!, payload)
-            }
-          }),
-          { concurrency: "unbounded", discard: true }
+        const hear = queues.map((queue, i) =>
+          Effect.forever(
+            Effect.map(Queue.takeAll(queue), (notices) => {
+              for (const { payload } of notices) listeners.tell(channels[i]!, payload)
+            })
+          )
         )
+        // Where nothing is to be heard, nothing tells that the connection is gone.
+        const ask = Effect.sleep("10 seconds").pipe(
+          Effect.andThen(Effect.timeout(connection.query("select 1"), "30 seconds")),
+          Effect.forever
+        )
+        yield* Effect.all([...hear, ask], { concurrency: "unbounded", discard: true })
       }).pipe(
         Effect.scoped,
-        Effect.catch((error) => Effect.logWarning("Listening to the database broke off.", error)),
+        Effect.catch((error) => reports.failed(Cause.fail(error))),
         Effect.ensuring(
           Effect.sync(() => {
             isListening = false

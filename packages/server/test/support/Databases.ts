@@ -13,17 +13,19 @@ const named = (url: string, database: string): string => {
   return changed.href
 }
 
+/** A new, empty database on the PostgreSQL at `url`. */
+export const createDatabase = (url: string) => {
+  const name = `test_${randomBytes(6).toString("hex")}`
+  return Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    yield* sql`create database ${sql(name)}`
+    return { name, url: named(url, name) }
+  }).pipe(Effect.provide(client(url, 1)), Effect.orDie)
+}
+
 /** A new, empty database on the suites' PostgreSQL, dropped with the scope. */
 export const makeDatabase = Effect.acquireRelease(
-  Effect.suspend(() => {
-    const url = inject("postgresUrl")
-    const name = `test_${randomBytes(6).toString("hex")}`
-    return Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      yield* sql`create database ${sql(name)}`
-      return { name, url: named(url, name) }
-    }).pipe(Effect.provide(client(url, 1)), Effect.orDie)
-  }),
+  Effect.suspend(() => createDatabase(inject("postgresUrl"))),
   ({ name }) =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient

@@ -23,8 +23,8 @@ import { dirname, join } from "node:path"
 export interface PostgresServer {
   readonly url: string
   readonly stop: () => Promise<void>
-  /** The server's process, for tests that disturb it. */
-  readonly pid: number
+  /** Stops it, by `immediate` without a checkpoint, and starts it again after some milliseconds. */
+  readonly restart: (how: "fast" | "immediate", pauseMillis: number) => Promise<void>
 }
 
 const isRoot = process.getuid?.() === 0
@@ -92,28 +92,38 @@ export const startPostgres = async (options: { readonly durable?: boolean } = {}
   // Tests kill the service, not the machine: without fsync they take a third of the time.
   const speed =
     options.durable === true ? [] : ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"]
-  const child = spawn(
-    join(native, "bin", "postgres"),
-    ["-D", data, "-p", String(port), "-h", "127.0.0.1", "-k", directory, "-c", "max_connections=300", ...speed],
-    { ...user, env, stdio: ["ignore", "ignore", "pipe"], cwd: directory }
-  )
-  let log = ""
-  await new Promise<void>((resolve, reject) => {
-    child.once("exit", (code) => reject(new Error(`PostgreSQL ended with ${code}: ${log}`)))
-    child.stderr.on("data", (chunk: Buffer) => {
-      log = (log + chunk.toString()).slice(-10_000)
-      if (log.includes("ready to accept connections")) resolve()
+  const start = async () => {
+    const child = spawn(
+      join(native, "bin", "postgres"),
+      ["-D", data, "-p", String(port), "-h", "127.0.0.1", "-k", directory, "-c", "max_connections=300", ...speed],
+      { ...user, env, stdio: ["ignore", "ignore", "pipe"], cwd: directory }
+    )
+    let log = ""
+    await new Promise<void>((resolve, reject) => {
+      child.once("exit", (code) => reject(new Error(`PostgreSQL ended with ${code}: ${log}`)))
+      child.stderr.on("data", (chunk: Buffer) => {
+        log = (log + chunk.toString()).slice(-10_000)
+        if (log.includes("ready to accept connections")) resolve()
+      })
     })
-  })
-  return {
-    url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
-    pid: child.pid!,
-    stop: async () => {
+    return async (signal: "SIGINT" | "SIGQUIT") => {
       child.removeAllListeners("exit")
       const ended = new Promise((resolve) => child.once("exit", resolve))
-      // Immediate shutdown: the data goes away anyway.
-      child.kill("SIGQUIT")
+      child.kill(signal)
       await ended
+    }
+  }
+  let end = await start()
+  return {
+    url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
+    restart: async (how, pauseMillis) => {
+      await end(how === "fast" ? "SIGINT" : "SIGQUIT")
+      await new Promise((resolve) => setTimeout(resolve, pauseMillis))
+      end = await start()
+    },
+    stop: async () => {
+      // The data goes away anyway.
+      await end("SIGQUIT")
       rmSync(directory, { recursive: true, force: true })
     }
   }
