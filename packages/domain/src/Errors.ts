@@ -151,7 +151,8 @@ export class TooManyRequests extends Schema.TaggedError<TooManyRequests>()(
   {
     httpApiStatus: 429,
     identifier: "TooManyRequests",
-    description: "Too many requests of this key or address; `Retry-After` says when to try again."
+    description:
+      "Too many requests of this key or address, or more than the server can answer; nothing has happened, and `Retry-After` says when to try again."
   }
 ) {}
 

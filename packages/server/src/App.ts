@@ -39,6 +39,7 @@ import { BodyLimit, EdgeLive, EdgeRouter, LargeBodyLive, NoStoreLive, routerConf
 import { answerMalformedRequests, watchResponses } from "./http/MalformedRequests.ts"
 import { RateLimits } from "./http/RateLimits.ts"
 import { ClientLimits, endSlowClients } from "./http/SlowClients.ts"
+import { RequestQueue } from "./http/RequestQueue.ts"
 import { Stopping } from "./http/Stopping.ts"
 import { SystemHttp } from "./http/SystemHttp.ts"
 import { ApiKeys } from "./identity/ApiKeys.ts"
@@ -263,7 +264,8 @@ const layerNodeServer = Layer.unwrap(
         endSlowClients(server, responses, limits)
         return server
       },
-      { host, port, gracefulShutdownTimeout: "10 seconds" }
+      // A burst of connections waits for the server, and not for its client to try again.
+      { host, port, backlog: 4096, gracefulShutdownTimeout: "10 seconds" }
     )
   })
 )
@@ -277,7 +279,8 @@ const layerHttp = HttpRouter.serve(layerRoutes, {
 
 /** The API and all services, over a storage, a file store and a keyring. */
 export const layerApp = Layer.provideMerge(layerHttp, layerServices).pipe(
-  Layer.provide([layerTelemetry, Stopping.layer])
+  Layer.provide([Stopping.layer, RequestQueue.layer]),
+  Layer.provide(layerTelemetry)
 )
 
 /** A whole server as the settings describe it. */

@@ -1,5 +1,6 @@
 import type { AgentId } from "@delivery/domain/Ids"
 import { Context, Effect, Latch, Layer, type Scope } from "effect"
+import { RequestQueue } from "../http/RequestQueue.ts"
 import { Stopping } from "../http/Stopping.ts"
 import { Notices } from "../storage/Notices.ts"
 
@@ -19,6 +20,7 @@ export class InboxWaits extends Context.Service<
     Effect.gen(function* () {
       const notices = yield* Notices
       const stopping = yield* Stopping
+      const queue = yield* RequestQueue
       const waits = new Map<string, Set<Latch.Latch>>()
       const wake = (latches: Iterable<Latch.Latch> = []) => {
         for (const latch of latches) latch.openUnsafe()
@@ -48,7 +50,7 @@ export class InboxWaits extends Context.Service<
           )
           return (millis: number) =>
             Effect.andThen(
-              Effect.timeoutOption(latch.await, millis),
+              queue.aside(Effect.timeoutOption(latch.await, millis)),
               Effect.sync(() => void latch.closeUnsafe())
             )
         })

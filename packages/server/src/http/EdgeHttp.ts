@@ -19,6 +19,7 @@ import { AccessLog } from "./AccessLog.ts"
 import { errorOf, errorResponse, invalidInput, missingHost, unreadableBody } from "./ErrorResponse.ts"
 import { RateLimits, RequestAdmission } from "./RateLimits.ts"
 import { RequestId, requestId } from "./RequestId.ts"
+import { RequestQueue } from "./RequestQueue.ts"
 
 /** Bytes of a JSON body; the two finish calls take more (contract, section 1). */
 const maxBodyBytes = 1024 * 1024
@@ -107,6 +108,7 @@ export const EdgeRouter = HttpRouter.middleware(
   Effect.gen(function* () {
     const log = yield* AccessLog
     const limits = yield* RateLimits
+    const queue = yield* RequestQueue
     return (httpEffect) =>
       Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
         const id = requestId(request.headers["x-request-id"])
@@ -135,7 +137,7 @@ export const EdgeRouter = HttpRouter.middleware(
         const identified = Effect.provideService(served, RequestId, id)
         const admitted =
           admission === undefined ? identified : Effect.provideService(identified, RequestAdmission, admission)
-        return Effect.matchCauseEffect(admitted, {
+        return Effect.matchCauseEffect(queue.work(request, admitted), {
           onSuccess: (response) => Effect.succeed(finish(response)),
           onFailure: (cause) => {
             if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)

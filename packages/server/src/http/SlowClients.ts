@@ -48,8 +48,8 @@ export const endSlowClients = (server: Server, responses: Responses, limits: Cli
   const unread = new Map<Socket, Unread>()
 
   const note = (request: IncomingMessage) => {
-    const { headers, socket } = request
-    if (headers["transfer-encoding"] === undefined && (headers["content-length"] ?? "0") === "0") return
+    const { socket } = request
+    if (!hasBody(request)) return
     const left = isFile(request) ? Number.POSITIVE_INFINITY : limits.bodyMillis
     const body: Receiving = { request, left, waited: 0, bytes: socket.bytesRead }
     receiving.add(body)
@@ -141,5 +141,10 @@ const unsent = (socket: Socket): number =>
 const isRead = (request: IncomingMessage): boolean =>
   request.readableFlowing === true || request.listenerCount("readable") > 0
 
+/** Whether the request has a body, also an empty one that comes in chunks. */
+export const hasBody = ({ headers }: { readonly headers: Readonly<Record<string, unknown>> }): boolean =>
+  headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0"
+
 /** A file may take as long as its run. */
-const isFile = ({ method, url = "" }: IncomingMessage): boolean => method === "PUT" && /\/files\//.test(url)
+export const isFile = ({ method, url = "" }: Pick<IncomingMessage, "method" | "url">): boolean =>
+  method === "PUT" && /\/files\//.test(url)

@@ -33,6 +33,8 @@ export const httpRequestSeconds = (endpoint: string) =>
 
 export const httpRequestsInFlight = gauge("delivery_http_requests_in_flight", "Requests that are being answered")
 
+export const httpRequestsWaiting = gauge("delivery_http_requests_waiting", "Requests that wait for their turn")
+
 export const databasePoolSize = gauge("delivery_database_pool_size", "Connections that the pool may open")
 
 export const databaseWaiting = gauge(

@@ -1,5 +1,6 @@
 import type { LeaseId } from "@delivery/domain/Ids"
 import { Clock, Context, Effect, Latch, Layer, type Scope } from "effect"
+import { RequestQueue } from "../http/RequestQueue.ts"
 import { Stopping } from "../http/Stopping.ts"
 import { Notices } from "../storage/Notices.ts"
 import { background } from "../telemetry/Background.ts"
@@ -31,6 +32,7 @@ export class LeaseWaits extends Context.Service<
       const repo = yield* SemaphoresRepo
       const notices = yield* Notices
       const stopping = yield* Stopping
+      const queue = yield* RequestQueue
       const waits = new Map<LeaseId, Set<Latch.Latch>>()
       const wake = (place: LeaseId) => waits.get(place)?.forEach((latch) => latch.openUnsafe())
       yield* observe(semaphoreWaiters, () => {
@@ -102,7 +104,7 @@ export class LeaseWaits extends Context.Service<
           return {
             changed: (millis: number) =>
               Effect.andThen(
-                Effect.timeoutOption(latch.await, millis),
+                queue.aside(Effect.timeoutOption(latch.await, millis)),
                 Effect.sync(() => void latch.closeUnsafe())
               ),
             lapsesIn: (millis: number) => checkBy(clock.currentTimeMillisUnsafe() + Math.min(longestMillis, millis))

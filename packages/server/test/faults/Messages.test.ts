@@ -7,6 +7,7 @@ import { randomBytes } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, assert, describe, it } from "vitest"
 import { makeDatabase } from "../support/Databases.ts"
 import { eventually } from "../support/Http.ts"
@@ -160,10 +161,8 @@ describe("Messages between two servers", () => {
         }
       }
       const workers = Array.from({ length: takers }, (_, index) => work(index))
-      await eventually(
-        () => Promise.resolve(completed.length),
-        (done) => done >= count / 4
-      )
+      // A busy machine takes a while.
+      while (completed.length < count / 4) await sleep(50)
       isKilled = true
       await dies.end("SIGKILL")
       await Promise.all([...senders, ...workers])

@@ -18,6 +18,7 @@ import { Environments } from "../../src/catalog/Environments.ts"
 import { Products } from "../../src/catalog/Products.ts"
 import { Settings } from "../../src/Config.ts"
 import { Events } from "../../src/events/Events.ts"
+import { RequestQueue } from "../../src/http/RequestQueue.ts"
 import { Stopping } from "../../src/http/Stopping.ts"
 import { ApiKeys } from "../../src/identity/ApiKeys.ts"
 import { ApiKeyUsage } from "../../src/identity/ApiKeyUsage.ts"
@@ -129,7 +130,7 @@ export const layerServices = Layer.mergeAll(
   Layer.provideMerge([ApiKeys.layer, Deployments.layer, Tickets.layer, StatusFilters.layer]),
   // It writes twice a second, whatever time it is for the tests.
   Layer.provideMerge([Layer.provide(ApiKeyUsage.layer, layerLiveClock), Events.layer, TicketStatusTemplates]),
-  Layer.provideMerge([SecureRandom.layerWebCrypto, Stopping.layer]),
+  Layer.provideMerge([SecureRandom.layerWebCrypto, Stopping.layer, RequestQueue.layer]),
   Layer.provideMerge(Settings.layer({ BASE_URL: baseUrl }))
 )
 

@@ -5,6 +5,7 @@ import { Context, Effect, Fiber, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { layerSqlStorage } from "../../src/App.ts"
 import { Settings } from "../../src/Config.ts"
+import { RequestQueue } from "../../src/http/RequestQueue.ts"
 import { Stopping } from "../../src/http/Stopping.ts"
 import { Notices } from "../../src/storage/Notices.ts"
 import { LeaseWaits } from "../../src/testing/LeaseWaits.ts"
@@ -19,7 +20,7 @@ import { startRun, Time } from "./SemaphoreStorages.ts"
 
 const layerServices = Semaphores.layer.pipe(
   Layer.provideMerge(LeaseWaits.layer),
-  Layer.provide([SecureRandom.layerWebCrypto, Stopping.layer]),
+  Layer.provide([SecureRandom.layerWebCrypto, Stopping.layer, RequestQueue.layer]),
   Layer.provide(Settings.layer({}))
 )
 

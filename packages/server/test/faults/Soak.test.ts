@@ -1,0 +1,186 @@
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Exit, Redacted, Scope } from "effect"
+import { mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { afterAll, assert, describe, it } from "vitest"
+import { makeDatabase } from "../support/Databases.ts"
+import { eventually } from "../support/Http.ts"
+import { MixedLoad } from "../support/MixedLoad.ts"
+import { type ServerProcess, startServer } from "../support/ServerProcess.ts"
+import { scrape } from "../telemetry/Scrape.ts"
+
+/**
+ * Mixed traffic against one server for `SOAK_SECONDS`: what it holds afterwards is what it held before. `pnpm soak:mixed`
+ * takes ten minutes, in which memory has to stay flat.
+ */
+
+const seconds = Number(process.env["SOAK_SECONDS"] ?? 8)
+const isLong = seconds >= 60
+const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
+const mebibyte = 1024 * 1024
+
+/** Told by the server to its output, after it has collected its garbage, whenever it gets SIGUSR2. */
+const teller = `
+  import { setFlagsFromString } from "node:v8"
+  import { runInNewContext } from "node:vm"
+  setFlagsFromString("--expose-gc")
+  const gc = runInNewContext("gc")
+  process.on("SIGUSR2", () => {
+    gc()
+    setTimeout(() => {
+      gc()
+      const resources = {}
+      for (const name of process.getActiveResourcesInfo()) resources[name] = (resources[name] ?? 0) + 1
+      const { external, heapUsed, rss } = process.memoryUsage()
+      console.log("SOAK " + JSON.stringify({ external, heapUsed, rss, resources }))
+    }, 50)
+  })`
+
+interface Told {
+  readonly external: number
+  readonly heapUsed: number
+  readonly rss: number
+  readonly resources: Readonly<Record<string, number>>
+}
+
+const tell = async (server: ServerProcess): Promise<Told> => {
+  const lines = () => server.output().match(/^SOAK .*$/gm) ?? []
+  const before = lines().length
+  server.child.kill("SIGUSR2")
+  const all = await eventually(
+    async () => lines(),
+    ({ length }) => length > before
+  )
+  return JSON.parse(all.at(-1)!.slice(5)) as Told
+}
+
+const filesIn = (directory: string): number =>
+  readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length
+
+const openFiles = (server: ServerProcess): number => readdirSync(`/proc/${server.pid}/fd`).length
+
+describe.runIf(process.platform === "linux")("mixed traffic", () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "delivery-soak-"))
+  const scope = Scope.makeUnsafe()
+  let server: ServerProcess | undefined
+  afterAll(async () => {
+    await server?.end()
+    rmSync(dataDir, { recursive: true, force: true })
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+  })
+
+  it(
+    "leaves nothing behind",
+    async () => {
+      const { url } = await Effect.runPromise(Scope.provide(makeDatabase, scope))
+      const running = await startServer({
+        DATABASE_URL: url,
+        DATA_DIR: dataDir,
+        VAULT_KEYS: `k1:${Buffer.alloc(32, 1).toString("base64")}`,
+        BOOTSTRAP_API_KEY: apiKey,
+        LOG_LEVEL: "warn",
+        METRICS: "true",
+        NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(teller)}`
+      })
+      server = running
+      /** The server's sessions of the database, by state. */
+      const sessions = () =>
+        Effect.runPromise(
+          Effect.flatMap(
+            PgClient.PgClient,
+            (sql) => sql<{ readonly state: string; readonly count: number }>`
+              select state, count(*)::int as count from pg_stat_activity
+              where datname = current_database() and application_name = 'delivery' group by state`
+          ).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })))
+        )
+
+      let calls = 0
+      const failures: Array<string> = []
+      const load = new MixedLoad({
+        apiKey,
+        targets: () => [running.baseUrl],
+        clients: { read: 4, write: 2, run: 2, lease: 4, waitForLease: 20, inbox: 12, send: 2 },
+        pauseMillis: isLong ? 50 : 10,
+        onCall: ({ answer, failure, path }) => {
+          calls++
+          if (answer === undefined || answer.status >= 300) failures.push(`${path}: ${failure ?? answer!.text}`)
+        }
+      })
+      await load.prepare()
+      const before = await tell(running)
+      const filesBefore = openFiles(running)
+      load.start()
+      const samples: Array<Told> = []
+      const step = isLong ? 20 : 2
+      for (const end = Date.now() + seconds * 1_000; Date.now() < end;) {
+        await sleep(step * 1_000)
+        const told = await tell(running)
+        samples.push(told)
+        if (isLong) {
+          console.log(
+            `${samples.length * step} s: ${calls} calls, heap ${(told.heapUsed / mebibyte).toFixed(1)} MiB, ` +
+              `external ${(told.external / mebibyte).toFixed(1)} MiB, resident ${(told.rss / mebibyte).toFixed(0)} MiB, ` +
+              `${openFiles(running)} open files, ${JSON.stringify(told.resources)}, ${JSON.stringify(await sessions())}`
+          )
+        }
+      }
+      await load.stop()
+      assert.deepStrictEqual(failures.slice(0, 10), [])
+      assert.isAbove(calls, 20 * seconds)
+
+      // Clients have gone, and what was theirs with them.
+      const idle = [
+        "delivery_semaphore_waiters",
+        "delivery_http_requests_waiting",
+        "delivery_uploads_running",
+        "delivery_database_waiting",
+        "delivery_database_statements_running",
+        "delivery_database_transactions_running"
+      ]
+      await eventually(
+        async () => {
+          const now = await scrape(running.baseUrl)
+          return idle.filter((name) => now.value(name) !== 0)
+        },
+        (busy) => busy.length === 0
+      )
+      await eventually(
+        async () => openFiles(running),
+        // The pool, the listener, and the client that scrapes.
+        (open) => open <= filesBefore + 10
+      )
+      const after = await tell(running)
+      const count = (told: Told, name: string) => told.resources[name] ?? 0
+      assert.isAtMost(count(after, "Timeout"), count(before, "Timeout") + 3, JSON.stringify([before, after]))
+      const open = await sessions()
+      assert.isAtMost(
+        open.reduce((sum, { count }) => sum + count, 0),
+        11
+      )
+      assert.deepStrictEqual(
+        open.filter(({ state }) => state !== "idle" && state !== "active"),
+        []
+      )
+      const visible = await load.verify(running.baseUrl)
+      await eventually(
+        async () => filesIn(join(dataDir, "files")),
+        (files) => files === visible
+      )
+
+      if (!isLong) return
+      // After a warm-up of a fifth: what it holds is the same in the beginning and in the end.
+      const warm = samples.slice(Math.ceil(samples.length / 5))
+      const part = Math.max(1, Math.floor(warm.length / 4))
+      const mean = (all: ReadonlyArray<Told>) =>
+        all.reduce((sum, { external, heapUsed }) => sum + heapUsed + external, 0) / all.length / mebibyte
+      const [early, late] = [mean(warm.slice(0, part)), mean(warm.slice(-part))]
+      console.log(
+        `${seconds} s, ${calls} calls: heap and external ${early.toFixed(1)} MiB early, ${late.toFixed(1)} MiB late`
+      )
+      assert.isBelow(late, early * 1.1 + 4)
+    },
+    (seconds + 200) * 1_000
+  )
+})
