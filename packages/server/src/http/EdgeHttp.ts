@@ -73,17 +73,22 @@ export const BodyLimit = Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize
 export const routerConfig = { caseSensitive: true, maxParamLength: 16_384 }
 
 /**
- * A file's path has slashes; the router wants one segment. Written as `%2F` they are decoded once, like the rest. An empty
- * one becomes a slash, which is as wrong and finds its way.
+ * The URL as the router is to read it. It would end the path at `;` or `#`, and so delete `a` when asked to delete `a;b`.
+ * A file's path has slashes, and the router wants one segment: written as `%2F` they are decoded once, like the rest. An
+ * empty one becomes a slash, which is as wrong and finds its way.
  */
 export const routed = (url: string): string => {
-  const match = /^\/v1\/workspaces\/[^/?]+\/test-runs\/[^/?]+\/files\//.exec(url)
-  if (match === null) return url
-  const start = match[0].length
-  const query = url.indexOf("?", start)
+  const isFile = filesPath.test(url)
+  if (!isFile && !/[;#]/.test(url)) return url
+  const query = url.indexOf("?")
   const end = query === -1 ? url.length : query
-  return url.slice(0, start) + (url.slice(start, end).replaceAll("/", "%2F") || "%2F") + url.slice(end)
+  const path = url.slice(0, end).replaceAll(";", "%3B").replaceAll("#", "%23")
+  const start = isFile ? filesPath.exec(path)![0].length : path.length
+  const file = isFile ? path.slice(start).replaceAll("/", "%2F") || "%2F" : ""
+  return path.slice(0, start) + file + url.slice(end)
 }
+
+const filesPath = /^\/v1\/workspaces\/[^/?]+\/test-runs\/[^/?]+\/files\//
 
 /** A body as text. What is not UTF-8 is refused: read leniently, it would be kept as other characters than were sent. */
 const withStrictText = (request: HttpServerRequest.HttpServerRequest): HttpServerRequest.HttpServerRequest =>

@@ -4,11 +4,13 @@ import {
   accountKey,
   type ErrorBody,
   type Http,
+  newDeployment,
   newWorkspace,
   onEachServer,
   refusal,
   sendBytes,
   sendRequest,
+  startRun,
   unique
 } from "../support/Http.ts"
 
@@ -67,6 +69,29 @@ onEachServer("the edge", (test) => {
     await at.refuse("404 secret", "PATCH", path, { newName: "c", requestId: "r" })
     await at.refuse("404 secret", "DELETE", path)
     await at.refuse("404 secret", "GET", `${path}/environments/staging/versions`)
+  })
+
+  test("takes every character of a path for itself, whether it is encoded or not", async (owner) => {
+    const at = await newDeployment(owner)
+    await at.post("products/shop/secrets", { name: "a" })
+    const { number } = await startRun(at)
+    await at.send("PUT", `test-runs/${number}/files/a`, { body: "a" })
+    for (const character of "!$&'()*+,;=:@#~") {
+      const name = `a${character}b`
+      for (const written of [name, encodeURIComponent(name)]) {
+        await at.refuse("404 secret", "GET", `products/shop/secrets/${written}`)
+        await at.refuse("404 secret", "DELETE", `products/shop/secrets/${written}`)
+        assert.strictEqual((await at.send("GET", `test-runs/${number}/files/${written}`)).status, 404, written)
+        await at.post("products/shop/secrets", { name })
+        assert.strictEqual((await at.get<{ name: string }>(`products/shop/secrets/${written}`)).name, name)
+        await at.delete(`products/shop/secrets/${written}`)
+      }
+      const put = await at.send<{ path: string }>("PUT", `test-runs/${number}/files/${name}`, { body: character })
+      assert.deepStrictEqual([put.status, put.body.path], [201, name])
+      assert.strictEqual((await at.send("GET", `test-runs/${number}/files/${name}?;`)).text, character)
+    }
+    assert.strictEqual((await at.get<{ name: string }>("products/shop/secrets/a")).name, "a")
+    assert.strictEqual((await owner.send("GET", "/v1/me;session=1")).status, 404)
   })
 
   test("does not find unknown routes and methods, key or no key", async (owner) => {
