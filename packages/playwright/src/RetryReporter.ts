@@ -59,6 +59,9 @@ interface Begun {
 /** Names a test whatever its repetition: project, file and titles. */
 const keyOf = (test: TestCase): string => test.titlePath().join("\0")
 
+/** The id that the first repetition of a test has, from that of any. */
+const firstIdOf = (caseId: string): string => caseId.replace(/ #\d+(?=( \(\d+\))?$)/, "")
+
 /**
  * Publishes a retry: starts it, leaves only the run's failed tests to run (and, in serial groups, those before them),
  * and finishes with each execution of a failed test as an attempt of it.
@@ -68,7 +71,8 @@ export class RetryReporter implements Reporter {
   readonly #request: RetryRequest
   readonly #isListing: boolean
   readonly #attempts = new Map<string, Array<RanReport>>()
-  readonly #caseIds = new Map<string, string>()
+  /** The failed tests of the run by what runs them again: one test for all its repetitions. */
+  readonly #caseIds = new Map<string, Array<string>>()
   readonly #errors: Array<string> = []
   readonly #lines: Array<string> = []
   #config: FullConfig | undefined
@@ -118,8 +122,8 @@ export class RetryReporter implements Reporter {
   }
 
   onTestEnd(test: TestCase, result: TestResult): void {
-    const caseId = this.#caseIds.get(keyOf(test))
-    if (caseId === undefined || this.#begun === undefined || this.#config === undefined) return
+    const caseIds = this.#caseIds.get(keyOf(test))
+    if (caseIds === undefined || this.#begun === undefined || this.#config === undefined) return
     const files = runFiles(test, result, this.#config.rootDir).map((file) => ({
       ...file,
       path: `retry-${this.#begun?.retry.retry}/${file.path}`
@@ -127,7 +131,7 @@ export class RetryReporter implements Reporter {
     const paths = files.map((file) => file.path)
     const attempt = attemptReport(test, result, paths)
     if (attempt === null || attempt.status === "skipped") return
-    this.#attempts.set(caseId, [...(this.#attempts.get(caseId) ?? []), attempt])
+    for (const caseId of caseIds) this.#attempts.set(caseId, [...(this.#attempts.get(caseId) ?? []), attempt])
     this.#begun.publisher.uploads.add(files)
   }
 
@@ -164,8 +168,8 @@ export class RetryReporter implements Reporter {
   }
 
   /**
-   * Finds the run's failed tests: by their ids, else, for a test that says its id while it runs, by file and titles. Those
-   * that are not here any more stay failed.
+   * Finds the run's failed tests: by their ids, else, for a test that says its id while it runs, by file and titles.
+   * Repetitions of a test are one test here, that runs for all of them. Those that are not here any more stay failed.
    */
   #match(config: FullConfig, suite: Suite, run: TestRun): void {
     const tests = suite.allTests().filter((test) => test.repeatEachIndex === 0)
@@ -178,9 +182,11 @@ export class RetryReporter implements Reporter {
     }
     const missing: Array<string> = []
     for (const failed of run.tests.filter((test) => test.status === "failed")) {
-      const test = byId.get(failed.caseId) ?? tests.find((one) => !this.#caseIds.has(keyOf(one)) && isOf(one, failed))
+      const firstId = firstIdOf(failed.caseId)
+      const isFree = (one: TestCase) => (this.#caseIds.get(keyOf(one)) ?? []).every((id) => firstIdOf(id) === firstId)
+      const test = byId.get(failed.caseId) ?? byId.get(firstId) ?? tests.find((one) => isFree(one) && isOf(one, failed))
       if (test === undefined) missing.push(failed.caseId)
-      else this.#caseIds.set(keyOf(test), failed.caseId)
+      else this.#caseIds.set(keyOf(test), [...(this.#caseIds.get(keyOf(test)) ?? []), failed.caseId])
     }
     if (missing.length > 0) {
       this.#lines.push(`Delivery: ${missing.length} failed tests of the run are not here; the first: ${missing[0]}`)

@@ -205,6 +205,97 @@ describe("delivery-playwright retry", { timeout: 240_000 }, () => {
     expect(last).toMatchObject({ counts: { flaky: 4, failed: 1 }, passRate: 7 / 8, firstAttemptPassRate: 3 / 8 })
   })
 
+  it("runs a repeated test again for all of its repetitions, in the projects where it failed", async () => {
+    const project = await projectOf({
+      "playwright.config.ts": configuration(
+        `{ git: { sha: "9fceb02" } }`,
+        `repeatEach: 3, projects: [{ name: "a" }, { name: "b" }]`
+      ),
+      "tests/shop.spec.ts": `
+        import { expect, test } from "@playwright/test"
+        ${counted}
+        const here = () => test.info().project.name
+        // Each repetition fails; once they are over it passes.
+        test("is flaky", () => { expect(times("flaky-" + here())).toBeGreaterThan(3) })
+        test("is broken in b", { tag: "@case:B" }, () => { expect(here()).toBe("a") })
+        // The second repetition alone.
+        test("fails once", () => { expect(times("once-" + here())).not.toBe(2) })
+        test("says who it is", () => {
+          test.info().annotations.push({ type: "caseId", description: "SAYS" })
+          expect(times("says-" + here())).toBeGreaterThan(here() === "a" ? 3 : 0)
+        })
+        test("passes", () => {})
+      `
+    })
+    const number = numberOf(await runPlaywright(project, environment))
+    expect((await readRun(number)).counts).toMatchObject({ total: 30, passed: 16, failed: 14 })
+    const outcome = await deliver(project, "retry", String(number), "--passes", "2")
+    expect(outcome.lines).toHaveLength(1)
+    expect(outcome.lines[0]).toContain(`retry 1 of run ${number}: 11 of 14 failed tests are flaky`)
+    const run = await readRun(number)
+    expect(run.counts).toMatchObject({ total: 30, passed: 16, flaky: 11, failed: 3 })
+    expect(
+      Object.fromEntries(
+        run.tests
+          .filter((test) => test.attempts.some((attempt) => attempt.retry === 1))
+          .map((test) => [test.caseId, [test.status, ...test.attempts.map((attempt) => attempt.status)]])
+      )
+    ).toEqual(
+      Object.fromEntries(
+        [
+          ...["a", "b"].flatMap((name) => [
+            ...["", " #2", " #3"].map((times) => `shop.spec.ts › is flaky [${name}]${times}`),
+            `shop.spec.ts › fails once [${name}] #2`
+          ]),
+          ...["", " #2", " #3"].map((times) => `SAYS [a]${times}`)
+        ]
+          .map((caseId): [string, Array<string>] => [caseId, ["flaky", "failed", "passed", "passed"]])
+          .concat(["", " #2", " #3"].map((times) => [`B [b]${times}`, ["failed", "failed", "failed", "failed"]]))
+      )
+    )
+  })
+
+  it("publishes a run of each shard, or one of all that are merged, and retries both", async () => {
+    const project = await projectOf({
+      "playwright.config.ts": configuration(`{ git: { sha: "9fceb02" } }`),
+      "tests/one.spec.ts": `
+        import { expect, test } from "@playwright/test"
+        ${counted}
+        test("one", () => { expect(times("one")).toBeGreaterThan(2) })
+      `,
+      "tests/two.spec.ts": `
+        import { test } from "@playwright/test"
+        test("two", () => {})
+      `
+    })
+    const shard = (number: number) =>
+      runPlaywright(project, environment, { args: ["--shard", `${number}/2`] }).then(numberOf)
+    const [first, second] = [await shard(1), await shard(2)]
+    expect(byTitle(await readRun(first))).toEqual({ one: ["failed", "null:failed"] })
+    expect(byTitle(await readRun(second))).toEqual({ two: ["passed", "null:passed"] })
+
+    for (const number of [1, 2]) {
+      const name = { PLAYWRIGHT_BLOB_OUTPUT_FILE: `blobs/${number}.zip` }
+      const args = ["--shard", `${number}/2`, "--reporter", "blob"]
+      await runPlaywright(project, { ...environment, ...name }, { args })
+    }
+    const merged = numberOf(
+      await runPlaywright(project, environment, {
+        command: "merge-reports",
+        args: ["-c", "playwright.config.ts", "blobs"]
+      })
+    )
+    expect(byTitle(await readRun(merged))).toEqual({ one: ["failed", "null:failed"], two: ["passed", "null:passed"] })
+
+    for (const number of [first, merged]) {
+      const outcome = await deliver(project, "retry", String(number), "--passes", "1")
+      expect([outcome.exitCode, byTitle(await readRun(number))["one"]]).toEqual([
+        0,
+        ["flaky", "null:failed", "1:passed"]
+      ])
+    }
+  })
+
   it("ends with 0 when the run has passed by it, and refuses what cannot be retried", async () => {
     const project = await projectOf({
       "playwright.config.ts": configuration(`{ git: { sha: "9fceb02" } }`),

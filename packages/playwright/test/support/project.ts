@@ -62,15 +62,20 @@ export const runPlaywright = async (
   project: Project,
   environment: Readonly<Record<string, string>>,
   options: {
+    readonly command?: string
     readonly args?: ReadonlyArray<string>
     readonly onOutput?: (output: string, process: ChildProcess) => void
   } = {}
 ): Promise<Outcome> => {
-  const child = spawn(process.execPath, [join(playwright, "cli.js"), "test", ...(options.args ?? [])], {
-    cwd: project.directory,
-    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], ...environment },
-    stdio: ["ignore", "pipe", "pipe"]
-  })
+  const child = spawn(
+    process.execPath,
+    [join(playwright, "cli.js"), options.command ?? "test", ...(options.args ?? [])],
+    {
+      cwd: project.directory,
+      env: { PATH: process.env["PATH"], HOME: process.env["HOME"], ...environment },
+      stdio: ["ignore", "pipe", "pipe"]
+    }
+  )
   let output = ""
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => {
