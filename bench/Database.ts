@@ -1,6 +1,11 @@
+import type { EnvironmentId, EventId, PersonId, ProductId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
+import type { Git } from "@delivery/domain/testing/TestRun"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted } from "effect"
+import { randomUUID } from "node:crypto"
 import { layerSqlStorage } from "../packages/server/src/App.ts"
+import type { StoredEvent } from "../packages/server/src/events/EventsRepo.ts"
+import { TestRunsRepo } from "../packages/server/src/testing/TestRunsRepo.ts"
 import { startPostgres } from "../packages/server/test/support/PostgresServer.ts"
 
 /** A PostgreSQL of its own with every repository, for benchmarks of statements. */
@@ -51,4 +56,49 @@ export const makeWorkspace = Effect.fnUntraced(function* (number: number) {
     environmentId: (n: number) => id(4, number * 100 + n),
     personId: (n: number) => id(2, n)
   }
+})
+
+type At = Pick<
+  Effect.Success<ReturnType<typeof makeWorkspace>>,
+  "workspaceId" | "productId" | "environmentId" | "personId"
+>
+
+/** What tells of a run that a person of the workspace publishes. */
+export const runEvent = (at: At, kind: string, runId: TestRunId): StoredEvent => ({
+  id: randomUUID() as EventId,
+  workspaceId: at.workspaceId as WorkspaceId,
+  kind,
+  actor: { kind: "user", id: at.personId(0) as PersonId },
+  subjectType: "run",
+  subjectId: runId,
+  subjectLabel: "Run",
+  subjectPath: "test-runs/1",
+  changes: [],
+  teamIds: null,
+  createdAt: "2026-11-21T09:30:00.000Z"
+})
+
+/** Starts a run as the service stores it; answers its id. */
+export const storeRun = Effect.fnUntraced(function* (at: At, git: Partial<Git> = {}) {
+  const repo = yield* TestRunsRepo
+  const runId = randomUUID() as TestRunId
+  const run = {
+    id: runId,
+    workspaceId: at.workspaceId as WorkspaceId,
+    productId: at.productId(0) as ProductId,
+    environmentId: at.environmentId(0) as EnvironmentId,
+    publisher: { kind: "user", id: at.personId(0) as PersonId } as const,
+    baseUrl: "https://shop.example",
+    deploymentBaseUrl: null,
+    deploymentVersion: null,
+    git: { branch: "main", sha: "0".repeat(40), dirty: false, subject: "bench", ...git },
+    machine: { hostname: "bench", platform: "linux" },
+    selection: { coverage: null, folders: [], caseIds: [] },
+    tokenHash: runId,
+    fixture: null,
+    startedAt: "2026-11-21T09:00:00.000Z",
+    expiresAt: "2026-11-21T15:00:00.000Z"
+  }
+  yield* repo.start(run, runEvent(at, "run_started", runId))
+  return runId
 })

@@ -1,13 +1,11 @@
-import type { EventId, EnvironmentId, PersonId, ProductId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
+import type { TestRunId } from "@delivery/domain/Ids"
 import type { TestReport } from "@delivery/domain/testing/TestEntry"
 import { outcome, recordTest } from "@delivery/domain/testing/TestResults"
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import { randomUUID } from "node:crypto"
-import type { StoredEvent } from "../packages/server/src/events/EventsRepo.ts"
 import { column, texts } from "../packages/server/src/storage/Columns.ts"
 import { TestRunsRepo } from "../packages/server/src/testing/TestRunsRepo.ts"
-import { layerStorage, makeWorkspace } from "./Database.ts"
+import { layerStorage, makeWorkspace, runEvent, storeRun } from "./Database.ts"
 import { median } from "./Processes.ts"
 
 /**
@@ -40,43 +38,6 @@ const program = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const repo = yield* TestRunsRepo
   const at = yield* makeWorkspace(1)
-  const workspaceId = at.workspaceId as WorkspaceId
-  const actor = { kind: "user", id: at.personId(0) as PersonId } as const
-  const event = (kind: string, subjectId: string): StoredEvent => ({
-    id: randomUUID() as EventId,
-    workspaceId,
-    kind,
-    actor,
-    subjectType: "run",
-    subjectId,
-    subjectLabel: "Run",
-    subjectPath: "test-runs/1",
-    changes: [],
-    teamIds: null,
-    createdAt: "2026-11-21T09:30:00.000Z"
-  })
-  const start = Effect.fnUntraced(function* () {
-    const runId = randomUUID() as TestRunId
-    const run = {
-      id: runId,
-      workspaceId,
-      productId: at.productId(0) as ProductId,
-      environmentId: at.environmentId(0) as EnvironmentId,
-      publisher: actor,
-      baseUrl: "https://shop.example",
-      deploymentBaseUrl: null,
-      deploymentVersion: null,
-      git: { branch: "main", sha: "0".repeat(40), dirty: false, subject: "bench" },
-      machine: { hostname: "bench", platform: "linux" },
-      selection: { coverage: null, folders: [], caseIds: [] },
-      tokenHash: runId,
-      fixture: null,
-      startedAt: "2026-11-21T09:00:00.000Z",
-      expiresAt: "2026-11-21T15:00:00.000Z"
-    }
-    yield* repo.start(run, event("run_started", runId))
-    return runId
-  })
   const timed = Effect.fnUntraced(function* <A, E>(work: Effect.Effect<A, E>) {
     const began = performance.now()
     yield* work
@@ -91,7 +52,7 @@ const program = Effect.gen(function* () {
       durationMs: 64_210,
       finishedAt: "2026-11-21T09:31:00.000Z"
     }
-    if (!(yield* repo.finish(runId, finished, recorded, event("run_finished", runId)))) {
+    if (!(yield* repo.finish(runId, finished, recorded, runEvent(at, "run_finished", runId)))) {
       return yield* Effect.die(new Error("The run was not finished."))
     }
   })
@@ -100,7 +61,7 @@ const program = Effect.gen(function* () {
   const insert = (runId: TestRunId) => sql`insert into test_run_tests (workspace_id, run_id, case_id, title, file,
       coverage, test_kind, priority, status, files, attempt_status, attempt_duration_ms, attempt_started_at,
       attempt_error_message, attempt_error_stack, attempt_files)
-    select ${workspaceId}::uuid, ${runId}::uuid, t.case_id, t.title, t.file, t.coverage, t.test_kind, t.priority,
+    select ${at.workspaceId}::uuid, ${runId}::uuid, t.case_id, t.title, t.file, t.coverage, t.test_kind, t.priority,
       t.status, t.files::jsonb, t.attempt_status, t.duration_ms, t.started_at, t.message, t.stack, t.attempt_files::jsonb
     from unnest(${texts(rows, (row) => row.caseId)}, ${texts(rows, (row) => row.title)},
       ${texts(rows, (row) => row.file)}, ${texts(rows, (row) => row.coverage)}, ${texts(rows, (row) => row.testKind)},
@@ -115,7 +76,7 @@ const program = Effect.gen(function* () {
 
   const times: { finish: Array<number>; insert: Array<number> } = { finish: [], insert: [] }
   for (let round = -3; round < rounds; round++) {
-    const [a, b] = [yield* start(), yield* start()]
+    const [a, b] = [yield* storeRun(at), yield* storeRun(at)]
     const one = yield* timed(finish(a))
     const other = yield* timed(insert(b))
     if (round < 0) continue

@@ -91,6 +91,7 @@ import { Semaphores } from "./testing/Semaphores.ts"
 import { SemaphoresHttp } from "./testing/SemaphoresHttp.ts"
 import { SemaphoresRepo } from "./testing/SemaphoresRepo.ts"
 import { TestRunExpiry } from "./testing/TestRunExpiry.ts"
+import { TestRunIndexing } from "./testing/TestRunIndexing.ts"
 import { TestRunFiles } from "./testing/TestRunFiles.ts"
 import { TestRunFilesRepo } from "./testing/TestRunFilesRepo.ts"
 import { TestRuns } from "./testing/TestRuns.ts"
@@ -192,6 +193,7 @@ const layerServices = Layer.mergeAll(
   TestRunFiles.layer,
   Retries.layer,
   TestRunExpiry,
+  TestRunIndexing,
   Semaphores.layer,
   VaultErasure,
   Agents.layer,

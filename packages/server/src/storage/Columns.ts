@@ -14,3 +14,6 @@ export const texts = <A>(rows: ReadonlyArray<A>, value: (row: A) => string | nul
   column(rows, PgTypes.OID.text, value)
 
 export const uuids = (ids: ReadonlyArray<string>): PgTypes.Parameter => column(ids, PgTypes.OID.uuid, (id) => id)
+
+export const integers = (values: ReadonlyArray<number>): PgTypes.Parameter =>
+  column(values, PgTypes.OID.int4, (value) => value)

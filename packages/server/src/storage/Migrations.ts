@@ -11,6 +11,7 @@ import agents from "./migrations/0030_agents.ts"
 import planning from "./migrations/0040_planning.ts"
 import agentSignIns from "./migrations/0050_agents.ts"
 import messages from "./migrations/0055_messages.ts"
+import testRunSearch from "./migrations/0061_test_run_search.ts"
 
 const run = Migrator.make({})({
   loader: Migrator.fromRecord({
@@ -23,7 +24,8 @@ const run = Migrator.make({})({
     "0030_agents": agents,
     "0040_planning": planning,
     "0050_agents": agentSignIns,
-    "0055_messages": messages
+    "0055_messages": messages,
+    "0061_test_run_search": testRunSearch
   })
 })
 

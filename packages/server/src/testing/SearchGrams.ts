@@ -3,7 +3,7 @@ import { crc32 } from "node:zlib"
 /**
  * The numbers by which an index finds text by its parts: one for each three characters in a row, different in each
  * workspace. A text that holds another has all of its numbers; some others may have them too, so what is found is
- * compared. Stored: a change of it needs a migration.
+ * compared. Of the index that migration 0015 fills and 0061 replaces (`SearchTerms.ts`).
  */
 export const searchGrams = (workspaceId: string, text: string): ReadonlyArray<number> => {
   const seed = crc32(workspaceId)

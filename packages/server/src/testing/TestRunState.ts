@@ -41,7 +41,8 @@ export const runPath = "test-runs/"
 
 const separator = "\n"
 
-const fold = (text: string): string => text.toLowerCase().replaceAll(separator, " ")
+/** In lower case, whatever stands beside a letter: a sigma at the end of a word has a form of its own. */
+const fold = (text: string): string => text.toLowerCase().replaceAll("ς", "σ").replaceAll(separator, " ")
 
 /** What `q` looks for parts in. */
 export const searchText = (git: Pick<Git, "branch" | "subject">): string =>

@@ -13,7 +13,7 @@ import {
   type TestRunSummary
 } from "@delivery/domain/testing/TestRun"
 import { timestamp } from "@delivery/domain/Timestamp"
-import { Clock, Context, Effect, Layer, Metric } from "effect"
+import { Clock, Context, Effect, Latch, Layer, Metric } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Deployments } from "../catalog/Deployments.ts"
 import { Settings } from "../Config.ts"
@@ -25,6 +25,7 @@ import { Storage } from "../storage/Storage.ts"
 import { retriesExpired, runsExpired } from "../telemetry/Metrics.ts"
 import { Fixtures } from "./Fixtures.ts"
 import { RetriesRepo, type ShownRetry } from "./RetriesRepo.ts"
+import { SearchBlocks } from "./TestRunIndex.ts"
 import { asOf, isRunning, runLabel, runPath } from "./TestRunState.ts"
 import { type ShownTestRun, TestRunsRepo } from "./TestRunsRepo.ts"
 
@@ -64,6 +65,10 @@ export class TestRuns extends Context.Service<
     >
     /** Ends the runs and retries that are overdue. */
     readonly expire: Effect.Effect<void>
+    /** Indexes runs for the search, as long as there are enough of them. */
+    readonly index: Effect.Effect<void>
+    /** Waits until a run started here since the last `index` makes enough of them. */
+    readonly mayIndex: Effect.Effect<void>
   }
 >()("@delivery/server/testing/TestRuns") {
   static readonly layer = Layer.effect(
@@ -77,6 +82,8 @@ export class TestRuns extends Context.Service<
       const deployments = yield* Deployments
       const fixtures = yield* Fixtures
       const events = yield* Events
+      const block = yield* SearchBlocks
+      const blockIsFull = yield* Latch.make(false)
 
       const now = Effect.map(Clock.currentTimeMillis, timestamp)
       const summary = (access: Access, run: ShownTestRun) => summaryOf(baseUrl, access, run)
@@ -164,6 +171,7 @@ export class TestRuns extends Context.Service<
               },
               yield* events.make(access, { kind: "run_started", subject: { type: "run", id, label: "", path: "" } })
             )
+            if (number % block.runs === 0) yield* blockIsFull.open
             return {
               number,
               url: urlOf(baseUrl, workspace.slug, number),
@@ -245,7 +253,14 @@ export class TestRuns extends Context.Service<
             expired = yield* retriesRepo.expire(yield* now, yield* ids)
             yield* Metric.update(retriesExpired, expired)
           }
-        }).pipe(Effect.provideService(SecureRandom.SecureRandom, random), Effect.withSpan("TestRuns.expire"))
+        }).pipe(Effect.provideService(SecureRandom.SecureRandom, random), Effect.withSpan("TestRuns.expire")),
+
+        index: Effect.gen(function* () {
+          yield* blockIsFull.close
+          while (yield* storage.transaction(repo.indexBlock)) yield* Effect.yieldNow
+        }).pipe(Effect.withSpan("TestRuns.index")),
+
+        mayIndex: blockIsFull.await
       })
     })
   )

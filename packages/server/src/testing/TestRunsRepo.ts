@@ -22,12 +22,13 @@ import type { ProductRow } from "../catalog/ProductsRepo.ts"
 import { insertEvent, insertEventRows, type StoredEvent } from "../events/EventsRepo.ts"
 import { type ActorRef, isSameActor } from "../identity/Access.ts"
 import { actorColumns, actorJoins, type ActorRow, readActor, resolveActor } from "../identity/Actors.ts"
-import { column, texts } from "../storage/Columns.ts"
+import { column, integers, texts } from "../storage/Columns.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { date, dieOnSqlError, iso, isoOrNull } from "../storage/Sql.ts"
-import { searchGrams } from "./SearchGrams.ts"
 import { MemorySemaphores } from "./MemorySemaphores.ts"
+import { filterTerms } from "./SearchTerms.ts"
 import { endLeases } from "./SemaphoresRepo.ts"
+import { makeTestRunIndex } from "./TestRunIndex.ts"
 import { expired, foldSha, isRunning, runLabel, runPath, searchPart, searchText } from "./TestRunState.ts"
 
 /** What is known of a run when it starts. */
@@ -132,6 +133,11 @@ export class TestRunsRepo extends Context.Service<
       filter: TestRunFilter,
       limit: number
     ) => Effect.Effect<ReadonlyArray<ShownTestRun>>
+    /**
+     * Makes runs sooner found by `q`: indexes the next block of runs of any workspace that has one full, in a
+     * transaction. Safe with many servers. Answers whether there was one.
+     */
+    readonly indexBlock: Effect.Effect<boolean>
     /** The run's state; holds its row until the transaction ends. */
     readonly lock: (id: TestRunId) => Effect.Effect<LockedTestRun | undefined>
   }
@@ -140,6 +146,7 @@ export class TestRunsRepo extends Context.Service<
     TestRunsRepo,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
+      const index = yield* makeTestRunIndex
       const columns = sql.literal(`r.id, r.workspace_id as "workspaceId", r.number, r.state, r.result, r.error,
         r.total, r.passed, r.flaky, r.failed, r.skipped, r.pass_rate as "passRate",
         r.first_attempt_pass_rate as "firstAttemptPassRate", p.slug as "productSlug", p.name as "productName",
@@ -195,13 +202,6 @@ export class TestRunsRepo extends Context.Service<
                 ${date(run.startedAt)}::timestamptz, ${date(run.expiresAt)}::timestamptz
               from counted
               returning number, fixture_scope as scope
-            ), searchable as (
-              insert into test_run_grams (run_id, grams)
-              select ${run.id}::uuid, ${column(
-                searchGrams(run.workspaceId, searchText(run.git)),
-                PgTypes.OID.int4,
-                (gram) => gram
-              )} from counted
             ), told as (
               ${insertEvent(sql, event, "started", {
                 label: `'${runLabel}' || started.number`,
@@ -295,44 +295,45 @@ export class TestRunsRepo extends Context.Service<
 
         list: (workspaceId, filter, limit) => {
           const always = conditions(workspaceId, filter)
-          const shown = (ids: Statement.Fragment) =>
-            sql<SqlRow>`select ${columns}, ${publisher}
-              from (${ids}) as page join test_runs r on r.id = page.id ${joins}
-              order by r.number desc`.pipe(
+          const shown = (runs: Statement.Fragment) =>
+            sql<SqlRow>`select ${columns}, ${publisher} from ${runs} ${joins} order by r.number desc`.pipe(
               Effect.map((rows) => rows.map(readRun)),
               dieOnSqlError
             )
-          const q = filter.q
-          if (q === undefined) return shown(page(always, limit))
+          const { q } = filter
+          if (q === undefined || q === "") {
+            return shown(sql`(${page(always, limit)}) as page join test_runs r on r.id = page.id`)
+          }
 
-          const part = searchPart(q)
-          const hasPart = sql`r.search like ${`%${escapeLike(part)}%`}`
+          const hasPart = sql`r.search like ${`%${escapeLike(searchPart(q))}%`}`
           const isSha = sql`${sha} between ${foldSha(q)} and ${foldSha(q) + last}`
-          /** From the newest run on, comparing at most so many one by one. */
-          const scan = (window: number) =>
-            shown(sql`select r.id, r.number from (
-              select r.id, r.number, r.search, r.git_sha from test_runs r where ${sql.and(always)}
-              order by r.number desc limit ${sql.literal(String(window))}
-            ) r where ${hasPart} or ${isSha} order by r.number desc limit ${sql.literal(String(limit))}`)
-          const grams = searchGrams(workspaceId, part)
-          const candidates = sql`select run_id from test_run_grams
-            where grams @> ${column(grams, PgTypes.OID.int4, (gram) => gram)}`
+          const found = (which: Statement.Fragment) => page([...always, which, sql`(${hasPart} or ${isSha})`], limit)
+          const terms = filterTerms({ ...filter, q })
           return Effect.gen(function* () {
-            // What many runs have fills a page from the newest of them.
-            const newest = yield* scan(searchWindow)
-            if (newest.length === limit || grams.length === 0) {
-              return newest.length === limit ? newest : yield* scan(maxNumber)
+            // The newest runs are not indexed yet: one by one.
+            const newest = yield* sql<{ readonly indexed: number; readonly number: number | null }>`
+                select indexed, number from (${index.indexedRuns(workspaceId)}) as runs
+                left join lateral (${found(sql`r.number > indexed`)}) r on true order by number desc`
+            const numbers = newest.flatMap(({ number }) => number ?? [])
+            // Then candidates of the index; what was indexed meanwhile has been seen.
+            let below = Math.min(filter.below ?? maxNumber, (newest[0]?.indexed ?? 0) + 1)
+            for (let span = firstSpan; numbers.length < limit && below > 1; span *= 2) {
+              const from = index.firstOfJoined(Math.max(1, below - span))
+              const candidates = yield* index.candidates(workspaceId, terms, { below, from })
+              for (const batch of batches(candidates, limit * 2)) {
+                const some = yield* sql<{ readonly number: number }>`${found(sql`r.number = any(${integers(batch)})`)}`
+                numbers.push(...some.map(({ number }) => number))
+                if (numbers.length >= limit) break
+              }
+              below = from
             }
-            // What few have is found by an index: parts by their grams, commits by their beginning.
-            const [counted] = yield* dieOnSqlError(sql<{ readonly count: number }>`select count(*)::int as count
-              from (${candidates} limit ${sql.literal(String(maxCandidates + 1))}) found`)
-            if ((counted?.count ?? 0) > maxCandidates) return yield* scan(maxNumber)
-            return yield* shown(sql`(${page([...always, hasPart, sql`r.id in (${candidates})`], limit)})
-              union
-              (${page([...always, isSha], limit)})
-              order by number desc limit ${sql.literal(String(limit))}`)
-          })
+            if (numbers.length === 0) return []
+            return yield* shown(sql`(select * from test_runs where workspace_id = ${workspaceId}
+                and number = any(${integers(numbers.slice(0, limit))})) as r`)
+          }).pipe(dieOnSqlError)
         },
+
+        indexBlock: index.indexBlock,
 
         lock: (id) =>
           sql<SqlLock>`select state, expires_at as "expiresAt", running_retry as "number",
@@ -445,6 +446,8 @@ export class TestRunsRepo extends Context.Service<
               .map((run) => show(database, run))
           ),
 
+        indexBlock: Effect.succeed(false),
+
         lock: (id) =>
           memory.read((database) => {
             const run = runsOf(database).get(id)
@@ -456,10 +459,23 @@ export class TestRunsRepo extends Context.Service<
   )
 }
 
-/** How many of the newest runs are compared with `q` before an index is asked. */
-const searchWindow = 1_000
-/** What more runs may have is found sooner by comparing them one by one, newest first. */
-const maxCandidates = 2_000
+/** How many runs the index is asked for at first, newest first; then twice as many each time. */
+const firstSpan = 2 ** 20
+
+/** The numbers in batches: the first of so many, each four times as large as the one before. */
+const batches = function* (numbers: Iterable<number>, size: number): Generator<ReadonlyArray<number>> {
+  let batch: Array<number> = []
+  for (const number of numbers) {
+    batch.push(number)
+    if (batch.length < size) continue
+    yield batch
+    batch = []
+    size = Math.min(size * 4, maxBatch)
+  }
+  if (batch.length > 0) yield batch
+}
+
+const maxBatch = 32_768
 
 /** The greatest character: what begins with a text lies between it and it followed by this. */
 const last = "\u{10FFFF}"

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { searchGrams } from "../../testing/SearchGrams.ts"
 
 /** Makes the runs that have none yet findable by parts of their branch and subject. */
-export const addGrams = Effect.gen(function* () {
+const addGrams = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   for (let after = "00000000-0000-0000-0000-000000000000"; ;) {
     const runs = yield* sql<{ readonly id: string; readonly workspaceId: string; readonly search: string }>`

@@ -1,0 +1,94 @@
+import type { RunResult, RunState } from "@delivery/domain/testing/TestRun"
+import type { TestRunFilter } from "./TestRunsRepo.ts"
+import { foldSha, searchPart } from "./TestRunState.ts"
+
+/**
+ * The terms by which the index of the run search finds runs: numbers for what a run is of, and may ever become. A run
+ * that a filter wants has all terms of one of the filter's sets; some others may have them too, so what is found is
+ * compared. Stored: a change of it needs a migration that empties the index.
+ */
+
+/** What a run's terms are made of. */
+export interface SearchedRun {
+  readonly search: string
+  readonly sha: string
+  readonly productId: string
+  readonly environmentId: string
+  readonly publisherId: string
+  readonly state: RunState
+  readonly result: RunResult | null
+  readonly error: string | null
+  readonly flaky: number
+}
+
+/** Calls `add` with each term of the run; with some more than once. */
+export const runTerms = (run: SearchedRun, add: (term: number) => void): void => {
+  const { search } = run
+  for (let end = 1; end <= search.length; end++) {
+    for (let length = 1; length <= Math.min(gramLength, end); length++) {
+      add(termOf(kinds.part, search, end - length, end))
+    }
+  }
+  const sha = foldSha(run.sha)
+  for (let length = 1; length <= Math.min(shaLength, sha.length); length++) add(termOf(kinds.sha, sha, 0, length))
+  add(whole(kinds.product, run.productId))
+  add(whole(kinds.environment, run.environmentId))
+  add(whole(kinds.publisher, run.publisherId))
+  for (const result of possibleResults(run)) add(whole(kinds.result, result))
+}
+
+type FilterResult = NonNullable<TestRunFilter["result"]>
+
+/** What `result` finds the run by, now or later: retries may change what failed. */
+const possibleResults = ({ error, flaky, result, state }: SearchedRun): ReadonlyArray<FilterResult> => {
+  if (state === "interrupted") return []
+  if (state === "running" || (result === "failed" && error === null)) return ["passed", "failed", "flaky"]
+  return [...(result === null ? [] : [result]), ...(flaky > 0 ? (["flaky"] as const) : [])]
+}
+
+/** The sets of terms of a filter with a `q`: what it finds has all of the first, or all of the second. */
+export const filterTerms = (filter: TestRunFilter & { readonly q: string }): ReadonlyArray<ReadonlyArray<number>> => {
+  const { commit, environmentId, productId, publisher, q, result } = filter
+  const always: Array<number> = []
+  if (productId !== undefined) always.push(whole(kinds.product, productId))
+  if (environmentId !== undefined) always.push(whole(kinds.environment, environmentId))
+  if (publisher !== undefined) always.push(whole(kinds.publisher, publisher.id))
+  if (result !== undefined) always.push(whole(kinds.result, result))
+  if (commit !== undefined) always.push(shaTerm(commit))
+  return [partTerms(searchPart(q)), [shaTerm(q)]].map((terms) => [...new Set([...always, ...terms])])
+}
+
+/** Of a long part some terms are enough. */
+const partTerms = (part: string): ReadonlyArray<number> => {
+  const length = Math.min(gramLength, part.length)
+  const last = part.length - length
+  const count = Math.min(last + 1, maxPartTerms)
+  return Array.from({ length: count }, (_, i) => {
+    const at = count === 1 ? 0 : Math.round((i * last) / (count - 1))
+    return termOf(kinds.part, part, at, at + length)
+  })
+}
+
+const shaTerm = (sha: string): number => termOf(kinds.sha, foldSha(sha), 0, Math.min(shaLength, sha.length))
+
+const kinds = { part: 1, sha: 2, product: 3, environment: 4, publisher: 5, result: 6 }
+
+/** Characters in a row that are one term; so are any fewer. */
+const gramLength = 3
+/** As many first characters of a SHA as leave few others among a million. */
+const shaLength = 4
+const maxPartTerms = 8
+
+/** Enough that few terms are of two things, and few enough that no text makes a block of the index large. */
+const termBits = 20
+
+const whole = (kind: number, text: string): number => termOf(kind, text, 0, text.length)
+
+const termOf = (kind: number, text: string, from: number, to: number): number => {
+  let hash = Math.imul(kind, 0x9e3779b1)
+  for (let at = from; at < to; at++) hash = (Math.imul(hash ^ text.charCodeAt(at), 0x01000193) + 0x7f4a7c15) | 0
+  // Spreads every bit over all, as MurmurHash3 ends.
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> (32 - termBits)
+}

@@ -1,0 +1,303 @@
+import { assert, layer } from "@effect/vitest"
+import { emptyTally } from "@delivery/domain/testing/TestResults"
+import { timestamp } from "@delivery/domain/Timestamp"
+import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import * as fc from "fast-check"
+import { Storage } from "../../src/storage/Storage.ts"
+import { SearchBlocks } from "../../src/testing/TestRunIndex.ts"
+import { type FinishedTestRun, type TestRunFilter, TestRunsRepo } from "../../src/testing/TestRunsRepo.ts"
+import { Retries } from "../../src/testing/Retries.ts"
+import { TestRunIndexing } from "../../src/testing/TestRunIndexing.ts"
+import { TestRuns } from "../../src/testing/TestRuns.ts"
+import { as } from "../identity/Scene.ts"
+import { finishedRun, finishOf, layerServices, retried, startOf } from "./RetriesScene.ts"
+import { actorOf, makeDeployed, newEvent, newRun, type Repositories, startBody, storages } from "./Scene.ts"
+
+/** The list with `q`, beside a plain filter over every run: with blocks of the index that few runs fill. */
+
+interface Planned {
+  readonly branch: string
+  readonly subject: string
+  readonly sha: string
+  readonly product: number
+  readonly environment: number
+  readonly publisher: number
+  readonly end: "running" | "passed" | "failed" | "flaky" | "interrupted"
+}
+
+interface Asked {
+  readonly q: string
+  readonly product: number | undefined
+  readonly environment: number | undefined
+  readonly publisher: number | undefined
+  readonly result: "passed" | "failed" | "flaky" | undefined
+  readonly commit: string | undefined
+  readonly below: number | undefined
+  readonly limit: number
+}
+
+const letters = ["a", "a", "b", "B", "c", "%", "_", "\\", " ", "\n", "ß", "ẞ", "İ", "i", "ı", "Σ", "ς", "é", "e\u0301"]
+const letter = fc.constantFrom(...letters, "\u{1F600}", "\u{1F601}", "\uFFFD", "'")
+const text = fc.array(letter, { maxLength: 8 }).map((parts) => parts.join(""))
+const sha = fc.constantFrom("abcdef01", "ABCDEF02", "abca", "ab", "fedcba98", "a", "cafe_%\\")
+const one = fc.nat(1)
+
+const planned: fc.Arbitrary<Planned> = fc.record({
+  branch: text,
+  subject: text,
+  sha,
+  product: one,
+  environment: one,
+  publisher: one,
+  end: fc.constantFrom("passed", "passed", "failed", "failed", "flaky", "interrupted", "running")
+})
+
+const sometimes = <A>(value: fc.Arbitrary<A>) => fc.option(value, { freq: 3, nil: undefined })
+const asked: fc.Arbitrary<Asked> = fc.record({
+  q: fc.oneof(
+    { weight: 4, arbitrary: fc.array(letter, { minLength: 1, maxLength: 4 }).map((parts) => parts.join("")) },
+    { weight: 1, arbitrary: fc.constantFrom("ab", "ABC", "abcdef", "abcdef01", "caf", "cafe_", "f") },
+    // Longer than what has terms of its own.
+    { weight: 1, arbitrary: fc.constant("ab".repeat(30)) }
+  ),
+  product: sometimes(one),
+  environment: sometimes(one),
+  publisher: sometimes(one),
+  result: sometimes(fc.constantFrom("passed", "failed", "flaky")),
+  commit: fc.option(sha, { freq: 6, nil: undefined }),
+  below: sometimes(fc.integer({ min: 1, max: 45 })),
+  limit: fc.constantFrom(1, 3, 50)
+})
+
+const fold = (text: string) => text.toLowerCase().replaceAll("ς", "σ").replaceAll("\n", " ")
+
+const wants = (run: Planned, number: number, asked: Asked): boolean =>
+  [run.branch, run.subject].some((text) => fold(text).includes(fold(asked.q))) ||
+  run.sha.toLowerCase().startsWith(asked.q.toLowerCase())
+    ? (asked.product ?? run.product) === run.product &&
+      (asked.environment ?? run.environment) === run.environment &&
+      (asked.publisher ?? run.publisher) === run.publisher &&
+      (asked.commit ?? run.sha).toLowerCase() === run.sha.toLowerCase() &&
+      (asked.below === undefined || number < asked.below) &&
+      (asked.result === undefined || asked.result === run.end || (asked.result === "passed" && run.end === "flaky"))
+    : false
+
+const finished = ({ end }: Planned): FinishedTestRun => ({
+  ...emptyTally,
+  counts: { ...emptyTally.counts, flaky: end === "flaky" ? 1 : 0 },
+  state: end === "interrupted" ? "interrupted" : "finished",
+  result: end === "interrupted" ? null : end === "failed" ? "failed" : "passed",
+  error: null,
+  cleanup: null,
+  durationMs: 1,
+  finishedAt: timestamp(2_000)
+})
+
+const indexAll = Effect.gen(function* () {
+  const repo = yield* TestRunsRepo
+  const storage = yield* Storage
+  let blocks = 0
+  while (yield* storage.transaction(repo.indexBlock)) blocks++
+  return blocks
+})
+
+const makePlace = Effect.gen(function* () {
+  const at = yield* makeDeployed()
+  const beside = yield* makeDeployed({ workspace: at })
+  return {
+    at,
+    products: [at.product.id, beside.product.id],
+    environments: [at.environment.id, beside.environment.id],
+    publishers: [actorOf(at.member), actorOf(at.memberKey)] as const
+  }
+})
+
+type Place = Effect.Success<typeof makePlace>
+
+const start = Effect.fnUntraced(function* (place: Place, planned: Planned) {
+  const { branch, sha, subject } = planned
+  const run = newRun(place.at, {
+    productId: place.products[planned.product]!,
+    environmentId: place.environments[planned.environment]!,
+    publisher: place.publishers[planned.publisher]!,
+    git: { branch, sha, subject, dirty: false }
+  })
+  yield* (yield* TestRunsRepo).start(run, newEvent(run, "run_started"))
+  return run
+})
+
+const finish = Effect.fnUntraced(function* (run: Effect.Success<ReturnType<typeof start>>, planned: Planned) {
+  if (planned.end === "running") return
+  yield* (yield* TestRunsRepo).finish(run.id, finished(planned), [], newEvent(run, "run_finished"))
+})
+
+const numbersFor = Effect.fnUntraced(function* (place: Place, asked: Asked) {
+  const { below, commit, environment, limit, product, publisher, q, result } = asked
+  const filter: TestRunFilter = {
+    q,
+    result,
+    commit,
+    below,
+    productId: product === undefined ? undefined : place.products[product],
+    environmentId: environment === undefined ? undefined : place.environments[environment],
+    publisher: publisher === undefined ? undefined : place.publishers[publisher]
+  }
+  const found = yield* (yield* TestRunsRepo).list(place.at.workspace.id, filter, limit)
+  return found.map((run) => run.number)
+})
+
+for (const storage of storages) {
+  const blocks = Layer.succeed(SearchBlocks, { runs: 8, joined: 2 })
+  layer(Layer.provide(Layer.provideMerge(layerServices, storage.layer), blocks))(
+    `The search of runs on ${storage.name}`,
+    (it) => {
+      it.effect("finds what a plain filter finds, whatever is indexed", () =>
+        Effect.gen(function* () {
+          const context = yield* Effect.context<Repositories>()
+          const property = fc.asyncProperty(
+            fc.array(planned, { minLength: 25, maxLength: 45 }),
+            fc.array(asked, { minLength: 30, maxLength: 30 }),
+            fc.array(fc.nat(44), { minLength: 1, maxLength: 4 }),
+            fc.nat(45),
+            (runs, questions, indexedAfter, finishedUntil) =>
+              Effect.gen(function* () {
+                const place = yield* makePlace
+                const started: Array<Effect.Success<ReturnType<typeof start>>> = []
+                for (const [i, run] of runs.entries()) {
+                  started.push(yield* start(place, run))
+                  if (i < finishedUntil) yield* finish(started[i]!, run)
+                  if (indexedAfter.includes(i)) yield* indexAll
+                }
+                // The others end when they may be indexed already.
+                for (const [i, run] of runs.entries()) if (i >= finishedUntil) yield* finish(started[i]!, run)
+                for (const asked of questions) {
+                  const wanted = runs.flatMap((run, i) => (wants(run, i + 1, asked) ? [i + 1] : []))
+                  assert.deepStrictEqual(
+                    yield* numbersFor(place, asked),
+                    wanted.toReversed().slice(0, asked.limit),
+                    JSON.stringify(asked)
+                  )
+                }
+              }).pipe(Effect.provideContext(context), Effect.runPromise)
+          )
+          yield* Effect.promise(() =>
+            fc.assert(property, { numRuns: storage.name === "memory" ? 100 : 30, endOnFailure: true })
+          )
+        })
+      )
+
+      it.effect("loses and repeats nothing while runs start and are indexed", () =>
+        Effect.gen(function* () {
+          const place = yield* makePlace
+          const plan = (n: number): Planned => ({
+            branch: `branch-${n}`,
+            subject: n % 5 === 0 ? "needle" : "hay",
+            sha: "00",
+            product: 0,
+            environment: 0,
+            publisher: 0,
+            end: "running"
+          })
+          const limit = 3
+          const asked = { q: "needle", limit } as Asked
+          const total = 200
+          let done = 0
+          const starts = Effect.gen(function* () {
+            for (let n = 1; n <= total; n++) {
+              yield* start(place, plan(n))
+              done = n
+            }
+          })
+          const whileStarting = (work: Effect.Effect<unknown, never, Repositories>) =>
+            Effect.suspend(() => (done < total ? Effect.as(work, true) : Effect.succeed(false))).pipe(
+              Effect.repeat({ while: (more) => more })
+            )
+          const reads = Effect.gen(function* () {
+            const before = done
+            const found = yield* numbersFor(place, asked)
+            const newest = before - (before % 5)
+            const known = [newest, newest - 5, newest - 10].filter((number) => number > 0)
+            // Of those that were there, the newest; only what started meanwhile may stand before them.
+            const seen = found.filter((number) => number <= before)
+            assert.deepStrictEqual(seen, known.slice(0, limit - (found.length - seen.length)))
+            assert.deepStrictEqual(
+              found,
+              [...new Set(found)].toSorted((a, b) => b - a)
+            )
+          })
+          yield* Effect.all([starts, ...[indexAll, indexAll, reads, reads, reads].map(whileStarting)], {
+            concurrency: "unbounded"
+          })
+          yield* indexAll
+          const all: Array<number> = []
+          for (let below = total + 1; ;) {
+            const page = yield* numbersFor(place, { ...asked, below })
+            all.push(...page)
+            if (page.length < limit) break
+            below = page.at(-1)!
+          }
+          assert.deepStrictEqual(
+            all,
+            Array.from({ length: total / 5 }, (_, i) => total - 5 * i)
+          )
+        })
+      )
+
+      it.effect("finds by the result that a retry gave a run that was indexed", () =>
+        Effect.gen(function* () {
+          const runs = yield* TestRuns
+          const retries = yield* Retries
+          const at = yield* makeDeployed()
+          const numbers = (result: "passed" | "failed" | "flaky") =>
+            Effect.map(as(at.viewer)(runs.list({ q: "add", result })), ({ runs }) => runs.map((run) => run.number))
+          const number = yield* finishedRun(at, ["a"])
+          for (let n = 0; n < 16; n++) yield* finishedRun(at, [])
+          yield* indexAll
+          assert.deepStrictEqual(yield* numbers("failed"), [number])
+          assert.deepStrictEqual(yield* numbers("flaky"), [])
+          const { retry } = yield* as(at.member)(retries.start(number, startOf()))
+          yield* as(at.member)(retries.finish(number, retry, finishOf([retried("a", "passed", "passed")])))
+          assert.deepStrictEqual(yield* numbers("failed"), [])
+          assert.deepStrictEqual(yield* numbers("flaky"), [number])
+          assert.strictEqual((yield* numbers("passed")).length, 17)
+        })
+      )
+
+      if (storage.name !== "memory") {
+        it.effect("indexes at start, as soon as runs started here fill a block, and each minute", () =>
+          Effect.gen(function* () {
+            const repo = yield* TestRunsRepo
+            const runs = yield* TestRuns
+            const at = yield* makeDeployed()
+            const startRuns = Effect.forEach(Array.from({ length: 8 }), () => as(at.member)(runs.start(startBody(at))))
+            let indexed = 0
+            const counting = TestRunsRepo.of({
+              ...repo,
+              indexBlock: Effect.tap(repo.indexBlock, (found) => Effect.sync(() => void (indexed += found ? 1 : 0)))
+            })
+            const services = Layer.provide(Layer.fresh(TestRuns.layer), [Layer.succeed(TestRunsRepo, counting), blocks])
+            const until = (count: number) =>
+              Effect.gen(function* () {
+                for (let i = 0; indexed < count && i < 500; i++) yield* TestClock.withLive(Effect.sleep(10))
+                assert.strictEqual(indexed, count)
+              })
+            yield* indexAll
+            yield* startRuns
+            yield* Effect.gen(function* () {
+              yield* Layer.build(TestRunIndexing)
+              yield* until(1)
+              const here = yield* TestRuns
+              yield* Effect.forEach(Array.from({ length: 8 }), () => as(at.member)(here.start(startBody(at))))
+              yield* until(2)
+              // As another server would that died before it indexed them.
+              yield* startRuns
+              yield* TestClock.adjust("1 minute")
+              yield* until(3)
+            }).pipe(Effect.provide(services))
+          })
+        )
+      }
+    }
+  )
+}
