@@ -178,7 +178,7 @@ export class TestRunsRepo extends Context.Service<
       // As it stands in the index.
       const sha = sql.literal(`lower(r.git_sha collate "C") collate "C"`)
       const page = (conditions: ReadonlyArray<Statement.Fragment>, limit: number) =>
-        sql`select r.id, r.number from test_runs r where ${sql.and(conditions)}
+        sql`select r.number from test_runs r where ${sql.and(conditions)}
           order by r.number desc limit ${sql.literal(String(limit))}`
 
       return TestRunsRepo.of({
@@ -302,7 +302,10 @@ export class TestRunsRepo extends Context.Service<
             )
           const { q } = filter
           if (q === undefined || q === "") {
-            return shown(sql`(${page(always, limit)}) as page join test_runs r on r.id = page.id`)
+            return shown(
+              sql`(${page(always, limit)}) as page join test_runs r
+                on r.workspace_id = ${workspaceId} and r.number = page.number`
+            )
           }
 
           const hasPart = sql`r.search like ${`%${escapeLike(searchPart(q))}%`}`
