@@ -13,7 +13,7 @@ export interface RoutedComputer {
 /**
  * The computer for a message that names none (contract, section 9): one with a live session in one of the repositories,
  * else with the latest live session, else the latest live computer, else the one seen last, else none. Of several the
- * one seen last. `now` in milliseconds.
+ * one seen last; a computer is seen by its sessions, too. `now` in milliseconds.
  */
 export const route = (
   computers: ReadonlyArray<RoutedComputer>,
@@ -21,12 +21,11 @@ export const route = (
   now: number
 ): ComputerId | null => {
   const live = timestamp(now - liveMillis)
-  const sessions = computers
-    .flatMap(({ id, sessions }) => sessions.map((session) => ({ ...session, id })))
-    .filter(({ lastSeenAt }) => lastSeenAt > live)
+  const seen = computers.flatMap(({ id, sessions }) => sessions.map((session) => ({ ...session, id })))
+  const sessions = seen.filter(({ lastSeenAt }) => lastSeenAt > live)
   const wanted = new Set(repositories.map((repository) => repository.toLowerCase()))
   const inRepository = sessions.filter(({ repository }) => repository !== null && wanted.has(repository.toLowerCase()))
-  return (latest(inRepository) ?? latest(sessions) ?? latest(computers))?.id ?? null
+  return (latest(inRepository) ?? latest(sessions) ?? latest([...computers, ...seen]))?.id ?? null
 }
 
 const latest = <A extends { readonly id: string; readonly lastSeenAt: Timestamp }>(seen: ReadonlyArray<A>) =>
