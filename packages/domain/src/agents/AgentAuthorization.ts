@@ -2,7 +2,6 @@ import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
 import { Unauthorized } from "../Errors.ts"
 import type { Caller, Membership } from "../identity/Authorization.ts"
-import type { SignInId } from "../Ids.ts"
 import type { AgentRef, AgentScope, ComputerRef } from "./Agent.ts"
 
 /** The agent whose access token a request carries. */
@@ -13,7 +12,8 @@ export class AgentCaller extends Context.Service<
     readonly workspace: Membership
     /** Null for a sign-in made with the server URL. */
     readonly computer: ComputerRef | null
-    readonly signInId: SignInId
+    /** By which the access token is looked up again, when a call has waited. */
+    readonly tokenHash: string
     /** What the token may do now: `read` also while its member is a viewer. */
     readonly scope: AgentScope
   }

@@ -3,7 +3,7 @@ import { Unauthorized } from "@delivery/domain/Errors"
 import { Caller } from "@delivery/domain/identity/Authorization"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect } from "effect"
-import { HttpServerResponse } from "effect/http"
+import { type Headers, HttpServerResponse } from "effect/http"
 import { hashToken, isToken } from "../crypto/Tokens.ts"
 import { recognized } from "../http/RateLimits.ts"
 import { agentName } from "../identity/Agent.ts"
@@ -11,23 +11,31 @@ import { AgentUsage } from "./AgentUsage.ts"
 import { scopeOf } from "./SignIns.ts"
 import { type AuthenticatedAgent, SignInsRepo } from "./SignInsRepo.ts"
 
-/** The agent whose access token is sent, looked up for every request; noted as seen. Undefined where there is none. */
+interface RecognizedAgent extends AuthenticatedAgent {
+  readonly tokenHash: string
+}
+
+/**
+ * The agent whose access token is sent, looked up for every request; noted as seen. Undefined where there is none, or
+ * another credential beside it.
+ */
 export const makeAuthenticate = Effect.gen(function* () {
   const repo = yield* SignInsRepo
   const usage = yield* AgentUsage
-  return Effect.fnUntraced(function* (token: string) {
-    if (!isToken("atk_", token)) return undefined
-    const now = timestamp(yield* Clock.currentTimeMillis)
-    const found = yield* repo.authenticate(hashToken(token), now)
+  return Effect.fnUntraced(function* (headers: Headers.Headers) {
+    const token = /^Bearer +(\S+)$/i.exec(headers["authorization"] ?? "")?.[1] ?? ""
+    if (!isToken("atk_", token) || (headers["x-api-key"] ?? token) !== token) return undefined
+    const tokenHash = hashToken(token)
+    const found = yield* repo.authenticate(tokenHash, timestamp(yield* Clock.currentTimeMillis))
     if (found === undefined) return undefined
     yield* recognized
     if (found.computer !== null) yield* usage.note(found.computer.id)
-    return found
+    return { ...found, tokenHash }
   })
 })
 
 /** Runs what an agent asked for as the agent. */
-export const asAgent = ({ agent, computer, membership, person, scope, signInId }: AuthenticatedAgent) => {
+export const asAgent = ({ agent, computer, membership, person, scope, tokenHash }: RecognizedAgent) => {
   const ref = { id: agent.id, name: agentName(agent.client), person }
   return <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     effect.pipe(
@@ -36,7 +44,7 @@ export const asAgent = ({ agent, computer, membership, person, scope, signInId }
         agent: ref,
         workspace: membership,
         computer,
-        signInId,
+        tokenHash,
         scope: scopeOf(membership.role, scope)
       })
     )

@@ -1,5 +1,5 @@
 import { AgentAuthorization } from "@delivery/domain/agents/AgentAuthorization"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { Settings } from "../Config.ts"
 import { asAgent, challenge, makeAuthenticate } from "./AgentAuthentication.ts"
@@ -12,11 +12,8 @@ export const AgentAuthorizationLive = Layer.effect(
     const authenticate = yield* makeAuthenticate
     const unauthorized = challenge(baseUrl)
     return AgentAuthorization.of({
-      agentToken: Effect.fnUntraced(function* (httpEffect, { credential }) {
-        const { headers } = yield* HttpServerRequest.HttpServerRequest
-        const token = Redacted.value(credential)
-        const other = headers["x-api-key"]
-        const found = other === undefined || other === token ? yield* authenticate(token) : undefined
+      agentToken: Effect.fnUntraced(function* (httpEffect) {
+        const found = yield* authenticate((yield* HttpServerRequest.HttpServerRequest).headers)
         return found === undefined ? unauthorized : yield* asAgent(found)(httpEffect)
       })
     })

@@ -5,7 +5,7 @@ import { authorOf, quote, Quoted, quoteOrNull } from "@delivery/domain/agents/Qu
 import type { Conflict, Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
 import { Caller } from "@delivery/domain/identity/Authorization"
 import { Comment, CreateComment } from "@delivery/domain/planning/Comment"
-import { Project, ProjectSummary } from "@delivery/domain/planning/Project"
+import { Milestone, type Project, ProjectSummary } from "@delivery/domain/planning/Project"
 import { projectQuery } from "@delivery/domain/planning/ProjectsApi"
 import { CreateTicket, type Ticket, TicketSummary, UpdateTicket } from "@delivery/domain/planning/Ticket"
 import { ticketQuery } from "@delivery/domain/planning/TicketsApi"
@@ -49,15 +49,24 @@ const quotedMessage = (message: AgentMessage): typeof QuotedMessage.Type => ({
   reply: quoteOrNull(agentOf(message.agent), message.reply)
 })
 
-/** Titles and Markdown of tickets and projects may be edited by every member. */
+/** Titles, names and Markdown of tickets, projects and milestones may be edited by every member. */
 const members = "members of the workspace"
 const agentOf = ({ name, person }: AgentRef) => `${name}, agent of ${authorOf(person)}, or that person`
 
-const QuotedTicketSummary = Schema.Struct({ ...TicketSummary.fields, title: Quoted, description: QuotedOrNull })
-const quotedTicketSummary = (ticket: TicketSummary): typeof QuotedTicketSummary.Type => ({
+const { milestone: ticketMilestone, project: ticketProject } = TicketSummary.fields
+const QuotedTicketSummary = Schema.Struct({
+  ...TicketSummary.fields,
+  title: Quoted,
+  description: QuotedOrNull,
+  project: Schema.NullOr(Schema.Struct({ ...ticketProject.members[0].fields, name: Quoted })),
+  milestone: Schema.NullOr(Schema.Struct({ ...ticketMilestone.members[0].fields, name: Quoted }))
+})
+const quotedTicketSummary = ({ milestone, project, ...ticket }: TicketSummary): typeof QuotedTicketSummary.Type => ({
   ...ticket,
   title: quote(members, ticket.title),
-  description: quoteOrNull(members, ticket.description)
+  description: quoteOrNull(members, ticket.description),
+  project: project && { ...project, name: quote(members, project.name) },
+  milestone: milestone && { ...milestone, name: quote(members, milestone.name) }
 })
 
 const QuotedComment = Schema.Struct({ ...Comment.fields, body: Quoted })
@@ -72,19 +81,31 @@ const quotedTicket = ({ plan, ...ticket }: Ticket): typeof QuotedTicket.Type => 
   plan: quoteOrNull(members, plan)
 })
 
-const QuotedProjectSummary = Schema.Struct({ ...ProjectSummary.fields, summary: QuotedOrNull })
+const QuotedProjectSummary = Schema.Struct({ ...ProjectSummary.fields, name: Quoted, summary: QuotedOrNull })
 const quotedProjectSummary = (project: ProjectSummary): typeof QuotedProjectSummary.Type => ({
   ...project,
+  name: quote(members, project.name),
   summary: quoteOrNull(members, project.summary)
 })
 
-const QuotedProject = Schema.Struct({ ...Project.fields, summary: QuotedOrNull, document: QuotedOrNull })
-const quotedProject = (project: Project): typeof QuotedProject.Type => ({
-  ...project,
-  summary: quoteOrNull(members, project.summary),
-  document: quoteOrNull(members, project.document)
+const QuotedMilestone = Schema.Struct({ ...Milestone.fields, name: Quoted, summary: QuotedOrNull })
+const QuotedProject = Schema.Struct({
+  ...QuotedProjectSummary.fields,
+  milestones: Schema.Array(QuotedMilestone),
+  document: QuotedOrNull
+})
+const quotedProject = ({ document, milestones, ...project }: Project): typeof QuotedProject.Type => ({
+  ...quotedProjectSummary(project),
+  milestones: milestones.map((milestone) => ({
+    ...milestone,
+    name: quote(members, milestone.name),
+    summary: quoteOrNull(members, milestone.summary)
+  })),
+  document: quoteOrNull(members, document)
 })
 
+/** Some clients send a made-up argument to a tool that has none: ignored, as others are. */
+const NoParameters = Schema.Record(Schema.String, Schema.Unknown)
 const message = Ref.annotate({ description: "The message's id." })
 const ticket = Ref.annotate({ description: "The ticket's identifier, such as ENG-12, or its id." })
 
@@ -110,12 +131,7 @@ const hinted = <T extends Tool.Any>(tool: T, title: string, hints: typeof reads)
 
 export const AgentTools = Toolkit.make(
   hinted(
-    make(
-      "whoami",
-      "Who you are here: agent, person, computer, workspace and what you may do.",
-      Tool.EmptyParams,
-      AgentMe
-    ),
+    make("whoami", "Who you are here: agent, person, computer, workspace and what you may do.", NoParameters, AgentMe),
     "Who am I",
     reads
   ),
@@ -123,7 +139,7 @@ export const AgentTools = Toolkit.make(
     make(
       "list_inbox",
       "The messages that wait for you, oldest first; they stay in the inbox.",
-      Tool.EmptyParams,
+      NoParameters,
       Schema.Struct({ messages: Schema.Array(QuotedMessage) })
     ),
     "List the inbox",

@@ -159,7 +159,8 @@ const proxy = Effect.fnUntraced(function* (
       let count = 0
       yield* Stream.runForEach(messages, (answer) => {
         count++
-        return write(answer)
+        // What is refused by the transport names no request.
+        return write(isRecord(answer) && answer["id"] === null ? { ...answer, id: message.id ?? null } : answer)
       })
       if (count === 0 && response.status >= 300) {
         return yield* new AgentError({ message: `${url} answered ${response.status}.` })

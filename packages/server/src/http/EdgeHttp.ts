@@ -22,7 +22,7 @@ import { RequestId, requestId } from "./RequestId.ts"
 import { RequestQueue } from "./RequestQueue.ts"
 
 /** Bytes of a JSON body; the two finish calls take more (contract, section 1). */
-const maxBodyBytes = 1024 * 1024
+export const maxBodyBytes = 1024 * 1024
 const maxLargeBodyBytes = 64 * 1024 * 1024
 
 const problem = (message: string) => new InvalidInput({ message, issues: [{ path: [], message }] })

@@ -1,5 +1,6 @@
 import {
   type DecodeIssue,
+  type Forbidden,
   HttpApiDecodeError,
   Internal,
   InvalidInput,
@@ -122,12 +123,14 @@ const isDecodable = (url: string): boolean => {
 export const errorResponse = (error: EdgeError, status: number): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.jsonUnsafe({ ...fields(error) }, { status })
 
-type EdgeError = InvalidInput | NotFound | TooManyRequests | Internal
+type EdgeError = InvalidInput | Forbidden | NotFound | TooManyRequests | Internal
 
 const fields = (error: EdgeError) => {
   switch (error._tag) {
     case "InvalidInput":
       return { _tag: error._tag, message: error.message, issues: error.issues }
+    case "Forbidden":
+      return { _tag: error._tag, message: error.message, reason: error.reason }
     case "NotFound":
     case "TooManyRequests":
       return { _tag: error._tag, message: error.message }

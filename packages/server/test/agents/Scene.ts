@@ -29,7 +29,9 @@ export const authenticated = Effect.fnUntraced(function* (accessToken: string) {
 export const withToken =
   (accessToken: string) =>
   <A, E, R>(effect: Effect.Effect<A, E, R | Caller | AgentCaller>) =>
-    Effect.flatMap(authenticated(accessToken), (found) => asAgent(found!)(effect))
+    Effect.flatMap(authenticated(accessToken), (found) =>
+      asAgent({ ...found!, tokenHash: hashToken(accessToken) })(effect)
+    )
 
 /** The fields of a form. */
 export const form =

@@ -223,6 +223,7 @@ const assertForm = (path: string, answer: Answer): void => {
   assert.strictEqual(headers["content-type"], "application/json", said)
   // Another method is not found there, as everywhere.
   if (path.startsWith("/agent/oauth/") && status !== 404) return assertOAuthForm(answer)
+  if (path === "/agent/mcp" && status !== 401 && status !== 403) return assertMcpForm(answer)
   const { _tag, current, issues, message, reason, ...rest } = answer.body as ErrorBody
   // Only bodies of the vault are read strictly.
   const isStrict = status === 400 && _tag === "HttpApiDecodeError"
@@ -262,6 +263,16 @@ const assertOAuthForm = ({ body, headers, status, text }: Answer): void => {
   // RFC 6749 allows no quotation marks, no backslashes and nothing beyond ASCII.
   assert.match(error_description, /^[ !#-[\]-~]+$/, said)
   assert.deepStrictEqual([headers["cache-control"], headers["pragma"]], ["no-store", "no-cache"], said)
+}
+
+/** What holds for every error of MCP's transport and protocol (JSON-RPC 2.0, section 5). */
+const assertMcpForm = ({ body, status, text }: Answer): void => {
+  const said = `${status} ${text.slice(0, 300)}`
+  assert.oneOf(status, [400, 404, 405, 406, 415], said)
+  const { error, jsonrpc } = body as { jsonrpc: string; error: { code: number; message: string } }
+  assert.deepStrictEqual([Object.keys(body as object), jsonrpc], [["jsonrpc", "id", "error"], "2.0"], said)
+  assert.isTrue(Number.isInteger(error.code), said)
+  assert.isNotEmpty(error.message, said)
 }
 
 /**

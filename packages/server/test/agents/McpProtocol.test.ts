@@ -1,0 +1,342 @@
+import type { AgentSignIn } from "@delivery/domain/agents/Agent"
+import { assert } from "@effect/vitest"
+import { maxMcpSessions } from "../../src/agents/McpSessions.ts"
+import {
+  type Answer,
+  type Http,
+  join,
+  newWorkspace,
+  onEachServer,
+  refusal,
+  registerAgent,
+  withClockOnEachServer
+} from "../support/Http.ts"
+
+/** MCP as it goes over the wire, in each revision (contract, section 9): what the official client never sends, too. */
+
+interface JsonRpc {
+  readonly id: string | number | null
+  readonly result?: {
+    readonly protocolVersion?: string
+    readonly supportedVersions?: ReadonlyArray<string>
+    readonly capabilities?: Readonly<Record<string, unknown>>
+    readonly isError?: boolean
+    readonly content?: ReadonlyArray<{ readonly text: string }>
+    readonly structuredContent?: { readonly agent?: { readonly id: string } }
+    readonly tools?: ReadonlyArray<{ readonly name: string }>
+  }
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown }
+}
+
+type Headers = Readonly<Record<string, string>>
+
+const sessioned = ["2025-03-26", "2025-06-18", "2025-11-25"] as const
+const sessionless = "2026-07-28"
+const both = "application/json, text/event-stream"
+
+const send = (agent: Http, message: unknown, headers: Headers = {}) =>
+  agent.send<JsonRpc>("POST", "/agent/mcp", { json: message, headers: { accept: both, ...headers } })
+
+const request = (method: string, params?: unknown, id: string | number = 1) => ({ jsonrpc: "2.0", id, method, params })
+
+const initialize = (agent: Http, protocolVersion: string) =>
+  send(
+    agent,
+    request("initialize", { protocolVersion, capabilities: {}, clientInfo: { name: "test", version: "1.0.0" } })
+  )
+
+/** A session of the revision: what every further message of it carries. */
+const begin = async (agent: Http, revision: string): Promise<Headers> => {
+  const answer = await initialize(agent, revision)
+  assert.strictEqual(answer.body.result?.protocolVersion, revision)
+  return { "mcp-session-id": String(answer.headers["mcp-session-id"]), "mcp-protocol-version": revision }
+}
+
+/** A message of the revision without sessions, and its headers. */
+const modern = (method: string, params: object = {}, version = sessionless) => ({
+  message: request(method, {
+    ...params,
+    _meta: {
+      "io.modelcontextprotocol/protocolVersion": version,
+      "io.modelcontextprotocol/clientCapabilities": {},
+      "io.modelcontextprotocol/clientInfo": { name: "test", version: "1.0.0" }
+    }
+  }),
+  headers: { "mcp-protocol-version": version, "mcp-method": method }
+})
+
+/** An answer in short: the status of HTTP, and the code of JSON-RPC where it failed. */
+const code = ({ body, status }: Answer<JsonRpc>) => `${status} ${body.error?.code ?? "ok"}`
+
+const scene = async (owner: Http): Promise<{ workspace: Http; signIn: AgentSignIn; agent: Http }> => {
+  const workspace = await newWorkspace(owner)
+  const signIn = await registerAgent(workspace)
+  return { workspace, signIn, agent: workspace.as(signIn.access_token) }
+}
+
+onEachServer("MCP on the wire", (test) => {
+  test("speaks each revision with sessions, from initialize to DELETE", async (owner) => {
+    const { agent, signIn } = await scene(owner)
+    for (const revision of sessioned) {
+      const answer = await initialize(agent, revision)
+      assert.strictEqual(code(answer), "200 ok")
+      assert.strictEqual(answer.body.result?.protocolVersion, revision)
+      // Effect's server names logging and completions always; there is nothing to log or to complete.
+      assert.deepStrictEqual(Object.keys(answer.body.result?.capabilities ?? {}).toSorted(), [
+        "completions",
+        "logging",
+        "tools"
+      ])
+      assert.strictEqual(answer.headers["mcp-protocol-version"], revision)
+      const session = { "mcp-session-id": String(answer.headers["mcp-session-id"]) }
+      const named = { ...session, "mcp-protocol-version": revision }
+      const initialized = { jsonrpc: "2.0", method: "notifications/initialized" }
+      const told = await send(agent, initialized, named)
+      assert.deepStrictEqual([told.status, told.text], [202, ""])
+      // Who does not name the revision means the one that the session has.
+      for (const headers of [session, named]) {
+        assert.strictEqual(code(await send(agent, request("ping"), headers)), "200 ok")
+        const called = await send(agent, request("tools/call", { name: "whoami", arguments: {} }, "a"), headers)
+        assert.strictEqual(called.body.id, "a")
+        const { content, structuredContent } = called.body.result!
+        const said = JSON.parse(content![0]!.text) as { readonly agent: { readonly id: string } }
+        assert.strictEqual(said.agent.id, signIn.agent, revision)
+        // That came with 2025-06-18.
+        assert.deepStrictEqual(structuredContent, revision === "2025-03-26" ? undefined : said)
+      }
+      assert.strictEqual((await send(agent, request("tools/list"), named)).body.result?.tools?.length, 14)
+      assert.strictEqual((await agent.send("DELETE", "/agent/mcp", { headers: named })).status, 204)
+      assert.strictEqual(code(await send(agent, request("ping"), named)), "404 -32001")
+      assert.strictEqual((await agent.send("DELETE", "/agent/mcp", { headers: named })).status, 404)
+    }
+  })
+
+  test("answers an unknown revision with the newest that has sessions", async (owner) => {
+    const { agent } = await scene(owner)
+    for (const revision of ["2024-11-05", "1999-01-01", "2099-01-01", sessionless, "x", ""]) {
+      const { body } = await initialize(agent, revision)
+      assert.strictEqual(body.result?.protocolVersion, "2025-11-25", revision)
+    }
+    for (const params of [undefined, {}, { protocolVersion: 5 }, []]) {
+      assert.strictEqual(code(await send(agent, request("initialize", params))), "200 -32602")
+    }
+  })
+
+  test("speaks the revision without sessions, request by request", async (owner) => {
+    const { agent, signIn } = await scene(owner)
+    const discover = modern("server/discover")
+    const { body } = await send(agent, discover.message, discover.headers)
+    assert.deepStrictEqual(body.result?.supportedVersions, [sessionless, ...sessioned.toReversed()])
+    const call = modern("tools/call", { name: "whoami", arguments: {} })
+    const headers = { ...call.headers, "mcp-name": "whoami" }
+    const called = await send(agent, call.message, headers)
+    assert.strictEqual(called.body.result?.structuredContent?.agent?.id, signIn.agent)
+    assert.isUndefined(called.headers["mcp-session-id"])
+    const refused = async (message: unknown, headers: Headers) => code(await send(agent, message, headers))
+    const { "mcp-method": _, ...withoutMethod } = headers
+    assert.deepStrictEqual(
+      [
+        await refused(call.message, withoutMethod),
+        await refused(call.message, { ...headers, "mcp-method": "tools/list" }),
+        await refused(call.message, call.headers),
+        await refused(call.message, { ...headers, "mcp-name": "list_inbox" }),
+        // The message names a revision, the header none, or another.
+        await refused(call.message, { "mcp-method": "tools/call", "mcp-name": "whoami" }),
+        await refused(call.message, { ...headers, "mcp-protocol-version": "2025-11-25" })
+      ],
+      Array.from({ length: 6 }, () => "400 -32020")
+    )
+    const later = modern("tools/list", {}, "2099-01-01")
+    const unsupported = await send(agent, later.message, later.headers)
+    assert.deepStrictEqual(
+      [code(unsupported), unsupported.body.error?.data],
+      ["400 -32022", { supported: [sessionless, ...sessioned.toReversed()], requested: "2099-01-01" }]
+    )
+    assert.strictEqual(await refused(request("tools/list"), modern("tools/list").headers), "400 -32602")
+    const unknown = modern("tickets/list")
+    assert.strictEqual(await refused(unknown.message, unknown.headers), "404 -32601")
+    const listen = modern("subscriptions/listen", { notifications: {} })
+    assert.include((await send(agent, listen.message, listen.headers)).text, '"code":-32601')
+  })
+
+  test("refuses a revision that is not the session's", async (owner) => {
+    const { agent } = await scene(owner)
+    for (const revision of sessioned) {
+      const session = await begin(agent, revision)
+      const named = async (version: string) =>
+        code(await send(agent, request("ping"), { ...session, "mcp-protocol-version": version }))
+      assert.strictEqual(await named("1999-01-01"), "400 -32022", revision)
+      // The header came with 2025-06-18.
+      const other = revision === "2025-06-18" ? "2025-11-25" : "2025-06-18"
+      assert.strictEqual(await named(other), revision === "2025-03-26" ? "200 ok" : "400 -32020", revision)
+    }
+    assert.strictEqual(code(await send(agent, request("ping"))), "400 -32600")
+    assert.strictEqual(code(await send(agent, request("ping"), { "mcp-session-id": "x" })), "404 -32001")
+    const again = await send(agent, request("initialize"), await begin(agent, "2025-11-25"))
+    assert.strictEqual(code(again), "400 -32600")
+  })
+
+  test("takes batches where the revision has them", async (owner) => {
+    const { agent } = await scene(owner)
+    const initialized = { jsonrpc: "2.0", method: "notifications/initialized" }
+    const batch = [request("ping", undefined, 1), initialized, request("nonsense", undefined, "b")]
+    for (const revision of sessioned) {
+      const session = await begin(agent, revision)
+      const { body, status } = await send(agent, batch, session)
+      if (revision === "2025-03-26") {
+        const answers = body as unknown as ReadonlyArray<JsonRpc>
+        assert.deepStrictEqual(
+          [status, ...answers.map(({ error, id }) => [id, error?.code]).toSorted()],
+          [200, [1, undefined], ["b", -32601]]
+        )
+        assert.strictEqual((await send(agent, [initialized], session)).status, 202)
+      } else assert.strictEqual(status, 400, revision)
+      assert.strictEqual(code(await send(agent, [], session)), "400 -32600")
+    }
+    assert.strictEqual(code(await send(agent, batch, modern("ping").headers)), "400 -32000")
+  })
+
+  test("says what is wrong with a request that is none", async (owner) => {
+    const { agent } = await scene(owner)
+    for (const method of ["GET", "PUT", "PATCH", "OPTIONS"]) {
+      const answer = await agent.send<JsonRpc>(method, "/agent/mcp", { headers: { accept: both } })
+      assert.deepStrictEqual([code(answer), answer.headers["allow"]], ["405 -32000", "POST, DELETE"])
+    }
+    const session = await begin(agent, "2025-11-25")
+    const raw = async (body: string, headers: Headers = {}) =>
+      code(
+        await agent.send<JsonRpc>("POST", "/agent/mcp", {
+          body,
+          headers: { accept: both, "content-type": "application/json", ...session, ...headers }
+        })
+      )
+    const ping = JSON.stringify(request("ping"))
+    assert.strictEqual(await raw(ping, { "content-type": "Application/JSON; charset=utf-8" }), "200 ok")
+    assert.strictEqual(await raw(ping, { "content-type": "text/plain" }), "415 -32000")
+    for (const accept of ["application/json", "text/event-stream", "*/*", "text/html"]) {
+      assert.strictEqual(await raw(ping, { accept }), "406 -32000")
+    }
+    for (const body of ["", "{", "nonsense", `${ping}}`]) assert.strictEqual(await raw(body), "200 -32700", body)
+    for (const body of ["null", "1", `"ping"`, "{}", `{"jsonrpc":"1.0","id":1,"method":"ping"}`]) {
+      assert.strictEqual(await raw(body), "200 -32600", body)
+    }
+    assert.strictEqual(await raw(JSON.stringify(request("nonsense"))), "200 -32601")
+    assert.strictEqual(await raw(JSON.stringify(request("tools/call", { name: 1 }))), "200 -32602")
+    assert.strictEqual(await raw(ping + " ".repeat(1024 * 1024)), "400 -32000")
+    assert.strictEqual(await raw("[".repeat(200_000) + "]".repeat(200_000)), "400 -32000")
+    const withoutSession = await agent.send<JsonRpc>("DELETE", "/agent/mcp")
+    assert.strictEqual(code(withoutSession), "400 -32000")
+  })
+
+  test("answers pages of its own origin, and of no other", async (owner) => {
+    const { agent } = await scene(owner)
+    const session = await begin(agent, "2025-11-25")
+    const from = (origin: string, method = "POST") =>
+      agent.send(method, "/agent/mcp", {
+        ...(method === "POST" ? { json: request("ping") } : {}),
+        headers: { accept: both, ...session, origin }
+      })
+    assert.strictEqual((await from(owner.baseUrl)).status, 200)
+    for (const origin of ["https://evil.example", `${owner.baseUrl}.evil.example`, "null", "http://localhost"]) {
+      assert.strictEqual(refusal(await from(origin)), "403 foreign_origin", origin)
+      assert.strictEqual(refusal(await from(origin, "DELETE")), "403 foreign_origin", origin)
+    }
+    assert.strictEqual((await from(owner.baseUrl)).status, 200)
+  })
+
+  test("takes one credential, an access token", async (owner) => {
+    const { agent, workspace } = await scene(owner)
+    const session = await begin(agent, "2025-11-25")
+    const beside = async (key: string) => (await send(agent, request("ping"), { ...session, "x-api-key": key })).status
+    assert.deepStrictEqual([await beside(workspace.key!), await beside(agent.key!)], [401, 200])
+    const alone = await send(agent.as(undefined), request("ping"), { ...session, "x-api-key": agent.key! })
+    assert.strictEqual(alone.status, 401)
+  })
+
+  test("keeps a session for its agent, and so many of one", async (owner) => {
+    const { agent, workspace } = await scene(owner)
+    const other = workspace.as((await registerAgent(await join(workspace, "member"))).access_token)
+    const first = await begin(agent, "2025-11-25")
+    const use = async (by: Http, session: Headers) => code(await send(by, request("ping"), session))
+    assert.strictEqual(await use(other, first), "404 -32001")
+    assert.strictEqual((await other.send("DELETE", "/agent/mcp", { headers: first })).status, 404)
+    assert.strictEqual(await use(agent, first), "200 ok")
+    const second = await begin(agent, "2025-06-18")
+    const others = await begin(other, "2025-11-25")
+    for (let count = 2; count < maxMcpSessions; count++) await begin(agent, "2025-11-25")
+    // Used before the next one begins: so the other one is the least recently used.
+    assert.strictEqual(await use(agent, first), "200 ok")
+    await begin(agent, "2025-11-25")
+    assert.deepStrictEqual(
+      [await use(agent, first), await use(agent, second), await use(other, others)],
+      ["200 ok", "404 -32001", "200 ok"]
+    )
+  })
+
+  test("tells the model what is wrong with its arguments", async (owner) => {
+    const { workspace } = await scene(owner)
+    const viewer = await join(workspace, "viewer")
+    const agent = viewer.as((await registerAgent(viewer)).access_token)
+    await workspace.post("teams", { key: "OPS", name: "Operations" })
+    const session = await begin(agent, "2025-11-25")
+    const said = async (name: string, args: unknown) => {
+      const { body } = await send(agent, request("tools/call", { name, arguments: args }), session)
+      return body.result === undefined
+        ? `${body.error?.code} ${body.error?.message}`
+        : `${body.result.isError ?? false} ${body.result.content?.[0]?.text}`
+    }
+    const invalid = (tool: string, ...issues: ReadonlyArray<readonly [string, string]>) =>
+      `true Invalid parameters for tool '${tool}': ${issues.map(([at, message]) => `${message}\n  at ["${at}"]`).join("\n")}`
+    assert.strictEqual(await said("nonsense", {}), "-32602 Tool 'nonsense' not found")
+    assert.match(await said("list_inbox", { random_string: "x" }), /^false /)
+    assert.match(await said("list_inbox", undefined), /^false /)
+    assert.strictEqual(
+      await said("complete_message", { message: 5 }),
+      invalid("complete_message", ["message", "Expected string"], ["reply", "Missing key"])
+    )
+    assert.strictEqual(
+      await said("take_message", { limit: 11 }),
+      invalid("take_message", ["limit", "Expected a whole number from 1 to 10"])
+    )
+    assert.strictEqual(
+      await said("complete_message", { message: "x", reply: "x".repeat(500_000) }),
+      invalid("complete_message", ["reply", "Expected at most 10000 characters"])
+    )
+    assert.strictEqual(
+      await said("list_tickets", { category: "done" }),
+      invalid("list_tickets", ["category", "Expected one of backlog, unstarted, started, completed, canceled"])
+    )
+    assert.strictEqual(
+      await said("complete_message", { message: "x\u0000", reply: "y" }),
+      invalid("complete_message", ["message", "Expected text without NUL characters and lone surrogates"])
+    )
+    assert.strictEqual(
+      await said("complete_message", { message: "x", reply: "y" }),
+      "true NotFound: The message does not exist."
+    )
+    assert.strictEqual(await said("get_ticket", { ticket: "x/../y" }), "true NotFound: The ticket does not exist.")
+    assert.strictEqual(
+      await said("list_statuses", { team: "NO" }),
+      "true NotFound: team: nothing visible to you has this value."
+    )
+    assert.strictEqual(
+      await said("create_ticket", { team: "OPS", title: "x" }),
+      "true Forbidden: This needs the role member or more; yours is viewer. (role_too_low)"
+    )
+  })
+})
+
+withClockOnEachServer("The time of MCP's sessions", (test) => {
+  test("ends a day after the last request", async (owner, advance) => {
+    const { signIn, workspace } = await scene(owner)
+    const agentOf = async () => workspace.as((await registerAgent(workspace)).access_token)
+    const session = await begin(workspace.as(signIn.access_token), "2025-11-25")
+    const use = async () => code(await send(await agentOf(), request("ping"), session))
+    advance("23 hours")
+    assert.strictEqual(await use(), "200 ok")
+    advance(86_400_000 - 1)
+    assert.strictEqual(await use(), "200 ok")
+    advance("24 hours")
+    assert.strictEqual(await use(), "404 -32001")
+  })
+})
