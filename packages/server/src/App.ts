@@ -5,12 +5,12 @@ import { SecureRandom } from "effect/crypto"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder, HttpApiScalar } from "effect/http-api"
 import { AgentAuthorizationLive } from "./agents/AgentAuthorizationHttp.ts"
-import { AgentDeparture } from "./agents/AgentDeparture.ts"
 import { Agents } from "./agents/Agents.ts"
 import { AgentMcp } from "./agents/AgentMcp.ts"
 import { AgentsHttp } from "./agents/AgentsHttp.ts"
 import { AgentSessions } from "./agents/AgentSessions.ts"
 import { AgentsRepo } from "./agents/AgentsRepo.ts"
+import { ChangedMembers } from "./agents/ChangedMembers.ts"
 import { AgentUsage } from "./agents/AgentUsage.ts"
 import { Inbox } from "./agents/Inbox.ts"
 import { InboxWaits } from "./agents/InboxWaits.ts"
@@ -199,7 +199,7 @@ const layerServices = Layer.mergeAll(
   Agents.layer,
   AgentSessions.layer
 ).pipe(
-  Layer.provideMerge([AgentDeparture, SignIns.layer, Inbox.layer]),
+  Layer.provideMerge([ChangedMembers, SignIns.layer, Inbox.layer]),
   Layer.provideMerge([AgentUsage.layer, Messages.layer, InboxWaits.layer]),
   Layer.provideMerge([TestRuns.layer, Vault.layer, Tickets.layer, StatusFilters.layer]),
   Layer.provideMerge([ApiKeys.layer, Deployments.layer, Fixtures.layer, DataKeys.layer, LeaseWaits.layer]),

@@ -45,7 +45,7 @@ export class AgentInboxApi extends HttpApiGroup.make("agentInbox")
     }).annotateMerge(
       doc(
         "List the inbox",
-        "The 100 oldest messages that are queued for the token's computer, for none, or for one that was not seen for 10 minutes. With `wait`, an empty inbox is answered when a message comes, or when the time is over; a message that comes at any server is heard at once. A server that stops answers at once, with what there is."
+        "The 100 oldest messages that are queued for the token's computer, for none, or for one that was not seen for 10 minutes. With `wait`, an empty inbox is answered when a message comes, or when the time is over; a message that comes at any server is heard at once. A server that stops answers at once, with what there is. When the access token ends meanwhile, the call answers 401 at once."
       )
     ),
     HttpApiEndpoint.post("take", "/agent/v1/inbox/take", {

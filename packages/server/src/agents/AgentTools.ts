@@ -270,7 +270,7 @@ export const AgentToolsLive = AgentTools.toLayer(
 
     return AgentTools.of({
       whoami: () => sessions.me,
-      list_inbox: () => Effect.map(inbox.list(0), listed),
+      list_inbox: () => Effect.map(inbox.list, listed),
       take_message: (input) => Effect.map(inbox.take(input), listed),
       complete_message: ({ message, ...input }) => failing(Effect.map(inbox.complete(message, input), quotedMessage)),
       decline_message: ({ message, ...input }) => failing(Effect.map(inbox.decline(message, input), quotedMessage)),

@@ -1,6 +1,8 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { Effect, Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { Settings } from "../Config.ts"
+import { challenge } from "./AgentAuthentication.ts"
 import { Agents } from "./Agents.ts"
 import { Comments } from "../planning/Comments.ts"
 import { Projects } from "../planning/Projects.ts"
@@ -34,14 +36,21 @@ export const AgentsHttp = Layer.mergeAll(
   ),
 
   HttpApiBuilder.group(DeliveryApi, "agentInbox", (handlers) =>
-    Effect.map(Inbox, (inbox) =>
-      handlers
-        .handle("list", ({ query }) => Effect.map(inbox.list(query.wait ?? 0), (messages) => ({ messages })))
+    Effect.gen(function* () {
+      const inbox = yield* Inbox
+      const unauthorized = challenge((yield* Settings).baseUrl)
+      return handlers
+        .handle("list", ({ query }) =>
+          inbox.wait(query.wait ?? 0).pipe(
+            Effect.map((messages) => ({ messages })),
+            Effect.catch(() => Effect.succeed(unauthorized))
+          )
+        )
         .handle("take", ({ payload }) => Effect.map(inbox.take(payload ?? {}), (messages) => ({ messages })))
         .handle("get", ({ params }) => inbox.get(params.message))
         .handle("complete", ({ params, payload }) => inbox.complete(params.message, payload))
         .handle("decline", ({ params, payload }) => inbox.decline(params.message, payload))
-    )
+    })
   ),
 
   HttpApiBuilder.group(DeliveryApi, "agentPlanning", (handlers) =>

@@ -6,7 +6,7 @@ import {
   type TakeMessages,
   unseenMillis
 } from "@delivery/domain/agents/Message"
-import { type Conflict, NotFound } from "@delivery/domain/Errors"
+import { type Conflict, NotFound, Unauthorized } from "@delivery/domain/Errors"
 import { Caller } from "@delivery/domain/identity/Authorization"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
@@ -14,9 +14,11 @@ import { Stopping } from "../http/Stopping.ts"
 import { type Access, actorOf } from "../identity/Access.ts"
 import { viewerOf } from "../planning/Visibility.ts"
 import { Storage } from "../storage/Storage.ts"
+import { asAgent } from "./AgentAuthentication.ts"
 import { InboxWaits } from "./InboxWaits.ts"
 import { Messages, shown } from "./Messages.ts"
 import { MessagesRepo } from "./MessagesRepo.ts"
+import { SignInsRepo } from "./SignInsRepo.ts"
 
 type Reading = Caller | AgentCaller
 
@@ -24,8 +26,13 @@ type Reading = Caller | AgentCaller
 export class Inbox extends Context.Service<
   Inbox,
   {
-    /** What is queued for the token's computer; waits so many seconds for something to be there. */
-    readonly list: (wait: number) => Effect.Effect<ReadonlyArray<AgentMessage>, never, Reading>
+    /** What is queued for the token's computer. */
+    readonly list: Effect.Effect<ReadonlyArray<AgentMessage>, never, Reading>
+    /**
+     * The same; waits so many seconds for something to be there. `Unauthorized` as soon as the access token ends
+     * meanwhile, whatever ended it and at whichever server.
+     */
+    readonly wait: (seconds: number) => Effect.Effect<ReadonlyArray<AgentMessage>, Unauthorized, Reading>
     /** How much is queued for the token's computer. */
     readonly count: Effect.Effect<number, never, Reading>
     readonly take: (input: TakeMessages) => Effect.Effect<ReadonlyArray<AgentMessage>, never, Reading>
@@ -48,6 +55,7 @@ export class Inbox extends Context.Service<
       const messages = yield* Messages
       const waits = yield* InboxWaits
       const stopping = yield* Stopping
+      const signIns = yield* SignInsRepo
 
       const here = Effect.gen(function* () {
         const { principal } = yield* Caller
@@ -59,6 +67,13 @@ export class Inbox extends Context.Service<
           viewer: viewerOf(access),
           inbox: { agentId: agent.id, computerId: computer?.id ?? null, seenAfter }
         }
+      })
+
+      /** The caller as it is now. */
+      const hereAgain = Effect.gen(function* () {
+        const { tokenHash } = yield* AgentCaller
+        const found = yield* signIns.authenticate(tokenHash, timestamp(yield* Clock.currentTimeMillis))
+        return found === undefined ? yield* Unauthorized.agent : yield* asAgent({ ...found, tokenHash })(here)
       })
 
       const end = Effect.fnUntraced(function* (id: string, status: "completed" | "declined", reply: string) {
@@ -75,15 +90,21 @@ export class Inbox extends Context.Service<
       })
 
       return Inbox.of({
-        list: Effect.fn("Inbox.list")(function* (wait: number) {
+        list: Effect.gen(function* () {
           const { inbox, viewer } = yield* here
-          const until = (yield* Clock.currentTimeMillis) + wait * 1_000
-          const changed = yield* waits.begin(inbox.agentId)
+          return (yield* repo.waiting(viewer, inbox)).map(shown)
+        }).pipe(Effect.withSpan("Inbox.list")),
+
+        wait: Effect.fn("Inbox.wait")(function* (seconds: number) {
+          const until = (yield* Clock.currentTimeMillis) + seconds * 1_000
+          const changed = yield* waits.begin((yield* AgentCaller).agent.id)
+          // What ended the access before the wait began was not heard.
+          let at = yield* seconds === 0 ? here : hereAgain
           while (true) {
-            const found = yield* repo.waiting(viewer, inbox)
+            const found = yield* repo.waiting(at.viewer, at.inbox)
             const left = until - (yield* Clock.currentTimeMillis)
             if (found.length > 0 || left <= 0 || stopping.hasBegun()) return found.map(shown)
-            yield* changed(left)
+            if (yield* changed(left)) at = yield* hereAgain
           }
         }, Effect.scoped),
 

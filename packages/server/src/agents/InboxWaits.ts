@@ -1,5 +1,5 @@
 import type { AgentId } from "@delivery/domain/Ids"
-import { Context, Effect, Latch, Layer, type Scope } from "effect"
+import { Context, Effect, Latch, Layer, Option, type Scope } from "effect"
 import { RequestQueue } from "../http/RequestQueue.ts"
 import { Stopping } from "../http/Stopping.ts"
 import { Notices } from "../storage/Notices.ts"
@@ -9,10 +9,11 @@ export class InboxWaits extends Context.Service<
   InboxWaits,
   {
     /**
-     * Begins before the inbox is looked at, so that nothing is missed. The answer waits until there may be a message,
-     * at most so many milliseconds; only what comes after is told again.
+     * Begins before the inbox is looked at, so that nothing is missed. The answer waits until there may be a message, or
+     * the agent's access may have changed, at most so many milliseconds, and says whether access is to be looked up
+     * again: not where a message alone woke it. Only what comes after is told again.
      */
-    readonly begin: (agent: AgentId) => Effect.Effect<(millis: number) => Effect.Effect<void>, never, Scope.Scope>
+    readonly begin: (agent: AgentId) => Effect.Effect<(millis: number) => Effect.Effect<boolean>, never, Scope.Scope>
   }
 >()("@delivery/server/agents/InboxWaits") {
   static readonly layer = Layer.effect(
@@ -21,40 +22,48 @@ export class InboxWaits extends Context.Service<
       const notices = yield* Notices
       const stopping = yield* Stopping
       const queue = yield* RequestQueue
-      const waits = new Map<string, Set<Latch.Latch>>()
-      const wake = (latches: Iterable<Latch.Latch> = []) => {
-        for (const latch of latches) latch.openUnsafe()
+      const waits = new Map<string, Set<Waiter>>()
+      const wake = (waiters: Iterable<Waiter> = [], isAccessOld: boolean) => {
+        for (const waiter of waiters) {
+          waiter.isAccessOld ||= isAccessOld
+          waiter.latch.openUnsafe()
+        }
       }
       const wakeAll = () => {
-        for (const latches of waits.values()) wake(latches)
+        for (const waiters of waits.values()) wake(waiters, true)
       }
-      yield* notices.listen("messages", {
-        onNotice: (agent) => wake(waits.get(agent)),
-        onListening: wakeAll
-      })
+      yield* notices.listen("messages", { onNotice: (agent) => wake(waits.get(agent), false), onListening: wakeAll })
+      yield* notices.listen("agents", { onNotice: (agent) => wake(waits.get(agent), true), onListening: wakeAll })
       yield* stopping.onBegin(wakeAll)
 
       return InboxWaits.of({
         begin: Effect.fnUntraced(function* (agent: AgentId) {
-          const latch = Latch.makeUnsafe(false)
+          const waiter: Waiter = { latch: Latch.makeUnsafe(false), isAccessOld: false }
           yield* Effect.acquireRelease(
             Effect.sync(() => {
-              waits.set(agent, (waits.get(agent) ?? new Set()).add(latch))
+              waits.set(agent, (waits.get(agent) ?? new Set()).add(waiter))
             }),
             () =>
               Effect.sync(() => {
-                const latches = waits.get(agent)
-                latches?.delete(latch)
-                if (latches?.size === 0) waits.delete(agent)
+                const waiters = waits.get(agent)
+                waiters?.delete(waiter)
+                if (waiters?.size === 0) waits.delete(agent)
               })
           )
           return (millis: number) =>
-            Effect.andThen(
-              queue.aside(Effect.timeoutOption(latch.await, millis)),
-              Effect.sync(() => void latch.closeUnsafe())
-            )
+            Effect.map(queue.aside(Effect.timeoutOption(waiter.latch.await, millis)), (woken) => {
+              const isAccessOld = waiter.isAccessOld || Option.isNone(woken)
+              waiter.latch.closeUnsafe()
+              waiter.isAccessOld = false
+              return isAccessOld
+            })
         })
       })
     })
   )
+}
+
+interface Waiter {
+  readonly latch: Latch.Latch
+  isAccessOld: boolean
 }

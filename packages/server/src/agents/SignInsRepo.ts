@@ -4,12 +4,14 @@ import type { Membership } from "@delivery/domain/identity/Authorization"
 import type { Role } from "@delivery/domain/identity/Role"
 import type { AgentId, ComputerId, SignInId, WorkspaceId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
+import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import type { Statement } from "effect/sql"
 import type { AgentRow } from "../identity/Agent.ts"
 import type { MemberRow } from "../identity/MembersRepo.ts"
 import type { PersonRow } from "../identity/PersonsRepo.ts"
 import type { WorkspaceRow } from "../identity/WorkspacesRepo.ts"
+import { uuids } from "../storage/Columns.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { date, dateOrNull, dieOnSqlError, isoOrNull } from "../storage/Sql.ts"
 import type { ComputerRow } from "./AgentsRepo.ts"
@@ -56,7 +58,10 @@ export interface AuthenticatedAgent {
   readonly scope: AgentScope
 }
 
-/** Stores sign-ins and the hashes of their tokens. A sign-in that ended is gone, with its tokens. */
+/**
+ * Stores sign-ins and the hashes of their tokens. A sign-in that ended is gone, with its tokens. Whatever ends access
+ * tells the servers, where calls of the agent may wait.
+ */
 export class SignInsRepo extends Context.Service<
   SignInsRepo,
   {
@@ -64,6 +69,8 @@ export class SignInsRepo extends Context.Service<
     readonly insert: (signIn: SignInRow, tokens: TokenPair) => Effect.Effect<void>
     readonly end: (id: SignInId) => Effect.Effect<void>
     readonly endOfAgent: (workspaceId: WorkspaceId, agentId: AgentId) => Effect.Effect<void>
+    /** Tells the servers that the agents' member may less or more than before. Their sign-ins stay. */
+    readonly tell: (agents: ReadonlyArray<AgentId>) => Effect.Effect<void>
     /** The sign-in that a refresh token is or was of. Held until the transaction ends, so that refreshes are decided one by one. */
     readonly lockByRefreshToken: (hash: string) => Effect.Effect<HeldSignIn | undefined>
     /**
@@ -85,12 +92,17 @@ export class SignInsRepo extends Context.Service<
   static readonly layerSql = Layer.effect(
     SignInsRepo,
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
+      const sql = yield* PgClient.PgClient
+
+      const endWhere = (where: Statement.Fragment) =>
+        Effect.asVoid(sql`with ended as (delete from sign_ins where ${where} returning agent_id)
+          select pg_notify('agents', agent_id::text)::text from ended`)
+
       return SignInsRepo.of({
         insert: (signIn, { access, refresh }) =>
           dieOnSqlError(
             Effect.andThen(
-              sql`delete from sign_ins where computer_id = ${signIn.computerId}`,
+              endWhere(sql`computer_id = ${signIn.computerId}`),
               Effect.asVoid(sql`with made as (
                   insert into sign_ins (id, workspace_id, agent_id, computer_id, scope, generation, refreshed_at,
                     created_at)
@@ -105,10 +117,12 @@ export class SignInsRepo extends Context.Service<
                 select ${refresh.hash}, workspace_id, id, generation, ${date(refresh.expiresAt)}::timestamptz from made`)
             )
           ),
-        end: (id) => dieOnSqlError(Effect.asVoid(sql`delete from sign_ins where id = ${id}`)),
+        end: (id) => dieOnSqlError(endWhere(sql`id = ${id}`)),
         endOfAgent: (workspaceId, agentId) =>
+          dieOnSqlError(endWhere(sql`workspace_id = ${workspaceId} and agent_id = ${agentId}`)),
+        tell: (agents) =>
           dieOnSqlError(
-            Effect.asVoid(sql`delete from sign_ins where workspace_id = ${workspaceId} and agent_id = ${agentId}`)
+            Effect.asVoid(sql`select pg_notify('agents', id::text)::text from unnest(${uuids(agents)}) as at (id)`)
           ),
         lockByRefreshToken: (hash) =>
           Effect.gen(function* () {
@@ -158,7 +172,12 @@ export class SignInsRepo extends Context.Service<
             dieOnSqlError
           ),
         endAccessToken: (hash) =>
-          dieOnSqlError(Effect.asVoid(sql`delete from access_tokens where token_hash = ${hash}`)),
+          dieOnSqlError(
+            Effect.asVoid(sql`with ended as (
+                delete from access_tokens where token_hash = ${hash} returning sign_in_id
+              )
+              select pg_notify('agents', s.agent_id::text)::text from ended join sign_ins s on s.id = ended.sign_in_id`)
+          ),
         authenticate: (accessHash, now) =>
           sql<AuthenticatedRow>`select a.id as "agentId", a.client, p.id as "personId", p.name as "personName", p.email,
               w.id as "workspaceId", w.slug, w.name as "workspaceName", m.role, c.id as "computerId",
@@ -185,8 +204,9 @@ export class SignInsRepo extends Context.Service<
 
       const end = (database: MemoryDatabase, isOf: (signIn: SignInRow) => boolean) => {
         const signIns = database.table<SignInRow>("sign_ins")
-        for (const { id } of signIns.filter(isOf)) {
+        for (const { agentId, id } of signIns.filter(isOf)) {
           signIns.delete(id)
+          database.notify("agents", agentId)
           for (const name of ["access_tokens", "refresh_tokens"] as const) {
             const tokens = database.table<MemoryToken>(name)
             for (const { hash } of tokens.filter((token) => token.signInId === id)) tokens.delete(hash)
@@ -225,6 +245,12 @@ export class SignInsRepo extends Context.Service<
         end: (id) => memory.write((database) => Effect.sync(() => end(database, (signIn) => signIn.id === id))),
         endOfAgent: (_, agentId) =>
           memory.write((database) => Effect.sync(() => end(database, (signIn) => signIn.agentId === agentId))),
+        tell: (agents) =>
+          memory.write((database) =>
+            Effect.sync(() => {
+              for (const agent of agents) database.notify("agents", agent)
+            })
+          ),
         lockByRefreshToken: (hash) =>
           memory.read((database) => {
             const token = database.table<MemoryRefreshToken>("refresh_tokens").get(hash)
@@ -255,7 +281,13 @@ export class SignInsRepo extends Context.Service<
           memory.read((database) => database.table<MemoryAccessToken>("access_tokens").get(hash)?.signInId),
         endAccessToken: (hash) =>
           memory.write((database) =>
-            Effect.sync(() => database.table<MemoryAccessToken>("access_tokens").delete(hash))
+            Effect.sync(() => {
+              const tokens = database.table<MemoryAccessToken>("access_tokens")
+              const token = tokens.get(hash)
+              if (token === undefined) return
+              tokens.delete(hash)
+              database.notify("agents", database.table<SignInRow>("sign_ins").get(token.signInId)!.agentId)
+            })
           ),
         authenticate: (accessHash, now) =>
           memory.read((database): AuthenticatedAgent | undefined => {

@@ -9,7 +9,7 @@ import { Context, Effect, Layer } from "effect"
 import { changesBetween, Events } from "../events/Events.ts"
 import { Storage } from "../storage/Storage.ts"
 import { anyRole, atLeast } from "./Access.ts"
-import { MemberDeparture } from "./MemberDeparture.ts"
+import { MemberChanges } from "./MemberChanges.ts"
 import { MembersRepo } from "./MembersRepo.ts"
 import { WorkspacesRepo } from "./WorkspacesRepo.ts"
 
@@ -31,7 +31,7 @@ export class Members extends Context.Service<
       const storage = yield* Storage
       const repo = yield* MembersRepo
       const workspaces = yield* WorkspacesRepo
-      const departure = yield* MemberDeparture
+      const listeners = yield* MemberChanges
       const events = yield* Events
 
       /** Every change of a member holds the workspace, so that two changes cannot both leave it without an owner. */
@@ -55,7 +55,7 @@ export class Members extends Context.Service<
                 return yield* new Conflict({ message: "A workspace keeps at least one owner.", reason: "last_owner" })
               }
               yield* repo.update({ workspaceId: by.workspace.id, personId: before.id, ...after })
-              if (before.active && !after.active) yield* departure.left(by, before.id)
+              yield* listeners.changed(by, after)
               yield* events.record(by, {
                 kind,
                 subject: { type: "member", id: before.id, label: before.name, path: "settings/members" },

@@ -3,10 +3,13 @@ import { Cause, Context, Effect, Layer, Queue, Schedule, type Scope } from "effe
 import { makeReports } from "../telemetry/Background.ts"
 import { MemoryStorage } from "./MemoryStorage.ts"
 
-/** What servers tell each other: which places of semaphores no longer wait, and whose inbox has a new message. */
-export type NoticeChannel = "semaphores" | "messages"
+/**
+ * What servers tell each other: which places of semaphores no longer wait, whose inbox has a new message, and what
+ * agents may have lost access.
+ */
+export type NoticeChannel = "semaphores" | "messages" | "agents"
 
-const channels: ReadonlyArray<NoticeChannel> = ["semaphores", "messages"]
+const channels: ReadonlyArray<NoticeChannel> = ["semaphores", "messages", "agents"]
 
 export interface NoticeListener {
   readonly onNotice: (payload: string) => void

@@ -103,6 +103,15 @@ onEachServer("Messages to agents", (test) => {
     assert.deepStrictEqual(await at.ben.post("notifications/read", undefined, 200), { read: 1 })
     assert.deepStrictEqual(await at.ben.post("notifications/read", undefined, 200), { read: 0 })
     assertTimestamp((await notifications(at.ben))[0]!.readAt)
+    for (const [end, field, most] of [
+      ["complete", "reply", 10_000],
+      ["decline", "reason", 2_000]
+    ] as const) {
+      const long = await at.agent.send("POST", `${path}/${end}`, { json: { [field]: "x".repeat(most + 1) } })
+      assert.strictEqual(refusal(long), `400 ${field}`)
+      const fits = await at.agent.send("POST", `${path}/${end}`, { json: { [field]: "x".repeat(most) } })
+      assert.strictEqual(refusal(fits), "409 ended")
+    }
     for (const end of ["complete", "decline"]) {
       const again = await at.agent.send("POST", `${path}/${end}`, { json: { reply: "a", reason: "b" } })
       assert.strictEqual(refusal(again), "409 ended")
@@ -257,6 +266,23 @@ onEachServer("Messages to agents", (test) => {
     assert.deepStrictEqual(ids((await waiting).body.messages), [sent.id])
     for (const wait of ["26", "-1", "x", ""]) {
       assert.strictEqual(refusal(await at.agent.send("GET", `/agent/v1/inbox?wait=${wait}`)), "400 wait")
+    }
+  })
+
+  test("are waited for as long as the access token works", async (owner) => {
+    const at = await scene(owner)
+    const ends: ReadonlyArray<(token: string) => Promise<unknown>> = [
+      (token) => at.ana.as(undefined).send("POST", "/agent/oauth/revoke", { form: { token } }),
+      () => at.workspace.post(`members/${at.ana.id}/deactivate`, undefined, 200),
+      () => at.ana.post(`agents/${at.signIn.agent}/revoke`, undefined, 200)
+    ]
+    for (const end of ends) {
+      await at.workspace.post(`members/${at.ana.id}/reactivate`, undefined, 200)
+      const { access_token } = await registerAgent(at.ana)
+      const waiting = at.ana.as(access_token).send("GET", "/agent/v1/inbox?wait=25")
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      await end(access_token)
+      assert.strictEqual(refusal(await waiting), "401")
     }
   })
 

@@ -194,5 +194,5 @@ describe("Messages between two servers", () => {
       ])
       await stays.end("SIGTERM")
     })
-  }, 180_000)
+  }, 300_000)
 })

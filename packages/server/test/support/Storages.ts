@@ -4,9 +4,9 @@ import { SecureRandom } from "effect/crypto"
 import { TestClock, TestConsole } from "effect/testing"
 import { setTimeout } from "node:timers/promises"
 import { test as base } from "vitest"
-import { AgentDeparture } from "../../src/agents/AgentDeparture.ts"
 import { Agents } from "../../src/agents/Agents.ts"
 import { AgentSessions } from "../../src/agents/AgentSessions.ts"
+import { ChangedMembers } from "../../src/agents/ChangedMembers.ts"
 import { AgentUsage } from "../../src/agents/AgentUsage.ts"
 import { Inbox } from "../../src/agents/Inbox.ts"
 import { InboxWaits } from "../../src/agents/InboxWaits.ts"
@@ -125,7 +125,7 @@ export const layerServices = Layer.mergeAll(
   Tags.layer
 ).pipe(
   Layer.provideMerge(MentionLog.layer),
-  Layer.provideMerge([AgentDeparture, SignIns.layer, Inbox.layer]),
+  Layer.provideMerge([ChangedMembers, SignIns.layer, Inbox.layer]),
   Layer.provideMerge([Layer.provide(AgentUsage.layer, layerLiveClock), Messages.layer, InboxWaits.layer]),
   Layer.provideMerge([ApiKeys.layer, Deployments.layer, Tickets.layer, StatusFilters.layer]),
   // It writes twice a second, whatever time it is for the tests.
