@@ -485,7 +485,11 @@ export class MessagesRepo extends Context.Service<
           memory.read(
             (database) => select(database, viewer, (message) => message.id === id && message.agent.id === agentId)[0]
           ),
-        lock: (id) => memory.read((database) => messagesOf(database).get(id)?.status),
+        lock: (id) =>
+          memory.read((database) => {
+            const row = messagesOf(database).get(id)
+            return row === undefined ? undefined : shown(database, row)?.status
+          }),
         end: (id, status, reply, at) =>
           memory.write((database) =>
             Effect.sync(() => {
