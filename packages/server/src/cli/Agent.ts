@@ -1,6 +1,6 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { Authorization } from "@delivery/domain/identity/Authorization"
-import { Cause, Config, Console, Effect, FileSystem, Option, Redacted } from "effect"
+import { Cause, Config, Console, Effect, FileSystem, Option, Path, Redacted } from "effect"
 import { CliError, Command, Flag } from "effect/cli"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
@@ -8,7 +8,7 @@ import { hostname } from "node:os"
 import { runBridge } from "./AgentBridge.ts"
 import { instructions, writeEntry } from "./AgentClients.ts"
 import { AgentError } from "./AgentError.ts"
-import { forget, keep, makeAccessTokens, type SignInName } from "./AgentSignIn.ts"
+import { defaultDirectory, forget, keep, makeAccessTokens, type SignInName } from "./AgentSignIn.ts"
 
 const signIn = {
   client: Flag.Literals("client", ["claude", "codex", "cursor"]).pipe(Flag.withDescription("The coding-agent client")),
@@ -21,14 +21,27 @@ const signIn = {
     Flag.withFallbackConfig(Config.String("DELIVERY_WORKSPACE")),
     Flag.withDefault("main"),
     Flag.withDescription("The workspace's slug; else DELIVERY_WORKSPACE")
+  ),
+  directory: Flag.String("directory").pipe(
+    Flag.optional,
+    Flag.withDescription("Where sign-ins are kept; else delivery/agents below XDG_CONFIG_HOME or ~/.config")
   )
 }
 
 /** An address without a slash at its end, so that a sign-in is found however it was written. */
-const named = ({ client, url, workspace }: SignInName): SignInName => ({
+const named = Effect.fnUntraced(function* ({
   client,
-  url: url.replace(/\/+$/, ""),
+  directory,
+  url,
   workspace
+}: Omit<SignInName, "directory"> & { readonly directory: Option.Option<string> }) {
+  const path = yield* Path.Path
+  return {
+    client,
+    url: url.replace(/\/+$/, ""),
+    workspace,
+    directory: Option.isSome(directory) ? path.resolve(directory.value) : yield* defaultDirectory
+  } satisfies SignInName
 })
 
 const apiKey = Effect.fnUntraced(function* (keyFile: Option.Option<string>) {
@@ -65,7 +78,7 @@ const connect = Command.make(
     )
   },
   Effect.fnUntraced(function* ({ computer, keyFile, write, ...flags }) {
-    const name = named(flags)
+    const name = yield* named(flags)
     const key = yield* apiKey(keyFile)
     const agents = yield* HttpApiClient.group(DeliveryApi, {
       group: "agents",
@@ -105,7 +118,7 @@ const disconnect = Command.make(
   "disconnect",
   signIn,
   Effect.fnUntraced(function* (flags) {
-    const hadOne = yield* forget(named(flags))
+    const hadOne = yield* forget(yield* named(flags))
     yield* Console.log(hadOne ? "Signed out." : "This computer was not signed in.")
   })
 ).pipe(Command.withDescription("Sign the client out on this computer"))
@@ -115,7 +128,7 @@ const mcp = Command.make(
   "mcp",
   signIn,
   Effect.fnUntraced(function* (flags) {
-    yield* runBridge(yield* makeAccessTokens(named(flags)))
+    yield* runBridge(yield* makeAccessTokens(yield* named(flags)))
   })
 ).pipe(Command.withDescription("Serve the client over standard input and output (MCP); clients start this themselves"))
 

@@ -1,5 +1,5 @@
 import type { AgentClient } from "@delivery/domain/agents/Agent"
-import { Effect, FileSystem, Path, Result } from "effect"
+import { Config, Effect, FileSystem, Option, Path, Result } from "effect"
 import { Toml } from "effect/encoding"
 import { homedir } from "node:os"
 import { AgentError } from "./AgentError.ts"
@@ -12,11 +12,26 @@ interface McpServerEntry {
   readonly args: ReadonlyArray<string>
 }
 
-/** The bridge for a sign-in, by the Node and the script that run now: no `PATH` is needed. */
-const entryOf = ({ client, url, workspace }: SignInName): McpServerEntry => ({
+/**
+ * The bridge for a sign-in, by the Node and the script that run now: clients start it with little of the environment,
+ * Codex without `XDG_CONFIG_HOME`.
+ */
+const entryOf = ({ client, directory, url, workspace }: SignInName): McpServerEntry => ({
   name: `delivery-${workspace}`,
   command: process.execPath,
-  args: [process.argv[1]!, "agent", "mcp", "--client", client, "--url", url, "--workspace", workspace]
+  args: [
+    process.argv[1]!,
+    "agent",
+    "mcp",
+    "--client",
+    client,
+    "--url",
+    url,
+    "--workspace",
+    workspace,
+    "--directory",
+    directory
+  ]
 })
 
 const jsonOf = ({ args, command }: McpServerEntry) => ({ command, args })
@@ -65,7 +80,10 @@ const fileOf = Effect.fnUntraced(function* (client: AgentClient) {
     case "cursor":
       return path.join(".cursor", "mcp.json")
     case "codex":
-      return path.join(homedir(), ".codex", "config.toml")
+      return path.join(
+        Option.getOrElse(yield* Config.option(Config.String("CODEX_HOME")), () => path.join(homedir(), ".codex")),
+        "config.toml"
+      )
   }
 })
 

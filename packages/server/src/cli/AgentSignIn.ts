@@ -11,6 +11,8 @@ export interface SignInName {
   readonly client: AgentClient
   readonly url: string
   readonly workspace: string
+  /** Where sign-ins are kept. */
+  readonly directory: string
 }
 
 /** A sign-in as this computer keeps it, in a file that only its user reads. */
@@ -38,14 +40,19 @@ const Refreshed = Schema.Struct({
 /** Milliseconds before its end in which an access token is replaced. */
 const earlyMillis = 60_000
 
-/** Where the sign-in is kept: below `XDG_CONFIG_HOME`, else `~/.config`. */
-const pathOf = Effect.fnUntraced(function* ({ client, url, workspace }: SignInName) {
+/** Where sign-ins are kept unless told: below `XDG_CONFIG_HOME`, else `~/.config`. */
+export const defaultDirectory = Effect.gen(function* () {
   const path = yield* Path.Path
   const home = Option.getOrElse(yield* Config.option(Config.String("XDG_CONFIG_HOME")), () =>
     path.join(homedir(), ".config")
   )
+  return path.resolve(home, "delivery", "agents")
+})
+
+const pathOf = Effect.fnUntraced(function* ({ client, directory, url, workspace }: SignInName) {
+  const path = yield* Path.Path
   const name = `${client}@${workspace}@${url.replace(/^https?:\/\//, "")}`
-  return path.join(home, "delivery", "agents", `${name.replaceAll(/[^A-Za-z0-9.@_-]/g, "_")}.json`)
+  return path.join(directory, `${name.replaceAll(/[^A-Za-z0-9.@_-]/g, "_")}.json`)
 })
 
 /** Keeps a sign-in whole or not at all, whoever reads meanwhile. */

@@ -119,12 +119,24 @@ describe("delivery agent", () => {
 
   const bridgeOf = (home: Home, workspace: string) => ({
     command: process.execPath,
-    args: [main, "agent", "mcp", "--client", "claude", "--url", front.url, "--workspace", workspace],
+    args: [
+      main,
+      "agent",
+      "mcp",
+      "--client",
+      "claude",
+      "--url",
+      front.url,
+      "--workspace",
+      workspace,
+      "--directory",
+      joinPath(home.directory, "config", "delivery", "agents")
+    ],
     cwd: home.directory,
-    env: home.environment
+    env: { PATH: process.env["PATH"]!, HOME: home.directory }
   })
 
-  /** The official client, which has started the bridge. */
+  /** The official client, which has started the bridge, as clients do: without the rest of the environment. */
   const started = async (home: Home, workspace: string) => {
     const client = new Client({ name: "test", version: "1.0.0" })
     await client.connect(new StdioClientTransport({ ...bridgeOf(home, workspace), stderr: "ignore" }))
@@ -186,7 +198,10 @@ describe("delivery agent", () => {
       "--url",
       owner.baseUrl,
       "--workspace",
-      workspace.workspace
+      workspace.workspace,
+      // Clients pass on little of the environment.
+      "--directory",
+      path("config", "delivery", "agents")
     ]
     const json = (file: string) =>
       JSON.parse(readFileSync(path(file), "utf8")) as { mcpServers: Record<string, unknown> }
@@ -200,6 +215,13 @@ describe("delivery agent", () => {
     const toml = readFileSync(path(".codex", "config.toml"), "utf8")
     assert.isTrue(toml.startsWith(`# mine\nmodel = "o5"\n\n[mcp_servers.${name}]\n`))
     assert.include(toml, JSON.stringify(main))
+    const elsewhere = await run(
+      home,
+      ["connect", "--client", "codex", "--url", owner.baseUrl, "--workspace", workspace.workspace, "--write"],
+      { DELIVERY_API_KEY: workspace.key!, CODEX_HOME: path("other") }
+    )
+    assert.include(elsewhere.out, path("other", "config.toml"))
+    assert.include(readFileSync(path("other", "config.toml"), "utf8"), `[mcp_servers.${name}]`)
     writeFileSync(path(".mcp.json"), "{")
     const broken = await connect(home, workspace, owner.baseUrl, "--client", "claude", "--write")
     assert.deepStrictEqual([broken.code, broken.err], [1, ".mcp.json cannot be understood, and stays as it is.\n"])
