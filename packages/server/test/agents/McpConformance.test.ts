@@ -1,0 +1,25 @@
+import { assert, describe, it } from "vitest"
+import { isFinding, notApplicable, reasonOf, runConformance } from "./McpConformance.ts"
+
+/** MCP's own conformance suite, in every revision that the service speaks; `pnpm conformance` prints what it finds. */
+
+describe("MCP's conformance suite", () => {
+  it("finds nothing missing but what the service does not offer", async () => {
+    const results = [...(await runConformance())]
+    const findings = results.flatMap(([revision, checks]) =>
+      checks.filter(isFinding).map((check) => ({ ...check, revision }))
+    )
+    assert.deepStrictEqual(
+      findings.filter((check) => reasonOf(check) === undefined),
+      []
+    )
+    // It still looks for all of that, and more checks pass than are there to look at an empty list.
+    const missed = new Set(findings.map(({ id }) => id))
+    assert.deepStrictEqual(
+      notApplicable.flatMap(({ checks }) => checks).filter((id) => !missed.has(id)),
+      []
+    )
+    const passed = results.map(([, checks]) => checks.filter(({ status }) => status === "SUCCESS").length)
+    assert.deepStrictEqual(passed, [3, 36, 43, 89])
+  })
+})
