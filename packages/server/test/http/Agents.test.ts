@@ -71,9 +71,9 @@ onEachServer("the agents room", (test) => {
     assert.strictEqual(long.name, `${"x".repeat(99)}y`)
     assert.strictEqual((await named(`${"x".repeat(99)}y and more`)).id, long.id)
     assert.strictEqual((await named(`${"x".repeat(98)}  z`)).name, "x".repeat(98))
-    // A character that the end would cut goes whole.
-    assert.strictEqual((await named(`${"x".repeat(99)}💻`)).name, "x".repeat(99))
-    assert.strictEqual((await named("💻".repeat(50))).name, "💻".repeat(50))
+    // A character is a code point, and is never cut.
+    assert.strictEqual((await named(`${"x".repeat(99)}💻y`)).name, `${"x".repeat(99)}💻`)
+    assert.strictEqual((await named("💻".repeat(101))).name, "💻".repeat(100))
     for (const computer of ["", "  ", "a\nb", "a\u0000b", 1, null, undefined]) {
       await workspace.refuse("400 computer", "POST", "agents/register", { client: "claude", computer })
     }
