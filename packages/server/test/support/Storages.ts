@@ -130,7 +130,8 @@ export const layerServices = Layer.mergeAll(
   Layer.provideMerge([ApiKeys.layer, Deployments.layer, Tickets.layer, StatusFilters.layer]),
   // It writes twice a second, whatever time it is for the tests.
   Layer.provideMerge([Layer.provide(ApiKeyUsage.layer, layerLiveClock), Events.layer, TicketStatusTemplates]),
-  Layer.provideMerge([SecureRandom.layerWebCrypto, Stopping.layer, RequestQueue.layer]),
+  // It looks at its requests ten times a second, whatever time it is for the tests.
+  Layer.provideMerge([SecureRandom.layerWebCrypto, Stopping.layer, Layer.provide(RequestQueue.layer, layerLiveClock)]),
   Layer.provideMerge(Settings.layer({ BASE_URL: baseUrl }))
 )
 
