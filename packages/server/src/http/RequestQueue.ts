@@ -10,21 +10,32 @@ import { hasBody, isFile } from "./SlowClients.ts"
 export interface RequestLimits {
   /** Requests at once: some times as many as the pool can have statements of, so that it is never idle. */
   readonly atOnce: number
-  /** Milliseconds until a request that waits for its turn is refused. */
+  /** Milliseconds until a request of a burst that waits for its turn is refused. */
   readonly waitMillis: number
+  /** Milliseconds for which requests have waited without a pause when it is no burst any more. */
+  readonly burstMillis: number
+  /** Milliseconds until a request is refused from then on. */
+  readonly overloadWaitMillis: number
   /** Milliseconds until a request whose body is still on its way no longer counts. */
   readonly bodyMillis: number
 }
 
 /** The limits of a server (docs/operations.md). Tests shorten them. */
 export const RequestLimits = Context.Reference<RequestLimits>("@delivery/server/http/RequestLimits", {
-  defaultValue: () => ({ atOnce: 256, waitMillis: 1_000, bodyMillis: 1_000 })
+  defaultValue: () => ({
+    atOnce: 256,
+    waitMillis: 10_000,
+    burstMillis: 10_000,
+    overloadWaitMillis: 1_000,
+    bodyMillis: 1_000
+  })
 })
 
 /**
  * Bounds what an overload costs: requests beyond those that are worked on wait in the order in which they came, and are
- * refused where that takes too long, before anything of them has happened. So an answer is late by a second at most,
- * and nobody is served whose client has long gone.
+ * refused where that takes too long, before anything of them has happened. A burst is served to its end, if late. Once
+ * it lasts, it is an overload: then an answer is late by a second at most, and nobody is served whose client has long
+ * gone.
  */
 export class RequestQueue extends Context.Service<
   RequestQueue,
@@ -41,11 +52,13 @@ export class RequestQueue extends Context.Service<
   static readonly layer = Layer.effect(
     RequestQueue,
     Effect.gen(function* () {
-      const { atOnce, bodyMillis, waitMillis } = yield* RequestLimits
+      const { atOnce, bodyMillis, burstMillis, overloadWaitMillis, waitMillis } = yield* RequestLimits
       const clock = yield* Clock.Clock
       const waiting = new Set<Waiting>()
       const receiving = new Set<Receiving>()
       let working = 0
+      /** When nobody waited. */
+      let idleAt = clock.currentTimeMillisUnsafe()
       yield* observe(httpRequestsWaiting, () => waiting.size)
 
       const leave = () => {
@@ -60,8 +73,10 @@ export class RequestQueue extends Context.Service<
 
       yield* Effect.sync(() => {
         const now = clock.currentTimeMillisUnsafe()
+        if (waiting.size === 0) idleAt = now
+        const patience = now - idleAt < burstMillis ? waitMillis : overloadWaitMillis
         for (const next of waiting) {
-          if (now - next.since < waitMillis) break
+          if (now - next.since < patience) break
           waiting.delete(next)
           next.decide(false)
         }

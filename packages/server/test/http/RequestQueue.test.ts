@@ -32,7 +32,7 @@ const begin = async (owner: Http) => {
 }
 
 onServers(
-  limited({ atOnce: 2, waitMillis: 400, bodyMillis: 60_000 }),
+  limited({ atOnce: 2, waitMillis: 400, burstMillis: 60_000, overloadWaitMillis: 400, bodyMillis: 60_000 }),
   "A server that works on two requests at once",
   (test) => {
     test("lets others wait for their turn, and refuses who waited too long", async (owner) => {
@@ -83,7 +83,39 @@ onServers(
   }
 )
 
-onServers(limited({ atOnce: 2, waitMillis: 2_000, bodyMillis: 300 }), "A server whose clients send slowly", (test) => {
+onServers(
+  limited({ atOnce: 1, waitMillis: 60_000, burstMillis: 1_000, overloadWaitMillis: 200, bodyMillis: 60_000 }),
+  "A server that has had too much to do for long",
+  (test) => {
+    test("has less patience than in a burst, until it has caught up", async (owner) => {
+      for (let round = 0; round < 2; round++) {
+        const working = await begin(owner)
+        const burst = [owner.get("/v1/me"), owner.get("/v1/me")]
+        await sleep(600)
+        await working.finish()
+        await Promise.all(burst)
+        await sleep(300)
+      }
+      const working = await begin(owner)
+      const statuses: Array<number> = []
+      const waiting = Array.from({ length: 3 }, async () => statuses.push((await owner.send("GET", "/v1/me")).status))
+      await sleep(500)
+      assert.deepStrictEqual(statuses, [])
+      await Promise.all(waiting)
+      assert.deepStrictEqual(statuses, [429, 429, 429])
+      await working.finish()
+      await sleep(300)
+      const later = await begin(owner)
+      const patient = owner.get("/v1/me")
+      await sleep(600)
+      await later.finish()
+      await patient
+    })
+  }
+)
+
+const slow = { atOnce: 2, waitMillis: 2_000, burstMillis: 60_000, overloadWaitMillis: 2_000, bodyMillis: 300 }
+onServers(limited(slow), "A server whose clients send slowly", (test) => {
   test("works for others meanwhile", async (owner) => {
     const working = await Promise.all(Array.from({ length: 4 }, () => begin(owner)))
     await owner.get("/v1/me")
