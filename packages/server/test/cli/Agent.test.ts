@@ -1,4 +1,6 @@
 import type { AgentMe, RegisteredAgent } from "@delivery/domain/agents/Agent"
+import type { AgentMessage } from "@delivery/domain/agents/Message"
+import type { Ticket } from "@delivery/domain/planning/Ticket"
 import { NodeServices } from "@effect/platform-node"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
@@ -13,7 +15,7 @@ import { tmpdir } from "node:os"
 import { join as joinPath } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { eventually, type Http, http, newWorkspace } from "../support/Http.ts"
+import { eventually, type Http, http, newWorkspace, teamKey } from "../support/Http.ts"
 import { baseEnvironment, type ServerProcess, startServer } from "../support/ServerProcess.ts"
 
 /** `delivery agent`: as processes, against a server on a socket. */
@@ -310,6 +312,32 @@ describe("delivery agent", () => {
       yield* Effect.promise(isAtWork)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer), Effect.runPromise)
     await isOver()
+  })
+
+  test("lets an agent take a message, update its ticket and complete it", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const home = newHome()
+    await connect(home, workspace, front.url, "--client", "claude")
+    const key = teamKey()
+    await workspace.post("teams", { key, name: key, visibility: "private" })
+    const { identifier } = await workspace.post<Ticket>("tickets", { team: key, title: "Pay by card" })
+    const agent = (await agents(workspace))[0]!.id
+    const sent = await workspace.post<AgentMessage>("messages", { agent, ticket: identifier, ask: "plan" })
+
+    const { client } = await started(home, workspace.workspace)
+    const call = async (name: string, input: Record<string, unknown> = {}) => {
+      const { isError, structuredContent } = await client.callTool({ name, arguments: input })
+      assert.isNotOk(isError, name)
+      return structuredContent as { readonly messages: ReadonlyArray<{ readonly id: string; readonly status: string }> }
+    }
+    const [taken] = (await call("take_message")).messages
+    assert.deepStrictEqual([taken?.id, taken?.status], [sent.id, "delivered"])
+    await call("update_ticket", { ticket: identifier, plan: "1. Do it" })
+    await call("complete_message", { message: sent.id, reply: "Planned." })
+    const { plan } = await workspace.get<Ticket>(`tickets/${identifier}`)
+    const { reply, status } = await workspace.get<AgentMessage>(`messages/${sent.id}`)
+    assert.deepStrictEqual([plan, reply, status], ["1. Do it", "Planned.", "completed"])
+    await client.close()
   })
 
   test("refreshes once for all bridges of a sign-in, and again when a token is refused", async (owner) => {
