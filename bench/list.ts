@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { Statement } from "effect/sql"
 import assert from "node:assert"
 import { type TestRunFilter, TestRunsRepo } from "../packages/server/src/testing/TestRunsRepo.ts"
-import { layerStorage, makeWorkspace, storeRun } from "./Database.ts"
+import { layerStorage, makeRuns, storeRun } from "./Database.ts"
 import { median } from "./Processes.ts"
 
 /**
@@ -15,36 +15,6 @@ import { median } from "./Processes.ts"
 const sizes = { small: 1_000, large: Number(process.env["BENCH_RUNS"] ?? 1_000_000) }
 const rounds = 150
 const pageSize = 51
-
-const makeRuns = Effect.fnUntraced(function* (number: number, runs: number) {
-  const sql = yield* PgClient.PgClient
-  const at = yield* makeWorkspace(number)
-  // Ten branches and subjects take turns; a release branch is rare, and one commit in a thousand runs several times.
-  // Some is of the first half of the runs alone: what every tenth did then, and a commit that ran every seventh time.
-  yield* sql`insert into test_runs (id, workspace_id, number, product_id, environment_id, publisher_kind, publisher_id,
-      base_url, git_branch, git_sha, git_dirty, git_subject, search, hostname, platform, selection, token_hash, state,
-      result, total, passed, flaky, failed, skipped, pass_rate, first_attempt_pass_rate, duration_ms, started_at,
-      expires_at, finished_at)
-    select gen_random_uuid(), ${at.workspaceId}::uuid, n,
-      ('00000000-0003-7000-8000-' || lpad(to_hex(${number}::int * 100 + n % 10), 12, '0'))::uuid,
-      ('00000000-0004-7000-8000-' || lpad(to_hex(${number}::int * 100 + n % 4), 12, '0'))::uuid,
-      'user', ('00000000-0002-7000-8000-' || lpad(to_hex(n % 2), 12, '0'))::uuid, 'https://shop.example', branch, sha,
-      false, subject, branch || chr(10) || subject, 'ci-' || n % 50, 'linux', '{}', n || '-' || ${number}::int,
-      'finished', case when n % 10 < 6 then 'passed' else 'failed' end, 100, 95,
-      case when n % 50 = 0 then 1 else 0 end, 4, 1, 0.95, 0.95, 60000, now(), now(), now()
-    from (
-      select n,
-        case when n % 7 = 0 and n <= ${runs}::int / 2 then 'dadadada' else md5((n / 3)::text) end || '00000000' as sha,
-        case when n % 997 = 0 and n < 5000 then 'release-candidate+' || n else 'feature/ticket-' || n / 20 end as branch,
-        (array['add the basket', 'fix the checkout', 'update packages', 'speed up search', 'correct taxes',
-          'show the order', 'remove dead code', 'rename accounts', 'test payments', 'document fixtures'])[1 + n % 10]
-          || case when n % 100 = 17 then ' orders' else '' end
-          || case when n % 10 = 3 and n <= ${runs}::int / 2 then ' by hand' else '' end || ' in step ' || n as subject
-      from generate_series(1, ${runs}::int) n
-    ) made`
-  yield* sql`update workspaces set last_run_number = ${runs} where id = ${at.workspaceId}`
-  return { ...at, runs }
-})
 
 type At = Effect.Success<ReturnType<typeof makeRuns>>
 

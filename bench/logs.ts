@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createClient } from "@delivery/client"
 import { startPostgres } from "../packages/server/test/support/PostgresServer.ts"
-import { cpuSeconds, load } from "./Load.ts"
+import { cpuSeconds, load, request } from "./Load.ts"
 import { freePort, median, start, type Started } from "./Processes.ts"
 
 /**
@@ -68,13 +68,11 @@ try {
   for (let round = -1; round < rounds; round++) {
     for (const [index, server] of servers.entries()) {
       const before = cpuSeconds(server.pid)
-      const path = `/v1/workspaces/main/products/${slug}`
-      const { perSecond, requests } = await load(
-        server.baseUrl,
-        path,
-        { authorization: `Bearer ${apiKey}` },
-        { connections, seconds: round < 0 ? 1 : seconds }
-      )
+      const bytes = request("GET", `/v1/workspaces/main/products/${slug}`, { authorization: `Bearer ${apiKey}` })
+      const { perSecond, requests } = await load(server.baseUrl, () => () => bytes, {
+        connections,
+        seconds: round < 0 ? 1 : seconds
+      })
       if (subjects[index]![0] === "access logs") logged += requests
       if (round < 0) continue
       results[index]!.rates.push(perSecond)

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { startPostgres } from "../packages/server/test/support/PostgresServer.ts"
-import { cpuSeconds, load } from "./Load.ts"
+import { cpuSeconds, load, request as bytesOf } from "./Load.ts"
 import { median, memory, start } from "./Processes.ts"
 import { startRun } from "./Run.ts"
 
@@ -113,12 +113,8 @@ try {
 
   const read = async (forSeconds: number) => {
     const before = cpuSeconds(server.pid)
-    const { perSecond, requests } = await load(
-      server.baseUrl,
-      "/v1/workspaces/main/products/shop",
-      { authorization: `Bearer ${apiKey}` },
-      { connections, seconds: forSeconds }
-    )
+    const bytes = bytesOf("GET", "/v1/workspaces/main/products/shop", { authorization: `Bearer ${apiKey}` })
+    const { perSecond, requests } = await load(server.baseUrl, () => () => bytes, { connections, seconds: forSeconds })
     return { perSecond, cpu: ((cpuSeconds(server.pid) - before) * 1e6) / requests }
   }
 
