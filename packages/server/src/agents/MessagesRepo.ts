@@ -32,7 +32,7 @@ import { findTicketInMemory, namesTicket, type TicketRow } from "../planning/Tic
 import { seesTeam, seesTeamInMemory, type Viewer } from "../planning/Visibility.ts"
 import { texts, uuids } from "../storage/Columns.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
-import { date, dieOnSqlError, iso, isoOrNull } from "../storage/Sql.ts"
+import { date, dieOnSqlError, iso, isoOfJson, isoOrNull } from "../storage/Sql.ts"
 import type { ComputerRow, SessionRow } from "./AgentsRepo.ts"
 
 export interface MessageRow {
@@ -662,5 +662,3 @@ const readMessage = (row: SqlMessage): ShownMessage => ({
   declinedAt: isoOrNull(row.declinedAt),
   teamId: row.teamId
 })
-
-const isoOfJson = (text: string): Timestamp => new Date(text).toISOString()

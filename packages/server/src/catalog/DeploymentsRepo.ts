@@ -7,7 +7,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { insertEvent, type StoredEvent } from "../events/EventsRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
-import { date, dieOnSqlError, failOnDuplicate, iso, UniqueViolation } from "../storage/Sql.ts"
+import { date, dieOnSqlError, failOnDuplicate, iso, prepared, UniqueViolation } from "../storage/Sql.ts"
 import type { EnvironmentRow } from "./EnvironmentsRepo.ts"
 import type { ProductRow } from "./ProductsRepo.ts"
 
@@ -76,12 +76,22 @@ export class DeploymentsRepo extends Context.Service<
         e.emoji as "environmentEmoji", e.archived_at as "environmentArchivedAt", d.id, d.base_url as "baseUrl",
         d.fixture_url as "fixtureUrl", d.version, d.version_updated_at as "versionUpdatedAt",
         d.created_at as "createdAt", d.updated_at as "updatedAt"`)
-      const named = (alias: "p" | "e", ref: string) =>
-        isId(ref)
-          ? sql`${sql.literal(alias)}.id = ${ref}`
-          : isSlug(ref)
-            ? sql`${sql.literal(alias)}.slug = ${ref}`
-            : sql`false`
+      const findTarget = (product: RefKind, environment: RefKind) =>
+        prepared(
+          sql,
+          (workspaceId: WorkspaceId, productRef: string | null, environmentRef: string | null) =>
+            sql<SqlRow>`select ${columns}
+              from (select 1) as one
+              left join products p on p.workspace_id = ${workspaceId} and p.${sql.literal(product)} = ${productRef}
+              left join environments e
+                on e.workspace_id = ${workspaceId} and e.${sql.literal(environment)} = ${environmentRef}
+              left join deployments d on d.workspace_id = ${workspaceId} and d.product_id = p.id
+                and d.environment_id = e.id and d.deleted_at is null`
+        )
+      const findTargetBy = {
+        id: { id: findTarget("id", "id"), slug: findTarget("id", "slug") },
+        slug: { id: findTarget("slug", "id"), slug: findTarget("slug", "slug") }
+      }
       return DeploymentsRepo.of({
         insert: (deployment) =>
           failOnDuplicate(
@@ -108,15 +118,11 @@ export class DeploymentsRepo extends Context.Service<
             Effect.map((rows) => rows.length === 1),
             dieOnSqlError
           ),
-        target: (workspaceId, product, environment) =>
-          sql<Partial<SqlRow>>`select ${columns}
-            from (select 1) as one
-            left join products p on p.workspace_id = ${workspaceId} and ${named("p", product)}
-            left join environments e on e.workspace_id = ${workspaceId} and ${named("e", environment)}
-            left join deployments d on d.workspace_id = ${workspaceId} and d.product_id = p.id
-              and d.environment_id = e.id and d.deleted_at is null`.pipe(
+        target: (workspaceId, product, environment) => {
+          const find = findTargetBy[kindOf(product)][kindOf(environment)]
+          return find(workspaceId, wellFormed(product), wellFormed(environment)).pipe(
             Effect.map((rows): Target => {
-              const row = rows[0] as SqlRow
+              const row = rows[0]!
               return {
                 product: row.productId === null ? undefined : readPair(row).product,
                 environment: row.environmentId === null ? undefined : readPair(row).environment,
@@ -124,7 +130,8 @@ export class DeploymentsRepo extends Context.Service<
               }
             }),
             dieOnSqlError
-          ),
+          )
+        },
         list: (workspaceId, { environmentId, productId }) =>
           sql<SqlRow>`select ${columns}
             from deployments d join products p on p.id = d.product_id join environments e on e.id = d.environment_id
@@ -221,6 +228,11 @@ export class DeploymentsRepo extends Context.Service<
     })
   )
 }
+
+/** What a ref of a product or environment is; one that is neither finds nothing. */
+type RefKind = "id" | "slug"
+const kindOf = (ref: string): RefKind => (isId(ref) ? "id" : "slug")
+const wellFormed = (ref: string): string | null => (isId(ref) || isSlug(ref) ? ref : null)
 
 type MemoryRow = DeploymentRow & { readonly deleted: boolean }
 

@@ -6,7 +6,7 @@ import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Clock, Context, Deferred, Effect, Latch, Layer, Result } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
-import { date, dieOnSqlError } from "../storage/Sql.ts"
+import { date, dieOnSqlError, isoOfJson } from "../storage/Sql.ts"
 import { type MemoryLease, type MemorySemaphore, MemorySemaphores } from "./MemorySemaphores.ts"
 import type { ShownTestRun } from "./TestRunsRepo.ts"
 
@@ -411,9 +411,6 @@ type SqlTaken =
       readonly lapsesInMs: number | null
     }
   | { readonly outcome: "run_not_running" | "unknown" | "foreign" }
-
-/** As JSON writes an instant, which PostgreSQL does in a form of its own. */
-const isoOfJson = (text: string): string => new Date(text).toISOString()
 
 const readHolder = (holder: LeaseHolder): LeaseHolder => ({
   ...holder,

@@ -7,6 +7,7 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import type { VersionSource } from "@delivery/domain/vault/Secret"
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
+import type { Statement } from "effect/sql"
 import type { EnvironmentRow } from "../catalog/EnvironmentsRepo.ts"
 import type { DeploymentRow } from "../catalog/DeploymentsRepo.ts"
 import type { ProductRow } from "../catalog/ProductsRepo.ts"
@@ -16,7 +17,7 @@ import type { ActorRef } from "../identity/Access.ts"
 import { actorColumns, actorJoins, type ActorRow, readActor, resolveActor } from "../identity/Actors.ts"
 import { column, texts, uuids } from "../storage/Columns.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
-import { date, dieOnSqlError, failOnDuplicate, iso, UniqueViolation } from "../storage/Sql.ts"
+import { date, dieOnSqlError, failOnDuplicate, iso, isoOfJson, prepared, UniqueViolation } from "../storage/Sql.ts"
 
 export interface SecretRow {
   readonly id: SecretId
@@ -65,6 +66,16 @@ export interface StandingVersion {
 export interface Facts extends Targets {
   readonly secrets: ReadonlyArray<SecretRow>
   readonly versions: ReadonlyArray<StandingVersion>
+}
+
+/** The reading of a name, as its audit row has it. */
+interface Reading {
+  readonly id: string
+  readonly actorKind: ActorRef["kind"]
+  readonly actorId: string
+  readonly name: string
+  readonly requestId: string
+  readonly at: Date
 }
 
 /** Which secrets an answer shows: by product (slug or id) and name, or one as an earlier answer showed it. */
@@ -258,73 +269,144 @@ export class VaultRepo extends Context.Service<
         sql`workspace_id = ${workspaceId} and actor_kind = ${actor.kind} and actor_id = ${actor.id}
           and operation = ${operation} and request_id = ${requestId}`
 
-      const repo = VaultRepo.of({
-        facts: (workspaceId, selection, read) => {
-          const chosen =
-            "secretId" in selection
-              ? sql`select s.* from secrets s where s.workspace_id = ${workspaceId} and s.id = ${selection.secretId}`
-              : sql`select s.* from secrets s where s.workspace_id = ${workspaceId} and s.deleted_at is null
-                ${
-                  selection.product === undefined
-                    ? sql``
-                    : sql`and s.product_id in (select p.id from products p
-                where p.workspace_id = ${workspaceId} and ${named("p", [selection.product])})`
-                }
-                ${selection.name === undefined ? sql`` : sql`and s.name = ${selection.name}`}`
-          const pairs =
-            "secretId" in selection
-              ? sql`select c.id as secret_id, c.product_id, v.environment_id, v.version, v.shown and c.deleted_at is null as shown
-                from chosen c, unnest(${uuids(selection.versions.map((shown) => shown.environmentId))},
-                  ${column(selection.versions, PgTypes.OID.int4, (shown) => shown.version)},
-                  ${column(selection.versions, PgTypes.OID.bool, (shown) => shown.shown)}
-                ) as v (environment_id, version, shown)`
-              : sql`select c.id as secret_id, c.product_id, v.environment_id, v.version, true as shown
-                from chosen c join secret_values v on v.secret_id = c.id`
-          const products =
-            "product" in selection && selection.product !== undefined
-              ? named("p", [selection.product])
-              : sql`p.id in (select product_id from chosen)`
-          const environments =
-            "secretId" in selection
-              ? sql`e.id in (select environment_id from pairs)`
-              : sql`(e.archived_at is null or e.id in (select environment_id from pairs))`
-          const audited =
-            read === undefined
-              ? sql``
-              : sql`, audited as (
+      interface Parts {
+        readonly chosen: Statement.Fragment
+        readonly pairs: Statement.Fragment
+        readonly products: Statement.Fragment
+        readonly environments: Statement.Fragment
+        readonly read: Reading | undefined
+      }
+      const factsOf = (workspaceId: WorkspaceId, parts: Parts) => {
+        const { read } = parts
+        const audited =
+          read === undefined
+            ? sql``
+            : sql`, audited as (
                 insert into vault_audit (id, workspace_id, action, actor_kind, actor_id, name, entries, request_id,
                   created_at)
-                select ${read.id}::uuid, ${workspaceId}::uuid, 'read', ${read.actor.kind}, ${read.actor.id}::uuid,
+                select ${read.id}::uuid, ${workspaceId}::uuid, 'read', ${read.actorKind}, ${read.actorId}::uuid,
                   ${read.name}, jsonb_agg(jsonb_build_object('product', product_id, 'environment', environment_id,
-                    'version', version)), ${read.requestId}, ${date(read.at)}
+                    'version', version)), ${read.requestId}, ${read.at}
                 from standing where sealed is not null having count(*) > 0
               )`
-          return sql<FactRow>`with chosen as (${chosen}), pairs as (${pairs}), deployed as (
-              select d.product_id, d.environment_id, bool_or(d.deleted_at is null) as now from deployments d
-              where d.workspace_id = ${workspaceId}
-                and d.product_id in (select p.id from products p where p.workspace_id = ${workspaceId} and ${products})
-              group by d.product_id, d.environment_id
-            ), standing as (
-              select v.*, h.created_at, h.actor_kind, h.actor_id, h.sealed is not null as has_value,
-                case when ${read !== undefined} and v.shown and e.class <> 'production' and d.now is distinct from false
-                  then h.sealed end as sealed
-              from pairs v
-              join secret_versions h on h.secret_id = v.secret_id and h.environment_id = v.environment_id
-                and h.version = v.version
-              join environments e on e.id = v.environment_id
-              left join deployed d on d.product_id = v.product_id and d.environment_id = v.environment_id
-            )${audited}
-            select ${productData}, null::bytea as sealed from products p
-              where p.workspace_id = ${workspaceId} and ${products}
-            union all select ${environmentData}, null from environments e
-              where e.workspace_id = ${workspaceId} and ${environments}
-            union all select ${deploymentData}, null from deployed d
-            union all select 'secret', jsonb_build_array(c.id, c.product_id, c.name, c.created_at, c.updated_at), null
-              from chosen c
-            union all select 'version', jsonb_build_array(v.secret_id, v.environment_id, v.version, v.has_value,
-                v.created_at, v.actor_kind, v.actor_id, coalesce(actor_person.name, actor_key.name), actor_person.email),
-                v.sealed
-              from standing v ${actorJoins(sql, "v.actor")}`.pipe(
+        return sql<FactRow>`with chosen as (${parts.chosen}), pairs as (${parts.pairs}), deployed as (
+            select d.product_id, d.environment_id, bool_or(d.deleted_at is null) as now from deployments d
+            where d.workspace_id = ${workspaceId}
+              and d.product_id in (select p.id from products p where p.workspace_id = ${workspaceId} and ${parts.products})
+            group by d.product_id, d.environment_id
+          ), standing as (
+            select v.*, h.created_at, h.actor_kind, h.actor_id, h.sealed is not null as has_value,
+              case when ${parts.read !== undefined} and v.shown and e.class <> 'production' and d.now is distinct from false
+                then h.sealed end as sealed
+            from pairs v
+            join secret_versions h on h.secret_id = v.secret_id and h.environment_id = v.environment_id
+              and h.version = v.version
+            join environments e on e.id = v.environment_id
+            left join deployed d on d.product_id = v.product_id and d.environment_id = v.environment_id
+          )${audited}
+          select ${productData}, null::bytea as sealed from products p
+            where p.workspace_id = ${workspaceId} and ${parts.products}
+          union all select ${environmentData}, null from environments e
+            where e.workspace_id = ${workspaceId} and ${parts.environments}
+          union all select ${deploymentData}, null from deployed d
+          union all select 'secret', jsonb_build_array(c.id, c.product_id, c.name, c.created_at, c.updated_at), null
+            from chosen c
+          union all select 'version', jsonb_build_array(v.secret_id, v.environment_id, v.version, v.has_value,
+              v.created_at, v.actor_kind, v.actor_id, coalesce(actor_person.name, actor_key.name), actor_person.email),
+              v.sealed
+            from standing v ${actorJoins(sql, "v.actor")}`
+      }
+      /** The parts for secrets as they are now. */
+      const current = {
+        pairs: sql`select c.id as secret_id, c.product_id, v.environment_id, v.version, true as shown
+          from chosen c join secret_values v on v.secret_id = c.id`,
+        environments: sql`(e.archived_at is null or e.id in (select environment_id from pairs))`
+      }
+      const live = (workspaceId: WorkspaceId) =>
+        sql`select s.* from secrets s where s.workspace_id = ${workspaceId} and s.deleted_at is null`
+      const ofProduct = (workspaceId: WorkspaceId, products: Statement.Fragment) =>
+        sql`and s.product_id in (select p.id from products p where p.workspace_id = ${workspaceId} and ${products})`
+      /** One secret of a product, which requests ask for most. */
+      const oneSecret = (
+        workspaceId: WorkspaceId,
+        ids: PgTypes.Parameter,
+        slugs: PgTypes.Parameter,
+        name: string,
+        read: Reading | undefined
+      ) => {
+        const products = sql`(p.id = any(${ids}) or p.slug = any(${slugs}))`
+        const chosen = sql`${live(workspaceId)} ${ofProduct(workspaceId, products)} and s.name = ${name}`
+        return factsOf(workspaceId, { ...current, chosen, products, read })
+      }
+      const findSecret = prepared(
+        sql,
+        (workspaceId: WorkspaceId, ids: PgTypes.Parameter, slugs: PgTypes.Parameter, name: string) =>
+          oneSecret(workspaceId, ids, slugs, name, undefined)
+      )
+      const readSecret = prepared(
+        sql,
+        (
+          workspaceId: WorkspaceId,
+          ids: PgTypes.Parameter,
+          slugs: PgTypes.Parameter,
+          name: string,
+          id: string,
+          actorKind: ActorRef["kind"],
+          actorId: string,
+          requestId: string,
+          at: Date
+        ) => oneSecret(workspaceId, ids, slugs, name, { id, actorKind, actorId, name, requestId, at })
+      )
+
+      const repo = VaultRepo.of({
+        facts: (workspaceId, selection, read) => {
+          const reading = read && {
+            ...read,
+            actorKind: read.actor.kind,
+            actorId: read.actor.id,
+            at: date(read.at)
+          }
+          const statement = (): Statement.Statement<FactRow> => {
+            if ("secretId" in selection) {
+              const shown = selection.versions
+              return factsOf(workspaceId, {
+                chosen: sql`select s.* from secrets s where s.workspace_id = ${workspaceId} and s.id = ${selection.secretId}`,
+                pairs: sql`select c.id as secret_id, c.product_id, v.environment_id, v.version, v.shown and c.deleted_at is null as shown
+                  from chosen c, unnest(${uuids(shown.map(({ environmentId }) => environmentId))},
+                    ${column(shown, PgTypes.OID.int4, ({ version }) => version)},
+                    ${column(shown, PgTypes.OID.bool, ({ shown }) => shown)}
+                  ) as v (environment_id, version, shown)`,
+                products: sql`p.id in (select product_id from chosen)`,
+                environments: sql`e.id in (select environment_id from pairs)`,
+                read: reading
+              })
+            }
+            const { name, product } = selection
+            if (product !== undefined && name !== undefined) {
+              const ids = uuids([product].filter(isId))
+              const slugs = texts([product].filter(isSlug), (slug) => slug)
+              return reading === undefined
+                ? findSecret(workspaceId, ids, slugs, name)
+                : readSecret(
+                    workspaceId,
+                    ids,
+                    slugs,
+                    name,
+                    reading.id,
+                    reading.actorKind,
+                    reading.actorId,
+                    reading.requestId,
+                    reading.at
+                  )
+            }
+            const products =
+              product === undefined ? sql`p.id in (select product_id from chosen)` : named("p", [product])
+            const chosen = sql`${live(workspaceId)}
+              ${product === undefined ? sql`` : ofProduct(workspaceId, products)}
+              ${name === undefined ? sql`` : sql`and s.name = ${name}`}`
+            return factsOf(workspaceId, { ...current, chosen, products, read: reading })
+          }
+          return statement().pipe(
             Effect.map((rows) => readFacts(workspaceId, rows)),
             dieOnSqlError
           )
@@ -875,8 +957,7 @@ type FactRow = { readonly sealed: Uint8Array | null } & (
     }
 )
 
-const instant = (text: Instant): Timestamp => iso(new Date(text))
-const instantOrNull = (text: Instant | null): Timestamp | null => (text === null ? null : instant(text))
+const instantOrNull = (text: Instant | null): Timestamp | null => (text === null ? null : isoOfJson(text))
 
 const readFacts = (workspaceId: WorkspaceId, rows: ReadonlyArray<FactRow>): Facts => {
   const products: Array<ProductPart> = []
@@ -903,13 +984,20 @@ const readFacts = (workspaceId: WorkspaceId, rows: ReadonlyArray<FactRow>): Fact
       }
       case "secret": {
         const [id, productId, name, createdAt, updatedAt] = row.data
-        secrets.push({ id, workspaceId, productId, name, createdAt: instant(createdAt), updatedAt: instant(updatedAt) })
+        secrets.push({
+          id,
+          workspaceId,
+          productId,
+          name,
+          createdAt: isoOfJson(createdAt),
+          updatedAt: isoOfJson(updatedAt)
+        })
         break
       }
       case "version": {
         const [secretId, environmentId, version, hasValue, at, actorKind, actorId, actorName, actorEmail] = row.data
         const by = readActor({ actorKind, actorId, actorName, actorEmail })
-        versions.push({ secretId, environmentId, version, hasValue, at: instant(at), by, sealed: row.sealed })
+        versions.push({ secretId, environmentId, version, hasValue, at: isoOfJson(at), by, sealed: row.sealed })
       }
     }
   }
