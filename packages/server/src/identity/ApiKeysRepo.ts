@@ -5,9 +5,11 @@ import { compare } from "@delivery/domain/Order"
 import { isId } from "@delivery/domain/Text"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { PgClient, PgTypes } from "@effect/sql-pg"
-import { Context, Effect, Layer, Result } from "effect"
+import { Context, Effect, Layer } from "effect"
+import { batched } from "../storage/Batched.ts"
+import { column, texts, uuids } from "../storage/Columns.ts"
 import { MemoryStorage } from "../storage/MemoryStorage.ts"
-import { date, dateOrNull, dieOnSqlError, iso, isoOrNull } from "../storage/Sql.ts"
+import { date, dateOrNull, dieOnSqlError, iso, isoOrNull, prepared } from "../storage/Sql.ts"
 import type { MemberRow } from "./MembersRepo.ts"
 import type { PersonRow } from "./PersonsRepo.ts"
 import type { WorkspaceRow } from "./WorkspacesRepo.ts"
@@ -51,8 +53,8 @@ export class ApiKeysRepo extends Context.Service<
       at: Timestamp
     ) => Effect.Effect<ApiKeyRow | undefined>
     /**
-     * In one look-up: the key that is not revoked, and the active membership in the workspace (slug or id). Without a
-     * workspace, an account key's own.
+     * In one look-up, shared with requests of the same moment: the key that is not revoked, and the active membership
+     * in the workspace (slug or id). Without a workspace, an account key's own.
      */
     readonly authenticate: (
       tokenHash: string,
@@ -69,6 +71,43 @@ export class ApiKeysRepo extends Context.Service<
       const columns = sql.literal(`id, person_id as "personId", workspace_id as "workspaceId", role, name,
         token_hash as "tokenHash", token_prefix as "tokenPrefix", last_four as "lastFour", created_at as "createdAt",
         last_used_at as "lastUsedAt", revoked_at as "revokedAt"`)
+
+      const findAuthenticated = prepared(
+        sql,
+        (hashes: PgTypes.Parameter, slugs: PgTypes.Parameter, ids: PgTypes.Parameter) =>
+          sql<AuthenticatedRow>`select asked.place::int as place, k.id as "keyId", k.name as "keyName",
+            p.id as "personId", p.name as "personName", p.email, w.id as "workspaceId", w.slug,
+            w.name as "workspaceName",
+            case when k.person_id is not null then m.role when k.workspace_id = w.id then k.role end as role
+          from unnest(${hashes}::text[], ${slugs}::text[], ${ids}::uuid[])
+            with ordinality as asked (token_hash, slug, id, place)
+          join api_keys k on k.token_hash = asked.token_hash and k.revoked_at is null
+          left join persons p on p.id = k.person_id
+          left join workspaces w on w.id = coalesce((select id from workspaces where slug = asked.slug), asked.id,
+            case when asked.slug is null then k.workspace_id end)
+          left join members m on m.workspace_id = w.id and m.person_id = k.person_id and m.active`
+      )
+      const authenticate = batched(
+        (asked: ReadonlyArray<Credential>) =>
+          findAuthenticated(
+            texts(asked, ({ tokenHash }) => tokenHash),
+            texts(asked, ({ workspace }) => (workspace === undefined || isId(workspace) ? null : workspace)),
+            column(asked, PgTypes.OID.uuid, ({ workspace }) =>
+              workspace !== undefined && isId(workspace) ? workspace : null
+            )
+          ).pipe(
+            Effect.map((rows) => {
+              const found = new Map(rows.map((row) => [row.place, row]))
+              return asked.map((_, index) => {
+                const row = found.get(index + 1)
+                return row && readAuthenticated(row)
+              })
+            }),
+            dieOnSqlError
+          ),
+        // With one, a slow look-up would hold up all.
+        { running: 2 }
+      )
 
       return ApiKeysRepo.of({
         insert: (key) =>
@@ -93,28 +132,10 @@ export class ApiKeysRepo extends Context.Service<
             Effect.map((rows) => readAll(rows)[0]),
             dieOnSqlError
           ),
-        authenticate: (tokenHash, workspace) => {
-          const inWorkspace =
-            workspace === undefined
-              ? sql`w.id = k.workspace_id`
-              : isId(workspace)
-                ? sql`w.id = ${workspace}`
-                : sql`w.slug = ${workspace}`
-          return sql<AuthenticatedRow>`select k.id as "keyId", k.name as "keyName", p.id as "personId",
-              p.name as "personName", p.email, w.id as "workspaceId", w.slug, w.name as "workspaceName",
-              case when k.person_id is not null then m.role when k.workspace_id = w.id then k.role end as role
-            from api_keys k
-            left join persons p on p.id = k.person_id
-            left join workspaces w on ${inWorkspace}
-            left join members m on m.workspace_id = w.id and m.person_id = k.person_id and m.active
-            where k.token_hash = ${tokenHash} and k.revoked_at is null`.pipe(
-            Effect.map((rows) => (rows[0] === undefined ? undefined : readAuthenticated(rows[0]))),
-            dieOnSqlError
-          )
-        },
+        authenticate: (tokenHash, workspace) => authenticate({ tokenHash, workspace }),
         touch: (uses) => {
-          const ids = Result.getOrThrow(PgTypes.array([...uses.keys()], PgTypes.OID.uuid))
-          const times = Result.getOrThrow(PgTypes.array([...uses.values()].map(date), PgTypes.OID.timestamptz))
+          const ids = uuids([...uses.keys()])
+          const times = column([...uses.values()], PgTypes.OID.timestamptz, date)
           return dieOnSqlError(
             Effect.asVoid(sql`update api_keys k set last_used_at = greatest(k.last_used_at, u.at)
               from unnest(${ids}::uuid[], ${times}::timestamptz[]) as u (id, at) where k.id = u.id`)
@@ -218,7 +239,15 @@ const readAll = (rows: ReadonlyArray<SqlRow>): ReadonlyArray<ApiKeyRow> =>
     revokedAt: isoOrNull(row.revokedAt)
   }))
 
+/** What a request shows: a token, and the workspace (slug or id) of its path. */
+interface Credential {
+  readonly tokenHash: string
+  readonly workspace: string | undefined
+}
+
 interface AuthenticatedRow {
+  /** Of the credential among those asked for, from 1. */
+  readonly place: number
   readonly keyId: ApiKeyId
   readonly keyName: string
   readonly personId: PersonId | null

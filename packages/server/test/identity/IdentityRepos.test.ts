@@ -1,6 +1,6 @@
 import { assert, expect } from "@effect/vitest"
 import type { ApiKeyId, InviteId, PersonId, WorkspaceId } from "@delivery/domain/Ids"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { ApiKeysRepo } from "../../src/identity/ApiKeysRepo.ts"
 import type { ActorRef } from "../../src/identity/Access.ts"
 import { type InviteRow, InvitesRepo } from "../../src/identity/InvitesRepo.ts"
@@ -454,6 +454,77 @@ onEachStorage("Identity repositories", (it) => {
           assert.isUndefined(yield* keys.authenticate(key.tokenHash, undefined))
         }
         assert.isUndefined(yield* keys.authenticate(unique("unknown"), workspace.slug))
+      })
+    )
+
+    it.effect("answers each of many look-ups of one moment by its own key and workspace", () =>
+      Effect.gen(function* () {
+        const keys = yield* ApiKeysRepo
+        const workspaces = yield* Effect.replicateEffect(addWorkspace(), 5)
+        const owners = yield* Effect.forEach(workspaces, (workspace, index) =>
+          Effect.gen(function* () {
+            const person = yield* addPerson()
+            yield* addMember(workspace, index % 2 === 0 ? "admin" : "viewer", { person })
+            const own = apiKeyRow(keyOfPerson(person.id))
+            const account = apiKeyRow(keyOfWorkspace(workspace.id))
+            yield* keys.insert(own)
+            yield* keys.insert(account)
+            return { workspace, own, account, role: index % 2 === 0 ? "admin" : "viewer" }
+          })
+        )
+        const asked = owners.flatMap(({ account, own, role, workspace }) =>
+          owners.flatMap((other) => {
+            const isOwn = other.workspace === workspace
+            return [
+              { hash: own.tokenHash, ref: other.workspace.slug, id: own.id, role: isOwn ? role : undefined },
+              { hash: own.tokenHash, ref: other.workspace.id, id: own.id, role: isOwn ? role : undefined },
+              {
+                hash: account.tokenHash,
+                ref: other.workspace.slug,
+                id: account.id,
+                role: isOwn ? "member" : undefined
+              },
+              { hash: account.tokenHash, ref: undefined, id: account.id, role: "member" },
+              { hash: unique("unknown"), ref: other.workspace.slug, id: undefined, role: undefined }
+            ]
+          })
+        )
+        const found = yield* Effect.forEach(asked, ({ hash, ref }) => keys.authenticate(hash, ref), {
+          concurrency: "unbounded"
+        })
+        assert.deepStrictEqual(
+          found.map((one) => [one?.keyId, one?.membership?.role]),
+          asked.map(({ id, role }) => [id, role])
+        )
+      })
+    )
+
+    it.effect("lets no look-up that begins after a revocation find the key, however many are on their way", () =>
+      Effect.gen(function* () {
+        const keys = yield* ApiKeysRepo
+        const workspace = yield* addWorkspace()
+        const person = yield* addPerson()
+        yield* addMember(workspace, "owner", { person })
+        const key = apiKeyRow(keyOfPerson(person.id))
+        yield* keys.insert(key)
+        let isRevoked = false
+        const lookUp = Effect.suspend(() => {
+          const wasRevoked = isRevoked
+          return Effect.map(keys.authenticate(key.tokenHash, workspace.slug), (found) => {
+            if (wasRevoked) assert.isUndefined(found)
+            return found !== undefined
+          })
+        })
+        const looking = yield* Effect.forkChild(
+          Effect.forEach(Array.from({ length: 20 }), () => Effect.replicateEffect(lookUp, 20), {
+            concurrency: "unbounded"
+          })
+        )
+        assert.isTrue(yield* lookUp)
+        yield* keys.revoke(key.id, { personId: person.id }, minute(1))
+        isRevoked = true
+        assert.isFalse(yield* lookUp)
+        yield* Fiber.join(looking)
       })
     )
 
