@@ -1,4 +1,4 @@
-import { Effect, Layer, Option } from "effect"
+import { Effect, Layer, Option, References, Tracer } from "effect"
 import { HttpMiddleware } from "effect/http"
 import { Settings } from "../Config.ts"
 import { layerDatabaseMetrics } from "./DatabaseMetrics.ts"
@@ -16,8 +16,15 @@ export const layerTelemetry = Layer.unwrap(
       ? Layer.provideMerge(Layer.provideMerge(layerMetrics, layerSpans), layerRegistry)
       : Option.isSome(otlpUrl)
         ? layerSpans
-        : Layer.empty
+        : layerNothing
   })
+)
+
+/** No spans at all, not even unsent ones, where nobody looks at any: who embeds the server may have a tracer. */
+const layerNothing = Layer.unwrap(
+  Effect.map(Tracer.Tracer, (tracer) =>
+    tracer === Tracer.nativeTracer ? Layer.succeed(References.TracerEnabled, false) : Layer.empty
+  )
 )
 
 /** Requests have no spans, where nobody asked for traces. */
