@@ -70,16 +70,16 @@ export const testEntry = (test: RecordedTest): TestEntry => ({
   errorMessage: test.attempts.findLast((attempt) => attempt.status === "failed")?.errorMessage ?? null
 })
 
-const statusOrder: Record<TestStatus, number> = { failed: 0, flaky: 1, passed: 2, skipped: 3 }
+const statusOrder: ReadonlyArray<TestStatus> = ["failed", "flaky", "passed", "skipped"]
 
-/** Failed first, then flaky, passed, skipped, by title. */
-export const orderTests = (tests: ReadonlyArray<TestEntry>): ReadonlyArray<TestEntry> =>
-  tests.toSorted(
-    (a, b) =>
-      statusOrder[a.status] - statusOrder[b.status] ||
-      byName({ name: a.title, id: a.caseId }, { name: b.title, id: b.caseId }) ||
-      compare(a.file, b.file)
-  )
+/** Failed first, then flaky, passed, skipped, by title. Titles are dear to compare: only those of one status are. */
+export const orderTests = (tests: ReadonlyArray<TestEntry>): ReadonlyArray<TestEntry> => {
+  const byStatus = Map.groupBy(tests, (test) => test.status)
+  return statusOrder.flatMap((status) => byStatus.get(status)?.toSorted(byTitle) ?? [])
+}
+
+const byTitle = (a: TestEntry, b: TestEntry): number =>
+  byName({ name: a.title, id: a.caseId }, { name: b.title, id: b.caseId }) || compare(a.file, b.file)
 
 /** Counts and rates of a run. A rate is null when no test counts. */
 export interface Tally {

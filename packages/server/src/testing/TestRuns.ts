@@ -1,6 +1,6 @@
 import { Conflict, Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
-import type { EventId, TestRunId } from "@delivery/domain/Ids"
+import type { EventId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
 import type { FinishTestRun } from "@delivery/domain/testing/FinishTestRun"
 import { orderTests, outcome, recordTest, testEntry, withAttempts } from "@delivery/domain/testing/TestResults"
 import {
@@ -102,6 +102,20 @@ export class TestRuns extends Context.Service<
         return yield* isPublisher ? notRunning : notPublisher
       })
 
+      /** A run with all that it consists of, as of one instant: one statement where it has no retries, as most have. */
+      const whole = Effect.fnUntraced(function* (workspaceId: WorkspaceId, number: number) {
+        const found = yield* repo.findWithTests(workspaceId, number)
+        if (found === undefined || found.retryCount === 0) return found && { ...found, retries: [], attempts: [] }
+        return yield* storage.snapshot(
+          Effect.all({
+            run: repo.find(workspaceId, number).pipe(Effect.map((run) => run!)),
+            tests: repo.tests(found.run.id),
+            retries: retriesRepo.list(found.run.id),
+            attempts: retriesRepo.attempts(found.run.id)
+          })
+        )
+      })
+
       return TestRuns.of({
         publishing,
 
@@ -190,16 +204,8 @@ export class TestRuns extends Context.Service<
 
         get: Effect.fn("TestRuns.get")(function* (number: number) {
           const access = yield* anyRole
-          const found = yield* storage.snapshot(
-            Effect.gen(function* () {
-              const run = yield* repo.find(access.workspace.id, number)
-              if (run === undefined) return yield* NotFound.of("test run")
-              // Before it ends a run has no tests, and none but a finished one has retries.
-              const tests = run.state === "running" ? [] : yield* repo.tests(run.id)
-              const retries = run.state === "finished" ? yield* retriesRepo.list(run.id) : []
-              return { run, tests, retries, attempts: retries.length === 0 ? [] : yield* retriesRepo.attempts(run.id) }
-            })
-          )
+          const found = yield* whole(access.workspace.id, number)
+          if (found === undefined) return yield* NotFound.of("test run")
           const at = yield* now
           return {
             ...summary(access, asOf(found.run, at)),

@@ -22,9 +22,10 @@ import type { ProductRow } from "../catalog/ProductsRepo.ts"
 import { insertEvent, insertEventRows, type StoredEvent } from "../events/EventsRepo.ts"
 import { type ActorRef, isSameActor } from "../identity/Access.ts"
 import { actorColumns, actorJoins, type ActorRow, readActor, resolveActor } from "../identity/Actors.ts"
+import { batched } from "../storage/Batched.ts"
 import { column, integers, texts } from "../storage/Columns.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
-import { date, dieOnSqlError, iso, isoOrNull } from "../storage/Sql.ts"
+import { date, dieOnSqlError, iso, isoOfJson, isoOrNull, prepared } from "../storage/Sql.ts"
 import { MemorySemaphores } from "./MemorySemaphores.ts"
 import { filterTerms } from "./SearchTerms.ts"
 import { endLeases } from "./SemaphoresRepo.ts"
@@ -102,8 +103,8 @@ export class TestRunsRepo extends Context.Service<
   TestRunsRepo,
   {
     /**
-     * Stores a run that starts, under the workspace's next number, with its event. Numbers are without gaps however
-     * many start at once. The event's label and path are those of the number.
+     * Stores a run that starts, under the workspace's next number, with the event `run_started`. Numbers are without
+     * gaps however many start at once. The event's label and path are those of the number.
      */
     readonly start: (run: NewTestRun, event: StoredEvent) => Effect.Effect<Numbered>
     /**
@@ -125,6 +126,18 @@ export class TestRunsRepo extends Context.Service<
       eventIds: ReadonlyArray<EventId>
     ) => Effect.Effect<ReadonlyArray<{ readonly workspaceId: WorkspaceId; readonly number: number }>>
     readonly find: (workspaceId: WorkspaceId, number: number) => Effect.Effect<ShownTestRun | undefined>
+    /** With the tests as of the same instant, and how many retries have started. */
+    readonly findWithTests: (
+      workspaceId: WorkspaceId,
+      number: number
+    ) => Effect.Effect<
+      | {
+          readonly run: ShownTestRun
+          readonly tests: ReadonlyArray<RecordedTest>
+          readonly retryCount: number
+        }
+      | undefined
+    >
     /** Each with the run's own attempt alone. In no order. */
     readonly tests: (id: TestRunId) => Effect.Effect<ReadonlyArray<RecordedTest>>
     /** Newest first, at most `limit`. */
@@ -181,34 +194,92 @@ export class TestRunsRepo extends Context.Service<
         sql`select r.number from test_runs r where ${sql.and(conditions)}
           order by r.number desc limit ${sql.literal(String(limit))}`
 
+      const findRun = prepared(
+        sql,
+        (workspaceId: WorkspaceId, number: number) =>
+          sql<SqlRow>`select ${columns}, ${publisher} from test_runs r ${joins}
+            where r.workspace_id = ${workspaceId} and r.number = ${number}`
+      )
+      // One text, which is parsed in less time than thousands of values are decoded.
+      const tests = sql.literal(`(
+        select coalesce(json_agg(json_build_array(t.case_id, t.title, t.file, t.coverage, t.test_kind, t.priority,
+          t.status, t.files, t.attempt_status, t.attempt_duration_ms, t.attempt_started_at, t.attempt_error_message,
+          t.attempt_error_stack, t.attempt_files)), '[]')
+        from test_run_tests t where t.run_id = r.id) as tests`)
+      const findRunWithTests = prepared(
+        sql,
+        (workspaceId: WorkspaceId, number: number) =>
+          sql<SqlRow & { readonly tests: ReadonlyArray<SqlTest>; readonly retryCount: number }>`
+            select ${columns}, ${publisher}, r.retry_count as "retryCount", ${tests} from test_runs r ${joins}
+            where r.workspace_id = ${workspaceId} and r.number = ${number}`
+      )
+
+      const insertStarted = (workspaceId: WorkspaceId, started: ReadonlyArray<StartedTestRun>) => {
+        const { OID } = PgTypes
+        const text = (value: (run: NewTestRun) => string | null) => texts(started, ({ run }) => value(run))
+        const values = (type: number, value: (started: StartedTestRun) => unknown) => column(started, type, value)
+        return sql<Numbered>`with counted as (
+            update workspaces set last_run_number = last_run_number + ${started.length}::integer
+            where id = ${workspaceId}
+            returning id, last_run_number - ${started.length}::integer as before
+          ), numbered as (
+            select counted.id as workspace_id, (counted.before + place)::integer as number, new_runs.*
+            from counted, unnest(${values(OID.uuid, ({ run }) => run.id)},
+              ${values(OID.uuid, ({ run }) => run.productId)}, ${values(OID.uuid, ({ run }) => run.environmentId)},
+              ${text(({ publisher }) => publisher.kind)}, ${values(OID.uuid, ({ run }) => run.publisher.id)},
+              ${text(({ baseUrl }) => baseUrl)}, ${text(({ deploymentBaseUrl }) => deploymentBaseUrl)},
+              ${text(({ deploymentVersion }) => deploymentVersion)}, ${text(({ git }) => git.branch)},
+              ${text(({ git }) => git.sha)}, ${values(OID.bool, ({ run }) => run.git.dirty)},
+              ${text(({ git }) => git.subject)}, ${text(({ git }) => searchText(git))},
+              ${text(({ machine }) => machine.hostname)}, ${text(({ machine }) => machine.platform)},
+              ${text(({ selection }) => selection.coverage)},
+              ${text(({ selection: { caseIds, folders } }) => JSON.stringify({ folders, caseIds }))},
+              ${text(({ tokenHash }) => tokenHash)}, ${text(({ fixture }) => fixture?.scopeKey ?? null)},
+              ${text(({ fixture }) => fixture?.url ?? null)},
+              ${values(OID.timestamptz, ({ run }) => date(run.startedAt))},
+              ${values(OID.timestamptz, ({ run }) => date(run.expiresAt))},
+              ${values(OID.uuid, ({ event }) => event.id)}
+            ) with ordinality as new_runs (id, product_id, environment_id, publisher_kind, publisher_id, base_url,
+              deployment_base_url, deployment_version, git_branch, git_sha, git_dirty, git_subject, search, hostname,
+              platform, coverage, selection, token_hash, scope_key, fixture_url, started_at, expires_at, event_id, place)
+          ), started as (
+            insert into test_runs (id, workspace_id, number, product_id, environment_id, publisher_kind, publisher_id,
+              base_url, deployment_base_url, deployment_version, git_branch, git_sha, git_dirty, git_subject, search,
+              hostname, platform, coverage, selection, token_hash, fixture_scope, fixture_url, cleanup_status, state,
+              total, passed, flaky, failed, skipped, duration_ms, started_at, expires_at)
+            select id, workspace_id, number, product_id, environment_id, publisher_kind, publisher_id, base_url,
+              deployment_base_url, deployment_version, git_branch, git_sha, git_dirty, git_subject, search, hostname,
+              platform, coverage, selection::jsonb, token_hash, 'run-' || number || '-' || scope_key, fixture_url,
+              case when fixture_url is not null then 'pending' end, 'running', 0, 0, 0, 0, 0, 0, started_at, expires_at
+            from numbered
+            returning number, fixture_scope as scope
+          ), events_of as (
+            select event_id as id, workspace_id, 'run_started' as kind, publisher_kind as actor_kind,
+              publisher_id as actor_id, 'run' as subject_type, id::text as subject_id,
+              ${sql.literal(`'${runLabel}'`)} || number as subject_label,
+              ${sql.literal(`'${runPath}'`)} || number as subject_path, '[]'::jsonb as changes,
+              started_at as created_at
+            from numbered
+          ), told as (
+            ${insertEventRows(sql, "events_of")}
+          )
+          select number, scope from started order by number`
+      }
+      // Runs of a workspace are counted on one row, one after the other: those that start meanwhile start together.
+      const start = batched(
+        (started: ReadonlyArray<StartedTestRun>) =>
+          insertStarted(started[0]!.run.workspaceId, started).pipe(
+            Effect.filterOrElse(
+              (rows) => rows.length === started.length,
+              () => Effect.die(new Error("The workspace of a run does not exist."))
+            ),
+            dieOnSqlError
+          ),
+        { running: 1, groupOf: ({ run }) => run.workspaceId }
+      )
+
       return TestRunsRepo.of({
-        start: (run, event) =>
-          sql<Numbered>`with counted as (
-              update workspaces set last_run_number = last_run_number + 1 where id = ${run.workspaceId}
-              returning last_run_number as number
-            ), started as (
-              insert into test_runs (id, workspace_id, number, product_id, environment_id, publisher_kind, publisher_id,
-                base_url, deployment_base_url, deployment_version, git_branch, git_sha, git_dirty, git_subject, search,
-                hostname, platform, coverage, selection, token_hash, fixture_scope, fixture_url, cleanup_status, state,
-                total, passed, flaky, failed, skipped, duration_ms, started_at, expires_at)
-              select ${run.id}::uuid, ${run.workspaceId}::uuid, number, ${run.productId}::uuid,
-                ${run.environmentId}::uuid, ${run.publisher.kind}, ${run.publisher.id}::uuid, ${run.baseUrl},
-                ${run.deploymentBaseUrl}, ${run.deploymentVersion}, ${run.git.branch}, ${run.git.sha},
-                ${run.git.dirty}::boolean, ${run.git.subject}, ${searchText(run.git)}, ${run.machine.hostname},
-                ${run.machine.platform}, ${run.selection.coverage},
-                ${sql.json({ folders: run.selection.folders, caseIds: run.selection.caseIds })}::jsonb,
-                ${run.tokenHash}, 'run-' || number || '-' || ${run.fixture?.scopeKey ?? null}::text,
-                ${run.fixture?.url ?? null}, ${run.fixture === null ? null : "pending"}, 'running', 0, 0, 0, 0, 0, 0,
-                ${date(run.startedAt)}::timestamptz, ${date(run.expiresAt)}::timestamptz
-              from counted
-              returning number, fixture_scope as scope
-            ), told as (
-              ${insertEvent(sql, event, "started", {
-                label: `'${runLabel}' || started.number`,
-                path: `'${runPath}' || started.number`
-              })}
-            )
-            select number, scope from started`.pipe(Effect.flatMap(theOne), dieOnSqlError),
+        start: (run, event) => start({ run, event }),
 
         finish: (id, finished, tests, event) =>
           sql`with finished as (
@@ -277,19 +348,24 @@ export class TestRunsRepo extends Context.Service<
           ),
 
         find: (workspaceId, number) =>
-          sql<SqlRow>`select ${columns}, ${publisher} from test_runs r ${joins}
-            where r.workspace_id = ${workspaceId} and r.number = ${number}`.pipe(
+          findRun(workspaceId, number).pipe(
             Effect.map((rows) => rows.map(readRun)[0]),
             dieOnSqlError
           ),
 
+        findWithTests: (workspaceId, number) =>
+          findRunWithTests(workspaceId, number).pipe(
+            Effect.map(([row]) =>
+              row === undefined
+                ? undefined
+                : { run: readRun(row), tests: row.tests.map(readTest), retryCount: row.retryCount }
+            ),
+            dieOnSqlError
+          ),
+
         tests: (id) =>
-          sql<SqlTest>`select case_id as "caseId", title, file, coverage, test_kind as "testKind", priority, status,
-              files, attempt_status as "attemptStatus", attempt_duration_ms as "attemptDurationMs",
-              attempt_started_at as "attemptStartedAt", attempt_error_message as "attemptErrorMessage",
-              attempt_error_stack as "attemptErrorStack", attempt_files as "attemptFiles"
-            from test_run_tests where run_id = ${id}`.pipe(
-            Effect.map((rows) => rows.map(readTest)),
+          sql<{ readonly tests: ReadonlyArray<SqlTest> }>`select ${tests} from test_runs r where r.id = ${id}`.pipe(
+            Effect.map(([row]) => row?.tests.map(readTest) ?? []),
             dieOnSqlError
           ),
 
@@ -438,6 +514,18 @@ export class TestRunsRepo extends Context.Service<
             return run === undefined ? undefined : show(database, run)
           }),
 
+        findWithTests: (workspaceId, number) =>
+          memory.read((database) => {
+            const run = runsOf(database).find((run) => run.workspaceId === workspaceId && run.number === number)
+            if (run === undefined) return undefined
+            const retries = database.table<{ readonly runId: TestRunId }>("test_run_retries")
+            return {
+              run: show(database, run),
+              tests: testsOf(database).get(run.id) ?? [],
+              retryCount: retries.filter(({ runId }) => runId === run.id).length
+            }
+          }),
+
         tests: (id) => memory.read((database) => testsOf(database).get(id) ?? []),
 
         list: (workspaceId, filter, limit) =>
@@ -490,10 +578,10 @@ const dateOrNull = (timestamp: Timestamp | undefined): Date | null => (timestamp
 const jsonOrNull = (files: ReadonlyArray<string> | undefined): string | null =>
   files === undefined ? null : JSON.stringify(files)
 
-/** The row of a statement that always gives one. */
-const theOne = <A>(rows: ReadonlyArray<A>): Effect.Effect<A> => {
-  const [row] = rows
-  return row === undefined ? Effect.die(new Error("The workspace of a run does not exist.")) : Effect.succeed(row)
+/** A run that starts, and the event that tells so. */
+interface StartedTestRun {
+  readonly run: NewTestRun
+  readonly event: StoredEvent
 }
 
 interface SqlRow extends ActorRow {
@@ -599,48 +687,62 @@ const readLock = ({ expiresAt, number, retryExpiresAt, state }: SqlLock): Locked
   runningRetry: number === null || retryExpiresAt === null ? null : { number, expiresAt: iso(retryExpiresAt) }
 })
 
-interface SqlTest {
-  readonly caseId: string
-  readonly title: string
-  readonly file: string
-  readonly coverage: Coverage
-  readonly testKind: string
-  readonly priority: string | null
-  readonly status: TestStatus
-  readonly files: ReadonlyArray<string>
-  readonly attemptStatus: "failed" | "passed" | null
-  readonly attemptDurationMs: number | null
-  readonly attemptStartedAt: Date | null
-  readonly attemptErrorMessage: string | null
-  readonly attemptErrorStack: string | null
-  readonly attemptFiles: ReadonlyArray<string> | null
-}
+/** A test as JSON, in the order of its columns. */
+type SqlTest = readonly [
+  caseId: string,
+  title: string,
+  file: string,
+  coverage: Coverage,
+  testKind: string,
+  priority: string | null,
+  status: TestStatus,
+  files: ReadonlyArray<string>,
+  attemptStatus: "failed" | "passed" | null,
+  attemptDurationMs: number | null,
+  attemptStartedAt: string | null,
+  attemptErrorMessage: string | null,
+  attemptErrorStack: string | null,
+  attemptFiles: ReadonlyArray<string> | null
+]
 
-const readTest = (row: SqlTest): RecordedTest => ({
-  caseId: row.caseId,
-  title: row.title,
-  file: row.file,
-  coverage: row.coverage,
-  testKind: row.testKind,
-  priority: row.priority,
-  status: row.status,
-  files: row.files,
-  attempts:
-    row.attemptStatus === null || row.attemptStartedAt === null
-      ? []
-      : [
-          {
-            number: 1,
-            retry: null,
-            status: row.attemptStatus,
-            durationMs: row.attemptDurationMs ?? 0,
-            startedAt: iso(row.attemptStartedAt),
-            errorMessage: row.attemptErrorMessage,
-            errorStack: row.attemptErrorStack,
-            files: row.attemptFiles ?? []
-          }
-        ]
-})
+const readTest = ([
+  caseId,
+  title,
+  file,
+  coverage,
+  testKind,
+  priority,
+  status,
+  files,
+  ...attempt
+]: SqlTest): RecordedTest => {
+  const [attemptStatus, durationMs, startedAt, errorMessage, errorStack, attemptFiles] = attempt
+  return {
+    caseId,
+    title,
+    file,
+    coverage,
+    testKind,
+    priority,
+    status,
+    files,
+    attempts:
+      attemptStatus === null || startedAt === null
+        ? []
+        : [
+            {
+              number: 1,
+              retry: null,
+              status: attemptStatus,
+              durationMs: durationMs ?? 0,
+              startedAt: isoOfJson(startedAt),
+              errorMessage,
+              errorStack,
+              files: attemptFiles ?? []
+            }
+          ]
+  }
+}
 
 /** A run as the memory keeps it: references instead of what they show. */
 type MemoryRun = Omit<ShownTestRun, "product" | "environment" | "publishedBy"> & {

@@ -3,9 +3,16 @@ import { Effect, Layer, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { inject } from "vitest"
 import { EmbeddedDatabase } from "../../src/storage/EmbeddedDatabase.ts"
+import { maxMessageSize } from "../../src/storage/Sql.ts"
 
 const client = (url: string, maxConnections = 10) =>
-  PgClient.layer({ url: Redacted.make(url), maxConnections, multiplex: true, multiplexConcurrency: 4 })
+  PgClient.layer({
+    url: Redacted.make(url),
+    maxConnections,
+    maxMessageSize,
+    multiplex: true,
+    multiplexConcurrency: 2
+  })
 
 const named = (url: string, database: string): string => {
   const changed = new URL(url)
