@@ -43,9 +43,9 @@ export const layerDatabase = Layer.unwrap(
       applicationName: "delivery",
       preparedStatementCacheSize,
       maxMessageSize,
-      // Pipelines statements of several requests over one connection, few enough that a slow one holds up few.
+      // Pipelines statements of two requests over one connection. With more, reads wait behind what waits for the disk.
       multiplex: true,
-      multiplexConcurrency: 4
+      multiplexConcurrency: 2
     })
   })
 )
