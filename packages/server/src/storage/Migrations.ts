@@ -13,21 +13,22 @@ import agentSignIns from "./migrations/0050_agents.ts"
 import messages from "./migrations/0055_messages.ts"
 import testRunSearch from "./migrations/0061_test_run_search.ts"
 
-const run = Migrator.make({})({
-  loader: Migrator.fromRecord({
-    "0001_identity": identity,
-    "0002_catalog": catalog,
-    "0003_testing": testing,
-    "0010_vault": vault,
-    "0015_retries": retries,
-    "0020_semaphores": semaphores,
-    "0030_agents": agents,
-    "0040_planning": planning,
-    "0050_agents": agentSignIns,
-    "0055_messages": messages,
-    "0061_test_run_search": testRunSearch
-  })
-})
+/** By number and name. */
+export const migrations = {
+  "0001_identity": identity,
+  "0002_catalog": catalog,
+  "0003_testing": testing,
+  "0010_vault": vault,
+  "0015_retries": retries,
+  "0020_semaphores": semaphores,
+  "0030_agents": agents,
+  "0040_planning": planning,
+  "0050_agents": agentSignIns,
+  "0055_messages": messages,
+  "0061_test_run_search": testRunSearch
+}
+
+const run = Migrator.make({})({ loader: Migrator.fromRecord(migrations) })
 
 /**
  * Brings the database up to date, under a lock that lets several servers start at once. On PostgreSQL over a connection

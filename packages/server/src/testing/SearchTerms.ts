@@ -81,6 +81,8 @@ const maxPartTerms = 8
 
 /** Enough that few terms are of two things, and few enough that no text makes a block of the index large. */
 const termBits = 20
+/** Terms are below it. */
+export const termCount = 2 ** termBits
 
 const whole = (kind: number, text: string): number => termOf(kind, text, 0, text.length)
 

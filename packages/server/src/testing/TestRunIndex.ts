@@ -4,7 +4,7 @@ import { Array, Context, Effect } from "effect"
 import type { Statement } from "effect/sql"
 import { integers, texts } from "../storage/Columns.ts"
 import { dieOnSqlError } from "../storage/Sql.ts"
-import { runTerms, type SearchedRun } from "./SearchTerms.ts"
+import { runTerms, type SearchedRun, termCount } from "./SearchTerms.ts"
 
 /**
  * The index of the run search: for each term, which runs have it, as bits of blocks of runs. The newest runs, which do
@@ -62,12 +62,14 @@ export const makeTestRunIndex = Effect.gen(function* () {
     yield* sql`insert into test_run_search (workspace_id, indexed_runs)
       select id, 0 from workspaces w where last_run_number >= ${sizes.runs}
         and not exists (select from test_run_search s where s.workspace_id = w.id)
+      order by id
       on conflict do nothing`
+    // Any: one that has much to index, or fails to, keeps the others waiting for no more than its turn.
     const [claimed] = yield* sql<{ readonly workspaceId: WorkspaceId; readonly indexed: number }>`
       select s.workspace_id as "workspaceId", s.indexed_runs as indexed
       from test_run_search s join workspaces w on w.id = s.workspace_id
       where w.last_run_number - s.indexed_runs >= ${sizes.runs}
-      limit 1 for update of s skip locked`
+      order by random() limit 1 for update of s skip locked`
     return claimed
   })
 
@@ -103,14 +105,18 @@ export const makeTestRunIndex = Effect.gen(function* () {
       }
     }
     if (end % joinedRuns === 0) {
-      yield* sql`with taken as (
-          delete from test_run_postings where workspace_id = ${workspaceId} and first_run > ${end - joinedRuns}
-          returning term, first_run, runs
-        )
-        insert into test_run_postings (workspace_id, term, first_run, runs)
-        select ${workspaceId}::uuid, term, ${end - joinedRuns + 1}::int,
-          bit_or(runs::${joinedBits} >> (first_run - ${end - joinedRuns + 1}::int))
-        from taken group by term`
+      // In parts, each of which the database joins well within the time of a statement, whatever the runs are of.
+      for (let from = 0; from < termCount; from += joinedTerms) {
+        yield* sql`with taken as (
+            delete from test_run_postings where workspace_id = ${workspaceId} and first_run > ${end - joinedRuns}
+              and term >= ${from} and term < ${from + joinedTerms}
+            returning term, first_run, runs
+          )
+          insert into test_run_postings (workspace_id, term, first_run, runs)
+          select ${workspaceId}::uuid, term, ${end - joinedRuns + 1}::int,
+            bit_or(runs::${joinedBits} >> (first_run - ${end - joinedRuns + 1}::int))
+          from taken group by term`
+      }
     }
     yield* sql`update test_run_search set indexed_runs = ${end} where workspace_id = ${workspaceId}`
     return true
@@ -128,6 +134,8 @@ export const makeTestRunIndex = Effect.gen(function* () {
 /** Characters of texts, each of up to three terms, that are taken at once; and rows of one statement. */
 const maxCharacters = 100_000
 const maxRows = 8_192
+/** Terms that are joined at once: where every block has each of them, half a million rows. */
+const joinedTerms = termCount / 64
 
 interface Block {
   readonly firstRun: number

@@ -1,16 +1,27 @@
 import { assert, layer } from "@effect/vitest"
 import { emptyTally } from "@delivery/domain/testing/TestResults"
 import { timestamp } from "@delivery/domain/Timestamp"
-import { Effect, Layer } from "effect"
+import { Effect, Exit, Layer } from "effect"
+import { Migrator, SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
+import { DeploymentsRepo } from "../../src/catalog/DeploymentsRepo.ts"
+import { EnvironmentsRepo } from "../../src/catalog/EnvironmentsRepo.ts"
+import { ProductsRepo } from "../../src/catalog/ProductsRepo.ts"
+import { ApiKeysRepo } from "../../src/identity/ApiKeysRepo.ts"
+import { MembersRepo } from "../../src/identity/MembersRepo.ts"
+import { PersonsRepo } from "../../src/identity/PersonsRepo.ts"
+import { WorkspacesRepo } from "../../src/identity/WorkspacesRepo.ts"
+import { layerMigrations, migrations } from "../../src/storage/Migrations.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 import { SearchBlocks } from "../../src/testing/TestRunIndex.ts"
 import { type FinishedTestRun, type TestRunFilter, TestRunsRepo } from "../../src/testing/TestRunsRepo.ts"
 import { Retries } from "../../src/testing/Retries.ts"
+import { searchGrams } from "../../src/testing/SearchGrams.ts"
 import { TestRunIndexing } from "../../src/testing/TestRunIndexing.ts"
 import { TestRuns } from "../../src/testing/TestRuns.ts"
 import { as } from "../identity/Scene.ts"
+import { layerEmbedded, layerPostgres } from "../support/Databases.ts"
 import { finishedRun, finishOf, layerServices, retried, startOf } from "./RetriesScene.ts"
 import { actorOf, makeDeployed, newEvent, newRun, type Repositories, startBody, storages } from "./Scene.ts"
 
@@ -147,8 +158,9 @@ const numbersFor = Effect.fnUntraced(function* (place: Place, asked: Asked) {
   return found.map((run) => run.number)
 })
 
+const blocks = Layer.succeed(SearchBlocks, { runs: 8, joined: 2 })
+
 for (const storage of storages) {
-  const blocks = Layer.succeed(SearchBlocks, { runs: 8, joined: 2 })
   layer(Layer.provide(Layer.provideMerge(layerServices, storage.layer), blocks))(
     `The search of runs on ${storage.name}`,
     (it) => {
@@ -300,4 +312,105 @@ for (const storage of storages) {
       }
     }
   )
+}
+
+/** What the runs of before need, without the migrations that came after. */
+const layerOld = Layer.mergeAll(
+  Storage.layerSql,
+  PersonsRepo.layerSql,
+  WorkspacesRepo.layerSql,
+  MembersRepo.layerSql,
+  ApiKeysRepo.layerSql,
+  ProductsRepo.layerSql,
+  EnvironmentsRepo.layerSql,
+  DeploymentsRepo.layerSql,
+  TestRunsRepo.layerSql
+).pipe(Layer.provide(blocks))
+
+const migrateTo = (last: string) =>
+  Migrator.make({})({
+    loader: Migrator.fromRecord(Object.fromEntries(Object.entries(migrations).filter(([name]) => name <= last)))
+  })
+
+const databases = [
+  { name: "the embedded database", layer: Layer.orDie(Layer.provideMerge(layerOld, layerEmbedded)) },
+  { name: "PostgreSQL", layer: Layer.orDie(Layer.provideMerge(layerOld, layerPostgres)) }
+] as const
+
+for (const database of databases) {
+  layer(database.layer)(`The upgrade of the search on ${database.name}`, (it) => {
+    it.effect("finds the runs of before, also where servers upgrade and index at once, and one fails on the way", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const storage = yield* Storage
+        const repo = yield* TestRunsRepo
+        yield* migrateTo("0055_messages")
+
+        const plan = (number: number): Planned => ({
+          branch: number % 3 === 0 ? "ΟΔΟΣ" : "main",
+          subject: `Nr ${number}`,
+          sha: number % 5 === 0 ? "ABCDEF02" : "00",
+          product: 0,
+          environment: 0,
+          publisher: 0,
+          end: number % 2 === 0 ? "failed" : "passed"
+        })
+        const total = 43
+        const place = yield* makePlace
+        for (let number = 1; number <= total; number++) {
+          const run = yield* start(place, plan(number))
+          yield* finish(run, plan(number))
+          // As servers of then wrote it.
+          const search = `${plan(number).branch}\n${plan(number).subject}`.toLowerCase()
+          yield* sql`update test_runs set search = ${search} where id = ${run.id}`
+          yield* sql`insert into test_run_grams (run_id, grams) values
+            (${run.id}, ${searchGrams(place.at.workspace.id, search)})`
+        }
+        assert.isNotEmpty(yield* sql`select 1 from test_runs where search like '%ς%'`)
+
+        const upgrade = Layer.build(Layer.fresh(layerMigrations))
+        yield* Effect.all([upgrade, upgrade], { concurrency: "unbounded" })
+        assert.deepStrictEqual(yield* sql`select to_regclass('test_run_grams')::text as grams`, [{ grams: null }])
+
+        const findsAll = Effect.gen(function* () {
+          const numbers = Array.from({ length: total }, (_, i) => total - i)
+          const asked = { limit: 50 } as Asked
+          for (const q of ["ΟΔΟΣ", "οδος", "οδοσ", "σ"]) {
+            const found = numbers.filter((number) => number % 3 === 0)
+            assert.deepStrictEqual(yield* numbersFor(place, { ...asked, q }), found, q)
+            assert.deepStrictEqual(
+              yield* numbersFor(place, { ...asked, q, result: "failed", below: 30 }),
+              found.filter((number) => number % 2 === 0 && number < 30)
+            )
+          }
+          const byCommit = numbers.filter((number) => number % 5 === 0)
+          assert.deepStrictEqual(yield* numbersFor(place, { ...asked, q: "abcdef" }), byCommit)
+          assert.deepStrictEqual(yield* numbersFor(place, { ...asked, q: "NR 4" }), [43, 42, 41, 40, 4])
+        })
+        yield* findsAll
+
+        const stored = sql<{ readonly count: number }>`select count(*)::int as count from test_run_postings`
+        const failing = storage.transaction(Effect.andThen(repo.indexBlock, Effect.die("It fails.")))
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(failing)))
+        assert.deepStrictEqual(yield* stored, [{ count: 0 }])
+        yield* storage.transaction(repo.indexBlock)
+        yield* findsAll
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(failing)))
+        const counts = yield* Effect.all([indexAll, indexAll, indexAll], { concurrency: "unbounded" })
+        assert.strictEqual(
+          counts.reduce((sum, count) => sum + count),
+          4
+        )
+        yield* findsAll
+        assert.deepStrictEqual(
+          yield* sql`select distinct first_run as "firstRun", length(runs) as runs from test_run_postings order by 1`,
+          [
+            { firstRun: 1, runs: 16 },
+            { firstRun: 17, runs: 16 },
+            { firstRun: 33, runs: 8 }
+          ]
+        )
+      }).pipe(Effect.orDie)
+    )
+  })
 }
