@@ -34,7 +34,31 @@ describe("the checker of histories", () => {
 
   it("finds fences that come twice or fall", () => {
     assert.deepStrictEqual(violations(lease(0, 1, 1), lease(0, 1, 1, { slot: 2 })), ["s: a fence was given twice"])
-    assert.deepStrictEqual(violations(lease(0, 1, 2), lease(1, 2, 1)), ["s: fence 1 of slot 1 came after fence 2"])
+    const askedBefore = violations(lease(0, 1, 2), lease(1, 2, 1, { askedAt: 0 }))
+    assert.deepStrictEqual(askedBefore, ["s: fence 1 of slot 1 came after fence 2"])
+    const otherSlot = violations(lease(0, 9, 2), lease(1, 2, 1, { slot: 2 }))
+    assert.deepStrictEqual(otherSlot, ["s: fence 1 was asked for after fence 2 was had"])
+  })
+
+  it("finds who was overtaken in the queue, once however often", () => {
+    const first = lease(0, 10, 1, { capacity: 1 })
+    const waiter = { capacity: 1, askedAt: 1, queuedAt: 2, queuedUntil: 2 }
+    const later = { capacity: 1, askedAt: 3 }
+    assert.deepStrictEqual(violations(first, lease(10, 20, 2, waiter), lease(20, 30, 3, later)), [])
+    // Who had asked before the place was known may have come before.
+    assert.deepStrictEqual(violations(first, lease(20, 30, 3, waiter), lease(10, 20, 2, { ...later, askedAt: 2 })), [])
+    // Of two slots that are free at once, the answer of the later one may come first.
+    const two = [lease(11, 12, 2, { ...waiter, capacity: 2 }), lease(10, 12, 3, { ...later, slot: 2 })]
+    assert.deepStrictEqual(violations(...two), [])
+    // By the fences.
+    const overtaken = "s: client 4, in the queue since 2, was overtaken 2 times"
+    assert.deepStrictEqual(
+      violations(first, lease(30, 40, 4, waiter), lease(10, 20, 2, later), lease(20, 30, 3, later)),
+      [overtaken]
+    )
+    // By the times alone, whatever the fences say, and of one that died.
+    const dead: Wish = { semaphore: "s", client: 4, deadMillis: 0, ...waiter, queuedUntil: 30, diedAt: 31 }
+    assert.deepStrictEqual(violations(first, dead, lease(10, 20, 2, later), lease(20, 21, 3, later)), [overtaken])
   })
 
   it("finds who was never served", () => {

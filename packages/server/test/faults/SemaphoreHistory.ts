@@ -9,6 +9,10 @@ export interface Wish {
   readonly capacity: number
   readonly client: number
   readonly askedAt: number
+  /** When an answer had come that it stands in the queue: whoever asks after it comes later. */
+  queuedAt?: number
+  /** When the last call was sent whose answer was that it still stands there: it had no lease by then. */
+  queuedUntil?: number
   /** When the answer with the lease had come. */
   grantedAt?: number
   slot?: number
@@ -26,6 +30,8 @@ export interface Wish {
 export interface Verdict {
   readonly violations: ReadonlyArray<string>
   readonly grants: number
+  /** How many leases went to wishes that were known to stand in the queue before: those are judged by their order. */
+  readonly ordered: number
   /** The most that held at once, by semaphore. */
   readonly mostHolders: ReadonlyMap<string, number>
   /** By semaphore, the longest wait, and what it were if each slot went to the first in the queue as soon as it is free. */
@@ -50,11 +56,26 @@ const longestFairWait = (wishes: ReadonlyArray<Wish>, capacity: number): number 
   return longest
 }
 
+/**
+ * Who had a lease before another who surely stood in the queue when the one asked. There may be none, however slow the
+ * machine is. Told by the times, for which the clients' word is enough, and by the fences, which count the grants.
+ */
+const overtaking = (wishes: ReadonlyArray<Wish>, leases: ReadonlyArray<Wish>): ReadonlyArray<string> =>
+  wishes.flatMap(({ client, fence = Number.NEGATIVE_INFINITY, queuedAt, queuedUntil, semaphore }) => {
+    if (queuedAt === undefined || queuedUntil === undefined) return []
+    const overtook = leases.filter(
+      (lease) => lease.askedAt > queuedAt && (lease.grantedAt! < queuedUntil || lease.fence! < fence)
+    )
+    if (overtook.length === 0) return []
+    return [`${semaphore}: client ${client}, in the queue since ${queuedAt}, was overtaken ${overtook.length} times`]
+  })
+
 /** What the history shows, and what of it must not be. */
 export const judge = (history: ReadonlyArray<Wish>): Verdict => {
   const violations: Array<string> = []
   const mostHolders = new Map<string, number>()
   let grants = 0
+  let ordered = 0
   const waits = new Map<string, { readonly longest: number; readonly longestFair: number }>()
   for (const [name, wishes] of Map.groupBy(history, (wish) => wish.semaphore)) {
     const capacity = wishes[0]!.capacity
@@ -95,6 +116,20 @@ export const judge = (history: ReadonlyArray<Wish>): Verdict => {
         }
       }
     }
+    // A lease that somebody had before another was asked for was granted before it, in whichever slot.
+    let highest = 0
+    const steps = leases
+      .flatMap((lease) => [
+        { at: lease.askedAt, isGrant: false, fence: lease.fence! },
+        { at: lease.grantedAt!, isGrant: true, fence: lease.fence! }
+      ])
+      .toSorted((a, b) => a.at - b.at || Number(a.isGrant) - Number(b.isGrant))
+    for (const { fence, isGrant } of steps) {
+      if (isGrant) highest = Math.max(highest, fence)
+      else if (fence < highest) violations.push(`${name}: fence ${fence} was asked for after fence ${highest} was had`)
+    }
+    violations.push(...overtaking(wishes, leases))
+    ordered += leases.filter((lease) => lease.queuedAt !== undefined).length
     const longest = Math.max(0, ...leases.map((lease) => lease.grantedAt! - lease.askedAt))
     waits.set(name, { longest, longestFair: longestFairWait(wishes, capacity) })
   }
@@ -103,5 +138,5 @@ export const judge = (history: ReadonlyArray<Wish>): Verdict => {
       violations.push(`${wish.semaphore}: client ${wish.client} waited since ${wish.askedAt} and was never served`)
     }
   }
-  return { violations, grants, mostHolders, waits }
+  return { violations, grants, ordered, mostHolders, waits }
 }
