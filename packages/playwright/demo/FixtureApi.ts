@@ -47,7 +47,7 @@ export const startFixtureApi = async (issuer: string): Promise<FixtureApi> => {
       scopes.delete(token.scope)
       return answer(response, 200, { deleted: scope.customers.size, remaining: 0 })
     }
-    const { customer } = (await json(request)) as { readonly customer?: unknown }
+    const customer = ((await json(request)) as { readonly customer?: unknown } | null)?.customer
     if (typeof customer !== "string") return answer(response, 400, { message: "customer: Expected a string" })
     const made = { id: randomUUID(), customer }
     scopes.set(token.scope, { ...scope, customers: new Map(scope.customers).set(made.id, made) })
