@@ -5,6 +5,7 @@ import { layer, type Vitest } from "@effect/vitest"
 import { Clock, Context, Effect, Layer } from "effect"
 import { TestClock, TestConsole } from "effect/testing"
 import { layerMemoryStorage, layerSqlStorage } from "../../src/App.ts"
+import { type NewRetry, RetriesRepo } from "../../src/testing/RetriesRepo.ts"
 import type { LeaseRequest } from "../../src/testing/SemaphoresRepo.ts"
 import { TestRunsRepo } from "../../src/testing/TestRunsRepo.ts"
 import { newId, unique } from "../identity/Scene.ts"
@@ -34,7 +35,9 @@ const layerSqlTime = Layer.effect(
           const interval = sql.literal(`interval '${millis} milliseconds'`)
           yield* sql`update semaphore_leases set expires_at = expires_at - ${interval}, since = since - ${interval},
             token_expires_at = token_expires_at - ${interval}`
-          yield* sql`update test_runs set expires_at = expires_at - ${interval}`
+          yield* sql`update test_runs set expires_at = expires_at - ${interval},
+            running_retry_expires_at = running_retry_expires_at - ${interval}`
+          yield* sql`update test_run_retries set expires_at = expires_at - ${interval}`
         }).pipe(Effect.orDie),
       now: sql<{ readonly now: Date }>`select clock_timestamp() as now`.pipe(
         Effect.map(([row]) => row!.now.getTime()),
@@ -85,6 +88,32 @@ export const startRun = Effect.fnUntraced(function* (at: Deployed, lifeMillis = 
     tokenHash: run.tokenHash,
     newRun: run
   }
+})
+
+/** A retry of a run that it ends, as the owner of leases. */
+export const startRetry = Effect.fnUntraced(function* (
+  { newRun, retry: _, ...run }: Effect.Success<ReturnType<typeof startRun>>,
+  lifeMillis = 3_600_000
+) {
+  yield* finishRun({ ...run, newRun, retry: null })
+  const now = yield* (yield* Time).now
+  const retry: NewRetry = {
+    id: newId(),
+    workspaceId: run.workspaceId,
+    runId: run.runId,
+    after: 0,
+    publisher: newRun.publisher,
+    requiredPasses: 1,
+    baseUrl: newRun.baseUrl,
+    git: newRun.git,
+    machine: newRun.machine,
+    tokenHash: unique("hash"),
+    fixture: null,
+    startedAt: timestamp(now),
+    expiresAt: timestamp(now + lifeMillis)
+  }
+  const started = yield* (yield* RetriesRepo).start(retry, newEvent(newRun, "retry_started"))
+  return { ...run, retry: started!.number, expiresAt: retry.expiresAt, tokenHash: retry.tokenHash }
 })
 
 /** A workspace with two runs and a semaphore's name that nothing else uses. */

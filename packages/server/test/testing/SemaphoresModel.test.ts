@@ -2,10 +2,10 @@ import type { LeaseId } from "@delivery/domain/Ids"
 import { assert } from "@effect/vitest"
 import { Context, Effect } from "effect"
 import fc from "fast-check"
-import { SemaphoresRepo, type Taken } from "../../src/testing/SemaphoresRepo.ts"
+import { type LeaseOwner, SemaphoresRepo, type Taken } from "../../src/testing/SemaphoresRepo.ts"
 import { unique } from "../identity/Scene.ts"
 import { makeDeployed } from "./Scene.ts"
-import { finishRun, onEachStorage, startRun, Time, wish } from "./SemaphoreStorages.ts"
+import { finishRun, onEachStorage, startRetry, startRun, Time, wish } from "./SemaphoreStorages.ts"
 
 /**
  * Random histories of leases against a plain model of them. All times are multiples of 5 s, so that the little that
@@ -48,6 +48,15 @@ class Model {
   readonly ended = new Set<number>()
   readonly semaphores = new Map<number, ModelSemaphore>()
 
+  isOver(run: number): boolean {
+    return this.ended.has(run) || this.now >= tokenMillis[run]!
+  }
+
+  /** So much later, and never past the end of the run's token. */
+  after(millis: number, run: number): number {
+    return Math.min(this.now + millis, tokenMillis[run]!)
+  }
+
   /** Every time-out that is due happens at its own instant, in order; then the queue moves on. */
   pass(millis: number): void {
     const end = this.now + millis
@@ -68,7 +77,7 @@ class Model {
       if (semaphore.holders.length >= semaphore.capacity) return
       entry.state = "granted"
       this.grant(semaphore, entry)
-      entry.until = this.now + (entry.requestId === null ? 5_000 : 30_000)
+      entry.until = this.after(entry.requestId === null ? 5_000 : 30_000, entry.run)
     }
   }
 
@@ -81,18 +90,25 @@ class Model {
 
   hold(entry: Entry): void {
     entry.state = "held"
-    entry.until = this.now + entry.ttl
+    entry.until = this.after(entry.ttl, entry.run)
   }
 }
+
+/** Milliseconds from the beginning until each run's token ends: of two after any history; the last is a retry's. */
+const tokenMillis = [36_000_000, 36_000_000, 45_000, 60_000]
+const retry = 3
 
 interface Real {
   readonly run: <A>(effect: Effect.Effect<A>) => Promise<A>
   readonly repo: SemaphoresRepo["Service"]
   readonly time: Time["Service"]
   readonly runs: ReadonlyArray<Effect.Success<ReturnType<typeof startRun>>>
+  /** The runs and the retry. */
+  readonly owners: ReadonlyArray<LeaseOwner & { readonly tokenHash: string }>
   readonly names: ReadonlyArray<string>
   readonly workspaceId: Parameters<SemaphoresRepo["Service"]["list"]>[0]
-  readonly fences: Map<string, number>
+  /** Of each lease that was answered, its fence and the one that the model gave it. */
+  readonly fences: Map<LeaseId, { readonly name: string; readonly fence: number; readonly modelled: number }>
 }
 
 type Step =
@@ -149,7 +165,7 @@ class Command implements fc.AsyncCommand<Model, Real> {
   }
 
   async finish(run: number, model: Model, real: Real): Promise<void> {
-    if (model.ended.has(run)) return
+    if (model.isOver(run)) return
     model.ended.add(run)
     for (const semaphore of model.semaphores.values()) {
       const own = semaphore.entries.filter((entry) => entry.run === run)
@@ -172,8 +188,8 @@ class Command implements fc.AsyncCommand<Model, Real> {
         waitMillis: step.wait
       })
       const expected = this.#take(step, request.id, model)
-      const taken = await real.run(real.repo.take(real.runs[step.run]!, request))
-      return this.#assertTaken(taken, expected, name, real)
+      const taken = await real.run(real.repo.take(await this.#owner(step.run, model, real), request))
+      return this.#assertTaken(taken, expected, model.semaphores.get(step.semaphore), real)
     }
     const semaphore = model.semaphores.get(step.semaphore)
     if (semaphore === undefined) return
@@ -193,7 +209,7 @@ class Command implements fc.AsyncCommand<Model, Real> {
     switch (step.do) {
       case "look": {
         const expected = this.#look(semaphore, entry, step.isLast, model)
-        return this.#assertTaken(await real.run(real.repo.look(entry.lease, step.isLast)), expected, name, real)
+        return this.#assertTaken(await real.run(real.repo.look(entry.lease, step.isLast)), expected, semaphore, real)
       }
       case "leave": {
         if (entry.requestId === null && entry.state !== "held") entry.state = "ended"
@@ -206,10 +222,12 @@ class Command implements fc.AsyncCommand<Model, Real> {
         const isHeld = entry.state === "held" && entry.until > model.now
         if (isOwn && isHeld) {
           entry.ttl = step.ttl
-          entry.until = Math.max(entry.until, model.now + step.ttl)
+          entry.until = Math.max(entry.until, model.after(step.ttl, step.run))
         }
         const expected = !isOwn ? "Foreign" : !isHeld ? "Unknown" : this.#held(semaphore, entry, false)
-        const renewed = await real.run(real.repo.renew(real.runs[step.run]!, name, entry.lease, step.ttl))
+        const renewed = await real.run(
+          real.repo.renew(await this.#owner(step.run, model, real), name, entry.lease, step.ttl)
+        )
         assert.strictEqual(inShort(renewed), expected)
         return
       }
@@ -220,14 +238,14 @@ class Command implements fc.AsyncCommand<Model, Real> {
           entry.state = "ended"
           if (!isQueued) model.settle(semaphore)
         }
-        const released = await real.run(real.repo.release(real.runs[step.run]!, name, entry.lease))
+        const released = await real.run(real.repo.release(await this.#owner(step.run, model, real), name, entry.lease))
         assert.strictEqual(released._tag, isOwn ? "Released" : "Foreign")
       }
     }
   }
 
   #take(step: Extract<Step, { do: "take" }>, lease: LeaseId, model: Model): string {
-    if (model.ended.has(step.run)) return "RunNotRunning"
+    if (model.isOver(step.run)) return "RunNotRunning"
     const semaphore = model.semaphores.get(step.semaphore) ?? new ModelSemaphore(step.capacity)
     model.semaphores.set(step.semaphore, semaphore)
     model.settle(semaphore)
@@ -237,7 +255,7 @@ class Command implements fc.AsyncCommand<Model, Real> {
     if (known !== undefined && step.requestId !== null && !(known.state === "queued" && known.until <= model.now)) {
       if (known.state === "queued") {
         known.polls++
-        known.until = Math.max(known.until, model.now + step.wait + 30_000)
+        known.until = Math.max(known.until, model.after(step.wait + 30_000, step.run))
         return this.#queued(semaphore, known, model)
       }
       const isNew = known.state === "granted"
@@ -257,7 +275,7 @@ class Command implements fc.AsyncCommand<Model, Real> {
       slot: 0,
       fence: 0,
       since: 0,
-      until: model.now + step.wait + (step.requestId === null ? 5_000 : 30_000),
+      until: model.after(step.wait + (step.requestId === null ? 5_000 : 30_000), step.run),
       polls: 1
     }
     if (semaphore.holders.length < semaphore.capacity) {
@@ -278,6 +296,7 @@ class Command implements fc.AsyncCommand<Model, Real> {
       model.hold(entry)
       return this.#held(semaphore, entry, true)
     }
+    if (model.isOver(entry.run)) return "RunNotRunning"
     if (entry.state === "queued" && !(isLast && entry.requestId === null)) return this.#queued(semaphore, entry, model)
     entry.state = "ended"
     return this.#refused("Full", semaphore)
@@ -294,14 +313,26 @@ class Command implements fc.AsyncCommand<Model, Real> {
     return `${tag} ${semaphore.capacity} ${semaphore.holders.map((entry) => entry.lease).join()}`
   }
 
-  #assertTaken(taken: Taken, expected: string, name: string, real: Real): void {
+  #assertTaken(taken: Taken, expected: string, semaphore: ModelSemaphore | undefined, real: Real): void {
     assert.strictEqual(inShort(taken), expected)
     if (taken._tag !== "Held") return
-    const { fence, lease } = taken.lease
+    const { fence, lease, name } = taken.lease
+    const modelled = semaphore!.entries.find((entry) => entry.lease === lease)!.fence
     const known = real.fences.get(lease)
-    if (known !== undefined) assert.strictEqual(fence, known)
-    real.fences.set(lease, fence)
-    real.fences.set(name, Math.max(fence, real.fences.get(name) ?? 0))
+    if (known !== undefined) assert.strictEqual(fence, known.fence)
+    // Fences rise with the grants, whenever the answers come.
+    for (const [other, one] of real.fences) {
+      if (one.name === name && other !== lease) assert.strictEqual(fence > one.fence, modelled > one.modelled)
+    }
+    real.fences.set(lease, { name, fence, modelled })
+  }
+
+  /** Whose lease it is to be, by the run's token; one whose run is over is known from before. */
+  async #owner(run: number, model: Model, real: Real): Promise<LeaseOwner> {
+    const before = real.owners[run]!
+    const owner = await real.run(real.repo.authenticate(before.tokenHash, real.workspaceId))
+    assert.strictEqual(owner === undefined, model.isOver(run))
+    return owner ?? before
   }
 
   /** Who holds now, by the list that people see. */
@@ -321,7 +352,7 @@ class Command implements fc.AsyncCommand<Model, Real> {
 }
 
 const semaphore = fc.nat(1)
-const run = fc.nat(1)
+const run = fc.constantFrom(0, 0, 1, 1, 2, retry)
 const entry = fc.nat(11)
 const ttl = fc.constantFrom(10_000, 20_000, 45_000)
 const commands = fc.commands(
@@ -344,7 +375,7 @@ const commands = fc.commands(
     { arbitrary: fc.record({ semaphore, entry }), do: "leave", weight: 2 },
     { arbitrary: fc.record({ semaphore }), do: "settle", weight: 2 },
     { arbitrary: fc.record({ millis: fc.constantFrom(5_000, 10_000, 25_000) }), do: "pass", weight: 4 },
-    { arbitrary: fc.record({ run }), do: "finish", weight: 1 }
+    { arbitrary: fc.record({ run: fc.constantFrom(0, 1, 2) }), do: "finish", weight: 1 }
   ].flatMap(({ arbitrary, weight, ...kind }) =>
     // A command that stands several times comes as many times as often.
     Array.from({ length: weight }, () =>
@@ -363,16 +394,19 @@ onEachStorage("Leases", (it) => {
       const runWith = Effect.runPromiseWith(context)
       const setup = Effect.gen(function* () {
         const at = yield* makeDeployed()
+        const runs = yield* Effect.forEach(tokenMillis.slice(0, retry), (millis) => startRun(at, millis))
+        const owners = [...runs, yield* startRetry(yield* startRun(at), tokenMillis[retry])]
         return {
           model: new Model(),
           real: {
             run: runWith,
             repo,
             time,
-            runs: [yield* startRun(at, 36_000_000), yield* startRun(at, 36_000_000)],
+            runs,
+            owners,
             names: [unique("semaphore"), unique("semaphore")],
             workspaceId: at.workspace.id,
-            fences: new Map<string, number>()
+            fences: new Map()
           }
         }
       })

@@ -5,9 +5,10 @@ import { Effect, Exit, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { Notices } from "../../src/storage/Notices.ts"
 import { type Held, type Queued, SemaphoresRepo, type Taken } from "../../src/testing/SemaphoresRepo.ts"
+import { RetriesRepo } from "../../src/testing/RetriesRepo.ts"
 import { TestRunsRepo } from "../../src/testing/TestRunsRepo.ts"
 import { newId, unique } from "../identity/Scene.ts"
-import { finishRun, makeRuns, onEachStorage, startRun, Time, wish } from "./SemaphoreStorages.ts"
+import { finishRun, makeRuns, onEachStorage, startRetry, startRun, Time, wish } from "./SemaphoreStorages.ts"
 
 const held = (taken: Taken | { readonly _tag: string }): Held => {
   assert.strictEqual(taken._tag, "Held")
@@ -286,6 +287,30 @@ onEachStorage("SemaphoresRepo", (it) => {
         list.map(({ holders }) => holders.map(({ run }) => run)),
         names.map(() => [other.run])
       )
+    })
+  )
+
+  it.effect("ends what overdue retries hold", () =>
+    Effect.gen(function* () {
+      const repo = yield* SemaphoresRepo
+      const time = yield* Time
+      const { at, name, other, run } = yield* makeRuns
+      const retry = yield* startRetry(run, 10_000)
+      const { lease } = held(yield* repo.take(retry, wish(name, { ttlMillis: 300_000 })))
+      assert.deepInclude(lease, { run: run.run, retry: 1, expiresAt: retry.expiresAt })
+      queued(yield* repo.take(other, wish(name, { requestId: "o", waitMillis: 30_000 })))
+      yield* time.pass(11_000)
+      assert.isUndefined(yield* repo.authenticate(retry.tokenHash, at.workspace.slug))
+      assert.strictEqual((yield* repo.take(retry, wish(unique("s"))))._tag, "RunNotRunning")
+      const now = timestamp(yield* time.now)
+      const ids = Array.from({ length: 20 }, () => newId<EventId>())
+      assert.isAtLeast(yield* (yield* RetriesRepo).expire(now, ids), 1)
+      const [semaphore] = yield* repo.list(at.workspace.id)
+      assert.deepStrictEqual(
+        semaphore!.holders.map(({ retry, run }) => [run, retry]),
+        [[other.run, null]]
+      )
+      assert.strictEqual((yield* repo.renew(retry, name, lease.lease, undefined))._tag, "Unknown")
     })
   )
 
