@@ -19,7 +19,8 @@ const filterOf = <Value extends Schema.Top>(value: Value) =>
 const filters = {
   categories: filterOf(StatusCategory).annotate({ description: "Categories of statuses." }),
   statuses: filterOf(Name(40)).annotate({
-    description: "Names of statuses, in any case. They follow a status that is renamed or deleted."
+    description:
+      "Names of statuses, in any case. They follow a status that is renamed or deleted: one of a private team for those who see the team."
   }),
   owners: filterOf(Ref).annotate({
     description: "Ids of members and agents; `me`: the member who asks; `none`: tickets without an owner."
@@ -48,7 +49,7 @@ export const ViewFilters = Schema.Struct({
 }).annotate({
   identifier: "ViewFilters",
   description:
-    "Which tickets a view shows: those that match one value of each filter that has any. Tags, teams and projects that you do not see are not among the values, and restrict all the same.",
+    "Which tickets a view shows: those that match one value of each filter that has any. Tags, teams and projects that you do not see are not among the values, and restrict all the same. Names of statuses follow the teams that you see.",
   examples: [exampleFilters]
 })
 export type ViewFilters = typeof ViewFilters.Type

@@ -12,7 +12,8 @@ interface NamedStatus {
 
 /**
  * The names of statuses in the filters of views (contract, section 8). Called in the transaction of the change. Where a
- * view shows tickets of another team too that has a status of the same name, that name stays in its filter.
+ * view shows tickets of another team too that has a status of the same name, that name stays in its filter. Who does
+ * not see the team sees neither name change.
  */
 export class StatusFilters extends Context.Service<
   StatusFilters,

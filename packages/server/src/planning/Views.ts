@@ -5,7 +5,7 @@ import type { AgentId, PersonId, ViewId } from "@delivery/domain/Ids"
 import type { CreateView, ReorderView, UpdateView, View, ViewFiltersInput } from "@delivery/domain/planning/View"
 import type { TicketSummary } from "@delivery/domain/planning/Ticket"
 import { timestamp } from "@delivery/domain/Timestamp"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Equal, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { nextId } from "../crypto/NextId.ts"
 import { changesBetween, Events } from "../events/Events.ts"
@@ -16,7 +16,8 @@ import { ProjectsRepo } from "./ProjectsRepo.ts"
 import { rankAt } from "./RankedList.ts"
 import { ownIds, Tickets } from "./Tickets.ts"
 import { TeamsRepo } from "./TeamsRepo.ts"
-import { distinctNames, type FoundView, type ScopeIds, type StoredFilters, ViewsRepo } from "./ViewsRepo.ts"
+import { distinctNames, replaceNames, shownNames } from "./StatusNames.ts"
+import { type FoundView, type ScopeIds, type StoredFilters, ViewsRepo } from "./ViewsRepo.ts"
 import { type Viewer, viewerOf } from "./Visibility.ts"
 
 /** Views (contract, section 8). One of a team or project that the caller does not see is not there. */
@@ -82,6 +83,7 @@ export class Views extends Context.Service<
         const filters: StoredFilters = {
           categories: distinct(input.categories ?? []),
           statuses: distinctNames(input.statuses ?? []),
+          followed: [],
           owners: distinct(owners),
           tags: distinct(refs.tags.map((ref) => known.tags.get(ref)!)),
           teams: distinct(refs.teams.map((ref) => known.teams.get(ref)!)),
@@ -180,7 +182,7 @@ export class Views extends Context.Service<
                 filters
               }
               const changes = changesBetween(before, after, "name", "layout")
-              if (changes.length === 0 && isSame(before.filters, filters)) return shown(before)
+              if (changes.length === 0 && Equal.equals(before.filters, filters)) return shown(before)
               yield* repo.update({ ...after, updatedAt: yield* nextUpdate(before) })
               yield* tell(by, "view_updated", after, changes)
               return yield* current(viewer, before.id)
@@ -241,8 +243,8 @@ export class Views extends Context.Service<
           const owners = restricting(filters.owners)?.flatMap((owner): ReadonlyArray<PersonId | AgentId | null> =>
             owner === "none" ? [null] : owner === "me" ? ownIds(by.principal) : [owner as PersonId | AgentId]
           )
-          const statusIds =
-            filters.statuses.length === 0 ? undefined : yield* repo.statusesNamed(by.workspace.id, filters.statuses)
+          const statuses = restricting(shownNames(filters, view.namingTeams))
+          const statusIds = statuses && (yield* repo.statusesNamed(by.workspace.id, statuses))
           // To the list of tickets an empty choice is none; but of a filter whose values name nothing, nothing matches.
           if ([teamIds, projectIds, owners, statusIds].some((ids) => ids?.length === 0)) return []
           return yield* tickets.matching(by, {
@@ -275,24 +277,26 @@ const within = <Id extends string>(one: Id | null, values: ReadonlyArray<Id>): R
 }
 
 /** New filters, with the values that the caller does not see and so could not send. */
-const keepUnseen = ({ filters: before, seen, tags }: FoundView, filters: StoredFilters): StoredFilters => {
+const keepUnseen = (view: FoundView, filters: StoredFilters): StoredFilters => {
+  const { filters: before, namingTeams, seen, tags } = view
   const kept = <Id extends string>(
     stored: ReadonlyArray<Id>,
     seen: ReadonlyArray<{ readonly id: Id }>,
     sent: ReadonlyArray<Id>
   ) => distinct([...stored.filter((id) => seen.every((each) => each.id !== id)), ...sent])
+  const teams = kept(before.teams, seen.teams, filters.teams)
+  // Names go on to follow what they followed, unless they or the teams that they are of become others.
+  const isSame = Equal.equals(teams, before.teams) && Equal.equals(filters.statuses, shownNames(before, namingTeams))
+  const { followed, statuses } = isSame ? before : replaceNames(before, namingTeams, filters.statuses)
   return {
     ...filters,
+    statuses,
+    followed,
     tags: distinct([...tags.filter(({ isSeen }) => !isSeen).map(({ id }) => id), ...filters.tags]),
-    teams: kept(before.teams, seen.teams, filters.teams),
+    teams,
     projects: kept(before.projects, seen.projects, filters.projects)
   }
 }
-
-const isSame = (a: StoredFilters, b: StoredFilters): boolean =>
-  (Object.keys(a) as ReadonlyArray<keyof StoredFilters>).every(
-    (field) => a[field].length === b[field].length && a[field].every((value, i) => value === b[field][i])
-  )
 
 const shown = (view: FoundView): View => ({
   id: view.id,
@@ -300,7 +304,7 @@ const shown = (view: FoundView): View => ({
   scope: view.scope,
   filters: {
     categories: view.filters.categories,
-    statuses: view.filters.statuses,
+    statuses: shownNames(view.filters, view.namingTeams),
     owners: view.filters.owners,
     tags: view.tags.filter(({ isSeen }) => isSeen).map(({ id }) => id),
     teams: view.seen.teams.map(({ key }) => key),

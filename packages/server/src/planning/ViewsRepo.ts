@@ -20,14 +20,13 @@ import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
 import type { ProjectRow } from "./ProjectsRepo.ts"
 import type { RankedList } from "./RankedList.ts"
 import { spreadRanks } from "./Ranks.ts"
+import { followName, type NamingTeam, type StatusNameChange, type StatusNames } from "./StatusNames.ts"
 import type { TeamRow } from "./TeamsRepo.ts"
 import { seesProject, seesProjectInMemory, seesTeam, seesTeamInMemory, type Viewer } from "./Visibility.ts"
 
 /** Filters as they are stored: teams and projects by id, so that they follow a new slug. */
-export interface StoredFilters {
+export interface StoredFilters extends StatusNames {
   readonly categories: ReadonlyArray<StatusCategory>
-  /** By name, since each team has statuses of its own. */
-  readonly statuses: ReadonlyArray<string>
   /** Ids of persons and agents, `me` and `none`. */
   readonly owners: ReadonlyArray<string>
   readonly tags: ReadonlyArray<TagId>
@@ -64,6 +63,8 @@ export interface FoundView extends ViewRow {
     readonly teams: ReadonlyArray<{ readonly id: TeamId; readonly key: string }>
     readonly projects: ReadonlyArray<{ readonly id: ProjectId; readonly slug: string }>
   }
+  /** What decides which names of statuses the viewer sees, by id. */
+  readonly namingTeams: ReadonlyArray<NamingTeam>
   readonly isArchived: boolean
   readonly position: number
   readonly createdBy: Actor
@@ -83,15 +84,6 @@ export interface KnownRefs {
   readonly tags: ReadonlyMap<string, TagId>
   readonly teams: ReadonlyMap<string, TeamId>
   readonly projects: ReadonlyMap<string, ProjectId>
-}
-
-/** A status whose name in a team changes, or, to null, goes. */
-export interface StatusNameChange {
-  readonly workspaceId: WorkspaceId
-  readonly teamId: TeamId
-  readonly from: string
-  readonly to: string | null
-  readonly at: Timestamp
 }
 
 /** Stores views. Those of a team or project that the viewer does not see are not there. */
@@ -117,10 +109,12 @@ export class ViewsRepo extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<TicketStatusId>>
     readonly resolve: (viewer: Viewer, refs: FilterRefs) => Effect.Effect<KnownRefs>
     /**
-     * Makes filters follow the name, in views whose scope and filter of teams let tickets of the team through. Where
-     * they let tickets of another team through that has a status of the old name, that name stays beside the new one.
+     * Makes filters follow the name, in views whose scope and filter of teams let tickets of the team through. A view
+     * is updated by it where all who see the view see the team.
      */
-    readonly followStatus: (change: StatusNameChange) => Effect.Effect<void>
+    readonly followStatus: (
+      change: StatusNameChange & { readonly workspaceId: WorkspaceId; readonly at: Timestamp }
+    ) => Effect.Effect<void>
   }
 >()("@delivery/server/planning/ViewsRepo") {
   static readonly layerSql = Layer.effect(
@@ -133,9 +127,21 @@ export class ViewsRepo extends Context.Service<
       const isSeen = (viewer: Viewer) => sql`v.workspace_id = ${viewer.workspaceId}
         and (v.team_id is null or ${seesTeam(sql, viewer, "team")})
         and (v.project_id is null or ${seesProject(sql, viewer, "project")})`
+      // Whether the view shows tickets of the team; whether all who see the view see the team.
+      const letsThrough = sql.literal(`((v.team_id is null or v.team_id = t.id)
+        and (v.project_id is null or exists (select 1 from project_teams l
+          where l.workspace_id = v.workspace_id and l.project_id = v.project_id and l.team_id = t.id))
+        and (v.filters->'teams' = '[]' or v.filters->'teams' ? t.id::text))`)
+      const isSeenByAll = sql.literal("(t.visibility = 'open' or t.id is not distinct from v.team_id)")
+      const isFollowed = sql.literal(
+        "coalesce(v.filters->'followed' @> jsonb_build_array(jsonb_build_object('teamId', t.id)), false)"
+      )
+      // Filters of before names were followed for each team have no such list.
+      const filters = sql.literal(`('{"followed": []}' || v.filters) as filters`)
+
       const found = (viewer: Viewer) => sql`
         select v.id, v.workspace_id as "workspaceId", v.team_id as "teamId", v.project_id as "projectId", v.name,
-          v.filters, v.layout, v.is_default as "isDefault", v.rank, v.created_at as "createdAt", v.updated_at as "updatedAt",
+          ${filters}, v.layout, v.is_default as "isDefault", v.rank, v.created_at as "createdAt", v.updated_at as "updatedAt",
           coalesce(team.key, project.slug) as "scopeKey",
           coalesce(team.archived_at, project.archived_at) is not null as "isArchived",
           (select count(*)::int from views o
@@ -150,6 +156,14 @@ export class ViewsRepo extends Context.Service<
           (select coalesce(json_agg(json_build_object('id', p.id, 'slug', p.slug) order by f.at), '[]')
             from jsonb_array_elements_text(v.filters->'projects') with ordinality f (id, at)
             join projects p on p.id = f.id::uuid where ${seesProject(sql, viewer, "p")}) as projects,
+          (select coalesce(json_agg(json_build_object('id', t.id, 'isSeen', ${seesTeam(sql, viewer, "t")},
+              'isSeenByAll', ${isSeenByAll}, 'has', of_team.names) order by t.id), '[]')
+            from teams t cross join lateral (
+              select coalesce(json_agg(st.name_key), '[]') as names, count(*) as count from ticket_statuses st
+              where st.workspace_id = v.workspace_id and st.team_id = t.id and ${letsThrough} and st.name_key in
+                (select f->>'from' from jsonb_array_elements(v.filters->'followed') f)) of_team
+            where t.workspace_id = v.workspace_id and v.filters->'followed' <> '[]'
+              and (of_team.count > 0 or ${isFollowed})) as "namingTeams",
           ${actorColumns(sql, "v.creator")}
         from views v ${scoped} ${actorJoins(sql, "v.creator")} where ${isSeen(viewer)}`
 
@@ -260,32 +274,25 @@ export class ViewsRepo extends Context.Service<
             dieOnSqlError
           )
         },
-        followStatus: (change) =>
+        followStatus: ({ at, workspaceId, ...change }) =>
           Effect.gen(function* () {
-            const { from, teamId, workspaceId } = change
-            const lets = (team: string) => sql`(v.team_id is null or v.team_id = ${sql.literal(team)})
-              and (v.project_id is null or exists (select 1 from project_teams l
-                where l.workspace_id = v.workspace_id and l.project_id = v.project_id
-                  and l.team_id = ${sql.literal(team)}))
-              and (v.filters->'teams' = '[]' or v.filters->'teams' ? (${sql.literal(team)})::text)`
-            const views = yield* sql<{ id: ViewId; filters: StoredFilters; isShared: boolean }>`
-              select v.id, v.filters, exists (
-                select 1 from ticket_statuses st
-                where st.workspace_id = v.workspace_id and st.team_id <> of.id and st.name_key = ${nameKey(from)}
-                  and ${lets("st.team_id")}
-              ) as "isShared"
-              from views v cross join (select ${teamId}::uuid as id) of
-              where v.workspace_id = ${workspaceId} and v.filters->'statuses' <> '[]' and ${lets("of.id")}
+            const views = yield* sql<{ id: ViewId; filters: StoredFilters; isInScope: boolean; isUpdated: boolean }>`
+              select v.id, ${filters}, ${letsThrough} as "isInScope", ${isSeenByAll} as "isUpdated"
+              from views v cross join (select id, visibility from teams where id = ${change.teamId}) t
+              where v.workspace_id = ${workspaceId}
+                and (v.filters->'statuses' <> '[]' and ${letsThrough} or ${isFollowed})
               order by v.id for update of v`
-            const changed = views.flatMap(({ filters, id, isShared }) => {
-              const followed = followName(filters, change, isShared)
-              return followed === undefined ? [] : [{ id, filters: JSON.stringify(followed) }]
+            const changed = views.flatMap(({ filters, isInScope, ...view }) => {
+              const names = followName(filters, change, isInScope)
+              return names === undefined ? [] : [{ ...view, filters: JSON.stringify({ ...filters, ...names }) }]
             })
             if (changed.length === 0) return
             yield* sql`update views v set filters = new.filters::jsonb,
-                updated_at = greatest(${date(change.at)}::timestamptz, v.updated_at + interval '1 millisecond')
-              from unnest(${uuids(changed.map(({ id }) => id))}, ${texts(changed, ({ filters }) => filters)})
-                as new (id, filters)
+                updated_at = case when new.is_updated
+                  then greatest(${date(at)}::timestamptz, v.updated_at + interval '1 millisecond')
+                  else v.updated_at end
+              from unnest(${uuids(changed.map(({ id }) => id))}, ${texts(changed, ({ filters }) => filters)},
+                ${column(changed, PgTypes.OID.bool, ({ isUpdated }) => isUpdated)}) as new (id, filters, is_updated)
               where v.id = new.id`
           }).pipe(dieOnSqlError)
       })
@@ -308,6 +315,34 @@ export class ViewsRepo extends Context.Service<
         return (
           tag.workspaceId === viewer.workspaceId && (team === undefined || seesTeamInMemory(database, viewer, team))
         )
+      }
+
+      const letsThrough = (database: MemoryDatabase, view: ViewRow, team: TeamId) =>
+        (view.teamId === null || view.teamId === team) &&
+        (view.projectId === null || database.table("project_teams").get(`${view.projectId}/${team}`) !== undefined) &&
+        (view.filters.teams.length === 0 || view.filters.teams.includes(team))
+      const isSeenByAll = (view: ViewRow, team: TeamRow) => team.visibility === "open" || team.id === view.teamId
+
+      const namingTeams = (database: MemoryDatabase, viewer: Viewer, view: ViewRow): ReadonlyArray<NamingTeam> => {
+        const { followed } = view.filters
+        if (followed.length === 0) return []
+        const names = new Set(followed.map(({ from }) => from))
+        const statuses = database
+          .table<MemoryStatus>("ticket_statuses")
+          .filter(({ name, workspaceId }) => workspaceId === view.workspaceId && names.has(nameKey(name)))
+        return database
+          .table<TeamRow>("teams")
+          .filter(({ workspaceId }) => workspaceId === view.workspaceId)
+          .map((team) => ({
+            id: team.id,
+            isSeen: seesTeamInMemory(database, viewer, team),
+            isSeenByAll: isSeenByAll(view, team),
+            has: letsThrough(database, view, team.id)
+              ? statuses.filter(({ teamId }) => teamId === team.id).map(({ name }) => nameKey(name))
+              : []
+          }))
+          .filter(({ has, id }) => has.length > 0 || followed.some(({ teamId }) => teamId === id))
+          .toSorted((a, b) => compare(a.id, b.id))
       }
 
       const foundIn = (database: MemoryDatabase, viewer: Viewer, view: ViewRow): FoundView | undefined => {
@@ -342,6 +377,7 @@ export class ViewsRepo extends Context.Service<
               seesProjectInMemory(database, viewer, id) ? [{ id, slug: projects.get(id)!.slug }] : []
             )
           },
+          namingTeams: namingTeams(database, viewer, view),
           isArchived: (team ?? project ?? { archivedAt: null }).archivedAt !== null,
           position: inOrder(database, scopeOf(view)).findIndex(({ id }) => id === view.id),
           createdBy: resolveActor(database, view.creator)
@@ -439,28 +475,15 @@ export class ViewsRepo extends Context.Service<
               projects: new Map(projects.map(({ id, slug }) => [slug, id]))
             }
           }),
-        followStatus: (change) =>
+        followStatus: ({ workspaceId, ...change }) =>
           memory.write((database) =>
             Effect.gen(function* () {
-              const { from, teamId, workspaceId } = change
-              const lets = (view: ViewRow, team: TeamId) =>
-                (view.teamId === null || view.teamId === team) &&
-                (view.projectId === null ||
-                  database.table("project_teams").get(`${view.projectId}/${team}`) !== undefined) &&
-                (view.filters.teams.length === 0 || view.filters.teams.includes(team))
-              const sameNames = database
-                .table<MemoryStatus>("ticket_statuses")
-                .filter((status) => status.workspaceId === workspaceId && nameKey(status.name) === nameKey(from))
-              for (const view of viewsOf(database).filter(
-                (view) => view.workspaceId === workspaceId && lets(view, teamId)
-              )) {
-                const isShared = sameNames.some(
-                  (status) => status.teamId !== null && status.teamId !== teamId && lets(view, status.teamId)
-                )
-                const filters = followName(view.filters, change, isShared)
-                if (filters !== undefined) {
-                  viewsOf(database).set(view.id, { ...view, filters, updatedAt: yield* nextUpdate(view) })
-                }
+              const team = database.table<TeamRow>("teams").get(change.teamId)!
+              for (const view of viewsOf(database).filter((view) => view.workspaceId === workspaceId)) {
+                const names = followName(view.filters, change, letsThrough(database, view, team.id))
+                if (names === undefined) continue
+                const updatedAt = isSeenByAll(view, team) ? yield* nextUpdate(view) : view.updatedAt
+                viewsOf(database).set(view.id, { ...view, filters: { ...view.filters, ...names }, updatedAt })
               }
             })
           )
@@ -472,25 +495,6 @@ export class ViewsRepo extends Context.Service<
 /** Views are ordered within what this names. */
 const scopeId = (workspaceId: WorkspaceId, { projectId, teamId }: ScopeIds): string =>
   teamId ?? projectId ?? workspaceId
-
-/** The filters after a change of a status's name; undefined where they do not have it. */
-const followName = (
-  filters: StoredFilters,
-  { from, to }: StatusNameChange,
-  isShared: boolean
-): StoredFilters | undefined => {
-  if (!filters.statuses.some((name) => nameKey(name) === nameKey(from))) return undefined
-  const followed = filters.statuses.flatMap((name) =>
-    nameKey(name) === nameKey(from) ? [...(isShared ? [name] : []), ...(to === null ? [] : [to])] : [name]
-  )
-  return { ...filters, statuses: distinctNames(followed) }
-}
-
-/** Each name once, whatever its case. */
-export const distinctNames = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
-  const keys = names.map(nameKey)
-  return names.filter((_, i) => keys.indexOf(keys[i]!) === i)
-}
 
 /** The views that a new project begins with. */
 export const defaultViewsOf = (
@@ -505,7 +509,7 @@ export const defaultViewsOf = (
       teamId: null,
       projectId: project.id,
       name,
-      filters: { categories, statuses: [], owners: [], tags: [], teams: [], projects: [] },
+      filters: { categories, statuses: [], followed: [], owners: [], tags: [], teams: [], projects: [] },
       layout: "list" as const,
       isDefault: true,
       rank: ranks[i]!,
@@ -538,6 +542,7 @@ interface SqlRow extends Omit<ViewRow, "creator" | "createdAt" | "updatedAt">, A
   readonly tags: FoundView["tags"]
   readonly teams: FoundView["seen"]["teams"]
   readonly projects: FoundView["seen"]["projects"]
+  readonly namingTeams: FoundView["namingTeams"]
 }
 
 const readRow = (row: SqlRow): FoundView => ({
@@ -559,6 +564,7 @@ const readRow = (row: SqlRow): FoundView => ({
       : { kind: row.teamId === null ? "project" : "team", key: row.scopeKey },
   tags: row.tags,
   seen: { teams: row.teams, projects: row.projects },
+  namingTeams: row.namingTeams,
   isArchived: row.isArchived,
   position: row.position,
   createdBy: readActor(row)

@@ -675,6 +675,8 @@ for (const [server, makeServer, statementsOf] of servers) {
       const slug = unique("project")
       const shared = await workspace.post<Project>("projects", { slug, name: slug, teams: [open, secret] })
       await workspace.post(`projects/${slug}/milestones`, { name: "Beta" })
+      const filters = { statuses: ["Todo"] }
+      await workspace.post("views", { name: "To do", scope: { kind: "workspace" }, filters })
       const tools = await listTools(owner.asAgent!)
       const asked = new Map<Caller, Awaited<ReturnType<typeof readsOf>>>()
       for (const by of callers.filter((caller) => caller.isBlind || caller === owner)) {
@@ -708,6 +710,7 @@ for (const [server, makeServer, statementsOf] of servers) {
           "projects.list ",
           "projects.list team",
           "projects.get ",
+          "views.list ",
           "views.listTickets ",
           "tags.list ",
           "messages.list ",

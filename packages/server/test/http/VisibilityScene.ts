@@ -251,6 +251,9 @@ export const liveInSecret = async (scene: Scene, shared: Project): Promise<void>
   }
   assert.isNotEmpty(messages)
   await workspace.patch(`ticket-statuses/${status}`, { name: unique("Renamed"), isDefault: true })
+  const { statuses } = await workspace.get<{ statuses: ReadonlyArray<TicketStatus> }>(`ticket-statuses?team=${secret}`)
+  const named = statuses.find(({ name }) => name === "Todo")!
+  await workspace.patch(`ticket-statuses/${named.id}`, { name: unique("Renamed") })
   await workspace.post(`ticket-statuses/${status}/reorder`, { after: null }, 200)
   await workspace.delete(`ticket-statuses/${gone}?moveTo=${status}`)
   await workspace.patch(`tags/${tag}`, { name: unique("renamed") })

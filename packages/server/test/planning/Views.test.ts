@@ -592,11 +592,154 @@ withServicesOnEachStorage("Views", (it, storageName) => {
       assert.deepStrictEqual((yield* now).team, ["Done", "NEXT"])
       const closedTodo = (yield* statusesOf(closed)).find(({ name }) => name === "Todo")!
       yield* statuses.update(closedTodo.id, { name: "next" }).pipe(as(admin))
-      assert.deepStrictEqual((yield* now).workspace, ["Done", "next"])
+      assert.deepStrictEqual((yield* now).workspace, ["Done", "NEXT"])
       const [foreign] = yield* views.list({}).pipe(as(elsewhere.admin))
       assert.deepStrictEqual(foreign, far)
     })
   )
+
+  it.effect("follows a private team's statuses for those who see it, and tells nobody else", () =>
+    Effect.gen(function* () {
+      const views = yield* Views
+      const statuses = yield* TicketStatuses
+      const tickets = yield* Tickets
+      const { admin, closed, insider, member, open, projectOf, viewer } = yield* makeTeams
+      const { slug } = yield* projectOf(open.key)
+      yield* (yield* Projects).update(slug, { teams: [open.key, closed.key] }).pipe(as(insider))
+      const statusOf = (team: TeamRow, name: string) =>
+        Effect.map(statusesOf(team), (all) => all.find((status) => status.name === name)!.id)
+      const rename = Effect.fnUntraced(function* (team: TeamRow, from: string, to: string) {
+        yield* TestClock.adjust(10)
+        yield* statuses.update(yield* statusOf(team, from), { name: to }).pipe(as(admin))
+      })
+      yield* statuses.create({ team: closed.key, name: "Later", category: "unstarted" }).pipe(as(admin))
+      const add = Effect.fnUntraced(function* (team: TeamRow, status: string) {
+        const made = { team: team.key, title: "Ticket", project: slug, status: yield* statusOf(team, status) }
+        return (yield* tickets.create(made).pipe(as(insider))).identifier
+      })
+      const [ours, theirs, theirBacklog] = [
+        yield* add(open, "Todo"),
+        yield* add(closed, "Todo"),
+        yield* add(closed, "Backlog")
+      ]
+      const filters = { statuses: ["Backlog", "Todo", "Later"] }
+      const made = [
+        yield* create(member, { filters }),
+        yield* create(member, { filters, scope: { kind: "project", key: slug } })
+      ]
+      const read = Effect.fnUntraced(function* (caller: CallerOf) {
+        const all = [
+          ...(yield* views.list({}).pipe(as(caller))),
+          ...(yield* views.list({ project: slug }).pipe(as(caller)))
+        ]
+        return yield* Effect.forEach(made, ({ id }) =>
+          Effect.map(views.listTickets(id).pipe(as(caller)), (found) => ({
+            ...all.find((view) => view.id === id)!,
+            tickets: found.map(({ identifier }) => identifier).toSorted()
+          }))
+        )
+      })
+      const expect = Effect.fnUntraced(function* (
+        caller: CallerOf,
+        names: ReadonlyArray<string>,
+        shown: ReadonlyArray<string>
+      ) {
+        for (const view of yield* read(caller)) {
+          assert.deepStrictEqual([view.filters.statuses, view.tickets], [names, shown.toSorted()])
+        }
+      })
+      const before = yield* Effect.forEach([member, viewer], read)
+      yield* expect(member, filters.statuses, [ours])
+
+      yield* rename(closed, "Todo", "Covert")
+      yield* statuses.delete(yield* statusOf(closed, "Later")).pipe(as(admin))
+      assert.deepStrictEqual(yield* Effect.forEach([member, viewer], read), before)
+      for (const caller of [insider, admin]) {
+        yield* expect(caller, ["Backlog", "Todo", "Covert"], [ours, theirs, theirBacklog])
+        const updates = (yield* read(caller)).map(({ updatedAt }) => updatedAt)
+        assert.deepStrictEqual(
+          updates,
+          made.map(({ updatedAt }) => updatedAt)
+        )
+      }
+
+      // The private team has a status of the name still that the open one leaves.
+      yield* rename(open, "Backlog", "Ideas")
+      yield* expect(viewer, ["Ideas", "Todo", "Later"], [ours])
+      yield* expect(insider, ["Backlog", "Ideas", "Todo", "Covert"], [ours, theirs, theirBacklog])
+      for (const [i, { updatedAt }] of (yield* read(viewer)).entries()) {
+        assert.isAbove(Date.parse(updatedAt), Date.parse(made[i]!.updatedAt))
+      }
+
+      // Who sends what they are shown changes nothing; who sends other names keeps those that they do not see.
+      const send = Effect.fnUntraced(function* (caller: CallerOf, names: ReadonlyArray<string>) {
+        yield* TestClock.adjust(10)
+        return yield* Effect.forEach(made, ({ id }) =>
+          views.update(id, { filters: { statuses: names } }).pipe(as(caller))
+        )
+      })
+      for (const caller of [member, insider]) {
+        const all = yield* Effect.forEach([member, insider], read)
+        yield* send(caller, (yield* read(caller))[0]!.filters.statuses)
+        assert.deepStrictEqual(yield* Effect.forEach([member, insider], read), all)
+      }
+      for (const answered of yield* send(member, ["Done", "Ideas"])) {
+        assert.deepStrictEqual(answered.filters.statuses, ["Done", "Ideas"])
+      }
+      yield* expect(viewer, ["Done", "Ideas"], [])
+      yield* expect(insider, ["Done", "Ideas", "Covert", "Backlog"], [theirs, theirBacklog])
+      yield* send(insider, ["Covert", "Todo", "Ideas"])
+      yield* expect(viewer, ["Todo", "Ideas"], [ours])
+      yield* expect(insider, ["Todo", "Ideas", "Covert"], [ours, theirs])
+      const changed = yield* read(viewer)
+
+      // Nothing is lost where it is changed meanwhile.
+      yield* Effect.all(
+        [
+          rename(closed, "Covert", "Hidden"),
+          ...made.map(({ id }) => views.update(id, { layout: "board" }).pipe(as(member)))
+        ],
+        { concurrency: "unbounded" }
+      )
+      yield* expect(insider, ["Todo", "Ideas", "Hidden"], [ours, theirs])
+      assert.deepStrictEqual(
+        (yield* read(viewer)).map((view) => view.filters),
+        changed.map((view) => view.filters)
+      )
+      yield* rename(closed, "Hidden", "Todo")
+      yield* expect(insider, ["Todo", "Ideas"], [ours, theirs])
+
+      // All who see a view of the team see it change.
+      const own = yield* create(insider, { filters, scope: { kind: "team", key: closed.key } })
+      yield* rename(closed, "Todo", "Next")
+      const [after] = yield* views.list({ team: closed.key }).pipe(as(insider))
+      assert.deepStrictEqual(after?.filters.statuses, ["Backlog", "Next", "Later"])
+      assert.isAbove(Date.parse(after!.updatedAt), Date.parse(own.updatedAt))
+      const resent = views.update(own.id, { filters: { statuses: ["Next", "Done"] } }).pipe(as(insider))
+      assert.deepStrictEqual((yield* resent).filters.statuses, ["Next", "Done"])
+    })
+  )
+
+  // Memory keeps nothing that an older server stored.
+  if (storageName !== "memory") {
+    it.effect("reads and follows filters that were stored before names were followed for each team", () =>
+      Effect.gen(function* () {
+        const views = yield* Views
+        const { admin, closed, insider, member, workspace } = yield* makeTeams
+        const { id } = yield* create(member)
+        const repo = yield* ViewsRepo
+        const view = (yield* repo.find(seesAll(workspace.id), id))!
+        yield* repo.update({ ...view, filters: { ...view.filters, statuses: ["Todo"], followed: undefined as never } })
+        const shown = (caller: CallerOf) =>
+          Effect.map(views.list({}).pipe(as(caller)), (all) => all.map((view) => view.filters.statuses))
+        assert.deepStrictEqual(yield* shown(member), [["Todo"]])
+        const todo = (yield* statusesOf(closed)).find(({ name }) => name === "Todo")!
+        yield* (yield* TicketStatuses).update(todo.id, { name: "Next" }).pipe(as(admin))
+        assert.deepStrictEqual(yield* shown(member), [["Todo"]])
+        assert.deepStrictEqual(yield* shown(insider), [["Todo", "Next"]])
+      })
+    )
+  }
 
   it.effect("drops what is gone from its filters, as if it had never been there", () =>
     Effect.gen(function* () {
