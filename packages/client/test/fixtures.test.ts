@@ -1,6 +1,9 @@
 import { createClient, type FixtureAccess } from "@delivery/client"
 import { FixtureTokenError, verifyFixtureToken } from "@delivery/client/fixtures"
-import { SignJWT, generateKeyPair } from "jose"
+import { SignJWT, exportJWK, generateKeyPair } from "jose"
+import { once } from "node:events"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type RunningServer, startServer } from "./support/server.ts"
 
@@ -77,6 +80,40 @@ describe("verifyFixtureToken", () => {
     const keys = `${issuer}/.well-known/jwks.json`
     const other = { issuer: "https://delivery.example.com", audience, jwksUrl: keys }
     await expect(verifyFixtureToken(ofRun.token, other)).rejects.toBeInstanceOf(FixtureTokenError)
+  })
+
+  it("refuses what is over, or says too little, though it is signed with a published key", async () => {
+    const { privateKey, publicKey } = await generateKeyPair("EdDSA", { crv: "Ed25519" })
+    const keys = createServer((_, response) => {
+      void exportJWK(publicKey).then((key) => response.end(JSON.stringify({ keys: [{ ...key, alg: "EdDSA" }] })))
+    }).listen(0, "127.0.0.1")
+    await once(keys, "listening")
+    const options = {
+      issuer: server.url,
+      audience,
+      jwksUrl: `http://127.0.0.1:${(keys.address() as AddressInfo).port}/`
+    }
+    const now = Math.floor(Date.now() / 1_000)
+    const claims = { iss: server.url, aud: audience, sub: "w/1", scope: "run-1", exp: now + 60 }
+    const verified = (fields: object) =>
+      new SignJWT({ ...claims, ...fields })
+        .setProtectedHeader({ alg: "EdDSA" })
+        .sign(privateKey)
+        .then((token) => verifyFixtureToken(token, options))
+    expect(await verified({})).toMatchObject({ workspaceId: "w", run: 1, retry: null, scope: "run-1" })
+    for (const fields of [
+      { exp: now - 1 },
+      { exp: undefined },
+      { scope: undefined },
+      { scope: 1 },
+      { sub: undefined },
+      { sub: "w" },
+      { sub: "w/1/2/3" }
+    ]) {
+      await expect(verified(fields)).rejects.toBeInstanceOf(FixtureTokenError)
+    }
+    keys.closeAllConnections()
+    keys.close()
   })
 
   it("fails otherwise where the keys cannot be had", async () => {
