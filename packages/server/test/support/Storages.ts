@@ -41,7 +41,7 @@ import { layerEmbedded, layerPostgres } from "./Databases.ts"
 /** Every repository over each storage, for tests that must pass on all of them. */
 
 /** Time passes for a database, whatever it does for the tests. */
-const layerLiveClock = Layer.sync(Clock.Clock, Clock.Clock.defaultValue)
+export const layerLiveClock = Layer.sync(Clock.Clock, Clock.Clock.defaultValue)
 
 /** Opens every connection, so that what tests do at once happens at once. */
 const openConnections = Effect.flatMap(Storage, (storage) =>

@@ -15,14 +15,17 @@ import type { StoredEvent } from "../../src/events/EventsRepo.ts"
 import type { NewTestRun } from "../../src/testing/TestRunsRepo.ts"
 import { makeScene, newId, unique } from "../identity/Scene.ts"
 import { layerEmbedded, layerPostgres } from "../support/Databases.ts"
+import { layerLiveClock } from "../support/Storages.ts"
 
 /** Workspaces with something deployed, and runs of it. */
+
+const live = Layer.provide(layerLiveClock)
 
 /** Each storage with every repository; building a layer makes a new, empty one. */
 export const storages = [
   { name: "memory", layer: layerMemoryStorage },
-  { name: "the embedded database", layer: Layer.provide(layerSqlStorage, layerEmbedded) },
-  { name: "PostgreSQL", layer: Layer.provide(layerSqlStorage, layerPostgres) }
+  { name: "the embedded database", layer: live(Layer.provide(layerSqlStorage, layerEmbedded)) },
+  { name: "PostgreSQL", layer: live(Layer.provide(layerSqlStorage, layerPostgres)) }
 ] as const
 
 export type StorageName = (typeof storages)[number]["name"]

@@ -17,6 +17,7 @@ import { VaultKeys } from "../../src/vault/VaultKeys.ts"
 import { addEnvironment, addProduct } from "../catalog/Rows.ts"
 import { makeScene, type Scene } from "../identity/Scene.ts"
 import { layerPostgres } from "../support/Databases.ts"
+import { layerLiveClock } from "../support/Storages.ts"
 import { type Repositories, type StorageName, storages } from "../testing/Scene.ts"
 
 /** Workspaces with products and environments, and the vault over each storage. */
@@ -47,7 +48,7 @@ export const onPostgres = (
   subject: string,
   tests: (it: Vitest.MethodsNonLive<Repositories | Layer.Success<typeof layerVault> | PgClient.PgClient>) => void
 ): void =>
-  layer(Layer.provideMerge(layerVault, Layer.provideMerge(layerSqlStorage, layerPostgres)))(
+  layer(Layer.provideMerge(layerVault, Layer.provideMerge(Layer.provide(layerSqlStorage, layerLiveClock), layerPostgres)))(
     `${subject} on PostgreSQL`,
     tests
   )
