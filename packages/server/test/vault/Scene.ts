@@ -48,10 +48,9 @@ export const onPostgres = (
   subject: string,
   tests: (it: Vitest.MethodsNonLive<Repositories | Layer.Success<typeof layerVault> | PgClient.PgClient>) => void
 ): void =>
-  layer(Layer.provideMerge(layerVault, Layer.provideMerge(Layer.provide(layerSqlStorage, layerLiveClock), layerPostgres)))(
-    `${subject} on PostgreSQL`,
-    tests
-  )
+  layer(
+    Layer.provideMerge(layerVault, Layer.provideMerge(Layer.provide(layerSqlStorage, layerLiveClock), layerPostgres))
+  )(`${subject} on PostgreSQL`, tests)
 
 export type VaultScene = Scene & {
   readonly shop: ProductRow
