@@ -159,7 +159,7 @@ describe("Traces", () => {
       ["GET /v1/me"]
     )
     const roots = spans.filter(({ parentSpanId }) => parentSpanId === undefined).map(({ name }) => name)
-    assert.includeMembers(["GET /v1/me", "TestRuns.expire", "Vault.erase"], roots)
+    assert.includeMembers(["GET /v1/me", "TestRuns.expire", "TestRuns.index", "Vault.erase"], roots)
     assert.notInclude(collector.text(), "last_used_at = ")
   })
 
