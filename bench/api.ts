@@ -3,12 +3,11 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { execFile } from "node:child_process"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { isDeepStrictEqual, promisify } from "node:util"
 import { hashToken, makeToken } from "../packages/server/src/crypto/Tokens.ts"
-import { startPostgres } from "../packages/server/test/support/PostgresServer.ts"
+import { apiKey, open } from "./Bench.ts"
 import { id, makePlanning, makeRuns, makeWorkspace } from "./Database.ts"
 import { cpuSeconds, load, type Loaded, request, type Requests } from "./Load.ts"
 import type { Driver, Statement } from "./peer/Database.ts"
@@ -28,26 +27,19 @@ const rounds = Number(process.env["BENCH_ROUNDS"] ?? 5)
 const seconds = Number(process.env["BENCH_SECONDS"] ?? 2)
 const connections = Number(process.env["BENCH_CONNECTIONS"] ?? 32)
 const pool = 10
-const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
 /** Each connection has a key of its own, as many clients have. One more is revoked. */
 const [revoked = "", ...keys] = await Effect.runPromise(
   Effect.provide(Effect.replicateEffect(makeToken("ctk_"), connections + 1), SecureRandom.layerWebCrypto)
 )
 
-const directory = mkdtempSync(join(tmpdir(), "delivery-bench-"))
-const postgres = await startPostgres({ durable: true })
-const settings = {
-  DATABASE_URL: postgres.url,
-  DATABASE_POOL: String(pool),
-  BASE_URL: "http://127.0.0.1",
-  VAULT_KEYS: `k1:${Buffer.alloc(32, 1).toString("base64")}`
-}
+const bench = await open({ durable: true })
+const settings = { ...bench.settings, DATABASE_POOL: String(pool), BASE_URL: "http://127.0.0.1" }
 
 const database = Effect.fnUntraced(
   function* <A, E>(work: Effect.Effect<A, E, PgClient.PgClient>) {
     return yield* work
   },
-  Effect.provide(PgClient.layer({ url: Redacted.make(postgres.url), maxConnections: 1 }))
+  Effect.provide(PgClient.layer({ url: Redacted.make(bench.databaseUrl), maxConnections: 1 }))
 )
 const run = <A, E>(work: Effect.Effect<A, E, PgClient.PgClient>): Promise<A> =>
   Effect.runPromise(Effect.orDie(database(work)))
@@ -202,8 +194,6 @@ interface Endpoint {
 
 const service = await start("packages/server/src/main.ts", ["serve"], {
   ...settings,
-  DATA_DIR: directory,
-  BOOTSTRAP_API_KEY: apiKey,
   LOG_LEVEL: "warn"
 })
 const servers: Array<Started> = [service]
@@ -502,10 +492,10 @@ ${authenticated(writes.slug)}${inlined(Statements.deployment, [
 
   const pgbench = async (endpoint: Endpoint): Promise<string> => {
     const { each, script } = await endpoint.pgbench()
-    const file = join(directory, "endpoint.sql")
+    const file = join(bench.directory, "endpoint.sql")
     writeFileSync(file, script)
     const length = each === undefined ? ["-T", String(Math.ceil(seconds))] : ["-t", String(each)]
-    const args = ["-n", "-M", "prepared", "-c", String(pool), "-D", "i=0", ...length, "-f", file, postgres.url]
+    const args = ["-n", "-M", "prepared", "-c", String(pool), "-D", "i=0", ...length, "-f", file, bench.databaseUrl]
     try {
       const { stdout } = await promisify(execFile)("pgbench", args, { maxBuffer: 1e8 })
       return Number(/^tps = ([\d.]+)/m.exec(stdout)![1]).toFixed(0)
@@ -564,6 +554,5 @@ ${authenticated(writes.slug)}${inlined(Statements.deployment, [
   }
 } finally {
   for (const server of servers) await server.end()
-  await postgres.stop()
-  rmSync(directory, { recursive: true, force: true })
+  await bench.close()
 }

@@ -1,9 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs"
 import { createServer } from "node:http"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { createClient } from "@delivery/client"
-import { startPostgres } from "../packages/server/test/support/PostgresServer.ts"
+import { apiKey, open } from "./Bench.ts"
 import { cpuSeconds, load, request } from "./Load.ts"
 import { freePort, median, start, type Started } from "./Processes.ts"
 
@@ -15,10 +12,8 @@ import { freePort, median, start, type Started } from "./Processes.ts"
 const rounds = 9
 const seconds = 3
 const connections = 32
-const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
 
-const directory = mkdtempSync(join(tmpdir(), "delivery-bench-"))
-const postgres = await startPostgres()
+const bench = await open()
 const collectorPort = await freePort()
 let spans = 0
 const collector = createServer((request, response) => {
@@ -38,10 +33,7 @@ const serve = (environment: Record<string, string>, take?: (printed: Buffer) => 
     "packages/server/src/main.ts",
     ["serve"],
     {
-      DATABASE_URL: postgres.url,
-      DATA_DIR: directory,
-      VAULT_KEYS: `k1:${Buffer.alloc(32, 1).toString("base64")}`,
-      BOOTSTRAP_API_KEY: apiKey,
+      ...bench.settings,
       LOG_LEVEL: "warn",
       LOG_FORMAT: "json",
       ...environment
@@ -100,6 +92,5 @@ try {
   for (const server of servers) await server.end()
   collector.closeAllConnections()
   collector.close()
-  await postgres.stop()
-  rmSync(directory, { recursive: true, force: true })
+  await bench.close()
 }

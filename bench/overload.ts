@@ -1,11 +1,8 @@
 import { createClient } from "@delivery/client"
-import { mkdtempSync, rmSync } from "node:fs"
 import { once } from "node:events"
 import { connect, type Socket } from "node:net"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import { startPostgres } from "../packages/server/test/support/PostgresServer.ts"
+import { apiKey, open } from "./Bench.ts"
 import { memory, resetPeak, start } from "./Processes.ts"
 import { startRun } from "./Run.ts"
 
@@ -18,15 +15,10 @@ import { startRun } from "./Run.ts"
 const seconds = Number(process.env["BENCH_SECONDS"] ?? 60)
 const factor = 3
 const connections = 4_000
-const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
 
-const directory = mkdtempSync(join(tmpdir(), "delivery-bench-"))
-const postgres = await startPostgres()
+const bench = await open()
 const server = await start("packages/server/src/main.ts", ["serve"], {
-  DATABASE_URL: postgres.url,
-  DATA_DIR: directory,
-  VAULT_KEYS: `k1:${Buffer.alloc(32, 1).toString("base64")}`,
-  BOOTSTRAP_API_KEY: apiKey,
+  ...bench.settings,
   LOG_LEVEL: "warn",
   LOG_FORMAT: "json"
 })
@@ -236,6 +228,5 @@ try {
   )
 } finally {
   await server.end()
-  await postgres.stop()
-  rmSync(directory, { recursive: true, force: true })
+  await bench.close()
 }

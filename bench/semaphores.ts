@@ -1,12 +1,11 @@
 import type { Lease } from "@delivery/client"
 import { createClient } from "@delivery/client"
 import { execFile } from "node:child_process"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { writeFileSync } from "node:fs"
 import { Agent, request } from "node:http"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { startPostgres } from "../packages/server/test/support/PostgresServer.ts"
+import { apiKey, open } from "./Bench.ts"
 import { median, start } from "./Processes.ts"
 import { startRun } from "./Run.ts"
 
@@ -19,7 +18,6 @@ const clients = 64
 const seconds = 5
 const rounds = 3
 const wakeUps = 1_000
-const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
 
 const agent = new Agent({ keepAlive: true, maxSockets: Infinity })
 
@@ -54,15 +52,8 @@ const release = (baseUrl: string, token: string, { lease, name }: Lease) =>
 const percentile = (values: ReadonlyArray<number>, share: number): number =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))]!
 
-const directory = mkdtempSync(join(tmpdir(), "delivery-bench-"))
-const postgres = await startPostgres({ durable: true })
-const settings = {
-  DATABASE_URL: postgres.url,
-  DATA_DIR: directory,
-  VAULT_KEYS: `k1:${Buffer.alloc(32, 1).toString("base64")}`,
-  BOOTSTRAP_API_KEY: apiKey,
-  LOG_LEVEL: "none"
-}
+const bench = await open({ durable: true })
+const settings = { ...bench.settings, LOG_LEVEL: "none" }
 const one = await start("packages/server/src/main.ts", ["serve"], settings)
 const other = await start("packages/server/src/main.ts", ["serve"], settings)
 try {
@@ -83,10 +74,10 @@ ${owner} \\gset
 select semaphore_release(:lease::uuid, :workspace_id::uuid, ${name}, :run_id::uuid, null);
 `
   const pgbench = async (name: string, capacity: number): Promise<number> => {
-    const file = join(directory, "pairs.sql")
+    const file = join(bench.directory, "pairs.sql")
     writeFileSync(file, script(name, capacity))
     const args = ["-n", "-M", "prepared", "-c", String(clients), "-j", "2", "-T", String(seconds), "-f", file]
-    const { stdout } = await promisify(execFile)("pgbench", [...args, postgres.url], { maxBuffer: 1e8 })
+    const { stdout } = await promisify(execFile)("pgbench", [...args, bench.databaseUrl], { maxBuffer: 1e8 })
     return Number(/^tps = ([\d.]+)/m.exec(stdout)![1])
   }
   const service = async (name: () => string, capacity: number): Promise<number> => {
@@ -164,6 +155,5 @@ select semaphore_release(:lease::uuid, :workspace_id::uuid, ${name}, :run_id::uu
   await one.end()
   await other.end()
   agent.destroy()
-  await postgres.stop()
-  rmSync(directory, { recursive: true, force: true })
+  await bench.close()
 }

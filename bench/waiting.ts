@@ -1,11 +1,8 @@
 import type { AgentSignIn } from "@delivery/domain/agents/Agent"
 import { createClient } from "@delivery/client"
-import { mkdtempSync, rmSync } from "node:fs"
 import { Agent, request } from "node:http"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import { startPostgres } from "../packages/server/test/support/PostgresServer.ts"
+import { apiKey, open } from "./Bench.ts"
 import { cpuSeconds, load, request as bytesOf } from "./Load.ts"
 import { median, memory, start } from "./Processes.ts"
 import { startRun } from "./Run.ts"
@@ -18,15 +15,10 @@ const rounds = 5
 const seconds = 4
 const connections = 32
 const waitersOfAKind = 1_000
-const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
 
-const directory = mkdtempSync(join(tmpdir(), "delivery-bench-"))
-const postgres = await startPostgres()
+const bench = await open()
 const server = await start("packages/server/src/main.ts", ["serve"], {
-  DATABASE_URL: postgres.url,
-  DATA_DIR: directory,
-  VAULT_KEYS: `k1:${Buffer.alloc(32, 1).toString("base64")}`,
-  BOOTSTRAP_API_KEY: apiKey,
+  ...bench.settings,
   LOG_LEVEL: "warn",
   LOG_FORMAT: "json"
 })
@@ -152,6 +144,5 @@ try {
   console.log(`  memory ${memoryBefore.toFixed(0)} MiB before, ${memoryBeside.toFixed(0)} MiB with them`)
 } finally {
   await server.end()
-  await postgres.stop()
-  rmSync(directory, { recursive: true, force: true })
+  await bench.close()
 }
