@@ -2,12 +2,12 @@ import type { AgentMe, AgentSignIn, RegisteredAgent } from "@delivery/domain/age
 import type { AgentMessage } from "@delivery/domain/agents/Message"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Exit, Redacted, Scope } from "effect"
+import { Effect, Redacted } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join as joinPath } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { makeDatabase } from "../support/Databases.ts"
+import { openDatabase } from "../support/Databases.ts"
 import {
   type Answer,
   eventually,
@@ -28,7 +28,7 @@ const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
 const times = (count: number) => Array.from({ length: count }, (_, index) => index)
 
 describe("sign-ins on two servers", () => {
-  const scope = Scope.makeUnsafe()
+  let drop = async () => {}
   const dataDir = mkdtempSync(joinPath(tmpdir(), "delivery-agents-"))
   const servers: Array<ServerProcess> = []
   let database = ""
@@ -44,13 +44,15 @@ describe("sign-ins on two servers", () => {
     })
 
   beforeAll(async () => {
-    database = (await Effect.runPromise(Scope.provide(makeDatabase, scope))).url
+    const opened = await openDatabase()
+    database = opened.url
+    drop = opened.drop
     servers.push(await start(), await start())
     owners = [http(servers[0]!.baseUrl, apiKey, "main"), http(servers[1]!.baseUrl, apiKey, "main")]
   })
   afterAll(async () => {
     for (const server of servers) await server.end()
-    await Effect.runPromise(Scope.close(scope, Exit.void))
+    await drop()
     rmSync(dataDir, { recursive: true, force: true })
   })
 

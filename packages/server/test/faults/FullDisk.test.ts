@@ -1,10 +1,9 @@
-import { Effect, Exit, Scope } from "effect"
 import { execFileSync } from "node:child_process"
 import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { platform, tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, assert, describe, it } from "vitest"
-import { makeDatabase } from "../support/Databases.ts"
+import { openDatabase } from "../support/Databases.ts"
 import { type ErrorBody, finishRun, http, newDeployment, startRun } from "../support/Http.ts"
 import { type ServerProcess, startServer } from "../support/ServerProcess.ts"
 
@@ -70,20 +69,21 @@ const disks: ReadonlyArray<readonly [name: string, disk: Disk]> = [
 describe.each(disks)("a disk %s", (_, disk) => {
   const dataDir = mkdtempSync(join(tmpdir(), "delivery-disk-"))
   const files = join(dataDir, "files")
-  const scope = Scope.makeUnsafe()
+  let drop = async () => {}
   let server: ServerProcess | undefined
   afterEach(async () => {
     await server?.end()
     disk.cleanUp(files)
     rmSync(dataDir, { recursive: true })
-    await Effect.runPromise(Scope.close(scope, Exit.void))
+    await drop()
   })
 
   it("fails uploads with the request's id, leaves nothing of them, and concerns nothing else", async () => {
     disk.prepare(files)
-    const { url } = await Effect.runPromise(Scope.provide(makeDatabase, scope))
+    const database = await openDatabase()
+    drop = database.drop
     server = await startServer({
-      DATABASE_URL: url,
+      DATABASE_URL: database.url,
       VAULT_KEYS: `k1:${Buffer.alloc(32, 1).toString("base64")}`,
       BOOTSTRAP_API_KEY: apiKey,
       DATA_DIR: dataDir

@@ -1,11 +1,11 @@
-import { Effect } from "effect"
 import { createHash, randomBytes } from "node:crypto"
 import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, assert, describe, it } from "vitest"
-import { makeDatabase } from "../support/Databases.ts"
+import { openDatabase } from "../support/Databases.ts"
+import { assertRunNumbers, http } from "../support/Http.ts"
 import { startS3 } from "../support/S3Server.ts"
 import { type ServerProcess, startServer } from "../support/ServerProcess.ts"
 
@@ -106,22 +106,7 @@ const filesOn = (directory: string): ReadonlyArray<string> =>
 
 /** Reads everything back, and compares it with what was attempted. Answers how many files are visible. */
 const verify = async (server: ServerProcess, attempted: ReadonlyArray<Attempted>): Promise<number> => {
-  const numbers: Array<number> = []
-  for (let cursor: number | null = null; ;) {
-    const query: string = cursor === null ? "" : `?cursor=${cursor}`
-    const page = (await call(server, "GET", `/test-runs${query}`)) as {
-      runs: Array<{ number: number; state: string }>
-      nextCursor: number | null
-    }
-    numbers.push(...page.runs.map((run) => run.number))
-    cursor = page.nextCursor
-    if (cursor === null) break
-  }
-  assert.deepStrictEqual(
-    numbers,
-    Array.from({ length: numbers.length }, (_, index) => numbers.length - index),
-    "numbers have no gap"
-  )
+  await assertRunNumbers(http(server.baseUrl, apiKey, "main"))
   let visible = 0
   for (const run of attempted) {
     const read = (await call(server, "GET", `/test-runs/${run.number}`)) as {
@@ -164,19 +149,10 @@ const places = [
     "PostgreSQL and S3",
     async () => {
       const s3 = await startS3()
-      let drop = () => {}
-      const url = await new Promise<string>((resolve, reject) => {
-        const held = Effect.flatMap(makeDatabase, ({ url }) =>
-          Effect.callback<void>((resume) => {
-            drop = () => resume(Effect.void)
-            resolve(url)
-          })
-        )
-        Effect.runPromise(Effect.scoped(held)).catch(reject)
-      })
+      const database = await openDatabase()
       return {
         environment: {
-          DATABASE_URL: url,
+          DATABASE_URL: database.url,
           VAULT_KEYS: `k1:${Buffer.alloc(32, 1).toString("base64")}`,
           FILES_URL: s3.filesUrl("killed"),
           AWS_ACCESS_KEY_ID: "S3RVER",
@@ -184,7 +160,7 @@ const places = [
         },
         files: s3.keys,
         drop: async () => {
-          drop()
+          await database.drop()
           await s3.stop()
         }
       }

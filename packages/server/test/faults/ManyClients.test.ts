@@ -1,4 +1,3 @@
-import { Effect, Exit, Scope } from "effect"
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
@@ -7,7 +6,7 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { afterEach, assert, describe, it } from "vitest"
-import { makeDatabase } from "../support/Databases.ts"
+import { openDatabase } from "../support/Databases.ts"
 import { eventually, http, newDeployment, openSocket, startRun } from "../support/Http.ts"
 import { startS3 } from "../support/S3Server.ts"
 import { type ServerProcess, startServer } from "../support/ServerProcess.ts"
@@ -23,20 +22,20 @@ const memory = (pid: number): number =>
 
 describe.runIf(process.platform === "linux")("many clients", () => {
   const dataDir = mkdtempSync(join(tmpdir(), "delivery-many-"))
-  let scope = Scope.makeUnsafe()
+  let drop = async () => {}
   let server: ServerProcess | undefined
   let clients: ChildProcess | undefined
   afterEach(async () => {
     clients?.kill("SIGKILL")
     await server?.end()
     rmSync(dataDir, { recursive: true, force: true })
-    await Effect.runPromise(Scope.close(scope, Exit.void))
-    scope = Scope.makeUnsafe()
+    await drop()
   })
   const start = async (environment: Record<string, string>) => {
-    const { url } = await Effect.runPromise(Scope.provide(makeDatabase, scope))
+    const database = await openDatabase()
+    drop = database.drop
     server = await startServer({
-      DATABASE_URL: url,
+      DATABASE_URL: database.url,
       VAULT_KEYS: `k1:${Buffer.alloc(32, 1).toString("base64")}`,
       BOOTSTRAP_API_KEY: apiKey,
       DATA_DIR: dataDir,

@@ -1,13 +1,12 @@
 import type { Lease, QueuedLease, SemaphoreList } from "@delivery/domain/testing/Semaphore"
 import type { StartedTestRun } from "@delivery/domain/testing/TestRun"
-import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, assert, describe, it } from "vitest"
-import { makeDatabase } from "../support/Databases.ts"
+import { openDatabase } from "../support/Databases.ts"
 import { http, runOf } from "../support/Http.ts"
 import { type ServerProcess, startServer } from "../support/ServerProcess.ts"
 import { judge, type Wish } from "./SemaphoreHistory.ts"
@@ -163,27 +162,20 @@ const pursue = async (fleet: Fleet, token: string, client: number): Promise<Wish
 describe("semaphores under kill -9", () => {
   const dataDir = mkdtempSync(join(tmpdir(), "delivery-semaphores-"))
   let fleet: Fleet | undefined
-  let drop = () => {}
+  let drop = async () => {}
   afterAll(async () => {
     await fleet?.end()
-    drop()
+    await drop()
     rmSync(dataDir, { recursive: true, force: true })
   })
 
   it(
     "are never held beyond their capacity, and serve everybody in turn",
     async () => {
-      const url = await new Promise<string>((resolve, reject) => {
-        const held = Effect.flatMap(makeDatabase, ({ url }) =>
-          Effect.callback<void>((resume) => {
-            drop = () => resume(Effect.void)
-            resolve(url)
-          })
-        )
-        Effect.runPromise(Effect.scoped(held)).catch(reject)
-      })
+      const database = await openDatabase()
+      drop = database.drop
       fleet = new Fleet({
-        DATABASE_URL: url,
+        DATABASE_URL: database.url,
         VAULT_KEYS: `k1:${Buffer.alloc(32, 1).toString("base64")}`,
         DATA_DIR: dataDir,
         BOOTSTRAP_API_KEY: apiKey,

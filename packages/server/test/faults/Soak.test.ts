@@ -1,11 +1,11 @@
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Exit, Redacted, Scope } from "effect"
+import { Effect, Redacted } from "effect"
 import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, assert, describe, it } from "vitest"
-import { makeDatabase } from "../support/Databases.ts"
+import { openDatabase } from "../support/Databases.ts"
 import { eventually } from "../support/Http.ts"
 import { MixedLoad } from "../support/MixedLoad.ts"
 import { type ServerProcess, startServer } from "../support/ServerProcess.ts"
@@ -63,20 +63,21 @@ const openFiles = (server: ServerProcess): number => readdirSync(`/proc/${server
 
 describe.runIf(process.platform === "linux")("mixed traffic", () => {
   const dataDir = mkdtempSync(join(tmpdir(), "delivery-soak-"))
-  const scope = Scope.makeUnsafe()
+  let drop = async () => {}
   let server: ServerProcess | undefined
   afterAll(async () => {
     await server?.end()
     rmSync(dataDir, { recursive: true, force: true })
-    await Effect.runPromise(Scope.close(scope, Exit.void))
+    await drop()
   })
 
   it(
     "leaves nothing behind",
     async () => {
-      const { url } = await Effect.runPromise(Scope.provide(makeDatabase, scope))
+      const database = await openDatabase()
+      drop = database.drop
       const running = await startServer({
-        DATABASE_URL: url,
+        DATABASE_URL: database.url,
         DATA_DIR: dataDir,
         VAULT_KEYS: `k1:${Buffer.alloc(32, 1).toString("base64")}`,
         BOOTSTRAP_API_KEY: apiKey,
@@ -93,7 +94,7 @@ describe.runIf(process.platform === "linux")("mixed traffic", () => {
             (sql) => sql<{ readonly state: string; readonly count: number }>`
               select state, count(*)::int as count from pg_stat_activity
               where datname = current_database() and application_name = 'delivery' group by state`
-          ).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })))
+          ).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(database.url), maxConnections: 1 })))
         )
 
       let calls = 0

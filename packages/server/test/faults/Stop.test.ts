@@ -1,11 +1,10 @@
 import type { Product } from "@delivery/domain/catalog/Product"
-import { Effect } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterEach, assert, describe, it } from "vitest"
-import { makeDatabase } from "../support/Databases.ts"
+import { openDatabase } from "../support/Databases.ts"
 import { http } from "../support/Http.ts"
 import { type Call, MixedLoad } from "../support/MixedLoad.ts"
 import { type ServerProcess, startServer } from "../support/ServerProcess.ts"
@@ -24,15 +23,8 @@ describe("two servers under mixed load", () => {
   const prepare = async (flags: ReadonlyArray<string>) => {
     const DATA_DIR = mkdtempSync(join(tmpdir(), "delivery-stop-"))
     cleanups.push(() => rmSync(DATA_DIR, { recursive: true, force: true }))
-    const DATABASE_URL = await new Promise<string>((resolve, reject) => {
-      const held = Effect.flatMap(makeDatabase, ({ url }) =>
-        Effect.callback<void>((resume) => {
-          cleanups.push(() => resume(Effect.void))
-          resolve(url)
-        })
-      )
-      Effect.runPromise(Effect.scoped(held)).catch(reject)
-    })
+    const { drop, url: DATABASE_URL } = await openDatabase()
+    cleanups.push(drop)
     const start = async () => {
       const server = await startServer(
         {

@@ -1,5 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import { inject } from "vitest"
 import { EmbeddedDatabase } from "../../src/storage/EmbeddedDatabase.ts"
@@ -39,6 +39,13 @@ export const makeDatabase = Effect.acquireRelease(
       yield* sql`drop database if exists ${sql(name)} with (force)`
     }).pipe(Effect.provide(client(inject("postgresUrl"), 1)), Effect.orDie)
 )
+
+/** The same for tests that are no effects, dropped by `drop`. */
+export const openDatabase = async (): Promise<{ readonly url: string; readonly drop: () => Promise<void> }> => {
+  const scope = Scope.makeUnsafe()
+  const { url } = await Effect.runPromise(Scope.provide(makeDatabase, scope))
+  return { url, drop: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
+}
 
 /** A client of a new database on real PostgreSQL. */
 export const layerPostgres = Layer.unwrap(Effect.map(makeDatabase, ({ url }) => client(url)))

@@ -393,6 +393,25 @@ export const assertTimestamp = (...timestamps: ReadonlyArray<string | null>): vo
   }
 }
 
+/** That the numbers of the workspace's runs, read page by page, have no gap and no repeat. Answers them, newest first. */
+export const assertRunNumbers = async (caller: Http): Promise<Array<number>> => {
+  const numbers: Array<number> = []
+  for (let cursor: number | null = null; ;) {
+    const page: { runs: ReadonlyArray<{ number: number }>; nextCursor: number | null } = await caller.get(
+      cursor === null ? "test-runs" : `test-runs?cursor=${cursor}`
+    )
+    numbers.push(...page.runs.map((run) => run.number))
+    cursor = page.nextCursor
+    if (cursor === null) break
+  }
+  assert.deepStrictEqual(
+    numbers,
+    Array.from({ length: numbers.length }, (_, index) => numbers.length - index),
+    "numbers have no gap and no repeat"
+  )
+  return numbers
+}
+
 let count = 0
 /** A slug or the local part of an email address that no other test has. */
 export const unique = (prefix: string): string => `${prefix}-${++count}`

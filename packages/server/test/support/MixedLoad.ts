@@ -7,7 +7,7 @@ import { createHash, randomBytes, randomUUID } from "node:crypto"
 import { Agent, request } from "node:http"
 import { setTimeout as sleep } from "node:timers/promises"
 import { assert } from "vitest"
-import { type Answer, answerOf, finishOf, http, registerAgent, report, runOf } from "./Http.ts"
+import { type Answer, answerOf, assertRunNumbers, finishOf, http, registerAgent, report, runOf } from "./Http.ts"
 
 /**
  * What a workspace's people, agents and CI do at once: reads, writes, runs with uploads, leases, calls that wait for a
@@ -278,20 +278,7 @@ export class MixedLoad {
     for (const [slug, { acknowledged, inDoubt }] of this.products) {
       assert.include([acknowledged, ...inDoubt], (await owner.get<Product>(`products/${slug}`)).name)
     }
-    const numbers: Array<number> = []
-    for (let cursor: number | null = null; ;) {
-      const page: { runs: ReadonlyArray<{ number: number }>; nextCursor: number | null } = await owner.get(
-        cursor === null ? "test-runs" : `test-runs?cursor=${cursor}`
-      )
-      numbers.push(...page.runs.map((run) => run.number))
-      cursor = page.nextCursor
-      if (cursor === null) break
-    }
-    assert.deepStrictEqual(
-      numbers,
-      Array.from({ length: numbers.length }, (_, index) => numbers.length - index),
-      "numbers have no gap and no repeat"
-    )
+    const numbers = await assertRunNumbers(owner)
     const acknowledged = this.runs.map(({ number }) => number)
     assert.lengthOf(new Set(acknowledged), acknowledged.length, "each number was given once")
     assert.includeMembers(numbers, acknowledged)

@@ -1,11 +1,10 @@
-import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
-import { makeDatabase } from "../support/Databases.ts"
+import { openDatabase } from "../support/Databases.ts"
 import { http, type Http, unique } from "../support/Http.ts"
 import { type ServerProcess, startServer } from "../support/ServerProcess.ts"
 import { chainOf, type Collector, startCollector } from "./Collector.ts"
@@ -18,33 +17,24 @@ describe("Traces", () => {
   const dataDir = mkdtempSync(join(tmpdir(), "delivery-traces-"))
   let collector: Collector
   let server: ServerProcess | undefined
-  let url = ""
-  let drop = () => {}
+  let database: Awaited<ReturnType<typeof openDatabase>>
 
   beforeAll(async () => {
-    url = await new Promise<string>((resolve, reject) => {
-      const held = Effect.flatMap(makeDatabase, ({ url }) =>
-        Effect.callback<void>((resume) => {
-          drop = () => resume(Effect.void)
-          resolve(url)
-        })
-      )
-      Effect.runPromise(Effect.scoped(held)).catch(reject)
-    })
+    database = await openDatabase()
   })
   afterEach(async () => {
     await server?.end()
     server = undefined
     await collector?.close()
   })
-  afterAll(() => {
-    drop()
+  afterAll(async () => {
+    await database.drop()
     rmSync(dataDir, { recursive: true, force: true })
   })
 
   const start = async (environment: Record<string, string> = {}): Promise<Http> => {
     server = await startServer({
-      DATABASE_URL: url,
+      DATABASE_URL: database.url,
       DATA_DIR: dataDir,
       VAULT_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}`,
       BOOTSTRAP_API_KEY: apiKey,

@@ -1,5 +1,4 @@
 import type { Lease } from "@delivery/domain/testing/Semaphore"
-import { Effect } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
@@ -10,7 +9,7 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { afterEach, assert, describe, it } from "vitest"
-import { makeDatabase } from "../support/Databases.ts"
+import { openDatabase } from "../support/Databases.ts"
 import {
   answerOf,
   type ErrorBody,
@@ -100,15 +99,8 @@ describe("Workers", () => {
   const newEnvironment = async (): Promise<Record<string, string>> => {
     const DATA_DIR = mkdtempSync(join(tmpdir(), "delivery-workers-"))
     cleanups.push(() => rmSync(DATA_DIR, { recursive: true, force: true }))
-    const DATABASE_URL = await new Promise<string>((resolve, reject) => {
-      const held = Effect.flatMap(makeDatabase, ({ url }) =>
-        Effect.callback<void>((resume) => {
-          cleanups.push(() => resume(Effect.void))
-          resolve(url)
-        })
-      )
-      Effect.runPromise(Effect.scoped(held)).catch(reject)
-    })
+    const { drop, url: DATABASE_URL } = await openDatabase()
+    cleanups.push(drop)
     return { DATABASE_URL, DATA_DIR, VAULT_KEYS: vaultKeys, BOOTSTRAP_API_KEY: apiKey, DATABASE_POOL: "4" }
   }
 
