@@ -13,6 +13,8 @@ export interface LeaseWait {
   readonly changed: (millis: number) => Effect.Effect<void>
   /** Says in how many milliseconds a slot lapses that the place may get. */
   readonly lapsesIn: (millis: number) => void
+  /** From now on the call waits for this place, which an earlier one has made, in place of its own. */
+  readonly moveTo: (place: LeaseId) => Effect.Effect<void>
 }
 
 /**
@@ -89,25 +91,34 @@ export class LeaseWaits extends Context.Service<
         begin: Effect.fnUntraced(function* (place: LeaseId) {
           const clock = yield* Clock.Clock
           const latch = Latch.makeUnsafe(false)
-          yield* Effect.acquireRelease(
-            Effect.sync(() => {
-              const latches = waits.get(place) ?? new Set()
-              waits.set(place, latches.add(latch))
-            }),
-            () =>
-              Effect.sync(() => {
-                const latches = waits.get(place)
-                latches?.delete(latch)
-                if (latches?.size === 0) waits.delete(place)
-              })
-          )
+          let waitedFor = place
+          const enter = Effect.sync(() => {
+            const latches = waits.get(waitedFor) ?? new Set()
+            waits.set(waitedFor, latches.add(latch))
+          })
+          const leave = Effect.sync(() => {
+            const latches = waits.get(waitedFor)
+            latches?.delete(latch)
+            if (latches?.size === 0) waits.delete(waitedFor)
+          })
+          yield* Effect.acquireRelease(enter, () => leave)
           return {
             changed: (millis: number) =>
               Effect.andThen(
                 queue.aside(Effect.timeoutOption(latch.await, millis)),
                 Effect.sync(() => void latch.closeUnsafe())
               ),
-            lapsesIn: (millis: number) => checkBy(clock.currentTimeMillisUnsafe() + Math.min(longestMillis, millis))
+            lapsesIn: (millis: number) => checkBy(clock.currentTimeMillisUnsafe() + Math.min(longestMillis, millis)),
+            moveTo: (place: LeaseId) =>
+              Effect.uninterruptible(
+                Effect.andThen(
+                  leave,
+                  Effect.suspend(() => {
+                    waitedFor = place
+                    return enter
+                  })
+                )
+              )
           }
         })
       })

@@ -61,8 +61,8 @@ export class Semaphores extends Context.Service<
       })
 
       /** Waits for a place that an earlier call has made: it may have become a lease while nobody here waited. */
-      const waitAgain = Effect.fnUntraced(function* (first: Queued, until: number) {
-        const waiting = yield* waits.begin(first.place.lease)
+      const waitAgain = Effect.fnUntraced(function* (waiting: LeaseWait, first: Queued, until: number) {
+        yield* waiting.moveTo(first.place.lease)
         const now = yield* repo.look(first.place.lease, false)
         return now._tag === "Queued" ? yield* wait(waiting, now, until) : now
       })
@@ -96,7 +96,7 @@ export class Semaphores extends Context.Service<
             const taken = yield* Effect.uninterruptibleMask((restore) =>
               Effect.flatMap(wishes, (taken) => {
                 if (taken._tag !== "Queued" || waiting === undefined) return Effect.succeed(taken)
-                const waited = taken.place.lease === id ? wait(waiting, taken, until) : waitAgain(taken, until)
+                const waited = taken.place.lease === id ? wait(waiting, taken, until) : waitAgain(waiting, taken, until)
                 return Effect.onInterrupt(restore(waited), () => repo.leave(taken.place.lease, taken.polls))
               })
             )

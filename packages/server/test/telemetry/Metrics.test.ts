@@ -145,6 +145,30 @@ onEachServer(
       assert.strictEqual(rise(after, "delivery_semaphore_leases", { state: "queued" }), 1)
     })
 
+    test("count a call once that waits for the place of an earlier one", async (owner) => {
+      const workspace = await newDeployment(owner)
+      const asRun = workspace.as((await startRun(workspace)).semaphores.token)
+      const path = `semaphores/${unique("semaphore")}/leases`
+      const lease = (await asRun.send<Lease>("POST", path, { json: { capacity: 1 } })).body
+      const wish = { capacity: 1, requestId: "again" }
+      const { lease: place } = (await asRun.send<QueuedLease>("POST", path, { json: wish })).body
+      const waiting = Array.from({ length: 3 }, () =>
+        asRun.send<Lease>("POST", path, { json: { ...wish, waitMs: 20_000 } })
+      )
+      const waiters = async () => (await scrape(owner.baseUrl)).value("delivery_semaphore_waiters")!
+      await eventually(waiters, (count) => count >= waiting.length)
+      // By the answers of later polls, those before have been told of the place.
+      for (let i = 0; i < 10; i++) {
+        assert.strictEqual((await asRun.send("POST", path, { json: wish })).status, 202)
+        assert.strictEqual(await waiters(), waiting.length)
+      }
+      assert.strictEqual((await asRun.send("DELETE", `${path}/${lease.lease}`)).status, 204)
+      const answers = await Promise.all(waiting)
+      assert.deepStrictEqual(answers.map(({ status }) => status).toSorted(), [200, 200, 201])
+      for (const { body } of answers) assert.strictEqual(body.lease, place)
+      assert.strictEqual(await waiters(), 0)
+    })
+
     test("count the bytes of files that were stored, and show uploads while they run", async (owner) => {
       const workspace = await newDeployment(owner)
       const { number } = await startRun(workspace)
