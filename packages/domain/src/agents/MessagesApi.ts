@@ -46,10 +46,11 @@ export class MessagesApi extends HttpApiGroup.make("messages")
     }).annotateMerge(
       doc(
         "Send a message to an agent",
-        "Members and up; account API keys are refused. Where no computer is named, routing chooses: one with a live session in a repository of the ticket's project, else the latest live session, a live computer, the computer seen last, or none. The agent's person is notified, also of own messages. A revoked agent or one whose person is no active member: 409 `agent_revoked`; a person who does not see the ticket: 409 `ticket_invisible`.",
+        "Members and up; account API keys are refused. Where no computer is named, routing chooses: one with a live session in a repository of the ticket's project, else the latest live session, a live computer, the computer seen last, or none. The agent's person is notified, also of own messages. A revoked agent: 409 `agent_revoked`; one whose person is no active member: 409 `inactive_member`; a person who does not see the ticket: 409 `ticket_invisible`.",
         {
           conflicts: {
             agent_revoked: "The agent was revoked.",
+            inactive_member: "The agent's person is no active member.",
             ticket_invisible: "The agent's person does not see the ticket."
           }
         }

@@ -178,8 +178,14 @@ export class Messages extends Context.Service<
               if ((input.computer ?? null) !== null && computer === undefined) {
                 return yield* NotFound.reference("computer")
               }
-              if (!addressee.active) {
+              if (addressee.isRevoked) {
                 return yield* new Conflict({ message: "The agent was revoked.", reason: "agent_revoked" })
+              }
+              if (!addressee.hasActiveMember) {
+                return yield* new Conflict({
+                  message: "The agent's person is no active member.",
+                  reason: "inactive_member"
+                })
               }
               if (ticket.team.visibility === "private" && !addressee.seesPrivateTeam) {
                 return yield* new Conflict({
@@ -267,8 +273,9 @@ export class Messages extends Context.Service<
             Effect.fnUntraced(function* (agentId) {
               const sender = personOf(by.principal)
               const addressee = yield* repo.addressee(by.workspace.id, agentId, ticket.teamId)
-              // Who was revoked meanwhile is told nothing.
-              if (sender === undefined || addressee?.active !== true) return
+              if (sender === undefined || addressee === undefined) return
+              // Who was revoked or deactivated meanwhile is told nothing.
+              if (addressee.isRevoked || !addressee.hasActiveMember) return
               yield* post(by, {
                 addressee,
                 ticket,

@@ -80,8 +80,9 @@ export interface Inbox {
 /** An agent that a message is for. */
 export interface Addressee {
   readonly agent: AgentRef
-  /** Whether it is not revoked, and its person an active member. */
-  readonly active: boolean
+  readonly isRevoked: boolean
+  /** Whether its person is an active member. */
+  readonly hasActiveMember: boolean
   /** Whether its person would see the ticket's team, were it private. */
   readonly seesPrivateTeam: boolean
   readonly computers: ReadonlyArray<AddressedComputer>
@@ -295,7 +296,7 @@ export class MessagesRepo extends Context.Service<
         addressee: (workspaceId, id, teamId) =>
           sql<SqlAddressee>`select json_build_object('id', a.id, 'name', initcap(a.client), 'person',
                 json_build_object('id', p.id, 'name', p.name, 'email', p.email)) as agent,
-              a.revoked_at is null and m.active as active,
+              a.revoked_at is not null as "isRevoked", m.active as "hasActiveMember",
               m.role in ('admin', 'owner') or exists (select 1 from team_members tm
                 where tm.team_id = ${teamId} and tm.person_id = p.id) as "seesPrivateTeam",
               coalesce((select json_agg(json_build_object('id', c.id, 'name', c.name, 'lastSeenAt', c.last_seen_at,
@@ -542,7 +543,8 @@ export class MessagesRepo extends Context.Service<
             const isInTeam = database.table<unknown>("team_members").get(`${teamId}/${agent.personId}`) !== undefined
             return {
               agent: { id: agent.id, name: agentName(agent.client), person: personOf(database, agent.personId) },
-              active: agent.revokedAt === null && member.active,
+              isRevoked: agent.revokedAt !== null,
+              hasActiveMember: member.active,
               seesPrivateTeam: isAtLeast(member.role, "admin") || isInTeam,
               computers: database
                 .table<ComputerRow>("computers")
@@ -640,7 +642,8 @@ interface SqlNotification extends SqlMessage {
 
 interface SqlAddressee {
   readonly agent: AgentRef
-  readonly active: boolean
+  readonly isRevoked: boolean
+  readonly hasActiveMember: boolean
   readonly seesPrivateTeam: boolean
   readonly computers: ReadonlyArray<AddressedComputer>
 }

@@ -85,7 +85,13 @@ withServicesOnEachStorage("Messages", (it) => {
         (yield* send({ ticket: hidden.id, computer: tower.computer.id })).computer?.id,
         tower.computer.id
       )
-      const agents = yield* Agents
+      const [agents, members] = [yield* Agents, yield* Members]
+      yield* members.deactivate(member.principal.id).pipe(as(admin))
+      assert.deepInclude(yield* Effect.flip(send()), {
+        message: "The agent's person is no active member.",
+        reason: "inactive_member"
+      })
+      yield* members.reactivate(member.principal.id).pipe(as(admin))
       yield* agents.revoke(signIn.agent).pipe(as(member))
       assert.strictEqual(yield* said({}), "agent_revoked")
     })

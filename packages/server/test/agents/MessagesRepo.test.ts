@@ -321,7 +321,8 @@ onEachStorage("MessagesRepo", (it) => {
         { ...found, computers: found?.computers.toSorted((a, b) => a.name.localeCompare(b.name)) },
         {
           agent: { id, name: "Claude", person: agent.principal.person },
-          active: true,
+          isRevoked: false,
+          hasActiveMember: true,
           seesPrivateTeam: false,
           computers: [
             {
@@ -340,9 +341,15 @@ onEachStorage("MessagesRepo", (it) => {
       assert.isTrue((yield* repo.addressee(workspace.id, ofAdmin.principal.id, closed.id))?.seesPrivateTeam)
       const personId = member.principal.id
       yield* members.update({ workspaceId: workspace.id, personId, role: "member", active: false })
-      assert.isFalse((yield* repo.addressee(workspace.id, id, closed.id))?.active)
+      assert.deepInclude(yield* repo.addressee(workspace.id, id, closed.id), {
+        isRevoked: false,
+        hasActiveMember: false
+      })
       yield* agents.revoke(ofAdmin.principal.id, minute(3))
-      assert.isFalse((yield* repo.addressee(workspace.id, ofAdmin.principal.id, closed.id))?.active)
+      assert.deepInclude(yield* repo.addressee(workspace.id, ofAdmin.principal.id, closed.id), {
+        isRevoked: true,
+        hasActiveMember: true
+      })
       const elsewhere = yield* makeScene
       assert.isUndefined(yield* repo.addressee(elsewhere.workspace.id, id, closed.id))
       assert.isUndefined(yield* repo.addressee(workspace.id, newId<AgentId>(), closed.id))

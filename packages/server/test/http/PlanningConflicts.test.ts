@@ -313,6 +313,12 @@ const rows: Readonly<Record<string, (owner: Http) => Promise<Request>>> = {
     await owner.post(`agents/${agent}/revoke`, undefined, 200)
     return [owner, "POST", "messages", { agent, ticket: await newTicket(owner, await newTeam(owner)), ask: "build" }]
   },
+  "messages.send inactive_member": async (owner) => {
+    const person = await join(owner, "member")
+    const { agent } = await registerAgent(person)
+    await owner.post(`members/${person.id}/deactivate`, undefined, 200)
+    return [owner, "POST", "messages", { agent, ticket: await newTicket(owner, await newTeam(owner)), ask: "build" }]
+  },
   "messages.send ticket_invisible": async (owner) => {
     const { agent } = await registerAgent(await join(owner, "member"))
     const ticket = await newTicket(owner, await newTeam(owner, { visibility: "private" }))
