@@ -9,7 +9,9 @@ export const maxFileBytes = 104_857_600
 export const StoredFile = Schema.Struct({
   path: Schema.String.annotate({ description: "Unique in the run." }),
   size: Schema.Int.annotate({ description: "Bytes." }),
-  contentType: Schema.String.annotate({ description: "As uploaded; `application/octet-stream` without one." }),
+  contentType: Schema.String.annotate({
+    description: "As uploaded; `application/octet-stream` without one, or where it was malformed."
+  }),
   sha256: Schema.String.annotate({ description: "In hexadecimal." }),
   createdAt: Timestamp
 }).annotate({

@@ -169,7 +169,7 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
     }).annotateMerge(
       doc(
         "Upload a file",
-        "The body is the file, under any content type, which downloads repeat. `Content-Length` is required, at most 100 MiB (400); fewer bytes than it says: 400, and nothing is kept. Only the publisher of the run, or of its running retry (403), only while that runs (409 `not_running`).",
+        "The body is the file, under any content type, which downloads repeat; one that is missing, malformed (RFC 9110, section 8.3.1) or longer than 255 characters becomes `application/octet-stream`. `Content-Length` is required, at most 100 MiB (400); fewer bytes than it says: 400, and nothing is kept. Only the publisher of the run, or of its running retry (403), only while that runs (409 `not_running`).",
         {
           conflicts: notRunning,
           responses: {

@@ -20,7 +20,7 @@ import { type LockedTestRun, TestRunsRepo } from "./TestRunsRepo.ts"
 export interface FileUpload<E> {
   readonly run: number
   readonly path: string
-  /** As the request's header says it; what cannot be one becomes the default. */
+  /** As the request's header says it; what is no media type becomes the default. */
   readonly contentType: string | undefined
   /** As the request's header says it. */
   readonly contentLength: string | undefined
@@ -231,6 +231,14 @@ const ofSize = <E>(body: Stream.Stream<Uint8Array, E>, size: number): Stream.Str
     )
   })
 
-/** The type as it is answered later; one that no header can carry becomes the default. */
+const token = "[!#$%&'*+.^_`|~\\w-]+"
+const quoted = String.raw`"(?:[\t !#-[\]-~]|\\[\t -~])*"`
+
+/** A media type with its parameters (RFC 9110, section 8.3.1), in ASCII. */
+const mediaType = new RegExp(`^${token}/${token}(?:[\\t ]*;(?:[\\t ]*${token}=(?:${token}|${quoted}))?)*[\\t ]*$`)
+
+/** The type as it is answered later. One that is none says nothing of the content: it becomes the default. */
 const storableType = (contentType: string | undefined): string =>
-  contentType !== undefined && /^[\x20-\x7e]{1,255}$/.test(contentType) ? contentType : "application/octet-stream"
+  contentType !== undefined && contentType.length <= 255 && mediaType.test(contentType)
+    ? contentType
+    : "application/octet-stream"

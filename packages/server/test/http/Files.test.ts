@@ -128,6 +128,17 @@ const filesOfTestRuns = (test: Test<[owner: Http]>, server: string): void => {
     assertRefused(workspace, "empty", await read(workspace, `${files}/empty`, { range: "bytes=0-" }), "416 Range")
   })
 
+  test("a content type that is malformed says nothing of the file, and is application/octet-stream", async (owner) => {
+    const { files, workspace } = await newRun(owner)
+    for (const type of ["html", "text/plain, text/html", 'text/html; charset="x', "text/html; <script>"]) {
+      const { body } = await stored(workspace, `${files}/a`, "<p>", { "content-type": type })
+      assert.strictEqual(body.contentType, "application/octet-stream", type)
+      const { headers } = await read(workspace, `${files}/a`)
+      assert.strictEqual(headers["content-type"], "application/octet-stream")
+      assert.isUndefined(headers["content-security-policy"])
+    }
+  })
+
   test("files of many paths and publishers of one path at once are each stored whole", async (owner) => {
     const { files, workspace } = await newRun(owner)
     const contents = Array.from({ length: 24 }, (_, i) => String(i).repeat(50_000 + i))

@@ -214,15 +214,44 @@ for (const { storage, store } of suites) {
       })
     )
 
-    it.effect("keeps the type of the request where a header can carry it", () =>
+    it.effect("keeps the type of the request where it is one", () =>
       Effect.gen(function* () {
         const at = yield* makeRun
         const typeOf = (contentType: string | undefined) =>
           Effect.map(as(at.member)(upload(text, { contentType })), ({ file }) => file.contentType)
-        assert.strictEqual(yield* typeOf('Text/HTML; charset="x"'), 'Text/HTML; charset="x"')
-        assert.strictEqual(yield* typeOf("x".repeat(255)), "x".repeat(255))
-        for (const none of [undefined, "", "x".repeat(256), "a\tb", "a\nb", "ü"]) {
-          assert.strictEqual(yield* typeOf(none), "application/octet-stream")
+        for (const type of [
+          "text/plain",
+          'Text/HTML; charset="x"',
+          "application/vnd.api+json;\tcharset=utf-8 ;; v=1;",
+          String.raw`multipart/mixed; boundary="a \" b; c/d"`,
+          "x-a.b!#$&^_`|~/*'%;q=0 ",
+          `a/${"x".repeat(253)}`
+        ]) {
+          assert.strictEqual(yield* typeOf(type), type)
+        }
+        for (const none of [
+          undefined,
+          "",
+          "text",
+          "text/",
+          "/plain",
+          "text /plain",
+          "text/plain/x",
+          " text/plain",
+          "text/plain, text/html",
+          "text/plain charset=utf-8",
+          "text/plain; charset",
+          "text/plain; charset = utf-8",
+          'text/plain; a="b',
+          "<script>",
+          "text/ü",
+          "text/a\tb",
+          "text/a\nb",
+          "text/plain;\n",
+          `a/${"x".repeat(254)}`,
+          `a/b${"; ".repeat(120)}x`
+        ]) {
+          assert.strictEqual(yield* typeOf(none), "application/octet-stream", JSON.stringify(none))
         }
       })
     )
