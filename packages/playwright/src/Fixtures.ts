@@ -27,8 +27,9 @@ export interface SemaphoreFixtures {
    */
   readonly lease: HeldLease | undefined
   /**
-   * Runs `use` while it has a lease of the semaphore; the waiting is added to the test's time. Where nothing is
-   * published it just runs, with no lease.
+   * Runs `use` while it has a lease of the semaphore; the waiting is added to the test's time. A test that runs out of
+   * time in `use` aborts the signal of its lease and gives it back. Where nothing is published `use` just runs, with no
+   * lease.
    */
   readonly withSemaphore: <A>(
     name: string,
@@ -66,31 +67,42 @@ export const test = base.extend<SemaphoreTestOptions & SemaphoreFixtures>({
     { auto: true, timeout: 0 }
   ],
 
-  // oxlint-disable-next-line eslint/no-empty-pattern -- Playwright wants a pattern, also of no fixture
-  withSemaphore: async ({}, use, testInfo) => {
-    await use(async (name, options, work) => {
-      const run = currentRun()
-      if (run === undefined) return work(undefined)
-      const timeout = testInfo.timeout
-      const started = Date.now()
-      testInfo.setTimeout(0)
-      const begin = () => testInfo.setTimeout(timeout === 0 ? 0 : timeout + Date.now() - started)
-      let isWaiting = true
-      try {
-        return await createSemaphores(run.semaphores).withSemaphore(
+  withSemaphore: [
+    // oxlint-disable-next-line eslint/no-empty-pattern -- Playwright wants a pattern, also of no fixture
+    async ({}, use, testInfo) => {
+      const test = new AbortController()
+      const leases = new Set<Promise<unknown>>()
+      await use(async (name, options, work) => {
+        const run = currentRun()
+        if (run === undefined) return work(undefined)
+        const timeout = testInfo.timeout
+        const started = Date.now()
+        testInfo.setTimeout(0)
+        const begin = () => testInfo.setTimeout(timeout === 0 ? 0 : timeout + Date.now() - started)
+        let isWaiting = true
+        const working = createSemaphores(run.semaphores).withSemaphore(
           name,
-          { ...options, test: titleOf(testInfo.titlePath) },
+          { ...options, test: titleOf(testInfo.titlePath), signal: test.signal },
           (lease, signal) => {
             isWaiting = false
             begin()
             return work({ ...lease, signal })
           }
         )
-      } finally {
-        if (isWaiting) begin()
-      }
-    })
-  }
+        leases.add(working)
+        try {
+          return await working
+        } finally {
+          leases.delete(working)
+          if (isWaiting) begin()
+        }
+      })
+      // Playwright does not wait for a test that ran out of time: what it holds is given back here.
+      test.abort(new Error("The test is over."))
+      await Promise.allSettled(leases)
+    },
+    { timeout: 0 }
+  ]
 })
 
 export { expect } from "@playwright/test"

@@ -1,4 +1,5 @@
 import { createClient, createSemaphores, type PromiseClient } from "@delivery/client"
+import { existsSync } from "node:fs"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type RunningServer, startServer } from "../../client/test/support/server.ts"
 import { configuration, makeProject, type Project, runPlaywright } from "./support/project.ts"
@@ -51,6 +52,7 @@ test.describe("one at a time", () => {
 
 test("waits inside of a test in time of its own", async ({ withSemaphore }) => {
   test.setTimeout(1_500)
+  writeFileSync("waits.txt", "")
   const slot = await withSemaphore("device", { capacity: 1 }, async (lease) => {
     await new Promise((resolve) => setTimeout(resolve, 700))
     return lease?.slot
@@ -87,10 +89,10 @@ describe("leases of tests", () => {
       { capacity: 1 },
       () => new Promise<void>((resolve) => (free = resolve))
     )
+    const { directory } = project
     const watching = (async () => {
-      const isWaitedFor = async () => (await client.testRuns.list({ params: { slug } })).runs.length > 1
-      while (!(await isWaitedFor())) await new Promise((resolve) => setTimeout(resolve, 50))
-      await new Promise((resolve) => setTimeout(resolve, 4_000))
+      while (!existsSync(`${directory}/waits.txt`)) await new Promise((resolve) => setTimeout(resolve, 50))
+      await new Promise((resolve) => setTimeout(resolve, 3_000))
       free()
       await holding
     })()
@@ -118,6 +120,31 @@ describe("leases of tests", () => {
       ["account", []],
       ["device", []]
     ])
+  }, 60_000)
+
+  it("give a test no more than its own time once it has them, and are given back when that is over", async () => {
+    const slow = await makeProject({
+      "playwright.config.ts": configuration("{}"),
+      "tests/slow.spec.ts": `
+        import { test } from "@delivery/playwright/fixtures"
+        test.setTimeout(1_500)
+        const aborted = ({ signal }) => new Promise((resolve) => signal.addEventListener("abort", resolve))
+        const forever = () => new Promise(() => {})
+        test("forever in use", async ({ withSemaphore }) => {
+          await withSemaphore("slow", { capacity: 1 }, aborted)
+        })
+        test.describe("held", () => {
+          test.use({ semaphore: { name: "slow", capacity: 1 } })
+          test("forever held", forever)
+        })
+      `
+    })
+    const outcome = await runPlaywright(slow, environment)
+    await slow.remove()
+    expect(outcome.output).toContain("2 failed")
+    expect(outcome.output.match(/Test timeout of \d+ms exceeded/g)).toHaveLength(2)
+    const { semaphores } = await client.semaphores.list({ params: { slug } })
+    expect(semaphores.find(({ name }) => name === "slow")?.holders).toEqual([])
   }, 60_000)
 
   it("are none where nothing is published", async () => {
