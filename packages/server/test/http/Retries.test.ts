@@ -27,7 +27,7 @@ const failedRun = async (owner: Http, fields: Parameters<typeof newDeployment>[1
   const workspace = await newDeployment(owner, fields)
   await startRun(workspace)
   const failed = attempt("failed", { errorMessage: "Expected 200" })
-  const tests = [report("a", { attempt: failed }), report("b", { attempt: failed }), report("c")]
+  const tests = [report("a", { attempt: failed, files: ["a.zip"] }), report("b", { attempt: failed }), report("c")]
   await finishRun(workspace, 1, { tests })
   return workspace
 }
@@ -54,7 +54,7 @@ onEachServer("Retries over HTTP", (test) => {
     assert.strictEqual(put.status, 201)
     const body = {
       ...finishOf(
-        { caseId: "a", attempts: [attempt("passed", { files: ["retry/a.txt"] })] },
+        { caseId: "a", attempts: [attempt("passed", { durationMs: 7.5, files: ["retry/a.txt"] })] },
         { caseId: "b", attempts: [] }
       ),
       cleanup: { status: "complete", deleted: 1, remaining: 0 },
@@ -79,12 +79,24 @@ onEachServer("Retries over HTTP", (test) => {
       "startedAt",
       "finishedAt"
     ])
+    // Its last attempt's duration, its last failed attempt's message, and the files that it was finished with.
     assert.deepStrictEqual(
-      tests.map((entry) => [entry.caseId, entry.status, entry.errorMessage, entry.attempts.length]),
+      tests.map((entry) => [entry.caseId, entry.status, entry.durationMs, entry.errorMessage, entry.files]),
       [
-        ["b", "failed", "Expected 200", 1],
-        ["a", "flaky", "Expected 200", 2],
-        ["c", "passed", null, 1]
+        ["b", "failed", 12.5, "Expected 200", []],
+        ["a", "flaky", 7.5, "Expected 200", ["a.zip"]],
+        ["c", "passed", 12.5, null, []]
+      ]
+    )
+    assert.deepStrictEqual(
+      tests.map((entry) => entry.attempts.map(({ files, number, retry }) => [number, retry, files])),
+      [
+        [[1, null, []]],
+        [
+          [1, null, []],
+          [2, 1, ["retry/a.txt"]]
+        ],
+        [[1, null, []]]
       ]
     )
     await workspace.refuse("409 not_running", "PUT", "test-runs/1/files/late.txt", "x")

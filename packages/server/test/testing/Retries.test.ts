@@ -135,6 +135,11 @@ for (const storage of storages) {
           ...attempt("failed")
         })
         assert.strictEqual(run.tests[1]?.errorMessage, "Expected 200, got 500")
+        // A finished run with a flaky test, though another still fails.
+        for (const result of ["flaky", "failed"] as const) {
+          assert.deepStrictEqual((yield* as(at.viewer)(runs.list({ result }))).runs, [summary])
+        }
+        assert.deepStrictEqual((yield* as(at.viewer)(runs.list({ result: "passed" }))).runs, [])
         assert.deepStrictEqual(
           (yield* eventsOf(at.workspace))
             .slice(2)

@@ -4,10 +4,12 @@ import { assert } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { Notices } from "../../src/storage/Notices.ts"
+import { Storage } from "../../src/storage/Storage.ts"
 import { type Held, type Queued, SemaphoresRepo, type Taken } from "../../src/testing/SemaphoresRepo.ts"
 import { RetriesRepo } from "../../src/testing/RetriesRepo.ts"
 import { TestRunsRepo } from "../../src/testing/TestRunsRepo.ts"
 import { newId, unique } from "../identity/Scene.ts"
+import type { Repositories } from "./Scene.ts"
 import { finishRun, makeRuns, onEachStorage, startRetry, startRun, Time, wish } from "./SemaphoreStorages.ts"
 
 const held = (taken: Taken | { readonly _tag: string }): Held => {
@@ -260,6 +262,34 @@ onEachStorage("SemaphoresRepo", (it) => {
       )
       assert.strictEqual((yield* repo.take(run, wish(unique("new"))))._tag, "RunNotRunning")
       assert.strictEqual((yield* repo.release(other, name, first.lease.lease))._tag, "Unknown")
+    })
+  )
+
+  it.effect("keeps what a run or retry holds where its end is taken back", () =>
+    Effect.gen(function* () {
+      const repo = yield* SemaphoresRepo
+      const storage = yield* Storage
+      const time = yield* Time
+      const { at, name, run } = yield* makeRuns
+      const holders = Effect.map(repo.list(at.workspace.id), ([semaphore]) =>
+        semaphore!.holders.map(({ lease }) => lease)
+      )
+      const takenBack = <A>(end: Effect.Effect<A, never, Repositories | Time>) =>
+        Effect.gen(function* () {
+          const inside = storage.transaction(Effect.flatMap(Effect.andThen(end, holders), Effect.fail))
+          return yield* Effect.flip(inside)
+        })
+      const ofRun = held(yield* repo.take(run, wish(name))).lease.lease
+      assert.deepStrictEqual(yield* takenBack(finishRun(run)), [])
+      assert.deepStrictEqual(yield* holders, [ofRun])
+      held(yield* repo.renew(run, name, ofRun, undefined))
+
+      const retry = yield* startRetry(run, 10_000)
+      const ofRetry = held(yield* repo.take(retry, wish(name))).lease.lease
+      const late = timestamp((yield* time.now) + 11_000)
+      const expire = Effect.flatMap(RetriesRepo, (retries) => retries.expire(late, [newId()], run.runId))
+      assert.deepStrictEqual(yield* takenBack(expire), [])
+      assert.deepStrictEqual(yield* holders, [ofRetry])
     })
   )
 

@@ -4,8 +4,9 @@ import { emptyTally, outcome, recordTest } from "@delivery/domain/testing/TestRe
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Effect } from "effect"
 import { EventsRepo } from "../../src/events/EventsRepo.ts"
+import { RetriesRepo } from "../../src/testing/RetriesRepo.ts"
 import { type FinishedTestRun, type NewTestRun, TestRunsRepo } from "../../src/testing/TestRunsRepo.ts"
-import { makeScene, newId } from "../identity/Scene.ts"
+import { makeScene, newId, unique } from "../identity/Scene.ts"
 import { actorOf, attempt, type Deployed, git, makeDeployed, newEvent, newRun, onEachStorage, report } from "./Scene.ts"
 
 const start = Effect.fnUntraced(function* (run: NewTestRun) {
@@ -123,6 +124,44 @@ onEachStorage("TestRunsRepo", (it) => {
       const run = yield* repo.find(at.workspace.id, 1)
       assert.deepStrictEqual(run?.publishedBy, { ...at.memberKey.principal })
       assert.deepStrictEqual(run?.publisher, actorOf(at.memberKey))
+    })
+  )
+
+  it.effect("shows a publisher who is no more as removed", () =>
+    Effect.gen(function* () {
+      const repo = yield* TestRunsRepo
+      const at = yield* makeDeployed()
+      yield* start(newRun(at, { publisher: { kind: "user", id: newId() } }))
+      yield* start(newRun(at, { publisher: { kind: "apiKey", id: newId() } }))
+      const runs = yield* repo.list(at.workspace.id, {}, 51)
+      assert.deepStrictEqual(
+        [(yield* repo.find(at.workspace.id, 1))!, ...runs].map((run) => run.publishedBy),
+        [{ kind: "removed" }, { kind: "removed" }, { kind: "removed" }]
+      )
+      const run = newRun(at)
+      yield* start(run)
+      yield* finish(run)
+      const retries = yield* RetriesRepo
+      const { baseUrl, expiresAt, git, machine, startedAt } = run
+      yield* retries.start(
+        {
+          id: newId(),
+          workspaceId: at.workspace.id,
+          runId: run.id,
+          after: 0,
+          publisher: { kind: "user", id: newId() },
+          requiredPasses: 1,
+          baseUrl,
+          git,
+          machine,
+          tokenHash: unique("hash"),
+          fixture: null,
+          startedAt,
+          expiresAt
+        },
+        newEvent(run, "retry_started")
+      )
+      assert.deepStrictEqual((yield* retries.find(run.id, 1))?.publishedBy, { kind: "removed" })
     })
   )
 
