@@ -45,7 +45,10 @@ export interface Semaphores {
   /**
    * Runs `use` while it has a lease. Waits for the lease in the order of arrival, through restarts of the server;
    * renews it at a third of its time; releases it when `use` succeeds, fails or is interrupted. When the lease is lost,
-   * `use` is interrupted and the effect fails with `LeaseLost`.
+   * `use` is interrupted and the effect fails with `LeaseLost`: where it cannot be renewed, by the time that it ends;
+   * where its run ends before it, at the next renewal, a third of its time later at the most (20 s by the server's
+   * default). Until then another may have the slot: where that must not be, hand `fence` to what is guarded, which
+   * rises with each lease, or take a shorter `ttlMillis`.
    */
   readonly withSemaphore: <A, E, R>(
     name: string,
@@ -165,7 +168,10 @@ export interface PromiseSemaphores {
   /**
    * Runs `use` while it has a lease. Waits for the lease in the order of arrival, through restarts of the server;
    * renews it at a third of its time; releases it when `use` has settled. When the lease is lost, the signal that `use`
-   * is given aborts and the promise rejects with `LeaseLost`.
+   * is given aborts and the promise rejects with `LeaseLost`: where it cannot be renewed, by the time that it ends;
+   * where its run ends before it, at the next renewal, a third of its time later at the most (20 s by the server's
+   * default). Until then another may have the slot: where that must not be, hand `fence` to what is guarded, which
+   * rises with each lease, or take a shorter `ttlMillis`.
    */
   readonly withSemaphore: <A>(
     name: string,
