@@ -16,9 +16,9 @@ import { type ServerProcess, startServer } from "../support/ServerProcess.ts"
 const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
 const mebibyte = 1024 * 1024
 
-/** Resident memory of a process, in MiB. */
-const memory = (pid: number): number =>
-  Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]) / 1024
+/** Resident memory of a process in MiB: now, or the most that it ever had. */
+const memory = (pid: number, at: "VmRSS" | "VmHWM" = "VmRSS"): number =>
+  Number(new RegExp(`^${at}:\\s+(\\d+) kB`, "m").exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]) / 1024
 
 describe.runIf(process.platform === "linux")("many clients", () => {
   const dataDir = mkdtempSync(join(tmpdir(), "delivery-many-"))
@@ -56,6 +56,24 @@ describe.runIf(process.platform === "linux")("many clients", () => {
       }
     ]
   ] as const) {
+    it(`8 that upload 100 MiB to ${name} at once take little memory`, async () => {
+      const { environment, stop } = await filesOn()
+      const { owner, server } = await start(environment)
+      const workspace = await newDeployment(owner)
+      const { number } = await startRun(workspace)
+      const upload = (path: string, body: Buffer) =>
+        workspace.send("PUT", `test-runs/${number}/files/${path}`, { body })
+      const file = Buffer.alloc(100 * mebibyte, "delivery ")
+      assert.strictEqual((await upload("small", file.subarray(0, 2 * mebibyte))).status, 201)
+      const before = memory(server.pid, "VmHWM")
+      const answers = await Promise.all(Array.from({ length: 8 }, (_, i) => upload(`large-${i}`, file)))
+      for (const { status } of answers) assert.strictEqual(status, 201)
+      // Of 800 MiB that came.
+      assert.isBelow(memory(server.pid, "VmHWM") - before, 100)
+      await server.end("SIGTERM")
+      await stop()
+    })
+
     it(`100 that read nothing of a file of 100 MiB on ${name} take little memory, and nobody waits for them`, async () => {
       const { environment, stop } = await filesOn()
       const { owner, server } = await start(environment)
