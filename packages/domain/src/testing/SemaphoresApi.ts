@@ -81,7 +81,12 @@ export class LeasesApi extends HttpApiGroup.make("leases")
               holders,
               retryAfterMs: 5_000
             },
-            run_not_running: "The run is no longer running."
+            run_not_running: {
+              message: "The run is no longer running.",
+              capacity: 3,
+              holders,
+              retryAfterMs: 5_000
+            }
           }
         }
       )

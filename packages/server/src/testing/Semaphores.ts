@@ -13,7 +13,14 @@ import { Stopping } from "../http/Stopping.ts"
 import { anyRole } from "../identity/Access.ts"
 import { leasesGranted, leasesReleased } from "../telemetry/Metrics.ts"
 import { type LeaseWait, LeaseWaits } from "./LeaseWaits.ts"
-import { type NotOne, type Queued, type Refused, SemaphoresRepo, type Taken } from "./SemaphoresRepo.ts"
+import {
+  type NotOne,
+  type Queued,
+  type Refused,
+  type RunNotRunning,
+  SemaphoresRepo,
+  type Taken
+} from "./SemaphoresRepo.ts"
 
 /** What a call that takes a lease gets: a lease, new or as before, or a place in the queue. */
 export type LeaseAnswer =
@@ -101,7 +108,13 @@ export class Semaphores extends Context.Service<
               })
             )
             if (taken._tag === "Held" && taken.isNew) yield* Metric.update(leasesGranted, 1)
-            return yield* answer(taken)
+            if (taken._tag !== "RunNotRunning") return yield* answer(taken)
+            const [semaphore = { capacity: wish.capacity, holders: [] }] = yield* repo.list(owner.workspaceId, name)
+            return yield* new Conflict({
+              message: "The run is no longer running.",
+              reason: "run_not_running",
+              ...extras({ ...semaphore, lapsesInMillis: undefined })
+            })
           },
           Effect.scoped,
           Effect.provideService(SecureRandom.SecureRandom, random)
@@ -135,7 +148,7 @@ const refusal = ({ _tag }: NotOne): Effect.Effect<never, NotFound | Forbidden> =
     ? Effect.fail(NotFound.of("lease"))
     : Effect.fail(new Forbidden({ message: "Another run or retry holds the lease.", reason: "not_holder" }))
 
-const answer = (taken: Taken): Effect.Effect<LeaseAnswer, Conflict> => {
+const answer = (taken: Exclude<Taken, RunNotRunning>): Effect.Effect<LeaseAnswer, Conflict> => {
   switch (taken._tag) {
     case "Held":
       return Effect.succeed({ kind: taken.isNew ? "new" : "again", lease: taken.lease })
@@ -152,12 +165,10 @@ const answer = (taken: Taken): Effect.Effect<LeaseAnswer, Conflict> => {
       const message = `The semaphore is used with a capacity of ${taken.capacity}.`
       return Effect.fail(new Conflict({ message, reason: "capacity_mismatch", ...extras(taken) }))
     }
-    case "RunNotRunning":
-      return Effect.fail(new Conflict({ message: "The run is no longer running.", reason: "run_not_running" }))
   }
 }
 
-const extras = ({ capacity, holders, lapsesInMillis }: Refused) => ({
+const extras = ({ capacity, holders, lapsesInMillis }: Omit<Refused, "_tag">) => ({
   capacity,
   holders,
   retryAfterMs: Math.min(longestRetryMillis, lapsesInMillis ?? longestRetryMillis)

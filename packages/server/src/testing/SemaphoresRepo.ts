@@ -93,8 +93,8 @@ export class SemaphoresRepo extends Context.Service<
       name: string,
       lease: LeaseId
     ) => Effect.Effect<{ readonly _tag: "Released" } | NotOne>
-    /** In no order; holders oldest first. */
-    readonly list: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Semaphore>>
+    /** In no order; holders oldest first. All of the workspace, or the one of that name. */
+    readonly list: (workspaceId: WorkspaceId, name?: string) => Effect.Effect<ReadonlyArray<Semaphore>>
     /** How many leases are held, and how many places wait, in all workspaces. */
     readonly load: Effect.Effect<{ readonly held: number; readonly queued: number }>
     /** Settles the semaphores of places. Answers which of the places no longer wait. */
@@ -137,10 +137,11 @@ export class SemaphoresRepo extends Context.Service<
             Effect.map(([row]) => releases[row!.outcome]),
             dieOnSqlError
           ),
-        list: (workspaceId) =>
+        list: (workspaceId, name) =>
           sql<{ readonly name: string; readonly capacity: number; readonly holders: ReadonlyArray<LeaseHolder> }>`
             select name, capacity, semaphore_holders(id, clock_timestamp()) as holders
-            from semaphores where workspace_id = ${workspaceId}`.pipe(
+            from semaphores where workspace_id = ${workspaceId}
+              ${name === undefined ? sql.literal("") : sql`and name = ${name}`}`.pipe(
             Effect.map((rows) => rows.map((row) => ({ ...row, holders: row.holders.map(readHolder) }))),
             dieOnSqlError
           ),
@@ -303,15 +304,18 @@ export class SemaphoresRepo extends Context.Service<
             return { _tag: "Released" as const }
           }),
 
-        list: (workspaceId) =>
+        list: (workspaceId, name) =>
           Effect.flatMap(Clock.currentTimeMillis, (now) =>
             memory.read((database) => {
               const semaphores = new MemorySemaphores(database, now)
-              return semaphores.ofWorkspace(workspaceId).map((semaphore) => ({
-                name: semaphore.name,
-                capacity: semaphore.capacity,
-                holders: semaphores.holders(semaphore).map(holderOf)
-              }))
+              const found = semaphores.ofWorkspace(workspaceId)
+              return found
+                .filter((semaphore) => name === undefined || semaphore.name === name)
+                .map((semaphore) => ({
+                  name: semaphore.name,
+                  capacity: semaphore.capacity,
+                  holders: semaphores.holders(semaphore).map(holderOf)
+                }))
             })
           ),
 
@@ -383,7 +387,6 @@ const shared = Effect.fnUntraced(function* <E>(effect: Effect.Effect<void, E>) {
     })
 })
 
-/** The channel on which every server says which places no longer wait. */
 const runNotRunning: RunNotRunning = { _tag: "RunNotRunning" }
 
 const releases = {

@@ -267,7 +267,7 @@ onEachServer("Semaphores over HTTP", (test) => {
     const [ending, staying] = [await newRun(workspace), await newRun(workspace)]
     const held = await taken(ending, "end")
     await taken(ending, "end 2")
-    const waiting = take(ending, "end", { waitMs: 20_000 })
+    const waiting = take<Full>(ending, "end", { waitMs: 20_000 })
     await eventually(
       () => take<QueuedLease>(ending, "end", { requestId: "p" }),
       ({ body }) => body.position === 2
@@ -279,8 +279,15 @@ onEachServer("Semaphores over HTTP", (test) => {
     )
 
     await finishRun(workspace, ending.run.number)
-    assert.strictEqual(refusal(await waiting), "409 run_not_running")
-    assert.strictEqual((await next).slot, 1)
+    const refused = await waiting
+    assert.strictEqual(refusal(refused), "409 run_not_running")
+    const { lease, slot } = await next
+    assert.strictEqual(slot, 1)
+    const { capacity, holders, retryAfterMs } = refused.body
+    assert.deepStrictEqual(
+      [capacity, holders.map((holder) => holder.lease), retryAfterMs, refused.headers["retry-after"]],
+      [1, [lease], 5_000, undefined]
+    )
     assert.deepStrictEqual(await holdersOf(workspace, "end 2"), [])
     for (const [method, path] of [
       ["POST", leases("end")],
