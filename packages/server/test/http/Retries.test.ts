@@ -153,7 +153,8 @@ onEachServer("Retries over HTTP", (test) => {
 
   test("take reports of many megabytes", async (owner) => {
     const workspace = await failedRun(owner)
-    await workspace.post("test-runs/1/retries", startOf())
+    const { requiredPasses } = await workspace.post<StartedRetry>("test-runs/1/retries", startOf({ passes: 5 }))
+    assert.strictEqual(requiredPasses, 5)
     const attempts = Array.from({ length: 100 }, () => attempt("failed", { errorStack: "x".repeat(50_000) }))
     const answer: Answer = await workspace.send("POST", "test-runs/1/retries/1/finish", {
       json: finishOf({ caseId: "a", attempts }, { caseId: "b", attempts })

@@ -39,19 +39,20 @@ const makeServerWith = (layerRepo: Layer.Layer<SemaphoresRepo, never, PgClient.P
 
 const makeServer = makeServerWith(SemaphoresRepo.layerSql)
 
-/** Knows of places what it is told alone: it has no look-up each second, nor one when the time of a call is up. */
-const makeToldServer = makeServerWith(
-  Layer.effect(
-    SemaphoresRepo,
-    Effect.map(SemaphoresRepo, (repo) =>
-      SemaphoresRepo.of({
-        ...repo,
-        settle: () => Effect.never,
-        look: (place, isLast) => (isLast ? Effect.die(new Error("Nobody told.")) : repo.look(place, false))
-      })
-    )
-  ).pipe(Layer.provide(SemaphoresRepo.layerSql))
-)
+/** Looks at no place when the time of its call is up: it must know before. One that is told does not look at all. */
+const makeServerThat = (looks: "looks each second" | "is told") =>
+  makeServerWith(
+    Layer.effect(
+      SemaphoresRepo,
+      Effect.map(SemaphoresRepo, (repo) =>
+        SemaphoresRepo.of({
+          ...repo,
+          ...(looks === "is told" ? { settle: () => Effect.never } : {}),
+          look: (place, isLast) => (isLast ? Effect.die(new Error("It was too late.")) : repo.look(place, false))
+        })
+      )
+    ).pipe(Layer.provide(SemaphoresRepo.layerSql))
+  )
 
 const layerTime = Layer.succeed(Time, { pass: () => Effect.die("not here"), now: Effect.sync(() => Date.now()) })
 
@@ -64,7 +65,7 @@ layer(Layer.mergeAll(layerSqlStorage, layerTime).pipe(Layer.provideMerge(layerPo
   excludeTestServices: true
 })("Semaphores of two servers", (it) => {
   /** Two servers, a run, and a semaphore that is held. */
-  const prepareWith = Effect.fnUntraced(function* (second: typeof makeServer) {
+  const prepare = Effect.fnUntraced(function* (second: typeof makeServer) {
     const [one, two] = [yield* makeServer, yield* second]
     const run = yield* startRun(yield* makeDeployed())
     const name = unique("semaphore")
@@ -75,7 +76,6 @@ layer(Layer.mergeAll(layerSqlStorage, layerTime).pipe(Layer.provideMerge(layerPo
     const release = (lease: string) => as(one.release(name, lease))
     return { two, take, held, release, name }
   })
-  const prepare = prepareWith(makeServer)
 
   /** The sessions of the database that listen: the two servers', and that of the storage that all tests use. */
   const listeners = Effect.gen(function* () {
@@ -93,7 +93,7 @@ layer(Layer.mergeAll(layerSqlStorage, layerTime).pipe(Layer.provideMerge(layerPo
 
   it.effect("hands what one server frees to who waits at another", () =>
     Effect.gen(function* () {
-      const { held, release, take, two } = yield* prepareWith(makeToldServer)
+      const { held, release, take, two } = yield* prepare(makeServerThat("is told"))
       yield* listening(3)
       const waiting = yield* Effect.forkChild(take(two, 20_000))
       yield* Effect.sleep(300)
@@ -108,7 +108,7 @@ layer(Layer.mergeAll(layerSqlStorage, layerTime).pipe(Layer.provideMerge(layerPo
   it.effect("survives the loss of the connections that listen", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const { held, release, take, two } = yield* prepareWith(makeToldServer)
+      const { held, release, take, two } = yield* prepare(makeServerThat("is told"))
       const waiting = yield* Effect.forkChild(take(two, 20_000))
       const later = yield* Effect.forkChild(Effect.delay(take(two, 20_000), 100))
       yield* Effect.sleep(300)
@@ -129,7 +129,7 @@ layer(Layer.mergeAll(layerSqlStorage, layerTime).pipe(Layer.provideMerge(layerPo
   it.effect("finds what it was not told", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const { held, take, two, name } = yield* prepare
+      const { held, take, two, name } = yield* prepare(makeServerThat("looks each second"))
       const waiting = yield* Effect.forkChild(take(two, 20_000))
       yield* Effect.sleep(300)
       // The lease ends without a word.

@@ -71,7 +71,13 @@ onEachServer("Semaphores over HTTP", (test) => {
     const renewed = await retry.send<Lease>("POST", `${leases("card")}/${lease.lease}/renew`, { json: {} })
     assert.strictEqual(renewed.status, 200)
 
+    const waiting = take(retry, "card", { waitMs: 20_000 })
+    await eventually(
+      () => take<QueuedLease>(retry, "card", { requestId: "p" }),
+      ({ body }) => body.position === 2
+    )
     await workspace.post(`${path}/${started.retry}/finish`, { interrupted: false, tests: [] }, 200)
+    assert.strictEqual(refusal(await waiting), "409 run_not_running")
     assert.deepStrictEqual(await holdersOf(workspace, "card"), [])
     assert.strictEqual((await take(retry, "card")).status, 401)
   })
@@ -378,6 +384,8 @@ onEachServer("Semaphores over HTTP", (test) => {
     for (const name of ["x".repeat(101), "a\nb", "a/b", "a\u0000"]) {
       assert.strictEqual(refusal(await take(holder, name)), "400 name", JSON.stringify(name))
     }
+    const longest = "\u{1F9EA}".repeat(100)
+    assert.strictEqual((await taken(holder, longest)).name, longest)
     const { lease } = await taken(holder, "ok", { capacity: 100, requestId: "x".repeat(100), test: null })
     await holder.refuse("400 ttlMs", "POST", `${leases("ok")}/${lease}/renew`, { ttlMs: 1 })
     assert.strictEqual((await holder.send("POST", `${leases("ok")}/${lease}/renew`, { body: "{" })).status, 400)
