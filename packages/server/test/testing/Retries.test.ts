@@ -355,8 +355,13 @@ for (const storage of storages) {
         const late = as(at.memberKey)(retries.finish(1, 1, finishOf([retried("a", "passed", "passed")])))
         assert.strictEqual(yield* answer(late), "Conflict not_running")
         yield* TestClock.adjust(5_000)
+        const interrupted = Effect.map(kindsOf(at.workspace), (kinds) =>
+          kinds.filter((kind) => kind === "retry_interrupted")
+        )
+        assert.lengthOf(yield* interrupted, 0)
         yield* runs.expire
         yield* runs.expire
+        assert.lengthOf(yield* interrupted, 1)
         assert.deepStrictEqual(yield* as(at.member)(runs.get(1)), overdue)
         assert.strictEqual(yield* answer(late), "Conflict not_running")
 
