@@ -67,7 +67,8 @@ word that tells causes of one status apart; act on it, not on the message.
 | 408, 417, 431 | \`InvalidInput\` | The request came too slowly, expects what the server does not do, or has too \
 large headers. |
 | 429 | \`TooManyRequests\` | The server's rate limit: see below. |
-| 500 | \`Internal\` | A server failure; retry, or report the \`requestId\`. |
+| 500 | \`Internal\` | A server failure, or a request that took too long (two minutes, unless the server is set up \
+otherwise); retry, or report the \`requestId\`. To a write it does not say whether it happened. |
 
 The OAuth endpoints alone answer errors in the form of RFC 6749.
 

@@ -40,6 +40,7 @@ import { answerMalformedRequests, watchResponses } from "./http/MalformedRequest
 import { RateLimits } from "./http/RateLimits.ts"
 import { ClientLimits, endSlowClients } from "./http/SlowClients.ts"
 import { RequestQueue } from "./http/RequestQueue.ts"
+import { RequestTimes } from "./http/RequestTimes.ts"
 import { Stopping } from "./http/Stopping.ts"
 import { SystemHttp } from "./http/SystemHttp.ts"
 import { ApiKeys } from "./identity/ApiKeys.ts"
@@ -282,6 +283,7 @@ const layerHttp = HttpRouter.serve(layerRoutes, {
 /** The API and all services, over a storage, a file store and a keyring. */
 export const layerApp = Layer.provideMerge(layerHttp, layerServices).pipe(
   Layer.provide([Stopping.layer, RequestQueue.layer]),
+  Layer.provide(RequestTimes.layer),
   Layer.provide(layerTelemetry)
 )
 

@@ -58,6 +58,8 @@ export class Settings extends Context.Service<
     readonly rateLimit: Option.Option<RateLimit>
     readonly semaphoreLeaseMillis: number
     readonly runLimitMillis: number
+    /** Milliseconds that a request may take, without its waits for its client, a lease or a message. */
+    readonly requestLimitMillis: number
     readonly logLevel: LogLevel
     readonly logFormat: "pretty" | "json"
     /** Where spans go: a collector that speaks OTLP over HTTP. Absent: nowhere. */
@@ -223,6 +225,12 @@ const readSettings = Effect.fnUntraced(function* (environment: Readonly<Record<s
       integer(100, 2_000_000_000),
       "milliseconds from 100 to 2000000000",
       21_600_000
+    ),
+    requestLimitMillis: yield* required(
+      "REQUEST_LIMIT_MS",
+      integer(100, 2_000_000_000),
+      "milliseconds from 100 to 2000000000",
+      120_000
     ),
     logLevel: yield* required(
       "LOG_LEVEL",

@@ -42,6 +42,7 @@ const defaults = {
   rateLimit: null,
   semaphoreLeaseMillis: 60_000,
   runLimitMillis: 6 * 3_600_000,
+  requestLimitMillis: 120_000,
   logLevel: "info",
   logFormat: process.stdout.isTTY ? "pretty" : "json",
   otlpUrl: null,
@@ -115,6 +116,10 @@ const good: Record<string, ReadonlyArray<readonly [value: string, change: Record
   RUN_LIMIT_MS: [
     ["100", { runLimitMillis: 100 }],
     ["2000000000", { runLimitMillis: 2_000_000_000 }]
+  ],
+  REQUEST_LIMIT_MS: [
+    ["100", { requestLimitMillis: 100 }],
+    ["2000000000", { requestLimitMillis: 2_000_000_000 }]
   ],
   LOG_LEVEL: ["trace", "debug", "info", "warn", "error", "none"].map((level) => [level, { logLevel: level }]),
   LOG_FORMAT: ["pretty", "json"].map((format) => [format, { logFormat: format }]),
@@ -195,6 +200,7 @@ const bad: Record<string, ReadonlyArray<string>> = {
   RATE_LIMIT: ["600", "600/", "/60", "0/60", "600/0", "600/60/1", "600 / 60", "1e3/60", "1000001/1", "1/86401", "off"],
   SEMAPHORE_LEASE_MS: ["99", "300001", "1 minute", "-100", "1.5"],
   RUN_LIMIT_MS: ["99", "2000000001", "6h", "0"],
+  REQUEST_LIMIT_MS: ["99", "2000000001", "2m", "0"],
   LOG_LEVEL: ["verbose", "INFO", "all"],
   LOG_FORMAT: ["xml", "JSON"],
   OTLP_URL: ["collector:4318", "grpc://collector", "/v1/traces", " http://collector:4318"],

@@ -3,7 +3,7 @@ import { Edge } from "@delivery/domain/identity/Authorization"
 import { NoStore } from "@delivery/domain/NoStore"
 import { LargeBody } from "@delivery/domain/testing/LargeBody"
 import { NodeHttpServerRequest } from "@effect/platform-node"
-import { ByteSize, Cause, Effect, Layer, type Types } from "effect"
+import { ByteSize, Cause, Context, Effect, Layer, type Types } from "effect"
 import {
   HttpEffect,
   HttpIncomingMessage,
@@ -20,6 +20,7 @@ import { errorOf, errorResponse, invalidInput, missingHost, unreadableBody } fro
 import { RateLimits, RequestAdmission } from "./RateLimits.ts"
 import { RequestId, requestId } from "./RequestId.ts"
 import { RequestQueue } from "./RequestQueue.ts"
+import { RequestTimes } from "./RequestTimes.ts"
 
 /** Bytes of a JSON body; the two finish calls take more (contract, section 1). */
 export const maxBodyBytes = 1024 * 1024
@@ -114,8 +115,10 @@ export const EdgeRouter = HttpRouter.middleware(
     const log = yield* AccessLog
     const limits = yield* RateLimits
     const queue = yield* RequestQueue
+    const times = yield* RequestTimes
     return (httpEffect) =>
-      Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+      Effect.withFiber((fiber) => {
+        const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
         const id = requestId(request.headers["x-request-id"])
         const started = performance.now()
         const url = routed(request.url)
@@ -142,10 +145,22 @@ export const EdgeRouter = HttpRouter.middleware(
         const identified = Effect.provideService(served, RequestId, id)
         const admitted =
           admission === undefined ? identified : Effect.provideService(identified, RequestAdmission, admission)
+        const time = times.begin(fiber, request)
         return Effect.matchCauseEffect(queue.work(request, admitted), {
-          onSuccess: (response) => Effect.succeed(finish(response)),
+          onSuccess: (response) => {
+            times.end(fiber)
+            return Effect.succeed(finish(response))
+          },
           onFailure: (cause) => {
-            if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
+            times.end(fiber)
+            if (Cause.hasInterruptsOnly(cause)) {
+              if (time?.isOver !== true) return Effect.failCause(cause)
+              const error = new Internal({ message: "The request took too long.", requestId: id })
+              return Effect.as(
+                Effect.annotateLogs(Effect.logError("A request took too long."), { requestId: id }),
+                finish(errorResponse(error, 500))
+              )
+            }
             const { error, isFault, status } = errorOf(cause, id)
             const response = finish(errorResponse(error, status))
             return isFault

@@ -4,6 +4,7 @@ import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { httpRequestsWaiting, observe } from "../telemetry/Metrics.ts"
 import { errorResponse } from "./ErrorResponse.ts"
+import { RequestTimes } from "./RequestTimes.ts"
 import { hasBody, isFile } from "./SlowClients.ts"
 
 /** How many requests a process works on at once, and how long others wait for their turn. */
@@ -45,7 +46,7 @@ export class RequestQueue extends Context.Service<
       request: HttpServerRequest.HttpServerRequest,
       answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
     ) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
-    /** Lets others have the turn of a request that waits for something else than the server. */
+    /** Lets others have the turn of a request that waits for something else than the server, which is no time of its. */
     readonly aside: <A, E, R>(wait: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
 >()("@delivery/server/http/RequestQueue") {
@@ -54,6 +55,7 @@ export class RequestQueue extends Context.Service<
     Effect.gen(function* () {
       const { atOnce, bodyMillis, burstMillis, overloadWaitMillis, waitMillis } = yield* RequestLimits
       const clock = yield* Clock.Clock
+      const times = yield* RequestTimes
       const waiting = new Set<Waiting>()
       const receiving = new Set<Receiving>()
       let working = 0
@@ -147,7 +149,7 @@ export class RequestQueue extends Context.Service<
           Effect.suspend(() => {
             leave()
             return Effect.ensuring(
-              wait,
+              times.aside(wait),
               Effect.sync(() => void working++)
             )
           })

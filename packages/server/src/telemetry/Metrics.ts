@@ -35,6 +35,11 @@ export const httpRequestsInFlight = gauge("delivery_http_requests_in_flight", "R
 
 export const httpRequestsWaiting = gauge("delivery_http_requests_waiting", "Requests that wait for their turn")
 
+export const httpRequestsOverdue = counter(
+  "delivery_http_requests_overdue_total",
+  "Requests that were ended since they took too long"
+)
+
 export const databasePoolSize = gauge("delivery_database_pool_size", "Connections that the pool may open")
 
 export const databaseWaiting = gauge(

@@ -19,6 +19,7 @@ import { Products } from "../../src/catalog/Products.ts"
 import { Settings } from "../../src/Config.ts"
 import { Events } from "../../src/events/Events.ts"
 import { RequestQueue } from "../../src/http/RequestQueue.ts"
+import { RequestTimes } from "../../src/http/RequestTimes.ts"
 import { Stopping } from "../../src/http/Stopping.ts"
 import { ApiKeys } from "../../src/identity/ApiKeys.ts"
 import { ApiKeyUsage } from "../../src/identity/ApiKeyUsage.ts"
@@ -130,8 +131,12 @@ export const layerServices = Layer.mergeAll(
   Layer.provideMerge([ApiKeys.layer, Deployments.layer, Tickets.layer, StatusFilters.layer]),
   // It writes twice a second, whatever time it is for the tests.
   Layer.provideMerge([Layer.provide(ApiKeyUsage.layer, layerLiveClock), Events.layer, TicketStatusTemplates]),
-  // It looks at its requests ten times a second, whatever time it is for the tests.
-  Layer.provideMerge([SecureRandom.layerWebCrypto, Stopping.layer, Layer.provide(RequestQueue.layer, layerLiveClock)]),
+  // They look at their requests often, whatever time it is for the tests.
+  Layer.provideMerge([
+    SecureRandom.layerWebCrypto,
+    Stopping.layer,
+    Layer.provide(Layer.provide(RequestQueue.layer, RequestTimes.layer), layerLiveClock)
+  ]),
   Layer.provideMerge(Settings.layer({ BASE_URL: baseUrl }))
 )
 

@@ -6,6 +6,7 @@ import { SecureRandom } from "effect/crypto"
 import { layerSqlStorage } from "../../src/App.ts"
 import { Settings } from "../../src/Config.ts"
 import { RequestQueue } from "../../src/http/RequestQueue.ts"
+import { RequestTimes } from "../../src/http/RequestTimes.ts"
 import { Stopping } from "../../src/http/Stopping.ts"
 import { Notices } from "../../src/storage/Notices.ts"
 import { LeaseWaits } from "../../src/testing/LeaseWaits.ts"
@@ -20,7 +21,7 @@ import { startRun, Time } from "./SemaphoreStorages.ts"
 
 const layerServices = Semaphores.layer.pipe(
   Layer.provideMerge(LeaseWaits.layer),
-  Layer.provide([SecureRandom.layerWebCrypto, Stopping.layer, RequestQueue.layer]),
+  Layer.provide([SecureRandom.layerWebCrypto, Stopping.layer, Layer.provide(RequestQueue.layer, RequestTimes.layer)]),
   Layer.provide(Settings.layer({}))
 )
 
