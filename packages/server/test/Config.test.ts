@@ -279,6 +279,21 @@ describe("Settings", () => {
     })
   )
 
+  it.effect("format logs for people on a terminal, and for programs elsewhere", () =>
+    Effect.gen(function* () {
+      const { isTTY } = process.stdout
+      yield* Effect.addFinalizer(() => Effect.sync(() => Object.assign(process.stdout, { isTTY })))
+      for (const [terminal, format] of [
+        [true, "pretty"],
+        [false, "json"],
+        [undefined, "json"]
+      ] as const) {
+        Object.assign(process.stdout, { isTTY: terminal })
+        assert.strictEqual((yield* read({})).logFormat, format)
+      }
+    })
+  )
+
   it.effect("ignore every other variable", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(plain(yield* read({ PATH: "/bin", port: "1", NODE_ENV: "test" })), defaults as never)

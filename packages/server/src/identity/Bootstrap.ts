@@ -83,11 +83,7 @@ export class Bootstrap extends Context.Service<
         })
       })
 
-      const made = yield* storage.transaction(make).pipe(
-        // Another server made the same workspace or person at the same time.
-        Effect.catchTag("UniqueViolation", () => Effect.succeedNone)
-      )
-      return Bootstrap.of({ made })
+      return Bootstrap.of({ made: yield* Effect.orDie(storage.transaction(make)) })
     })
   )
 }

@@ -18,6 +18,7 @@ export class PersonsRepo extends Context.Service<
     readonly findByEmail: (email: string) => Effect.Effect<Person | undefined>
     /** Holds the person's row until the transaction ends, so that what depends on it is decided one by one. */
     readonly lock: (id: PersonId) => Effect.Effect<void>
+    /** Whether there is nobody. Until the transaction ends, whoever else asks waits. */
     readonly isEmpty: Effect.Effect<boolean>
   }
 >()("@delivery/server/identity/PersonsRepo") {
@@ -36,7 +37,12 @@ export class PersonsRepo extends Context.Service<
             Effect.map(sql<Person>`select id, name, email from persons where email = ${email}`, (rows) => rows[0])
           ),
         lock: (id) => dieOnSqlError(Effect.asVoid(sql`select 1 from persons where id = ${id} for update`)),
-        isEmpty: dieOnSqlError(Effect.map(sql`select 1 from persons limit 1`, (rows) => rows.length === 0))
+        isEmpty: dieOnSqlError(
+          Effect.andThen(
+            sql`select pg_advisory_xact_lock(hashtextextended('persons', 0))::text`,
+            Effect.map(sql`select 1 from persons limit 1`, (rows) => rows.length === 0)
+          )
+        )
       })
     })
   )

@@ -1,5 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Redacted } from "effect"
+import { Context, Effect, Fiber, Layer, Redacted } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs"
@@ -9,7 +9,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterEach, assert, describe, it } from "vitest"
-import { makeDatabase } from "../support/Databases.ts"
+import { startDatabaseProxy } from "../support/DatabaseProxy.ts"
+import { makeDatabase, openDatabase } from "../support/Databases.ts"
+import { eventually } from "../support/Http.ts"
 import { startS3 } from "../support/S3Server.ts"
 import { baseEnvironment, type ServerProcess, startServer } from "../support/ServerProcess.ts"
 
@@ -28,6 +30,12 @@ const run = async (environment: Record<string, string>) => {
   const [code] = (await once(child, "close")) as [number]
   return { code, output }
 }
+
+/** A client of the database, open until the scope closes. */
+const clientOf = (url: string) =>
+  Effect.map(Layer.build(PgClient.layer({ url: Redacted.make(url) })), (context) =>
+    Context.get(context, PgClient.PgClient)
+  )
 
 describe("the server as a process", () => {
   const directories: Array<string> = []
@@ -150,7 +158,8 @@ describe("the server as a process", () => {
     const [, key, url] = curl!
     const answer = await fetch(url!.replace("localhost", "127.0.0.1"), { headers: { authorization: `Bearer ${key}` } })
     assert.strictEqual(answer.status, 200)
-    assert.strictEqual((statSync(join(DATA_DIR, "keys")).mode & 0o777).toString(8), "700")
+    const modeOf = (...path: ReadonlyArray<string>) => (statSync(join(DATA_DIR, ...path)).mode & 0o777).toString(8)
+    assert.deepStrictEqual([modeOf("keys"), modeOf("keys", "vault.keys")], ["700", "600"])
 
     await server.end("SIGTERM")
     server = await startServer({ DATA_DIR, LOG_LEVEL: "warn" })
@@ -253,6 +262,163 @@ describe("the server as a process", () => {
     })
     await Effect.runPromise(Effect.scoped(test))
   })
+
+  it.runIf(process.platform === "linux")("listens on 127.0.0.1 alone, unless HOST says otherwise", async () => {
+    for (const [HOST, isHeard] of [
+      ["", false],
+      ["0.0.0.0", true]
+    ] as const) {
+      server = await startServer({ DATA_DIR: newDirectory(), HOST })
+      // Of the machine too, and another address.
+      const other = server.baseUrl.replace("127.0.0.1", "127.0.0.2")
+      const answered = await fetch(`${other}/health`).then(
+        ({ ok }) => ok,
+        () => false
+      )
+      assert.strictEqual(answered, isHeard)
+      await server.end()
+    }
+  })
+
+  it("logs from LOG_LEVEL on, in the form that LOG_FORMAT says", async () => {
+    const test = Effect.gen(function* () {
+      const { url } = yield* makeDatabase
+      const sql = yield* clientOf(url)
+      const key = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
+      const VAULT_KEYS = `k1:${Buffer.alloc(32, 7).toString("base64")}`
+      const environment = { DATABASE_URL: url, VAULT_KEYS, BOOTSTRAP_API_KEY: key, DATA_DIR: newDirectory() }
+      const levels = ["trace", "debug", "info", "warn", "error", "none"]
+      for (const [index, LOG_LEVEL] of levels.entries()) {
+        // Unset, and no terminal: JSON.
+        const LOG_FORMAT = index % 2 === 0 ? "" : "pretty"
+        const one = yield* Effect.promise(() => startServer({ ...environment, LOG_LEVEL, LOG_FORMAT }))
+        server = one
+        const get = (path: string) =>
+          Effect.promise(() => fetch(`${one.baseUrl}${path}`, { headers: { authorization: `Bearer ${key}` } }))
+        // A warning: the connection that listens is lost. An error: a table is gone.
+        yield* sql`select pg_terminate_backend(pid) from pg_stat_activity
+          where datname = current_database() and query ilike 'listen %'`
+        yield* sql`alter table products rename to elsewhere`
+        assert.strictEqual((yield* get("/v1/workspaces/main/products")).status, 500)
+        yield* sql`alter table elsewhere rename to products`
+        assert.strictEqual((yield* get("/v1/workspaces/main/members")).status, 200)
+        yield* Effect.promise(() => one.end("SIGTERM"))
+        const printed = one.output()
+        assert.strictEqual(printed.includes("/main/members"), index <= 2, LOG_LEVEL)
+        assert.strictEqual(printed.includes("Listening to the database is not possible."), index <= 3, LOG_LEVEL)
+        assert.strictEqual(printed.includes("A request failed."), index <= 4, LOG_LEVEL)
+        const logged = printed
+          .split("\n")
+          .filter((line) => line.includes("/main/members") || line.includes("request failed"))
+        for (const line of logged) {
+          if (LOG_FORMAT === "pretty") assert.throws(() => JSON.parse(line))
+          else assert.isObject(JSON.parse(line))
+        }
+      }
+      server = undefined
+    })
+    await Effect.runPromise(Effect.scoped(test))
+  }, 120_000)
+
+  it("starts at once with others on an empty database: one migrates, one makes the workspace, and none answers before", async () => {
+    const test = Effect.gen(function* () {
+      const { url } = yield* makeDatabase
+      const sql = yield* clientOf(url)
+      const VAULT_KEYS = `k1:${Buffer.alloc(32, 7).toString("base64")}`
+      const environment = { DATABASE_URL: url, VAULT_KEYS, LOG_LEVEL: "info" }
+      const start = (name: string) =>
+        startServer({
+          ...environment,
+          DATA_DIR: newDirectory(),
+          BOOTSTRAP_WORKSPACE: name,
+          BOOTSTRAP_OWNER_EMAIL: `${name}@example.com`
+        })
+      const servers = yield* Effect.promise(() => Promise.all(["a", "b", "c"].map(start)))
+      const count = (pattern: RegExp) =>
+        servers
+          .map(({ output }) => output())
+          .join("\n")
+          .match(pattern)?.length ?? 0
+      assert.strictEqual(count(/Applied \d+ migrations\./g), 1)
+      assert.strictEqual(count(/The owner's API key, shown this once/g), 1)
+      for (const table of ["workspaces", "persons", "api_keys"]) {
+        assert.lengthOf(yield* sql`select 1 from ${sql(table)}`, 1, table)
+      }
+      for (const one of servers) assert.isTrue((yield* Effect.promise(() => fetch(`${one.baseUrl}/ready`))).ok)
+      yield* Effect.promise(() => Promise.all(servers.map((one) => one.end())))
+
+      // Another migrates and is not done.
+      const PORT = new URL(servers[0]!.baseUrl).port
+      const late = yield* sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql`lock table effect_sql_migrations in access exclusive mode`
+          const late = yield* Effect.forkDetach(
+            Effect.promise(() => startServer({ ...environment, DATA_DIR: newDirectory(), PORT }))
+          )
+          const waiting = sql`select 1 from pg_stat_activity
+            where datname = current_database() and application_name = 'delivery' and wait_event_type = 'Lock'`
+          while ((yield* waiting).length === 0) {
+            yield* Effect.sleep(50)
+            yield* sql`select pg_stat_clear_snapshot()::text`
+          }
+          const health = fetch(`http://127.0.0.1:${PORT}/health`).then(
+            ({ status }) => status,
+            () => "refused"
+          )
+          assert.strictEqual(yield* Effect.promise(() => health), "refused")
+          return late
+        })
+      )
+      server = yield* Fiber.join(late)
+    })
+    await Effect.runPromise(Effect.scoped(test))
+  }, 120_000)
+
+  it("is not ready while the database does not answer, and healthy", async () => {
+    const { drop, url } = await openDatabase()
+    const proxy = await startDatabaseProxy(url)
+    try {
+      const VAULT_KEYS = `k1:${Buffer.alloc(32, 7).toString("base64")}`
+      server = await startServer({ DATABASE_URL: proxy.url, VAULT_KEYS, DATA_DIR: newDirectory(), LOG_LEVEL: "none" })
+      const { baseUrl } = server
+      const get = (path: string) =>
+        fetch(`${baseUrl}${path}`).then(async (response) => [response.status, await response.json()] as const)
+      const away: readonly [number, unknown] = [503, { _tag: "Unavailable", message: "The database does not answer." }]
+      const ok: readonly [number, unknown] = [200, { status: "ok" }]
+      for (const disturb of [proxy.cut, proxy.silence]) {
+        disturb()
+        assert.deepStrictEqual(await get("/ready"), away)
+        assert.deepStrictEqual(await get("/health"), ok)
+        proxy.restore()
+        if (disturb === proxy.cut) {
+          await eventually(
+            () => get("/ready"),
+            ([status]) => status === 200
+          )
+        }
+      }
+    } finally {
+      await server?.end()
+      server = undefined
+      await proxy.stop()
+      await drop()
+    }
+  })
+
+  it("ends on SIGTERM though a request does not", async () => {
+    const key = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
+    server = await startServer({ DATA_DIR: newDirectory(), BOOTSTRAP_API_KEY: key })
+    const outgoing = request(`${server.baseUrl}/v1/workspaces/main/products`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json", "content-length": "100" }
+    })
+    const failed = once(outgoing, "error")
+    outgoing.write("{")
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    assert.oneOf(await server.end("SIGTERM"), [0, 130, 143])
+    server = undefined
+    await failed
+  }, 60_000)
 
   it("finishes what runs on SIGTERM, takes nothing new, and ends", async () => {
     const key = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"

@@ -49,6 +49,17 @@ for (const [name, layerStorage] of Object.entries(storages)) {
         assert.isUndefined((yield* authenticate(apiKey, "other"))?.membership)
       }).pipe(Effect.provide(Layer.provideMerge(layerServices, layerStorage)))
     )
+
+    it.effect("makes one workspace where servers start at once whose settings differ in everything", () =>
+      Effect.gen(function* () {
+        const starts = yield* Effect.forEach(
+          ["a", "b", "c", "d", "e"],
+          (name) => bootstrap({ BOOTSTRAP_WORKSPACE: name, BOOTSTRAP_OWNER_EMAIL: `${name}@example.com` }),
+          { concurrency: "unbounded" }
+        )
+        assert.lengthOf(starts.flatMap(Option.toArray), 1)
+      }).pipe(Effect.provide(Layer.provideMerge(layerServices, layerStorage)))
+    )
   })
 }
 
