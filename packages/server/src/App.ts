@@ -1,6 +1,7 @@
 import { DeliveryApi } from "@delivery/domain/Api"
-import { NodeHttpServer, NodeServices } from "@effect/platform-node"
-import { Effect, Layer } from "effect"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Effect, Layer, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder, HttpApiScalar } from "effect/http-api"
@@ -210,10 +211,21 @@ const layerServices = Layer.mergeAll(
   Layer.provideMerge(SecureRandom.layerWebCrypto)
 )
 
+/** The page of the API's description, made when it is first asked for: its script takes 13 MiB. */
+const DocsPage = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const scope = yield* Effect.scope
+    const page = yield* Effect.cached(
+      Scope.provide(HttpRouter.toHttpEffect(HttpApiScalar.layer(DeliveryApi, { path: "/docs" })), scope)
+    )
+    yield* router.add("GET", "/docs", Effect.flatten(page))
+  })
+)
+
 const layerRoutes = Layer.mergeAll(
   EdgeRouter,
   HttpApiBuilder.layer(DeliveryApi, { openapiPath: "/openapi.json" }),
-  HttpApiScalar.layer(DeliveryApi, { path: "/docs" }),
+  DocsPage,
   AgentMcp
 ).pipe(
   Layer.provide([

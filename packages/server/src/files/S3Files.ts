@@ -5,7 +5,7 @@ import {
   PutObjectCommand,
   S3Client
 } from "@aws-sdk/client-s3"
-import { NodeStream } from "@effect/platform-node"
+import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Data, Deferred, Effect, Schedule, type Scope, Stream } from "effect"
 import { createHash, randomUUID } from "node:crypto"
 import { Readable } from "node:stream"

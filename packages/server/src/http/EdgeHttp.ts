@@ -2,7 +2,7 @@ import { Internal, InvalidInput, TooManyRequests } from "@delivery/domain/Errors
 import { Edge } from "@delivery/domain/identity/Authorization"
 import { NoStore } from "@delivery/domain/NoStore"
 import { LargeBody } from "@delivery/domain/testing/LargeBody"
-import { NodeHttpServerRequest } from "@effect/platform-node"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { ByteSize, Cause, Context, Effect, Layer, type Types } from "effect"
 import {
   HttpEffect,

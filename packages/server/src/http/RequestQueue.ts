@@ -1,5 +1,5 @@
 import { TooManyRequests } from "@delivery/domain/Errors"
-import { NodeHttpServerRequest } from "@effect/platform-node"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { httpRequestsWaiting, observe } from "../telemetry/Metrics.ts"
