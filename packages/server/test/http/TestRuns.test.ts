@@ -91,7 +91,7 @@ onEachServer("test runs", (test) => {
     assert.deepStrictEqual(await list(viewer), { runs: [summaryOf(run)], nextCursor: null })
   })
 
-  test("a run keeps what the deployment was when it started", async (owner) => {
+  test("a run keeps what the deployment was when it started, and has no coverage where none was selected", async (owner) => {
     const workspace = await newDeployment(owner, { version: "v1" })
     await startRun(workspace)
     await workspace.patch("deployments/shop/staging", { baseUrl: "https://new.example", version: null })
@@ -102,6 +102,7 @@ onEachServer("test runs", (test) => {
     assert.deepStrictEqual([first.deploymentBaseUrl, first.deploymentVersion], ["https://staging.shop.example", "v1"])
     assert.deepStrictEqual([second.deploymentBaseUrl, second.deploymentVersion], ["https://new.example", null])
     assert.deepStrictEqual(first.product, { slug: "web-shop", name: "Web shop" })
+    assert.isNull(first.coverage)
   })
 
   test("runs count up without gaps, however many start at once and fail to", async (owner) => {
