@@ -21,22 +21,27 @@ const isLong = seconds >= 60
 const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
 const mebibyte = 1024 * 1024
 
-/** Told by the server to its output, after it has collected its garbage, whenever it gets SIGUSR2. */
+/**
+ * Told by the server to its output, after it has collected its garbage, whenever it gets SIGUSR2. At SIGWINCH it gives
+ * back the free pages of its heap too, which V8 keeps otherwise: what is resident then is in use.
+ */
 const teller = `
   import { setFlagsFromString } from "node:v8"
   import { runInNewContext } from "node:vm"
   setFlagsFromString("--expose-gc")
   const gc = runInNewContext("gc")
-  process.on("SIGUSR2", () => {
-    gc()
+  const settle = (collect) => () => {
+    collect()
     setTimeout(() => {
-      gc()
+      collect()
       const resources = {}
       for (const name of process.getActiveResourcesInfo()) resources[name] = (resources[name] ?? 0) + 1
       const { external, heapUsed, rss } = process.memoryUsage()
       console.log("SOAK " + JSON.stringify({ external, heapUsed, rss, resources }))
     }, 50)
-  })`
+  }
+  process.on("SIGUSR2", settle(gc))
+  process.on("SIGWINCH", settle(() => gc({ type: "major", execution: "sync", flavor: "last-resort" })))`
 
 interface Told {
   readonly external: number
@@ -45,10 +50,10 @@ interface Told {
   readonly resources: Readonly<Record<string, number>>
 }
 
-const tell = async (server: ServerProcess): Promise<Told> => {
+const tell = async (server: ServerProcess, signal: "SIGUSR2" | "SIGWINCH" = "SIGUSR2"): Promise<Told> => {
   const lines = () => server.output().match(/^SOAK .*$/gm) ?? []
   const before = lines().length
-  server.child.kill("SIGUSR2")
+  server.child.kill(signal)
   const all = await eventually(
     async () => lines(),
     ({ length }) => length > before
@@ -114,11 +119,15 @@ describe.runIf(process.platform === "linux")("mixed traffic", () => {
       const filesBefore = openFiles(running)
       load.start()
       const samples: Array<Told> = []
+      /** What is resident and in use, after the warm-up and in the end, in MiB. */
+      const inUse: Array<number> = []
+      const noteInUse = async () => inUse.push((await tell(running, "SIGWINCH")).rss / mebibyte)
       const step = isLong ? 20 : 2
       for (const end = Date.now() + seconds * 1_000; Date.now() < end;) {
         await sleep(step * 1_000)
         const told = await tell(running)
         samples.push(told)
+        if (isLong && samples.length * step >= seconds / 5 && inUse.length === 0) await noteInUse()
         if (isLong) {
           console.log(
             `${samples.length * step} s: ${calls} calls, heap ${(told.heapUsed / mebibyte).toFixed(1)} MiB, ` +
@@ -127,6 +136,7 @@ describe.runIf(process.platform === "linux")("mixed traffic", () => {
           )
         }
       }
+      if (isLong) await noteInUse()
       await load.stop()
       assert.deepStrictEqual(failures.slice(0, 10), [])
       assert.isAbove(calls, 20 * seconds)
@@ -174,13 +184,20 @@ describe.runIf(process.platform === "linux")("mixed traffic", () => {
       // After a warm-up of a fifth: what it holds is the same in the beginning and in the end.
       const warm = samples.slice(Math.ceil(samples.length / 5))
       const part = Math.max(1, Math.floor(warm.length / 4))
-      const mean = (all: ReadonlyArray<Told>) =>
-        all.reduce((sum, { external, heapUsed }) => sum + heapUsed + external, 0) / all.length / mebibyte
-      const [early, late] = [mean(warm.slice(0, part)), mean(warm.slice(-part))]
+      const mean = (all: ReadonlyArray<Told>, read: (told: Told) => number) =>
+        all.reduce((sum, told) => sum + read(told), 0) / all.length / mebibyte
+      const earlyAndLate = (read: (told: Told) => number) =>
+        [mean(warm.slice(0, part), read), mean(warm.slice(-part), read)] as const
+      const [early, late] = earlyAndLate(({ external, heapUsed }) => heapUsed + external)
+      const resident = earlyAndLate(({ rss }) => rss)
+      const [earlyInUse, lateInUse] = inUse as [number, number]
+      const told = (early: number, late: number) => `${early.toFixed(1)} MiB early, ${late.toFixed(1)} MiB late`
       console.log(
-        `${seconds} s, ${calls} calls: heap and external ${early.toFixed(1)} MiB early, ${late.toFixed(1)} MiB late`
+        `${seconds} s, ${calls} calls: heap and external ${told(early, late)}; resident ${told(...resident)}, ` +
+          `without free pages of the heap ${told(earlyInUse, lateInUse)}`
       )
       assert.isBelow(late, early * 1.1 + 4)
+      assert.isBelow(lateInUse, earlyInUse * 1.1 + 8)
     },
     (seconds + 200) * 1_000
   )
