@@ -14,6 +14,7 @@ import { statusQuery } from "@delivery/domain/planning/TicketStatusesApi"
 import { Ref } from "@delivery/domain/Text"
 import { Effect, Schema } from "effect"
 import { Tool, Toolkit } from "effect/ai"
+import { Settings } from "../Config.ts"
 import { Comments } from "../planning/Comments.ts"
 import { Projects } from "../planning/Projects.ts"
 import { Tickets } from "../planning/Tickets.ts"
@@ -28,11 +29,20 @@ class ToolFailure extends Schema.TaggedError<ToolFailure>()("ToolFailure", { mes
 
 type DomainError = InvalidInput | Forbidden | NotFound | Conflict
 
-const failing = <A, R>(effect: Effect.Effect<A, DomainError, R>): Effect.Effect<A, ToolFailure, R> =>
-  Effect.mapError(effect, (error) => {
-    const reason = "reason" in error && error.reason !== undefined ? ` (${error.reason})` : ""
-    return new ToolFailure({ message: `${error._tag}: ${error.message}${reason}` })
-  })
+/** A call as a whole is bounded like a request (http/RequestTimes.ts), and answers in MCP's own form. */
+const failingWithin =
+  (millis: number) =>
+  <A, R>(effect: Effect.Effect<A, DomainError, R>): Effect.Effect<A, ToolFailure, R> =>
+    effect.pipe(
+      Effect.mapError((error) => {
+        const reason = "reason" in error && error.reason !== undefined ? ` (${error.reason})` : ""
+        return new ToolFailure({ message: `${error._tag}: ${error.message}${reason}` })
+      }),
+      Effect.timeoutOrElse({
+        duration: millis,
+        orElse: () => Effect.fail(new ToolFailure({ message: "Internal: The call took too long." }))
+      })
+    )
 
 const QuotedOrNull = Schema.NullOr(Quoted)
 
@@ -260,6 +270,7 @@ export const AgentTools = Toolkit.make(
 
 export const AgentToolsLive = AgentTools.toLayer(
   Effect.gen(function* () {
+    const failing = failingWithin((yield* Settings).requestLimitMillis)
     const inbox = yield* Inbox
     const sessions = yield* AgentSessions
     const tickets = yield* Tickets
@@ -269,9 +280,9 @@ export const AgentToolsLive = AgentTools.toLayer(
     const listed = (messages: ReadonlyArray<AgentMessage>) => ({ messages: messages.map(quotedMessage) })
 
     return AgentTools.of({
-      whoami: () => sessions.me,
-      list_inbox: () => Effect.map(inbox.list, listed),
-      take_message: (input) => Effect.map(inbox.take(input), listed),
+      whoami: () => failing(sessions.me),
+      list_inbox: () => failing(Effect.map(inbox.list, listed)),
+      take_message: (input) => failing(Effect.map(inbox.take(input), listed)),
       complete_message: ({ message, ...input }) => failing(Effect.map(inbox.complete(message, input), quotedMessage)),
       decline_message: ({ message, ...input }) => failing(Effect.map(inbox.decline(message, input), quotedMessage)),
       list_tickets: (query) =>

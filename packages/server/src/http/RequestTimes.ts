@@ -22,8 +22,8 @@ export interface RequestTime {
  *
  * No time of the server's, and not counted: while the body is on its way, which `SlowClients.ts` bounds; while the
  * request waits for a lease or a message. Uploads take as long as their client; what is downloaded has begun to be
- * answered. MCP answers in a form of its own, and a tool call there is a few statements, each with its bound. One look
- * at all requests costs less than a timer for each.
+ * answered. MCP answers in a form of its own (`agents/AgentTools.ts`). One look at all requests costs less than a timer
+ * for each.
  */
 export class RequestTimes extends Context.Service<
   RequestTimes,

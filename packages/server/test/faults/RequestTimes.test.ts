@@ -1,6 +1,8 @@
 import type { Lease } from "@delivery/domain/testing/Semaphore"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import { PgClient } from "@effect/sql-pg"
+import { Client } from "@modelcontextprotocol/sdk/client/index.js"
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { Effect, ManagedRuntime, Redacted } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -121,6 +123,33 @@ describe("a request as a whole", () => {
     await eventually(busy, ({ length }) => length === 0)
     await startRun(workspace)
     await assertRunNumbers(workspace)
+  }, 60_000)
+
+  it("is ended in MCP too, as a result that says so", async () => {
+    const { busy, locking, server, workspace } = await prepare()
+    const team = teamKey()
+    await workspace.post("teams", { key: team, name: "Team" })
+    const { access_token } = await registerAgent(workspace)
+    const client = new Client({ name: "test", version: "1.0.0" })
+    cleanups.push(() => client.close())
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL("/agent/mcp", server.baseUrl), {
+        requestInit: { headers: { authorization: `Bearer ${access_token}` } }
+      })
+    )
+    const create = () => client.callTool({ name: "create_ticket", arguments: { team, title: "Pay by card" } })
+    await locking("tickets", async () => {
+      const { content, isError } = await create()
+      assert.isTrue(isError)
+      assert.include(JSON.stringify(content), "Internal: The call took too long.")
+      await eventually(busy, (sessions) => sessions.every(({ query }) => !/insert|update/.test(query)))
+    })
+    assert.notStrictEqual((await create()).isError, true)
+    const { tickets } = await workspace.get<{ tickets: ReadonlyArray<Ticket> }>(`tickets?team=${team}`)
+    assert.deepStrictEqual(
+      tickets.map(({ identifier }) => identifier),
+      [`${team}-1`]
+    )
   }, 60_000)
 
   it("is ended in the middle of a transaction or of its commit: all of it happened or nothing", async () => {
