@@ -12,6 +12,8 @@ import planning from "./migrations/0040_planning.ts"
 import agentSignIns from "./migrations/0050_agents.ts"
 import messages from "./migrations/0055_messages.ts"
 import testRunSearch from "./migrations/0061_test_run_search.ts"
+import testRunResults from "./migrations/0062_test_run_results.ts"
+import testRunFilters from "./migrations/0063_test_run_filters.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -25,7 +27,9 @@ export const migrations = {
   "0040_planning": planning,
   "0050_agents": agentSignIns,
   "0055_messages": messages,
-  "0061_test_run_search": testRunSearch
+  "0061_test_run_search": testRunSearch,
+  "0062_test_run_results": testRunResults,
+  "0063_test_run_filters": testRunFilters
 }
 
 const run = Migrator.make({})({ loader: Migrator.fromRecord(migrations) })

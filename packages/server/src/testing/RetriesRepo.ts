@@ -209,7 +209,11 @@ export class RetriesRepo extends Context.Service<
                 failed = ${run.counts.failed}, pass_rate = ${PgTypes.float8(run.passRate)},
                 running_retry = null, running_retry_expires_at = null
               where id = ${runId} and running_retry = ${number} and running_retry_expires_at > ${date(finishedAt)}
-              returning id, workspace_id
+              returning id, workspace_id, number
+            ), reindexed as (
+              insert into test_run_reindex (workspace_id, number, retried)
+              select workspace_id, number, true from recounted
+              on conflict do nothing
             ), finished as (
               update test_run_retries t set state = ${state}, flaky_count = ${PgTypes.int4(flaky.length)},
                 finished_at = ${date(finishedAt)}, cleanup_status = ${cleanup?.status ?? null},

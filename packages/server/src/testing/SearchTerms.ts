@@ -3,22 +3,25 @@ import type { TestRunFilter } from "./TestRunsRepo.ts"
 import { foldSha, searchPart } from "./TestRunState.ts"
 
 /**
- * The terms by which the index of the run search finds runs: numbers for what a run is of, and may ever become. A run
- * that a filter wants has all terms of one of the filter's sets; some others may have them too, so what is found is
- * compared. Stored: a change of it needs a migration that empties the index.
+ * The terms by which the index of the run search finds runs: numbers for what a run is of. A run that a filter wants
+ * has the terms of the filter; some others may have them too, so what is found is compared. Stored: a change of it needs
+ * a migration that empties the index.
  */
 
+/** What a run's results are made of. */
+export interface RunEnd {
+  readonly state: RunState
+  readonly result: RunResult | null
+  readonly flaky: number
+}
+
 /** What a run's terms are made of. */
-export interface SearchedRun {
+export interface SearchedRun extends RunEnd {
   readonly search: string
   readonly sha: string
   readonly productId: string
   readonly environmentId: string
   readonly publisherId: string
-  readonly state: RunState
-  readonly result: RunResult | null
-  readonly error: string | null
-  readonly flaky: number
 }
 
 /** Calls `add` with each term of the run; with some more than once. */
@@ -34,28 +37,29 @@ export const runTerms = (run: SearchedRun, add: (term: number) => void): void =>
   add(whole(kinds.product, run.productId))
   add(whole(kinds.environment, run.environmentId))
   add(whole(kinds.publisher, run.publisherId))
-  for (const result of possibleResults(run)) add(whole(kinds.result, result))
+  for (const term of resultTerms(run)) add(term)
 }
 
-type FilterResult = NonNullable<TestRunFilter["result"]>
-
-/** What `result` finds the run by, now or later: retries may change what failed. */
-const possibleResults = ({ error, flaky, result, state }: SearchedRun): ReadonlyArray<FilterResult> => {
-  if (state === "interrupted") return []
-  if (state === "running" || (result === "failed" && error === null)) return ["passed", "failed", "flaky"]
-  return [...(result === null ? [] : [result]), ...(flaky > 0 ? (["flaky"] as const) : [])]
+/** What `result` finds the run by: a run that runs, by all that it may become. */
+export const resultTerms = ({ flaky, result, state }: RunEnd): ReadonlyArray<number> => {
+  if (state === "running") return allResults
+  if (result === null) return []
+  return flaky > 0 ? [results[result], results.flaky] : [results[result]]
 }
 
-/** The sets of terms of a filter with a `q`: what it finds has all of the first, or all of the second. */
-export const filterTerms = (filter: TestRunFilter & { readonly q: string }): ReadonlyArray<ReadonlyArray<number>> => {
-  const { commit, environmentId, productId, publisher, q, result } = filter
+/** What a filter finds has all terms of `always` and all of one of the sets. */
+export const filterTerms = (
+  filter: TestRunFilter
+): { readonly always: ReadonlyArray<number>; readonly sets: ReadonlyArray<ReadonlyArray<number>> } => {
+  const { commit, environmentId, productId, publisher, q = "", result } = filter
   const always: Array<number> = []
   if (productId !== undefined) always.push(whole(kinds.product, productId))
   if (environmentId !== undefined) always.push(whole(kinds.environment, environmentId))
   if (publisher !== undefined) always.push(whole(kinds.publisher, publisher.id))
-  if (result !== undefined) always.push(whole(kinds.result, result))
+  if (result !== undefined) always.push(results[result])
   if (commit !== undefined) always.push(shaTerm(commit))
-  return [partTerms(searchPart(q)), [shaTerm(q)]].map((terms) => [...new Set([...always, ...terms])])
+  const sets = q === "" ? [[]] : [partTerms(searchPart(q)), [shaTerm(q)]]
+  return { always, sets: sets.map((terms) => [...new Set(terms)].filter((term) => !always.includes(term))) }
 }
 
 /** Of a long part some terms are enough. */
@@ -71,7 +75,7 @@ const partTerms = (part: string): ReadonlyArray<number> => {
 
 const shaTerm = (sha: string): number => termOf(kinds.sha, foldSha(sha), 0, Math.min(shaLength, sha.length))
 
-const kinds = { part: 1, sha: 2, product: 3, environment: 4, publisher: 5, result: 6 }
+const kinds = { part: 1, sha: 2, product: 3, environment: 4, publisher: 5 }
 
 /** Characters in a row that are one term; so are any fewer. */
 const gramLength = 3
@@ -81,8 +85,12 @@ const maxPartTerms = 8
 
 /** Enough that few terms are of two things, and few enough that no text makes a block of the index large. */
 const termBits = 20
+
+/** Results change, so their terms are of nothing else. */
+const results = { passed: 2 ** termBits, failed: 2 ** termBits + 1, flaky: 2 ** termBits + 2 }
+export const allResults: ReadonlyArray<number> = Object.values(results)
 /** Terms are below it. */
-export const termCount = 2 ** termBits
+export const termCount = 2 ** termBits + allResults.length
 
 const whole = (kind: number, text: string): number => termOf(kind, text, 0, text.length)
 

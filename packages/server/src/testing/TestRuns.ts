@@ -264,6 +264,7 @@ export class TestRuns extends Context.Service<
         index: Effect.gen(function* () {
           yield* blockIsFull.close
           while (yield* storage.transaction(repo.indexBlock)) yield* Effect.yieldNow
+          while (yield* storage.transaction(repo.indexResults)) yield* Effect.yieldNow
         }).pipe(Effect.withSpan("TestRuns.index")),
 
         mayIndex: blockIsFull.await

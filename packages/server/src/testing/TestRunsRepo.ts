@@ -29,7 +29,7 @@ import { date, dieOnSqlError, iso, isoOfJson, isoOrNull, prepared } from "../sto
 import { MemorySemaphores } from "./MemorySemaphores.ts"
 import { filterTerms } from "./SearchTerms.ts"
 import { endLeases } from "./SemaphoresRepo.ts"
-import { makeTestRunIndex } from "./TestRunIndex.ts"
+import { makeTestRunIndex, numbersOf, readBlocks } from "./TestRunIndex.ts"
 import { expired, foldSha, isRunning, runLabel, runPath, searchPart, searchText } from "./TestRunState.ts"
 
 /** What is known of a run when it starts. */
@@ -151,6 +151,12 @@ export class TestRunsRepo extends Context.Service<
      * transaction. Safe with many servers. Answers whether there was one.
      */
     readonly indexBlock: Effect.Effect<boolean>
+    /**
+     * Makes fewer runs compared by `q` with `result`, and by several filters: writes again which results indexed runs
+     * of a block have that ended or were retried since, in a transaction. Safe with many servers. Answers whether there
+     * were some.
+     */
+    readonly indexResults: Effect.Effect<boolean>
     /** The run's state; holds its row until the transaction ends. */
     readonly lock: (id: TestRunId) => Effect.Effect<LockedTestRun | undefined>
   }
@@ -179,7 +185,8 @@ export class TestRunsRepo extends Context.Service<
         const conditions: Array<Statement.Fragment> = [sql`r.workspace_id = ${workspaceId}`]
         if (productId !== undefined) conditions.push(sql`r.product_id = ${productId}`)
         if (environmentId !== undefined) conditions.push(sql`r.environment_id = ${environmentId}`)
-        if (result === "flaky") conditions.push(sql`r.flaky > 0 and r.state = 'finished'`)
+        // A run has a result exactly if it is finished.
+        if (result === "flaky") conditions.push(sql`r.flaky > 0 and r.result is not null`)
         else if (result !== undefined) conditions.push(sql`r.result = ${result}`)
         if (commit !== undefined) conditions.push(sql`${sha} = ${foldSha(commit)}`)
         if (publisher !== undefined) {
@@ -370,49 +377,90 @@ export class TestRunsRepo extends Context.Service<
           ),
 
         list: (workspaceId, filter, limit) => {
-          const always = conditions(workspaceId, filter)
-          const shown = (runs: Statement.Fragment) =>
-            sql<SqlRow>`select ${columns}, ${publisher} from ${runs} ${joins} order by r.number desc`.pipe(
+          const shown = (numbers: Statement.Fragment) =>
+            sql<SqlRow>`select ${columns}, ${publisher} from (${numbers}) as page
+              join test_runs r on r.workspace_id = ${workspaceId} and r.number = page.number
+              ${joins} order by r.number desc`.pipe(
               Effect.map((rows) => rows.map(readRun)),
               dieOnSqlError
             )
-          const { q } = filter
-          if (q === undefined || q === "") {
-            return shown(
-              sql`(${page(always, limit)}) as page join test_runs r
-                on r.workspace_id = ${workspaceId} and r.number = page.number`
-            )
-          }
+          const { q = "" } = filter
+          if (q === "" && !isOfSeveral(filter)) return shown(page(conditions(workspaceId, filter), limit))
 
-          const hasPart = sql`r.search like ${`%${escapeLike(searchPart(q))}%`}`
+          const hasPart = sql`strpos(r.search, ${searchPart(q)}) > 0`
           const isSha = sql`${sha} between ${foldSha(q)} and ${foldSha(q) + last}`
-          const found = (which: Statement.Fragment) => page([...always, which, sql`(${hasPart} or ${isSha})`], limit)
-          const terms = filterTerms({ ...filter, q })
+          const compared = q === "" ? [] : [sql`(${hasPart} or ${isSha})`]
+          const found = (below: number, which: Statement.Fragment) =>
+            page([...conditions(workspaceId, { ...filter, below }), ...compared, which], limit)
+          const retried =
+            filter.result === undefined
+              ? sql.literal("'{}'::int[]")
+              : sql`array(select number from test_run_reindex where workspace_id = ${workspaceId} and retried
+                  and number < (select below from bounds) order by number desc)`
+          const terms = filterTerms(filter)
+          // One by one the newest runs: those that are not indexed yet and, where an index alone has what is compared,
+          // `scanned` more. Unless they fill the page, candidates of the index among those before. In one statement,
+          // so that a block which is indexed meanwhile is seen once.
+          const search = (below: number, scanned: number, span: number) =>
+            sql<SqlSearch>`with bounds as materialized (
+                select newest_from - 1 as before, newest_from as below,
+                  ${index.firstOfJoined(sql`greatest(1, newest_from - ${span}::int)`)} as "from"
+                from (
+                  select least(indexed + 1, ${below}::int) - ${scanned}::int as newest_from
+                  from (${index.indexedRuns(workspaceId)}) i
+                  offset 0
+                ) n
+              ), newest as materialized (
+                ${found(below, sql`r.number > (select before from bounds)`)}
+              )
+              select older.blocks, older."from", bounds.below, ${retried} as retried,
+                array(select number from newest order by number desc) as newest
+              from bounds, (
+                ${index.candidates(workspaceId, terms, sql`(select count(*) from newest) < ${limit}::int`)}
+              ) older`
           return Effect.gen(function* () {
-            // The newest runs are not indexed yet: one by one.
-            const newest = yield* sql<{ readonly indexed: number; readonly number: number | null }>`
-                select indexed, number from (${index.indexedRuns(workspaceId)}) as runs
-                left join lateral (${found(sql`r.number > indexed`)}) r on true order by number desc`
-            const numbers = newest.flatMap(({ number }) => number ?? [])
-            // Then candidates of the index; what was indexed meanwhile has been seen.
-            let below = Math.min(filter.below ?? maxNumber, (newest[0]?.indexed ?? 0) + 1)
-            for (let span = firstSpan; numbers.length < limit && below > 1; span *= 2) {
-              const from = index.firstOfJoined(Math.max(1, below - span))
-              const candidates = yield* index.candidates(workspaceId, terms, { below, from })
-              for (const batch of batches(candidates, limit * 2)) {
-                const some = yield* sql<{ readonly number: number }>`${found(sql`r.number = any(${integers(batch)})`)}`
-                numbers.push(...some.map(({ number }) => number))
-                if (numbers.length >= limit) break
+            const runs: Array<ShownTestRun> = []
+            let below = Math.min(filter.below ?? maxNumber, maxNumber)
+            let scanned = q === "" ? index.sizes.runs * 2 : 0
+            for (let span = firstSpan; below > 1; span = Math.min(span * 2, maxNumber)) {
+              const older = (yield* search(below, scanned, span))[0]!
+              let { newest } = older
+              if (newest.length < limit) {
+                const candidates = descending(
+                  numbersOf(readBlocks(older.blocks), older.below),
+                  older.retried.filter((number) => number >= older.from)
+                )
+                for (const batch of batches(candidates, limit * 2)) {
+                  const numbers = integers([...newest, ...batch])
+                  runs.push(
+                    ...(yield* shown(
+                      page(
+                        [
+                          sql`r.workspace_id = ${workspaceId} and r.number = any(${numbers})`,
+                          sql`(r.number >= ${older.below} or ${sql.and([...conditions(workspaceId, filter), ...compared])})`
+                        ],
+                        limit
+                      )
+                    ))
+                  )
+                  newest = []
+                  if (runs.length >= limit) return runs.slice(0, limit)
+                }
               }
-              below = from
+              if (newest.length > 0) {
+                runs.push(...(yield* shown(sql`select number from unnest(${integers(newest)}) as t (number)`)))
+              }
+              if (runs.length >= limit) return runs.slice(0, limit)
+              below = older.from
+              scanned = 0
             }
-            if (numbers.length === 0) return []
-            return yield* shown(sql`(select * from test_runs where workspace_id = ${workspaceId}
-                and number = any(${integers(numbers.slice(0, limit))})) as r`)
+            return runs
           }).pipe(dieOnSqlError)
         },
 
         indexBlock: index.indexBlock,
+
+        indexResults: index.indexResults,
 
         lock: (id) =>
           sql<SqlLock>`select state, expires_at as "expiresAt", running_retry as "number",
@@ -539,6 +587,8 @@ export class TestRunsRepo extends Context.Service<
 
         indexBlock: Effect.succeed(false),
 
+        indexResults: Effect.succeed(false),
+
         lock: (id) =>
           memory.read((database) => {
             const run = runsOf(database).get(id)
@@ -552,6 +602,22 @@ export class TestRunsRepo extends Context.Service<
 
 /** How many runs the index is asked for at first, newest first; then twice as many each time. */
 const firstSpan = 2 ** 20
+
+/** Whether runs of any index but that of numbers are compared with what else is asked. Few are of one commit. */
+const isOfSeveral = ({ commit, environmentId, productId, publisher, result }: TestRunFilter): boolean =>
+  commit === undefined &&
+  [environmentId, productId, publisher, result].filter((condition) => condition !== undefined).length > 1
+
+/** The numbers of both, each newest first, as one list without repeats. */
+const descending = function* (some: Iterable<number>, others: ReadonlyArray<number>): Generator<number> {
+  let at = 0
+  for (const number of some) {
+    for (; at < others.length && others[at]! > number; at++) yield others[at]!
+    if (others[at] === number) at++
+    yield number
+  }
+  yield* others.slice(at)
+}
 
 /** The numbers in batches: the first of so many, each four times as large as the one before. */
 const batches = function* (numbers: Iterable<number>, size: number): Generator<ReadonlyArray<number>> {
@@ -571,8 +637,6 @@ const maxBatch = 32_768
 /** The greatest character: what begins with a text lies between it and it followed by this. */
 const last = "\u{10FFFF}"
 
-const escapeLike = (text: string): string => text.replaceAll(/[\\%_]/g, "\\$&")
-
 const dateOrNull = (timestamp: Timestamp | undefined): Date | null => (timestamp === undefined ? null : date(timestamp))
 
 const jsonOrNull = (files: ReadonlyArray<string> | undefined): string | null =>
@@ -582,6 +646,16 @@ const jsonOrNull = (files: ReadonlyArray<string> | undefined): string | null =>
 interface StartedTestRun {
   readonly run: NewTestRun
   readonly event: StoredEvent
+}
+
+interface SqlSearch {
+  /** Numbers of runs that the filter finds, newest first. */
+  readonly newest: ReadonlyArray<number>
+  /** Candidates among the runs from `from` to below `below`: of the index, and numbers, newest first. */
+  readonly blocks: Uint8Array | null
+  readonly retried: ReadonlyArray<number>
+  readonly from: number
+  readonly below: number
 }
 
 interface SqlRow extends ActorRow {

@@ -14,6 +14,7 @@ import { PersonsRepo } from "../../src/identity/PersonsRepo.ts"
 import { WorkspacesRepo } from "../../src/identity/WorkspacesRepo.ts"
 import { layerMigrations, migrations } from "../../src/storage/Migrations.ts"
 import { Storage } from "../../src/storage/Storage.ts"
+import { resultTerms } from "../../src/testing/SearchTerms.ts"
 import { SearchBlocks } from "../../src/testing/TestRunIndex.ts"
 import { type FinishedTestRun, type TestRunFilter, TestRunsRepo } from "../../src/testing/TestRunsRepo.ts"
 import { Retries } from "../../src/testing/Retries.ts"
@@ -25,7 +26,7 @@ import { layerEmbedded, layerPostgres } from "../support/Databases.ts"
 import { finishedRun, finishOf, layerServices, retried, startOf } from "./RetriesScene.ts"
 import { actorOf, makeDeployed, newEvent, newRun, type Repositories, startBody, storages } from "./Scene.ts"
 
-/** The list with `q`, beside a plain filter over every run: with blocks of the index that few runs fill. */
+/** The list with `q` or several filters, beside a plain filter over every run: with blocks of the index that few runs fill. */
 
 interface Planned {
   readonly branch: string
@@ -38,7 +39,7 @@ interface Planned {
 }
 
 interface Asked {
-  readonly q: string
+  readonly q: string | undefined
   readonly product: number | undefined
   readonly environment: number | undefined
   readonly publisher: number | undefined
@@ -70,7 +71,8 @@ const asked: fc.Arbitrary<Asked> = fc.record({
     { weight: 4, arbitrary: fc.array(letter, { minLength: 1, maxLength: 4 }).map((parts) => parts.join("")) },
     { weight: 1, arbitrary: fc.constantFrom("ab", "ABC", "abcdef", "abcdef01", "caf", "cafe_", "f") },
     // Longer than what has terms of its own.
-    { weight: 1, arbitrary: fc.constant("ab".repeat(30)) }
+    { weight: 1, arbitrary: fc.constant("ab".repeat(30)) },
+    { weight: 2, arbitrary: fc.constant(undefined) }
   ),
   product: sometimes(one),
   environment: sometimes(one),
@@ -84,7 +86,8 @@ const asked: fc.Arbitrary<Asked> = fc.record({
 const fold = (text: string) => text.toLowerCase().replaceAll("ς", "σ").replaceAll("\n", " ")
 
 const wants = (run: Planned, number: number, asked: Asked): boolean =>
-  [run.branch, run.subject].some((text) => fold(text).includes(fold(asked.q))) ||
+  asked.q === undefined ||
+  [run.branch, run.subject].some((text) => fold(text).includes(fold(asked.q!))) ||
   run.sha.toLowerCase().startsWith(asked.q.toLowerCase())
     ? (asked.product ?? run.product) === run.product &&
       (asked.environment ?? run.environment) === run.environment &&
@@ -110,6 +113,14 @@ const indexAll = Effect.gen(function* () {
   const storage = yield* Storage
   let blocks = 0
   while (yield* storage.transaction(repo.indexBlock)) blocks++
+  return blocks
+})
+
+const indexResults = Effect.gen(function* () {
+  const repo = yield* TestRunsRepo
+  const storage = yield* Storage
+  let blocks = 0
+  while (yield* storage.transaction(repo.indexResults)) blocks++
   return blocks
 })
 
@@ -172,7 +183,8 @@ for (const storage of storages) {
             fc.array(asked, { minLength: 30, maxLength: 30 }),
             fc.array(fc.nat(44), { minLength: 1, maxLength: 4 }),
             fc.nat(45),
-            (runs, questions, indexedAfter, finishedUntil) =>
+            fc.boolean(),
+            (runs, questions, indexedAfter, finishedUntil, areResultsIndexed) =>
               Effect.gen(function* () {
                 const place = yield* makePlace
                 const started: Array<Effect.Success<ReturnType<typeof start>>> = []
@@ -183,6 +195,7 @@ for (const storage of storages) {
                 }
                 // The others end when they may be indexed already.
                 for (const [i, run] of runs.entries()) if (i >= finishedUntil) yield* finish(started[i]!, run)
+                if (areResultsIndexed) yield* indexResults
                 for (const asked of questions) {
                   const wanted = runs.flatMap((run, i) => (wants(run, i + 1, asked) ? [i + 1] : []))
                   assert.deepStrictEqual(
@@ -265,14 +278,17 @@ for (const storage of storages) {
             Effect.map(as(at.viewer)(runs.list({ q: "add", result })), ({ runs }) => runs.map((run) => run.number))
           const number = yield* finishedRun(at, ["a"])
           for (let n = 0; n < 16; n++) yield* finishedRun(at, [])
-          yield* indexAll
+          assert.strictEqual(yield* indexAll, storage.name === "memory" ? 0 : 2)
           assert.deepStrictEqual(yield* numbers("failed"), [number])
           assert.deepStrictEqual(yield* numbers("flaky"), [])
           const { retry } = yield* as(at.member)(retries.start(number, startOf()))
           yield* as(at.member)(retries.finish(number, retry, finishOf([retried("a", "passed", "passed")])))
-          assert.deepStrictEqual(yield* numbers("failed"), [])
-          assert.deepStrictEqual(yield* numbers("flaky"), [number])
-          assert.strictEqual((yield* numbers("passed")).length, 17)
+          for (const isIndexed of [false, true]) {
+            if (isIndexed && storage.name !== "memory") assert.isAbove(yield* indexResults, 0)
+            assert.deepStrictEqual(yield* numbers("failed"), [])
+            assert.deepStrictEqual(yield* numbers("flaky"), [number])
+            assert.strictEqual((yield* numbers("passed")).length, 17)
+          }
         })
       )
 
@@ -410,6 +426,27 @@ for (const database of databases) {
             { firstRun: 33, runs: 8 }
           ]
         )
+
+        // Runs that run when they are indexed have any result there, until they have ended and are indexed again.
+        const late: Array<Effect.Success<ReturnType<typeof start>>> = []
+        for (let number = total + 1; number <= 48; number++) late.push(yield* start(place, plan(number)))
+        assert.strictEqual(yield* indexAll, 1)
+        assert.strictEqual(yield* indexResults, 0)
+        const runsOf = (result: "passed" | "failed") => {
+          const [term] = resultTerms({ state: "finished", result, flaky: 0 })
+          return sql`select sum(run_count)::int as runs, sum(bit_count(runs))::int as bits from test_run_postings
+            where term = ${term}`
+        }
+        assert.deepStrictEqual(yield* runsOf("passed"), [{ runs: 27, bits: 27 }])
+        for (const [i, run] of late.entries()) yield* finish(run, plan(total + 1 + i))
+        const again = yield* Effect.all([indexResults, indexResults, indexResults], { concurrency: "unbounded" })
+        assert.strictEqual(
+          again.reduce((sum, count) => sum + count),
+          1
+        )
+        assert.deepStrictEqual(yield* runsOf("passed"), [{ runs: 24, bits: 24 }])
+        assert.deepStrictEqual(yield* runsOf("failed"), [{ runs: 24, bits: 24 }])
+        assert.deepStrictEqual(yield* sql`select * from test_run_reindex`, [])
       }).pipe(Effect.orDie)
     )
   })
