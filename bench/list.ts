@@ -9,7 +9,8 @@ import { median } from "./Processes.ts"
 
 /**
  * The list of test runs at 1,000,000 runs in one workspace beside 1,000 in another: the 95th percentile of every
- * filter, each pair of calls in turn, and the plans at 1,000,000; and what the index of `q` costs a run that starts.
+ * filter, each pair of calls in turn; how each finds the runs of its page at 1,000,000, by EXPLAIN; and what the index
+ * of `q` costs a run that starts.
  * Run it with `pnpm bench:list`.
  */
 const sizes = { small: 1_000, large: Number(process.env["BENCH_RUNS"] ?? 1_000_000) }
@@ -35,6 +36,19 @@ const filters: ReadonlyArray<readonly [name: string, filter: (at: At) => TestRun
       environmentId: at.environmentId(1) as EnvironmentId,
       result: "passed",
       publisher: { kind: "user", id: at.personId(1) as PersonId }
+    })
+  ],
+  [
+    "product, environment that never meet",
+    (at) => ({ productId: at.productId(1) as ProductId, environmentId: at.environmentId(0) as EnvironmentId })
+  ],
+  ["product, result=flaky, never", (at) => ({ productId: at.productId(1) as ProductId, result: "flaky" })],
+  [
+    "commit, product, result",
+    (at) => ({
+      commit: "e4da3b7fbbce2345d7772b0674a318d500000000",
+      productId: at.productId(7) as ProductId,
+      result: "failed"
     })
   ],
   ["q: start of a commit", () => ({ q: "e4da3b7fbb" })],
@@ -75,6 +89,24 @@ const scan = Effect.fnUntraced(function* (at: At, filter: TestRunFilter) {
     order by number desc limit ${pageSize}`
   return found.map((run) => run.number)
 })
+
+/** Of a plan its scans of the runs and of their index, each on a line, without the values that they look for. */
+const shorten = (plan: ReadonlyArray<string>): string => {
+  const scans: Array<Array<string>> = []
+  let details: Array<string> | undefined
+  for (const line of plan) {
+    const [, scan, actual] = /-> +(.* Scan .*\btest_run.*) \(actual (.*)\)/.exec(line) ?? []
+    if (scan !== undefined) scans.push((details = [`${scan} (${actual})`]))
+    else if (line.includes("->")) details = undefined
+    else if (/ (Index Cond|Filter|Rows Removed by Filter|Heap Fetches|Buffers): /.test(line))
+      details?.push(line.trim().slice(0, 160))
+  }
+  return scans
+    .map((details) => `    ${details.join("; ")}`)
+    .join("\n")
+    .replaceAll(/'[^']*'::(uuid|integer\[\])/g, "…")
+    .replaceAll(".00 ", " ")
+}
 
 /** Starts runs beside each other, then indexes them: what each takes of the database and this process together. */
 const costOfIndex = Effect.fnUntraced(function* (at: At) {
@@ -138,11 +170,11 @@ const program = Effect.gen(function* () {
     yield* Effect.provideService(list(at, filter), Statement.CurrentTransformer, capture)
     const plans = yield* Effect.forEach(statements, ([statement, parameters]) =>
       sql.unsafe<{ readonly "QUERY PLAN": string }>(
-        `explain (analyze, costs off, timing off, summary off, buffers off) ${statement}`,
+        `explain (analyze, buffers, costs off, timing off, summary off) ${statement}`,
         parameters
       )
     )
-    return plans.map((plan) => plan.map((row) => `    ${row["QUERY PLAN"]}`).join("\n")).join("\n\n")
+    return plans.map((plan) => shorten(plan.map((row) => row["QUERY PLAN"])))
   })
 
   console.log(
@@ -173,9 +205,14 @@ const program = Effect.gen(function* () {
     assert.deepStrictEqual(found, yield* scan(large, filter(large)), name)
   }
   console.log("Each page is that of a scan of all runs.")
+  console.log(
+    `\nPlans at ${sizes.large} runs: each line a scan of the runs or their index, each block of lines a statement; the ` +
+      `look-up of rows by test_runs_number_key at the end of a statement is that of the page's runs.`
+  )
+  for (const [name, filter] of filters) {
+    console.log(`\n  ${name}\n${(yield* explain(large, filter(large))).join("\n\n")}`)
+  }
   yield* costOfIndex(large)
-  console.log(`\nPlans at ${sizes.large} runs:`)
-  for (const [name, filter] of filters) console.log(`\n  ${name}\n${yield* explain(large, filter(large))}`)
 })
 
 await Effect.runPromise(program.pipe(Effect.provide(layerStorage), Effect.scoped))
