@@ -2,14 +2,13 @@ import type { Membership, Principal } from "@delivery/domain/identity/Authorizat
 import type { Role } from "@delivery/domain/identity/Role"
 import type { ApiKeyId, PersonId, WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
-import { isId } from "@delivery/domain/Text"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
-import { batched } from "../storage/Batched.ts"
-import { column, texts, uuids } from "../storage/Columns.ts"
+import { column, uuids } from "../storage/Columns.ts"
 import { MemoryStorage } from "../storage/MemoryStorage.ts"
-import { date, dateOrNull, dieOnSqlError, iso, isoOrNull, prepared } from "../storage/Sql.ts"
+import { date, dateOrNull, dieOnSqlError, iso, isoOrNull } from "../storage/Sql.ts"
+import { lookUp } from "./Credentials.ts"
 import type { MemberRow } from "./MembersRepo.ts"
 import type { PersonRow } from "./PersonsRepo.ts"
 import type { WorkspaceRow } from "./WorkspacesRepo.ts"
@@ -72,41 +71,20 @@ export class ApiKeysRepo extends Context.Service<
         token_hash as "tokenHash", token_prefix as "tokenPrefix", last_four as "lastFour", created_at as "createdAt",
         last_used_at as "lastUsedAt", revoked_at as "revokedAt"`)
 
-      const findAuthenticated = prepared(
+      const authenticate = lookUp(
         sql,
-        (hashes: PgTypes.Parameter, slugs: PgTypes.Parameter, ids: PgTypes.Parameter) =>
+        (asked) =>
           sql<AuthenticatedRow>`select asked.place::int as place, k.id as "keyId", k.name as "keyName",
             p.id as "personId", p.name as "personName", p.email, w.id as "workspaceId", w.slug,
             w.name as "workspaceName",
             case when k.person_id is not null then m.role when k.workspace_id = w.id then k.role end as role
-          from unnest(${hashes}::text[], ${slugs}::text[], ${ids}::uuid[])
-            with ordinality as asked (token_hash, slug, id, place)
+          from ${asked}
           join api_keys k on k.token_hash = asked.token_hash and k.revoked_at is null
           left join persons p on p.id = k.person_id
           left join workspaces w on w.id = coalesce((select id from workspaces where slug = asked.slug), asked.id,
             case when asked.slug is null then k.workspace_id end)
-          left join members m on m.workspace_id = w.id and m.person_id = k.person_id and m.active`
-      )
-      const authenticate = batched(
-        (asked: ReadonlyArray<Credential>) =>
-          findAuthenticated(
-            texts(asked, ({ tokenHash }) => tokenHash),
-            texts(asked, ({ workspace }) => (workspace === undefined || isId(workspace) ? null : workspace)),
-            column(asked, PgTypes.OID.uuid, ({ workspace }) =>
-              workspace !== undefined && isId(workspace) ? workspace : null
-            )
-          ).pipe(
-            Effect.map((rows) => {
-              const found = new Map(rows.map((row) => [row.place, row]))
-              return asked.map((_, index) => {
-                const row = found.get(index + 1)
-                return row && readAuthenticated(row)
-              })
-            }),
-            dieOnSqlError
-          ),
-        // With one, a slow look-up would hold up all.
-        { running: 2 }
+          left join members m on m.workspace_id = w.id and m.person_id = k.person_id and m.active`,
+        readAuthenticated
       )
 
       return ApiKeysRepo.of({
@@ -238,12 +216,6 @@ const readAll = (rows: ReadonlyArray<SqlRow>): ReadonlyArray<ApiKeyRow> =>
     lastUsedAt: isoOrNull(row.lastUsedAt),
     revokedAt: isoOrNull(row.revokedAt)
   }))
-
-/** What a request shows: a token, and the workspace (slug or id) of its path. */
-interface Credential {
-  readonly tokenHash: string
-  readonly workspace: string | undefined
-}
 
 interface AuthenticatedRow {
   /** Of the credential among those asked for, from 1. */

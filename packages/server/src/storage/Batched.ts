@@ -1,4 +1,5 @@
-import { type Context, Effect, type Exit } from "effect"
+import { Context, Effect, type Exit } from "effect"
+import type { SqlClient } from "effect/sql"
 
 /** Keys of one batch. */
 const maxKeys = 100
@@ -6,13 +7,14 @@ const maxKeys = 100
 /**
  * Makes one statement of those that requests send at the same time. What is answered to a key is read or done after it
  * was asked for, like by a statement of its own: what is asked while batches are on their way waits for the next. A
- * batch goes on whoever goes away. Not within a transaction, which the others would then ask in.
+ * batch goes on whoever goes away. What is asked within a transaction is asked in it, alone.
  *
  * @param ask Answers in the order of the keys, at most 100. What fails fails for all of them.
  * @param options.running Batches that are on their way at once; more would only make them smaller.
  * @param options.groupOf Keys of several groups are never in one batch, and wait for none but their own.
  */
 export const batched = <Key, A, E, R>(
+  { transactionService }: Pick<SqlClient.SqlClient, "transactionService">,
   ask: (keys: ReadonlyArray<Key>) => Effect.Effect<ReadonlyArray<A>, E, R>,
   { groupOf = () => "", running }: { readonly running: number; readonly groupOf?: (key: Key) => string }
 ): ((key: Key) => Effect.Effect<A, E, R>) => {
@@ -50,15 +52,17 @@ export const batched = <Key, A, E, R>(
 
   return (key) =>
     Effect.contextWith((context: Context.Context<R>) =>
-      Effect.callback<A, E>((resume) => {
-        const name = groupOf(key)
-        const group = groups.get(name) ?? { running: 0, waiting: new Set<Waiting>() }
-        groups.set(name, group)
-        const one = { key, context, resume }
-        group.waiting.add(one)
-        if (group.running < running) next(group, name)
-        return Effect.sync(() => group.waiting.delete(one))
-      })
+      Context.getOrUndefined(context, transactionService) !== undefined
+        ? Effect.map(ask([key]), ([answer]) => answer!)
+        : Effect.callback<A, E>((resume) => {
+            const name = groupOf(key)
+            const group = groups.get(name) ?? { running: 0, waiting: new Set<Waiting>() }
+            groups.set(name, group)
+            const one = { key, context, resume }
+            group.waiting.add(one)
+            if (group.running < running) next(group, name)
+            return Effect.sync(() => group.waiting.delete(one))
+          })
     )
 }
 

@@ -274,6 +274,7 @@ export class TestRunsRepo extends Context.Service<
       }
       // Runs of a workspace are counted on one row, one after the other: those that start meanwhile start together.
       const start = batched(
+        sql,
         (started: ReadonlyArray<StartedTestRun>) =>
           insertStarted(started[0]!.run.workspaceId, started).pipe(
             Effect.filterOrElse(

@@ -1,11 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber } from "effect"
+import { SqlClient, type SqlConnection } from "effect/sql"
 import { batched } from "../../src/storage/Batched.ts"
+
+const sql = { transactionService: SqlClient.TransactionConnection(0) }
 
 /** Questions whose batches are answered when the test says so. */
 const scene = Effect.sync(() => {
   const batches: Array<{ readonly keys: ReadonlyArray<string>; readonly answer: Deferred.Deferred<void, string> }> = []
   const ask = batched(
+    sql,
     (keys: ReadonlyArray<string>) => {
       const answer = Deferred.makeUnsafe<void, string>()
       batches.push({ keys, answer })
@@ -80,9 +84,31 @@ describe("batched", () => {
     })
   )
 
+  it.effect("asks within a transaction alone, at once", () =>
+    Effect.gen(function* () {
+      const { answer, ask, batches, fork } = yield* scene
+      const others = yield* Effect.forEach(["a", "b", "c"], fork)
+      const within = yield* ask("d").pipe(
+        Effect.provideService(sql.transactionService, [{} as SqlConnection.Connection, 0]),
+        Effect.forkChild({ startImmediately: true })
+      )
+      assert.deepStrictEqual(
+        batches.map(({ keys }) => keys),
+        [["a"], ["b"], ["d"]]
+      )
+      yield* answer(2)
+      assert.strictEqual(yield* Fiber.join(within), "d!")
+      yield* answer(0)
+      yield* answer(1)
+      yield* answer(3)
+      assert.deepStrictEqual(yield* Fiber.joinAll(others), ["a!", "b!", "c!"])
+    })
+  )
+
   it.effect("fails for one question that cannot be put, and for no other", () =>
     Effect.gen(function* () {
       const ask = batched(
+        sql,
         ([key]: ReadonlyArray<string>) => {
           if (key === "bad") throw new Error("bad")
           return Effect.succeed([`${key}!`])

@@ -1,0 +1,52 @@
+import { isId } from "@delivery/domain/Text"
+import { PgTypes } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import { batched } from "../storage/Batched.ts"
+import { column, texts } from "../storage/Columns.ts"
+import { dieOnSqlError, prepared } from "../storage/Sql.ts"
+
+/** What a request shows: a token, and the workspace (slug or id) of its path. */
+export interface Credential {
+  readonly tokenHash: string
+  readonly workspace: string | undefined
+}
+
+/**
+ * Looks up whose credentials are, those of requests that come at the same time in one statement.
+ *
+ * @param asked The credentials as a table `asked (token_hash, slug, id, place)`, for the statement to begin from.
+ * @param find The rows found, each with the `place` of its credential; none for what nobody may use.
+ */
+export const lookUp = <Row extends { readonly place: number }, A>(
+  sql: SqlClient.SqlClient,
+  find: (asked: Statement.Fragment) => Statement.Statement<Row>,
+  read: (row: Row) => A
+): ((credential: Credential) => Effect.Effect<A | undefined>) => {
+  const statement = prepared(sql, (hashes: PgTypes.Parameter, slugs: PgTypes.Parameter, ids: PgTypes.Parameter) =>
+    find(sql`unnest(${hashes}::text[], ${slugs}::text[], ${ids}::uuid[])
+      with ordinality as asked (token_hash, slug, id, place)`)
+  )
+  return batched(
+    sql,
+    (asked: ReadonlyArray<Credential>) =>
+      statement(
+        texts(asked, ({ tokenHash }) => tokenHash),
+        texts(asked, ({ workspace }) => (workspace === undefined || isId(workspace) ? null : workspace)),
+        column(asked, PgTypes.OID.uuid, ({ workspace }) =>
+          workspace !== undefined && isId(workspace) ? workspace : null
+        )
+      ).pipe(
+        Effect.map((rows) => {
+          const found = new Map(rows.map((row) => [row.place, row]))
+          return asked.map((_, index) => {
+            const row = found.get(index + 1)
+            return row && read(row)
+          })
+        }),
+        dieOnSqlError
+      ),
+    // With one, a slow look-up would hold up all.
+    { running: 2 }
+  )
+}
