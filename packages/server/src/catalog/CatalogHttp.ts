@@ -1,13 +1,13 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { Effect, Layer } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
+import { handlersOf } from "../http/LeanContext.ts"
 import { Deployments } from "./Deployments.ts"
 import { Environments } from "./Environments.ts"
 import { Products } from "./Products.ts"
 
 /** Handlers of the catalog room. */
 export const CatalogHttp = Layer.mergeAll(
-  HttpApiBuilder.group(DeliveryApi, "products", (handlers) =>
+  handlersOf(DeliveryApi, "products", (handlers) =>
     Effect.map(Products, (products) =>
       handlers
         .handle("list", ({ query }) => Effect.map(products.list(query.archived), (products) => ({ products })))
@@ -19,7 +19,7 @@ export const CatalogHttp = Layer.mergeAll(
     )
   ),
 
-  HttpApiBuilder.group(DeliveryApi, "environments", (handlers) =>
+  handlersOf(DeliveryApi, "environments", (handlers) =>
     Effect.map(Environments, (environments) =>
       handlers
         .handle("list", ({ query }) =>
@@ -33,7 +33,7 @@ export const CatalogHttp = Layer.mergeAll(
     )
   ),
 
-  HttpApiBuilder.group(DeliveryApi, "deployments", (handlers) =>
+  handlersOf(DeliveryApi, "deployments", (handlers) =>
     Effect.map(Deployments, (deployments) =>
       handlers
         .handle("list", ({ query }) => Effect.map(deployments.list(query), (deployments) => ({ deployments })))

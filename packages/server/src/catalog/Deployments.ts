@@ -192,14 +192,14 @@ export class Deployments extends Context.Service<
           input: UpdateDeployment
         ) {
           const { workspace } = yield* anyRole
-          const once =
-            input.baseUrl === null
-              ? storage.transaction(
-                  Effect.andThen(products.lock(workspace.id, product), update(product, environment, input))
-                )
-              : update(product, environment, input)
+          const first = input.baseUrl === null ? undefined : yield* update(product, environment, input)
+          if (first !== undefined) return first
+          // Where another change came first, this one waits for its turn: of many at once, each would mostly fail.
+          const inTurn = storage.transaction(
+            Effect.andThen(products.lock(workspace.id, product), update(product, environment, input))
+          )
           for (;;) {
-            const updated = yield* once
+            const updated = yield* inTurn
             if (updated !== undefined) return updated
           }
         }),

@@ -3,11 +3,13 @@ import type { ProductType } from "@delivery/domain/catalog/Product"
 import type { DeploymentId, EnvironmentId, ProductId, WorkspaceId } from "@delivery/domain/Ids"
 import { isId, isSlug } from "@delivery/domain/Text"
 import type { Timestamp } from "@delivery/domain/Timestamp"
-import { PgClient } from "@effect/sql-pg"
+import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { insertEvent, type StoredEvent } from "../events/EventsRepo.ts"
+import { batched } from "../storage/Batched.ts"
+import { column, texts, uuids } from "../storage/Columns.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
-import { date, dieOnSqlError, failOnDuplicate, iso, prepared, UniqueViolation } from "../storage/Sql.ts"
+import { date, dieOnSqlError, failOnDuplicate, iso, isoOrNull, prepared, UniqueViolation } from "../storage/Sql.ts"
 import type { EnvironmentRow } from "./EnvironmentsRepo.ts"
 import type { ProductRow } from "./ProductsRepo.ts"
 
@@ -76,22 +78,44 @@ export class DeploymentsRepo extends Context.Service<
         e.emoji as "environmentEmoji", e.archived_at as "environmentArchivedAt", d.id, d.base_url as "baseUrl",
         d.fixture_url as "fixtureUrl", d.version, d.version_updated_at as "versionUpdatedAt",
         d.created_at as "createdAt", d.updated_at as "updatedAt"`)
-      const findTarget = (product: RefKind, environment: RefKind) =>
-        prepared(
-          sql,
-          (workspaceId: WorkspaceId, productRef: string | null, environmentRef: string | null) =>
-            sql<SqlRow>`select ${columns}
-              from (select 1) as one
-              left join products p on p.workspace_id = ${workspaceId} and p.${sql.literal(product)} = ${productRef}
-              left join environments e
-                on e.workspace_id = ${workspaceId} and e.${sql.literal(environment)} = ${environmentRef}
-              left join deployments d on d.workspace_id = ${workspaceId} and d.product_id = p.id
-                and d.environment_id = e.id and d.deleted_at is null`
-        )
-      const findTargetBy = {
-        id: { id: findTarget("id", "id"), slug: findTarget("id", "slug") },
-        slug: { id: findTarget("slug", "id"), slug: findTarget("slug", "slug") }
-      }
+      const findTargets = prepared(
+        sql,
+        (
+          workspaceIds: PgTypes.Parameter,
+          productIds: PgTypes.Parameter,
+          productSlugs: PgTypes.Parameter,
+          environmentIds: PgTypes.Parameter,
+          environmentSlugs: PgTypes.Parameter
+        ) => sql<TargetRow>`select asked.place::int as place, ${columns}
+          from unnest(${workspaceIds}::uuid[], ${productIds}::uuid[], ${productSlugs}::text[], ${environmentIds}::uuid[],
+              ${environmentSlugs}::text[]) with ordinality
+            as asked (workspace_id, product_id, product_slug, environment_id, environment_slug, place)
+          left join products p on p.workspace_id = asked.workspace_id and p.id = coalesce(asked.product_id,
+            (select id from products where workspace_id = asked.workspace_id and slug = asked.product_slug))
+          left join environments e on e.workspace_id = asked.workspace_id and e.id = coalesce(asked.environment_id,
+            (select id from environments where workspace_id = asked.workspace_id and slug = asked.environment_slug))
+          left join deployments d on d.workspace_id = asked.workspace_id and d.product_id = p.id
+            and d.environment_id = e.id and d.deleted_at is null`
+      )
+      const target = batched(
+        sql,
+        (asked: ReadonlyArray<AskedTarget>) =>
+          findTargets(
+            uuids(asked.map(({ workspaceId }) => workspaceId)),
+            column(asked, PgTypes.OID.uuid, ({ product }) => (isId(product) ? product : null)),
+            texts(asked, ({ product }) => (isSlug(product) ? product : null)),
+            column(asked, PgTypes.OID.uuid, ({ environment }) => (isId(environment) ? environment : null)),
+            texts(asked, ({ environment }) => (isSlug(environment) ? environment : null))
+          ).pipe(
+            Effect.map((rows) => {
+              const targets = Array.from<Target>({ length: asked.length })
+              for (const row of rows) targets[row.place - 1] = readTarget(row)
+              return targets
+            }),
+            dieOnSqlError
+          ),
+        { running: 2 }
+      )
       return DeploymentsRepo.of({
         insert: (deployment) =>
           failOnDuplicate(
@@ -118,20 +142,7 @@ export class DeploymentsRepo extends Context.Service<
             Effect.map((rows) => rows.length === 1),
             dieOnSqlError
           ),
-        target: (workspaceId, product, environment) => {
-          const find = findTargetBy[kindOf(product)][kindOf(environment)]
-          return find(workspaceId, wellFormed(product), wellFormed(environment)).pipe(
-            Effect.map((rows): Target => {
-              const row = rows[0]!
-              return {
-                product: row.productId === null ? undefined : readPair(row).product,
-                environment: row.environmentId === null ? undefined : readPair(row).environment,
-                deployment: row.id === null ? undefined : readState(row)
-              }
-            }),
-            dieOnSqlError
-          )
-        },
+        target: (workspaceId, product, environment) => target({ workspaceId, product, environment }),
         list: (workspaceId, { environmentId, productId }) =>
           sql<SqlRow>`select ${columns}
             from deployments d join products p on p.id = d.product_id join environments e on e.id = d.environment_id
@@ -229,10 +240,12 @@ export class DeploymentsRepo extends Context.Service<
   )
 }
 
-/** What a ref of a product or environment is; one that is neither finds nothing. */
-type RefKind = "id" | "slug"
-const kindOf = (ref: string): RefKind => (isId(ref) ? "id" : "slug")
-const wellFormed = (ref: string): string | null => (isId(ref) || isSlug(ref) ? ref : null)
+/** A product and an environment (slug or id each) that a request names; one that is neither finds nothing. */
+interface AskedTarget {
+  readonly workspaceId: WorkspaceId
+  readonly product: string
+  readonly environment: string
+}
 
 type MemoryRow = DeploymentRow & { readonly deleted: boolean }
 
@@ -257,6 +270,20 @@ interface SqlRow {
   readonly updatedAt: Date
 }
 
+/** What was found for the one asked for at `place`, from 1. */
+type TargetRow = { readonly place: number } & {
+  readonly [Column in keyof SqlRow]: SqlRow[Column] | null
+}
+
+const readTarget = (row: TargetRow): Target => {
+  const found = row as SqlRow
+  return {
+    product: row.productId === null ? undefined : readProduct(found),
+    environment: row.environmentId === null ? undefined : readEnvironment(found),
+    deployment: row.id === null ? undefined : readState(found)
+  }
+}
+
 const readState = (row: SqlRow): DeploymentState => ({
   id: row.id,
   baseUrl: row.baseUrl,
@@ -267,20 +294,21 @@ const readState = (row: SqlRow): DeploymentState => ({
   updatedAt: iso(row.updatedAt)
 })
 
-const readPair = (row: SqlRow): Pair => ({
-  product: {
-    id: row.productId,
-    slug: row.productSlug,
-    name: row.productName,
-    type: row.productType,
-    archivedAt: row.productArchivedAt === null ? null : iso(row.productArchivedAt)
-  },
-  environment: {
-    id: row.environmentId,
-    slug: row.environmentSlug,
-    name: row.environmentName,
-    class: row.environmentClass,
-    emoji: row.environmentEmoji,
-    archivedAt: row.environmentArchivedAt === null ? null : iso(row.environmentArchivedAt)
-  }
+const readProduct = (row: SqlRow): Pair["product"] => ({
+  id: row.productId,
+  slug: row.productSlug,
+  name: row.productName,
+  type: row.productType,
+  archivedAt: isoOrNull(row.productArchivedAt)
 })
+
+const readEnvironment = (row: SqlRow): Pair["environment"] => ({
+  id: row.environmentId,
+  slug: row.environmentSlug,
+  name: row.environmentName,
+  class: row.environmentClass,
+  emoji: row.environmentEmoji,
+  archivedAt: isoOrNull(row.environmentArchivedAt)
+})
+
+const readPair = (row: SqlRow): Pair => ({ product: readProduct(row), environment: readEnvironment(row) })
