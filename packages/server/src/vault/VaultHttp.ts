@@ -1,12 +1,13 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { StrictBody } from "@delivery/domain/vault/VaultEdge"
 import { Effect } from "effect"
-import { HttpApiBuilder, HttpApiMiddleware } from "effect/http-api"
+import { HttpApiMiddleware } from "effect/http-api"
+import { handlersOf } from "../http/LeanContext.ts"
 import { decodeError } from "../http/ErrorResponse.ts"
 import { Vault } from "./Vault.ts"
 
 /** Handlers of the vault room. */
-export const VaultHttp = HttpApiBuilder.group(DeliveryApi, "vault", (handlers) =>
+export const VaultHttp = handlersOf(DeliveryApi, "vault", (handlers) =>
   Effect.map(Vault, (vault) =>
     handlers
       .handle("listOfProduct", ({ params }) => vault.listOfProduct(params.productSlug))

@@ -15,6 +15,7 @@ import { SecretHoldings } from "../catalog/SecretHoldings.ts"
 import { insertEventRows, type StoredEvent } from "../events/EventsRepo.ts"
 import type { ActorRef } from "../identity/Access.ts"
 import { actorColumns, actorJoins, type ActorRow, readActor, resolveActor } from "../identity/Actors.ts"
+import { batched } from "../storage/Batched.ts"
 import { column, texts, uuids } from "../storage/Columns.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { date, dieOnSqlError, failOnDuplicate, iso, isoOfJson, prepared, UniqueViolation } from "../storage/Sql.ts"
@@ -67,6 +68,9 @@ export interface Facts extends Targets {
   readonly secrets: ReadonlyArray<SecretRow>
   readonly versions: ReadonlyArray<StandingVersion>
 }
+
+/** What is known of the audit row of a reading before it. */
+export type ReadingAudit = Omit<Audit, "entries" | "newName" | "action">
 
 /** The reading of a name, as its audit row has it. */
 interface Reading {
@@ -172,11 +176,7 @@ export class VaultRepo extends Context.Service<
      * What is shown of secrets, in one look-up. With `read`, values too where they are readable, and the audit row of
      * it where there is one.
      */
-    readonly facts: (
-      workspaceId: WorkspaceId,
-      selection: Selection,
-      read?: Omit<Audit, "entries" | "newName" | "action">
-    ) => Effect.Effect<Facts>
+    readonly facts: (workspaceId: WorkspaceId, selection: Selection, read?: ReadingAudit) => Effect.Effect<Facts>
     /** Like the facts of the products and environments that refs (slug or id) name, but held until the transaction ends. */
     readonly hold: (
       workspaceId: WorkspaceId,
@@ -326,40 +326,94 @@ export class VaultRepo extends Context.Service<
         sql`select s.* from secrets s where s.workspace_id = ${workspaceId} and s.deleted_at is null`
       const ofProduct = (workspaceId: WorkspaceId, products: Statement.Fragment) =>
         sql`and s.product_id in (select p.id from products p where p.workspace_id = ${workspaceId} and ${products})`
-      /** One secret of a product, which requests ask for most. */
-      const oneSecret = (
-        workspaceId: WorkspaceId,
-        ids: PgTypes.Parameter,
-        slugs: PgTypes.Parameter,
-        name: string,
-        read: Reading | undefined
-      ) => {
-        const products = sql`(p.id = any(${ids}) or p.slug = any(${slugs}))`
-        const chosen = sql`${live(workspaceId)} ${ofProduct(workspaceId, products)} and s.name = ${name}`
-        return factsOf(workspaceId, { ...current, chosen, products, read })
-      }
-      const findSecret = prepared(
-        sql,
-        (workspaceId: WorkspaceId, ids: PgTypes.Parameter, slugs: PgTypes.Parameter, name: string) =>
-          oneSecret(workspaceId, ids, slugs, name, undefined)
-      )
-      const readSecret = prepared(
+      const findAsked = prepared(
         sql,
         (
-          workspaceId: WorkspaceId,
-          ids: PgTypes.Parameter,
+          workspaceIds: PgTypes.Parameter,
+          productIds: PgTypes.Parameter,
           slugs: PgTypes.Parameter,
-          name: string,
-          id: string,
-          actorKind: ActorRef["kind"],
-          actorId: string,
-          requestId: string,
-          at: Date
-        ) => oneSecret(workspaceId, ids, slugs, name, { id, actorKind, actorId, name, requestId, at })
+          names: PgTypes.Parameter,
+          ids: PgTypes.Parameter,
+          actorKinds: PgTypes.Parameter,
+          actorIds: PgTypes.Parameter,
+          requestIds: PgTypes.Parameter,
+          times: PgTypes.Parameter
+        ) => sql<AskedRow>`with asked as (
+            select place::int, workspace_id, product_id, slug, name, id, actor_kind, actor_id, request_id, at
+            from unnest(${workspaceIds}::uuid[], ${productIds}::uuid[], ${slugs}::text[], ${names}::text[],
+              ${ids}::uuid[], ${actorKinds}::text[], ${actorIds}::uuid[], ${requestIds}::text[],
+              ${times}::timestamptz[]) with ordinality
+              as a (workspace_id, product_id, slug, name, id, actor_kind, actor_id, request_id, at, place)
+          ), p as (
+            select a.place, p.workspace_id, p.id, p.slug, p.name, p.archived_at, s.id as secret_id,
+              s.name as secret_name, s.created_at, s.updated_at, a.id is not null as is_reading
+            from asked a
+            join products p on p.workspace_id = a.workspace_id and p.id = coalesce(a.product_id,
+              (select id from products where workspace_id = a.workspace_id and slug = a.slug))
+            left join secrets s on s.workspace_id = p.workspace_id and s.product_id = p.id and s.name = a.name
+              and s.deleted_at is null
+          ), standing as (
+            select p.place, p.id as product_id, e.id, e.slug, e.name, e.class, e.emoji, e.archived_at, d.now as deployed,
+              v.version, h.created_at, h.actor_kind, h.actor_id, h.sealed is not null as has_value,
+              case when p.is_reading and e.class <> 'production' and d.now is distinct from false then h.sealed end
+                as sealed
+            from p join environments e on e.workspace_id = p.workspace_id
+            left join secret_values v on v.secret_id = p.secret_id and v.environment_id = e.id
+            left join secret_versions h on h.secret_id = v.secret_id and h.environment_id = v.environment_id
+              and h.version = v.version
+            left join lateral (
+              select bool_or(d.deleted_at is null) as now from deployments d
+              where d.workspace_id = p.workspace_id and d.product_id = p.id and d.environment_id = e.id
+            ) d on true
+            where e.archived_at is null or v.version is not null
+          ), audited as (
+            insert into vault_audit (id, workspace_id, action, actor_kind, actor_id, name, entries, request_id,
+              created_at)
+            select a.id, a.workspace_id, 'read', a.actor_kind, a.actor_id, a.name, read.entries, a.request_id, a.at
+            from asked a join (
+              select place, jsonb_agg(jsonb_build_object('product', product_id, 'environment', id,
+                'version', version)) as entries
+              from standing where sealed is not null group by place
+            ) read on read.place = a.place
+          )
+          select place, true as "isHead", json_build_array(id, slug, name, archived_at, secret_id, secret_name,
+            created_at, updated_at) as data, null::bytea as sealed
+          from p
+          union all
+          select s.place, false, json_build_array(s.id, s.slug, s.name, s.class, s.emoji, s.archived_at, s.deployed,
+            s.version, s.has_value, s.created_at, s.actor_kind, s.actor_id,
+            coalesce(actor_person.name, actor_key.name), actor_person.email), s.sealed
+          from standing s ${actorJoins(sql, "s.actor")}`
+      )
+      /** Secrets that requests ask for most are read together, and their readings are one write. */
+      const ask = batched(
+        sql,
+        (asked: ReadonlyArray<Asked>) =>
+          findAsked(
+            uuids(asked.map(({ workspaceId }) => workspaceId)),
+            column(asked, PgTypes.OID.uuid, ({ product }) => (isId(product) ? product : null)),
+            texts(asked, ({ product }) => (isSlug(product) ? product : null)),
+            texts(asked, ({ name }) => name),
+            column(asked, PgTypes.OID.uuid, ({ read }) => read?.id),
+            texts(asked, ({ read }) => read?.actor.kind),
+            column(asked, PgTypes.OID.uuid, ({ read }) => read?.actor.id),
+            texts(asked, ({ read }) => read?.requestId),
+            column(asked, PgTypes.OID.timestamptz, ({ read }) => read && date(read.at))
+          ).pipe(
+            Effect.map((rows) => {
+              const found = Map.groupBy(rows, ({ place }) => place)
+              return asked.map(({ workspaceId }, index) => readAsked(workspaceId, found.get(index + 1) ?? []))
+            }),
+            dieOnSqlError
+          ),
+        { running: 2 }
       )
 
       const repo = VaultRepo.of({
         facts: (workspaceId, selection, read) => {
+          if ("product" in selection && selection.product !== undefined && selection.name !== undefined) {
+            return ask({ workspaceId, product: selection.product, name: selection.name, read })
+          }
           const reading = read && {
             ...read,
             actorKind: read.actor.kind,
@@ -382,23 +436,6 @@ export class VaultRepo extends Context.Service<
               })
             }
             const { name, product } = selection
-            if (product !== undefined && name !== undefined) {
-              const ids = uuids([product].filter(isId))
-              const slugs = texts([product].filter(isSlug), (slug) => slug)
-              return reading === undefined
-                ? findSecret(workspaceId, ids, slugs, name)
-                : readSecret(
-                    workspaceId,
-                    ids,
-                    slugs,
-                    name,
-                    reading.id,
-                    reading.actorKind,
-                    reading.actorId,
-                    reading.requestId,
-                    reading.at
-                  )
-            }
             const products =
               product === undefined ? sql`p.id in (select product_id from chosen)` : named("p", [product])
             const chosen = sql`${live(workspaceId)}
@@ -1002,6 +1039,78 @@ const readFacts = (workspaceId: WorkspaceId, rows: ReadonlyArray<FactRow>): Fact
     }
   }
   return { products, environments, deployments, secrets, versions }
+}
+
+/** One secret that a request asks for. */
+interface Asked {
+  readonly workspaceId: WorkspaceId
+  readonly product: string
+  readonly name: string
+  readonly read: ReadingAudit | undefined
+}
+
+/** A row of the answer to those that asked: the product with the secret, or an environment with its version. */
+type AskedRow = { readonly place: number; readonly sealed: Uint8Array | null } & (
+  | {
+      readonly isHead: true
+      readonly data: [
+        ...product: [ProductId, string, string, Instant | null],
+        ...secret: [SecretId, string, Instant, Instant] | [null, null, null, null]
+      ]
+    }
+  | {
+      readonly isHead: false
+      readonly data: [
+        ...environment: [EnvironmentId, string, string, EnvironmentClass, string | null, Instant | null],
+        deployed: boolean | null,
+        version: number | null,
+        hasValue: boolean,
+        at: Instant,
+        actorKind: ActorRow["actorKind"],
+        actorId: string,
+        actorName: string | null,
+        actorEmail: string | null
+      ]
+    }
+)
+
+const readAsked = (workspaceId: WorkspaceId, rows: ReadonlyArray<AskedRow>): Facts => {
+  const head = rows.find((row) => row.isHead)
+  if (head === undefined) return { products: [], environments: [], deployments: [], secrets: [], versions: [] }
+  const [productId, slug, name, archivedAt, secretId, secretName, createdAt, updatedAt] = head.data
+  const environments: Array<EnvironmentPart> = []
+  const deployments: Array<PairState> = []
+  const versions: Array<StandingVersion> = []
+  for (const row of rows) {
+    if (row.isHead) continue
+    const [id, slug, name, environmentClass, emoji, archivedAt, deployed, version, hasValue, at, ...actor] = row.data
+    environments.push({ id, slug, name, class: environmentClass, emoji, archivedAt: instantOrNull(archivedAt) })
+    if (deployed !== null) deployments.push({ productId, environmentId: id, deployed })
+    if (secretId !== null && version !== null) {
+      const [actorKind, actorId, actorName, actorEmail] = actor
+      const by = readActor({ actorKind, actorId, actorName, actorEmail })
+      versions.push({ secretId, environmentId: id, version, hasValue, at: isoOfJson(at), by, sealed: row.sealed })
+    }
+  }
+  return {
+    products: [{ id: productId, slug, name, archivedAt: instantOrNull(archivedAt) }],
+    environments,
+    deployments,
+    secrets:
+      secretId === null
+        ? []
+        : [
+            {
+              id: secretId,
+              workspaceId,
+              productId,
+              name: secretName,
+              createdAt: isoOfJson(createdAt),
+              updatedAt: isoOfJson(updatedAt)
+            }
+          ],
+    versions
+  }
 }
 
 interface MemorySecret extends SecretRow {
