@@ -37,6 +37,7 @@ import { FileStore } from "./files/FileStore.ts"
 import { AccessLog } from "./http/AccessLog.ts"
 import { DrainingServer } from "./http/DrainingServer.ts"
 import { BodyLimit, EdgeLive, EdgeRouter, LargeBodyLive, NoStoreLive, routerConfig } from "./http/EdgeHttp.ts"
+import { layerLeanServer } from "./http/LeanContext.ts"
 import { answerMalformedRequests, watchResponses } from "./http/MalformedRequests.ts"
 import { RateLimits } from "./http/RateLimits.ts"
 import { ClientLimits, endSlowClients } from "./http/SlowClients.ts"
@@ -290,7 +291,7 @@ const layerHttp = HttpRouter.serve(layerRoutes, {
   disableLogger: true,
   disableListenLog: true,
   routerConfig
-}).pipe(Layer.provide([BodyLimit, layerNodeServer, NodeHttpServer.layerHttpServices]))
+}).pipe(Layer.provide(layerLeanServer), Layer.provide([BodyLimit, layerNodeServer, NodeHttpServer.layerHttpServices]))
 
 /** The API and all services, over a storage, a file store and a keyring. */
 export const layerApp = Layer.provideMerge(layerHttp, layerServices).pipe(

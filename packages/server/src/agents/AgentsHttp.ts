@@ -1,6 +1,6 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { Effect, Layer } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
+import { handlersOf } from "../http/LeanContext.ts"
 import { Settings } from "../Config.ts"
 import { challenge } from "./AgentAuthentication.ts"
 import { Agents } from "./Agents.ts"
@@ -17,7 +17,7 @@ import { OAuthHttp } from "./OAuthHttp.ts"
 export const AgentsHttp = Layer.mergeAll(
   OAuthHttp,
 
-  HttpApiBuilder.group(DeliveryApi, "agents", (handlers) =>
+  handlersOf(DeliveryApi, "agents", (handlers) =>
     Effect.map(Agents, (agents) =>
       handlers
         .handle("list", ({ query }) => Effect.map(agents.list(query.person), (agents) => ({ agents })))
@@ -26,7 +26,7 @@ export const AgentsHttp = Layer.mergeAll(
     )
   ),
 
-  HttpApiBuilder.group(DeliveryApi, "agent", (handlers) =>
+  handlersOf(DeliveryApi, "agent", (handlers) =>
     Effect.map(AgentSessions, (sessions) =>
       handlers
         .handle("me", () => sessions.me)
@@ -35,7 +35,7 @@ export const AgentsHttp = Layer.mergeAll(
     )
   ),
 
-  HttpApiBuilder.group(DeliveryApi, "agentInbox", (handlers) =>
+  handlersOf(DeliveryApi, "agentInbox", (handlers) =>
     Effect.gen(function* () {
       const inbox = yield* Inbox
       const unauthorized = challenge((yield* Settings).baseUrl)
@@ -53,7 +53,7 @@ export const AgentsHttp = Layer.mergeAll(
     })
   ),
 
-  HttpApiBuilder.group(DeliveryApi, "agentPlanning", (handlers) =>
+  handlersOf(DeliveryApi, "agentPlanning", (handlers) =>
     Effect.gen(function* () {
       const tickets = yield* Tickets
       const comments = yield* Comments
@@ -75,7 +75,7 @@ export const AgentsHttp = Layer.mergeAll(
     })
   ),
 
-  HttpApiBuilder.group(DeliveryApi, "messages", (handlers) =>
+  handlersOf(DeliveryApi, "messages", (handlers) =>
     Effect.map(Messages, (messages) =>
       handlers
         .handle("list", ({ query }) => Effect.map(messages.list(query), (messages) => ({ messages })))
@@ -85,7 +85,7 @@ export const AgentsHttp = Layer.mergeAll(
     )
   ),
 
-  HttpApiBuilder.group(DeliveryApi, "notifications", (handlers) =>
+  handlersOf(DeliveryApi, "notifications", (handlers) =>
     Effect.map(Messages, ({ notifications, read }) =>
       handlers
         .handle("list", () => Effect.map(notifications, (notifications) => ({ notifications })))

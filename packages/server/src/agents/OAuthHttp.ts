@@ -1,7 +1,7 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { Effect } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
+import { handlersOf } from "../http/LeanContext.ts"
 import { OAuthFailure, type OAuthForm, SignIns } from "./SignIns.ts"
 
 const malformed = (description: string) => new OAuthFailure({ status: 400, error: "invalid_request", description })
@@ -34,7 +34,7 @@ const answered = <R>(
   )
 
 /** Handlers of the OAuth endpoints, whose errors have the form of RFC 6749. */
-export const OAuthHttp = HttpApiBuilder.group(DeliveryApi, "oauth", (handlers) =>
+export const OAuthHttp = handlersOf(DeliveryApi, "oauth", (handlers) =>
   Effect.map(SignIns, (signIns) =>
     handlers
       .handle("authorizationServer", () => Effect.succeed(signIns.authorizationServer))

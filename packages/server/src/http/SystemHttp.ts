@@ -1,14 +1,14 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { Unavailable } from "@delivery/domain/SystemApi"
 import { Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
+import { handlersOf } from "./LeanContext.ts"
 import { SigningKeys } from "../crypto/SigningKeys.ts"
 import { Storage } from "../storage/Storage.ts"
 
 const ok = { status: "ok" } as const
 
 /** Handlers of the server itself: they need no key. Migrations have run before the socket listens. */
-export const SystemHttp = HttpApiBuilder.group(DeliveryApi, "system", (handlers) =>
+export const SystemHttp = handlersOf(DeliveryApi, "system", (handlers) =>
   Effect.gen(function* () {
     const storage = yield* Storage
     const signingKeys = yield* SigningKeys

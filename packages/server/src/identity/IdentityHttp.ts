@@ -1,6 +1,6 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { Effect, Layer } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
+import { handlersOf } from "../http/LeanContext.ts"
 import { ApiKeys } from "./ApiKeys.ts"
 import { Invites } from "./Invites.ts"
 import { Members } from "./Members.ts"
@@ -10,11 +10,11 @@ const ok = { ok: true } as const
 
 /** Handlers of the identity room. */
 export const IdentityHttp = Layer.mergeAll(
-  HttpApiBuilder.group(DeliveryApi, "me", (handlers) =>
+  handlersOf(DeliveryApi, "me", (handlers) =>
     Effect.map(Workspaces, (workspaces) => handlers.handle("get", () => workspaces.me))
   ),
 
-  HttpApiBuilder.group(DeliveryApi, "workspaces", (handlers) =>
+  handlersOf(DeliveryApi, "workspaces", (handlers) =>
     Effect.map(Workspaces, (workspaces) =>
       handlers
         .handle("list", () => Effect.map(workspaces.list, (workspaces) => ({ workspaces })))
@@ -24,7 +24,7 @@ export const IdentityHttp = Layer.mergeAll(
     )
   ),
 
-  HttpApiBuilder.group(DeliveryApi, "members", (handlers) =>
+  handlersOf(DeliveryApi, "members", (handlers) =>
     Effect.map(Members, (members) =>
       handlers
         .handle("list", () => Effect.map(members.list, (members) => ({ members })))
@@ -34,7 +34,7 @@ export const IdentityHttp = Layer.mergeAll(
     )
   ),
 
-  HttpApiBuilder.group(DeliveryApi, "invites", (handlers) =>
+  handlersOf(DeliveryApi, "invites", (handlers) =>
     Effect.map(Invites, (invites) =>
       handlers
         .handle("list", () => Effect.map(invites.list, (invites) => ({ invites })))
@@ -44,7 +44,7 @@ export const IdentityHttp = Layer.mergeAll(
     )
   ),
 
-  HttpApiBuilder.group(DeliveryApi, "apiKeys", (handlers) =>
+  handlersOf(DeliveryApi, "apiKeys", (handlers) =>
     Effect.map(ApiKeys, (keys) =>
       handlers
         .handle("list", () => keys.list)
@@ -53,7 +53,7 @@ export const IdentityHttp = Layer.mergeAll(
     )
   ),
 
-  HttpApiBuilder.group(DeliveryApi, "accountApiKeys", (handlers) =>
+  handlersOf(DeliveryApi, "accountApiKeys", (handlers) =>
     Effect.map(ApiKeys, (keys) =>
       handlers
         .handle("list", () => Effect.map(keys.listAccount, (accountApiKeys) => ({ accountApiKeys })))

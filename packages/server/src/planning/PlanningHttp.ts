@@ -1,6 +1,6 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { Effect, Layer } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
+import { handlersOf } from "../http/LeanContext.ts"
 import { Milestones } from "./Milestones.ts"
 import { Projects } from "./Projects.ts"
 import { Tags } from "./Tags.ts"
@@ -10,7 +10,7 @@ import { Views } from "./Views.ts"
 
 /** Handlers of the planning room. */
 export const PlanningHttp = Layer.mergeAll(
-  HttpApiBuilder.group(DeliveryApi, "teams", (handlers) =>
+  handlersOf(DeliveryApi, "teams", (handlers) =>
     Effect.map(Teams, (teams) =>
       handlers
         .handle("list", ({ query }) => Effect.map(teams.list(query.archived), (teams) => ({ teams })))
@@ -25,7 +25,7 @@ export const PlanningHttp = Layer.mergeAll(
     )
   ),
 
-  HttpApiBuilder.group(DeliveryApi, "ticketStatuses", (handlers) =>
+  handlersOf(DeliveryApi, "ticketStatuses", (handlers) =>
     Effect.map(TicketStatuses, (ticketStatuses) =>
       handlers
         .handle("list", ({ query }) => Effect.map(ticketStatuses.list(query.team), (statuses) => ({ statuses })))
@@ -38,7 +38,7 @@ export const PlanningHttp = Layer.mergeAll(
     )
   ),
 
-  HttpApiBuilder.group(DeliveryApi, "projects", (handlers) =>
+  handlersOf(DeliveryApi, "projects", (handlers) =>
     Effect.gen(function* () {
       const projects = yield* Projects
       const milestones = yield* Milestones
@@ -56,7 +56,7 @@ export const PlanningHttp = Layer.mergeAll(
     })
   ),
 
-  HttpApiBuilder.group(DeliveryApi, "views", (handlers) =>
+  handlersOf(DeliveryApi, "views", (handlers) =>
     Effect.map(Views, (views) =>
       handlers
         .handle("list", ({ query }) => Effect.map(views.list(query), (views) => ({ views })))
@@ -68,7 +68,7 @@ export const PlanningHttp = Layer.mergeAll(
     )
   ),
 
-  HttpApiBuilder.group(DeliveryApi, "tags", (handlers) =>
+  handlersOf(DeliveryApi, "tags", (handlers) =>
     Effect.map(Tags, (tags) =>
       handlers
         .handle("list", ({ query }) => Effect.map(tags.list(query.team), (tags) => ({ tags })))

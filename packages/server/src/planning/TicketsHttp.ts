@@ -1,12 +1,12 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { Effect, Layer } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
+import { handlersOf } from "../http/LeanContext.ts"
 import { Comments } from "./Comments.ts"
 import { Tickets } from "./Tickets.ts"
 
 /** Handlers of tickets and their comments. */
 export const TicketsHttp = Layer.mergeAll(
-  HttpApiBuilder.group(DeliveryApi, "tickets", (handlers) =>
+  handlersOf(DeliveryApi, "tickets", (handlers) =>
     Effect.map(Tickets, (tickets) =>
       handlers
         .handle("list", ({ query }) => Effect.map(tickets.list(query), (tickets) => ({ tickets })))
@@ -18,7 +18,7 @@ export const TicketsHttp = Layer.mergeAll(
     )
   ),
 
-  HttpApiBuilder.group(DeliveryApi, "comments", (handlers) =>
+  handlersOf(DeliveryApi, "comments", (handlers) =>
     Effect.map(Comments, (comments) =>
       handlers
         .handle("list", ({ params }) => Effect.map(comments.list(params.ticket), (comments) => ({ comments })))

@@ -1,10 +1,10 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
+import { handlersOf } from "../http/LeanContext.ts"
 import { Retries } from "./Retries.ts"
 
 /** Handlers of retries. */
-export const RetriesHttp = HttpApiBuilder.group(DeliveryApi, "retries", (handlers) =>
+export const RetriesHttp = handlersOf(DeliveryApi, "retries", (handlers) =>
   Effect.map(Retries, (retries) =>
     handlers
       .handle("start", ({ params, payload }) => retries.start(params.run, payload))

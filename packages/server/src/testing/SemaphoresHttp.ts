@@ -2,7 +2,7 @@ import { DeliveryApi } from "@delivery/domain/Api"
 import type { Conflict } from "@delivery/domain/Errors"
 import { Effect, Layer } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
+import { handlersOf } from "../http/LeanContext.ts"
 import { type LeaseAnswer, Semaphores } from "./Semaphores.ts"
 
 const statuses = { new: 201, again: 200, queued: 202 } as const
@@ -21,13 +21,13 @@ const full = ({ _tag, capacity, holders, message, reason, retryAfterMs }: Confli
 
 /** Handlers of semaphores and leases. */
 export const SemaphoresHttp = Layer.mergeAll(
-  HttpApiBuilder.group(DeliveryApi, "semaphores", (handlers) =>
+  handlersOf(DeliveryApi, "semaphores", (handlers) =>
     Effect.gen(function* () {
       const semaphores = yield* Semaphores
       return handlers.handle("list", () => semaphores.list)
     })
   ),
-  HttpApiBuilder.group(DeliveryApi, "leases", (handlers) =>
+  handlersOf(DeliveryApi, "leases", (handlers) =>
     Effect.gen(function* () {
       const semaphores = yield* Semaphores
       return handlers

@@ -2,13 +2,13 @@ import { DeliveryApi } from "@delivery/domain/Api"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
+import { handlersOf } from "../http/LeanContext.ts"
 import { isKnown, isUnchanged, requestedRange } from "./RangeRequests.ts"
 import { type OpenFile, TestRunFiles } from "./TestRunFiles.ts"
 import { TestRuns } from "./TestRuns.ts"
 
 /** Handlers of test runs and their files. */
-export const TestRunsHttp = HttpApiBuilder.group(DeliveryApi, "testRuns", (handlers) =>
+export const TestRunsHttp = handlersOf(DeliveryApi, "testRuns", (handlers) =>
   Effect.gen(function* () {
     const runs = yield* TestRuns
     const files = yield* TestRunFiles

@@ -1,0 +1,38 @@
+import { Context, Effect, Layer, Scope } from "effect"
+import { HttpServer } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+
+/**
+ * What a request carries is copied several times while it is answered, and with it, unless it is left out here, each
+ * service of the server: handlers have theirs from their layers and look none up at a request.
+ */
+const lean = <Services>(context: Context.Context<Services>): Context.Context<Services> =>
+  Context.makeUnsafe(new Map(Array.from(context.mapUnsafe).filter(([key]) => !key.startsWith("@delivery/server/"))))
+
+/** Like `HttpApiBuilder.group`, but what the handlers are made of is no part of the context of requests. */
+export const handlersOf: typeof HttpApiBuilder.group = (api, group, build) =>
+  Layer.fromBuild((memoMap, scope) =>
+    Effect.contextWith((services: Context.Context<any>) => {
+      const made: typeof build = (unhandled) => {
+        const handled = build(unhandled)
+        return Effect.isEffect(handled)
+          ? (Effect.provideContext(handled, Context.omit(Scope.Scope)(services)) as typeof handled)
+          : handled
+      }
+      return Effect.updateContext(Layer.buildWithMemoMap(HttpApiBuilder.group(api, group, made), memoMap, scope), () =>
+        lean(services)
+      )
+    })
+  )
+
+/** The server, whose requests begin without the services of the layers around it. */
+export const layerLeanServer: Layer.Layer<HttpServer.HttpServer, never, HttpServer.HttpServer> = Layer.effect(
+  HttpServer.HttpServer,
+  Effect.map(HttpServer.HttpServer, ({ address, serve }) =>
+    HttpServer.make({
+      address,
+      serve: (answer, middleware) =>
+        Effect.updateContext(middleware === undefined ? serve(answer) : serve(answer, middleware), lean)
+    })
+  )
+)
