@@ -36,16 +36,21 @@ export const EdgeLive = Layer.succeed(Edge, (httpEffect) =>
         ? Effect.fail(problem("The content type must be application/json."))
         : Effect.succeed(response)
     ),
-    Effect.catch((error): Effect.Effect<never, InvalidInput | Internal | Types.unhandled> => {
-      if (!HttpApiError.HttpApiSchemaError.is(error)) return Effect.fail(error)
-      if (error.kind !== "Body" && error.kind !== "ResponseHeaders") return Effect.fail(invalidInput(error.cause))
-      return Effect.flatMap(RequestId, (id) =>
-        Effect.andThen(
-          Effect.logError("A response did not match its schema.", error.cause),
-          Effect.fail(new Internal({ message: "Something went wrong.", requestId: id }))
+    Effect.catch(
+      (error): Effect.Effect<HttpServerResponse.HttpServerResponse, InvalidInput | Internal | Types.unhandled> => {
+        if (!HttpApiError.HttpApiSchemaError.is(error)) return Effect.fail(error)
+        if (error.kind !== "Body" && error.kind !== "ResponseHeaders") {
+          // Not an error first: an error takes a stack trace, which nobody reads of what a client sent wrong.
+          return Effect.succeed(errorResponse(invalidInput(error.cause), 400))
+        }
+        return Effect.flatMap(RequestId, (id) =>
+          Effect.andThen(
+            Effect.logError("A response did not match its schema.", error.cause),
+            Effect.fail(new Internal({ message: "Something went wrong.", requestId: id }))
+          )
         )
-      )
-    }),
+      }
+    ),
     Effect.catchDefect((defect) =>
       HttpServerError.isHttpServerError(defect) && defect.reason._tag === "RequestParseError"
         ? Effect.fail(unreadableBody(defect.reason))

@@ -22,9 +22,9 @@ const segment = (part: PropertyKey | { readonly key: PropertyKey }): string =>
   String(typeof part === "object" ? part.key : part)
 
 /** What a body or query did not match, as the contract says it. Never repeats the input. */
-export const invalidInput = (error: Schema.SchemaError): InvalidInput => {
+export const invalidInput = (error: Schema.SchemaError): typeof InvalidInput.Encoded => {
   const issues = isNoObject(error.issue) ? [noObject] : formatted(error.issue).slice(0, maxIssues)
-  return new InvalidInput({ message: firstOf(issues), issues })
+  return { _tag: "InvalidInput", message: firstOf(issues), issues }
 }
 
 /** The same for bodies that are read strictly, with the kind of each mismatch. */
@@ -123,7 +123,7 @@ const isDecodable = (url: string): boolean => {
 export const errorResponse = (error: EdgeError, status: number): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.jsonUnsafe({ ...fields(error) }, { status })
 
-type EdgeError = InvalidInput | Forbidden | NotFound | TooManyRequests | Internal
+type EdgeError = typeof InvalidInput.Encoded | Forbidden | NotFound | TooManyRequests | Internal
 
 const fields = (error: EdgeError) => {
   switch (error._tag) {
