@@ -9,19 +9,20 @@ import { HttpApiBuilder } from "effect/http-api"
 const lean = <Services>(context: Context.Context<Services>): Context.Context<Services> =>
   Context.makeUnsafe(new Map(Array.from(context.mapUnsafe).filter(([key]) => !key.startsWith("@delivery/server/"))))
 
+// What is built, and of what, is the caller's: its types stand in the signature.
+// @effect-diagnostics anyUnknownInErrorContext:off unsafeEffectTypeAssertion:off
 /** Like `HttpApiBuilder.group`, but what the handlers are made of is no part of the context of requests. */
 export const handlersOf: typeof HttpApiBuilder.group = (api, group, build) =>
   Layer.fromBuild((memoMap, scope) =>
-    Effect.contextWith((services: Context.Context<any>) => {
+    Effect.contextWith((services: Context.Context<never>) => {
       const made: typeof build = (unhandled) => {
         const handled = build(unhandled)
         return Effect.isEffect(handled)
           ? (Effect.provideContext(handled, Context.omit(Scope.Scope)(services)) as typeof handled)
           : handled
       }
-      return Effect.updateContext(Layer.buildWithMemoMap(HttpApiBuilder.group(api, group, made), memoMap, scope), () =>
-        lean(services)
-      )
+      const layer = HttpApiBuilder.group(api, group, made) as Layer.Layer<unknown>
+      return Effect.updateContext(Layer.buildWithMemoMap(layer, memoMap, scope), () => lean(services))
     })
   )
 

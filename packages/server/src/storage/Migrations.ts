@@ -14,6 +14,7 @@ import messages from "./migrations/0055_messages.ts"
 import testRunSearch from "./migrations/0061_test_run_search.ts"
 import testRunResults from "./migrations/0062_test_run_results.ts"
 import testRunFilters from "./migrations/0063_test_run_filters.ts"
+import semaphorePlans from "./migrations/0064_semaphore_plans.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -29,7 +30,8 @@ export const migrations = {
   "0055_messages": messages,
   "0061_test_run_search": testRunSearch,
   "0062_test_run_results": testRunResults,
-  "0063_test_run_filters": testRunFilters
+  "0063_test_run_filters": testRunFilters,
+  "0064_semaphore_plans": semaphorePlans
 }
 
 const run = Migrator.make({})({ loader: Migrator.fromRecord(migrations) })

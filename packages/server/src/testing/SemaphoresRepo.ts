@@ -3,10 +3,12 @@ import type { RunCaller } from "@delivery/domain/testing/RunAuthorization"
 import type { Lease, LeaseHolder, QueuedLease, Semaphore } from "@delivery/domain/testing/Semaphore"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { PgClient, PgTypes } from "@effect/sql-pg"
-import { Clock, Context, Deferred, Effect, Latch, Layer, Result } from "effect"
+import { Clock, Context, Effect, Layer, Result } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
+import { lookUp } from "../identity/Credentials.ts"
+import { batched } from "../storage/Batched.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
-import { date, dieOnSqlError, isoOfJson } from "../storage/Sql.ts"
+import { date, dieOnSqlError, iso, isoOfJson } from "../storage/Sql.ts"
 import { type MemoryLease, type MemorySemaphore, MemorySemaphores } from "./MemorySemaphores.ts"
 import type { ShownTestRun } from "./TestRunsRepo.ts"
 
@@ -109,14 +111,35 @@ export class SemaphoresRepo extends Context.Service<
     SemaphoresRepo,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      // A record in the log that is flushed with all before it, whichever connection wrote that.
-      const flushed = yield* shared(Effect.asVoid(sql`select pg_logical_emit_message(true, 'delivery', '')::text`))
+      // A record in the log that is flushed with all before it, whichever connection wrote that. While one is on its
+      // way to the disk, the next is at the database already and follows at once.
+      const flush = sql`select pg_logical_emit_message(true, 'delivery', '')::text`
+      const flushed = batched(sql, (asked: ReadonlyArray<undefined>) => Effect.as(flush, asked), { running: 2 })
       const call = (statement: Statement.Statement<{ readonly json: SqlTaken }>): Effect.Effect<Taken | NotOne> =>
         statement.pipe(
           Effect.map(([row]) => readTaken(row!.json)),
-          Effect.tap((taken) => (taken._tag === "Held" ? flushed() : Effect.void)),
+          Effect.tap((taken) => (taken._tag === "Held" ? flushed(undefined) : Effect.void)),
           dieOnSqlError
         )
+
+      const authenticate = lookUp(
+        sql,
+        (asked) =>
+          sql<SqlOwner>`select asked.place::int as place, r.workspace_id as "workspaceId", r.id as "runId",
+            r.number as run, holder.retry, holder.expires_at as "expiresAt"
+          from ${asked}
+          cross join lateral (
+            select id, null::integer as retry, expires_at from test_runs
+            where token_hash = asked.token_hash and state = 'running'
+            union all
+            select run_id, number, expires_at from test_run_retries
+            where token_hash = asked.token_hash and state = 'running'
+          ) as holder
+          join test_runs r on r.id = holder.id
+          join workspaces w on w.id = r.workspace_id and (w.slug = asked.slug or w.id = asked.id)
+          where holder.expires_at > clock_timestamp()`,
+        ({ expiresAt, place: _, ...owner }): LeaseOwner => ({ ...owner, expiresAt: iso(expiresAt) })
+      )
 
       return SemaphoresRepo.of({
         take: (owner, request) =>
@@ -162,21 +185,7 @@ export class SemaphoresRepo extends Context.Service<
             })),
             dieOnSqlError
           ),
-        authenticate: (tokenHash, workspace) =>
-          sql<SqlOwner>`select r.workspace_id as "workspaceId", r.id as "runId", r.number as run,
-              holder.retry, holder.expires_at as "expiresAt"
-            from (
-              select id, null::integer as retry, expires_at from test_runs
-              where token_hash = ${tokenHash} and state = 'running'
-              union all
-              select run_id, number, expires_at from test_run_retries
-              where token_hash = ${tokenHash} and state = 'running'
-            ) as holder
-            join test_runs r on r.id = holder.id join workspaces w on w.id = r.workspace_id
-            where holder.expires_at > clock_timestamp() and (w.slug = ${workspace} or w.id::text = ${workspace})`.pipe(
-            Effect.map(([row]) => (row === undefined ? undefined : { ...row, expiresAt: row.expiresAt.toISOString() })),
-            dieOnSqlError
-          )
+        authenticate: (tokenHash, workspace) => authenticate({ tokenHash, workspace })
       })
     })
   )
@@ -365,28 +374,6 @@ export class SemaphoresRepo extends Context.Service<
 export const endLeases = (sql: SqlClient.SqlClient, ids: Statement.Fragment): Statement.Fragment =>
   sql`semaphore_end_runs(${ids}) as ended`
 
-/** Runs `effect` for all at once who ask for it, one time after the other: each waits for one that begins after it asked. */
-const shared = Effect.fnUntraced(function* <E>(effect: Effect.Effect<void, E>) {
-  const asked = yield* Latch.make(false)
-  let next = yield* Deferred.make<void, E>()
-  yield* Effect.gen(function* () {
-    while (true) {
-      yield* asked.await
-      const waiting = next
-      next = yield* Deferred.make<void, E>()
-      asked.closeUnsafe()
-      yield* Deferred.complete(waiting, effect)
-    }
-  }).pipe(Effect.forkScoped)
-  return () =>
-    Effect.suspend(() => {
-      // Opening may begin the next one at once, which replaces it.
-      const waiting = next
-      asked.openUnsafe()
-      return Deferred.await(waiting)
-    })
-})
-
 const runNotRunning: RunNotRunning = { _tag: "RunNotRunning" }
 
 const releases = {
@@ -396,6 +383,7 @@ const releases = {
 } as const
 
 interface SqlOwner {
+  readonly place: number
   readonly workspaceId: WorkspaceId
   readonly runId: TestRunId
   readonly run: number
