@@ -5,7 +5,7 @@ import { isId, isSlug } from "@delivery/domain/Text"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
-import { insertEvent, type StoredEvent } from "../events/EventsRepo.ts"
+import { insertEventRows, type StoredEvent } from "../events/EventsRepo.ts"
 import { batched } from "../storage/Batched.ts"
 import { column, texts, uuids } from "../storage/Columns.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
@@ -116,6 +116,43 @@ export class DeploymentsRepo extends Context.Service<
           ),
         { running: 2 }
       )
+      const updateAll = prepared(
+        sql,
+        (changes: PgTypes.Parameter) => sql<{ readonly place: number }>`with asked as (
+            select * from json_to_recordset(${changes}::json) as a (place integer, id uuid, before timestamptz,
+              base_url text, fixture_url text, version text, version_updated_at timestamptz, updated_at timestamptz,
+              event_id uuid, workspace_id uuid, kind text, actor_kind text, actor_id uuid, subject_type text,
+              subject_id text, subject_label text, subject_path text, changes jsonb, created_at timestamptz)
+          ), held as materialized (
+            select id from deployments where id in (select id from asked) order by id for update
+          ), changed as (
+            update deployments d set base_url = a.base_url, fixture_url = a.fixture_url, version = a.version,
+              version_updated_at = a.version_updated_at, updated_at = a.updated_at
+            from asked a join held on held.id = a.id
+            where d.id = held.id and d.deleted_at is null and d.updated_at = a.before
+            returning a.place
+          ), events_of as (
+            select a.event_id as id, a.workspace_id, a.kind, a.actor_kind, a.actor_id, a.subject_type, a.subject_id,
+              a.subject_label, a.subject_path, a.changes, a.created_at
+            from asked a join changed on changed.place = a.place
+          ), told as (
+            ${insertEventRows(sql, "events_of")}
+          )
+          select place from changed`
+      )
+      /** Changes that come together are one write. Their rows are held in one order, so that none waits in a circle. */
+      const update = batched(
+        sql,
+        (asked: ReadonlyArray<AskedUpdate>) =>
+          updateAll(PgTypes.json(asked.map(updateRow))).pipe(
+            Effect.map((rows) => {
+              const changed = new Set(rows.map(({ place }) => place))
+              return asked.map((_, place) => changed.has(place))
+            }),
+            dieOnSqlError
+          ),
+        { running: 2 }
+      )
       return DeploymentsRepo.of({
         insert: (deployment) =>
           failOnDuplicate(
@@ -125,18 +162,7 @@ export class DeploymentsRepo extends Context.Service<
               ${deployment.baseUrl}, ${deployment.fixtureUrl}, ${deployment.version},
               ${date(deployment.versionUpdatedAt)}, ${date(deployment.createdAt)}, ${date(deployment.updatedAt)})`)
           ),
-        update: (before, after, event) =>
-          sql`with changed as (
-              update deployments set base_url = ${after.baseUrl}, fixture_url = ${after.fixtureUrl},
-                version = ${after.version}, version_updated_at = ${date(after.versionUpdatedAt)},
-                updated_at = ${date(after.updatedAt)}
-              where id = ${before.id} and deleted_at is null and updated_at = ${date(before.updatedAt)}
-              returning id
-            ), told as (${insertEvent(sql, event, "changed")})
-            select id from changed`.pipe(
-            Effect.map((rows) => rows.length === 1),
-            dieOnSqlError
-          ),
+        update: (before, after, event) => update({ before, after, event }),
         delete: (id, at) =>
           sql`update deployments set deleted_at = ${date(at)} where id = ${id} and deleted_at is null returning id`.pipe(
             Effect.map((rows) => rows.length === 1),
@@ -246,6 +272,36 @@ interface AskedTarget {
   readonly product: string
   readonly environment: string
 }
+
+/** A change of a deployment, with its event. */
+interface AskedUpdate {
+  readonly before: DeploymentState
+  readonly after: DeploymentState
+  readonly event: StoredEvent
+}
+
+/** The change as a row of what `updateAll` reads. */
+const updateRow = ({ after, before, event }: AskedUpdate, place: number) => ({
+  place,
+  id: before.id,
+  before: before.updatedAt,
+  base_url: after.baseUrl,
+  fixture_url: after.fixtureUrl,
+  version: after.version,
+  version_updated_at: after.versionUpdatedAt,
+  updated_at: after.updatedAt,
+  event_id: event.id,
+  workspace_id: event.workspaceId,
+  kind: event.kind,
+  actor_kind: event.actor.kind,
+  actor_id: event.actor.id,
+  subject_type: event.subjectType,
+  subject_id: event.subjectId,
+  subject_label: event.subjectLabel,
+  subject_path: event.subjectPath,
+  changes: event.changes,
+  created_at: event.createdAt
+})
 
 type MemoryRow = DeploymentRow & { readonly deleted: boolean }
 
