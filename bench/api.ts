@@ -13,6 +13,7 @@ import { cpuSeconds, load, type Loaded, request, type Requests } from "./Load.ts
 import type { Driver, Statement } from "./peer/Database.ts"
 import * as Statements from "./peer/Statements.ts"
 import { median, memory, start, type Started } from "./Processes.ts"
+import { shares } from "./Profile.ts"
 
 /**
  * The service beside a peer (`peer/Api.ts`: Fastify with prepared statements and response schemas) on one PostgreSQL,
@@ -21,11 +22,13 @@ import { median, memory, start, type Started } from "./Processes.ts"
  *
  * Run it with `pnpm bench`; needs `pgbench` for its column. `BENCH_ONLY` chooses endpoints by parts of their names,
  * separated by commas; `BENCH_ROUNDS`, `BENCH_SECONDS` of each turn, `BENCH_CONNECTIONS` of the clients.
+ * `BENCH_PROFILE=true` tells what the service's process does meanwhile: with one endpoint chosen, and slower.
  */
 const only = process.env["BENCH_ONLY"]?.split(",").map((part) => part.trim())
 const rounds = Number(process.env["BENCH_ROUNDS"] ?? 5)
 const seconds = Number(process.env["BENCH_SECONDS"] ?? 2)
 const connections = Number(process.env["BENCH_CONNECTIONS"] ?? 32)
+const isProfiled = process.env["BENCH_PROFILE"] === "true"
 const pool = 10
 /** Each connection has a key of its own, as many clients have. One more is revoked. */
 const [revoked = "", ...keys] = await Effect.runPromise(
@@ -192,8 +195,10 @@ interface Endpoint {
   readonly pgbench: () => Promise<{ readonly script: string; readonly each?: number }>
 }
 
+const profiles = join(bench.directory, "profiles")
 const service = await start("packages/server/src/main.ts", ["serve"], {
   ...settings,
+  ...(isProfiled ? { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profiles}` } : {}),
   LOG_LEVEL: "warn"
 })
 const servers: Array<Started> = [service]
@@ -554,5 +559,8 @@ ${authenticated(writes.slug)}${inlined(Statements.deployment, [
   }
 } finally {
   for (const server of servers) await server.end()
+  if (isProfiled) {
+    for (const [owner, percent] of shares(profiles)) console.log(`${percent.toFixed(0).padStart(3)} % ${owner}`)
+  }
   await bench.close()
 }
