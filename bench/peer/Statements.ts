@@ -191,7 +191,7 @@ export const finishRun = statement(
     update test_runs set state = $2, result = $3, error = $4, total = $5, passed = $6, flaky = $7, failed = $8,
       skipped = $9, pass_rate = $10, first_attempt_pass_rate = $11, duration_ms = $12, finished_at = $13,
       cleanup_status = $34, cleanup_deleted = $35, cleanup_remaining = $36
-    where id = $1 and state = 'running' and expires_at > $13
+    where id = $1 and case when state = 'running' then expires_at > $13 end
     returning id, workspace_id
   ), recorded as (
     insert into test_run_tests (workspace_id, run_id, case_id, title, file, coverage, test_kind, priority, status, files,

@@ -289,6 +289,7 @@ export class TestRunsRepo extends Context.Service<
       return TestRunsRepo.of({
         start: (run, event) => start({ run, event }),
 
+        // With `state = 'running'` for itself, PostgreSQL may look the run up among all that run, which it takes for few.
         finish: (id, finished, tests, event) =>
           sql`with finished as (
               update test_runs set state = ${finished.state}, result = ${finished.result}, error = ${finished.error},
@@ -300,7 +301,7 @@ export class TestRunsRepo extends Context.Service<
                 cleanup_status = ${finished.cleanup?.status ?? null},
                 cleanup_deleted = ${PgTypes.int4(finished.cleanup?.deleted ?? null)},
                 cleanup_remaining = ${PgTypes.int4(finished.cleanup?.remaining ?? null)}
-              where id = ${id} and state = 'running' and expires_at > ${date(finished.finishedAt)}
+              where id = ${id} and case when state = 'running' then expires_at > ${date(finished.finishedAt)} end
               returning id, workspace_id
             ), recorded as (
               insert into test_run_tests (workspace_id, run_id, case_id, title, file, coverage, test_kind, priority,

@@ -6,14 +6,36 @@ import { SemaphoresRepo } from "../../src/testing/SemaphoresRepo.ts"
 import { unique } from "../identity/Scene.ts"
 import { layerPostgres } from "../support/Databases.ts"
 import { makeDeployed } from "./Scene.ts"
-import { startRun, Time, wish } from "./SemaphoreStorages.ts"
+import { finishRun, startRun, Time, wish } from "./SemaphoreStorages.ts"
+
+/** How PostgreSQL finds rows where what it knows of the tables is of another time. */
 
 const layerTime = Layer.succeed(Time, { pass: () => Effect.die("not here"), now: Effect.sync(() => Date.now()) })
 
 layer(Layer.mergeAll(layerSqlStorage, layerTime).pipe(Layer.provideMerge(layerPostgres)), {
   excludeTestServices: true
-})("Semaphores on PostgreSQL", (it) => {
-  it.effect("read no lease but their own, though PostgreSQL planned when there was none", () =>
+})("PostgreSQL", (it) => {
+  it.effect("finds the run that finishes by its id, though it takes those that run for few", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const at = yield* makeDeployed()
+      yield* Effect.forEach(Array.from({ length: 50 }), () => Effect.flatMap(startRun(at), finishRun))
+      yield* sql`vacuum analyze test_runs`
+      const run = yield* startRun(at)
+      const [scans] = yield* sql.withTransaction(
+        Effect.andThen(
+          finishRun(run),
+          sql<{ readonly overdue: number; readonly byId: number }>`
+            select pg_stat_get_xact_numscans('test_runs_overdue'::regclass)::integer as overdue,
+              pg_stat_get_xact_numscans('test_runs_pkey'::regclass)::integer as "byId"`
+        )
+      )
+      assert.strictEqual(scans!.overdue, 0)
+      assert.isAtLeast(scans!.byId, 1)
+    })
+  )
+
+  it.effect("reads no lease but those of a semaphore, though it planned when there was none", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const repo = yield* SemaphoresRepo
