@@ -15,6 +15,7 @@ import testRunSearch from "./migrations/0061_test_run_search.ts"
 import testRunResults from "./migrations/0062_test_run_results.ts"
 import testRunFilters from "./migrations/0063_test_run_filters.ts"
 import semaphorePlans from "./migrations/0064_semaphore_plans.ts"
+import runningRuns from "./migrations/0065_running_runs.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -31,7 +32,8 @@ export const migrations = {
   "0061_test_run_search": testRunSearch,
   "0062_test_run_results": testRunResults,
   "0063_test_run_filters": testRunFilters,
-  "0064_semaphore_plans": semaphorePlans
+  "0064_semaphore_plans": semaphorePlans,
+  "0065_running_runs": runningRuns
 }
 
 const run = Migrator.make({})({ loader: Migrator.fromRecord(migrations) })

@@ -272,6 +272,8 @@ export class TestRunsRepo extends Context.Service<
           )
           select number, scope from started order by number`
       }
+      /** When a run is overdue, as its index has it (migration 0065). */
+      const overdueAt = sql.literal("case when state = 'running' then expires_at end")
       // Runs of a workspace are counted on one row, one after the other: those that start meanwhile start together.
       const start = batched(
         sql,
@@ -332,8 +334,8 @@ export class TestRunsRepo extends Context.Service<
 
         expire: (now, eventIds) =>
           sql<{ readonly workspaceId: WorkspaceId; readonly number: number }>`with overdue as (
-              select id from test_runs where state = 'running' and expires_at <= ${date(now)}
-              order by expires_at limit ${sql.literal(String(eventIds.length))} for update skip locked
+              select id from test_runs where ${overdueAt} <= ${date(now)}
+              order by ${overdueAt} limit ${sql.literal(String(eventIds.length))} for update skip locked
             ), interrupted as (
               update test_runs r set state = 'interrupted', finished_at = r.expires_at,
                 cleanup_status = case when r.cleanup_status is not null then 'incomplete' end

@@ -1,9 +1,11 @@
+import { timestamp } from "@delivery/domain/Timestamp"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { layerSqlStorage } from "../../src/App.ts"
 import { SemaphoresRepo } from "../../src/testing/SemaphoresRepo.ts"
-import { unique } from "../identity/Scene.ts"
+import { TestRunsRepo } from "../../src/testing/TestRunsRepo.ts"
+import { newId, unique } from "../identity/Scene.ts"
 import { layerPostgres } from "../support/Databases.ts"
 import { makeDeployed } from "./Scene.ts"
 import { finishRun, startRun, Time, wish } from "./SemaphoreStorages.ts"
@@ -15,23 +17,35 @@ const layerTime = Layer.succeed(Time, { pass: () => Effect.die("not here"), now:
 layer(Layer.mergeAll(layerSqlStorage, layerTime).pipe(Layer.provideMerge(layerPostgres)), {
   excludeTestServices: true
 })("PostgreSQL", (it) => {
-  it.effect("finds the run that finishes by its id, though it takes those that run for few", () =>
+  it.effect("finds the run of a token or an id alone, though it takes those that run for few", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
+      const repo = yield* SemaphoresRepo
+      const runs = yield* TestRunsRepo
       const at = yield* makeDeployed()
-      yield* Effect.forEach(Array.from({ length: 50 }), () => Effect.flatMap(startRun(at), finishRun))
+      const finished = yield* startRun(at)
+      yield* finishRun(finished)
+      yield* sql`insert into test_runs select (jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid(),
+          'number', 1000 + n, 'token_hash', gen_random_uuid()))).*
+        from test_runs r, generate_series(1, 5000) n where r.id = ${finished.runId}`
       yield* sql`vacuum analyze test_runs`
       const run = yield* startRun(at)
       const [scans] = yield* sql.withTransaction(
-        Effect.andThen(
-          finishRun(run),
-          sql<{ readonly overdue: number; readonly byId: number }>`
-            select pg_stat_get_xact_numscans('test_runs_overdue'::regclass)::integer as overdue,
-              pg_stat_get_xact_numscans('test_runs_pkey'::regclass)::integer as "byId"`
-        )
+        Effect.gen(function* () {
+          for (let i = 0; i < 10; i++) {
+            assert.strictEqual((yield* repo.authenticate(run.tokenHash, run.workspaceId))?.runId, run.runId)
+          }
+          yield* finishRun(run)
+          assert.deepStrictEqual(yield* runs.expire(timestamp(0), [newId()]), [])
+          return yield* sql<Readonly<Record<"runs" | "overdue" | "byId" | "byToken", number>>>`select
+            pg_stat_get_xact_numscans('test_runs'::regclass)::integer as runs,
+            pg_stat_get_xact_numscans('test_runs_overdue'::regclass)::integer as overdue,
+            pg_stat_get_xact_numscans('test_runs_pkey'::regclass)::integer as "byId",
+            pg_stat_get_xact_numscans('test_runs_token_hash_key'::regclass)::integer as "byToken"`
+        })
       )
-      assert.strictEqual(scans!.overdue, 0)
-      assert.isAtLeast(scans!.byId, 1)
+      assert.deepStrictEqual([scans!.runs, scans!.overdue, scans!.byToken], [0, 1, 10])
+      assert.isAtLeast(scans!.byId, 11)
     })
   )
 
