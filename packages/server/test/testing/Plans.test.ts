@@ -17,7 +17,7 @@ const layerTime = Layer.succeed(Time, { pass: () => Effect.die("not here"), now:
 layer(Layer.mergeAll(layerSqlStorage, layerTime).pipe(Layer.provideMerge(layerPostgres)), {
   excludeTestServices: true
 })("PostgreSQL", (it) => {
-  it.effect("finds the run of a token or an id alone, though it takes those that run for few", () =>
+  it.effect("finds a run by its token or id alone, though it takes those that run for few", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const repo = yield* SemaphoresRepo
@@ -34,6 +34,7 @@ layer(Layer.mergeAll(layerSqlStorage, layerTime).pipe(Layer.provideMerge(layerPo
         Effect.gen(function* () {
           for (let i = 0; i < 10; i++) {
             assert.strictEqual((yield* repo.authenticate(run.tokenHash, run.workspaceId))?.runId, run.runId)
+            assert.strictEqual((yield* repo.take(run, wish(unique("semaphore"))))._tag, "Held")
           }
           yield* finishRun(run)
           assert.deepStrictEqual(yield* runs.expire(timestamp(0), [newId()]), [])

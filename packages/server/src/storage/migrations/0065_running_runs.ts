@@ -14,4 +14,15 @@ export default Effect.gen(function* () {
   yield* sql`drop index test_run_retries_running_key`
   yield* sql`create unique index test_run_retries_running_key on test_run_retries
     ((case when state = 'running' then run_id end))`
+  // The run is found by its id alone: a condition on its state would let PostgreSQL choose the index of token hashes.
+  yield* sql`create or replace function semaphore_run_is_running(in_run uuid, in_retry integer) returns boolean
+    language sql stable as $$
+      select coalesce((
+        select case
+          when in_retry is null then state = 'running' and expires_at > clock_timestamp()
+          else running_retry = in_retry and running_retry_expires_at > clock_timestamp()
+        end
+        from test_runs where id = in_run
+      ), false)
+    $$`
 })
