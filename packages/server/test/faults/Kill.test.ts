@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, assert, describe, it } from "vitest"
 import { openDatabase } from "../support/Databases.ts"
-import { assertRunNumbers, http } from "../support/Http.ts"
+import { assertRunNumbers, finishOf, http, report, runOf } from "../support/Http.ts"
 import { startS3 } from "../support/S3Server.ts"
 import { type ServerProcess, startServer } from "../support/ServerProcess.ts"
 
@@ -35,37 +35,9 @@ const call = async (server: ServerProcess, method: string, path: string, body?: 
   return response.json()
 }
 
-const startBody = {
-  product: "shop",
-  environment: "ci",
-  baseUrl: "http://localhost",
-  git: { branch: "main", sha: "0".repeat(40), dirty: false, subject: "faults" },
-  machine: { hostname: "test", platform: "linux" },
-  selection: { coverage: null, folders: [], caseIds: [] }
-}
+const startBody = runOf({ environment: "ci" })
 
-const finishBody = {
-  interrupted: false,
-  error: null,
-  durationMs: 10,
-  tests: Array.from({ length: testsPerRun }, (_, index) => ({
-    caseId: `case-${index}`,
-    title: `Test ${index}`,
-    file: "a.spec.ts",
-    coverage: "regression",
-    testKind: "behavior",
-    priority: null,
-    files: [],
-    attempt: {
-      status: "passed",
-      durationMs: 1,
-      startedAt: "2026-11-21T00:00:00.000Z",
-      errorMessage: null,
-      errorStack: null,
-      files: []
-    }
-  }))
-}
+const finishBody = finishOf({ tests: Array.from({ length: testsPerRun }, (_, index) => report(`case-${index}`)) })
 
 /** One publisher: starts runs, uploads to each, and finishes most of them, until the server dies. */
 const publish = async (server: ServerProcess, attempted: Array<Attempted>, isOver: () => boolean): Promise<void> => {

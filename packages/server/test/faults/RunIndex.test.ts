@@ -1,4 +1,4 @@
-import type { StartedTestRun, TestRunPage } from "@delivery/domain/testing/TestRun"
+import type { TestRunPage } from "@delivery/domain/testing/TestRun"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import type { Statement } from "effect/sql"
@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, assert, describe, it } from "vitest"
 import { openDatabase } from "../support/Databases.ts"
-import { type Http, http } from "../support/Http.ts"
+import { finishRun, type Http, http, runOf, startRun } from "../support/Http.ts"
 import { type ServerProcess, startServer } from "../support/ServerProcess.ts"
 
 /** `kill -9` of servers that index runs for the search, while clients start and finish more. */
@@ -19,39 +19,8 @@ const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
 const before = 40_000
 const clients = 6
 
-const startOf = (subject: string) => ({
-  product: "shop",
-  environment: "ci",
-  baseUrl: "http://localhost",
-  git: { branch: "main", sha: "0".repeat(40), dirty: false, subject },
-  machine: { hostname: "test", platform: "linux" },
-  selection: { coverage: null, folders: [], caseIds: [] }
-})
-
-const finishBody = {
-  interrupted: false,
-  error: null,
-  durationMs: 10,
-  tests: [
-    {
-      caseId: "case",
-      title: "Test",
-      file: "a.spec.ts",
-      coverage: "regression",
-      testKind: "behavior",
-      priority: null,
-      files: [],
-      attempt: {
-        status: "passed",
-        durationMs: 1,
-        startedAt: "2026-11-21T00:00:00.000Z",
-        errorMessage: null,
-        errorStack: null,
-        files: []
-      }
-    }
-  ]
-}
+/** What a client starts: a run that is found by its subject. */
+const runAbout = (subject: string) => ({ environment: "ci", git: { ...runOf().git, subject } })
 
 const query = <A extends object>(url: string, ask: (sql: PgClient.PgClient) => Statement.Statement<A>) =>
   Effect.runPromise(
@@ -106,7 +75,7 @@ describe("kill -9 amid the indexing of runs", () => {
     await at(first).post("products", { slug: "shop", name: "Shop", type: "library" })
     await at(first).post("environments", { slug: "ci", name: "CI", class: "non-production" })
     await at(first).post("deployments", { product: "shop", environment: "ci" })
-    await at(first).post<StartedTestRun>("test-runs", startOf("the first"))
+    await startRun(at(first), runAbout("the first"))
     await first.end("SIGTERM")
     // As a version without the index left them.
     await query(
@@ -133,10 +102,10 @@ describe("kill -9 amid the indexing of runs", () => {
         const server = servers[client % servers.length]!
         try {
           while (!isOver) {
-            const { number } = await at(server).post<StartedTestRun>("test-runs", startOf("needle of a client"))
+            const { number } = await startRun(at(server), runAbout("needle of a client"))
             acknowledged.push(number)
             if (number % 2 === 0) continue
-            await at(server).post(`test-runs/${number}/finish`, finishBody, 200)
+            await finishRun(at(server), number)
             finished.add(number)
           }
         } catch (error) {
