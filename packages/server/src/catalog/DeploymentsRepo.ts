@@ -1,13 +1,12 @@
 import type { EnvironmentClass } from "@delivery/domain/catalog/Environment"
 import type { ProductType } from "@delivery/domain/catalog/Product"
 import type { DeploymentId, EnvironmentId, ProductId, WorkspaceId } from "@delivery/domain/Ids"
-import { isId, isSlug } from "@delivery/domain/Text"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { insertEventRows, type StoredEvent } from "../events/EventsRepo.ts"
 import { batched } from "../storage/Batched.ts"
-import { column, texts, uuids } from "../storage/Columns.ts"
+import { idsAndSlugs, uuids } from "../storage/Columns.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { date, dieOnSqlError, failOnDuplicate, iso, isoOrNull, prepared, UniqueViolation } from "../storage/Sql.ts"
 import type { EnvironmentRow } from "./EnvironmentsRepo.ts"
@@ -102,10 +101,8 @@ export class DeploymentsRepo extends Context.Service<
         (asked: ReadonlyArray<AskedTarget>) =>
           findTargets(
             uuids(asked.map(({ workspaceId }) => workspaceId)),
-            column(asked, PgTypes.OID.uuid, ({ product }) => (isId(product) ? product : null)),
-            texts(asked, ({ product }) => (isSlug(product) ? product : null)),
-            column(asked, PgTypes.OID.uuid, ({ environment }) => (isId(environment) ? environment : null)),
-            texts(asked, ({ environment }) => (isSlug(environment) ? environment : null))
+            ...idsAndSlugs(asked, ({ product }) => product),
+            ...idsAndSlugs(asked, ({ environment }) => environment)
           ).pipe(
             Effect.map((rows) => {
               const targets = Array.from<Target>({ length: asked.length })

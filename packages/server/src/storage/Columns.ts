@@ -1,3 +1,4 @@
+import { isId, isSlug } from "@delivery/domain/Text"
 import { PgTypes } from "@effect/sql-pg"
 import { Result } from "effect"
 
@@ -17,3 +18,10 @@ export const uuids = (ids: ReadonlyArray<string>): PgTypes.Parameter => column(i
 
 export const integers = (values: ReadonlyArray<number>): PgTypes.Parameter =>
   column(values, PgTypes.OID.int4, (value) => value)
+
+/** What refs name: a column of ids and one of slugs. A ref that is neither is null in both, and finds nothing. */
+export const idsAndSlugs = <A>(rows: ReadonlyArray<A>, ref: (row: A) => string) =>
+  [
+    column(rows, PgTypes.OID.uuid, (row) => (isId(ref(row)) ? ref(row) : null)),
+    texts(rows, (row) => (isSlug(ref(row)) ? ref(row) : null))
+  ] as const

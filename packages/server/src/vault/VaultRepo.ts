@@ -16,7 +16,7 @@ import { insertEventRows, type StoredEvent } from "../events/EventsRepo.ts"
 import type { ActorRef } from "../identity/Access.ts"
 import { actorColumns, actorJoins, type ActorRow, readActor, resolveActor } from "../identity/Actors.ts"
 import { batched } from "../storage/Batched.ts"
-import { column, texts, uuids } from "../storage/Columns.ts"
+import { column, idsAndSlugs, texts, uuids } from "../storage/Columns.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { date, dieOnSqlError, failOnDuplicate, iso, isoOfJson, prepared, UniqueViolation } from "../storage/Sql.ts"
 
@@ -70,17 +70,7 @@ export interface Facts extends Targets {
 }
 
 /** What is known of the audit row of a reading before it. */
-export type ReadingAudit = Omit<Audit, "entries" | "newName" | "action">
-
-/** The reading of a name, as its audit row has it. */
-interface Reading {
-  readonly id: string
-  readonly actorKind: ActorRef["kind"]
-  readonly actorId: string
-  readonly name: string
-  readonly requestId: string
-  readonly at: Date
-}
+type ReadingAudit = Omit<Audit, "entries" | "newName" | "action">
 
 /** Which secrets an answer shows: by product (slug or id) and name, or one as an earlier answer showed it. */
 export type Selection =
@@ -274,7 +264,7 @@ export class VaultRepo extends Context.Service<
         readonly pairs: Statement.Fragment
         readonly products: Statement.Fragment
         readonly environments: Statement.Fragment
-        readonly read: Reading | undefined
+        readonly read: ReadingAudit | undefined
       }
       const factsOf = (workspaceId: WorkspaceId, parts: Parts) => {
         const { read } = parts
@@ -284,9 +274,9 @@ export class VaultRepo extends Context.Service<
             : sql`, audited as (
                 insert into vault_audit (id, workspace_id, action, actor_kind, actor_id, name, entries, request_id,
                   created_at)
-                select ${read.id}::uuid, ${workspaceId}::uuid, 'read', ${read.actorKind}, ${read.actorId}::uuid,
+                select ${read.id}::uuid, ${workspaceId}::uuid, 'read', ${read.actor.kind}, ${read.actor.id}::uuid,
                   ${read.name}, jsonb_agg(jsonb_build_object('product', product_id, 'environment', environment_id,
-                    'version', version)), ${read.requestId}, ${read.at}
+                    'version', version)), ${read.requestId}, ${date(read.at)}
                 from standing where sealed is not null having count(*) > 0
               )`
         return sql<FactRow>`with chosen as (${parts.chosen}), pairs as (${parts.pairs}), deployed as (
@@ -391,8 +381,7 @@ export class VaultRepo extends Context.Service<
         (asked: ReadonlyArray<Asked>) =>
           findAsked(
             uuids(asked.map(({ workspaceId }) => workspaceId)),
-            column(asked, PgTypes.OID.uuid, ({ product }) => (isId(product) ? product : null)),
-            texts(asked, ({ product }) => (isSlug(product) ? product : null)),
+            ...idsAndSlugs(asked, ({ product }) => product),
             texts(asked, ({ name }) => name),
             column(asked, PgTypes.OID.uuid, ({ read }) => read?.id),
             texts(asked, ({ read }) => read?.actor.kind),
@@ -414,12 +403,6 @@ export class VaultRepo extends Context.Service<
           if ("product" in selection && selection.product !== undefined && selection.name !== undefined) {
             return ask({ workspaceId, product: selection.product, name: selection.name, read })
           }
-          const reading = read && {
-            ...read,
-            actorKind: read.actor.kind,
-            actorId: read.actor.id,
-            at: date(read.at)
-          }
           const statement = (): Statement.Statement<FactRow> => {
             if ("secretId" in selection) {
               const shown = selection.versions
@@ -432,7 +415,7 @@ export class VaultRepo extends Context.Service<
                   ) as v (environment_id, version, shown)`,
                 products: sql`p.id in (select product_id from chosen)`,
                 environments: sql`e.id in (select environment_id from pairs)`,
-                read: reading
+                read
               })
             }
             const { name, product } = selection
@@ -441,7 +424,7 @@ export class VaultRepo extends Context.Service<
             const chosen = sql`${live(workspaceId)}
               ${product === undefined ? sql`` : ofProduct(workspaceId, products)}
               ${name === undefined ? sql`` : sql`and s.name = ${name}`}`
-            return factsOf(workspaceId, { ...current, chosen, products, read: reading })
+            return factsOf(workspaceId, { ...current, chosen, products, read })
           }
           return statement().pipe(
             Effect.map((rows) => readFacts(workspaceId, rows)),
