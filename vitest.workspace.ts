@@ -20,6 +20,7 @@ export default defineConfig({
       { extends: true, test: project("domain") },
       { extends: true, test: project("client") },
       { extends: true, test: project("playwright") },
+      { extends: true, test: { ...project("cli"), env: compileCache } },
       {
         extends: true,
         test: {

@@ -10,13 +10,13 @@ import type {
   TicketStatusId,
   WorkspaceId
 } from "@delivery/domain/Ids"
-import type { Git } from "@delivery/domain/testing/TestRun"
+import type { Git } from "@delivery/domain/runs/TestRun"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted } from "effect"
 import { randomUUID } from "node:crypto"
 import { layerSqlStorage } from "../packages/server/src/App.ts"
 import type { StoredEvent } from "../packages/server/src/events/EventsRepo.ts"
-import { TestRunsRepo } from "../packages/server/src/testing/TestRunsRepo.ts"
+import { TestRunsRepo } from "../packages/server/src/runs/TestRunsRepo.ts"
 import { spreadRanks } from "../packages/server/src/planning/Ranks.ts"
 import type { Viewer } from "../packages/server/src/planning/Visibility.ts"
 import { texts } from "../packages/server/src/storage/Columns.ts"

@@ -6,7 +6,7 @@ import { execFile } from "node:child_process"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { isDeepStrictEqual, promisify } from "node:util"
-import { hashToken, makeToken } from "../packages/server/src/crypto/Tokens.ts"
+import { hashToken, makeToken } from "../packages/server/src/ids/Tokens.ts"
 import { apiKey, open } from "./Bench.ts"
 import { id, makePlanning, makeRuns, makeWorkspace } from "./Database.ts"
 import { cpuSeconds, load, type Loaded, request, type Requests } from "./Load.ts"
@@ -196,7 +196,7 @@ interface Endpoint {
 }
 
 const profiles = join(bench.directory, "profiles")
-const service = await start("packages/server/src/main.ts", ["serve"], {
+const service = await start("packages/server/src/cli/main.ts", ["serve"], {
   ...settings,
   ...(isProfiled ? { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profiles}` } : {}),
   LOG_LEVEL: "warn"

@@ -1,10 +1,10 @@
 import type { TestRunId } from "@delivery/domain/Ids"
-import type { TestReport } from "@delivery/domain/testing/TestEntry"
-import { outcome, recordTest } from "@delivery/domain/testing/TestResults"
+import type { TestReport } from "@delivery/domain/runs/TestEntry"
+import { outcome, recordTest } from "@delivery/domain/runs/TestResults"
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { column, texts } from "../packages/server/src/storage/Columns.ts"
-import { TestRunsRepo } from "../packages/server/src/testing/TestRunsRepo.ts"
+import { TestRunsRepo } from "../packages/server/src/runs/TestRunsRepo.ts"
 import { layerStorage, makeWorkspace, runEvent, storeRun } from "./Database.ts"
 import { median } from "./Processes.ts"
 

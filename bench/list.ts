@@ -3,7 +3,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { Statement } from "effect/sql"
 import assert from "node:assert"
-import { type TestRunFilter, TestRunsRepo } from "../packages/server/src/testing/TestRunsRepo.ts"
+import { type TestRunFilter, TestRunsRepo } from "../packages/server/src/runs/TestRunsRepo.ts"
 import { layerStorage, makeRuns, storeRun } from "./Database.ts"
 import { median } from "./Processes.ts"
 

@@ -30,7 +30,7 @@ const countLines = (printed: Buffer) => {
 
 const serve = (environment: Record<string, string>, take?: (printed: Buffer) => void): Promise<Started> =>
   start(
-    "packages/server/src/main.ts",
+    "packages/server/src/cli/main.ts",
     ["serve"],
     {
       ...bench.settings,

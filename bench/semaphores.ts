@@ -54,8 +54,8 @@ const percentile = (values: ReadonlyArray<number>, share: number): number =>
 
 const bench = await open({ durable: true })
 const settings = { ...bench.settings, LOG_LEVEL: "none" }
-const one = await start("packages/server/src/main.ts", ["serve"], settings)
-const other = await start("packages/server/src/main.ts", ["serve"], settings)
+const one = await start("packages/server/src/cli/main.ts", ["serve"], settings)
+const other = await start("packages/server/src/cli/main.ts", ["serve"], settings)
 try {
   const client = createClient({ baseUrl: one.baseUrl, apiKey })
   const run = await startRun(client)

@@ -51,7 +51,7 @@ const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
 const directory = mkdtempSync(join(tmpdir(), "delivery-bench-"))
 
 const startService = async (name: string, environment: Record<string, string>) => {
-  const started = await start("packages/server/src/main.ts", ["serve"], {
+  const started = await start("packages/server/src/cli/main.ts", ["serve"], {
     DATA_DIR: join(directory, name),
     BOOTSTRAP_API_KEY: apiKey,
     LOG_LEVEL: "none",

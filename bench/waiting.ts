@@ -17,7 +17,7 @@ const connections = 32
 const waitersOfAKind = 1_000
 
 const bench = await open()
-const server = await start("packages/server/src/main.ts", ["serve"], {
+const server = await start("packages/server/src/cli/main.ts", ["serve"], {
   ...bench.settings,
   LOG_LEVEL: "warn",
   LOG_FORMAT: "json"

@@ -1,7 +1,7 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { AgentAuthorization } from "@delivery/domain/agents/AgentAuthorization"
 import { Authorization } from "@delivery/domain/identity/Authorization"
-import { RunAuthorization } from "@delivery/domain/testing/RunAuthorization"
+import { RunAuthorization } from "@delivery/domain/runs/RunAuthorization"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"

@@ -1,6 +1,6 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { InvalidInput } from "@delivery/domain/Errors"
-import { pathProblem, type StoredFile } from "@delivery/domain/testing/StoredFile"
+import { pathProblem, type StoredFile } from "@delivery/domain/runs/StoredFile"
 import { Effect, type Schema } from "effect"
 import { HttpBody, type HttpClient, type HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { HttpApiClient, type HttpApiEndpoint } from "effect/http-api"

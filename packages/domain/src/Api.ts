@@ -25,9 +25,9 @@ import { TicketStatusesApi } from "./planning/TicketStatusesApi.ts"
 import { ProjectsApi } from "./planning/ProjectsApi.ts"
 import { ViewsApi } from "./planning/ViewsApi.ts"
 import { SystemApi } from "./SystemApi.ts"
-import { RetriesApi } from "./testing/RetriesApi.ts"
-import { LeasesApi, SemaphoresApi } from "./testing/SemaphoresApi.ts"
-import { TestRunsApi } from "./testing/TestRunsApi.ts"
+import { RetriesApi } from "./runs/RetriesApi.ts"
+import { LeasesApi, SemaphoresApi } from "./runs/SemaphoresApi.ts"
+import { TestRunsApi } from "./runs/TestRunsApi.ts"
 import { VaultApi } from "./vault/VaultApi.ts"
 
 /** The whole HTTP interface of the service: the server supplies it, clients are derived from it. */

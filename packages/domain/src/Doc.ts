@@ -54,10 +54,6 @@ const withAnswers = (declared: OpenApi.OpenAPISpecResponses, answers: Answers): 
   return responses
 }
 
-/** An object in the body of a request; what is none is answered so, not with the name of a schema. */
-export const Body = <const Fields extends Schema.Struct.Fields>(fields: Fields): Schema.Struct<Fields> =>
-  Schema.Struct(fields).annotate({ message: "Expected an object" })
-
 /**
  * A slug, id or name in a path. Any text, since what nothing has is not found, after the form of the rest was checked
  * (contract, section 1, order of checks).

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { LeaseHolder } from "./testing/Semaphore.ts"
+import { LeaseHolder } from "./runs/Semaphore.ts"
 
 /**
  * The errors of the service (contract, section 1). Every one is JSON with `_tag` and `message`; none carries a stack

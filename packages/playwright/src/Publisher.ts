@@ -14,7 +14,7 @@ import {
   type TestRun,
   type TestRunSummary
 } from "@delivery/client"
-import { maxTestsPerRun } from "@delivery/domain/testing/TestEntry"
+import { maxTestsPerRun } from "@delivery/domain/runs/TestEntry"
 import { firstCharacters } from "@delivery/domain/Text"
 import { setTimeout } from "node:timers/promises"
 import { pathToFileURL } from "node:url"

@@ -1,4 +1,4 @@
-import { maxFileBytes } from "@delivery/domain/testing/StoredFile"
+import { maxFileBytes } from "@delivery/domain/runs/StoredFile"
 import type { PromiseClient } from "@delivery/client"
 import { openAsBlob } from "node:fs"
 import type { RunFile } from "./Attachments.ts"

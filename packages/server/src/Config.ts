@@ -1,6 +1,6 @@
 import { Email, Name, Slug } from "@delivery/domain/Text"
 import { Context, Data, Effect, Layer, Option, Redacted, Schema } from "effect"
-import { isToken } from "./crypto/Tokens.ts"
+import { isToken } from "./ids/Tokens.ts"
 
 /** The version of the service. */
 export const version = "1.0.0"

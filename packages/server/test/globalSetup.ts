@@ -1,12 +1,6 @@
 import type { TestProject } from "vitest/node"
 import { type PostgresServer, startPostgres } from "./support/PostgresServer.ts"
 
-declare module "vitest" {
-  interface ProvidedContext {
-    readonly postgresUrl: string
-  }
-}
-
 /** One real PostgreSQL for all suites: `TEST_DATABASE_URL`, or one that is started here. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env["TEST_DATABASE_URL"]

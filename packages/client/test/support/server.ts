@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 
-const main = join(import.meta.dirname, "../../../server/src/main.ts")
+const main = join(import.meta.dirname, "../../../server/src/cli/main.ts")
 
 /** A port that was free a moment ago. */
 export const freePort = async (): Promise<number> => {

@@ -1,6 +1,6 @@
 import { Schema, SchemaTransformation } from "effect"
 import { Repository } from "../catalog/Product.ts"
-import { Body } from "../Doc.ts"
+import { Body } from "../Body.ts"
 import { Person } from "../identity/Actor.ts"
 import { WorkspaceMembership } from "../identity/Workspace.ts"
 import { AgentId, ComputerId, PersonId, WorkspaceId } from "../Ids.ts"

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Body } from "../Doc.ts"
+import { Body } from "../Body.ts"
 import { Person } from "../identity/Actor.ts"
 import { AgentId, CommentId, ComputerId, MessageId, PersonId, TicketId } from "../Ids.ts"
 import { atLeast, isId, OneOf, Ref, Text, undocumented } from "../Text.ts"

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Body } from "../Doc.ts"
+import { Body } from "../Body.ts"
 import { DeploymentId } from "../Ids.ts"
 import { atLeast, HttpUrl, Ref, Text } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Body } from "../Doc.ts"
+import { Body } from "../Body.ts"
 import { ProductId } from "../Ids.ts"
 import { atMost, Name, OneOf, Slug } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"

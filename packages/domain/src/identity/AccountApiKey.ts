@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Body } from "../Doc.ts"
+import { Body } from "../Body.ts"
 import { Name, OneOf } from "../Text.ts"
 import { ApiKey, NewApiKey } from "./ApiKey.ts"
 

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Body } from "../Doc.ts"
+import { Body } from "../Body.ts"
 import { ApiKeyId } from "../Ids.ts"
 import { Name } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"

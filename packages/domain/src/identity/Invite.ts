@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Body } from "../Doc.ts"
+import { Body } from "../Body.ts"
 import { InviteId, PersonId } from "../Ids.ts"
 import { atLeast, atMost, Email, Name, OneOf } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"

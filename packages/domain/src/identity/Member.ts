@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Body } from "../Doc.ts"
+import { Body } from "../Body.ts"
 import { PersonId } from "../Ids.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { Role } from "./Role.ts"

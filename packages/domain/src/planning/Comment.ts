@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Body } from "../Doc.ts"
+import { Body } from "../Body.ts"
 import { Actor, Person } from "../identity/Actor.ts"
 import { AgentId, CommentId, PersonId } from "../Ids.ts"
 import { Text } from "../Text.ts"

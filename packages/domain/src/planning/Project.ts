@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Body } from "../Doc.ts"
+import { Body } from "../Body.ts"
 import { Person } from "../identity/Actor.ts"
 import { MilestoneId, PersonId, ProductId, ProjectId, TeamId } from "../Ids.ts"
 import { Name, OneOf, Ref, Slug, Text } from "../Text.ts"

@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Archived, doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Conflict, Forbidden, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
-import { NumberInPath } from "../testing/TestRun.ts"
+import { NumberInPath } from "../runs/TestRun.ts"
 import { Ref } from "../Text.ts"
 import {
   CreateMilestone,

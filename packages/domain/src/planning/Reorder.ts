@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Body } from "../Doc.ts"
+import { Body } from "../Body.ts"
 import { Ref, undocumented } from "../Text.ts"
 
 /** Exactly one of the two, though the keys are optional (contract, section 1). */

@@ -1,5 +1,5 @@
 import { Schema, SchemaTransformation } from "effect"
-import { Body } from "../Doc.ts"
+import { Body } from "../Body.ts"
 import { TagId, TeamId } from "../Ids.ts"
 import { Name, Ref } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"

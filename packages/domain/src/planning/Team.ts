@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Body } from "../Doc.ts"
+import { Body } from "../Body.ts"
 import { PersonId, TeamId } from "../Ids.ts"
 import { Role } from "../identity/Role.ts"
 import { Name, OneOf, Ref } from "../Text.ts"

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Body } from "../Doc.ts"
+import { Body } from "../Body.ts"
 import { TicketStatusId } from "../Ids.ts"
 import { compare } from "../Order.ts"
 import { Name, OneOf, Ref, undocumented } from "../Text.ts"

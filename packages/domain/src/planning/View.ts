@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Body } from "../Doc.ts"
+import { Body } from "../Body.ts"
 import { Actor } from "../identity/Actor.ts"
 import { PersonId, ViewId } from "../Ids.ts"
 import { Name, OneOf, Ref } from "../Text.ts"

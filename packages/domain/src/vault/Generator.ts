@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Body } from "../Doc.ts"
+import { Body } from "../Body.ts"
 import { OneOf } from "../Text.ts"
 
 const between = (min: number, max: number, unit: string) =>

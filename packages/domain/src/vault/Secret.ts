@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { EnvironmentRef } from "../catalog/Environment.ts"
-import { Body } from "../Doc.ts"
+import { Body } from "../Body.ts"
 import { Actor } from "../identity/Actor.ts"
 import { PersonId, ProductId, SecretId } from "../Ids.ts"
 import { atLeast, atMost, OneOf, Ref, Text, undocumented } from "../Text.ts"

@@ -4,7 +4,7 @@ import { Forbidden, type NotFound } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
-import { type Access, atLeast } from "../identity/Access.ts"
+import { type Access, atLeast } from "../access/Access.ts"
 import { AgentsRepo } from "./AgentsRepo.ts"
 import { Inbox } from "./Inbox.ts"
 

@@ -1,6 +1,6 @@
 import type { AgentId, TeamId, WorkspaceId } from "@delivery/domain/Ids"
 import { Context, type Effect } from "effect"
-import type { ActorRef } from "../identity/Access.ts"
+import type { ActorRef } from "../access/Access.ts"
 
 /** What the ends of agents ask of whoever keeps messages (contract, section 9). `Messages` answers. */
 export class WaitingMessages extends Context.Service<

@@ -2,10 +2,10 @@ import { Console, Effect, Layer } from "effect"
 import { Command } from "effect/cli"
 import { layerSqlStorage } from "../App.ts"
 import { Settings } from "../Config.ts"
-import { Keyring } from "../crypto/Keyring.ts"
-import { SigningKeys } from "../crypto/SigningKeys.ts"
+import { Keyring } from "../keys/Keyring.ts"
+import { SigningKeys } from "../keys/SigningKeys.ts"
 import { layerLogs } from "../http/Logs.ts"
-import { layerDatabase } from "../storage/Database.ts"
+import { layerDatabase } from "../database/Database.ts"
 
 const layerKeys = SigningKeys.layer.pipe(
   Layer.provide(layerSqlStorage),

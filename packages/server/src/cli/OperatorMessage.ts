@@ -3,7 +3,7 @@ import { CliError } from "effect/cli"
 import { HttpServerError } from "effect/http"
 import { SqlError } from "effect/sql"
 import { SettingsError } from "../Config.ts"
-import { EmbeddedDatabaseError } from "../storage/EmbeddedDatabase.ts"
+import { EmbeddedDatabaseError } from "../database/EmbeddedDatabase.ts"
 import { NoWorkerStarted } from "../workers/Supervisor.ts"
 
 /** One line for failures that the operator can mend, none where it was told; undefined for faults, which show all. */

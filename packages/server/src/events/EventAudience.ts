@@ -1,6 +1,6 @@
 import type { TeamId } from "@delivery/domain/Ids"
 import { Context, type Effect } from "effect"
-import type { Access } from "../identity/Access.ts"
+import type { Access } from "../access/Access.ts"
 
 /**
  * What is asked of whoever keeps teams: events of private teams, and counts of their messages, are for those alone who

@@ -6,7 +6,7 @@ import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Settings } from "../Config.ts"
-import { type ActorRef, anyRole } from "../identity/Access.ts"
+import { type ActorRef, anyRole } from "../access/Access.ts"
 import { EventAudience } from "./EventAudience.ts"
 import { EventsRepo, type StoredEvent } from "./EventsRepo.ts"
 

@@ -1,7 +1,7 @@
 import { Internal, InvalidInput, TooManyRequests } from "@delivery/domain/Errors"
 import { Edge } from "@delivery/domain/identity/Authorization"
 import { NoStore } from "@delivery/domain/NoStore"
-import { LargeBody } from "@delivery/domain/testing/LargeBody"
+import { LargeBody } from "@delivery/domain/runs/LargeBody"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { ByteSize, Cause, Context, Effect, Layer, type Types } from "effect"
 import {

@@ -7,8 +7,8 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { MemoryStorage } from "../storage/MemoryStorage.ts"
 import { date, dateOrNull, dieOnSqlError, iso, isoOrNull } from "../storage/Sql.ts"
-import type { ActorRef } from "./Access.ts"
-import { actorColumns, actorJoins, type ActorRow, readActor, resolveActor } from "./Actors.ts"
+import type { ActorRef } from "../access/Access.ts"
+import { actorColumns, actorJoins, type ActorRow, readActor, resolveActor } from "../access/Actors.ts"
 
 export interface InviteRow {
   readonly id: InviteId

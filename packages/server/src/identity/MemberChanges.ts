@@ -1,6 +1,6 @@
 import type { PersonId } from "@delivery/domain/Ids"
 import { Context, type Effect } from "effect"
-import type { Access } from "./Access.ts"
+import type { Access } from "../access/Access.ts"
 
 /**
  * What members tell whoever acts or keeps something for a member, when one is deactivated, is back, or has another role

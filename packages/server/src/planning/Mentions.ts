@@ -1,6 +1,6 @@
 import type { AgentId, CommentId, TeamId, TicketId } from "@delivery/domain/Ids"
 import { Context, type Effect } from "effect"
-import type { Access } from "../identity/Access.ts"
+import type { Access } from "../access/Access.ts"
 
 /** A comment in which a person mentions agents. */
 export interface AgentMention {

@@ -1,7 +1,7 @@
 import type { PersonId, ProjectId, TeamId, WorkspaceId } from "@delivery/domain/Ids"
 import { isAtLeast } from "@delivery/domain/identity/Role"
 import type { SqlClient, Statement } from "effect/sql"
-import { type Access, personOf } from "../identity/Access.ts"
+import { type Access, personOf } from "../access/Access.ts"
 import type { MemoryDatabase } from "../storage/MemoryStorage.ts"
 
 /**

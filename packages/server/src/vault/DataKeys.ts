@@ -3,8 +3,8 @@ import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Data, Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, randomBytes } from "node:crypto"
-import { nextId } from "../crypto/NextId.ts"
-import { Keyring } from "../crypto/Keyring.ts"
+import { nextId } from "../ids/NextId.ts"
+import { Keyring } from "../keys/Keyring.ts"
 import { type SealedDataKey, VaultKeysRepo } from "./VaultKeysRepo.ts"
 
 /** Where a value stands. It opens nowhere else. */

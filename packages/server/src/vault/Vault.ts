@@ -20,10 +20,10 @@ import {
 } from "@delivery/domain/vault/Secret"
 import { Clock, Context, Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { nextId } from "../crypto/NextId.ts"
+import { nextId } from "../ids/NextId.ts"
 import { Events } from "../events/Events.ts"
 import { RequestId } from "../http/RequestId.ts"
-import { type Access, anyRole, atLeast } from "../identity/Access.ts"
+import { type Access, anyRole, atLeast } from "../access/Access.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
 import {

@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import { type ProcessSnapshot, Siblings } from "../telemetry/MetricsHttp.ts"
+import { type ProcessSnapshot, Siblings } from "../http/MetricsHttp.ts"
 import { greetsVariable, type ToSupervisor, type ToWorker, workerVariable } from "./Messages.ts"
 
 /** Whether this process is one of several that a supervisor started. */

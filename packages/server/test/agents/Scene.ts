@@ -6,7 +6,7 @@ import { asAgent } from "../../src/agents/AgentAuthentication.ts"
 import { Agents } from "../../src/agents/Agents.ts"
 import { type OAuthForm, SignIns } from "../../src/agents/SignIns.ts"
 import { SignInsRepo } from "../../src/agents/SignInsRepo.ts"
-import { hashToken } from "../../src/crypto/Tokens.ts"
+import { hashToken } from "../../src/ids/Tokens.ts"
 import { as, type CallerOf, now } from "../identity/Scene.ts"
 
 /** Sign-ins of agents for tests. */

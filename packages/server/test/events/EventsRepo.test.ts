@@ -2,7 +2,7 @@ import { assert, expect } from "@effect/vitest"
 import type { ApiKeyId, EventId, PersonId, TeamId, WorkspaceId } from "@delivery/domain/Ids"
 import { Effect } from "effect"
 import { EventsRepo, type StoredEvent } from "../../src/events/EventsRepo.ts"
-import type { ActorRef } from "../../src/identity/Access.ts"
+import type { ActorRef } from "../../src/access/Access.ts"
 import { addAccountKey, addPerson, addWorkspace, minute, newestFirst, newId, shuffled } from "../identity/Scene.ts"
 import { onEachStorage } from "../support/Storages.ts"
 

@@ -1,4 +1,4 @@
-import type { Lease } from "@delivery/domain/testing/Semaphore"
+import type { Lease } from "@delivery/domain/runs/Semaphore"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import { PgClient } from "@effect/sql-pg"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"

@@ -1,4 +1,4 @@
-import type { TestRunPage } from "@delivery/domain/testing/TestRun"
+import type { TestRunPage } from "@delivery/domain/runs/TestRun"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import type { Statement } from "effect/sql"

@@ -1,5 +1,5 @@
-import type { Lease, QueuedLease, SemaphoreList } from "@delivery/domain/testing/Semaphore"
-import type { StartedTestRun } from "@delivery/domain/testing/TestRun"
+import type { Lease, QueuedLease, SemaphoreList } from "@delivery/domain/runs/Semaphore"
+import type { StartedTestRun } from "@delivery/domain/runs/TestRun"
 import { randomUUID } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"

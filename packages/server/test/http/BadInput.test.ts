@@ -4,7 +4,7 @@ import { Effect, Redacted } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import fc from "fast-check"
 import { Agent, request } from "node:http"
-import { DeliveryServer } from "../../src/testing.ts"
+import { DeliveryServer } from "../../src/cli/TestServer.ts"
 import { type Http, http, registerAgent, startRun, unique } from "../support/Http.ts"
 import { servers } from "../support/Servers.ts"
 

@@ -1,4 +1,4 @@
-import type { StartedTestRun } from "@delivery/domain/testing/TestRun"
+import type { StartedTestRun } from "@delivery/domain/runs/TestRun"
 import { assert, describe, it } from "vitest"
 import { makeBuckets, networkOf } from "../../src/http/RateLimits.ts"
 import {

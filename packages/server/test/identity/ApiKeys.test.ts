@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { hashToken, isToken } from "../../src/crypto/Tokens.ts"
+import { hashToken, isToken } from "../../src/ids/Tokens.ts"
 import { ApiKeys } from "../../src/identity/ApiKeys.ts"
 import { ApiKeysRepo } from "../../src/identity/ApiKeysRepo.ts"
 import { ApiKeyUsage } from "../../src/identity/ApiKeyUsage.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { Settings } from "../../src/Config.ts"
-import { hashToken, isToken, makeToken } from "../../src/crypto/Tokens.ts"
+import { hashToken, isToken, makeToken } from "../../src/ids/Tokens.ts"
 import { ApiKeysRepo } from "../../src/identity/ApiKeysRepo.ts"
 import { Bootstrap } from "../../src/identity/Bootstrap.ts"
 import { MembersRepo } from "../../src/identity/MembersRepo.ts"

@@ -2,8 +2,15 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import { inject } from "vitest"
-import { EmbeddedDatabase } from "../../src/storage/EmbeddedDatabase.ts"
+import { EmbeddedDatabase } from "../../src/database/EmbeddedDatabase.ts"
 import { maxMessageSize } from "../../src/storage/Sql.ts"
+
+/** What globalSetup.ts provides. */
+declare module "vitest" {
+  interface ProvidedContext {
+    readonly postgresUrl: string
+  }
+}
 
 const client = (url: string, maxConnections = 10) =>
   PgClient.layer({

@@ -3,7 +3,7 @@ import { once } from "node:events"
 import { createServer } from "node:net"
 import { fileURLToPath } from "node:url"
 
-const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url))
 
 /**
  * What a process has of the tests' environment: not the whole, since the test runner sets BASE_URL for itself, and the

@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { layerApp, layerSqlStorage } from "../../src/App.ts"
-import { Keyring } from "../../src/crypto/Keyring.ts"
+import { Keyring } from "../../src/keys/Keyring.ts"
 import { FileStore } from "../../src/files/FileStore.ts"
-import { DeliveryServer, serverOf } from "../../src/testing.ts"
+import { DeliveryServer, serverOf } from "../../src/cli/TestServer.ts"
 import { layerPostgres } from "./Databases.ts"
 
 type Environment = Readonly<Record<string, string>>

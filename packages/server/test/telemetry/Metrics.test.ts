@@ -1,11 +1,11 @@
 import { DeliveryApi } from "@delivery/domain/Api"
-import type { Lease, QueuedLease } from "@delivery/domain/testing/Semaphore"
+import type { Lease, QueuedLease } from "@delivery/domain/runs/Semaphore"
 import { PgClient } from "@effect/sql-pg"
 import { it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import { assert, describe } from "vitest"
-import { makeEndpoints } from "../../src/telemetry/Endpoints.ts"
+import { makeEndpoints } from "../../src/http/Endpoints.ts"
 import { makeDatabase } from "../support/Databases.ts"
 import {
   attempt,

@@ -9,7 +9,7 @@ import type { EnvironmentRow } from "../../src/catalog/EnvironmentsRepo.ts"
 import { Products } from "../../src/catalog/Products.ts"
 import type { ProductRow } from "../../src/catalog/ProductsRepo.ts"
 import { Settings } from "../../src/Config.ts"
-import { Keyring } from "../../src/crypto/Keyring.ts"
+import { Keyring } from "../../src/keys/Keyring.ts"
 import { Events } from "../../src/events/Events.ts"
 import { DataKeys } from "../../src/vault/DataKeys.ts"
 import { Vault } from "../../src/vault/Vault.ts"
@@ -18,7 +18,7 @@ import { addEnvironment, addProduct } from "../catalog/Rows.ts"
 import { makeScene, type Scene } from "../identity/Scene.ts"
 import { layerPostgres } from "../support/Databases.ts"
 import { layerLiveClock } from "../support/Storages.ts"
-import { type Repositories, type StorageName, storages } from "../testing/Scene.ts"
+import { type Repositories, type StorageName, storages } from "../runs/Scene.ts"
 
 /** Workspaces with products and environments, and the vault over each storage. */
 

@@ -13,8 +13,8 @@ import { promisify } from "node:util"
 import { afterAll } from "vitest"
 import { layerMemoryStorage, layerSqlStorage } from "../../src/App.ts"
 import { Settings } from "../../src/Config.ts"
-import { Keyring } from "../../src/crypto/Keyring.ts"
-import { SigningKeys } from "../../src/crypto/SigningKeys.ts"
+import { Keyring } from "../../src/keys/Keyring.ts"
+import { SigningKeys } from "../../src/keys/SigningKeys.ts"
 import { DataKeys } from "../../src/vault/DataKeys.ts"
 import { VaultKeys } from "../../src/vault/VaultKeys.ts"
 import { VaultKeysRepo } from "../../src/vault/VaultKeysRepo.ts"
@@ -127,7 +127,7 @@ for (const [name, storage] of [
 }
 
 describe("delivery vault", () => {
-  const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+  const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url))
   const directory = mkdtempSync(join(tmpdir(), "delivery-vault-"))
   let server: ServerProcess | undefined
   afterAll(async () => {

@@ -1,4 +1,4 @@
-import type { Lease } from "@delivery/domain/testing/Semaphore"
+import type { Lease } from "@delivery/domain/runs/Semaphore"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
@@ -26,7 +26,7 @@ import { scrape } from "../telemetry/Scrape.ts"
 
 /** Servers of several processes on a real PostgreSQL, killed and stopped under load. */
 
-const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url))
 const docs = readFileSync(new URL("../../../../docs/operations.md", import.meta.url), "utf8")
 const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
 const vaultKeys = `k1:${Buffer.alloc(32, 7).toString("base64")}`

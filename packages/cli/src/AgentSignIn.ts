@@ -1,0 +1,207 @@
+import { AgentClient, type AgentSignIn } from "@delivery/domain/agents/Agent"
+import { timestamp, Timestamp } from "@delivery/domain/Timestamp"
+import { Clock, Config, Data, Effect, FileSystem, Option, Path, Schedule, Schema, Semaphore } from "effect"
+import { HttpClient, HttpClientRequest } from "effect/http"
+import { homedir } from "node:os"
+import { isLocked, lockFile } from "./FileLock.ts"
+import { AgentError } from "./AgentError.ts"
+
+/** Which sign-in of this computer is meant: there is one of a client for a workspace at a server. */
+export interface SignInName {
+  readonly client: AgentClient
+  readonly url: string
+  readonly workspace: string
+  /** Where sign-ins are kept. */
+  readonly directory: string
+}
+
+/** A sign-in as this computer keeps it, in a file that only its user reads. */
+const StoredSignIn = Schema.Struct({
+  url: Schema.String,
+  workspace: Schema.String,
+  client: AgentClient,
+  agent: Schema.String,
+  computer: Schema.String,
+  clientId: Schema.String,
+  accessToken: Schema.String,
+  accessTokenExpiresAt: Timestamp,
+  refreshToken: Schema.String
+})
+type StoredSignIn = typeof StoredSignIn.Type
+
+const Stored = Schema.fromJsonString(StoredSignIn)
+
+const Refreshed = Schema.Struct({
+  access_token: Schema.String,
+  expires_in: Schema.Int,
+  refresh_token: Schema.String
+})
+
+/** Milliseconds before its end in which an access token is replaced. */
+const earlyMillis = 60_000
+
+/** Where sign-ins are kept unless told: below `XDG_CONFIG_HOME`, else `~/.config`. */
+export const defaultDirectory = Effect.gen(function* () {
+  const path = yield* Path.Path
+  const home = Option.getOrElse(yield* Config.option(Config.String("XDG_CONFIG_HOME")), () =>
+    path.join(homedir(), ".config")
+  )
+  return path.resolve(home, "delivery", "agents")
+})
+
+const pathOf = Effect.fnUntraced(function* ({ client, directory, url, workspace }: SignInName) {
+  const path = yield* Path.Path
+  const name = `${client}@${workspace}@${url.replace(/^https?:\/\//, "")}`
+  return path.join(directory, `${name.replaceAll(/[^A-Za-z0-9.@_-]/g, "_")}.json`)
+})
+
+/** Keeps a sign-in whole or not at all, whoever reads meanwhile. */
+const save = Effect.fnUntraced(
+  function* (file: string, signIn: StoredSignIn) {
+    const [fs, path] = [yield* FileSystem.FileSystem, yield* Path.Path]
+    yield* fs.makeDirectory(path.dirname(file), { recursive: true, mode: 0o700 })
+    const written = `${file}.${process.pid}.tmp`
+    yield* fs.writeFileString(written, `${yield* Schema.encodeEffect(Stored)(signIn)}\n`, { mode: 0o600 })
+    yield* fs.rename(written, file)
+  },
+  Effect.mapError(cannotBe("written"))
+)
+
+const read = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  return yield* fs.readFileString(file).pipe(
+    Effect.flatMap(Schema.decodeEffect(Stored)),
+    Effect.mapError(() => new AgentError({ message: "This computer is not signed in: run `delivery agent connect`." }))
+  )
+})
+
+/** Keeps what registering answered. */
+export const keep = Effect.fnUntraced(function* (name: SignInName, made: AgentSignIn) {
+  const file = yield* pathOf(name)
+  const now = yield* Clock.currentTimeMillis
+  yield* save(file, {
+    ...name,
+    agent: made.agent,
+    computer: made.computer.name,
+    clientId: made.clientId,
+    accessToken: made.access_token,
+    accessTokenExpiresAt: timestamp(now + made.expires_in * 1_000),
+    refreshToken: made.refresh_token
+  })
+  return file
+})
+
+/** Forgets a sign-in, and ends it at the server. Whether there was one. */
+export const forget = Effect.fnUntraced(function* (name: SignInName) {
+  const [fs, http] = [yield* FileSystem.FileSystem, yield* HttpClient.HttpClient]
+  const file = yield* pathOf(name)
+  const signIn = yield* Effect.option(read(file))
+  if (Option.isNone(signIn)) return false
+  const { clientId, refreshToken, url } = signIn.value
+  const { status } = yield* http
+    .execute(
+      HttpClientRequest.post(`${url}/agent/oauth/revoke`).pipe(
+        HttpClientRequest.bodyUrlParams({ token: refreshToken, client_id: clientId })
+      )
+    )
+    .pipe(Effect.mapError(unreachable(url)))
+  if (status !== 200) return yield* new AgentError({ message: `${url} answered ${status}.` })
+  yield* Effect.mapError(fs.remove(file), cannotBe("removed"))
+  return true
+})
+
+/** The access tokens of a sign-in for one process. Several of them may use one sign-in. */
+export interface AccessTokens {
+  readonly url: string
+  /** One that works for a minute at least, and is not the one that the server refused. */
+  readonly next: (refused?: string) => Effect.Effect<string, AgentError>
+}
+
+/**
+ * Refreshes under a lock of the sign-in's file: a refresh token is used once, however many processes want the next
+ * pair, since who waited finds it in the file.
+ */
+export const makeAccessTokens = Effect.fnUntraced(function* (name: SignInName) {
+  const services = yield* Effect.context<FileSystem.FileSystem | Path.Path | HttpClient.HttpClient>()
+  const http = yield* HttpClient.HttpClient
+  const file = yield* pathOf(name)
+  const turn = yield* Semaphore.make(1)
+  const { url } = yield* read(file)
+
+  const usable = Effect.fnUntraced(function* (refused: string | undefined) {
+    const signIn = yield* read(file)
+    const soon = timestamp((yield* Clock.currentTimeMillis) + earlyMillis)
+    return { signIn, isUsable: signIn.accessTokenExpiresAt > soon && signIn.accessToken !== refused }
+  })
+
+  const refresh = Effect.fnUntraced(function* (signIn: StoredSignIn) {
+    const response = yield* http
+      .execute(
+        HttpClientRequest.post(`${signIn.url}/agent/oauth/token`).pipe(
+          HttpClientRequest.bodyUrlParams({
+            grant_type: "refresh_token",
+            client_id: signIn.clientId,
+            refresh_token: signIn.refreshToken
+          })
+        )
+      )
+      .pipe(Effect.timeout("20 seconds"), Effect.mapError(unreachable(url)))
+    if (response.status === 400) {
+      return yield* new AgentError({ message: "The sign-in has ended: run `delivery agent connect` again." })
+    }
+    if (response.status === 401) return yield* new AgentError({ message: "You are no active member any more." })
+    const tokens = yield* response.json.pipe(
+      Effect.flatMap(Schema.decodeUnknownEffect(Refreshed)),
+      Effect.mapError(() => new AgentError({ message: `${url} answered ${response.status} to a refresh.` }))
+    )
+    const next = {
+      ...signIn,
+      accessToken: tokens.access_token,
+      accessTokenExpiresAt: timestamp((yield* Clock.currentTimeMillis) + tokens.expires_in * 1_000),
+      refreshToken: tokens.refresh_token
+    }
+    yield* save(file, next)
+    return next.accessToken
+  })
+
+  const next = Effect.fnUntraced(function* (refused?: string) {
+    const found = yield* usable(refused)
+    if (found.isUsable) return found.signIn.accessToken
+    return yield* Effect.acquireUseRelease(
+      lock(`${file}.lock`),
+      Effect.fnUntraced(function* () {
+        const { isUsable, signIn } = yield* usable(refused)
+        return isUsable ? signIn.accessToken : yield* refresh(signIn)
+      }),
+      (held) => Effect.sync(() => held.close())
+    )
+  })
+  return {
+    url,
+    // Half a refresh would lose what the server answered.
+    next: (refused) => turn.withPermits(1)(Effect.uninterruptible(Effect.provideContext(next(refused), services)))
+  } satisfies AccessTokens
+})
+
+class HeldByAnother extends Data.TaggedError("HeldByAnother") {}
+
+const lock = (path: string) =>
+  Effect.try({
+    try: () => lockFile(path, 0),
+    catch: (cause) => (isLocked(cause) ? new HeldByAnother() : cannotBe("locked")(cause))
+  }).pipe(
+    Effect.retry({
+      while: ({ _tag }) => _tag === "HeldByAnother",
+      schedule: Schedule.spaced("20 millis").pipe(Schedule.upTo({ duration: "30 seconds" }))
+    }),
+    Effect.catchTag("HeldByAnother", (cause) => Effect.fail(cannotBe("locked")(cause)))
+  )
+
+function cannotBe(done: string) {
+  return (cause: unknown) =>
+    new AgentError({
+      message: `The sign-in's file cannot be ${done}: ${cause instanceof Error ? cause.message : String(cause)}`
+    })
+}
+
+export const unreachable = (url: string) => () => new AgentError({ message: `${url} cannot be reached.` })

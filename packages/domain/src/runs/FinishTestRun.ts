@@ -1,0 +1,36 @@
+import { Schema } from "effect"
+import { Body } from "../Body.ts"
+import { exampleTestReport, maxTestsPerRun, TestReport } from "./TestEntry.ts"
+import { CleanupReport } from "./TestRun.ts"
+
+const hasUniqueCaseIds = Schema.makeFilter<ReadonlyArray<TestReport>>(
+  (tests) => new Set(tests.map((test) => test.caseId)).size === tests.length || "Expected each caseId once"
+)
+
+/** The body that finishes a run (service document, Test runs). */
+export const FinishTestRun = Body({
+  interrupted: Schema.Boolean.annotate({
+    description: "Whether the run was given up: its tests are kept, it has no result and `error` is ignored."
+  }),
+  error: Schema.optionalKey(
+    Schema.NullOr(Schema.String).annotate({
+      description: "A failure outside the tests, such as a web server that did not start. It fails the run."
+    })
+  ),
+  durationMs: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)).annotate({ description: "Milliseconds." }),
+  cleanup: Schema.optionalKey(
+    Schema.NullOr(CleanupReport).annotate({
+      description: "For a run with a scope; none counts as `incomplete`.",
+      message: "Expected an object or null"
+    })
+  ),
+  tests: Schema.Array(TestReport).check(
+    Schema.isMaxLength(maxTestsPerRun, { message: `Expected at most ${maxTestsPerRun} tests` }),
+    hasUniqueCaseIds
+  )
+}).annotate({
+  identifier: "FinishTestRun",
+  description: "What became of a run.",
+  examples: [{ interrupted: false, error: null, durationMs: 64_210, cleanup: null, tests: [exampleTestReport] }]
+})
+export type FinishTestRun = typeof FinishTestRun.Type

@@ -1,0 +1,355 @@
+import { Schema, SchemaTransformation } from "effect"
+import { EnvironmentClass } from "../catalog/Environment.ts"
+import { Body } from "../Body.ts"
+import { Actor } from "../identity/Actor.ts"
+import { PersonId, TestRunId } from "../Ids.ts"
+import { atLeast, HttpUrl, OneOf, Ref, Text, undocumented } from "../Text.ts"
+import { Timestamp } from "../Timestamp.ts"
+import { Coverage, exampleTestEntry, TestEntry } from "./TestEntry.ts"
+
+/** The largest number that counts runs, retries and attempts: PostgreSQL's integer. */
+export const maxNumber = 2_147_483_647
+
+const numberMessage = `Expected a whole number from 1 to ${maxNumber}`
+
+/** A run or retry number in a path. Text that is no such number becomes 0, which nothing has, so it is not found. */
+export const NumberInPath = Schema.String.annotate({
+  format: "int32",
+  description: "The number in the workspace.",
+  examples: ["12"]
+}).pipe(
+  Schema.decodeTo(
+    Schema.Number,
+    SchemaTransformation.transform({
+      decode: (text) => {
+        const number = /^[1-9]\d{0,9}$/.test(text) ? Number(text) : 0
+        return number <= maxNumber ? number : 0
+      },
+      encode: String
+    })
+  )
+)
+
+/** A number of the same kind in a query, where another value is an error. */
+export const NumberInQuery = Schema.String.annotate({ format: "int32", examples: ["12"] })
+  .check(Schema.isPattern(/^[1-9]\d{0,9}$/, { message: numberMessage, toJsonSchema: undocumented }))
+  .pipe(
+    Schema.decodeTo(
+      Schema.Int.check(Schema.isLessThanOrEqualTo(maxNumber, { message: numberMessage })),
+      SchemaTransformation.numberFromString
+    )
+  )
+
+const Count = Schema.Int
+
+export const Counts = Schema.Struct({
+  total: Count,
+  passed: Count,
+  flaky: Count,
+  failed: Count,
+  skipped: Count
+}).annotate({
+  identifier: "Counts",
+  description: "Tests of a run by status.",
+  examples: [{ total: 3, passed: 1, flaky: 0, failed: 1, skipped: 1 }]
+})
+export type Counts = typeof Counts.Type
+
+/** The commit that examples show. */
+export const exampleGit = {
+  branch: "main",
+  sha: "9fceb02d0ae598e95dc970b74767f19372d61af8",
+  dirty: false,
+  subject: "Add the basket"
+} as const
+
+export const Git = Body({
+  branch: Text(500),
+  sha: Text(100).check(atLeast(1)),
+  dirty: Schema.Boolean.annotate({ description: "Whether the working tree had changes that are not committed." }),
+  subject: Text(2_000).annotate({ description: "The first line of the commit message." })
+}).annotate({
+  identifier: "Git",
+  description: "The commit the tests came from.",
+  examples: [exampleGit]
+})
+export type Git = typeof Git.Type
+
+export const Machine = Body({ hostname: Text(255), platform: Text(100) }).annotate({
+  identifier: "Machine",
+  description: "The machine the tests ran on.",
+  examples: [{ hostname: "ci-7", platform: "linux" }]
+})
+export type Machine = typeof Machine.Type
+
+const isSelection = Schema.isMaxLength(5_000, { message: "Expected at most 5000 entries" })
+
+export const Selection = Body({
+  coverage: Schema.NullOr(Coverage),
+  folders: Schema.Array(Text(1_000)).check(isSelection),
+  caseIds: Schema.Array(Text(500)).check(isSelection)
+}).annotate({
+  identifier: "Selection",
+  description: "Which tests the publisher chose to run; empty lists choose all.",
+  examples: [{ coverage: "acceptance", folders: ["checkout"], caseIds: [] }]
+})
+export type Selection = typeof Selection.Type
+
+export const CleanupStatus = Schema.Literals(["pending", "complete", "incomplete", "failed"]).annotate({
+  identifier: "CleanupStatus",
+  description: "`pending` while the run or retry runs; `incomplete` also when it ended without a report.",
+  examples: ["complete"]
+})
+export type CleanupStatus = typeof CleanupStatus.Type
+
+export const Cleanup = Schema.Struct({
+  scope: Schema.String.annotate({ description: "The scope under which test data was created." }),
+  expiresAt: Timestamp.annotate({ description: "When the scope's token ends." }),
+  status: CleanupStatus,
+  deleted: Schema.NullOr(Count).annotate({ description: "Objects deleted; null while pending." }),
+  remaining: Schema.NullOr(Count).annotate({ description: "Objects left; null while pending." })
+}).annotate({
+  identifier: "Cleanup",
+  description: "What became of the test data of a run or retry.",
+  examples: [
+    {
+      scope: "run-12-4fGhTz0s",
+      expiresAt: "2026-11-21T15:30:00.000Z",
+      status: "complete",
+      deleted: 14,
+      remaining: 0
+    }
+  ]
+})
+export type Cleanup = typeof Cleanup.Type
+
+export const RunState = Schema.Literals(["running", "finished", "interrupted"]).annotate({
+  identifier: "RunState",
+  description: "`interrupted`: given up by its publisher, or still running after 6 hours.",
+  examples: ["finished"]
+})
+export type RunState = typeof RunState.Type
+
+export const RunResult = Schema.Literals(["passed", "failed"]).annotate({
+  identifier: "RunResult",
+  description: "`failed` when a test failed or the run has an error.",
+  examples: ["passed"]
+})
+export type RunResult = typeof RunResult.Type
+
+const Rate = Schema.NullOr(Schema.Finite)
+
+const summaryFields = {
+  id: TestRunId,
+  number: Count.annotate({ description: "Counts from 1 in the workspace." }),
+  url: Schema.String.annotate({ description: "The run's page on the website." }),
+  state: RunState,
+  result: Schema.NullOr(RunResult).annotate({ description: "Null while running and for interrupted runs." }),
+  counts: Counts,
+  passRate: Rate.annotate({
+    description: "(passed + flaky) / (tests - skipped); null while running or when no test counts."
+  }),
+  firstAttemptPassRate: Rate.annotate({
+    description: "Tests passed on attempt 1 / (tests - skipped); null as `passRate`; never changed by retries."
+  }),
+  error: Schema.NullOr(Schema.String).annotate({
+    description: "A failure outside the tests, or `No tests ran.`; a run with an error is failed and not retried."
+  }),
+  product: Schema.Struct({ slug: Schema.String, name: Schema.String }),
+  environment: Schema.Struct({ slug: Schema.String, name: Schema.String, class: EnvironmentClass }),
+  baseUrl: Schema.String.annotate({ description: "The URL the tests ran against." }),
+  deploymentBaseUrl: Schema.NullOr(Schema.String).annotate({ description: "The deployment's URL at the start." }),
+  deploymentVersion: Schema.NullOr(Schema.String).annotate({ description: "The deployment's version at the start." }),
+  git: Git,
+  machine: Machine,
+  coverage: Schema.NullOr(Coverage).annotate({ description: "The coverage selected at the start." }),
+  cleanup: Schema.NullOr(Cleanup).annotate({ description: "Null when the deployment had no Fixture API." }),
+  publishedBy: Actor,
+  startedAt: Timestamp,
+  finishedAt: Schema.NullOr(Timestamp).annotate({ description: "Null while running." }),
+  durationMs: Schema.Finite.annotate({ description: "Milliseconds, as the publisher reported; 0 while running." })
+}
+
+const summaryExample = {
+  id: TestRunId.make("0197a1b2-0000-7000-8000-000000000012"),
+  number: 12,
+  url: "http://localhost:4000/w/main/test-runs/12",
+  state: "finished",
+  result: "failed",
+  counts: { total: 1, passed: 0, flaky: 0, failed: 1, skipped: 0 },
+  passRate: 0,
+  firstAttemptPassRate: 0,
+  error: null,
+  product: { slug: "shop", name: "Shop" },
+  environment: { slug: "staging", name: "Staging", class: "non-production" },
+  baseUrl: "https://staging.shop.example.com",
+  deploymentBaseUrl: "https://staging.shop.example.com",
+  deploymentVersion: "9fceb02",
+  git: exampleGit,
+  machine: { hostname: "ci-7", platform: "linux" },
+  coverage: null,
+  cleanup: null,
+  publishedBy: {
+    kind: "user",
+    id: PersonId.make("0197a1b2-0000-7000-8000-000000000001"),
+    name: "Ana Diaz",
+    email: "ana@example.com"
+  },
+  startedAt: "2026-11-21T09:30:00.000Z",
+  finishedAt: "2026-11-21T09:31:05.000Z",
+  durationMs: 64_210
+} as const
+
+/** A run in lists and finish answers: without `retries` and `tests` (service document, TestRun). */
+export const TestRunSummary = Schema.Struct(summaryFields).annotate({
+  identifier: "TestRunSummary",
+  description: "A test run without its retries and tests.",
+  examples: [summaryExample]
+})
+export type TestRunSummary = typeof TestRunSummary.Type
+
+/** A retry of a run's failed tests (service document, TestRun). */
+export const Retry = Schema.Struct({
+  number: Count.annotate({ description: "Counts from 1 in the run." }),
+  state: RunState,
+  requiredPasses: Count.annotate({ description: "How often a test must pass, and pass each time, to become flaky." }),
+  testCount: Count.annotate({ description: "The tests that had failed at its start." }),
+  flakyCount: Count.annotate({ description: "The tests that became flaky by it." }),
+  baseUrl: Schema.String.annotate({ description: "The URL the tests ran against." }),
+  gitSha: Schema.String.annotate({ description: "The run's own commit." }),
+  cleanup: Schema.NullOr(Cleanup).annotate({ description: "Null when the run had no Fixture API." }),
+  publishedBy: Actor,
+  startedAt: Timestamp,
+  finishedAt: Schema.NullOr(Timestamp).annotate({ description: "Null while running." })
+}).annotate({
+  identifier: "Retry",
+  description: "A retry of a run's failed tests.",
+  examples: [
+    {
+      number: 1,
+      state: "finished",
+      requiredPasses: 2,
+      testCount: 1,
+      flakyCount: 0,
+      baseUrl: summaryExample.baseUrl,
+      gitSha: summaryExample.git.sha,
+      cleanup: null,
+      publishedBy: summaryExample.publishedBy,
+      startedAt: "2026-11-21T09:40:00.000Z",
+      finishedAt: "2026-11-21T09:40:20.000Z"
+    }
+  ]
+})
+export type Retry = typeof Retry.Type
+
+/** A run with its retries and tests (service document, TestRun). */
+export const TestRun = Schema.Struct({
+  ...summaryFields,
+  retries: Schema.Array(Retry).annotate({ description: "Oldest first." }),
+  tests: Schema.Array(TestEntry).annotate({ description: "Failed first, then flaky, passed, skipped, by title." })
+}).annotate({
+  identifier: "TestRun",
+  description: "A test run with its retries and tests.",
+  examples: [{ ...summaryExample, retries: [], tests: [exampleTestEntry] }]
+})
+export type TestRun = typeof TestRun.Type
+
+/** One page of runs. */
+export const TestRunPage = Schema.Struct({
+  runs: Schema.Array(TestRunSummary),
+  nextCursor: Schema.NullOr(Count).annotate({
+    description: "Send it as `cursor`, with the same filters; null on the last page.",
+    examples: [null]
+  })
+}).annotate({ identifier: "TestRunPage", description: "At most 50 runs, newest first." })
+export type TestRunPage = typeof TestRunPage.Type
+
+/** The length of a page of runs. */
+export const runsPageSize = 50
+
+export const StartTestRun = Body({
+  product: Ref.annotate({ description: "The product's slug or id." }),
+  environment: Ref.annotate({ description: "The environment's slug or id." }),
+  baseUrl: HttpUrl.annotate({ description: "The URL the tests run against." }),
+  git: Git,
+  machine: Machine,
+  selection: Selection,
+  fixtureUrl: Schema.optionalKey(
+    Schema.NullOr(HttpUrl).annotate({ description: "Overrides the deployment's Fixture API for this run." })
+  )
+}).annotate({
+  identifier: "StartTestRun",
+  description: "What is tested, where, and from which commit and machine.",
+  examples: [
+    {
+      product: "shop",
+      environment: "staging",
+      baseUrl: "https://staging.shop.example.com",
+      git: summaryExample.git,
+      machine: { hostname: "ci-7", platform: "linux" },
+      selection: { coverage: null, folders: [], caseIds: [] }
+    }
+  ]
+})
+export type StartTestRun = typeof StartTestRun.Type
+
+/** Where and with what a run makes and deletes test data (contract, section 6). */
+export const FixtureAccess = Schema.Struct({
+  scope: Schema.String.annotate({ description: "Send it with what you create, to delete it by." }),
+  token: Schema.String.annotate({ description: "A JWT for the Fixture API; its keys: `/.well-known/jwks.json`." }),
+  url: Schema.String.annotate({ description: "The Fixture API; the token is valid only there." }),
+  expiresAt: Timestamp
+}).annotate({
+  identifier: "FixtureAccess",
+  description: "Where and with what a run makes and deletes test data.",
+  examples: [
+    {
+      scope: "run-12-4fGhTz0s",
+      token: "eyJhbGciOiJFZERTQSJ9.eyJzY29wZSI6InJ1bi0xMi00ZkdoVHowcyJ9.c2lnbmF0dXJl",
+      url: "https://staging.shop.example.com/fixtures",
+      expiresAt: "2026-11-21T15:30:00.000Z"
+    }
+  ]
+})
+export type FixtureAccess = typeof FixtureAccess.Type
+
+/** Where and with what a run takes semaphore leases (contract, section 7). */
+export const SemaphoreAccess = Schema.Struct({
+  url: Schema.String.annotate({ description: "The workspace's semaphores." }),
+  token: Schema.String.annotate({ description: "The run token (`stk_...`). It dies with the run." }),
+  expiresAt: Timestamp
+}).annotate({
+  identifier: "SemaphoreAccess",
+  description: "Where and with what a run takes semaphore leases.",
+  examples: [
+    {
+      url: "http://localhost:4000/v1/workspaces/main/semaphores",
+      token: "stk_4fGhTz0sVq1Jm7Rk2Lx9Wc5Bn8Yd3Pa6Ue0H9aZk",
+      expiresAt: "2026-11-21T15:30:00.000Z"
+    }
+  ]
+})
+export type SemaphoreAccess = typeof SemaphoreAccess.Type
+
+export const StartedTestRun = Schema.Struct({
+  number: Count.annotate({ examples: [12] }),
+  url: Schema.String.annotate({ description: "The run's page on the website.", examples: [summaryExample.url] }),
+  fixture: Schema.NullOr(FixtureAccess).annotate({ description: "Null when the deployment has no Fixture API." }),
+  semaphores: SemaphoreAccess
+}).annotate({ identifier: "StartedTestRun", description: "A run that has begun, and what its tests may use." })
+export type StartedTestRun = typeof StartedTestRun.Type
+
+const NonNegativeInt = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxNumber }))
+
+/** What the publisher says of the deletion of a scope's test data. */
+export const CleanupReport = Body({
+  status: OneOf(["complete", "incomplete", "failed"]),
+  deleted: NonNegativeInt,
+  remaining: NonNegativeInt,
+  error: Schema.optionalKey(Schema.NullOr(Schema.String))
+}).annotate({
+  identifier: "CleanupReport",
+  description: "What the publisher says of the deletion of a scope's test data.",
+  examples: [{ status: "complete", deleted: 14, remaining: 0, error: null }]
+})
+export type CleanupReport = typeof CleanupReport.Type

@@ -1,0 +1,71 @@
+import type { Actor, Person } from "@delivery/domain/identity/Actor"
+import type { AgentId, ApiKeyId, PersonId } from "@delivery/domain/Ids"
+import type { SqlClient, Statement } from "effect/sql"
+import type { MemoryDatabase } from "../storage/MemoryStorage.ts"
+import type { ActorRef } from "./Access.ts"
+import { agentName, type AgentRow } from "./Agent.ts"
+import type { ApiKeyRow } from "../identity/ApiKeysRepo.ts"
+import type { PersonRow } from "../identity/PersonsRepo.ts"
+
+/** Actors in answers: references are stored, present names are shown, and what is gone is `removed`. */
+
+export interface ActorRow {
+  readonly actorKind: ActorRef["kind"]
+  readonly actorId: string
+  readonly actorName: string | null
+  readonly actorEmail: string | null
+  /** Of an agent: who it works for. */
+  readonly actorPerson?: Person | null
+}
+
+/**
+ * Columns that `readActor` needs; `at` names the pair of columns, such as `e.actor`. A statement that shows several
+ * actors names each, and its columns and aliases begin with the name.
+ */
+export const actorColumns = (sql: SqlClient.SqlClient, at: string, name = "actor"): Statement.Fragment =>
+  sql.literal(`${at}_kind as "${name}Kind", ${at}_id as "${name}Id",
+    coalesce(initcap(${name}_agent.client), ${name}_person.name, ${name}_key.name) as "${name}Name",
+    ${name}_person.email as "${name}Email", case when ${name}_agent.id is not null then json_build_object(
+      'id', ${name}_person.id, 'name', ${name}_person.name, 'email', ${name}_person.email) end as "${name}Person"`)
+
+export const actorJoins = (sql: SqlClient.SqlClient, at: string, name = "actor"): Statement.Fragment =>
+  sql.literal(`left join agents ${name}_agent on ${at}_kind = 'agent' and ${name}_agent.id = ${at}_id
+    left join persons ${name}_person
+      on ${name}_person.id = case ${at}_kind when 'user' then ${at}_id else ${name}_agent.person_id end
+    left join api_keys ${name}_key on ${at}_kind = 'apiKey' and ${name}_key.id = ${at}_id`)
+
+export const readActor = (row: ActorRow): Actor => {
+  if (row.actorName === null) return { kind: "removed" }
+  switch (row.actorKind) {
+    case "user":
+      return { kind: "user", id: row.actorId as PersonId, name: row.actorName, email: row.actorEmail ?? "" }
+    case "agent":
+      return { kind: "agent", id: row.actorId as AgentId, name: row.actorName, person: row.actorPerson! }
+    case "apiKey":
+      return { kind: "apiKey", id: row.actorId as ApiKeyId, name: row.actorName }
+  }
+}
+
+/** The same over the memory storage. */
+export const resolveActor = (database: MemoryDatabase, ref: ActorRef): Actor => {
+  if (ref.kind === "user") {
+    const person = database.table<PersonRow>("persons").get(ref.id)
+    return person === undefined
+      ? { kind: "removed" }
+      : { kind: "user", id: person.id, name: person.name, email: person.email }
+  }
+  if (ref.kind === "agent") {
+    const agent = database.table<AgentRow>("agents").get(ref.id)
+    const person = agent && database.table<PersonRow>("persons").get(agent.personId)
+    return agent === undefined || person === undefined
+      ? { kind: "removed" }
+      : {
+          kind: "agent",
+          id: agent.id,
+          name: agentName(agent.client),
+          person: { id: person.id, name: person.name, email: person.email }
+        }
+  }
+  const key = database.table<ApiKeyRow>("api_keys").get(ref.id)
+  return key === undefined ? { kind: "removed" } : { kind: "apiKey", id: key.id, name: key.name }
+}

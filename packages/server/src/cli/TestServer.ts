@@ -1,0 +1,58 @@
+import { Context, Effect, Layer, Option, type Redacted } from "effect"
+import { createServer } from "node:net"
+import { layerMemoryServer } from "../App.ts"
+import { Settings } from "../Config.ts"
+import { layerLogs } from "../http/Logs.ts"
+import { Bootstrap } from "../identity/Bootstrap.ts"
+
+/** A server that runs for a test: where it answers, and its owner's key. */
+export class DeliveryServer extends Context.Service<
+  DeliveryServer,
+  {
+    readonly baseUrl: string
+    readonly apiKey: Redacted.Redacted
+    readonly workspace: string
+  }
+>()("@delivery/server/cli/DeliveryServer") {
+  /**
+   * The whole API over memory on a free port of the loopback address, for the tests of those who use the service.
+   * `environment` sets what the environment variables of a server would (docs/operations.md). Logs are off unless
+   * `LOG_LEVEL` is set.
+   */
+  static readonly layerMemory = (environment: Readonly<Record<string, string>> = {}) =>
+    serverOf(layerMemoryServer, environment)
+}
+
+/** Runs a server that its settings describe, on a free port unless they name one. */
+export const serverOf = <E, R>(server: Layer.Layer<Bootstrap, E, R>, environment: Readonly<Record<string, string>>) =>
+  Layer.effect(
+    DeliveryServer,
+    Effect.gen(function* () {
+      const { baseUrl } = yield* Settings
+      const made = Option.getOrThrow((yield* Bootstrap).made)
+      return DeliveryServer.of({ baseUrl, apiKey: made.apiKey, workspace: made.workspace })
+    })
+  ).pipe(
+    Layer.provide(server),
+    Layer.provide(layerLogs),
+    Layer.provide(
+      Layer.unwrap(
+        Effect.map(freePort, (port) =>
+          Settings.layer({
+            LOG_LEVEL: "none",
+            PORT: String(port),
+            BASE_URL: `http://127.0.0.1:${environment["PORT"] ?? port}`,
+            ...environment
+          })
+        )
+      )
+    )
+  )
+
+const freePort = Effect.callback<number>((resume) => {
+  const server = createServer()
+  server.listen(0, "127.0.0.1", () => {
+    const address = server.address()
+    server.close(() => resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0)))
+  })
+})

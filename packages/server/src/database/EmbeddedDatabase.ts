@@ -1,0 +1,98 @@
+import { PgClient } from "@effect/sql-pg"
+import { Effect, type Layer, Schema, type Scope } from "effect"
+import type { Reactivity } from "effect/reactivity"
+import type { SqlClient } from "effect/sql"
+import { resolve } from "node:path"
+import { DataDirLock } from "./DataDirLock.ts"
+import { EmbeddedBackend } from "./EmbeddedBackend.ts"
+import { maxMessageSize } from "../storage/Sql.ts"
+
+/** The embedded database did not start. The message is one line and names the directory. */
+export class EmbeddedDatabaseError extends Schema.TaggedError<EmbeddedDatabaseError>()("EmbeddedDatabaseError", {
+  message: Schema.String,
+  cause: Schema.Defect()
+}) {}
+
+export interface EmbeddedDatabaseOptions {
+  /** The server's data directory, which is locked; the database is its folder `postgres`. Absent: in memory. */
+  readonly dataDir: string | undefined
+  /** 10 unless told. All of them share one backend: more only lets more fibers wait in the database. */
+  readonly maxConnections?: number | undefined
+  /** How long a statement waits for an idle transaction of another connection. 10,000 unless told. */
+  readonly patienceMillis?: number | undefined
+  /** How often checkpoint and vacuum are considered. 10,000 unless told. */
+  readonly maintenanceMillis?: number | undefined
+}
+
+const failure = (where: string) => (cause: unknown) =>
+  new EmbeddedDatabaseError({
+    message: `The embedded database ${where} cannot be opened: ${(cause instanceof Error
+      ? cause.message
+      : String(cause)
+    ).replaceAll(/\s+/g, " ")}`,
+    cause
+  })
+
+const make = Effect.fnUntraced(function* (
+  options: EmbeddedDatabaseOptions
+): Effect.fn.Return<PgClient.PgClient, EmbeddedDatabaseError, Scope.Scope | Reactivity.Reactivity> {
+  const dataDir = options.dataDir === undefined ? undefined : resolve(options.dataDir)
+  const where = dataDir === undefined ? "in memory" : `in DATA_DIR ${dataDir}`
+  if (dataDir !== undefined) {
+    yield* Effect.mapError(
+      DataDirLock.acquire(dataDir),
+      ({ cause, message }) => new EmbeddedDatabaseError({ message, cause })
+    )
+  }
+  const run = Effect.runForkWith(yield* Effect.context())
+  const backend = yield* Effect.acquireRelease(
+    Effect.sync(
+      () =>
+        new EmbeddedBackend(
+          {
+            dataDir,
+            patienceMillis: options.patienceMillis ?? 10_000,
+            maintenanceMillis: options.maintenanceMillis ?? 10_000
+          },
+          {
+            broken: (reason) => void run(Effect.logError(`The embedded database ${where} broke: ${reason}`)),
+            warning: (text) => void run(Effect.logWarning(`The embedded database ${where}: ${text}`))
+          }
+        )
+    ),
+    (backend) => Effect.promise(() => backend.close())
+  )
+  yield* Effect.tryPromise({ try: () => backend.open(), catch: failure(where) })
+  return yield* Effect.mapError(
+    PgClient.make({
+      stream: backend.connect,
+      username: "postgres",
+      database: "postgres",
+      ssl: false,
+      maxConnections: options.maxConnections ?? 10,
+      multiplex: true,
+      multiplexConcurrency: 4,
+      maxMessageSize
+    }),
+    failure(where)
+  )
+})
+
+/**
+ * A PostgreSQL of the process's own (PGlite, in a thread), behind the same client as a server's. A start in a new
+ * directory takes seconds, any other half a second. Fails when another process uses the directory, or its files are
+ * broken or of another PostgreSQL.
+ *
+ * An acknowledged commit survives the death of the process, also by kill -9. It does not survive a power loss or a
+ * crash of the operating system: PGlite never calls fsync.
+ *
+ * One backend serves all connections. Transactions run one after another; a statement outside the transaction that its
+ * own fiber has open fails after `patienceMillis` (`LockTimeoutError`), as `PgClient.notify` and `listen` would.
+ * `SET`, temporary tables and advisory locks of the session are everyone's: use `SET LOCAL` and the locks of
+ * transactions. `statement_timeout` has no effect and a running statement cannot be cancelled.
+ */
+const layer = (
+  options: EmbeddedDatabaseOptions
+): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, EmbeddedDatabaseError> => PgClient.layerFrom(make(options))
+
+export const EmbeddedDatabase = { layer }

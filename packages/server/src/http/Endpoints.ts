@@ -1,0 +1,29 @@
+import { DeliveryApi } from "@delivery/domain/Api"
+import { FindMyWay } from "effect/http"
+import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
+import { routed, routerConfig } from "./EdgeHttp.ts"
+
+/** Routes beside the API's own. */
+const others: Readonly<Record<string, string>> = {
+  "/docs": "system.docs",
+  "/metrics": "system.metrics",
+  "/openapi.json": "system.openapi"
+}
+
+/** Tells which endpoint a request is for, as `group.endpoint`; `unmatched` where there is none. */
+export const makeEndpoints = (): ((method: string, url: string) => string) => {
+  const router = FindMyWay.make<string>(routerConfig)
+  HttpApi.reflect(DeliveryApi, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint, group }) => {
+      const { identifier, method, path } = endpoint as HttpApiEndpoint.Top
+      router.on(method, path as FindMyWay.PathInput, `${group.identifier}.${identifier}`)
+    }
+  })
+  for (const [path, name] of Object.entries(others)) router.on("GET", path as FindMyWay.PathInput, name)
+  return (method, url) => {
+    const path = routed(url)
+    const found = router.find(method, path) ?? (method === "HEAD" ? router.find("GET", path) : undefined)
+    return found?.handler ?? "unmatched"
+  }
+}

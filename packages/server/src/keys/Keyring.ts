@@ -1,0 +1,126 @@
+import { Context, Data, Effect, FileSystem, Layer, Option, Path, Redacted } from "effect"
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto"
+import { Settings, SettingsError, type VaultKey } from "../Config.ts"
+
+/** A sealed secret cannot be opened: its key is not in the keyring, or it is not what was sealed for the purpose. */
+export class KeyringError extends Data.TaggedError("KeyringError")<{
+  readonly reason: "unknown_key" | "not_authentic"
+  /** The id of the key that the secret says it is sealed under. */
+  readonly keyId: string
+}> {}
+
+/**
+ * Seals small secrets under the active key of `VAULT_KEYS` with AES-256-GCM. What is sealed is text that names its
+ * format and key, `v1:{key id}:{base64url of nonce, ciphertext and tag}`, and opens for the same purpose only.
+ */
+export class Keyring extends Context.Service<
+  Keyring,
+  {
+    /** The id of the key that seals. */
+    readonly activeId: string
+    /** The ids of all keys, the active one first. */
+    readonly ids: ReadonlyArray<string>
+    readonly seal: (purpose: string, secret: Uint8Array) => Effect.Effect<string>
+    readonly open: (purpose: string, sealed: string) => Effect.Effect<Uint8Array, KeyringError>
+  }
+>()("@delivery/server/keys/Keyring") {
+  /** The keys of the settings; where there are none, a key made once in `DATA_DIR`/keys. */
+  static readonly layer = Layer.effect(
+    Keyring,
+    Effect.gen(function* () {
+      const { dataDir, vaultKeys } = yield* Settings
+      return make(Option.isSome(vaultKeys) ? vaultKeys.value : [yield* generatedKey(dataDir)])
+    })
+  )
+
+  /** A key that is gone with the process. */
+  static readonly layerMemory = Layer.sync(Keyring, () => make([{ id: "memory", bytes: Redacted.make(newKey()) }]))
+}
+
+const format = "v1"
+const cipher = "aes-256-gcm"
+const nonceLength = 12
+const tagLength = 16
+
+const make = (keys: readonly [VaultKey, ...Array<VaultKey>]): Keyring["Service"] => {
+  const [active] = keys
+  return Keyring.of({
+    activeId: active.id,
+    ids: keys.map((key) => key.id),
+    seal: (purpose, secret) =>
+      Effect.sync(() => {
+        const head = `${format}:${active.id}:`
+        const nonce = randomBytes(nonceLength)
+        const encrypt = createCipheriv(cipher, Redacted.value(active.bytes), nonce, { authTagLength: tagLength })
+        encrypt.setAAD(Buffer.from(head + purpose))
+        const body = Buffer.concat([nonce, encrypt.update(secret), encrypt.final(), encrypt.getAuthTag()])
+        return head + body.toString("base64url")
+      }),
+
+    open: (purpose, sealed) =>
+      Effect.suspend(() => {
+        const [form, keyId = "", text = ""] = sealed.split(":")
+        const notAuthentic = new KeyringError({ reason: "not_authentic", keyId })
+        const body = Buffer.from(text, "base64url")
+        if (form !== format || body.length < nonceLength + tagLength) return Effect.fail(notAuthentic)
+        const key = keys.find((key) => key.id === keyId)
+        if (key === undefined) return Effect.fail(new KeyringError({ reason: "unknown_key", keyId }))
+        return Effect.try({
+          try: () => {
+            const nonce = body.subarray(0, nonceLength)
+            const decrypt = createDecipheriv(cipher, Redacted.value(key.bytes), nonce, { authTagLength: tagLength })
+            decrypt.setAAD(Buffer.from(`${form}:${keyId}:${purpose}`))
+            decrypt.setAuthTag(body.subarray(-tagLength))
+            const secret = decrypt.update(body.subarray(nonceLength, -tagLength))
+            return new Uint8Array(Buffer.concat([secret, decrypt.final()]))
+          },
+          catch: () => notAuthentic
+        })
+      })
+  })
+}
+
+/** The id of the key that a sealed secret says it is sealed under. */
+export const keyIdOf = (sealed: string): string => sealed.split(":")[1] ?? ""
+
+const newKey = (): Uint8Array => new Uint8Array(randomBytes(32))
+
+/** The key in `DATA_DIR`/keys, made by the first start. Its file has the form of `VAULT_KEYS`. */
+const generatedKey = Effect.fnUntraced(
+  function* (dataDir: string) {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const directory = path.join(dataDir, "keys")
+    const file = path.join(directory, "vault.keys")
+
+    if (!(yield* fs.exists(file))) {
+      yield* fs.makeDirectory(directory, { recursive: true, mode: 0o700 })
+      const draft = `${file}.${randomBytes(6).toString("hex")}`
+      yield* Effect.ensuring(
+        Effect.gen(function* () {
+          yield* Effect.scoped(
+            Effect.gen(function* () {
+              const opened = yield* fs.open(draft, { flag: "wx", mode: 0o600 })
+              yield* opened.writeAll(Buffer.from(`local:${Buffer.from(newKey()).toString("base64")}\n`))
+              yield* opened.sync
+            })
+          )
+          // A link is made whole or not at all, and fails where another start was first.
+          yield* Effect.catchReason(fs.link(draft, file), "PlatformError", "AlreadyExists", () => Effect.void)
+          yield* Effect.scoped(Effect.flatMap(fs.open(directory), (opened) => opened.sync))
+        }),
+        Effect.ignore(fs.remove(draft))
+      )
+    }
+
+    const match = /^([A-Za-z0-9._-]{1,40}):([A-Za-z0-9+/]{43}=)\s*$/.exec(yield* fs.readFileString(file))
+    if (match?.[1] === undefined || match[2] === undefined) {
+      return yield* new SettingsError({ message: `DATA_DIR: ${file} holds no key (id:base64-of-32-bytes).` })
+    }
+    return { id: match[1], bytes: Redacted.make(new Uint8Array(Buffer.from(match[2], "base64"))) }
+  },
+  (effect, dataDir) =>
+    Effect.catchTag(effect, "PlatformError", (error) =>
+      Effect.fail(new SettingsError({ message: `DATA_DIR: no key can be kept in ${dataDir}: ${error.message}` }))
+    )
+)

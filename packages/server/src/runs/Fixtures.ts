@@ -1,0 +1,42 @@
+import type { WorkspaceId } from "@delivery/domain/Ids"
+import type { FixtureAccess } from "@delivery/domain/runs/TestRun"
+import type { Timestamp } from "@delivery/domain/Timestamp"
+import { Clock, Context, Effect, Layer } from "effect"
+import { Settings } from "../Config.ts"
+import { SigningKeys } from "../keys/SigningKeys.ts"
+
+/** Access of runs to Fixture APIs, with which their tests make and delete test data (contract, section 6). */
+export class Fixtures extends Context.Service<
+  Fixtures,
+  {
+    /** A token of a run or retry for the scope, valid at the Fixture API alone and until `expiresAt`. */
+    readonly access: (
+      of: { readonly workspaceId: WorkspaceId; readonly number: number; readonly retry?: number },
+      fixture: { readonly scope: string; readonly url: string; readonly expiresAt: Timestamp }
+    ) => Effect.Effect<FixtureAccess>
+  }
+>()("@delivery/server/runs/Fixtures") {
+  static readonly layer = Layer.effect(
+    Fixtures,
+    Effect.gen(function* () {
+      const { baseUrl } = yield* Settings
+      const keys = yield* SigningKeys
+      return Fixtures.of({
+        access: Effect.fnUntraced(function* ({ number, retry, workspaceId }, { expiresAt, scope, url }) {
+          const token = yield* keys.sign({
+            iss: baseUrl,
+            aud: url,
+            sub: [workspaceId, number, retry].filter((part) => part !== undefined).join("/"),
+            scope,
+            iat: seconds(yield* Clock.currentTimeMillis),
+            exp: seconds(Date.parse(expiresAt))
+          })
+          return { scope, token, url, expiresAt }
+        })
+      })
+    })
+  )
+}
+
+/** JWTs count whole seconds. */
+const seconds = (millis: number): number => Math.floor(millis / 1000)

@@ -1,0 +1,214 @@
+import type { LeaseId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
+import { placeMillis } from "@delivery/domain/runs/Semaphore"
+import type { MemoryDatabase } from "../storage/MemoryStorage.ts"
+
+/** Semaphores as the memory keeps them: what migration 0020 does in SQL. Times are milliseconds since 1970. */
+
+/** Milliseconds that a slot is kept for a place that its own call alone can poll. */
+const callMillis = 5_000
+
+export interface MemorySemaphore {
+  readonly workspaceId: WorkspaceId
+  readonly name: string
+  readonly capacity: number
+}
+
+export interface MemoryLease {
+  readonly id: LeaseId
+  readonly workspaceId: WorkspaceId
+  readonly name: string
+  readonly runId: TestRunId
+  readonly run: number
+  readonly retry: number | null
+  readonly tokenExpiresAt: number
+  readonly requestId: string | null
+  readonly test: string | null
+  readonly ttlMillis: number
+  readonly state: "queued" | "granted" | "held"
+  readonly place: number
+  readonly polls: number
+  readonly slot: number
+  readonly fence: number
+  readonly since: number
+  readonly expiresAt: number
+}
+
+/** A lease that has ended, kept until its run ends. */
+export type EndedLease = Pick<MemoryLease, "id" | "workspaceId" | "name" | "runId" | "retry">
+
+const semaphoresOf = (database: MemoryDatabase) => database.table<MemorySemaphore>("semaphores")
+const leasesOf = (database: MemoryDatabase) => database.table<MemoryLease>("semaphore_leases")
+const endedOf = (database: MemoryDatabase) => database.table<EndedLease>("semaphore_leases_ended")
+
+/** The semaphores inside of one transaction, at one instant. */
+export class MemorySemaphores {
+  readonly #database: MemoryDatabase
+  readonly now: number
+
+  constructor(database: MemoryDatabase, now: number) {
+    this.#database = database
+    this.now = now
+  }
+
+  find(workspaceId: WorkspaceId, name: string): MemorySemaphore | undefined {
+    return semaphoresOf(this.#database).get(`${workspaceId}/${name}`)
+  }
+
+  ofWorkspace(workspaceId: WorkspaceId): ReadonlyArray<MemorySemaphore> {
+    return semaphoresOf(this.#database).filter((semaphore) => semaphore.workspaceId === workspaceId)
+  }
+
+  store(semaphore: MemorySemaphore): MemorySemaphore {
+    semaphoresOf(this.#database).set(`${semaphore.workspaceId}/${semaphore.name}`, semaphore)
+    return semaphore
+  }
+
+  lease(id: LeaseId): MemoryLease | undefined {
+    return leasesOf(this.#database).get(id)
+  }
+
+  /** The semaphore of a lease, also of one that has ended. */
+  of(id: LeaseId): MemorySemaphore | undefined {
+    const found = this.lease(id) ?? this.ended(id)
+    return found === undefined ? undefined : this.find(found.workspaceId, found.name)
+  }
+
+  isWaiting(id: LeaseId): boolean {
+    const lease = this.lease(id)
+    return lease?.state === "queued" && lease.expiresAt > this.now
+  }
+
+  ended(id: LeaseId): EndedLease | undefined {
+    return endedOf(this.#database).get(id)
+  }
+
+  set(lease: MemoryLease): MemoryLease {
+    leasesOf(this.#database).set(lease.id, lease)
+    return lease
+  }
+
+  end(lease: MemoryLease): void {
+    leasesOf(this.#database).delete(lease.id)
+    const { id, name, retry, runId, workspaceId } = lease
+    endedOf(this.#database).set(id, { id, name, retry, runId, workspaceId })
+  }
+
+  next(counter: "place" | "fence"): number {
+    const counters = this.#database.table<number>("semaphore_counters")
+    const value = (counters.get(counter) ?? 0) + 1
+    counters.set(counter, value)
+    return value
+  }
+
+  #of({ name, workspaceId }: MemorySemaphore): Array<MemoryLease> {
+    return leasesOf(this.#database).filter((lease) => lease.workspaceId === workspaceId && lease.name === name)
+  }
+
+  /** The leases with a slot that have not lapsed, oldest first. */
+  holders(semaphore: MemorySemaphore): ReadonlyArray<MemoryLease> {
+    return this.#of(semaphore)
+      .filter((lease) => lease.state !== "queued" && lease.expiresAt > this.now)
+      .toSorted((a, b) => a.since - b.since || a.fence - b.fence)
+  }
+
+  /** How many leases are held, and how many places wait. */
+  load(): { readonly held: number; readonly queued: number } {
+    const live = leasesOf(this.#database).filter((lease) => lease.expiresAt > this.now)
+    const queued = live.filter((lease) => lease.state === "queued").length
+    return { held: live.length - queued, queued }
+  }
+
+  /** The queue in its order; places that have lapsed may be among it. */
+  queue(semaphore: MemorySemaphore): ReadonlyArray<MemoryLease> {
+    return this.#of(semaphore)
+      .filter((lease) => lease.state === "queued")
+      .toSorted((a, b) => a.place - b.place)
+  }
+
+  position(semaphore: MemorySemaphore, lease: MemoryLease): number {
+    const before = this.queue(semaphore).filter((one) => one.place < lease.place && one.expiresAt > this.now)
+    return before.length + 1
+  }
+
+  /** Milliseconds until the first slot lapses, unless it is renewed or released before. */
+  lapsesIn(semaphore: MemorySemaphore): number | undefined {
+    const ends = this.holders(semaphore).map((lease) => lease.expiresAt - this.now)
+    return ends.length === 0 ? undefined : Math.min(...ends)
+  }
+
+  /** The live lease or place that a wish of the token's has already. */
+  ofRequest(
+    semaphore: MemorySemaphore,
+    holder: { readonly runId: TestRunId; readonly retry: number | null },
+    requestId: string
+  ): MemoryLease | undefined {
+    return this.#of(semaphore).find(
+      (lease) => lease.runId === holder.runId && lease.retry === holder.retry && lease.requestId === requestId
+    )
+  }
+
+  freeSlot(semaphore: MemorySemaphore): number | undefined {
+    const taken = new Set(this.holders(semaphore).map((lease) => lease.slot))
+    for (let slot = 1; slot <= semaphore.capacity; slot++) if (!taken.has(slot)) return slot
+    return undefined
+  }
+
+  /** Ends what has lapsed, gives free slots to the queue in its order and tells who waits. */
+  settle(semaphore: MemorySemaphore): void {
+    for (const lease of this.#of(semaphore)) {
+      if (lease.state !== "queued" && lease.expiresAt <= this.now) this.end(lease)
+    }
+    for (const place of this.queue(semaphore)) {
+      const slot = this.freeSlot(semaphore)
+      if (slot === undefined) return
+      if (place.expiresAt <= this.now) this.end(place)
+      else {
+        const kept = place.requestId === null ? callMillis : placeMillis
+        this.set({
+          ...place,
+          state: "granted",
+          slot,
+          fence: this.next("fence"),
+          since: this.now,
+          expiresAt: Math.min(this.now + kept, place.tokenExpiresAt)
+        })
+        this.notify(place.id)
+      }
+    }
+  }
+
+  /** Hands a granted lease over: its time begins. */
+  handOver(lease: MemoryLease): MemoryLease {
+    return this.set({
+      ...lease,
+      state: "held",
+      expiresAt: Math.min(this.now + lease.ttlMillis, lease.tokenExpiresAt)
+    })
+  }
+
+  /** When a place lapses whose call waits so many milliseconds. */
+  placeEnd(place: Pick<MemoryLease, "requestId" | "tokenExpiresAt">, waitMillis: number): number {
+    const kept = place.requestId === null ? callMillis : placeMillis
+    return Math.min(this.now + waitMillis + kept, place.tokenExpiresAt)
+  }
+
+  notify(id: LeaseId): void {
+    this.#database.notify("semaphores", id)
+  }
+
+  /** Ends all that the run, or the retry of it that runs, holds and waits for. */
+  endRun(runId: TestRunId): void {
+    const leases = leasesOf(this.#database).filter((lease) => lease.runId === runId)
+    for (const lease of leases) {
+      leasesOf(this.#database).delete(lease.id)
+      if (lease.state !== "held") this.notify(lease.id)
+    }
+    for (const ended of endedOf(this.#database).filter((lease) => lease.runId === runId)) {
+      endedOf(this.#database).delete(ended.id)
+    }
+    for (const { name, workspaceId } of leases) {
+      const semaphore = this.find(workspaceId, name)
+      if (semaphore !== undefined) this.settle(semaphore)
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import { Unauthorized } from "@delivery/domain/Errors"
+import { RunAuthorization, RunCaller } from "@delivery/domain/runs/RunAuthorization"
+import { isId, isSlug } from "@delivery/domain/Text"
+import { Effect, Layer, Redacted } from "effect"
+import { HttpRouter } from "effect/http"
+import { hashToken, isToken } from "../ids/Tokens.ts"
+import { recognized } from "../http/RateLimits.ts"
+import { SemaphoresRepo } from "./SemaphoresRepo.ts"
+
+/** Authentication of lease calls by run token, in the workspace of the path alone. */
+export const RunAuthorizationLive = Layer.effect(
+  RunAuthorization,
+  Effect.gen(function* () {
+    const repo = yield* SemaphoresRepo
+    return RunAuthorization.of({
+      runToken: Effect.fnUntraced(function* (httpEffect, { credential }) {
+        const token = Redacted.value(credential)
+        const { slug = "" } = yield* HttpRouter.params
+        const caller =
+          isToken("stk_", token) && (isId(slug) || isSlug(slug))
+            ? yield* repo.authenticate(hashToken(token), slug)
+            : undefined
+        if (caller === undefined) return yield* Effect.fail(Unauthorized.generic)
+        yield* recognized
+        return yield* Effect.provideService(httpEffect, RunCaller, caller)
+      })
+    })
+  })
+)

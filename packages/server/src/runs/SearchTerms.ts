@@ -1,0 +1,104 @@
+import type { RunResult, RunState } from "@delivery/domain/runs/TestRun"
+import type { TestRunFilter } from "./TestRunsRepo.ts"
+import { foldSha, searchPart } from "./TestRunState.ts"
+
+/**
+ * The terms by which the index of the run search finds runs: numbers for what a run is of. A run that a filter wants
+ * has the terms of the filter; some others may have them too, so what is found is compared. Stored: a change of it needs
+ * a migration that empties the index.
+ */
+
+/** What a run's results are made of. */
+export interface RunEnd {
+  readonly state: RunState
+  readonly result: RunResult | null
+  readonly flaky: number
+}
+
+/** What a run's terms are made of. */
+export interface SearchedRun extends RunEnd {
+  readonly search: string
+  readonly sha: string
+  readonly productId: string
+  readonly environmentId: string
+  readonly publisherId: string
+}
+
+/** Calls `add` with each term of the run; with some more than once. */
+export const runTerms = (run: SearchedRun, add: (term: number) => void): void => {
+  const { search } = run
+  for (let end = 1; end <= search.length; end++) {
+    for (let length = 1; length <= Math.min(gramLength, end); length++) {
+      add(termOf(kinds.part, search, end - length, end))
+    }
+  }
+  const sha = foldSha(run.sha)
+  for (let length = 1; length <= Math.min(shaLength, sha.length); length++) add(termOf(kinds.sha, sha, 0, length))
+  add(whole(kinds.product, run.productId))
+  add(whole(kinds.environment, run.environmentId))
+  add(whole(kinds.publisher, run.publisherId))
+  for (const term of resultTerms(run)) add(term)
+}
+
+/** What `result` finds the run by: a run that runs, by all that it may become. */
+export const resultTerms = ({ flaky, result, state }: RunEnd): ReadonlyArray<number> => {
+  if (state === "running") return allResults
+  if (result === null) return []
+  return flaky > 0 ? [results[result], results.flaky] : [results[result]]
+}
+
+/** What a filter finds has all terms of `always` and all of one of the sets. */
+export const filterTerms = (
+  filter: TestRunFilter
+): { readonly always: ReadonlyArray<number>; readonly sets: ReadonlyArray<ReadonlyArray<number>> } => {
+  const { commit, environmentId, productId, publisher, q = "", result } = filter
+  const always: Array<number> = []
+  if (productId !== undefined) always.push(whole(kinds.product, productId))
+  if (environmentId !== undefined) always.push(whole(kinds.environment, environmentId))
+  if (publisher !== undefined) always.push(whole(kinds.publisher, publisher.id))
+  if (result !== undefined) always.push(results[result])
+  if (commit !== undefined) always.push(shaTerm(commit))
+  const sets = q === "" ? [[]] : [partTerms(searchPart(q)), [shaTerm(q)]]
+  return { always, sets: sets.map((terms) => [...new Set(terms)].filter((term) => !always.includes(term))) }
+}
+
+/** Of a long part some terms are enough. */
+const partTerms = (part: string): ReadonlyArray<number> => {
+  const length = Math.min(gramLength, part.length)
+  const last = part.length - length
+  const count = Math.min(last + 1, maxPartTerms)
+  return Array.from({ length: count }, (_, i) => {
+    const at = count === 1 ? 0 : Math.round((i * last) / (count - 1))
+    return termOf(kinds.part, part, at, at + length)
+  })
+}
+
+const shaTerm = (sha: string): number => termOf(kinds.sha, foldSha(sha), 0, Math.min(shaLength, sha.length))
+
+const kinds = { part: 1, sha: 2, product: 3, environment: 4, publisher: 5 }
+
+/** Characters in a row that are one term; so are any fewer. */
+const gramLength = 3
+/** As many first characters of a SHA as leave few others among a million. */
+const shaLength = 4
+const maxPartTerms = 8
+
+/** Enough that few terms are of two things, and few enough that no text makes a block of the index large. */
+const termBits = 20
+
+/** Results change, so their terms are of nothing else. */
+const results = { passed: 2 ** termBits, failed: 2 ** termBits + 1, flaky: 2 ** termBits + 2 }
+export const allResults: ReadonlyArray<number> = Object.values(results)
+/** Terms are below it. */
+export const termCount = 2 ** termBits + allResults.length
+
+const whole = (kind: number, text: string): number => termOf(kind, text, 0, text.length)
+
+const termOf = (kind: number, text: string, from: number, to: number): number => {
+  let hash = Math.imul(kind, 0x9e3779b1)
+  for (let at = from; at < to; at++) hash = (Math.imul(hash ^ text.charCodeAt(at), 0x01000193) + 0x7f4a7c15) | 0
+  // Spreads every bit over all, as MurmurHash3 ends.
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> (32 - termBits)
+}

@@ -1,0 +1,55 @@
+import type { Cleanup, Git, RunState } from "@delivery/domain/runs/TestRun"
+import type { Timestamp } from "@delivery/domain/Timestamp"
+
+/** Rules of a run's state that hold in every storage. Pure. */
+
+interface Stateful {
+  readonly state: RunState
+  readonly expiresAt: Timestamp
+}
+
+/** Whether the run or retry runs at `now`: one that is overdue does not, though nothing may have ended it yet. */
+export const isRunning = (run: Stateful, now: Timestamp): boolean => run.state === "running" && run.expiresAt > now
+
+/** What a run or retry becomes when its time is up. */
+export const expired = <
+  Run extends Stateful & { readonly cleanup: Cleanup | null; readonly finishedAt: Timestamp | null }
+>(
+  run: Run
+): Run => ({
+  ...run,
+  state: "interrupted",
+  finishedAt: run.expiresAt,
+  cleanup: run.cleanup === null ? null : { ...run.cleanup, status: "incomplete" }
+})
+
+/** The run or retry as it is at `now`. */
+export const asOf = <Run extends Parameters<typeof expired>[0]>(run: Run, now: Timestamp): Run =>
+  run.state === "running" && !isRunning(run, now) ? expired(run) : run
+
+/** What events say of a run: followed by its number. */
+export const runLabel = "Run "
+
+/** What events say of a retry. */
+export const retryLabel = { retry: "Retry ", ofRun: " of run " }
+
+export const labelOfRetry = (run: number, retry: number): string =>
+  `${retryLabel.retry}${retry}${retryLabel.ofRun}${run}`
+
+/** The page of a run below its workspace's: followed by its number. */
+export const runPath = "test-runs/"
+
+const separator = "\n"
+
+/** In lower case, whatever stands beside a letter: a sigma at the end of a word has a form of its own. */
+const fold = (text: string): string => text.toLowerCase().replaceAll("ς", "σ").replaceAll(separator, " ")
+
+/** What `q` looks for parts in. */
+export const searchText = (git: Pick<Git, "branch" | "subject">): string =>
+  fold(git.branch) + separator + fold(git.subject)
+
+/** What `q` looks for, as a part of `searchText`. */
+export const searchPart = (q: string): string => fold(q)
+
+/** A commit SHA for comparison: ASCII letters in lower case, which every database does alike. */
+export const foldSha = (sha: string): string => sha.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())

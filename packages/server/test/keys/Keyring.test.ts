@@ -1,0 +1,133 @@
+import { NodeFileSystem, NodePath } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, FileSystem, Layer } from "effect"
+import { randomBytes } from "node:crypto"
+import { statSync } from "node:fs"
+import { join } from "node:path"
+import { Settings } from "../../src/Config.ts"
+import { Keyring } from "../../src/keys/Keyring.ts"
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+const key = (id: string) => `${id}:${randomBytes(32).toString("base64")}`
+
+const platform = Layer.merge(NodeFileSystem.layer, NodePath.layer)
+
+const over = (environment: Record<string, string>) =>
+  Keyring.layer.pipe(Layer.provide(Settings.layer(environment)), Layer.provide(platform))
+
+/** What the keyring with these settings does. */
+const using = <A, E>(environment: Record<string, string>, use: (keyring: Keyring["Service"]) => Effect.Effect<A, E>) =>
+  Effect.provide(Effect.flatMap(Keyring, use), over(environment), { local: true })
+
+const directory = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped()).pipe(
+  Effect.provide(platform)
+)
+
+describe("Keyring", () => {
+  it.effect("opens what it sealed, for the same purpose only", () =>
+    Effect.gen(function* () {
+      const keyring = yield* Keyring
+      for (const secret of [new Uint8Array(), bytes("a"), new Uint8Array(randomBytes(10_000))]) {
+        const sealed = yield* keyring.seal("purpose", secret)
+        assert.deepStrictEqual(yield* keyring.open("purpose", sealed), secret)
+        assert.notStrictEqual(yield* keyring.seal("purpose", secret), sealed)
+        assert.strictEqual((yield* Effect.flip(keyring.open("other", sealed))).reason, "not_authentic")
+      }
+    }).pipe(Effect.provide(Keyring.layerMemory))
+  )
+
+  it.effect("refuses whatever was changed", () =>
+    Effect.gen(function* () {
+      const keyring = yield* Keyring
+      const sealed = yield* keyring.seal("purpose", bytes("secret"))
+      const [format, id, body] = sealed.split(":") as [string, string, string]
+      const blob = Buffer.from(body, "base64url")
+      for (let i = 0; i < blob.length; i++) {
+        const changed = Buffer.from(blob)
+        changed[i]! ^= 1
+        yield* Effect.flip(keyring.open("purpose", `${format}:${id}:${changed.toString("base64url")}`))
+      }
+      for (const text of [
+        "",
+        "nonsense",
+        `v2:${id}:${body}`,
+        `${format}:${id}:`,
+        `${format}:${id}:${body.slice(0, 20)}`,
+        `${format}:${id}:${blob.subarray(0, -1).toString("base64url")}`
+      ]) {
+        assert.strictEqual((yield* Effect.flip(keyring.open("purpose", text))).reason, "not_authentic", text)
+      }
+      assert.deepInclude(yield* Effect.flip(keyring.open("purpose", `${format}:gone:${body}`)), {
+        reason: "unknown_key",
+        keyId: "gone"
+      })
+    }).pipe(Effect.provide(Keyring.layerMemory))
+  )
+
+  it.effect("seals under the first key and opens under any", () =>
+    Effect.gen(function* () {
+      const [first, second] = [key("k.1"), key("k-2")]
+      const old = yield* using({ VAULT_KEYS: first }, (keyring) => keyring.seal("p", bytes("secret")))
+      assert.match(old, /^v1:k\.1:/)
+      yield* using({ VAULT_KEYS: `${second},${first}` }, (keyring) =>
+        Effect.gen(function* () {
+          assert.match(yield* keyring.seal("p", bytes("secret")), /^v1:k-2:/)
+          assert.deepStrictEqual(yield* keyring.open("p", old), bytes("secret"))
+        })
+      )
+      yield* using({ VAULT_KEYS: second }, (keyring) =>
+        Effect.gen(function* () {
+          assert.strictEqual((yield* Effect.flip(keyring.open("p", old))).reason, "unknown_key")
+        })
+      )
+      yield* using({ VAULT_KEYS: key("k.1") }, (keyring) =>
+        Effect.gen(function* () {
+          assert.strictEqual((yield* Effect.flip(keyring.open("p", old))).reason, "not_authentic")
+        })
+      )
+    })
+  )
+
+  it.live("makes a key once where none is given, for its owner's eyes only", () =>
+    Effect.gen(function* () {
+      const dir = join(yield* directory, "not", "there")
+      const settings = { DATA_DIR: dir }
+      const sealed = yield* Effect.forEach(
+        Array.from({ length: 10 }),
+        () => using(settings, (keyring) => keyring.seal("p", bytes("secret"))),
+        { concurrency: "unbounded" }
+      )
+      yield* using(settings, (keyring) =>
+        Effect.gen(function* () {
+          for (const blob of sealed) assert.deepStrictEqual(yield* keyring.open("p", blob), bytes("secret"))
+        })
+      )
+      const fs = yield* FileSystem.FileSystem
+      assert.deepStrictEqual(yield* fs.readDirectory(join(dir, "keys")), ["vault.keys"])
+      assert.strictEqual(statSync(join(dir, "keys")).mode & 0o777, 0o700)
+      assert.strictEqual(statSync(join(dir, "keys", "vault.keys")).mode & 0o777, 0o600)
+      // It may be given as VAULT_KEYS, when the database moves.
+      const given = (yield* fs.readFileString(join(dir, "keys", "vault.keys"))).trim()
+      yield* using({ VAULT_KEYS: given }, (keyring) =>
+        Effect.gen(function* () {
+          assert.deepStrictEqual(yield* keyring.open("p", sealed[0]!), bytes("secret"))
+        })
+      )
+    }).pipe(Effect.provide(platform))
+  )
+
+  it.live("says in one line what is wrong with its file", () =>
+    Effect.gen(function* () {
+      const dir = yield* directory
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.makeDirectory(join(dir, "keys"))
+      yield* fs.writeFileString(join(dir, "keys", "vault.keys"), "local:short")
+      const damaged = yield* Effect.flip(using({ DATA_DIR: dir }, () => Effect.void))
+      assert.strictEqual(damaged._tag, "SettingsError")
+      assert.match(damaged.message, /^DATA_DIR: .*vault\.keys holds no key \(id:base64-of-32-bytes\)\.$/)
+      yield* fs.writeFileString(join(dir, "file"), "")
+      const impossible = yield* Effect.flip(using({ DATA_DIR: join(dir, "file") }, () => Effect.void))
+      assert.match(impossible.message, /^DATA_DIR: no key can be kept in /)
+    }).pipe(Effect.provide(platform))
+  )
+})

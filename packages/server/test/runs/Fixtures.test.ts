@@ -1,0 +1,227 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { WorkspaceId } from "@delivery/domain/Ids"
+import type { JsonWebKeySet } from "@delivery/domain/SystemApi"
+import { timestamp } from "@delivery/domain/Timestamp"
+import { Clock, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from "jose"
+import { randomBytes } from "node:crypto"
+import { Settings } from "../../src/Config.ts"
+import { Keyring } from "../../src/keys/Keyring.ts"
+import { SigningKeys } from "../../src/keys/SigningKeys.ts"
+import { SigningKeysRepo } from "../../src/keys/SigningKeysRepo.ts"
+import { MemoryStorage } from "../../src/storage/MemoryStorage.ts"
+import { Fixtures } from "../../src/runs/Fixtures.ts"
+import { newId } from "../identity/Scene.ts"
+import { storages } from "./Scene.ts"
+import { NodeFileSystem, NodePath } from "@effect/platform-node"
+
+const layerServices = Fixtures.layer.pipe(
+  Layer.provideMerge(SigningKeys.layer),
+  Layer.provide(Keyring.layerMemory),
+  Layer.provide(SigningKeysRepo.layerMemory),
+  Layer.provide(MemoryStorage.layer),
+  Layer.provide(Settings.layer({ BASE_URL: "https://delivery.example" })),
+  Layer.provide(Layer.effectDiscard(Effect.suspend(() => TestClock.setTime(start))))
+)
+
+/** A run that starts at 12:00:00.123 and whose token ends an hour later. */
+const start = Date.UTC(2026, 10, 21, 12, 0, 0, 123)
+const expiresAt = timestamp(start + 3_600_000)
+const fixture = { scope: "run-12-0a1b", url: "https://fixtures.example/api/", expiresAt }
+const workspaceId = newId<WorkspaceId>()
+
+/** What a deployment verifies tokens with. */
+const verifier = ({ keys }: JsonWebKeySet) => createLocalJWKSet({ keys: [...keys] })
+
+const access = Effect.gen(function* () {
+  return yield* (yield* Fixtures).access({ workspaceId, number: 12 }, fixture)
+})
+
+describe("Fixtures", () => {
+  it.effect("gives a token that the published keys verify, with all of its claims", () =>
+    Effect.gen(function* () {
+      const { token, ...rest } = yield* access
+      assert.deepStrictEqual(rest, fixture)
+      const jwks = yield* (yield* SigningKeys).jwks
+      const keys = verifier(jwks)
+      const { payload, protectedHeader } = yield* Effect.promise(() =>
+        jwtVerify(token, keys, {
+          issuer: "https://delivery.example",
+          audience: fixture.url,
+          algorithms: ["EdDSA"],
+          currentDate: new Date(start)
+        })
+      )
+      assert.deepStrictEqual(payload, {
+        iss: "https://delivery.example",
+        aud: fixture.url,
+        sub: `${workspaceId}/12`,
+        scope: "run-12-0a1b",
+        iat: Math.floor(start / 1000),
+        exp: Math.floor(Date.parse(expiresAt) / 1000)
+      })
+      assert.deepStrictEqual(protectedHeader, { alg: "EdDSA", kid: jwks.keys[0]!.kid, typ: "JWT" })
+    }).pipe(Effect.provide(layerServices))
+  )
+
+  it.effect("gives a token that ends, and is for one Fixture API alone", () =>
+    Effect.gen(function* () {
+      const { token } = yield* access
+      const keys = verifier(yield* (yield* SigningKeys).jwks)
+      const verify = (options: object) =>
+        Effect.promise(() =>
+          jwtVerify(token, keys, options).then(
+            () => "ok",
+            (error: { code: string }) => error.code
+          )
+        )
+      assert.strictEqual(yield* verify({ currentDate: new Date(Date.parse(expiresAt) - 1_000) }), "ok")
+      assert.strictEqual(yield* verify({ currentDate: new Date(expiresAt) }), "ERR_JWT_EXPIRED")
+      assert.strictEqual(
+        yield* verify({ currentDate: new Date(start), audience: "https://other.example" }),
+        "ERR_JWT_CLAIM_VALIDATION_FAILED"
+      )
+    }).pipe(Effect.provide(layerServices))
+  )
+})
+
+describe("SigningKeys", () => {
+  it.effect("are replaced after 30 days", () =>
+    Effect.gen(function* () {
+      const kids = Effect.gen(function* () {
+        yield* TestClock.adjust("1 minute")
+        // Keys are made in real time.
+        yield* TestClock.withLive(Effect.sleep(100))
+        return (yield* (yield* SigningKeys).jwks).keys.map((key) => key.kid)
+      }).pipe(Effect.provide(Layer.fresh(SigningKeys.layer)))
+      const [first] = yield* kids
+      yield* TestClock.adjust("29 days")
+      assert.deepStrictEqual(yield* kids, [first])
+      yield* TestClock.adjust("1 day")
+      const replaced = yield* kids
+      assert.strictEqual(replaced.length, 2)
+      assert.strictEqual(replaced[1], first)
+      yield* TestClock.adjust("7 hours")
+      assert.deepStrictEqual(yield* kids, [replaced[0]])
+    }).pipe(
+      Effect.provide([
+        SigningKeysRepo.layerMemory.pipe(Layer.provide(MemoryStorage.layer)),
+        Keyring.layerMemory,
+        Settings.layer({})
+      ])
+    )
+  )
+})
+
+const vaultKey = (id: string) => `${id}:${randomBytes(32).toString("base64")}`
+
+for (const storage of storages) {
+  describe(`SigningKeys on ${storage.name}`, () => {
+    it.effect("are made once by servers that start at once, and kept", () =>
+      Effect.gen(function* () {
+        const keys = vaultKey("a")
+        const server = (vaultKeys: string) =>
+          Layer.build(
+            SigningKeys.layer.pipe(
+              Layer.provide(Keyring.layer),
+              Layer.provide([Settings.layer({ VAULT_KEYS: vaultKeys }), NodeFileSystem.layer, NodePath.layer]),
+              Layer.fresh
+            )
+          ).pipe(Effect.flatMap((context) => Effect.provideContext(SigningKeys, context)))
+        const servers = yield* Effect.forEach(Array.from({ length: 8 }), () => server(keys), {
+          concurrency: "unbounded"
+        })
+        const sets = yield* Effect.forEach(servers, (server) => server.jwks)
+        for (const set of sets) assert.deepStrictEqual(set, sets[0]!)
+        assert.strictEqual(sets[0]!.keys.length, 1)
+        const published = verifier(sets[0]!)
+        for (const server of servers) {
+          const token = yield* server.sign({ sub: "x" })
+          assert.strictEqual((yield* Effect.promise(() => jwtVerify(token, published))).payload.sub, "x")
+        }
+
+        // Once more, with the key no longer the active one, then without it, then with another of its name.
+        const later = yield* server(`${vaultKey("b")},${keys}`)
+        assert.deepStrictEqual(yield* later.jwks, sets[0]!)
+        const without = yield* Effect.flip(server(vaultKey("b")))
+        assert.match(without.message, /^VAULT_KEYS is wrong: it lacks the key a, /)
+        const other = yield* Effect.flip(server(vaultKey("a")))
+        assert.match(other.message, /^VAULT_KEYS is wrong: its key a is not the one /)
+
+        const [stored] = yield* (yield* SigningKeysRepo).list
+        assert.match(stored!.sealedPrivateKey, /^v1:a:/)
+      }).pipe(Effect.provide(storage.layer))
+    )
+
+    it.effect("are replaced without an end to any token", () =>
+      Effect.gen(function* () {
+        const limit = 3_600_000
+        const keyring = vaultKey("a")
+        const server = Layer.build(
+          SigningKeys.layer.pipe(
+            Layer.provide(Keyring.layer),
+            Layer.provide([
+              Settings.layer({ VAULT_KEYS: keyring, RUN_LIMIT_MS: String(limit) }),
+              NodeFileSystem.layer,
+              NodePath.layer
+            ]),
+            Layer.fresh
+          )
+        ).pipe(Effect.flatMap((context) => Effect.provideContext(SigningKeys, context)))
+        const [first, second] = [yield* server, yield* server]
+        const kidOf = (token: string) => decodeProtectedHeader(token).kid!
+        const kids = Effect.forEach([first, second], ({ jwks }) =>
+          Effect.map(jwks, ({ keys }) => keys.map((key) => key.kid))
+        )
+        const sign = Effect.gen(function* () {
+          const now = yield* Clock.currentTimeMillis
+          return yield* Effect.forEach([first, second], ({ sign }) => sign({ exp: Math.floor((now + limit) / 1000) }))
+        })
+        const verify = (tokens: ReadonlyArray<string>) =>
+          Effect.gen(function* () {
+            const currentDate = new Date(yield* Clock.currentTimeMillis)
+            for (const { jwks } of [first, second]) {
+              const published = createLocalJWKSet({ keys: [...(yield* jwks).keys] })
+              for (const token of tokens) yield* Effect.promise(() => jwtVerify(token, published, { currentDate }))
+            }
+          })
+        /** Lets minutes pass until both servers publish and sign with these. */
+        const until = Effect.fnUntraced(function* (minutes: number, published: ReadonlyArray<string>, signing: string) {
+          yield* TestClock.adjust(minutes * 60_000)
+          const isSo = Effect.gen(function* () {
+            const all = [yield* kids, (yield* sign).map(kidOf)]
+            return (
+              JSON.stringify(all) ===
+              JSON.stringify([
+                [published, published],
+                [signing, signing]
+              ])
+            )
+          })
+          // A refresh that is still under way when time passes begins its minute later.
+          for (let i = 0; !(yield* isSo) && i < 300; i++) {
+            yield* TestClock.adjust("1 second")
+            yield* TestClock.withLive(Effect.sleep(5))
+          }
+          assert.deepStrictEqual(yield* kids, [published, published])
+          assert.deepStrictEqual((yield* sign).map(kidOf), [signing, signing])
+        })
+        const [old] = (yield* sign).map(kidOf)
+        const renewed = yield* first.rotate
+        assert.notStrictEqual(renewed, old)
+        const both = [renewed, old!]
+        // Known to every server for minutes before any signs with it.
+        yield* until(1, both, old!)
+        yield* until(10, both, old!)
+        const last = yield* sign
+        yield* until(5, both, renewed)
+        yield* verify([...last, ...(yield* sign)])
+        yield* until(45, both, renewed)
+        yield* verify([last[0]!])
+        yield* until(30, [renewed], renewed)
+        yield* verify(yield* sign)
+      }).pipe(Effect.provide(storage.layer), Effect.scoped)
+    )
+  })
+}

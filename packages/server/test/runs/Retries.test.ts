@@ -1,0 +1,413 @@
+import { assert, layer } from "@effect/vitest"
+import type { Caller } from "@delivery/domain/identity/Authorization"
+import type { FinishRetry, StartRetry } from "@delivery/domain/runs/TestRetry"
+import { timestamp } from "@delivery/domain/Timestamp"
+import { Clock, Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { decodeJwt } from "jose"
+import { isToken } from "../../src/ids/Tokens.ts"
+import { Retries } from "../../src/runs/Retries.ts"
+import { TestRuns } from "../../src/runs/TestRuns.ts"
+import { answer, as, eventsOf, kindsOf, membersAndUp, whoMay } from "../identity/Scene.ts"
+import { baseUrl, finishedRun, finishOf, layerServices, retried, runLimit, startOf, upload } from "./RetriesScene.ts"
+import { attempt, finishBody, git, makeDeployed, startBody, storages } from "./Scene.ts"
+
+const begin = Effect.andThen(TestClock.adjust(123), Clock.currentTimeMillis)
+
+for (const storage of storages) {
+  layer(Layer.provideMerge(layerServices, storage.layer))(`Retries on ${storage.name}`, (it) => {
+    it.effect("starts a retry of the failed tests, and counts only when it finishes", () =>
+      Effect.gen(function* () {
+        const [runs, retries] = [yield* TestRuns, yield* Retries]
+        const at = yield* makeDeployed({ fixtureUrl: "https://fixtures.example" })
+        const start = yield* begin
+        yield* finishedRun(at, ["b", "a"])
+        const before = yield* as(at.viewer)(runs.get(1))
+        const { fixture, semaphores, ...started } = yield* as(at.memberKey)(
+          retries.start(1, startOf({ baseUrl: "https://other.example" }))
+        )
+        assert.deepStrictEqual(started, {
+          retry: 1,
+          requiredPasses: 2,
+          baseUrl: "https://other.example",
+          tests: [
+            { caseId: "a", title: "Title a", file: "checkout.spec.ts", nextAttempt: 2 },
+            { caseId: "b", title: "Title b", file: "checkout.spec.ts", nextAttempt: 2 }
+          ],
+          environment: { slug: at.environment.slug, class: "non-production" }
+        })
+        assert.match(fixture!.scope, /^run-1-retry-1-[0-9a-f]{16}$/)
+        assert.deepInclude(fixture, { url: "https://fixtures.example", expiresAt: timestamp(start + runLimit) })
+        const { aud, iss, scope, sub } = decodeJwt(fixture!.token)
+        assert.deepStrictEqual(
+          [iss, aud, sub, scope],
+          [baseUrl, "https://fixtures.example", `${at.workspace.id}/1/1`, fixture!.scope]
+        )
+        assert.isTrue(isToken("stk_", semaphores.token))
+        assert.deepStrictEqual(semaphores, {
+          url: `${baseUrl}/v1/workspaces/${at.workspace.slug}/semaphores`,
+          token: semaphores.token,
+          expiresAt: timestamp(start + runLimit)
+        })
+        const running = {
+          number: 1,
+          state: "running" as const,
+          requiredPasses: 2,
+          testCount: 2,
+          flakyCount: 0,
+          baseUrl: "https://other.example",
+          gitSha: git.sha,
+          cleanup: {
+            scope: fixture!.scope,
+            expiresAt: fixture!.expiresAt,
+            status: "pending" as const,
+            deleted: null,
+            remaining: null
+          },
+          publishedBy: { ...at.memberKey.principal },
+          startedAt: timestamp(start),
+          finishedAt: null
+        }
+        assert.deepStrictEqual(yield* as(at.viewer)(runs.get(1)), { ...before, retries: [running] })
+
+        yield* TestClock.adjust(1_000)
+        const summary = yield* as(at.memberKey)(
+          retries.finish(
+            1,
+            1,
+            finishOf([retried("a", "passed", "passed"), retried("b", "passed", "failed")], {
+              cleanup: { status: "complete", deleted: 3, remaining: 0 }
+            })
+          )
+        )
+        const run = yield* as(at.viewer)(runs.get(1))
+        const { retries: _, tests: __, ...rest } = before
+        assert.deepStrictEqual(summary, {
+          ...rest,
+          result: "failed",
+          counts: { total: 5, passed: 2, flaky: 1, failed: 1, skipped: 1 },
+          passRate: 3 / 4,
+          firstAttemptPassRate: 2 / 4
+        })
+        assert.deepStrictEqual({ ...run, retries: [], tests: [] }, { ...summary, retries: [], tests: [] })
+        assert.deepStrictEqual(run.retries, [
+          {
+            ...running,
+            state: "finished",
+            flakyCount: 1,
+            cleanup: { ...running.cleanup, status: "complete", deleted: 3, remaining: 0 },
+            finishedAt: timestamp(start + 1_000)
+          }
+        ])
+        assert.deepStrictEqual(
+          run.tests.map((test) => [
+            test.caseId,
+            test.status,
+            test.attempts.map((one) => [one.number, one.retry, one.status])
+          ]),
+          [
+            [
+              "b",
+              "failed",
+              [
+                [1, null, "failed"],
+                [2, 1, "passed"],
+                [3, 1, "failed"]
+              ]
+            ],
+            [
+              "a",
+              "flaky",
+              [
+                [1, null, "failed"],
+                [2, 1, "passed"],
+                [3, 1, "passed"]
+              ]
+            ],
+            ["p1", "passed", [[1, null, "passed"]]],
+            ["p2", "passed", [[1, null, "passed"]]],
+            ["s", "skipped", []]
+          ]
+        )
+        assert.deepStrictEqual(run.tests[0]?.attempts[2], {
+          number: 3,
+          retry: 1,
+          ...attempt("failed")
+        })
+        assert.strictEqual(run.tests[1]?.errorMessage, "Expected 200, got 500")
+        // A finished run with a flaky test, though another still fails.
+        for (const result of ["flaky", "failed"] as const) {
+          assert.deepStrictEqual((yield* as(at.viewer)(runs.list({ result }))).runs, [summary])
+        }
+        assert.deepStrictEqual((yield* as(at.viewer)(runs.list({ result: "passed" }))).runs, [])
+        assert.deepStrictEqual(
+          (yield* eventsOf(at.workspace))
+            .slice(2)
+            .map((event) => [event.kind, event.subjectType, event.subjectLabel, event.subjectPath, event.changes]),
+          [
+            ["retry_started", "retry", "Retry 1 of run 1", "test-runs/1", []],
+            [
+              "retry_finished",
+              "retry",
+              "Retry 1 of run 1",
+              "test-runs/1",
+              [{ field: "flakyCount", from: "0", to: "1" }]
+            ]
+          ]
+        )
+      })
+    )
+
+    it.effect("goes on from retry to retry until nothing has failed", () =>
+      Effect.gen(function* () {
+        const [runs, retries] = [yield* TestRuns, yield* Retries]
+        const at = yield* makeDeployed()
+        yield* finishedRun(at, ["a", "b"])
+        const round = Effect.fnUntraced(function* (tests: FinishRetry["tests"], fields: Partial<FinishRetry> = {}) {
+          const started = yield* as(at.member)(retries.start(1, startOf()))
+          assert.strictEqual(started.fixture, null)
+          assert.strictEqual(started.baseUrl, "https://preview.example")
+          const run = yield* as(at.member)(retries.finish(1, started.retry, finishOf(tests, fields)))
+          return [
+            started.retry,
+            started.tests.map((test) => [test.caseId, test.nextAttempt]),
+            run.result,
+            run.counts.flaky,
+            run.counts.failed
+          ]
+        })
+        // Too few passes; nothing at all; enough of them in a retry that is given up.
+        assert.deepStrictEqual(yield* round([retried("a", "passed"), retried("b", "failed", "passed", "passed")]), [
+          1,
+          [
+            ["a", 2],
+            ["b", 2]
+          ],
+          "failed",
+          0,
+          2
+        ])
+        assert.deepStrictEqual(yield* round([]), [
+          2,
+          [
+            ["a", 3],
+            ["b", 5]
+          ],
+          "failed",
+          0,
+          2
+        ])
+        assert.deepStrictEqual(yield* round([retried("a", "passed", "passed"), retried("b")], { interrupted: true }), [
+          3,
+          [
+            ["a", 3],
+            ["b", 5]
+          ],
+          "failed",
+          1,
+          1
+        ])
+        assert.deepStrictEqual(yield* round([retried("b", "passed", "passed", "passed")]), [
+          4,
+          [["b", 5]],
+          "passed",
+          2,
+          0
+        ])
+        assert.strictEqual(yield* answer(as(at.member)(retries.start(1, startOf()))), "Conflict nothing_to_retry")
+        const run = yield* as(at.member)(runs.get(1))
+        assert.deepInclude(run, { result: "passed", passRate: 1, firstAttemptPassRate: 0.5, state: "finished" })
+        assert.deepStrictEqual(
+          run.retries.map(({ flakyCount, number, state, testCount }) => [number, state, testCount, flakyCount]),
+          [
+            [1, "finished", 2, 0],
+            [2, "finished", 2, 0],
+            [3, "interrupted", 2, 1],
+            [4, "finished", 1, 1]
+          ]
+        )
+        assert.deepStrictEqual((yield* as(at.member)(runs.list({ result: "flaky" }))).runs.length, 1)
+        assert.deepStrictEqual((yield* as(at.member)(runs.list({ result: "failed" }))).runs.length, 0)
+        assert.deepStrictEqual((yield* kindsOf(at.workspace)).slice(2), [
+          "retry_started",
+          "retry_finished",
+          "retry_started",
+          "retry_finished",
+          "retry_started",
+          "retry_interrupted",
+          "retry_started",
+          "retry_finished"
+        ])
+      })
+    )
+
+    it.effect("refuses to start, each time for the first reason", () =>
+      Effect.gen(function* () {
+        const [runs, retries] = [yield* TestRuns, yield* Retries]
+        const at = yield* makeDeployed()
+        const other = { git: { ...git, sha: "0".repeat(40) } }
+        const refused = (run: number, fields: Partial<StartRetry> = {}, by: Caller["Service"] = at.member) =>
+          answer(as(by)(retries.start(run, startOf(fields))))
+        assert.deepStrictEqual(yield* whoMay(at, retries.start(99, startOf())), membersAndUp)
+        assert.strictEqual(yield* refused(1, {}, at.outsider), "NotFound")
+        assert.strictEqual(yield* refused(1), "NotFound")
+        yield* as(at.member)(runs.start(startBody(at)))
+        assert.strictEqual(yield* refused(1, other), "Conflict not_retryable")
+        yield* as(at.member)(runs.finish(1, finishBody({ interrupted: true })))
+        assert.strictEqual(yield* refused(1, other), "Conflict not_retryable")
+        yield* finishedRun(at, ["a"], { error: "No server" })
+        assert.strictEqual(yield* refused(2, other), "Conflict not_retryable")
+        yield* finishedRun(at, [], { tests: [] })
+        assert.strictEqual(yield* refused(3), "Conflict not_retryable")
+        yield* finishedRun(at, [])
+        assert.strictEqual(yield* refused(4, other), "Conflict other_commit")
+        assert.strictEqual(yield* refused(4), "Conflict nothing_to_retry")
+        yield* finishedRun(at, ["a"])
+        assert.strictEqual(yield* refused(5, { git: { ...git, sha: git.sha.toUpperCase() } }, at.memberKey), "ok")
+        assert.strictEqual(yield* refused(5, other), "Conflict other_commit")
+        assert.strictEqual(yield* refused(5), "Conflict retry_running")
+      })
+    )
+
+    it.effect("refuses to finish, each time for the first reason, and stores nothing", () =>
+      Effect.gen(function* () {
+        const [runs, retries] = [yield* TestRuns, yield* Retries]
+        const at = yield* makeDeployed()
+        yield* finishedRun(at, ["a", "b", "c\uFFFD"])
+        const finish = (
+          tests: FinishRetry["tests"],
+          by: Caller["Service"] = at.memberKey,
+          [run, retry]: readonly [number, number] = [1, 1]
+        ) => answer(as(by)(retries.finish(run, retry, finishOf(tests))))
+        assert.deepStrictEqual(yield* whoMay(at, retries.finish(99, 1, finishOf([]))), membersAndUp)
+        assert.strictEqual(yield* finish([]), "NotFound")
+        yield* as(at.memberKey)(retries.start(1, startOf()))
+        const before = yield* as(at.member)(runs.get(1))
+        assert.strictEqual(yield* finish([], at.memberKey, [2, 1]), "NotFound")
+        assert.strictEqual(yield* finish([], at.memberKey, [1, 2]), "NotFound")
+        const wrong = [retried("unknown", "passed")]
+        for (const by of [at.member, at.admin, at.owner])
+          assert.strictEqual(yield* finish(wrong, by), "Forbidden not_publisher")
+        assert.strictEqual(yield* finish(wrong), "InvalidInput")
+        assert.strictEqual(yield* finish([retried("p1", "passed")]), "InvalidInput")
+        assert.strictEqual(yield* finish([retried("s", "passed")]), "InvalidInput")
+        const twice = [retried("a", "passed", "passed"), retried("c\0", "passed"), retried("c\uFFFD", "passed")]
+        assert.strictEqual(yield* finish(twice), "InvalidInput")
+        assert.deepStrictEqual(yield* as(at.member)(runs.get(1)), before)
+        assert.strictEqual(yield* finish([retried("a", "passed", "passed")]), "ok")
+        // The form of the report counts before the state; what has become flaky here had failed at the start.
+        assert.strictEqual(yield* finish(wrong, at.member), "Forbidden not_publisher")
+        assert.strictEqual(yield* finish(wrong), "InvalidInput")
+        assert.strictEqual(yield* finish([retried("a", "passed")]), "Conflict not_running")
+        assert.strictEqual(yield* finish([retried("a")], at.member), "Forbidden not_publisher")
+        yield* as(at.memberKey)(retries.start(1, startOf()))
+        assert.strictEqual(yield* finish([retried("a", "passed")], at.memberKey, [1, 2]), "InvalidInput")
+        assert.strictEqual(yield* finish([retried("b", "passed")], at.memberKey, [1, 2]), "ok")
+      })
+    )
+
+    it.effect("takes the run's Fixture API, or the one given where the run had one", () =>
+      Effect.gen(function* () {
+        const [runs, retries] = [yield* TestRuns, yield* Retries]
+        const at = yield* makeDeployed({ fixtureUrl: "https://deployed.example" })
+        const run = Effect.fnUntraced(function* (fixtureUrl: string | null) {
+          const { number } = yield* as(at.member)(runs.start(startBody(at, { fixtureUrl })))
+          yield* as(at.member)(runs.finish(number, finishBody()))
+          return number
+        })
+        const url = Effect.fnUntraced(function* (number: number, fields: Partial<StartRetry> = {}) {
+          const { fixture, retry } = yield* as(at.member)(retries.start(number, startOf(fields)))
+          yield* as(at.member)(retries.finish(number, retry, finishOf([])))
+          return fixture?.url
+        })
+        const overridden = yield* run("https://override.example")
+        assert.strictEqual(yield* url(overridden), "https://override.example")
+        assert.strictEqual(yield* url(overridden, { fixtureUrl: null }), "https://override.example")
+        assert.strictEqual(yield* url(overridden, { fixtureUrl: "https://own.example" }), "https://own.example")
+        assert.strictEqual(yield* url(yield* run(null)), "https://deployed.example")
+        const statuses = (yield* as(at.member)(runs.get(overridden))).retries.map((retry) => retry.cleanup?.status)
+        assert.deepStrictEqual(statuses, ["incomplete", "incomplete", "incomplete"])
+
+        const without = yield* makeDeployed()
+        yield* finishedRun(without, ["a"])
+        const started = yield* as(without.member)(retries.start(1, startOf({ fixtureUrl: "https://own.example" })))
+        assert.strictEqual(started.fixture, null)
+      })
+    )
+
+    it.effect("takes an overdue retry for interrupted before anything ends it, and the same after", () =>
+      Effect.gen(function* () {
+        const [runs, retries] = [yield* TestRuns, yield* Retries]
+        const at = yield* makeDeployed({ fixtureUrl: "https://fixtures.example" })
+        yield* finishedRun(at, ["a"])
+        const start = yield* begin
+        yield* as(at.memberKey)(retries.start(1, startOf()))
+        yield* TestClock.adjust(runLimit - 1)
+        assert.strictEqual((yield* as(at.member)(runs.get(1))).retries[0]?.state, "running")
+        yield* TestClock.adjust(1)
+        const overdue = yield* as(at.member)(runs.get(1))
+        assert.deepInclude(overdue.retries[0], {
+          state: "interrupted",
+          finishedAt: timestamp(start + runLimit),
+          flakyCount: 0
+        })
+        assert.deepInclude(overdue.retries[0]?.cleanup, { status: "incomplete", deleted: null, remaining: null })
+        const late = as(at.memberKey)(retries.finish(1, 1, finishOf([retried("a", "passed", "passed")])))
+        assert.strictEqual(yield* answer(late), "Conflict not_running")
+        yield* TestClock.adjust(5_000)
+        const interrupted = Effect.map(kindsOf(at.workspace), (kinds) =>
+          kinds.filter((kind) => kind === "retry_interrupted")
+        )
+        assert.lengthOf(yield* interrupted, 0)
+        yield* runs.expire
+        yield* runs.expire
+        assert.lengthOf(yield* interrupted, 1)
+        assert.deepStrictEqual(yield* as(at.member)(runs.get(1)), overdue)
+        assert.strictEqual(yield* answer(late), "Conflict not_running")
+
+        // The next one may start, also before the fiber comes.
+        yield* as(at.member)(retries.start(1, startOf()))
+        yield* TestClock.adjust(runLimit)
+        assert.strictEqual((yield* as(at.member)(retries.start(1, startOf()))).retry, 3)
+        assert.deepStrictEqual(
+          (yield* as(at.member)(runs.get(1))).retries.map((retry) => retry.state),
+          ["interrupted", "interrupted", "running"]
+        )
+        assert.deepStrictEqual(
+          (yield* eventsOf(at.workspace))
+            .slice(2)
+            .map((event) => [event.subjectLabel, event.kind, event.actor])
+            .toSorted(),
+          [
+            ["Retry 1 of run 1", "retry_interrupted", { ...at.memberKey.principal }],
+            ["Retry 1 of run 1", "retry_started", { ...at.memberKey.principal }],
+            ["Retry 2 of run 1", "retry_interrupted", { ...at.member.principal }],
+            ["Retry 2 of run 1", "retry_started", { ...at.member.principal }],
+            ["Retry 3 of run 1", "retry_started", { ...at.member.principal }]
+          ]
+        )
+      })
+    )
+
+    it.effect("takes files from the publisher of what runs", () =>
+      Effect.gen(function* () {
+        const [runs, retries] = [yield* TestRuns, yield* Retries]
+        const at = yield* makeDeployed()
+        const uploads = Effect.forEach([at.member, at.memberKey, at.admin, at.viewer], (by) => upload(by, 1))
+        const [mine, forbidden, viewer] = ["Conflict not_running", "Forbidden not_publisher", "Forbidden role_too_low"]
+        yield* as(at.member)(runs.start(startBody(at)))
+        assert.deepStrictEqual(yield* uploads, ["ok", forbidden, forbidden, viewer])
+        yield* as(at.member)(runs.finish(1, finishBody()))
+        assert.deepStrictEqual(yield* uploads, [mine, forbidden, forbidden, viewer])
+        yield* as(at.memberKey)(retries.start(1, startOf()))
+        assert.deepStrictEqual(yield* uploads, [mine, "ok", forbidden, viewer])
+        yield* as(at.memberKey)(retries.finish(1, 1, finishOf([])))
+        assert.deepStrictEqual(yield* uploads, [mine, forbidden, forbidden, viewer])
+        yield* as(at.member)(retries.start(1, startOf()))
+        assert.deepStrictEqual(yield* uploads, ["ok", forbidden, forbidden, viewer])
+        yield* TestClock.adjust(runLimit)
+        assert.deepStrictEqual(yield* uploads, [mine, forbidden, forbidden, viewer])
+      })
+    )
+  })
+}

@@ -1,0 +1,190 @@
+import type { StartTestRun } from "@delivery/domain/runs/TestRun"
+import type { FinishTestRun } from "@delivery/domain/runs/FinishTestRun"
+import type { TestReport } from "@delivery/domain/runs/TestEntry"
+import type { DeploymentId, EnvironmentId, FileId, ProductId, TestRunId } from "@delivery/domain/Ids"
+import { timestamp } from "@delivery/domain/Timestamp"
+import { layer, type Vitest } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { readdirSync } from "node:fs"
+import { join } from "node:path"
+import { layerMemoryStorage, layerSqlStorage } from "../../src/App.ts"
+import { DeploymentsRepo } from "../../src/catalog/DeploymentsRepo.ts"
+import { EnvironmentsRepo } from "../../src/catalog/EnvironmentsRepo.ts"
+import { ProductsRepo } from "../../src/catalog/ProductsRepo.ts"
+import type { StoredEvent } from "../../src/events/EventsRepo.ts"
+import type { NewTestRun } from "../../src/runs/TestRunsRepo.ts"
+import { makeScene, newId, unique } from "../identity/Scene.ts"
+import { layerEmbedded, layerPostgres } from "../support/Databases.ts"
+import { layerLiveClock } from "../support/Storages.ts"
+
+/** Workspaces with something deployed, and runs of it. */
+
+const live = Layer.provide(layerLiveClock)
+
+/** Each storage with every repository; building a layer makes a new, empty one. */
+export const storages = [
+  { name: "memory", layer: layerMemoryStorage },
+  { name: "the embedded database", layer: live(Layer.provide(layerSqlStorage, layerEmbedded)) },
+  { name: "PostgreSQL", layer: live(Layer.provide(layerSqlStorage, layerPostgres)) }
+] as const
+
+export type StorageName = (typeof storages)[number]["name"]
+export type Repositories = Layer.Success<(typeof storages)[number]["layer"]>
+
+/** Runs the tests of repositories on each storage; they share its database. */
+export const onEachStorage = (
+  subject: string,
+  tests: (it: Vitest.MethodsNonLive<Repositories>, storage: StorageName) => void
+): void => {
+  for (const storage of storages) layer(storage.layer)(`${subject} on ${storage.name}`, (it) => tests(it, storage.name))
+}
+
+const start = timestamp(0)
+
+/** A product deployed in an environment of a new workspace. */
+export const makeDeployed = Effect.fnUntraced(function* (
+  fields: { readonly fixtureUrl?: string | null; readonly workspace?: Effect.Success<typeof makeScene> } = {}
+) {
+  const scene = fields.workspace ?? (yield* makeScene)
+  const product = {
+    id: newId<ProductId>(),
+    workspaceId: scene.workspace.id,
+    slug: unique("product"),
+    name: unique("Product"),
+    type: "website" as const,
+    repository: null,
+    archivedAt: null,
+    createdAt: start,
+    updatedAt: start
+  }
+  const environment = {
+    id: newId<EnvironmentId>(),
+    workspaceId: scene.workspace.id,
+    slug: unique("environment"),
+    name: unique("Environment"),
+    class: "non-production" as const,
+    emoji: null,
+    archivedAt: null,
+    createdAt: start,
+    updatedAt: start
+  }
+  const deployment = {
+    id: newId<DeploymentId>(),
+    workspaceId: scene.workspace.id,
+    productId: product.id,
+    environmentId: environment.id,
+    baseUrl: "https://shop.example",
+    fixtureUrl: fields.fixtureUrl ?? null,
+    version: "v1",
+    versionUpdatedAt: start,
+    createdAt: start,
+    updatedAt: start
+  }
+  yield* (yield* ProductsRepo).insert(product)
+  yield* (yield* EnvironmentsRepo).insert(environment)
+  yield* (yield* DeploymentsRepo).insert(deployment)
+  return { ...scene, product, environment, deployment }
+})
+
+export type Deployed = Effect.Success<ReturnType<typeof makeDeployed>>
+
+export const git = { branch: "main", sha: "9fceb02d0ae598e95dc970b74767f19372d61af8", dirty: false, subject: "Add it" }
+export const machine = { hostname: "ci-7", platform: "linux" }
+export const selection = { coverage: "acceptance", folders: ["checkout"], caseIds: ["a"] } as const
+
+/** A run as its repository takes it. */
+export const newRun = (at: Deployed, fields: Partial<NewTestRun> = {}): NewTestRun => ({
+  id: newId<TestRunId>(),
+  workspaceId: at.workspace.id,
+  productId: at.product.id,
+  environmentId: at.environment.id,
+  publisher: actorOf(at.member),
+  baseUrl: "https://preview.example",
+  deploymentBaseUrl: at.deployment.baseUrl,
+  deploymentVersion: at.deployment.version,
+  git,
+  machine,
+  selection,
+  tokenHash: unique("hash"),
+  fixture: null,
+  startedAt: timestamp(1_000),
+  expiresAt: timestamp(10_000),
+  ...fields
+})
+
+export const actorOf = (caller: Deployed["member"] | Deployed["memberKey"]): NewTestRun["publisher"] =>
+  caller.principal.kind === "user"
+    ? { kind: "user", id: caller.principal.id }
+    : { kind: "apiKey", id: caller.principal.id }
+
+export const newEvent = (run: NewTestRun, kind: string, fields: Partial<StoredEvent> = {}): StoredEvent => ({
+  id: newId(),
+  workspaceId: run.workspaceId,
+  kind,
+  actor: run.publisher,
+  subjectType: "run",
+  subjectId: run.id,
+  subjectLabel: "",
+  subjectPath: "",
+  changes: [],
+  teamIds: null,
+  createdAt: run.startedAt,
+  ...fields
+})
+
+/** A body that starts a run. */
+export const startBody = (at: Deployed, fields: Partial<StartTestRun> = {}): StartTestRun => ({
+  product: at.product.slug,
+  environment: at.environment.slug,
+  baseUrl: "https://preview.example",
+  git,
+  machine,
+  selection,
+  ...fields
+})
+
+/** A test as a publisher reports it. */
+export const report = (caseId: string, fields: Partial<TestReport> = {}): TestReport => ({
+  caseId,
+  title: caseId,
+  file: "checkout.spec.ts",
+  coverage: "acceptance",
+  testKind: "journey",
+  priority: null,
+  files: [],
+  attempt: attempt("passed"),
+  ...fields
+})
+
+export const attempt = (status: "passed" | "failed") => ({
+  status,
+  durationMs: 12.5,
+  startedAt: "2026-11-21T09:30:10.123Z",
+  errorMessage: status === "failed" ? "Expected 200, got 500" : null,
+  errorStack: status === "failed" ? "Error: Expected 200\n  at x" : null,
+  files: status === "failed" ? ["trace.zip"] : []
+})
+
+/** A body that finishes a run. */
+export const finishBody = (fields: Partial<FinishTestRun> = {}): FinishTestRun => ({
+  interrupted: false,
+  error: null,
+  durationMs: 64_210.5,
+  cleanup: null,
+  tests: [report("a"), report("b", { attempt: attempt("failed") })],
+  ...fields
+})
+
+export const newBlob = (run: NewTestRun) => ({ id: newId<FileId>(), runId: run.id, workspaceId: run.workspaceId })
+
+/** The blobs that a file store keeps in the directory, also while others delete some. */
+export const blobsBelow = (directory: string): ReadonlyArray<string> =>
+  readdirSync(directory).flatMap((run) => {
+    try {
+      return readdirSync(join(directory, run), { withFileTypes: true })
+        .filter((file) => file.isFile())
+        .map((file) => file.name)
+    } catch {
+      return []
+    }
+  })

@@ -1,0 +1,155 @@
+import type { LeaseId } from "@delivery/domain/Ids"
+import { timestamp } from "@delivery/domain/Timestamp"
+import { PgClient } from "@effect/sql-pg"
+import { layer, type Vitest } from "@effect/vitest"
+import { Clock, Context, Effect, Layer } from "effect"
+import { TestClock, TestConsole } from "effect/testing"
+import { layerMemoryStorage, layerSqlStorage } from "../../src/App.ts"
+import { type NewRetry, RetriesRepo } from "../../src/runs/RetriesRepo.ts"
+import type { LeaseRequest } from "../../src/runs/SemaphoresRepo.ts"
+import { TestRunsRepo } from "../../src/runs/TestRunsRepo.ts"
+import { newId, unique } from "../identity/Scene.ts"
+import { layerEmbedded, layerPostgres } from "../support/Databases.ts"
+import { type Deployed, makeDeployed, newEvent, newRun, type Repositories } from "./Scene.ts"
+
+/** Semaphores on each storage, with a hand on the clock that decides what has lapsed. */
+
+export class Time extends Context.Service<
+  Time,
+  {
+    /** Lets so many milliseconds pass for leases. */
+    readonly pass: (millis: number) => Effect.Effect<void>
+    /** What the storage takes for now, in milliseconds. */
+    readonly now: Effect.Effect<number>
+  }
+>()("@delivery/server/test/Time") {}
+
+/** A database's clock cannot be moved: what it is compared with is moved instead. */
+const layerSqlTime = Layer.effect(
+  Time,
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    return Time.of({
+      pass: (millis) =>
+        Effect.gen(function* () {
+          const interval = sql.literal(`interval '${millis} milliseconds'`)
+          yield* sql`update semaphore_leases set expires_at = expires_at - ${interval}, since = since - ${interval},
+            token_expires_at = token_expires_at - ${interval}`
+          yield* sql`update test_runs set expires_at = expires_at - ${interval},
+            running_retry_expires_at = running_retry_expires_at - ${interval}`
+          yield* sql`update test_run_retries set expires_at = expires_at - ${interval}`
+        }).pipe(Effect.orDie),
+      now: sql<{ readonly now: Date }>`select clock_timestamp() as now`.pipe(
+        Effect.map(([row]) => row!.now.getTime()),
+        Effect.orDie
+      )
+    })
+  })
+)
+
+const layerMemoryTime = Layer.succeed(Time, {
+  pass: (millis) => TestClock.adjust(millis),
+  now: Clock.currentTimeMillis
+})
+
+const layerSql = Layer.merge(layerSqlStorage, layerSqlTime)
+
+/** Pools and listeners wait for times that a test need not reach: no warning. */
+const layerClock = TestClock.layer({ warningDelay: "1 hour" })
+
+const storages = [
+  { name: "memory", layer: Layer.merge(layerMemoryStorage, layerMemoryTime) },
+  { name: "the embedded database", layer: Layer.provide(layerSql, layerEmbedded) },
+  { name: "PostgreSQL", layer: Layer.provide(layerSql, layerPostgres) }
+] as const
+
+/** Runs the tests on each storage; they share its database, and each its own workspaces. */
+export const onEachStorage = (
+  subject: string,
+  tests: (it: Vitest.MethodsNonLive<Repositories | Time>) => void
+): void => {
+  for (const storage of storages) {
+    const built = Layer.provideMerge(storage.layer, Layer.merge(TestConsole.layer, layerClock))
+    layer(built, { excludeTestServices: true })(`${subject} on ${storage.name}`, tests)
+  }
+}
+
+/** A run that has begun, as the owner of leases. Its token lives for an hour unless told otherwise. */
+export const startRun = Effect.fnUntraced(function* (at: Deployed, lifeMillis = 3_600_000) {
+  const now = yield* (yield* Time).now
+  const run = newRun(at, { startedAt: timestamp(now), expiresAt: timestamp(now + lifeMillis) })
+  const { number } = yield* (yield* TestRunsRepo).start(run, newEvent(run, "run_started"))
+  return {
+    workspaceId: run.workspaceId,
+    runId: run.id,
+    run: number,
+    retry: null,
+    expiresAt: run.expiresAt,
+    tokenHash: run.tokenHash,
+    newRun: run
+  }
+})
+
+/** A retry of a run that it ends, as the owner of leases. */
+export const startRetry = Effect.fnUntraced(function* (
+  { newRun, retry: _, ...run }: Effect.Success<ReturnType<typeof startRun>>,
+  lifeMillis = 3_600_000
+) {
+  yield* finishRun({ ...run, newRun, retry: null })
+  const now = yield* (yield* Time).now
+  const retry: NewRetry = {
+    id: newId(),
+    workspaceId: run.workspaceId,
+    runId: run.runId,
+    after: 0,
+    publisher: newRun.publisher,
+    requiredPasses: 1,
+    baseUrl: newRun.baseUrl,
+    git: newRun.git,
+    machine: newRun.machine,
+    tokenHash: unique("hash"),
+    fixture: null,
+    startedAt: timestamp(now),
+    expiresAt: timestamp(now + lifeMillis)
+  }
+  const started = yield* (yield* RetriesRepo).start(retry, newEvent(newRun, "retry_started"))
+  return { ...run, retry: started!.number, expiresAt: retry.expiresAt, tokenHash: retry.tokenHash }
+})
+
+/** A workspace with two runs and a semaphore's name that nothing else uses. */
+export const makeRuns = Effect.gen(function* () {
+  const at = yield* makeDeployed()
+  return { at, run: yield* startRun(at), other: yield* startRun(at), name: unique("semaphore") }
+})
+
+/** Ends a run. */
+export const finishRun = Effect.fnUntraced(function* (run: Effect.Success<ReturnType<typeof startRun>>) {
+  const now = yield* (yield* Time).now
+  yield* (yield* TestRunsRepo).finish(
+    run.runId,
+    {
+      state: "finished",
+      result: "passed",
+      error: null,
+      counts: { total: 0, passed: 0, flaky: 0, failed: 0, skipped: 0 },
+      passRate: null,
+      firstAttemptPassRate: null,
+      cleanup: null,
+      durationMs: 1,
+      finishedAt: timestamp(now)
+    },
+    [],
+    newEvent(run.newRun, "run_finished")
+  )
+})
+
+export const wish = (name: string, fields: Partial<LeaseRequest> = {}): LeaseRequest => ({
+  id: newId<LeaseId>(),
+  name,
+  capacity: 1,
+  requestId: null,
+  test: null,
+  ttlMillis: 60_000,
+  waitMillis: 0,
+  ...fields
+})

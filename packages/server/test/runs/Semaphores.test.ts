@@ -1,0 +1,143 @@
+import { RunCaller } from "@delivery/domain/runs/RunAuthorization"
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { Context, Effect, Fiber, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { layerSqlStorage } from "../../src/App.ts"
+import { Settings } from "../../src/Config.ts"
+import { RequestQueue } from "../../src/http/RequestQueue.ts"
+import { RequestTimes } from "../../src/http/RequestTimes.ts"
+import { Stopping } from "../../src/http/Stopping.ts"
+import { Notices } from "../../src/storage/Notices.ts"
+import { LeaseWaits } from "../../src/runs/LeaseWaits.ts"
+import { type LeaseAnswer, Semaphores } from "../../src/runs/Semaphores.ts"
+import { SemaphoresRepo } from "../../src/runs/SemaphoresRepo.ts"
+import { layerPostgres } from "../support/Databases.ts"
+import { unique } from "../identity/Scene.ts"
+import { makeDeployed } from "./Scene.ts"
+import { startRun, Time } from "./SemaphoreStorages.ts"
+
+/** Calls that wait at one server for what happens at another, over one PostgreSQL. */
+
+const layerServices = Semaphores.layer.pipe(
+  Layer.provideMerge(LeaseWaits.layer),
+  Layer.provide([SecureRandom.layerWebCrypto, Stopping.layer, Layer.provide(RequestQueue.layer, RequestTimes.layer)]),
+  Layer.provide(Settings.layer({}))
+)
+
+/** A server of its own: its services and its LISTEN connection, over the database that all share. */
+const makeServerWith = (layerRepo: Layer.Layer<SemaphoresRepo, never, PgClient.PgClient>) =>
+  Effect.map(
+    Effect.flatMap(PgClient.PgClient, (sql) =>
+      Layer.build(
+        Layer.fresh(layerServices.pipe(Layer.provide([Layer.fresh(layerRepo), Layer.fresh(Notices.layerSql)]))).pipe(
+          Layer.provide(Layer.succeed(PgClient.PgClient, sql))
+        )
+      )
+    ),
+    (context) => Context.get(context, Semaphores)
+  )
+
+const makeServer = makeServerWith(SemaphoresRepo.layerSql)
+
+/** Looks at no place when the time of its call is up: it must know before. One that is told does not look at all. */
+const makeServerThat = (looks: "looks each second" | "is told") =>
+  makeServerWith(
+    Layer.effect(
+      SemaphoresRepo,
+      Effect.map(SemaphoresRepo, (repo) =>
+        SemaphoresRepo.of({
+          ...repo,
+          ...(looks === "is told" ? { settle: () => Effect.never } : {}),
+          look: (place, isLast) => (isLast ? Effect.die(new Error("It was too late.")) : repo.look(place, false))
+        })
+      )
+    ).pipe(Layer.provide(SemaphoresRepo.layerSql))
+  )
+
+const layerTime = Layer.succeed(Time, { pass: () => Effect.die("not here"), now: Effect.sync(() => Date.now()) })
+
+const leaseOf = (answer: LeaseAnswer) => {
+  if (answer.kind === "queued") throw new Error("It is queued")
+  return answer.lease
+}
+
+layer(Layer.mergeAll(layerSqlStorage, layerTime).pipe(Layer.provideMerge(layerPostgres)), {
+  excludeTestServices: true
+})("Semaphores of two servers", (it) => {
+  /** Two servers, a run, and a semaphore that is held. */
+  const prepare = Effect.fnUntraced(function* (second: typeof makeServer) {
+    const [one, two] = [yield* makeServer, yield* second]
+    const run = yield* startRun(yield* makeDeployed())
+    const name = unique("semaphore")
+    const as = Effect.provideService(RunCaller, run)
+    const take = (server: typeof one, waitMs: number) =>
+      as(server.take(name, { capacity: 1, waitMs, requestId: unique("r") }))
+    const held = leaseOf(yield* take(one, 0))
+    const release = (lease: string) => as(one.release(name, lease))
+    return { two, take, held, release, name }
+  })
+
+  /** The sessions of the database that listen: the two servers', and that of the storage that all tests use. */
+  const listeners = Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    return yield* sql<{ readonly pid: number }>`select pid from pg_stat_activity
+        where datname = current_database() and query ilike 'listen %'`
+  })
+
+  const listening = Effect.fnUntraced(function* (count: number) {
+    for (let i = 0; (yield* listeners).length !== count; i++) {
+      assert.isBelow(i, 500, `${count} sessions listen`)
+      yield* Effect.sleep(20)
+    }
+  })
+
+  it.effect("hands what one server frees to who waits at another", () =>
+    Effect.gen(function* () {
+      const { held, release, take, two } = yield* prepare(makeServerThat("is told"))
+      yield* listening(3)
+      const waiting = yield* Effect.forkChild(take(two, 20_000))
+      yield* Effect.sleep(300)
+      // How soon is measured by the benchmark.
+      yield* release(held.lease)
+      const next = yield* Fiber.join(waiting)
+      assert.isAbove(leaseOf(next).fence, held.fence)
+      assert.strictEqual(next.kind, "new")
+    })
+  )
+
+  it.effect("survives the loss of the connections that listen", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const { held, release, take, two } = yield* prepare(makeServerThat("is told"))
+      const waiting = yield* Effect.forkChild(take(two, 20_000))
+      const later = yield* Effect.forkChild(Effect.delay(take(two, 20_000), 100))
+      yield* Effect.sleep(300)
+      yield* listening(3)
+      const before = yield* listeners
+      for (const { pid } of before) yield* sql`select pg_terminate_backend(${pid}::integer)`
+      // Freed while nobody hears it.
+      yield* release(held.lease)
+      const next = leaseOf(yield* Fiber.join(waiting))
+      yield* listening(3)
+      const pids = new Set((yield* listeners).map(({ pid }) => pid))
+      assert.isTrue(before.every(({ pid }) => !pids.has(pid)))
+      yield* release(next.lease)
+      assert.isAbove(leaseOf(yield* Fiber.join(later)).fence, next.fence)
+    })
+  )
+
+  it.effect("finds what it was not told", () =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const { held, take, two, name } = yield* prepare(makeServerThat("looks each second"))
+      const waiting = yield* Effect.forkChild(take(two, 20_000))
+      yield* Effect.sleep(300)
+      // The lease ends without a word.
+      yield* sql`update semaphore_leases set expires_at = clock_timestamp() where id = ${held.lease}`
+      const next = leaseOf(yield* Fiber.join(waiting))
+      assert.strictEqual(next.name, name)
+      assert.strictEqual(next.slot, 1)
+    })
+  )
+})

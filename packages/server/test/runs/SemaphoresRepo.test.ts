@@ -1,0 +1,474 @@
+import type { EventId, LeaseId } from "@delivery/domain/Ids"
+import { timestamp } from "@delivery/domain/Timestamp"
+import { assert } from "@effect/vitest"
+import { Effect, Exit, Scope } from "effect"
+import { TestClock } from "effect/testing"
+import { Notices } from "../../src/storage/Notices.ts"
+import { Storage } from "../../src/storage/Storage.ts"
+import { type Held, type Queued, SemaphoresRepo, type Taken } from "../../src/runs/SemaphoresRepo.ts"
+import { RetriesRepo } from "../../src/runs/RetriesRepo.ts"
+import { TestRunsRepo } from "../../src/runs/TestRunsRepo.ts"
+import { newId, unique } from "../identity/Scene.ts"
+import type { Repositories } from "./Scene.ts"
+import { finishRun, makeRuns, onEachStorage, startRetry, startRun, Time, wish } from "./SemaphoreStorages.ts"
+
+const held = (taken: Taken | { readonly _tag: string }): Held => {
+  assert.strictEqual(taken._tag, "Held")
+  return taken as Held
+}
+
+const queued = (taken: Taken): Queued => {
+  assert.strictEqual(taken._tag, "Queued")
+  return taken as Queued
+}
+
+onEachStorage("SemaphoresRepo", (it) => {
+  it.effect("numbers slots from the lowest free one, and fences upwards", () =>
+    Effect.gen(function* () {
+      const repo = yield* SemaphoresRepo
+      const { name, other, run } = yield* makeRuns
+      const leases = []
+      for (let i = 0; i < 4; i++) leases.push(held(yield* repo.take(i % 2 ? run : other, wish(name, { capacity: 4 }))))
+      assert.deepStrictEqual(
+        leases.map(({ lease }) => lease.slot),
+        [1, 2, 3, 4]
+      )
+      assert.strictEqual((yield* repo.take(run, wish(name, { capacity: 4 })))._tag, "Full")
+      yield* repo.release(run, name, leases[1]!.lease.lease)
+      yield* repo.release(run, name, leases[3]!.lease.lease)
+      const again = held(yield* repo.take(run, wish(name, { capacity: 4 })))
+      assert.strictEqual(again.lease.slot, 2)
+      const fences = [...leases, again].map(({ lease }) => lease.fence)
+      assert.deepStrictEqual(
+        fences.toSorted((a, b) => a - b),
+        fences
+      )
+      assert.strictEqual(new Set(fences).size, 5)
+      assert.isTrue(again.isNew)
+    })
+  )
+
+  it.effect("keeps semaphores of workspaces and names apart", () =>
+    Effect.gen(function* () {
+      const repo = yield* SemaphoresRepo
+      const [one, two] = [yield* makeRuns, yield* makeRuns]
+      held(yield* repo.take(one.run, wish("shared")))
+      held(yield* repo.take(two.run, wish("shared", { capacity: 2 })))
+      held(yield* repo.take(one.run, wish("Shared")))
+      const list = yield* repo.list(one.at.workspace.id)
+      assert.sameMembers(
+        list.map(({ name }) => name),
+        ["shared", "Shared"]
+      )
+      assert.deepStrictEqual(
+        list.map(({ holders }) => holders.length),
+        [1, 1]
+      )
+    })
+  )
+
+  it.effect("sets the capacity of an idle semaphore alone", () =>
+    Effect.gen(function* () {
+      const repo = yield* SemaphoresRepo
+      const time = yield* Time
+      const { name, run } = yield* makeRuns
+      const first = held(yield* repo.take(run, wish(name, { capacity: 1 })))
+      const refused = yield* repo.take(run, wish(name, { capacity: 2 }))
+      assert.deepInclude(refused, { _tag: "CapacityMismatch", capacity: 1 })
+      queued(yield* repo.take(run, wish(name, { requestId: "q" })))
+      yield* repo.release(run, name, first.lease.lease)
+      // Granted to the queue: not idle.
+      assert.strictEqual((yield* repo.take(run, wish(name, { capacity: 2 })))._tag, "CapacityMismatch")
+      yield* time.pass(30_000)
+      const grown = held(yield* repo.take(run, wish(name, { capacity: 2 })))
+      assert.deepInclude(grown.lease, { capacity: 2, slot: 1 })
+      held(yield* repo.take(run, wish(name, { capacity: 2 })))
+      yield* time.pass(60_000)
+      assert.deepInclude(held(yield* repo.take(run, wish(name, { capacity: 1 }))).lease, { capacity: 1, slot: 1 })
+      assert.strictEqual((yield* repo.take(run, wish(name, { capacity: 1 })))._tag, "Full")
+    })
+  )
+
+  it.effect("ends leases in time, and never revives one", () =>
+    Effect.gen(function* () {
+      const repo = yield* SemaphoresRepo
+      const time = yield* Time
+      const { at, name, run } = yield* makeRuns
+      const { lease } = held(yield* repo.take(run, wish(name, { ttlMillis: 20_000, requestId: "r" })))
+      assert.strictEqual(Date.parse(lease.expiresAt) - Date.parse(lease.since), 20_000)
+      yield* time.pass(15_000)
+      const renewed = held(yield* repo.renew(run, name, lease.lease, undefined))
+      assert.approximately(Date.parse(renewed.lease.expiresAt), (yield* time.now) + 20_000, 2_000)
+      assert.strictEqual(
+        held(yield* repo.renew(run, name, lease.lease, 10_000)).lease.expiresAt,
+        renewed.lease.expiresAt
+      )
+      yield* time.pass(18_000)
+      held(yield* repo.take(run, wish(name, { requestId: "r" })))
+      yield* time.pass(2_000)
+      assert.deepStrictEqual((yield* repo.list(at.workspace.id))[0]!.holders, [])
+      assert.strictEqual((yield* repo.renew(run, name, lease.lease, 300_000))._tag, "Unknown")
+      assert.strictEqual((yield* repo.release(run, name, lease.lease))._tag, "Released")
+      const next = held(yield* repo.take(run, wish(name, { requestId: "r" })))
+      assert.notStrictEqual(next.lease.lease, lease.lease)
+      assert.isTrue(next.isNew)
+      assert.strictEqual((yield* repo.renew(run, name, lease.lease, 300_000))._tag, "Unknown")
+    })
+  )
+
+  it.effect("clips leases and places to the end of the token", () =>
+    Effect.gen(function* () {
+      const repo = yield* SemaphoresRepo
+      const { at, name } = yield* makeRuns
+      const run = yield* startRun(at, 12_000)
+      const { lease } = held(yield* repo.take(run, wish(name)))
+      assert.strictEqual(lease.expiresAt, run.expiresAt)
+      assert.strictEqual(held(yield* repo.renew(run, name, lease.lease, 300_000)).lease.expiresAt, run.expiresAt)
+      const { place } = queued(yield* repo.take(run, wish(name, { requestId: "q", waitMillis: 30_000 })))
+      assert.strictEqual(place.expiresAt, run.expiresAt)
+    })
+  )
+
+  it.effect("keeps the order of the queue, through polls and lapses", () =>
+    Effect.gen(function* () {
+      const repo = yield* SemaphoresRepo
+      const time = yield* Time
+      const { name, other, run } = yield* makeRuns
+      const ttlMillis = 300_000
+      const first = held(yield* repo.take(run, wish(name, { ttlMillis })))
+      const poll = (requestId: string) => repo.take(run, wish(name, { requestId, ttlMillis }))
+      const places = []
+      for (const id of ["a", "b", "c"]) places.push(queued(yield* poll(id)).place)
+      assert.deepStrictEqual(
+        places.map(({ position }) => position),
+        [1, 2, 3]
+      )
+      assert.approximately(Date.parse(places[0]!.expiresAt), (yield* time.now) + 30_000, 2_000)
+      yield* time.pass(20_000)
+      assert.strictEqual(queued(yield* poll("b")).place.lease, places[1]!.lease)
+      assert.strictEqual(queued(yield* poll("c")).place.position, 3)
+      yield* time.pass(15_000)
+      // The place of a has lapsed; polled again it is a new one, at the end.
+      assert.strictEqual(queued(yield* poll("c")).place.position, 2)
+      const again = queued(yield* poll("a")).place
+      assert.notStrictEqual(again.lease, places[0]!.lease)
+      assert.strictEqual(again.position, 3)
+
+      yield* repo.release(run, name, first.lease.lease)
+      assert.strictEqual((yield* repo.take(other, wish(name)))._tag, "Full")
+      assert.strictEqual(queued(yield* poll("c")).place.position, 1)
+      const handed = held(yield* poll("b"))
+      assert.strictEqual(handed.lease.lease, places[1]!.lease)
+      assert.isTrue(handed.isNew)
+      assert.isFalse(held(yield* poll("b")).isNew)
+      assert.approximately(Date.parse(handed.lease.expiresAt), (yield* time.now) + ttlMillis, 2_000)
+    })
+  )
+
+  it.effect("keeps a slot for a place between two polls, for 30 seconds", () =>
+    Effect.gen(function* () {
+      const repo = yield* SemaphoresRepo
+      const time = yield* Time
+      const { at, name, run } = yield* makeRuns
+      const first = held(yield* repo.take(run, wish(name)))
+      const a = queued(yield* repo.take(run, wish(name, { requestId: "a" })))
+      const b = queued(yield* repo.take(run, wish(name, { requestId: "b", waitMillis: 30_000 })))
+      yield* time.pass(10_000)
+      yield* repo.release(run, name, first.lease.lease)
+      const [holder] = (yield* repo.list(at.workspace.id))[0]!.holders
+      assert.strictEqual(holder?.lease, a.place.lease)
+      assert.strictEqual((yield* repo.renew(run, name, a.place.lease, undefined))._tag, "Unknown")
+      yield* time.pass(29_000)
+      assert.strictEqual(queued(yield* repo.look(b.place.lease, false)).place.position, 1)
+      yield* time.pass(1_000)
+      assert.strictEqual(held(yield* repo.look(b.place.lease, false)).lease.lease, b.place.lease)
+      assert.notStrictEqual(queued(yield* repo.take(run, wish(name, { requestId: "a" }))).place.lease, a.place.lease)
+    })
+  )
+
+  it.effect("keeps no slot long for a call that nothing can repeat", () =>
+    Effect.gen(function* () {
+      const repo = yield* SemaphoresRepo
+      const time = yield* Time
+      const { name, run } = yield* makeRuns
+      const first = held(yield* repo.take(run, wish(name)))
+      const dead = queued(yield* repo.take(run, wish(name, { waitMillis: 20_000 })))
+      const next = queued(yield* repo.take(run, wish(name, { waitMillis: 20_000 })))
+      yield* repo.release(run, name, first.lease.lease)
+      assert.strictEqual(queued(yield* repo.look(next.place.lease, false)).place.position, 1)
+      yield* time.pass(5_000)
+      held(yield* repo.look(next.place.lease, false))
+      assert.strictEqual((yield* repo.look(dead.place.lease, false))._tag, "Full")
+    })
+  )
+
+  it.effect("lets places go that their calls have left", () =>
+    Effect.gen(function* () {
+      const repo = yield* SemaphoresRepo
+      const time = yield* Time
+      const { name, run } = yield* makeRuns
+      const first = held(yield* repo.take(run, wish(name, { ttlMillis: 300_000 })))
+      const nameless = queued(yield* repo.take(run, wish(name, { waitMillis: 30_000 })))
+      const left = queued(yield* repo.take(run, wish(name, { requestId: "left", waitMillis: 30_000 })))
+      const polled = queued(yield* repo.take(run, wish(name, { requestId: "polled", waitMillis: 30_000 })))
+      const stays = queued(yield* repo.take(run, wish(name, { requestId: "stays", waitMillis: 30_000 })))
+      assert.strictEqual(stays.place.position, 4)
+      const again = queued(yield* repo.take(run, wish(name, { requestId: "polled", waitMillis: 30_000 })))
+      assert.deepStrictEqual([polled.polls, again.polls], [1, 2])
+      for (const { place, polls } of [nameless, left, polled]) yield* repo.leave(place.lease, polls)
+      assert.strictEqual(queued(yield* repo.look(stays.place.lease, false)).place.position, 3)
+      yield* time.pass(30_000)
+      // The later poll of the one still runs.
+      assert.strictEqual(queued(yield* repo.look(stays.place.lease, false)).place.position, 2)
+      yield* repo.release(run, name, first.lease.lease)
+      held(yield* repo.look(polled.place.lease, false))
+      assert.strictEqual((yield* repo.look(nameless.place.lease, true))._tag, "Full")
+      yield* repo.leave(newId<LeaseId>(), 1)
+    })
+  )
+
+  it.effect("gives up at the last look what cannot be polled again", () =>
+    Effect.gen(function* () {
+      const repo = yield* SemaphoresRepo
+      const { name, run } = yield* makeRuns
+      const first = held(yield* repo.take(run, wish(name)))
+      const nameless = queued(yield* repo.take(run, wish(name, { waitMillis: 10 })))
+      const named = queued(yield* repo.take(run, wish(name, { waitMillis: 10, requestId: "n" })))
+      assert.strictEqual(queued(yield* repo.look(named.place.lease, true)).place.position, 2)
+      const full = yield* repo.look(nameless.place.lease, true)
+      assert.deepInclude(full, { _tag: "Full", capacity: 1 })
+      yield* repo.release(run, name, first.lease.lease)
+      held(yield* repo.look(named.place.lease, true))
+    })
+  )
+
+  it.effect("ends what a run holds and waits for with the run, in its transaction", () =>
+    Effect.gen(function* () {
+      const repo = yield* SemaphoresRepo
+      const { at, name, other, run } = yield* makeRuns
+      const first = held(yield* repo.take(run, wish(name, { capacity: 2 })))
+      held(yield* repo.take(run, wish(name, { capacity: 2 })))
+      const places = []
+      for (const owner of [run, other, run, other]) {
+        places.push(queued(yield* repo.take(owner, wish(name, { capacity: 2, requestId: unique("r") }))).place.lease)
+      }
+      yield* finishRun(run)
+      for (const place of [places[0]!, places[2]!]) {
+        assert.strictEqual((yield* repo.look(place, false))._tag, "RunNotRunning")
+      }
+      assert.deepStrictEqual(
+        (yield* repo.list(at.workspace.id))[0]!.holders.map(({ lease }) => lease),
+        [places[1]!, places[3]!]
+      )
+      assert.strictEqual((yield* repo.take(run, wish(unique("new"))))._tag, "RunNotRunning")
+      assert.strictEqual((yield* repo.release(other, name, first.lease.lease))._tag, "Unknown")
+    })
+  )
+
+  it.effect("keeps what a run or retry holds where its end is taken back", () =>
+    Effect.gen(function* () {
+      const repo = yield* SemaphoresRepo
+      const storage = yield* Storage
+      const time = yield* Time
+      const { at, name, run } = yield* makeRuns
+      const holders = Effect.map(repo.list(at.workspace.id), ([semaphore]) =>
+        semaphore!.holders.map(({ lease }) => lease)
+      )
+      const takenBack = <A>(end: Effect.Effect<A, never, Repositories | Time>) =>
+        Effect.gen(function* () {
+          const inside = storage.transaction(Effect.flatMap(Effect.andThen(end, holders), Effect.fail))
+          return yield* Effect.flip(inside)
+        })
+      const ofRun = held(yield* repo.take(run, wish(name))).lease.lease
+      assert.deepStrictEqual(yield* takenBack(finishRun(run)), [])
+      assert.deepStrictEqual(yield* holders, [ofRun])
+      held(yield* repo.renew(run, name, ofRun, undefined))
+
+      const retry = yield* startRetry(run, 10_000)
+      const ofRetry = held(yield* repo.take(retry, wish(name))).lease.lease
+      const late = timestamp((yield* time.now) + 11_000)
+      const expire = Effect.flatMap(RetriesRepo, (retries) => retries.expire(late, [newId()], run.runId))
+      assert.deepStrictEqual(yield* takenBack(expire), [])
+      assert.deepStrictEqual(yield* holders, [ofRetry])
+    })
+  )
+
+  it.effect("ends what overdue runs hold", () =>
+    Effect.gen(function* () {
+      const repo = yield* SemaphoresRepo
+      const time = yield* Time
+      const { at, name, other } = yield* makeRuns
+      const names = [name, unique("s"), unique("s")]
+      for (const one of names) {
+        const run = yield* startRun(at, 10_000)
+        held(yield* repo.take(run, wish(one, { ttlMillis: 300_000 })))
+        queued(yield* repo.take(other, wish(one, { requestId: "o", waitMillis: 30_000 })))
+      }
+      yield* time.pass(11_000)
+      const now = timestamp(yield* time.now)
+      const ids = Array.from({ length: 20 }, () => newId<EventId>())
+      const ended = yield* (yield* TestRunsRepo).expire(now, ids)
+      assert.lengthOf(
+        ended.filter(({ workspaceId }) => workspaceId === at.workspace.id),
+        3
+      )
+      const list = yield* repo.list(at.workspace.id)
+      assert.deepStrictEqual(
+        list.map(({ holders }) => holders.map(({ run }) => run)),
+        names.map(() => [other.run])
+      )
+    })
+  )
+
+  it.effect("ends what overdue retries hold", () =>
+    Effect.gen(function* () {
+      const repo = yield* SemaphoresRepo
+      const time = yield* Time
+      const { at, name, other, run } = yield* makeRuns
+      const retry = yield* startRetry(run, 10_000)
+      const { lease } = held(yield* repo.take(retry, wish(name, { ttlMillis: 300_000 })))
+      assert.deepInclude(lease, { run: run.run, retry: 1, expiresAt: retry.expiresAt })
+      queued(yield* repo.take(other, wish(name, { requestId: "o", waitMillis: 30_000 })))
+      yield* time.pass(11_000)
+      assert.isUndefined(yield* repo.authenticate(retry.tokenHash, at.workspace.slug))
+      assert.strictEqual((yield* repo.take(retry, wish(unique("s"))))._tag, "RunNotRunning")
+      const now = timestamp(yield* time.now)
+      const ids = Array.from({ length: 20 }, () => newId<EventId>())
+      assert.isAtLeast(yield* (yield* RetriesRepo).expire(now, ids), 1)
+      const [semaphore] = yield* repo.list(at.workspace.id)
+      assert.deepStrictEqual(
+        semaphore!.holders.map(({ retry, run }) => [run, retry]),
+        [[other.run, null]]
+      )
+      assert.strictEqual((yield* repo.renew(retry, name, lease.lease, undefined))._tag, "Unknown")
+    })
+  )
+
+  it.effect("knows a token while its run runs, in its workspace", () =>
+    Effect.gen(function* () {
+      const repo = yield* SemaphoresRepo
+      const time = yield* Time
+      const { at, other, run } = yield* makeRuns
+      const { newRun: _, tokenHash, ...owner } = run
+      assert.deepStrictEqual(yield* repo.authenticate(tokenHash, at.workspace.slug), owner)
+      assert.deepStrictEqual(yield* repo.authenticate(tokenHash, at.workspace.id), owner)
+      const elsewhere = yield* makeRuns
+      assert.isUndefined(yield* repo.authenticate(tokenHash, elsewhere.at.workspace.slug))
+      assert.isUndefined(yield* repo.authenticate("unknown", at.workspace.slug))
+      yield* finishRun(run)
+      assert.isUndefined(yield* repo.authenticate(tokenHash, at.workspace.slug))
+      assert.isDefined(yield* repo.authenticate(other.tokenHash, at.workspace.slug))
+      yield* time.pass(3_600_000)
+      assert.isUndefined(yield* repo.authenticate(other.tokenHash, at.workspace.slug))
+    })
+  )
+
+  it.effect("tells the places that no longer wait", () =>
+    Effect.gen(function* () {
+      const repo = yield* SemaphoresRepo
+      const time = yield* Time
+      const { name, other, run } = yield* makeRuns
+      const heard: Array<LeaseId> = []
+      let isListening = false
+      const listening = yield* Scope.make()
+      const notices = yield* Notices
+      const listen = notices.listen("semaphores", {
+        onNotice: (place) => heard.push(place as LeaseId),
+        onListening: () => {
+          isListening = true
+        }
+      })
+      yield* Scope.provide(listen, listening)
+      const until = Effect.fnUntraced(function* (done: () => boolean) {
+        for (let i = 0; !done() && i < 500; i++) yield* TestClock.withLive(Effect.sleep(10))
+        assert.isTrue(done())
+      })
+      yield* until(() => isListening)
+      const first = held(yield* repo.take(run, wish(name)))
+      const places: Array<LeaseId> = []
+      for (const owner of [run, other, run]) {
+        places.push(queued(yield* repo.take(owner, wish(name, { waitMillis: 30_000 }))).place.lease)
+      }
+      assert.deepStrictEqual((yield* repo.settle(places)).changed, [])
+      assert.approximately((yield* repo.settle(places)).lapsesInMillis!, 60_000, 2_000)
+      yield* repo.release(run, name, first.lease.lease)
+      yield* until(() => heard.includes(places[0]!))
+      yield* repo.release(other, name, places[1]!)
+      yield* until(() => heard.includes(places[1]!))
+      yield* finishRun(run)
+      yield* until(() => heard.includes(places[2]!))
+      assert.sameMembers([...(yield* repo.settle([...places, newId<LeaseId>()])).changed].slice(0, 3), places)
+      yield* Scope.close(listening, Exit.void)
+
+      // What lapses is found by looking.
+      const next = held(yield* repo.take(other, wish(name, { ttlMillis: 10_000 })))
+      const waiting = queued(yield* repo.take(other, wish(name, { waitMillis: 30_000 })))
+      yield* time.pass(10_000)
+      assert.deepStrictEqual((yield* repo.settle([waiting.place.lease])).changed, [waiting.place.lease])
+      assert.isAbove(held(yield* repo.look(waiting.place.lease, true)).lease.fence, next.lease.fence)
+    })
+  )
+
+  it.effect("makes a semaphore once, and gives each slot once, however many come at once", () =>
+    Effect.gen(function* () {
+      const repo = yield* SemaphoresRepo
+      const { name, other, run } = yield* makeRuns
+      const takes = Array.from({ length: 40 }, (_, i) => repo.take(i % 2 ? run : other, wish(name, { capacity: 7 })))
+      const taken = yield* Effect.all(takes, { concurrency: "unbounded" })
+      const slots = taken.flatMap((one) => (one._tag === "Held" ? [one.lease.slot] : []))
+      assert.sameMembers(slots, [1, 2, 3, 4, 5, 6, 7])
+      assert.lengthOf(
+        taken.filter((one) => one._tag === "Full"),
+        33
+      )
+      // The same wish at once is one lease.
+      const same = unique("semaphore")
+      const wishes = Array.from({ length: 20 }, () => repo.take(run, wish(same, { capacity: 9, requestId: "r" })))
+      const leases = (yield* Effect.all(wishes, { concurrency: "unbounded" })).map(held)
+      assert.strictEqual(new Set(leases.map(({ lease }) => lease.lease)).size, 1)
+      assert.lengthOf(
+        leases.filter(({ isNew }) => isNew),
+        1
+      )
+    })
+  )
+
+  it.effect("leaves no lease of a run that ends while it takes", () =>
+    Effect.gen(function* () {
+      const repo = yield* SemaphoresRepo
+      const { at } = yield* makeRuns
+      for (let round = 0; round < 5; round++) {
+        const run = yield* startRun(at)
+        const takes = Array.from({ length: 20 }, (_, i) =>
+          repo.take(run, wish(unique("race"), { capacity: 1 + (i % 3) }))
+        )
+        yield* Effect.all([...takes.slice(0, 10), finishRun(run), ...takes.slice(10)], { concurrency: "unbounded" })
+        const holders = (yield* repo.list(at.workspace.id)).flatMap((semaphore) => semaphore.holders)
+        assert.deepStrictEqual(holders, [])
+      }
+    })
+  )
+
+  it.effect("tells how many leases are held and how many places wait, in all workspaces", () =>
+    Effect.gen(function* () {
+      const repo = yield* SemaphoresRepo
+      const time = yield* Time
+      // What other tests left lapses.
+      yield* time.pass(24 * 3_600_000)
+      const [one, two] = [yield* makeRuns, yield* makeRuns]
+      assert.deepStrictEqual(yield* repo.load, { held: 0, queued: 0 })
+      const lease = held(yield* repo.take(one.run, wish(one.name)))
+      held(yield* repo.take(two.run, wish(two.name, { ttlMillis: 10_000 })))
+      queued(yield* repo.take(one.other, wish(one.name, { requestId: "a" })))
+      queued(yield* repo.take(one.other, wish(one.name, { requestId: "b" })))
+      assert.deepStrictEqual(yield* repo.load, { held: 2, queued: 2 })
+      // A slot that was given to a place is held, though nobody has asked for it yet.
+      yield* repo.release(one.run, one.name, lease.lease.lease)
+      assert.deepStrictEqual(yield* repo.load, { held: 2, queued: 1 })
+      yield* time.pass(11_000)
+      assert.deepStrictEqual(yield* repo.load, { held: 1, queued: 1 })
+      yield* finishRun(one.other)
+      assert.deepStrictEqual(yield* repo.load, { held: 0, queued: 0 })
+    })
+  )
+})
