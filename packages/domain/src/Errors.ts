@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { LeaseHolder } from "./runs/Semaphore.ts"
+import { firstCharacters, fits } from "./Text.ts"
 
 /**
  * The errors of the service (contract, section 1). Every one is JSON with `_tag` and `message`; none carries a stack
@@ -110,14 +111,63 @@ export class NotFound extends Schema.TaggedError<NotFound>()(
     description: "The workspace or object does not exist, or the caller cannot see it."
   }
 ) {
-  /** `NotFound.of("product")`: "The product does not exist." */
-  static of(noun: string): NotFound {
-    return new NotFound({ message: `The ${noun} does not exist.` })
+  /**
+   * The object that the path names. `NotFound.of("product", "shop")` says: There is no product "shop" that you can see.
+   * Without a value: The product does not exist.
+   */
+  static of(noun: string, value?: string | number): NotFound {
+    return new NotFound({
+      message:
+        value === undefined ? `The ${noun} does not exist.` : `There is no ${noun} ${quote(value)} that you can see.`
+    })
   }
-  /** The object that a body field or query parameter refers to. */
-  static reference(field: string): NotFound {
-    return new NotFound({ message: `${field}: nothing visible to you has this value.` })
+  /**
+   * The object that a field of the body or query refers to. `NotFound.reference("teams[0]", "OPS")` says:
+   * teams[0]: there is no team "OPS" that you can see.
+   *
+   * Pass the value as the caller sent it, never the stored object's other names: absent and invisible objects must answer
+   * alike. Leave it out where it may be secret. `noun` is needed where the field does not tell what it refers to:
+   * `NotFound.reference("before", "site", "project")`.
+   */
+  static reference(field: string, value?: string | number, noun = nounOf(field)): NotFound {
+    return new NotFound({
+      message:
+        value === undefined
+          ? `${field}: nothing visible to you has this value.`
+          : `${field}: there is no ${noun} ${quote(value)} that you can see.`
+    })
   }
+}
+
+/** What fields refer to whose names do not say it. */
+const nouns: Readonly<Record<string, string>> = {
+  after: "object",
+  before: "object",
+  environments: "environment",
+  expectedVersions: "environment",
+  lead: "member",
+  moveTo: "ticket status",
+  owner: "member or agent",
+  owners: "member or agent",
+  person: "member",
+  products: "product",
+  projects: "project",
+  status: "ticket status",
+  tags: "tag",
+  teams: "team",
+  values: "environment"
+}
+
+/** `filters.teams[0]` refers to a team. */
+const nounOf = (field: string): string => {
+  const name = field.replace(/\[\d+\]$/, "").replace(/^.*\./, "")
+  return nouns[name] ?? name
+}
+
+/** A value between quotation marks, cut after 100 characters. */
+const quote = (value: string | number): string => {
+  const text = String(value)
+  return fits(text, 100) ? `"${text}"` : `"${firstCharacters(text, 100)}..."`
 }
 
 /** 409: the change conflicts with current data. `reason` is always present. */

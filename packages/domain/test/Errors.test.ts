@@ -30,7 +30,34 @@ describe("Errors", () => {
       _tag: "NotFound",
       message: "The product does not exist."
     })
+    assert.strictEqual(NotFound.of("product", "shop").message, 'There is no product "shop" that you can see.')
     assert.match(NotFound.reference("environment").message, /^environment:/)
+    assert.strictEqual(
+      NotFound.reference("product", "shop").message,
+      'product: there is no product "shop" that you can see.'
+    )
+  })
+
+  it("name what a field refers to, whatever the field is called", () => {
+    const said = (field: string, value: string | number, noun?: string) =>
+      NotFound.reference(field, value, noun).message
+    assert.strictEqual(said("teams[0]", "OPS"), 'teams[0]: there is no team "OPS" that you can see.')
+    assert.strictEqual(
+      said("filters.owners", "ana"),
+      'filters.owners: there is no member or agent "ana" that you can see.'
+    )
+    assert.strictEqual(said("moveTo", "x"), 'moveTo: there is no ticket status "x" that you can see.')
+    assert.strictEqual(said("before", "site", "project"), 'before: there is no project "site" that you can see.')
+    assert.strictEqual(said("milestone", 3), 'milestone: there is no milestone "3" that you can see.')
+  })
+
+  it("cut a long value after 100 characters, and never within one", () => {
+    const long = "😀".repeat(101)
+    assert.strictEqual(
+      NotFound.reference("product", long).message,
+      `product: there is no product "${"😀".repeat(100)}..." that you can see.`
+    )
+    assert.include(NotFound.of("product", "a".repeat(100)).message, `"${"a".repeat(100)}"`)
   })
 
   it("do not say what was wrong with a credential", () => {

@@ -284,8 +284,12 @@ export const refusal = (answer: Answer): string => {
   if (status < 400) return String(status)
   const { error, issues, message, reason } = answer.body as ErrorBody & { readonly error?: string }
   if (error !== undefined) return `${status} ${error}`
-  const missing = /^The (.+) does not exist\.$|^(\w+:) nothing visible/.exec(message)
-  const detail = reason ?? issues?.map((issue) => issue.path.join(".")).join(" ") ?? missing?.[1] ?? missing?.[2] ?? ""
+  const missing =
+    /^The (?<of>.+) does not exist\.$|^There is no (?<of>[^"]+?) "|^(?<field>\w+:) (?:there is no|nothing visible) /.exec(
+      message
+    )?.groups
+  const detail =
+    reason ?? issues?.map((issue) => issue.path.join(".")).join(" ") ?? missing?.["of"] ?? missing?.["field"] ?? ""
   return `${status} ${detail}`.trim()
 }
 
