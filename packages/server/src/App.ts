@@ -94,7 +94,7 @@ import { Semaphores } from "./runs/Semaphores.ts"
 import { SemaphoresHttp } from "./runs/SemaphoresHttp.ts"
 import { SemaphoresRepo } from "./runs/SemaphoresRepo.ts"
 import { TestRunExpiry } from "./runs/TestRunExpiry.ts"
-import { TestRunIndexing } from "./runs/TestRunIndexing.ts"
+import * as TestRunIndexing from "./runs/search/TestRunIndexing.ts"
 import { TestRunFiles } from "./runs/TestRunFiles.ts"
 import { TestRunFilesRepo } from "./runs/TestRunFilesRepo.ts"
 import { TestRuns } from "./runs/TestRuns.ts"
@@ -196,7 +196,7 @@ const layerServices = Layer.mergeAll(
   TestRunFiles.layer,
   Retries.layer,
   TestRunExpiry,
-  TestRunIndexing,
+  TestRunIndexing.layer,
   Semaphores.layer,
   VaultErasure,
   Agents.layer,

@@ -16,7 +16,8 @@ import { Fixtures } from "./Fixtures.ts"
 import { RetriesRepo } from "./RetriesRepo.ts"
 import { asOf, foldSha, isRunning, labelOfRetry, runPath } from "./TestRunState.ts"
 import { summaryOf } from "./TestRuns.ts"
-import { type ShownTestRun, TestRunsRepo } from "./TestRunsRepo.ts"
+import type { ShownTestRun } from "./TestRunRows.ts"
+import { TestRunsRepo } from "./TestRunsRepo.ts"
 
 /** Retries of the failed tests of runs (service document, Test runs; contract, section 6). */
 export class Retries extends Context.Service<

@@ -10,7 +10,7 @@ import { batched } from "../storage/Batched.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { date, dieOnSqlError, iso, isoOfJson } from "../storage/Sql.ts"
 import { type MemoryLease, type MemorySemaphore, MemorySemaphores } from "./MemorySemaphores.ts"
-import type { ShownTestRun } from "./TestRunsRepo.ts"
+import type { ShownTestRun } from "./TestRunRows.ts"
 
 /** A wish for a lease. */
 export interface LeaseRequest {

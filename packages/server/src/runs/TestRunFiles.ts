@@ -15,7 +15,8 @@ import { observe, uploadedBytes, uploadsRunning } from "../telemetry/Metrics.ts"
 import { type RunBlob, TestRunFilesRepo } from "./TestRunFilesRepo.ts"
 import { notRunning, TestRuns } from "./TestRuns.ts"
 import { isRunning } from "./TestRunState.ts"
-import { type LockedTestRun, TestRunsRepo } from "./TestRunsRepo.ts"
+import type { LockedTestRun } from "./TestRunRows.ts"
+import { TestRunsRepo } from "./TestRunsRepo.ts"
 
 export interface FileUpload<E> {
   readonly run: number

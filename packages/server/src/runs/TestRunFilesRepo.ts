@@ -5,7 +5,7 @@ import { Clock, Context, Effect, Layer, Result } from "effect"
 import type { BlobRef } from "../files/Blob.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
-import type { ShownTestRun } from "./TestRunsRepo.ts"
+import type { ShownTestRun } from "./TestRunRows.ts"
 
 /** A blob of a workspace's run. */
 export interface RunBlob extends BlobRef {

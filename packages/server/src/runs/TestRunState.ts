@@ -1,4 +1,4 @@
-import type { Cleanup, Git, RunState } from "@delivery/domain/runs/TestRun"
+import type { Cleanup, RunState } from "@delivery/domain/runs/TestRun"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 
 /** Rules of a run's state that hold in every storage. Pure. */
@@ -38,18 +38,6 @@ export const labelOfRetry = (run: number, retry: number): string =>
 
 /** The page of a run below its workspace's: followed by its number. */
 export const runPath = "test-runs/"
-
-const separator = "\n"
-
-/** In lower case, whatever stands beside a letter: a sigma at the end of a word has a form of its own. */
-const fold = (text: string): string => text.toLowerCase().replaceAll("ς", "σ").replaceAll(separator, " ")
-
-/** What `q` looks for parts in. */
-export const searchText = (git: Pick<Git, "branch" | "subject">): string =>
-  fold(git.branch) + separator + fold(git.subject)
-
-/** What `q` looks for, as a part of `searchText`. */
-export const searchPart = (q: string): string => fold(q)
 
 /** A commit SHA for comparison: ASCII letters in lower case, which every database does alike. */
 export const foldSha = (sha: string): string => sha.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())

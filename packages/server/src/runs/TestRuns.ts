@@ -25,9 +25,10 @@ import { Storage } from "../storage/Storage.ts"
 import { retriesExpired, runsExpired } from "../telemetry/Metrics.ts"
 import { Fixtures } from "./Fixtures.ts"
 import { RetriesRepo, type ShownRetry } from "./RetriesRepo.ts"
-import { SearchBlocks } from "./TestRunIndex.ts"
+import { SearchBlocks } from "./search/SearchBlocks.ts"
+import type { ShownTestRun } from "./TestRunRows.ts"
 import { asOf, isRunning, runLabel, runPath } from "./TestRunState.ts"
-import { type ShownTestRun, TestRunsRepo } from "./TestRunsRepo.ts"
+import { TestRunsRepo } from "./TestRunsRepo.ts"
 
 /** Which runs a list holds, as its query says it. */
 export interface TestRunQuery {

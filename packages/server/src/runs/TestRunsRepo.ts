@@ -2,17 +2,8 @@ import type { EnvironmentClass } from "@delivery/domain/catalog/Environment"
 import type { Actor } from "@delivery/domain/identity/Actor"
 import type { EnvironmentId, EventId, ProductId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
 import type { Coverage, TestStatus } from "@delivery/domain/runs/TestEntry"
-import { emptyTally, type Outcome, type RecordedTest } from "@delivery/domain/runs/TestResults"
-import {
-  type Cleanup,
-  type Git,
-  type Machine,
-  maxNumber,
-  type RunResult,
-  type RunState,
-  type Selection,
-  type TestRunSummary
-} from "@delivery/domain/runs/TestRun"
+import { emptyTally, type RecordedTest } from "@delivery/domain/runs/TestResults"
+import type { Cleanup, RunResult, RunState } from "@delivery/domain/runs/TestRun"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -23,80 +14,25 @@ import { insertEvent, insertEventRows, type StoredEvent } from "../events/Events
 import { type ActorRef, isSameActor } from "../access/Access.ts"
 import { actorColumns, actorJoins, type ActorRow, readActor, resolveActor } from "../access/Actors.ts"
 import { batched } from "../storage/Batched.ts"
-import { column, integers, texts } from "../storage/Columns.ts"
+import { column, texts } from "../storage/Columns.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { date, dieOnSqlError, iso, isoOfJson, isoOrNull, prepared } from "../storage/Sql.ts"
 import { MemorySemaphores } from "./MemorySemaphores.ts"
-import { filterTerms } from "./SearchTerms.ts"
+import { SearchBlocks } from "./search/SearchBlocks.ts"
+import { searchPart, searchText } from "./search/SearchText.ts"
+import * as TestRunIndex from "./search/TestRunIndex.ts"
+import * as TestRunSearch from "./search/TestRunSearch.ts"
 import { endLeases } from "./SemaphoresRepo.ts"
-import { makeTestRunIndex, numbersOf, readBlocks } from "./TestRunIndex.ts"
-import { expired, foldSha, isRunning, runLabel, runPath, searchPart, searchText } from "./TestRunState.ts"
-
-/** What is known of a run when it starts. */
-export interface NewTestRun {
-  readonly id: TestRunId
-  readonly workspaceId: WorkspaceId
-  readonly productId: ProductId
-  readonly environmentId: EnvironmentId
-  readonly publisher: ActorRef
-  readonly baseUrl: string
-  readonly deploymentBaseUrl: string | null
-  readonly deploymentVersion: string | null
-  readonly git: Git
-  readonly machine: Machine
-  readonly selection: Selection
-  /** The hash of the run token, with which tests take semaphore leases. */
-  readonly tokenHash: string
-  /** The Fixture API, and what makes the scope unguessable: the scope is `run-{number}-{key}`. */
-  readonly fixture: { readonly url: string; readonly scopeKey: string } | null
-  readonly startedAt: Timestamp
-  readonly expiresAt: Timestamp
-}
-
-/** What storage gives a run that starts. */
-export interface Numbered {
-  readonly number: number
-  readonly scope: string | null
-}
-
-/** What a finish call makes of a run. */
-export interface FinishedTestRun extends Outcome {
-  readonly cleanup: Pick<Cleanup, "status" | "deleted" | "remaining"> | null
-  readonly durationMs: number
-  readonly finishedAt: Timestamp
-}
-
-/** A run as answers show it, with the present names of what it refers to. */
-export interface ShownTestRun extends Omit<TestRunSummary, "url"> {
-  readonly workspaceId: WorkspaceId
-  readonly publisher: ActorRef
-  readonly expiresAt: Timestamp
-}
-
-/** A run whose row is held: its state, and the retry that runs or ran until its time was up. */
-export interface LockedTestRun extends Pick<ShownTestRun, "state" | "expiresAt"> {
-  readonly runningRetry: RetryInRun | null
-}
-
-/** What a run's row says of the retry that runs. */
-interface RetryInRun {
-  readonly number: number
-  readonly expiresAt: Timestamp
-}
-
-/** Which runs a list holds; conditions combine. */
-export interface TestRunFilter {
-  readonly productId?: ProductId | undefined
-  readonly environmentId?: EnvironmentId | undefined
-  readonly result?: RunResult | "flaky" | undefined
-  /** Part of the branch or the commit subject, or the start of a commit SHA, in any case. */
-  readonly q?: string | undefined
-  /** A whole commit SHA, in any case. */
-  readonly commit?: string | undefined
-  readonly publisher?: ActorRef | undefined
-  /** Only runs numbered below it. */
-  readonly below?: number | undefined
-}
+import type {
+  FinishedTestRun,
+  LockedTestRun,
+  NewTestRun,
+  Numbered,
+  RetryInRun,
+  ShownTestRun,
+  TestRunFilter
+} from "./TestRunRows.ts"
+import { expired, foldSha, isRunning, runLabel, runPath } from "./TestRunState.ts"
 
 /** Stores test runs with their tests. */
 export class TestRunsRepo extends Context.Service<
@@ -165,7 +101,7 @@ export class TestRunsRepo extends Context.Service<
     TestRunsRepo,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const index = yield* makeTestRunIndex
+      const sizes = yield* SearchBlocks
       const columns = sql.literal(`r.id, r.workspace_id as "workspaceId", r.number, r.state, r.result, r.error,
         r.total, r.passed, r.flaky, r.failed, r.skipped, r.pass_rate as "passRate",
         r.first_attempt_pass_rate as "firstAttemptPassRate", p.slug as "productSlug", p.name as "productName",
@@ -180,26 +116,13 @@ export class TestRunsRepo extends Context.Service<
       const joins = sql`join products p on p.id = r.product_id join environments e on e.id = r.environment_id
         ${actorJoins(sql, "r.publisher")}`
 
-      const conditions = (workspaceId: WorkspaceId, filter: TestRunFilter): ReadonlyArray<Statement.Fragment> => {
-        const { below, commit, environmentId, productId, publisher, result } = filter
-        const conditions: Array<Statement.Fragment> = [sql`r.workspace_id = ${workspaceId}`]
-        if (productId !== undefined) conditions.push(sql`r.product_id = ${productId}`)
-        if (environmentId !== undefined) conditions.push(sql`r.environment_id = ${environmentId}`)
-        // A run has a result exactly if it is finished.
-        if (result === "flaky") conditions.push(sql`r.flaky > 0 and r.result is not null`)
-        else if (result !== undefined) conditions.push(sql`r.result = ${result}`)
-        if (commit !== undefined) conditions.push(sql`${sha} = ${foldSha(commit)}`)
-        if (publisher !== undefined) {
-          conditions.push(sql`r.publisher_id = ${publisher.id} and r.publisher_kind = ${publisher.kind}`)
-        }
-        if (below !== undefined && below <= maxNumber) conditions.push(sql`r.number < ${below}`)
-        return conditions
-      }
-      // As it stands in the index.
-      const sha = sql.literal(`lower(r.git_sha collate "C") collate "C"`)
-      const page = (conditions: ReadonlyArray<Statement.Fragment>, limit: number) =>
-        sql`select r.number from test_runs r where ${sql.and(conditions)}
-          order by r.number desc limit ${sql.literal(String(limit))}`
+      const readRuns = (workspaceId: WorkspaceId, numbers: Statement.Fragment) =>
+        sql<SqlRow>`select ${columns}, ${publisher} from (${numbers}) as page
+          join test_runs r on r.workspace_id = ${workspaceId} and r.number = page.number
+          ${joins} order by r.number desc`.pipe(
+          Effect.map((rows) => rows.map(readRun)),
+          dieOnSqlError
+        )
 
       const findRun = prepared(
         sql,
@@ -380,91 +303,11 @@ export class TestRunsRepo extends Context.Service<
             dieOnSqlError
           ),
 
-        list: (workspaceId, filter, limit) => {
-          const shown = (numbers: Statement.Fragment) =>
-            sql<SqlRow>`select ${columns}, ${publisher} from (${numbers}) as page
-              join test_runs r on r.workspace_id = ${workspaceId} and r.number = page.number
-              ${joins} order by r.number desc`.pipe(
-              Effect.map((rows) => rows.map(readRun)),
-              dieOnSqlError
-            )
-          const { q = "" } = filter
-          if (q === "" && !isOfSeveral(filter)) return shown(page(conditions(workspaceId, filter), limit))
+        list: TestRunSearch.list({ sql, sizes, readRuns }),
 
-          const hasPart = sql`strpos(r.search, ${searchPart(q)}) > 0`
-          const isSha = sql`${sha} between ${foldSha(q)} and ${foldSha(q) + last}`
-          const compared = q === "" ? [] : [sql`(${hasPart} or ${isSha})`]
-          const found = (below: number, which: Statement.Fragment) =>
-            page([...conditions(workspaceId, { ...filter, below }), ...compared, which], limit)
-          const retried =
-            filter.result === undefined
-              ? sql.literal("'{}'::int[]")
-              : sql`array(select number from test_run_reindex where workspace_id = ${workspaceId} and retried
-                  and number < (select below from bounds) order by number desc)`
-          const terms = filterTerms(filter)
-          // One by one the newest runs: those that are not indexed yet and, where an index alone has what is compared,
-          // `scanned` more. Unless they fill the page, candidates of the index among those before. In one statement,
-          // so that a block which is indexed meanwhile is seen once.
-          const search = (below: number, scanned: number, span: number) =>
-            sql<SqlSearch>`with bounds as materialized (
-                select newest_from - 1 as before, newest_from as below,
-                  ${index.firstOfJoined(sql`greatest(1, newest_from - ${span}::int)`)} as "from"
-                from (
-                  select least(indexed + 1, ${below}::int) - ${scanned}::int as newest_from
-                  from (${index.indexedRuns(workspaceId)}) i
-                  offset 0
-                ) n
-              ), newest as materialized (
-                ${found(below, sql`r.number > (select before from bounds)`)}
-              )
-              select older.blocks, older."from", bounds.below, ${retried} as retried,
-                array(select number from newest order by number desc) as newest
-              from bounds, (
-                ${index.candidates(workspaceId, terms, sql`(select count(*) from newest) < ${limit}::int`)}
-              ) older`
-          return Effect.gen(function* () {
-            const runs: Array<ShownTestRun> = []
-            let below = Math.min(filter.below ?? maxNumber, maxNumber)
-            let scanned = q === "" ? index.sizes.runs * 2 : 0
-            for (let span = firstSpan; below > 1; span = Math.min(span * 2, maxNumber)) {
-              const older = (yield* search(below, scanned, span))[0]!
-              let { newest } = older
-              if (newest.length < limit) {
-                const candidates = descending(
-                  numbersOf(readBlocks(older.blocks), older.below),
-                  older.retried.filter((number) => number >= older.from)
-                )
-                for (const batch of batches(candidates, limit * 2)) {
-                  const numbers = integers([...newest, ...batch])
-                  runs.push(
-                    ...(yield* shown(
-                      page(
-                        [
-                          sql`r.workspace_id = ${workspaceId} and r.number = any(${numbers})`,
-                          sql`(r.number >= ${older.below} or ${sql.and([...conditions(workspaceId, filter), ...compared])})`
-                        ],
-                        limit
-                      )
-                    ))
-                  )
-                  newest = []
-                  if (runs.length >= limit) return runs.slice(0, limit)
-                }
-              }
-              if (newest.length > 0) {
-                runs.push(...(yield* shown(sql`select number from unnest(${integers(newest)}) as t (number)`)))
-              }
-              if (runs.length >= limit) return runs.slice(0, limit)
-              below = older.from
-              scanned = 0
-            }
-            return runs
-          }).pipe(dieOnSqlError)
-        },
+        indexBlock: TestRunIndex.indexBlock({ sql, sizes }),
 
-        indexBlock: index.indexBlock,
-
-        indexResults: index.indexResults,
+        indexResults: TestRunIndex.indexResults({ sql, sizes }),
 
         lock: (id) =>
           sql<SqlLock>`select state, expires_at as "expiresAt", running_retry as "number",
@@ -604,43 +447,6 @@ export class TestRunsRepo extends Context.Service<
   )
 }
 
-/** How many runs the index is asked for at first, newest first; then twice as many each time. */
-const firstSpan = 2 ** 20
-
-/** Whether runs of any index but that of numbers are compared with what else is asked. Few are of one commit. */
-const isOfSeveral = ({ commit, environmentId, productId, publisher, result }: TestRunFilter): boolean =>
-  commit === undefined &&
-  [environmentId, productId, publisher, result].filter((condition) => condition !== undefined).length > 1
-
-/** The numbers of both, each newest first, as one list without repeats. */
-const descending = function* (some: Iterable<number>, others: ReadonlyArray<number>): Generator<number> {
-  let at = 0
-  for (const number of some) {
-    for (; at < others.length && others[at]! > number; at++) yield others[at]!
-    if (others[at] === number) at++
-    yield number
-  }
-  yield* others.slice(at)
-}
-
-/** The numbers in batches: the first of so many, each four times as large as the one before. */
-const batches = function* (numbers: Iterable<number>, size: number): Generator<ReadonlyArray<number>> {
-  let batch: Array<number> = []
-  for (const number of numbers) {
-    batch.push(number)
-    if (batch.length < size) continue
-    yield batch
-    batch = []
-    size = Math.min(size * 4, maxBatch)
-  }
-  if (batch.length > 0) yield batch
-}
-
-const maxBatch = 32_768
-
-/** The greatest character: what begins with a text lies between it and it followed by this. */
-const last = "\u{10FFFF}"
-
 const dateOrNull = (timestamp: Timestamp | undefined): Date | null => (timestamp === undefined ? null : date(timestamp))
 
 const jsonOrNull = (files: ReadonlyArray<string> | undefined): string | null =>
@@ -650,16 +456,6 @@ const jsonOrNull = (files: ReadonlyArray<string> | undefined): string | null =>
 interface StartedTestRun {
   readonly run: NewTestRun
   readonly event: StoredEvent
-}
-
-interface SqlSearch {
-  /** Numbers of runs that the filter finds, newest first. */
-  readonly newest: ReadonlyArray<number>
-  /** Candidates among the runs from `from` to below `below`: of the index, and numbers, newest first. */
-  readonly blocks: Uint8Array | null
-  readonly retried: ReadonlyArray<number>
-  readonly from: number
-  readonly below: number
 }
 
 interface SqlRow extends ActorRow {

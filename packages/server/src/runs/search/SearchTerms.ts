@@ -1,21 +1,22 @@
 import type { RunResult, RunState } from "@delivery/domain/runs/TestRun"
-import type { TestRunFilter } from "./TestRunsRepo.ts"
-import { foldSha, searchPart } from "./TestRunState.ts"
+import type { TestRunFilter } from "../TestRunRows.ts"
+import { foldSha } from "../TestRunState.ts"
+import { searchPart } from "./SearchText.ts"
 
 /**
- * The terms by which the index of the run search finds runs: numbers for what a run is of. A run that a filter wants
- * has the terms of the filter; some others may have them too, so what is found is compared. Stored: a change of it needs
- * a migration that empties the index.
+ * The terms of the index of the run search. A term is a number, a hash of a property of runs, such as a part of the
+ * branch. A run that matches a filter has the terms of the filter. Other runs may have them too, so what the index finds
+ * is compared with the filter. Terms are stored: a change needs a migration that empties the index.
  */
 
-/** What a run's results are made of. */
+/** A run's results. */
 export interface RunEnd {
   readonly state: RunState
   readonly result: RunResult | null
   readonly flaky: number
 }
 
-/** What a run's terms are made of. */
+/** The properties of a run that have terms. */
 export interface SearchedRun extends RunEnd {
   readonly search: string
   readonly sha: string
@@ -24,7 +25,7 @@ export interface SearchedRun extends RunEnd {
   readonly publisherId: string
 }
 
-/** Calls `add` with each term of the run; with some more than once. */
+/** Calls `add` with each term of the run, with some of them more than once. */
 export const runTerms = (run: SearchedRun, add: (term: number) => void): void => {
   const { search } = run
   for (let end = 1; end <= search.length; end++) {
@@ -40,14 +41,14 @@ export const runTerms = (run: SearchedRun, add: (term: number) => void): void =>
   for (const term of resultTerms(run)) add(term)
 }
 
-/** What `result` finds the run by: a run that runs, by all that it may become. */
+/** The terms of the run's result. A run that still runs has all terms, since it may get any result. */
 export const resultTerms = ({ flaky, result, state }: RunEnd): ReadonlyArray<number> => {
   if (state === "running") return allResults
   if (result === null) return []
   return flaky > 0 ? [results[result], results.flaky] : [results[result]]
 }
 
-/** What a filter finds has all terms of `always` and all of one of the sets. */
+/** A run that matches the filter has all terms of `always`, and all terms of at least one of the sets. */
 export const filterTerms = (
   filter: TestRunFilter
 ): { readonly always: ReadonlyArray<number>; readonly sets: ReadonlyArray<ReadonlyArray<number>> } => {
@@ -62,7 +63,7 @@ export const filterTerms = (
   return { always, sets: sets.map((terms) => [...new Set(terms)].filter((term) => !always.includes(term))) }
 }
 
-/** Of a long part some terms are enough. */
+/** The terms of some parts of a long `q` are enough. */
 const partTerms = (part: string): ReadonlyArray<number> => {
   const length = Math.min(gramLength, part.length)
   const last = part.length - length
@@ -77,19 +78,19 @@ const shaTerm = (sha: string): number => termOf(kinds.sha, foldSha(sha), 0, Math
 
 const kinds = { part: 1, sha: 2, product: 3, environment: 4, publisher: 5 }
 
-/** Characters in a row that are one term; so are any fewer. */
+/** A term is a part of this many characters, or of fewer. */
 const gramLength = 3
-/** As many first characters of a SHA as leave few others among a million. */
+/** How many of the first characters of a SHA have terms: enough to leave few of a million runs. */
 const shaLength = 4
 const maxPartTerms = 8
 
-/** Enough that few terms are of two things, and few enough that no text makes a block of the index large. */
+/** Enough that few properties share a term, and few enough that long texts cannot make a block of the index large. */
 const termBits = 20
 
-/** Results change, so their terms are of nothing else. */
+/** Results change, so no other property shares their terms. */
 const results = { passed: 2 ** termBits, failed: 2 ** termBits + 1, flaky: 2 ** termBits + 2 }
 export const allResults: ReadonlyArray<number> = Object.values(results)
-/** Terms are below it. */
+/** Every term is below it. */
 export const termCount = 2 ** termBits + allResults.length
 
 const whole = (kind: number, text: string): number => termOf(kind, text, 0, text.length)
@@ -97,7 +98,7 @@ const whole = (kind: number, text: string): number => termOf(kind, text, 0, text
 const termOf = (kind: number, text: string, from: number, to: number): number => {
   let hash = Math.imul(kind, 0x9e3779b1)
   for (let at = from; at < to; at++) hash = (Math.imul(hash ^ text.charCodeAt(at), 0x01000193) + 0x7f4a7c15) | 0
-  // Spreads every bit over all, as MurmurHash3 ends.
+  // The last step of MurmurHash3: every bit changes all others.
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
   return (hash ^ (hash >>> 16)) >>> (32 - termBits)

@@ -5,26 +5,27 @@ import { Effect, Exit, Layer } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
-import { DeploymentsRepo } from "../../src/catalog/DeploymentsRepo.ts"
-import { EnvironmentsRepo } from "../../src/catalog/EnvironmentsRepo.ts"
-import { ProductsRepo } from "../../src/catalog/ProductsRepo.ts"
-import { ApiKeysRepo } from "../../src/identity/ApiKeysRepo.ts"
-import { MembersRepo } from "../../src/identity/MembersRepo.ts"
-import { PersonsRepo } from "../../src/identity/PersonsRepo.ts"
-import { WorkspacesRepo } from "../../src/identity/WorkspacesRepo.ts"
-import { layerMigrations, migrations } from "../../src/storage/Migrations.ts"
-import { Storage } from "../../src/storage/Storage.ts"
-import { resultTerms } from "../../src/runs/SearchTerms.ts"
-import { SearchBlocks } from "../../src/runs/TestRunIndex.ts"
-import { type FinishedTestRun, type TestRunFilter, TestRunsRepo } from "../../src/runs/TestRunsRepo.ts"
-import { Retries } from "../../src/runs/Retries.ts"
-import { searchGrams } from "../../src/storage/migrations/0015_retries.ts"
-import { TestRunIndexing } from "../../src/runs/TestRunIndexing.ts"
-import { TestRuns } from "../../src/runs/TestRuns.ts"
-import { as } from "../identity/Scene.ts"
-import { layerEmbedded, layerPostgres } from "../support/Databases.ts"
-import { finishedRun, finishOf, layerServices, retried, startOf } from "./RetriesScene.ts"
-import { actorOf, makeDeployed, newEvent, newRun, type Repositories, startBody, storages } from "./Scene.ts"
+import { DeploymentsRepo } from "../../../src/catalog/DeploymentsRepo.ts"
+import { EnvironmentsRepo } from "../../../src/catalog/EnvironmentsRepo.ts"
+import { ProductsRepo } from "../../../src/catalog/ProductsRepo.ts"
+import { ApiKeysRepo } from "../../../src/identity/ApiKeysRepo.ts"
+import { MembersRepo } from "../../../src/identity/MembersRepo.ts"
+import { PersonsRepo } from "../../../src/identity/PersonsRepo.ts"
+import { WorkspacesRepo } from "../../../src/identity/WorkspacesRepo.ts"
+import { layerMigrations, migrations } from "../../../src/storage/Migrations.ts"
+import { Storage } from "../../../src/storage/Storage.ts"
+import { resultTerms } from "../../../src/runs/search/SearchTerms.ts"
+import { SearchBlocks } from "../../../src/runs/search/SearchBlocks.ts"
+import type { FinishedTestRun, TestRunFilter } from "../../../src/runs/TestRunRows.ts"
+import { TestRunsRepo } from "../../../src/runs/TestRunsRepo.ts"
+import { Retries } from "../../../src/runs/Retries.ts"
+import { searchGrams } from "../../../src/storage/migrations/0015_retries.ts"
+import * as TestRunIndexing from "../../../src/runs/search/TestRunIndexing.ts"
+import { TestRuns } from "../../../src/runs/TestRuns.ts"
+import { as } from "../../identity/Scene.ts"
+import { layerEmbedded, layerPostgres } from "../../support/Databases.ts"
+import { finishedRun, finishOf, layerServices, retried, startOf } from "../RetriesScene.ts"
+import { actorOf, makeDeployed, newEvent, newRun, type Repositories, startBody, storages } from "../Scene.ts"
 
 /** The list with `q` or several filters, beside a plain filter over every run: with blocks of the index that few runs fill. */
 
@@ -313,7 +314,7 @@ for (const storage of storages) {
             yield* indexAll
             yield* startRuns
             yield* Effect.gen(function* () {
-              yield* Layer.build(TestRunIndexing)
+              yield* Layer.build(TestRunIndexing.layer)
               yield* until(1)
               const here = yield* TestRuns
               yield* Effect.forEach(Array.from({ length: 8 }), () => as(at.member)(here.start(startBody(at))))
