@@ -1,6 +1,6 @@
 import { createRemoteJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from "jose"
 
-/** For those who write a Fixture API: who may make and delete test data (contract, section 6). */
+/** For those who write a Fixture API: who may make and delete test data (docs/contract.md, Fixtures). */
 
 /** What a fixture token allows: to make and delete test data under the scope, until it ends. */
 export interface FixtureToken {

@@ -56,7 +56,7 @@ const withAnswers = (declared: OpenApi.OpenAPISpecResponses, answers: Answers): 
 
 /**
  * A slug, id or name in a path. Any text, since what nothing has is not found, after the form of the rest was checked
- * (contract, section 1, order of checks).
+ * (docs/contract.md, Order of checks).
  */
 export const PathRef = Schema.String
 

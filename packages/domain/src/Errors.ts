@@ -3,7 +3,7 @@ import { LeaseHolder } from "./runs/Semaphore.ts"
 import { firstCharacters, fits } from "./Text.ts"
 
 /**
- * The errors of the service (contract, section 1). Every one is JSON with `_tag` and `message`; none carries a stack
+ * The errors of the service (docs/contract.md, Errors). Every one is JSON with `_tag` and `message`; none carries a stack
  * trace, SQL or secret input.
  */
 
@@ -87,7 +87,7 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()(
   }
 ) {
   static readonly generic = new Unauthorized({ message: "A valid API key is required." })
-  /** The same where an agent's access token is needed (contract, section 9). */
+  /** The same where an agent's access token is needed (docs/contract.md, Tokens). */
   static readonly agent = new Unauthorized({ message: "A valid agent access token is required." })
 }
 

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** Ids are UUIDv7 strings made by the server (contract, section 1). */
+/** Ids are UUIDv7 strings made by the server (docs/contract.md, Conventions). */
 const uuid = Schema.String.annotate({
   format: "uuid",
   description: "UUIDv7, made by the server.",

@@ -3,7 +3,7 @@ import type { OpenApi } from "effect/http-api"
 
 /**
  * Finishes the document that `OpenApi.fromApi` generates from the API, for people and for tools. Pure; it knows the
- * conventions of the service (contract, section 1) and no group, so a new group needs nothing here.
+ * conventions of the service (docs/contract.md, Conventions) and no group, so a new group needs nothing here.
  */
 export const transform = (generated: Record<string, unknown>): Record<string, unknown> => {
   const spec = readable(generated as unknown as OpenApi.OpenAPISpec)

@@ -1,7 +1,7 @@
 const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" })
 
 /**
- * The one order "by name" of the service (contract, section 1): the collator, then code units, then id, so that every
+ * The one order "by name" of the service (docs/contract.md, Conventions): the collator, then code units, then id, so that every
  * storage gives the same total order.
  */
 export const byName = (a: { readonly name: string; readonly id: string }, b: typeof a): number =>

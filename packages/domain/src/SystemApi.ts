@@ -48,7 +48,7 @@ export const JsonWebKeySet = Schema.Struct({
 })
 export type JsonWebKeySet = typeof JsonWebKeySet.Type
 
-/** The server itself (contract, section 2). No key needed. */
+/** The server itself (docs/contract.md, Running the server). No key needed. */
 export class SystemApi extends HttpApiGroup.make("system")
   .add(
     HttpApiEndpoint.get("health", "/health", { success: Health }).annotateMerge(

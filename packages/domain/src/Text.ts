@@ -1,6 +1,6 @@
 import { Schema, SchemaTransformation } from "effect"
 
-/** Text schemas shared by all rooms (contract, section 1). */
+/** Text schemas shared by all rooms (docs/contract.md, Conventions). */
 
 /** Keeps a check out of the API description, where words say it better, and its annotations in. */
 export const undocumented = () => [{}, true] as const

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { undocumented } from "./Text.ts"
 
-/** An instant in UTC with milliseconds, `2026-11-21T09:30:00.000Z` (contract, section 1). */
+/** An instant in UTC with milliseconds, `2026-11-21T09:30:00.000Z` (docs/contract.md, Conventions). */
 export const Timestamp = Schema.String.annotate({
   format: "date-time",
   description: "UTC with milliseconds.",

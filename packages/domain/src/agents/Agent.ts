@@ -7,10 +7,10 @@ import { AgentId, ComputerId, PersonId, WorkspaceId } from "../Ids.ts"
 import { atLeast, firstCharacters, isId, OneOf, Text, undocumented } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 
-/** Milliseconds in which something must have been seen to be live (service document, RegisteredAgent). */
+/** Milliseconds in which something must have been seen to be live (docs/contract.md, Agents). */
 export const liveMillis = 60_000
 
-/** Milliseconds after which a session leaves its computer (service document, RegisteredAgent). */
+/** Milliseconds after which a session leaves its computer (docs/contract.md, Agents). */
 export const sessionMillis = 86_400_000
 
 /** The sessions of one computer that are kept; a new one ends the one not seen for longest. */
@@ -47,7 +47,7 @@ export const SessionName = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9_-]{1,100}$/, { message: "Expected 1 to 100 letters, digits, _ or -" })
 ).annotate({ description: "The session's id, chosen by the client.", examples: ["s-1f3a"] })
 
-/** Something an agent's client works on now (service document, RegisteredAgent). */
+/** Something an agent's client works on now (docs/contract.md, Agents). */
 export const AgentSession = Schema.Struct({
   id: SessionId,
   repository: Schema.NullOr(Schema.String).annotate({ description: "On the code host, `owner/name`." }),
@@ -61,7 +61,7 @@ export const AgentSession = Schema.Struct({
 })
 export type AgentSession = typeof AgentSession.Type
 
-/** A computer that an agent's client is signed in on (service document, RegisteredAgent). */
+/** A computer that an agent's client is signed in on (docs/contract.md, Agents). */
 export const Computer = Schema.Struct({
   id: ComputerId,
   name: Schema.String,
@@ -101,7 +101,7 @@ export const AgentRef = Schema.Struct({ id: AgentId, name: Schema.String, person
 })
 export type AgentRef = typeof AgentRef.Type
 
-/** One coding-agent client that works for one member of a workspace (service document, RegisteredAgent). */
+/** One coding-agent client that works for one member of a workspace (docs/contract.md, Agents). */
 export const RegisteredAgent = Schema.Struct({
   id: AgentId,
   name: Schema.String.annotate({ description: "The client's: Claude, Codex or Cursor." }),

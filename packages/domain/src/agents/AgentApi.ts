@@ -8,7 +8,7 @@ import { Schema } from "effect"
 
 const session = { session: SessionName }
 
-/** What a signed-in agent calls, with its access token (contract, section 9). */
+/** What a signed-in agent calls, with its access token (docs/contract.md, Agent API). */
 export class AgentApi extends HttpApiGroup.make("agent")
   .add(
     HttpApiEndpoint.get("me", "/agent/v1/me", { success: AgentMe }).annotateMerge(

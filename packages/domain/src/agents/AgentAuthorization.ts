@@ -20,7 +20,7 @@ export class AgentCaller extends Context.Service<
 >()("@delivery/domain/agents/AgentCaller") {}
 
 /**
- * Authentication by an agent's access token, `Authorization: Bearer atk_...` (contract, section 9), looked up on every
+ * Authentication by an agent's access token, `Authorization: Bearer atk_...` (docs/contract.md, Tokens), looked up on every
  * request: of a sign-in that lives, an agent that is not revoked, an active member. The caller is the agent, with its
  * member's present role. Fails with `Unauthorized`; an API key does, too.
  */

@@ -36,7 +36,7 @@ const ended = { conflicts: { ended: "The message was completed already." } }
 const messages = (identifier: string, description: string) =>
   Schema.Struct({ messages: Schema.Array(AgentMessage) }).annotate({ identifier, description })
 
-/** A signed-in agent's messages (contract, section 9). */
+/** A signed-in agent's messages (docs/contract.md, Agent API). */
 export class AgentInboxApi extends HttpApiGroup.make("agentInbox")
   .add(
     HttpApiEndpoint.get("list", "/agent/v1/inbox", {

@@ -15,7 +15,7 @@ const seen = "An agent sees what its person sees."
 const write =
   "Needs the scope `write`: else 403 `insufficient_scope`, or `role_too_low` when its person is a viewer now."
 
-/** Planning for a signed-in agent, who does what its person may (contract, section 9). */
+/** Planning for a signed-in agent, who does what its person may (docs/contract.md, Agent API). */
 export class AgentPlanningApi extends HttpApiGroup.make("agentPlanning")
   .add(
     HttpApiEndpoint.get("listTickets", "/agent/v1/tickets", {

@@ -12,7 +12,7 @@ const AgentIdRef = PathRef.annotate({
   examples: ["0197a1b2-0000-7000-8000-0000000000e1"]
 })
 
-/** Coding agents of a workspace's members (service document, Agents; contract, section 9). */
+/** Coding agents of a workspace's members (docs/contract.md, Agents). */
 export class AgentsApi extends HttpApiGroup.make("agents")
   .add(
     HttpApiEndpoint.get("list", path, {

@@ -81,7 +81,7 @@ export const exampleMessage = {
   declinedAt: null
 } as const
 
-/** Something a person asks of an agent (service document, Notification). */
+/** Something a person asks of an agent (docs/contract.md, Messages). */
 export const AgentMessage = Schema.Struct({
   id: MessageId,
   agent: AgentRef,

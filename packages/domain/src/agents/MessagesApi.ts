@@ -15,7 +15,7 @@ const params = {
   })
 }
 
-/** Messages to coding agents (service document, Agent message; contract, section 9). */
+/** Messages to coding agents (docs/contract.md, Messages). */
 export class MessagesApi extends HttpApiGroup.make("messages")
   .add(
     HttpApiEndpoint.get("list", path, {

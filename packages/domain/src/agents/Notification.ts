@@ -15,7 +15,7 @@ export const NotificationKind = OneOf(["message_received", "message_completed", 
 })
 export type NotificationKind = typeof NotificationKind.Type
 
-/** What a member is told about a message to an agent (service document, Notification). */
+/** What a member is told about a message to an agent (docs/contract.md, Notifications). */
 export const Notification = Schema.Struct({
   id: NotificationId,
   kind: NotificationKind,

@@ -7,7 +7,7 @@ import { Notification } from "./Notification.ts"
 
 const path = `${workspacePath}/notifications` as const
 
-/** What members are told about messages (service document, Notifications). */
+/** What members are told about messages (docs/contract.md, Notifications). */
 export class NotificationsApi extends HttpApiGroup.make("notifications")
   .add(
     HttpApiEndpoint.get("list", path, {

@@ -1,13 +1,13 @@
 import { Schema } from "effect"
 import { exampleTokens, tokenFields } from "./Agent.ts"
 
-/** Seconds that an access token lives (contract, section 9). */
+/** Seconds that an access token lives (docs/contract.md, Agent sign-in). */
 export const accessTokenSeconds = 3_600
 
-/** Milliseconds that a refresh token works (service document, Authentication). */
+/** Milliseconds that a refresh token works (docs/contract.md, Agent sign-in). */
 export const refreshTokenMillis = 30 * 86_400_000
 
-/** Milliseconds in which the last refresh token may be sent again, for an answer that was lost (contract, section 9). */
+/** Milliseconds in which the last refresh token may be sent again, for an answer that was lost (docs/contract.md, Agent sign-in). */
 export const refreshAgainMillis = 60_000
 
 const clientId = Schema.String.annotate({ description: "The `clientId` of the sign-in." })

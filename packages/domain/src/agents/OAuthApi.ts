@@ -17,7 +17,7 @@ const badRequest = OAuthError.pipe(HttpApiSchema.status(400))
 const noKey = "No key needed."
 
 /**
- * The authorization server of agents (contract, section 9). Errors have the form of RFC 6749, so the form of these
+ * The authorization server of agents (docs/contract.md, Agent sign-in). Errors have the form of RFC 6749, so the form of these
  * bodies is judged by the service alone.
  */
 export class OAuthApi extends HttpApiGroup.make("oauth")

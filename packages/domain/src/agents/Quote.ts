@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import type { Actor, Person } from "../identity/Actor.ts"
 
 /**
- * Text that somebody wrote, as it reaches a coding agent (contract, section 9): never as words of the service, but each
+ * Text that somebody wrote, as it reaches a coding agent (docs/contract.md, MCP): never as words of the service, but each
  * line quoted, and whose it is beside it.
  */
 export const Quoted = Schema.Struct({

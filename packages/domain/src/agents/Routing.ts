@@ -11,7 +11,7 @@ export interface RoutedComputer {
 }
 
 /**
- * The computer for a message that names none (contract, section 9): one with a live session in one of the repositories,
+ * The computer for a message that names none (docs/contract.md, Messages): one with a live session in one of the repositories,
  * else with the latest live session, else the latest live computer, else the one seen last, else none. Of several the
  * one seen last; a computer is seen by its sessions, too. `now` in milliseconds.
  */

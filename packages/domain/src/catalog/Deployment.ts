@@ -6,7 +6,7 @@ import { Timestamp } from "../Timestamp.ts"
 import { EnvironmentRef } from "./Environment.ts"
 import { ProductRef } from "./Product.ts"
 
-/** One product in one environment (service document, Deployment). */
+/** One product in one environment (docs/contract.md, Deployments). */
 export const Deployment = Schema.Struct({
   id: DeploymentId,
   product: ProductRef,

@@ -15,7 +15,7 @@ const params = {
 }
 const archived = "The product is archived."
 
-/** Deployments (service document, Deployments). Changes need a member. */
+/** Deployments (docs/contract.md, Deployments). Changes need a member. */
 export class DeploymentsApi extends HttpApiGroup.make("deployments")
   .add(
     HttpApiEndpoint.get("list", path, {

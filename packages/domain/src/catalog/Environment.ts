@@ -37,7 +37,7 @@ export const EnvironmentRef = Schema.Struct({
 })
 export type EnvironmentRef = typeof EnvironmentRef.Type
 
-/** Where products run (contract, section 4). */
+/** Where products run (docs/contract.md, Catalog). */
 export const Environment = Schema.Struct({
   id: EnvironmentId,
   slug: Schema.String,

@@ -12,7 +12,7 @@ const params = {
 }
 const slugInUse = { conflicts: { slug_in_use: 'The slug "staging" is already in use.' } }
 
-/** Environments (contract, section 4). Changes need an admin or owner. */
+/** Environments (docs/contract.md, Catalog). Changes need an admin or owner. */
 export class EnvironmentsApi extends HttpApiGroup.make("environments")
   .add(
     HttpApiEndpoint.get("list", path, {

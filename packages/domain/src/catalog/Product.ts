@@ -42,7 +42,7 @@ export const ProductRef = Schema.Struct({
 })
 export type ProductRef = typeof ProductRef.Type
 
-/** Something the team ships (contract, section 4). */
+/** Something the team ships (docs/contract.md, Catalog). */
 export const Product = Schema.Struct({
   id: ProductId,
   slug: Schema.String,

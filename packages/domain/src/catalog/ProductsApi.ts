@@ -12,7 +12,7 @@ const params = {
 }
 const slugInUse = 'The slug "shop" is already in use.'
 
-/** Products (contract, section 4). Changes need an admin or owner. */
+/** Products (docs/contract.md, Catalog). Changes need an admin or owner. */
 export class ProductsApi extends HttpApiGroup.make("products")
   .add(
     HttpApiEndpoint.get("list", path, {

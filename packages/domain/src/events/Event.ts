@@ -15,7 +15,7 @@ export const Change = Schema.Struct({
 })
 export type Change = typeof Change.Type
 
-/** Something that happened in a workspace (contract, section 10). */
+/** Something that happened in a workspace (docs/contract.md, Events). */
 export const Event = Schema.Struct({
   id: EventId,
   kind: Schema.String.annotate({ description: "`noun_verb`, such as `deployment_updated` or `run_finished`." }),

@@ -5,7 +5,7 @@ import { NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
 import { Event } from "./Event.ts"
 
-/** What happened in a workspace (contract, section 10). */
+/** What happened in a workspace (docs/contract.md, Events). */
 export class EventsApi extends HttpApiGroup.make("events")
   .add(
     HttpApiEndpoint.get("list", `${workspacePath}/events`, {

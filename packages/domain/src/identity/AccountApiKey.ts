@@ -5,7 +5,7 @@ import { ApiKey, NewApiKey } from "./ApiKey.ts"
 
 const role = OneOf(["viewer", "member", "admin"]).annotate({ description: "What the key may do." })
 
-/** A key of a workspace that no person stands behind (contract, section 3). */
+/** A key of a workspace that no person stands behind (docs/contract.md, API keys). */
 export const AccountApiKey = Schema.Struct({ ...ApiKey.fields, role }).annotate({
   identifier: "AccountApiKey",
   description: "A key of one workspace that no person stands behind.",

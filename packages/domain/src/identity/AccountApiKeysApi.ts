@@ -11,7 +11,7 @@ const AccountApiKeyRef = PathRef.annotate({
   examples: ["0197a1b2-0000-7000-8000-0000000000b2"]
 })
 
-/** Account API keys of a workspace (contract, section 3). Admins and owners. */
+/** Account API keys of a workspace (docs/contract.md, API keys). Admins and owners. */
 export class AccountApiKeysApi extends HttpApiGroup.make("accountApiKeys")
   .add(
     HttpApiEndpoint.get("list", `${workspacePath}/account-api-keys`, {

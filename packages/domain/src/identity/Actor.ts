@@ -19,7 +19,7 @@ export const Person = Schema.Struct({
 })
 export type Person = typeof Person.Type
 
-/** Who did something (contract, section 1): a person, an agent for a person, an account API key, or one since removed. */
+/** Who did something (docs/contract.md, Conventions): a person, an agent for a person, an account API key, or one since removed. */
 export const Actor = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("user"), id: PersonId, name: Schema.String, email: Schema.String }).annotate({
     title: "user"

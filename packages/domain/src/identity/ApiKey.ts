@@ -17,7 +17,7 @@ const exampleFields = {
   lastFour: "9aZk"
 }
 
-/** An API key as lists show it; its secret is never shown again (service document, ApiKey). */
+/** An API key as lists show it; its secret is never shown again (docs/contract.md, API keys). */
 export const ApiKey = Schema.Struct({
   ...fields,
   createdAt: Timestamp,

@@ -10,7 +10,7 @@ const ApiKeyRef = PathRef.annotate({
   examples: ["0197a1b2-0000-7000-8000-0000000000b1"]
 })
 
-/** The caller's own API keys (service document, API keys). Account API keys: 403. */
+/** The caller's own API keys (docs/contract.md, API keys). Account API keys: 403. */
 export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
   .add(
     HttpApiEndpoint.get("list", "/v1/api-keys", {

@@ -37,7 +37,7 @@ export class Edge extends HttpApiMiddleware.Service<Edge>()("@delivery/domain/Ed
 }) {}
 
 /**
- * Authentication by API key (service document, Authentication): `Authorization: Bearer` or `X-API-Key`; both at once
+ * Authentication by API key (docs/contract.md, Tokens): `Authorization: Bearer` or `X-API-Key`; both at once
  * must be equal. Fails with `Unauthorized`.
  */
 export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: Caller }>()(

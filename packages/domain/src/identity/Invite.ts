@@ -44,7 +44,7 @@ const example = {
   acceptedAt: null
 } as const
 
-/** An invitation of an email address to a workspace (contract, section 3). */
+/** An invitation of an email address to a workspace (docs/contract.md, Invites). */
 export const Invite = Schema.Struct(fields).annotate({
   identifier: "Invite",
   description: "An invitation of an email address to a workspace.",

@@ -11,7 +11,7 @@ const InviteRef = PathRef.annotate({
   examples: ["0197a1b2-0000-7000-8000-0000000000c1"]
 })
 
-/** Invitations to a workspace (contract, section 3). Admins and owners; accepting needs no key. */
+/** Invitations to a workspace (docs/contract.md, Invites). Admins and owners; accepting needs no key. */
 export class InvitesApi extends HttpApiGroup.make("invites")
   .add(
     HttpApiEndpoint.get("list", path, {

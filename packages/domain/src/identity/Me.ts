@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { ApiKeyId, PersonId, WorkspaceId } from "../Ids.ts"
 import { WorkspaceMembership } from "./Workspace.ts"
 
-/** Whom the key of the request stands for, and where it may act (contract, section 3). */
+/** Whom the key of the request stands for, and where it may act (docs/contract.md, Identity). */
 export const Me = Schema.Union([
   Schema.Struct({
     kind: Schema.Literal("user"),

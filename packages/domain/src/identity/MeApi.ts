@@ -3,7 +3,7 @@ import { doc } from "../Doc.ts"
 import { Authorization, Edge } from "./Authorization.ts"
 import { Me } from "./Me.ts"
 
-/** The caller (contract, section 3). */
+/** The caller (docs/contract.md, Identity). */
 export class MeApi extends HttpApiGroup.make("me")
   .add(
     HttpApiEndpoint.get("get", "/v1/me", { success: Me }).annotateMerge(

@@ -4,7 +4,7 @@ import { PersonId } from "../Ids.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { Role } from "./Role.ts"
 
-/** A person in a workspace; `id` is the person's (contract, section 3). */
+/** A person in a workspace; `id` is the person's (docs/contract.md, Members). */
 export const Member = Schema.Struct({
   id: PersonId,
   name: Schema.String,

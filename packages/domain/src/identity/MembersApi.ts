@@ -16,7 +16,7 @@ const params = {
 const error = [Forbidden, NotFound, Conflict] as const
 const lastOwner = { conflicts: { last_owner: "A workspace keeps at least one owner." } }
 
-/** Members of a workspace (contract, section 3). */
+/** Members of a workspace (docs/contract.md, Members). */
 export class MembersApi extends HttpApiGroup.make("members")
   .add(
     HttpApiEndpoint.get("list", path, {

@@ -1,6 +1,6 @@
 import { OneOf } from "../Text.ts"
 
-/** What a member or account key may do in a workspace, from least to most (contract, section 3). */
+/** What a member or account key may do in a workspace, from least to most (docs/contract.md, Identity). */
 export const Role = OneOf(["viewer", "member", "admin", "owner"]).annotate({
   identifier: "Role",
   description: "viewer: reads; member: changes and publishes; admin: manages; owner: manages owners too.",

@@ -8,7 +8,7 @@ import { CreateWorkspace, UpdateWorkspace, Workspace } from "./Workspace.ts"
 const params = { slug: WorkspaceRef }
 const slugInUse = { conflicts: { slug_in_use: 'The slug "acme" is already in use.' } }
 
-/** Workspaces of the caller (contract, section 3). */
+/** Workspaces of the caller (docs/contract.md, Identity). */
 export class WorkspacesApi extends HttpApiGroup.make("workspaces")
   .add(
     HttpApiEndpoint.get("list", "/v1/workspaces", {

@@ -6,7 +6,7 @@ import { Text } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { maxMarkdown } from "./Ticket.ts"
 
-/** What somebody wrote about a ticket (contract, section 8). */
+/** What somebody wrote about a ticket (docs/contract.md, Comments). */
 export const Comment = Schema.Struct({
   id: CommentId,
   body: Schema.String.annotate({ description: "Markdown." }),

@@ -18,7 +18,7 @@ const paramsOfOne = {
 }
 const conflicts = { archived: "The team is archived." }
 
-/** Comments on tickets (contract, section 8). Writing needs a member. */
+/** Comments on tickets (docs/contract.md, Comments). Writing needs a member. */
 export class CommentsApi extends HttpApiGroup.make("comments")
   .add(
     HttpApiEndpoint.get("list", path, {

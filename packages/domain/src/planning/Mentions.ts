@@ -8,7 +8,7 @@ export interface Mentions {
 }
 
 /**
- * The mentions in a Markdown text: links `[@Claude](agent:ID)` and `[@Ana](user:ID)` (contract, section 8). As in
+ * The mentions in a Markdown text: links `[@Claude](agent:ID)` and `[@Ana](user:ID)` (docs/contract.md, Comments). As in
  * CommonMark, code spans, fenced code, images and what a backslash escapes hold no links. Code that is only indented is
  * read as text, since in lists text is indented too.
  */

@@ -14,13 +14,13 @@ export const ProjectStatus = OneOf(["planned", "active", "paused", "completed", 
 })
 export type ProjectStatus = typeof ProjectStatus.Type
 
-/** Longest summary of a project or milestone (service document, Limits). */
+/** Longest summary of a project or milestone (docs/contract.md, Projects). */
 const Summary = Text(200)
 
 /** Longest Markdown document of a project. */
 const ProjectDocument = Text(100_000)
 
-/** A step of a project; numbers count up from 1 in the project and are never reused (contract, section 8). */
+/** A step of a project; numbers count up from 1 in the project and are never reused (docs/contract.md, Projects). */
 export const Milestone = Schema.Struct({
   id: MilestoneId,
   number: Schema.Int.annotate({ description: "From 1 in the project, never reused." }),
@@ -102,7 +102,7 @@ const example: typeof ProjectSummary.Type = {
   updatedAt: "2026-11-21T09:30:00.000Z"
 }
 
-/** A project as lists show it (service document, Project): without its milestones and its document. */
+/** A project as lists show it (docs/contract.md, Projects): without its milestones and its document. */
 export const ProjectSummary = Schema.Struct(summaryFields).annotate({
   identifier: "ProjectSummary",
   description: "A project as lists show it: without its milestones and its document.",
@@ -110,7 +110,7 @@ export const ProjectSummary = Schema.Struct(summaryFields).annotate({
 })
 export type ProjectSummary = typeof ProjectSummary.Type
 
-/** A body of work with a goal (service document, Project). */
+/** A body of work with a goal (docs/contract.md, Projects). */
 export const Project = Schema.Struct({
   ...summaryFields,
   milestones: Schema.Array(Milestone).annotate({ description: "In the order of their numbers." }),

@@ -49,7 +49,7 @@ const taken = {
   name_in_use: 'The name "New checkout" is already in use.'
 }
 
-/** Projects and their milestones (service document, Projects; contract, section 8). Changes need a member. */
+/** Projects and their milestones (docs/contract.md, Projects). Changes need a member. */
 export class ProjectsApi extends HttpApiGroup.make("projects")
   .add(
     HttpApiEndpoint.get("list", path, {

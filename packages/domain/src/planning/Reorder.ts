@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { Body } from "../Body.ts"
 import { Ref, undocumented } from "../Text.ts"
 
-/** Exactly one of the two, though the keys are optional (contract, section 1). */
+/** Exactly one of the two, though the keys are optional (docs/contract.md, Conventions). */
 const isOnePlace = Schema.makeFilter<{ readonly before?: unknown; readonly after?: unknown }>(
   (place) => "before" in place !== "after" in place || "Expected either before or after",
   { toJsonSchema: undocumented }

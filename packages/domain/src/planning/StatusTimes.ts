@@ -11,7 +11,7 @@ export interface TicketDates {
 /**
  * The dates of a ticket that goes from a category to another at an instant; null for a new one. `startedAt` is set once,
  * on first entering `started`; `completedAt` and `canceledAt` are set on entering and cleared on leaving their category
- * (contract, section 8).
+ * (docs/contract.md, Tickets).
  */
 export const datesInCategory = (
   { canceledAt, completedAt, startedAt }: TicketDates,

@@ -18,7 +18,7 @@ const Color = Schema.String.annotate({
     )
   )
 
-/** A word to mark tickets with: of a team, or of the whole workspace (contract, section 8). */
+/** A word to mark tickets with: of a team, or of the whole workspace (docs/contract.md, Tags). */
 export const Tag = Schema.Struct({
   id: TagId,
   name: Schema.String,

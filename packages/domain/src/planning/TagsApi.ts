@@ -15,7 +15,7 @@ const conflicts = { name_in_use: 'The name "Bug" is already in use.' }
 const rules =
   "Tags of a team: members and up who see it; tags of the workspace: admins and owners. A name is used once, in any case, in a team together with the workspace: one of a workspace tag is taken in every team, and one that a team uses is no workspace tag's (409 `name_in_use`)."
 
-/** Tags (contract, section 8). */
+/** Tags (docs/contract.md, Tags). */
 export class TagsApi extends HttpApiGroup.make("tags")
   .add(
     HttpApiEndpoint.get("list", path, {

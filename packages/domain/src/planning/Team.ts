@@ -10,7 +10,7 @@ const keyPattern = /^[A-Z][A-Z0-9]{0,9}$/u
 /** Whether `text` can be a team's key. */
 export const isTeamKey = (text: string): boolean => keyPattern.test(text)
 
-/** A team's key, unique in its workspace; the identifiers of its tickets begin with it (contract, section 1). */
+/** A team's key, unique in its workspace; the identifiers of its tickets begin with it (docs/contract.md, Conventions). */
 export const TeamKey = Schema.String.check(
   Schema.isPattern(keyPattern, {
     message: "Expected 1 to 10 upper-case letters and digits, a letter first"
@@ -42,7 +42,7 @@ export const TeamRef = Schema.Struct({
 })
 export type TeamRef = typeof TeamRef.Type
 
-/** People who share statuses, tags and tickets (contract, section 8). */
+/** People who share statuses, tags and tickets (docs/contract.md, Teams). */
 export const Team = Schema.Struct({
   id: TeamId,
   key: Schema.String,
@@ -91,7 +91,7 @@ export const UpdateTeam = Body({
 })
 export type UpdateTeam = typeof UpdateTeam.Type
 
-/** A member of a team; `id` is the person's, `role` the one in the workspace (contract, section 8). */
+/** A member of a team; `id` is the person's, `role` the one in the workspace (docs/contract.md, Teams). */
 export const TeamMember = Schema.Struct({
   id: PersonId,
   name: Schema.String,

@@ -11,7 +11,7 @@ const params = {
   team: PathRef.annotate({ description: "The team's key.", examples: ["ENG"] })
 }
 
-/** Teams and their members (contract, section 8). */
+/** Teams and their members (docs/contract.md, Teams). */
 export class TeamsApi extends HttpApiGroup.make("teams")
   .add(
     HttpApiEndpoint.get("list", path, {

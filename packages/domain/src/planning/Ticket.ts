@@ -22,7 +22,7 @@ export const parseTicketIdentifier = (
   return match === null || number > maxNumber ? undefined : { teamKey: match[1]!.toUpperCase(), number }
 }
 
-/** The order of tickets in lists: status category, status position, rank, id (service document, Pagination rules). */
+/** The order of tickets in lists: status category, status position, rank, id (docs/contract.md, Tickets). */
 export const compareTickets = (a: TicketPlace, b: TicketPlace): number =>
   categories.indexOf(a.status.category) - categories.indexOf(b.status.category) ||
   a.status.position - b.status.position ||
@@ -174,7 +174,7 @@ export const TicketList = Schema.Struct({ tickets: Schema.Array(TicketSummary) }
   description: "The tickets that match and that you see, without their plans."
 })
 
-/** Something to be done by a team (contract, section 8). */
+/** Something to be done by a team (docs/contract.md, Tickets). */
 export const Ticket = Schema.Struct({
   ...summaryFields,
   plan: Schema.NullOr(Schema.String).annotate({ description: "How it is to be done, Markdown; null for none." })

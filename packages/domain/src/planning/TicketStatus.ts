@@ -5,7 +5,7 @@ import { compare } from "../Order.ts"
 import { Name, OneOf, Ref, undocumented } from "../Text.ts"
 import { Place } from "./Reorder.ts"
 
-/** The five fixed categories, in board order (service document, TicketStatus). */
+/** The five fixed categories, in board order (docs/contract.md, Ticket statuses). */
 export const StatusCategory = OneOf(["backlog", "unstarted", "started", "completed", "canceled"]).annotate({
   identifier: "StatusCategory",
   description: "What a status means, whatever its name; it cannot change.",
@@ -13,7 +13,7 @@ export const StatusCategory = OneOf(["backlog", "unstarted", "started", "complet
 })
 export type StatusCategory = typeof StatusCategory.Type
 
-/** The statuses that the template of every new workspace begins with (contract, section 8). */
+/** The statuses that the template of every new workspace begins with (docs/contract.md, Ticket statuses). */
 export const templateStatuses: ReadonlyArray<{
   readonly name: string
   readonly category: StatusCategory
@@ -26,10 +26,10 @@ export const templateStatuses: ReadonlyArray<{
   { name: "Canceled", category: "canceled", isDefault: false }
 ]
 
-/** Only a backlog or unstarted status is what new tickets get when none is named (service document, TicketStatus). */
+/** Only a backlog or unstarted status is what new tickets get when none is named (docs/contract.md, Ticket statuses). */
 export const canBeDefault = (category: StatusCategory): boolean => category === "backlog" || category === "unstarted"
 
-/** A step of a team's workflow, or of the workspace's template (service document, TicketStatus). */
+/** A step of a team's workflow, or of the workspace's template (docs/contract.md, Ticket statuses). */
 export const TicketStatus = Schema.Struct({
   id: TicketStatusId,
   name: Schema.String,

@@ -23,7 +23,7 @@ export const statusQuery = {
 
 const nameInUse = 'The name "In review" is already in use.'
 
-/** Ticket statuses (service document, Ticket statuses; contract, section 8). Changes need an admin or owner. */
+/** Ticket statuses (docs/contract.md, Ticket statuses). Changes need an admin or owner. */
 export class TicketStatusesApi extends HttpApiGroup.make("ticketStatuses")
   .add(
     HttpApiEndpoint.get("list", path, {

@@ -46,7 +46,7 @@ export const ticketQuery = {
   )
 }
 
-/** Tickets (service document, Pagination rules; contract, section 8). Changes need a member. */
+/** Tickets (docs/contract.md, Tickets). Changes need a member. */
 export class TicketsApi extends HttpApiGroup.make("tickets")
   .add(
     HttpApiEndpoint.get("list", path, {

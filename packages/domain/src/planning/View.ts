@@ -15,7 +15,7 @@ const filterOf = <Value extends Schema.Top>(value: Value) =>
     Schema.isMaxLength(maxFilterValues, { message: `Expected at most ${maxFilterValues} values` })
   )
 
-/** Which tickets a view shows: those that match one value of each filter that has any (contract, section 8). */
+/** Which tickets a view shows: those that match one value of each filter that has any (docs/contract.md, Views). */
 const filters = {
   categories: filterOf(StatusCategory).annotate({ description: "Categories of statuses." }),
   statuses: filterOf(Name(40)).annotate({
@@ -88,7 +88,7 @@ export const ViewLayout = OneOf(["board", "list"]).annotate({
 })
 export type ViewLayout = typeof ViewLayout.Type
 
-/** A saved way to look at tickets (contract, section 8). */
+/** A saved way to look at tickets (docs/contract.md, Views). */
 export const View = Schema.Struct({
   id: ViewId,
   name: Schema.String,

@@ -16,7 +16,7 @@ const params = {
 const error = [Forbidden, NotFound, Conflict] as const
 const archived = "The project is archived."
 
-/** Views (contract, section 8). Changes need a member. */
+/** Views (docs/contract.md, Views). Changes need a member. */
 export class ViewsApi extends HttpApiGroup.make("views")
   .add(
     HttpApiEndpoint.get("list", path, {

@@ -7,7 +7,7 @@ const hasUniqueCaseIds = Schema.makeFilter<ReadonlyArray<TestReport>>(
   (tests) => new Set(tests.map((test) => test.caseId)).size === tests.length || "Expected each caseId once"
 )
 
-/** The body that finishes a run (service document, Test runs). */
+/** The body that finishes a run (docs/contract.md, Test runs). */
 export const FinishTestRun = Body({
   interrupted: Schema.Boolean.annotate({
     description: "Whether the run was given up: its tests are kept, it has no result and `error` is ignored."

@@ -17,7 +17,7 @@ const RetryInPath = NumberInPath.pipe(
 /** A body may hold thousands of wrong values: only the first is told. */
 const firstErrorOnly = { errors: "first" } as const
 
-/** Retries of the failed tests of runs (service document, Test runs; contract, section 6). */
+/** Retries of the failed tests of runs (docs/contract.md, Retries). */
 export class RetriesApi extends HttpApiGroup.make("retries")
   .add(
     HttpApiEndpoint.post("start", path, {

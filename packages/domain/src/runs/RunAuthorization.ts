@@ -19,7 +19,7 @@ export class RunCaller extends Context.Service<
 >()("@delivery/domain/runs/RunCaller") {}
 
 /**
- * Authentication by run token, `Authorization: Bearer stk_...` (contract, section 7). The token is bound to the
+ * Authentication by run token, `Authorization: Bearer stk_...` (docs/contract.md, Semaphores). The token is bound to the
  * workspace of the path and dies with its run. Fails with `Unauthorized`; an API key does, too.
  */
 export class RunAuthorization extends HttpApiMiddleware.Service<RunAuthorization, { provides: RunCaller }>()(

@@ -48,7 +48,7 @@ const example = {
   expiresAt: "2026-11-21T09:31:10.000Z"
 } as const
 
-/** A lease as others see it (service document, Semaphore). */
+/** A lease as others see it (docs/contract.md, Semaphores). */
 export const LeaseHolder = Schema.Struct({
   lease: Schema.String.annotate({ description: "The lease's id." }),
   run: Schema.NullOr(Run),
@@ -72,7 +72,7 @@ export const LeaseHolder = Schema.Struct({
 })
 export type LeaseHolder = typeof LeaseHolder.Type
 
-/** A named limit on how many tests use a shared resource at once (service document, Semaphore). */
+/** A named limit on how many tests use a shared resource at once (docs/contract.md, Semaphores). */
 export const Semaphore = Schema.Struct({
   name: Schema.String,
   capacity: Capacity,
@@ -109,7 +109,7 @@ export const SemaphoreList = Schema.Struct({ semaphores: Schema.Array(Semaphore)
 })
 export type SemaphoreList = typeof SemaphoreList.Type
 
-/** A lease as its holder sees it (contract, section 7). */
+/** A lease as its holder sees it (docs/contract.md, Semaphores). */
 export const Lease = Schema.Struct({
   lease: LeaseId,
   name: Schema.String,
@@ -131,7 +131,7 @@ export const Lease = Schema.Struct({
 })
 export type Lease = typeof Lease.Type
 
-/** A place in a semaphore's queue (contract, section 7). */
+/** A place in a semaphore's queue (docs/contract.md, Semaphores). */
 export const QueuedLease = Schema.Struct({
   lease: LeaseId.annotate({ description: "What the place becomes; release it to give the place up." }),
   name: Schema.String,

@@ -25,7 +25,7 @@ const holders = [
   }
 ]
 
-/** The semaphores of a workspace, for people (service document, Semaphores). */
+/** The semaphores of a workspace, for people (docs/contract.md, Semaphores). */
 export class SemaphoresApi extends HttpApiGroup.make("semaphores")
   .add(
     HttpApiEndpoint.get("list", path, {
@@ -45,7 +45,7 @@ export class SemaphoresApi extends HttpApiGroup.make("semaphores")
     })
   ) {}
 
-/** The leases of semaphores, for the tests of a run (service document, Semaphores; contract, section 7). */
+/** The leases of semaphores, for the tests of a run (docs/contract.md, Semaphores). */
 export class LeasesApi extends HttpApiGroup.make("leases")
   .add(
     HttpApiEndpoint.post("take", leases, {

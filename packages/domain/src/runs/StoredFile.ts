@@ -5,7 +5,7 @@ import { Timestamp } from "../Timestamp.ts"
 /** The largest file, in bytes: 100 MiB. */
 export const maxFileBytes = 104_857_600
 
-/** A file of a run (contract, section 6). */
+/** A file of a run (docs/contract.md, Files). */
 export const StoredFile = Schema.Struct({
   path: Schema.String.annotate({ description: "Unique in the run." }),
   size: Schema.Int.annotate({ description: "Bytes." }),

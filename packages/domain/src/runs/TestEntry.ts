@@ -3,7 +3,7 @@ import { Body } from "../Body.ts"
 import { atLeast, atMost, OneOf } from "../Text.ts"
 import { Timestamp, TimestampInput } from "../Timestamp.ts"
 
-/** How much of the product a test belongs to the check of (service document, TestRun). */
+/** How much of the product a test belongs to the check of (docs/contract.md, Test runs). */
 export const Coverage = OneOf(["critical", "acceptance", "regression", "exhaustive"]).annotate({
   identifier: "Coverage",
   description: "How much a selection covers, from least to most.",
@@ -41,7 +41,7 @@ export const exampleTest = {
   files: []
 } as const
 
-/** One execution of a test (service document, Attempt entry). */
+/** One execution of a test (docs/contract.md, Test runs). */
 export const Attempt = Schema.Struct({
   number: Schema.Int.annotate({ description: "From 1 across the run and its retries." }),
   retry: Schema.NullOr(Schema.Int).annotate({ description: "The retry it belongs to; null for the run's own." }),
@@ -76,7 +76,7 @@ export const exampleTestEntry = {
   attempts: [{ number: 1, retry: null, ...exampleAttempt }]
 } as const
 
-/** A test of a run (service document, Test entry). */
+/** A test of a run (docs/contract.md, Test runs). */
 export const TestEntry = Schema.Struct({
   caseId: Schema.String.annotate({ description: descriptions.caseId }),
   title: Schema.String.annotate({ description: descriptions.title }),

@@ -5,7 +5,7 @@ import type { Attempt, RanReport, TestEntry, TestReport, TestStatus } from "./Te
 import type { FinishRetry, RetryTest } from "./TestRetry.ts"
 import type { Counts, RunResult, RunState } from "./TestRun.ts"
 
-/** The rules that turn reports of tests into results (service document, TestRun; contract, section 6). Pure. */
+/** The rules that turn reports of tests into results (docs/contract.md, Test runs). Pure. */
 
 /** The text as it can be stored: PostgreSQL takes no NUL, UTF-8 no lone surrogate. Results are kept, not refused. */
 const storable = (text: string): string => (text.includes("\0") ? text.replaceAll("\0", "\uFFFD") : text).toWellFormed()

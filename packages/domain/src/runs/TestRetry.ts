@@ -7,7 +7,7 @@ import { CleanupReport, exampleGit, FixtureAccess, Git, Machine, SemaphoreAccess
 
 const passesMessage = "Expected a whole number from 1 to 5"
 
-/** The body that starts a retry (service document, Test runs). */
+/** The body that starts a retry (docs/contract.md, Retries). */
 export const StartRetry = Body({
   passes: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 5 }, { message: passesMessage })).annotate({
     message: passesMessage,
@@ -41,7 +41,7 @@ export const RetryTest = Schema.Struct({
 })
 export type RetryTest = typeof RetryTest.Type
 
-/** A retry that has begun (service document, Test runs). */
+/** A retry that has begun (docs/contract.md, Retries). */
 export const StartedRetry = Schema.Struct({
   retry: Schema.Int.annotate({ description: "Its number, from 1 in the run.", examples: [1] }),
   requiredPasses: Schema.Int.annotate({
@@ -85,7 +85,7 @@ const hasUniqueCaseIds = Schema.makeFilter<ReadonlyArray<RetryTestReport>>(
   (tests) => new Set(tests.map((test) => test.caseId)).size === tests.length || "Expected each caseId once"
 )
 
-/** The body that finishes a retry (service document, Test runs). */
+/** The body that finishes a retry (docs/contract.md, Retries). */
 export const FinishRetry = Body({
   interrupted: Schema.Boolean.annotate({ description: "Whether it was given up. The attempts sent still count." }),
   cleanup: Schema.optionalKey(

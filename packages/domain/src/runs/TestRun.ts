@@ -200,7 +200,7 @@ const summaryExample = {
   durationMs: 64_210
 } as const
 
-/** A run in lists and finish answers: without `retries` and `tests` (service document, TestRun). */
+/** A run in lists and finish answers: without `retries` and `tests` (docs/contract.md, Test runs). */
 export const TestRunSummary = Schema.Struct(summaryFields).annotate({
   identifier: "TestRunSummary",
   description: "A test run without its retries and tests.",
@@ -208,7 +208,7 @@ export const TestRunSummary = Schema.Struct(summaryFields).annotate({
 })
 export type TestRunSummary = typeof TestRunSummary.Type
 
-/** A retry of a run's failed tests (service document, TestRun). */
+/** A retry of a run's failed tests (docs/contract.md, Retries). */
 export const Retry = Schema.Struct({
   number: Count.annotate({ description: "Counts from 1 in the run." }),
   state: RunState,
@@ -242,7 +242,7 @@ export const Retry = Schema.Struct({
 })
 export type Retry = typeof Retry.Type
 
-/** A run with its retries and tests (service document, TestRun). */
+/** A run with its retries and tests (docs/contract.md, Test runs). */
 export const TestRun = Schema.Struct({
   ...summaryFields,
   retries: Schema.Array(Retry).annotate({ description: "Oldest first." }),
@@ -293,7 +293,7 @@ export const StartTestRun = Body({
 })
 export type StartTestRun = typeof StartTestRun.Type
 
-/** Where and with what a run makes and deletes test data (contract, section 6). */
+/** Where and with what a run makes and deletes test data (docs/contract.md, Fixtures). */
 export const FixtureAccess = Schema.Struct({
   scope: Schema.String.annotate({ description: "Send it with what you create, to delete it by." }),
   token: Schema.String.annotate({ description: "A JWT for the Fixture API; its keys: `/.well-known/jwks.json`." }),
@@ -313,7 +313,7 @@ export const FixtureAccess = Schema.Struct({
 })
 export type FixtureAccess = typeof FixtureAccess.Type
 
-/** Where and with what a run takes semaphore leases (contract, section 7). */
+/** Where and with what a run takes semaphore leases (docs/contract.md, Semaphores). */
 export const SemaphoreAccess = Schema.Struct({
   url: Schema.String.annotate({ description: "The workspace's semaphores." }),
   token: Schema.String.annotate({ description: "The run token (`stk_...`). It dies with the run." }),

@@ -78,7 +78,7 @@ const downloads = {
   }
 }
 
-/** Test runs and their files (service document, Test runs; contract, section 6). */
+/** Test runs and their files (docs/contract.md, Test runs). */
 export class TestRunsApi extends HttpApiGroup.make("testRuns")
   .add(
     HttpApiEndpoint.get("list", path, {

@@ -51,7 +51,7 @@ export const Ed25519Generator = Body({ type: Schema.Literal("ed25519") }).annota
   examples: [{ type: "ed25519" }]
 })
 
-/** What makes the values of a generation (service document, Vault). */
+/** What makes the values of a generation (docs/contract.md, Vault). */
 export const Generator = Schema.Union([TokenGenerator, PasswordGenerator, UuidGenerator, Ed25519Generator]).annotate({
   identifier: "Generator",
   description: "What makes the values.",

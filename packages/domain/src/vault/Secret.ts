@@ -7,13 +7,13 @@ import { atLeast, atMost, OneOf, Ref, Text, undocumented } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { Generator } from "./Generator.ts"
 
-/** UTF-8 bytes of a value (contract, section 5). */
+/** UTF-8 bytes of a value (docs/contract.md, Vault). */
 export const maxValueBytes = 65_536
 
-/** Pairs of product and environment that one call may write (contract, section 5). */
+/** Pairs of product and environment that one call may write (docs/contract.md, Vault). */
 export const maxPairs = 1_000
 
-/** The length of a page of versions (service document, Pagination rules). */
+/** The length of a page of versions (docs/contract.md, Vault). */
 export const versionsPageSize = 100
 
 /**
@@ -148,7 +148,7 @@ const exampleSecret = {
 const secretTimes = { createdAt: Timestamp, updatedAt: Timestamp }
 const environmentsText = "By name; archived ones only where the secret has a version."
 
-/** A secret as lists show it: without values (contract, section 5). */
+/** A secret as lists show it: without values (docs/contract.md, Vault). */
 export const Secret = Schema.Struct({
   ...secretFields,
   environments: Schema.Array(SecretEnvironment).annotate({ description: environmentsText }),

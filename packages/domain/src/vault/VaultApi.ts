@@ -62,7 +62,7 @@ const writing =
 const bulk =
   "All or nothing, at most 1,000 pairs (400). Makes the secret of each product that has none. A `requestId` used for another request: 409 `request_id_reused`."
 
-/** Secrets (service document, Vault; contract, section 5). Changes need a member. */
+/** Secrets (docs/contract.md, Vault). Changes need a member. */
 export class VaultApi extends HttpApiGroup.make("vault")
   .add(
     HttpApiEndpoint.get("listOfProduct", path, {

@@ -2,7 +2,7 @@ import { authorOf, quote, quoteOrNull } from "@delivery/domain/agents/Quote"
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 
-/** Text by others as it reaches an agent, whatever it is (contract, section 9). */
+/** Text by others as it reaches an agent, whatever it is (docs/contract.md, MCP). */
 
 /** All that ends a line for some reader: Unicode's mandatory breaks, and what Python's `splitlines` adds. */
 const lineEnds = ["\n", "\r\n", "\r", "\v", "\f", "\u001c", "\u001d", "\u001e", "\u0085", "\u2028", "\u2029"]

@@ -5,7 +5,7 @@ import { timestamp } from "@delivery/domain/Timestamp"
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 
-/** The computer of a message that names none (contract, section 9). */
+/** The computer of a message that names none (docs/contract.md, Messages). */
 
 const now = Date.parse("2026-11-22T12:00:00.000Z")
 
