@@ -1,7 +1,6 @@
 import { createClient } from "@delivery/client"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
-import { SecureRandom } from "effect/crypto"
 import { execFile } from "node:child_process"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -14,6 +13,7 @@ import type { Driver, Statement } from "./peer/Database.ts"
 import * as Statements from "./peer/Statements.ts"
 import { median, memory, start, type Started } from "./Processes.ts"
 import { shares } from "./Profile.ts"
+import * as Ids from "../packages/server/src/ids/Ids.ts"
 
 /**
  * The service beside a peer (`peer/Api.ts`: Fastify with prepared statements and response schemas) on one PostgreSQL,
@@ -32,7 +32,7 @@ const isProfiled = process.env["BENCH_PROFILE"] === "true"
 const pool = 10
 /** Each connection has a key of its own, as many clients have. One more is revoked. */
 const [revoked = "", ...keys] = await Effect.runPromise(
-  Effect.provide(Effect.replicateEffect(makeToken("ctk_"), connections + 1), SecureRandom.layerWebCrypto)
+  Effect.provide(Effect.replicateEffect(makeToken("ctk_"), connections + 1), Ids.layer)
 )
 
 const bench = await open({ durable: true })

@@ -16,6 +16,7 @@ import { DataKeys } from "../packages/server/src/vault/DataKeys.ts"
 import { Vault } from "../packages/server/src/vault/Vault.ts"
 import { startPostgres } from "../packages/server/test/support/PostgresServer.ts"
 import { median } from "./Processes.ts"
+import * as Ids from "../packages/server/src/ids/Ids.ts"
 
 /**
  * The vault's service on a PostgreSQL that flushes each commit: reading one secret of five environments, and assigning
@@ -140,7 +141,7 @@ try {
   await Effect.runPromise(
     program.pipe(
       Effect.provide(
-        Layer.mergeAll(Keyring.layerMemory, SecureRandom.layerWebCrypto, Settings.layer({})).pipe(
+        Layer.mergeAll(Keyring.layerMemory, Ids.layer, Settings.layer({})).pipe(
           Layer.provideMerge(layerSqlStorage),
           Layer.provideMerge(
             PgClient.layer({ url: Redacted.make(postgres.url), multiplex: true, multiplexConcurrency: 4 })

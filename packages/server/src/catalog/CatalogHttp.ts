@@ -5,8 +5,8 @@ import { Deployments } from "./Deployments.ts"
 import { Environments } from "./Environments.ts"
 import { Products } from "./Products.ts"
 
-/** Handlers of the catalog room. */
-export const CatalogHttp = Layer.mergeAll(
+/** The handlers of products, environments and deployments. */
+export const layer = Layer.mergeAll(
   handlersOf(DeliveryApi, "products", (handlers) =>
     Effect.map(Products, (products) =>
       handlers

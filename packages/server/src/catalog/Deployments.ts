@@ -8,13 +8,12 @@ import type { DeploymentId, EnvironmentId, ProductId, WorkspaceId } from "@deliv
 import { byName } from "@delivery/domain/Order"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
-import { SecureRandom } from "effect/crypto"
-import { nextId } from "../ids/NextId.ts"
+import { NextId } from "../ids/NextId.ts"
 import { changesBetween, Events } from "../events/Events.ts"
 import { anyRole, atLeast } from "../access/Access.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
-import { type DeployedPair, type DeploymentState, DeploymentsRepo, type Pair } from "./DeploymentsRepo.ts"
+import { type DeployedPair, type DeploymentRow, DeploymentsRepo, type Pair } from "./DeploymentsRepo.ts"
 import { EnvironmentsRepo } from "./EnvironmentsRepo.ts"
 import { ProductsRepo } from "./ProductsRepo.ts"
 
@@ -22,10 +21,10 @@ import { ProductsRepo } from "./ProductsRepo.ts"
 export interface DeploymentTarget {
   readonly product: ProductRef
   readonly environment: EnvironmentRef
-  readonly deployment: DeploymentState | undefined
+  readonly deployment: DeploymentRow | undefined
 }
 
-/** Deployments (service document, Deployments; contract, section 4). */
+/** Deployments (docs/contract.md, Deployments). */
 export class Deployments extends Context.Service<
   Deployments,
   {
@@ -60,165 +59,181 @@ export class Deployments extends Context.Service<
     >
   }
 >()("@delivery/server/catalog/Deployments") {
-  static readonly layer = Layer.effect(
-    Deployments,
-    Effect.gen(function* () {
-      const random = yield* SecureRandom.SecureRandom
-      const storage = yield* Storage
-      const repo = yield* DeploymentsRepo
-      const products = yield* ProductsRepo
-      const environments = yield* EnvironmentsRepo
-      const events = yield* Events
-
-      const target = Effect.fnUntraced(function* (workspaceId: WorkspaceId, product: string, environment: string) {
-        const found = yield* repo.target(workspaceId, product, environment)
-        if (found.product === undefined) return yield* NotFound.reference("product")
-        if (found.environment === undefined) return yield* NotFound.reference("environment")
-        return { ...refs({ product: found.product, environment: found.environment }), deployment: found.deployment }
-      })
-
-      /** The deployment that a path names. */
-      const deployed = Effect.fnUntraced(function* (workspaceId: WorkspaceId, product: string, environment: string) {
-        const found = yield* repo.target(workspaceId, product, environment)
-        if (found.product === undefined || found.environment === undefined || found.deployment === undefined) {
-          return yield* NotFound.of("deployment")
-        }
-        return { product: found.product, environment: found.environment, deployment: found.deployment }
-      })
-
-      const resolveRefs: Deployments["Service"]["resolveRefs"] = Effect.fnUntraced(function* (
-        workspaceId,
-        { environment, product }
-      ) {
-        const productId = product === undefined ? undefined : (yield* products.find(workspaceId, product))?.id
-        if (product !== undefined && productId === undefined) return yield* NotFound.reference("product")
-        const environmentId =
-          environment === undefined ? undefined : (yield* environments.find(workspaceId, environment))?.id
-        if (environment !== undefined && environmentId === undefined) return yield* NotFound.reference("environment")
-        return { productId, environmentId }
-      })
-
-      const update = Effect.fnUntraced(function* (productRef: string, environmentRef: string, input: UpdateDeployment) {
-        const by = yield* atLeast("member")
-        const pair = yield* deployed(by.workspace.id, productRef, environmentRef)
-        if (input.baseUrl === null && needsBaseUrl(pair.product.type)) return yield* baseUrlNeeded(pair.product.type)
-        if (!isActive(pair)) return yield* archived(pair)
-        const before = pair.deployment
-        const changed = { ...before, ...input }
-        const changes = changesBetween(before, changed, "baseUrl", "fixtureUrl", "version")
-        if (changes.length === 0) return shown(pair)
-        const now = yield* nextUpdate(before)
-        const after = {
-          ...changed,
-          versionUpdatedAt: changed.version === before.version ? before.versionUpdatedAt : now,
-          updatedAt: now
-        }
-        const event = yield* events.make(by, { kind: "deployment_updated", subject: subjectOf(pair, after), changes })
-        if (!(yield* repo.update(before, after, event))) return undefined
-        return shown({ ...pair, deployment: after })
-      })
-
-      return Deployments.of({
-        target,
-        resolveRefs,
-
-        list: Effect.fn("Deployments.list")(function* ({ archived = "exclude", ...filter }) {
-          const { workspace } = yield* anyRole
-          const found = yield* repo.list(workspace.id, yield* resolveRefs(workspace.id, filter))
-          return found
-            .filter((pair) => archived === "include" || (archived === "only") === !isActive(pair))
-            .map(shown)
-            .toSorted((a, b) => byName(a.product, b.product) || byName(a.environment, b.environment))
-        }),
-
-        create: Effect.fn("Deployments.create")(
-          function* (input: CreateDeployment) {
-            const by = yield* atLeast("member")
-            return yield* storage
-              .transaction(
-                Effect.gen(function* () {
-                  // Holds the product, so that its type cannot come to need a baseUrl meanwhile.
-                  yield* products.lock(by.workspace.id, input.product)
-                  const found = yield* repo.target(by.workspace.id, input.product, input.environment)
-                  if (found.product === undefined) return yield* NotFound.reference("product")
-                  if (found.environment === undefined) return yield* NotFound.reference("environment")
-                  const pair = { product: found.product, environment: found.environment }
-                  const baseUrl = input.baseUrl ?? null
-                  if (baseUrl === null && needsBaseUrl(pair.product.type))
-                    return yield* baseUrlNeeded(pair.product.type)
-                  if (!isActive(pair)) return yield* archived(pair)
-                  const now = timestamp(yield* Clock.currentTimeMillis)
-                  const deployment: DeploymentState = {
-                    id: yield* nextId<DeploymentId>(),
-                    baseUrl,
-                    fixtureUrl: input.fixtureUrl ?? null,
-                    version: input.version ?? null,
-                    versionUpdatedAt: now,
-                    createdAt: now,
-                    updatedAt: now
-                  }
-                  yield* repo.insert({
-                    ...deployment,
-                    workspaceId: by.workspace.id,
-                    productId: pair.product.id,
-                    environmentId: pair.environment.id
-                  })
-                  yield* events.record(by, { kind: "deployment_created", subject: subjectOf(pair, deployment) })
-                  return shown({ ...pair, deployment })
-                })
-              )
-              .pipe(
-                Effect.catchTag("UniqueViolation", () =>
-                  Effect.fail(
-                    new Conflict({
-                      message: "The product already has a deployment in this environment.",
-                      reason: "deployment_exists"
-                    })
-                  )
-                )
-              )
-          },
-          Effect.provideService(SecureRandom.SecureRandom, random)
-        ),
-
-        get: Effect.fn("Deployments.get")(function* (product: string, environment: string) {
-          const { workspace } = yield* anyRole
-          return shown(yield* deployed(workspace.id, product, environment))
-        }),
-
-        update: Effect.fn("Deployments.update")(function* (
-          product: string,
-          environment: string,
-          input: UpdateDeployment
-        ) {
-          const { workspace } = yield* anyRole
-          const first = input.baseUrl === null ? undefined : yield* update(product, environment, input)
-          if (first !== undefined) return first
-          // Where another change came first, this one waits for its turn: of many at once, each would mostly fail.
-          const inTurn = storage.transaction(
-            Effect.andThen(products.lock(workspace.id, product), update(product, environment, input))
-          )
-          for (;;) {
-            const updated = yield* inTurn
-            if (updated !== undefined) return updated
-          }
-        }),
-
-        delete: Effect.fn("Deployments.delete")(function* (product: string, environment: string) {
-          const by = yield* atLeast("member")
-          const pair = yield* deployed(by.workspace.id, product, environment)
-          yield* storage.transaction(
-            Effect.gen(function* () {
-              const now = timestamp(yield* Clock.currentTimeMillis)
-              if (!(yield* repo.delete(pair.deployment.id, now))) return yield* NotFound.of("deployment")
-              yield* events.record(by, { kind: "deployment_deleted", subject: subjectOf(pair, pair.deployment) })
-            })
-          )
-        })
-      })
-    })
-  )
+  static readonly layer = Layer.effect(Deployments, Effect.gen(make))
 }
+
+interface Dependencies {
+  readonly repo: DeploymentsRepo["Service"]
+  readonly products: ProductsRepo["Service"]
+  readonly environments: EnvironmentsRepo["Service"]
+  readonly storage: Storage["Service"]
+  readonly events: Events["Service"]
+  readonly nextId: NextId["Service"]
+}
+
+function* make() {
+  const dependencies: Dependencies = {
+    repo: yield* DeploymentsRepo,
+    products: yield* ProductsRepo,
+    environments: yield* EnvironmentsRepo,
+    storage: yield* Storage,
+    events: yield* Events,
+    nextId: yield* NextId
+  }
+  return Deployments.of({
+    list: list(dependencies),
+    create: create(dependencies),
+    get: get(dependencies),
+    update: update(dependencies),
+    delete: remove(dependencies),
+    target: target(dependencies),
+    resolveRefs: resolveRefs(dependencies)
+  })
+}
+
+const target = ({ repo }: Dependencies) =>
+  Effect.fnUntraced(function* (workspaceId: WorkspaceId, product: string, environment: string) {
+    const found = yield* namedPair(repo, workspaceId, product, environment)
+    return { ...presentRefs(found), deployment: found.deployment }
+  })
+
+/** The product and environment that a body names, and their deployment if there is one. */
+const namedPair = Effect.fnUntraced(function* (
+  repo: DeploymentsRepo["Service"],
+  workspaceId: WorkspaceId,
+  productRef: string,
+  environmentRef: string
+) {
+  const { deployment, environment, product } = yield* repo.target(workspaceId, productRef, environmentRef)
+  if (product === undefined) return yield* NotFound.reference("product")
+  if (environment === undefined) return yield* NotFound.reference("environment")
+  return { product, environment, deployment }
+})
+
+/** The deployment that a path names. */
+const deployedPair = Effect.fnUntraced(function* (
+  repo: DeploymentsRepo["Service"],
+  workspaceId: WorkspaceId,
+  productRef: string,
+  environmentRef: string
+) {
+  const { deployment, environment, product } = yield* repo.target(workspaceId, productRef, environmentRef)
+  if (product === undefined || environment === undefined || deployment === undefined) {
+    return yield* NotFound.of("deployment")
+  }
+  return { product, environment, deployment }
+})
+
+const resolveRefs = ({ environments, products }: Dependencies): Deployments["Service"]["resolveRefs"] =>
+  Effect.fnUntraced(function* (workspaceId, { environment, product }) {
+    const productId = product === undefined ? undefined : (yield* products.find(workspaceId, product))?.id
+    if (product !== undefined && productId === undefined) return yield* NotFound.reference("product")
+    const environmentId =
+      environment === undefined ? undefined : (yield* environments.find(workspaceId, environment))?.id
+    if (environment !== undefined && environmentId === undefined) return yield* NotFound.reference("environment")
+    return { productId, environmentId }
+  })
+
+const list = (dependencies: Dependencies) => {
+  const { repo } = dependencies
+  const resolve = resolveRefs(dependencies)
+  return Effect.fn("Deployments.list")(function* ({
+    archived = "exclude",
+    ...filter
+  }: Parameters<Deployments["Service"]["list"]>[0]) {
+    const { workspace } = yield* anyRole
+    const found = yield* repo.list(workspace.id, yield* resolve(workspace.id, filter))
+    return found
+      .filter((pair) => archived === "include" || (archived === "only") === !isActive(pair))
+      .map(present)
+      .toSorted((a, b) => byName(a.product, b.product) || byName(a.environment, b.environment))
+  })
+}
+
+const create = ({ events, nextId, products, repo, storage }: Dependencies) =>
+  Effect.fn("Deployments.create")(function* (input: CreateDeployment) {
+    const by = yield* atLeast("member")
+    const inserted = Effect.gen(function* () {
+      // Holds the product, so that its type cannot come to need a baseUrl meanwhile.
+      yield* products.lock(by.workspace.id, input.product)
+      const pair = yield* namedPair(repo, by.workspace.id, input.product, input.environment)
+      const baseUrl = input.baseUrl ?? null
+      if (baseUrl === null && needsBaseUrl(pair.product.type)) return yield* baseUrlNeeded(pair.product.type)
+      if (!isActive(pair)) return yield* archived(pair)
+      const now = timestamp(yield* Clock.currentTimeMillis)
+      const deployment: DeploymentRow = {
+        id: yield* nextId<DeploymentId>(),
+        workspaceId: by.workspace.id,
+        productId: pair.product.id,
+        environmentId: pair.environment.id,
+        baseUrl,
+        fixtureUrl: input.fixtureUrl ?? null,
+        version: input.version ?? null,
+        versionUpdatedAt: now,
+        createdAt: now,
+        updatedAt: now,
+        deletedAt: null
+      }
+      yield* repo.insert(deployment)
+      yield* events.record(by, { kind: "deployment_created", subject: subjectOf(pair, deployment) })
+      return present({ ...pair, deployment })
+    })
+    return yield* storage.transaction(inserted).pipe(Effect.catchTag("UniqueViolation", () => deploymentExists))
+  })
+
+const get = ({ repo }: Dependencies) =>
+  Effect.fn("Deployments.get")(function* (product: string, environment: string) {
+    const { workspace } = yield* anyRole
+    return present(yield* deployedPair(repo, workspace.id, product, environment))
+  })
+
+const update = (dependencies: Dependencies) => {
+  const { products, storage } = dependencies
+  const tryUpdate = updateOnce(dependencies)
+  return Effect.fn("Deployments.update")(function* (product: string, environment: string, input: UpdateDeployment) {
+    const { workspace } = yield* anyRole
+    const first = input.baseUrl === null ? undefined : yield* tryUpdate(product, environment, input)
+    if (first !== undefined) return first
+    // Where another change came first, this one waits for its turn: of many at once, each would mostly fail.
+    const inTurn = storage.transaction(
+      Effect.andThen(products.lock(workspace.id, product), tryUpdate(product, environment, input))
+    )
+    for (;;) {
+      const updated = yield* inTurn
+      if (updated !== undefined) return updated
+    }
+  })
+}
+
+/** Undefined where another change of the deployment came first. */
+const updateOnce = ({ events, repo }: Dependencies) =>
+  Effect.fnUntraced(function* (productRef: string, environmentRef: string, input: UpdateDeployment) {
+    const by = yield* atLeast("member")
+    const pair = yield* deployedPair(repo, by.workspace.id, productRef, environmentRef)
+    if (input.baseUrl === null && needsBaseUrl(pair.product.type)) return yield* baseUrlNeeded(pair.product.type)
+    if (!isActive(pair)) return yield* archived(pair)
+    const before = pair.deployment
+    const changed = { ...before, ...input }
+    const changes = changesBetween(before, changed, "baseUrl", "fixtureUrl", "version")
+    if (changes.length === 0) return present(pair)
+    const now = yield* nextUpdate(before)
+    const versionUpdatedAt = changed.version === before.version ? before.versionUpdatedAt : now
+    const after = { ...changed, versionUpdatedAt, updatedAt: now }
+    const event = yield* events.make(by, { kind: "deployment_updated", subject: subjectOf(pair, after), changes })
+    return (yield* repo.update(before, after, event)) ? present({ ...pair, deployment: after }) : undefined
+  })
+
+const remove = ({ events, repo, storage }: Dependencies) =>
+  Effect.fn("Deployments.delete")(function* (product: string, environment: string) {
+    const by = yield* atLeast("member")
+    const pair = yield* deployedPair(repo, by.workspace.id, product, environment)
+    const deleted = Effect.gen(function* () {
+      const now = timestamp(yield* Clock.currentTimeMillis)
+      if (!(yield* repo.delete(pair.deployment.id, now))) return yield* NotFound.of("deployment")
+      yield* events.record(by, { kind: "deployment_deleted", subject: subjectOf(pair, pair.deployment) })
+    })
+    yield* storage.transaction(deleted)
+  })
 
 const isActive = ({ environment, product }: Pair): boolean =>
   product.archivedAt === null && environment.archivedAt === null
@@ -229,9 +244,17 @@ const archived = ({ product }: Pair) =>
     reason: "archived"
   })
 
-const baseUrlNeeded = (type: string) => InvalidInput.at("baseUrl", `A product of the type ${type} needs one.`)
+const baseUrlNeeded = (type: string) =>
+  InvalidInput.at("baseUrl", `A deployment of a product of the type ${type} needs a baseUrl.`)
 
-const refs = ({ environment, product }: Pair): { product: ProductRef; environment: EnvironmentRef } => ({
+const deploymentExists = Effect.fail(
+  new Conflict({
+    message: "The product already has a deployment in this environment.",
+    reason: "deployment_exists"
+  })
+)
+
+const presentRefs = ({ environment, product }: Pair): { product: ProductRef; environment: EnvironmentRef } => ({
   product: {
     id: product.id,
     slug: product.slug,
@@ -249,9 +272,9 @@ const refs = ({ environment, product }: Pair): { product: ProductRef; environmen
   }
 })
 
-const shown = (pair: DeployedPair): Deployment => ({
+const present = (pair: DeployedPair): Deployment => ({
   id: pair.deployment.id,
-  ...refs(pair),
+  ...presentRefs(pair),
   baseUrl: pair.deployment.baseUrl,
   fixtureUrl: pair.deployment.fixtureUrl,
   version: pair.deployment.version,

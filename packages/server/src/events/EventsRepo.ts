@@ -9,7 +9,7 @@ import type { Statement } from "effect/sql"
 import type { ActorRef } from "../access/Access.ts"
 import { actorColumns, actorJoins, type ActorRow, readActor, resolveActor } from "../access/Actors.ts"
 import { uuids } from "../storage/Columns.ts"
-import { MemoryStorage } from "../storage/MemoryStorage.ts"
+import { memoryTable, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
 
 /** An event as it is stored. `subjectPath` is the subject's page below the workspace's. */
@@ -27,6 +27,9 @@ export interface StoredEvent {
   readonly teamIds: ReadonlyArray<TeamId> | null
   readonly createdAt: Timestamp
 }
+
+/** Events in the memory storage. */
+export const eventsTable = memoryTable<StoredEvent>("events")
 
 /** A stored event with its actor's present name. */
 export interface ShownEvent extends Omit<StoredEvent, "actor" | "teamIds"> {
@@ -74,11 +77,11 @@ export class EventsRepo extends Context.Service<
       const memory = yield* MemoryStorage
       return EventsRepo.of({
         insert: (event) =>
-          memory.write((database) => Effect.sync(() => database.table<StoredEvent>("events").set(event.id, event))),
+          memory.write((database) => Effect.sync(() => database.table(eventsTable).set(event.id, event))),
         newest: (workspaceId, teams, limit) =>
           memory.read((database) =>
             database
-              .table<StoredEvent>("events")
+              .table(eventsTable)
               .filter(
                 (event) =>
                   event.workspaceId === workspaceId &&

@@ -1,7 +1,22 @@
-import { Effect } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 
-/** The next UUIDv7 (contract, section 1), as the id `Id`. Each sorts after the one before. */
+/** Makes UUIDv7 ids (docs/contract.md, Conventions), as `Id`. Each sorts after the one before. */
+export class NextId extends Context.Service<NextId, <Id extends string>() => Effect.Effect<Id>>()(
+  "@delivery/server/ids/NextId"
+) {
+  static readonly layer = Layer.effect(
+    NextId,
+    Effect.map(
+      SecureRandom.SecureRandom,
+      (random) =>
+        <Id extends string>() =>
+          random.uuidV7() as Effect.Effect<Id>
+    )
+  )
+}
+
+/** To be replaced by the service. */
 export const nextId = <Id extends string>(): Effect.Effect<Id, never, SecureRandom.SecureRandom> =>
   Effect.flatMap(SecureRandom.SecureRandom, (random) => random.uuidV7()) as Effect.Effect<
     Id,

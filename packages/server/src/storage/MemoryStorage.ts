@@ -8,6 +8,19 @@ interface MemoryNotice {
 
 type Tables = Record<string, HashMap.HashMap<string, unknown>>
 
+/**
+ * Names a table of the memory storage, and carries the type of its rows. Each table has one, exported beside its port, so
+ * that two places cannot disagree about its rows. A `Table` (storage/Table.ts) is one, too.
+ */
+export interface MemoryTableName<Row> {
+  readonly name: string
+  /** Never set: carries the type. */
+  readonly Row?: Row
+}
+
+/** The name of a table whose rows in memory are not those of a `Table`. */
+export const memoryTable = <Row>(name: string): MemoryTableName<Row> => ({ name })
+
 /** One table of the memory storage inside a transaction or read: rows by key. Rows are never changed in place. */
 export interface MemoryTable<Row> {
   readonly get: (key: string) => Row | undefined
@@ -29,7 +42,8 @@ export class MemoryDatabase {
   notify(channel: NoticeChannel, payload: string): void {
     this.notices = [...this.notices, { channel, payload }]
   }
-  table<Row>(name: string): MemoryTable<Row> {
+  table<Row>(table: MemoryTableName<Row> | string): MemoryTable<Row> {
+    const name = typeof table === "string" ? table : table.name
     const rows = () => (this.tables[name] ?? HashMap.empty()) as HashMap.HashMap<string, Row>
     const values = () => HashMap.values(rows())
     return {

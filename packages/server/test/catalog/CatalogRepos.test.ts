@@ -1,7 +1,7 @@
 import { assert, expect } from "@effect/vitest"
 import type { DeploymentId, EventId, WorkspaceId } from "@delivery/domain/Ids"
 import { Effect } from "effect"
-import { type DeploymentState, DeploymentsRepo } from "../../src/catalog/DeploymentsRepo.ts"
+import { DeploymentsRepo } from "../../src/catalog/DeploymentsRepo.ts"
 import { EnvironmentsRepo } from "../../src/catalog/EnvironmentsRepo.ts"
 import { ProductsRepo } from "../../src/catalog/ProductsRepo.ts"
 import type { StoredEvent } from "../../src/events/EventsRepo.ts"
@@ -212,16 +212,6 @@ onEachStorage("Catalog repositories", (it) => {
       return stored
     })
 
-    const stateOf = (row: DeploymentState): DeploymentState => ({
-      id: row.id,
-      baseUrl: row.baseUrl,
-      fixtureUrl: row.fixtureUrl,
-      version: row.version,
-      versionUpdatedAt: row.versionUpdatedAt,
-      createdAt: row.createdAt,
-      updatedAt: row.updatedAt
-    })
-
     it.effect("tells in one look-up what exists of product, environment and deployment", () =>
       Effect.gen(function* () {
         const deployments = yield* DeploymentsRepo
@@ -297,9 +287,9 @@ onEachStorage("Catalog repositories", (it) => {
           updatedAt: "2026-02-03T04:05:06.789Z"
         })
         const found = (yield* deployments.target(id, product.slug, environment.slug)).deployment
-        assert.deepStrictEqual(stateOf(found!), stateOf(row))
+        assert.deepStrictEqual(found!, row)
         const [listed] = yield* deployments.list(id, {})
-        assert.deepStrictEqual(stateOf(listed!.deployment), stateOf(row))
+        assert.deepStrictEqual(listed!.deployment, row)
       })
     )
 
@@ -337,7 +327,7 @@ onEachStorage("Catalog repositories", (it) => {
         const other = yield* addDeployment(product, yield* addEnvironment(workspace.id))
         const told = yield* event(workspace.id)
         const after = {
-          ...stateOf(deployment),
+          ...deployment,
           baseUrl: null,
           fixtureUrl: "https://fixtures.example",
           version: "2",
@@ -347,8 +337,8 @@ onEachStorage("Catalog repositories", (it) => {
         assert.isTrue(yield* deployments.update(deployment, after, told))
         const listed = yield* deployments.list(workspace.id, {})
         assert.sameDeepMembers(
-          listed.map((pair) => stateOf(pair.deployment)),
-          [after, stateOf(other)]
+          listed.map((pair) => pair.deployment),
+          [after, other]
         )
         const { actor: _, teamIds: __, ...rest } = told
         expect(yield* eventsOf(workspace)).toMatchObject([rest])
@@ -362,8 +352,8 @@ onEachStorage("Catalog repositories", (it) => {
       Effect.gen(function* () {
         const deployments = yield* DeploymentsRepo
         const { deployment, environment, product, workspace } = yield* deployed
-        const first = { ...stateOf(deployment), version: "1", updatedAt: minute(1) }
-        const second = { ...stateOf(deployment), version: "2", updatedAt: minute(2) }
+        const first = { ...deployment, version: "1", updatedAt: minute(1) }
+        const second = { ...deployment, version: "2", updatedAt: minute(2) }
         const current = Effect.map(
           deployments.target(workspace.id, product.slug, environment.slug),
           (found) => found.deployment?.version

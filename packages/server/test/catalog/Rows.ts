@@ -54,6 +54,7 @@ export const deploymentRow = (
   versionUpdatedAt: minute(0),
   createdAt: minute(0),
   updatedAt: minute(0),
+  deletedAt: null,
   ...fields
 })
 

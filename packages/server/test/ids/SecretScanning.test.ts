@@ -1,6 +1,6 @@
+import { SecureRandom } from "effect/crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { SecureRandom } from "effect/crypto"
 import { readFileSync } from "node:fs"
 import { makeToken, type TokenPrefix } from "../../src/ids/Tokens.ts"
 

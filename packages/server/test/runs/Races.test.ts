@@ -2,7 +2,6 @@ import { NodeFileSystem, NodePath } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Deferred, Effect, Fiber, Layer, Stream } from "effect"
-import { SecureRandom } from "effect/crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -32,6 +31,7 @@ import {
   startBody,
   storages
 } from "./Scene.ts"
+import * as Ids from "../../src/ids/Ids.ts"
 
 /** Calls that exclude each other, made at once: one wins, and nothing is left of the others. */
 
@@ -44,7 +44,7 @@ const layerServer = TestRunFiles.layer.pipe(
   Layer.provideMerge(TestRuns.layer),
   Layer.provide([Deployments.layer, Fixtures.layer]),
   Layer.provide([Events.layer, SigningKeys.layer]),
-  Layer.provide(SecureRandom.layerWebCrypto),
+  Layer.provide(Ids.layer),
   Layer.provide(Keyring.layer),
   Layer.provide(Settings.layer({ VAULT_KEYS: vaultKey })),
   Layer.provide([NodeFileSystem.layer, NodePath.layer]),

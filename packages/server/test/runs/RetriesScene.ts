@@ -2,7 +2,6 @@ import { NodeFileSystem, NodePath } from "@effect/platform-node"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { FinishRetry, RetryTestReport, StartRetry } from "@delivery/domain/runs/TestRetry"
 import { Effect, Layer, Stream } from "effect"
-import { SecureRandom } from "effect/crypto"
 import { Deployments } from "../../src/catalog/Deployments.ts"
 import { Settings } from "../../src/Config.ts"
 import { Keyring } from "../../src/keys/Keyring.ts"
@@ -15,6 +14,7 @@ import { TestRunFiles } from "../../src/runs/TestRunFiles.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
 import { answer, as } from "../identity/Scene.ts"
 import { attempt, type Deployed, finishBody, git, machine, report, startBody } from "./Scene.ts"
+import * as Ids from "../../src/ids/Ids.ts"
 
 /** Runs with failed tests, and retries of them. */
 
@@ -27,7 +27,7 @@ export const layerServices = Layer.mergeAll(Retries.layer, TestRunFiles.layer).p
   Layer.provideMerge(TestRuns.layer),
   Layer.provideMerge([Deployments.layer, Fixtures.layer, FileStore.layerMemory]),
   Layer.provideMerge([Events.layer, SigningKeys.layer]),
-  Layer.provideMerge(SecureRandom.layerWebCrypto),
+  Layer.provideMerge(Ids.layer),
   Layer.provideMerge(Keyring.layerMemory),
   Layer.provideMerge(Settings.layer({ BASE_URL: baseUrl, RUN_LIMIT_MS: String(runLimit) })),
   Layer.provide([NodeFileSystem.layer, NodePath.layer])

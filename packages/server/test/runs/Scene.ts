@@ -78,7 +78,8 @@ export const makeDeployed = Effect.fnUntraced(function* (
     version: "v1",
     versionUpdatedAt: start,
     createdAt: start,
-    updatedAt: start
+    updatedAt: start,
+    deletedAt: null
   }
   yield* (yield* ProductsRepo).insert(product)
   yield* (yield* EnvironmentsRepo).insert(environment)

@@ -2,7 +2,6 @@ import { RunCaller } from "@delivery/domain/runs/RunAuthorization"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer } from "effect"
-import { SecureRandom } from "effect/crypto"
 import { layerSqlStorage } from "../../src/App.ts"
 import { Settings } from "../../src/Config.ts"
 import { RequestQueue } from "../../src/http/RequestQueue.ts"
@@ -16,12 +15,13 @@ import { layerPostgres } from "../support/Databases.ts"
 import { unique } from "../identity/Scene.ts"
 import { makeDeployed } from "./Scene.ts"
 import { startRun, Time } from "./SemaphoreStorages.ts"
+import * as Ids from "../../src/ids/Ids.ts"
 
 /** Calls that wait at one server for what happens at another, over one PostgreSQL. */
 
 const layerServices = Semaphores.layer.pipe(
   Layer.provideMerge(LeaseWaits.layer),
-  Layer.provide([SecureRandom.layerWebCrypto, Stopping.layer, Layer.provide(RequestQueue.layer, RequestTimes.layer)]),
+  Layer.provide([Ids.layer, Stopping.layer, Layer.provide(RequestQueue.layer, RequestTimes.layer)]),
   Layer.provide(Settings.layer({}))
 )
 

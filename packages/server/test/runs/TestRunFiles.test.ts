@@ -2,7 +2,6 @@ import { NodeFileSystem, NodePath } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import { Cause, Deferred, Effect, Exit, Fiber, Layer, References, Stream } from "effect"
-import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
 import { createHash, randomBytes } from "node:crypto"
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
@@ -23,6 +22,7 @@ import { TestRuns } from "../../src/runs/TestRuns.ts"
 import { startS3 } from "../support/S3Server.ts"
 import { answer, as, everyRole, membersAndUp, newId, refusal, whoMay } from "../identity/Scene.ts"
 import { blobsBelow, type Deployed, finishBody, makeDeployed, startBody, storages } from "./Scene.ts"
+import * as Ids from "../../src/ids/Ids.ts"
 
 const directory = mkdtempSync(join(tmpdir(), "delivery-files-"))
 process.once("exit", () => rmSync(directory, { recursive: true, force: true }))
@@ -89,7 +89,7 @@ const layerServicesOver = (store: typeof disk) =>
     Layer.provideMerge(TestRuns.layer),
     Layer.provide([Deployments.layer, Fixtures.layer]),
     Layer.provide([Events.layer, SigningKeys.layer]),
-    Layer.provide(SecureRandom.layerWebCrypto),
+    Layer.provide(Ids.layer),
     Layer.provide(Keyring.layer),
     Layer.provide(Settings.layer({ RUN_LIMIT_MS: "600000", VAULT_KEYS: `k:${randomBytes(32).toString("base64")}` })),
     Layer.provide([NodeFileSystem.layer, NodePath.layer]),

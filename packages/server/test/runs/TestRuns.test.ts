@@ -2,7 +2,6 @@ import { assert, layer } from "@effect/vitest"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect, Layer } from "effect"
-import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
 import { decodeJwt } from "jose"
 import { Deployments } from "../../src/catalog/Deployments.ts"
@@ -18,6 +17,7 @@ import { TestRunExpiry } from "../../src/runs/TestRunExpiry.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
 import { answer, as, eventsOf, everyRole, membersAndUp, refusal, whoMay } from "../identity/Scene.ts"
 import { attempt, finishBody, git, machine, makeDeployed, report, startBody, storages } from "./Scene.ts"
+import * as Ids from "../../src/ids/Ids.ts"
 
 const runLimit = 60_000
 const baseUrl = "https://delivery.example"
@@ -26,7 +26,7 @@ const layerServices = Layer.mergeAll(Products.layer, Environments.layer).pipe(
   Layer.provideMerge(TestRuns.layer),
   Layer.provideMerge([Deployments.layer, Fixtures.layer]),
   Layer.provideMerge([Events.layer, SigningKeys.layer]),
-  Layer.provideMerge(SecureRandom.layerWebCrypto),
+  Layer.provideMerge(Ids.layer),
   Layer.provideMerge(Keyring.layerMemory),
   Layer.provideMerge(Settings.layer({ BASE_URL: baseUrl, RUN_LIMIT_MS: String(runLimit) }))
 )

@@ -1,6 +1,5 @@
 import { describe, layer, type Vitest } from "@effect/vitest"
 import { Clock, Context, Effect, Exit, Layer, Logger, Scope } from "effect"
-import { SecureRandom } from "effect/crypto"
 import { TestClock, TestConsole } from "effect/testing"
 import { setTimeout } from "node:timers/promises"
 import { test as base } from "vitest"
@@ -38,6 +37,7 @@ import { Tickets } from "../../src/planning/Tickets.ts"
 import { Views } from "../../src/planning/Views.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 import { layerEmbedded, layerPostgres } from "./Databases.ts"
+import * as Ids from "../../src/ids/Ids.ts"
 
 /** Every repository over each storage, for tests that must pass on all of them. */
 
@@ -133,7 +133,7 @@ export const layerServices = Layer.mergeAll(
   Layer.provideMerge([Layer.provide(ApiKeyUsage.layer, layerLiveClock), Events.layer, TicketStatusTemplates]),
   // They look at their requests often, whatever time it is for the tests.
   Layer.provideMerge([
-    SecureRandom.layerWebCrypto,
+    Ids.layer,
     Stopping.layer,
     Layer.provide(Layer.provide(RequestQueue.layer, RequestTimes.layer), layerLiveClock)
   ]),

@@ -1,7 +1,6 @@
 import { layer, type Vitest } from "@effect/vitest"
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted } from "effect"
-import { SecureRandom } from "effect/crypto"
 import { layerSqlStorage } from "../../src/App.ts"
 import { Deployments } from "../../src/catalog/Deployments.ts"
 import { Environments } from "../../src/catalog/Environments.ts"
@@ -19,16 +18,13 @@ import { makeScene, type Scene } from "../identity/Scene.ts"
 import { layerPostgres } from "../support/Databases.ts"
 import { layerLiveClock } from "../support/Storages.ts"
 import { type Repositories, type StorageName, storages } from "../runs/Scene.ts"
+import * as Ids from "../../src/ids/Ids.ts"
 
 /** Workspaces with products and environments, and the vault over each storage. */
 
 const layerVault = Layer.mergeAll(Vault.layer, Products.layer, Environments.layer, Deployments.layer).pipe(
   Layer.provideMerge([DataKeys.layer, Events.layer, VaultKeys.layerProven]),
-  Layer.provideMerge([
-    Keyring.layerMemory,
-    SecureRandom.layerWebCrypto,
-    Settings.layer({ BASE_URL: "https://delivery.example" })
-  ])
+  Layer.provideMerge([Keyring.layerMemory, Ids.layer, Settings.layer({ BASE_URL: "https://delivery.example" })])
 )
 
 /** Runs the tests of the vault on each storage; they share its database. */

@@ -2,7 +2,6 @@ import type { WorkspaceId } from "@delivery/domain/Ids"
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { SecureRandom } from "effect/crypto"
 import { execFile } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
@@ -21,6 +20,7 @@ import { VaultKeysRepo } from "../../src/vault/VaultKeysRepo.ts"
 import { addWorkspace } from "../identity/Scene.ts"
 import { layerEmbedded, layerPostgres, makeDatabase } from "../support/Databases.ts"
 import { baseEnvironment, type ServerProcess, startServer } from "../support/ServerProcess.ts"
+import * as Ids from "../../src/ids/Ids.ts"
 
 /** The keys of `VAULT_KEYS` against the database: proof at start, status, rotation. */
 
@@ -37,7 +37,7 @@ const withKeys = <A, E, R>(keys: ReadonlyArray<string>, effect: Effect.Effect<A,
     Layer.mergeAll(DataKeys.layer, SigningKeys.layer).pipe(
       Layer.provideMerge(VaultKeys.layerProven),
       Layer.provideMerge(Keyring.layer),
-      Layer.provide([Settings.layer({ VAULT_KEYS: keys.join(",") }), SecureRandom.layerWebCrypto, NodeServices.layer])
+      Layer.provide([Settings.layer({ VAULT_KEYS: keys.join(",") }), Ids.layer, NodeServices.layer])
     ),
     { local: true }
   )

@@ -5,13 +5,8 @@ import { Effect, Exit, Layer } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
-import { DeploymentsRepo } from "../../../src/catalog/DeploymentsRepo.ts"
-import { EnvironmentsRepo } from "../../../src/catalog/EnvironmentsRepo.ts"
-import { ProductsRepo } from "../../../src/catalog/ProductsRepo.ts"
-import { ApiKeysRepo } from "../../../src/identity/ApiKeysRepo.ts"
-import { MembersRepo } from "../../../src/identity/MembersRepo.ts"
-import { PersonsRepo } from "../../../src/identity/PersonsRepo.ts"
-import { WorkspacesRepo } from "../../../src/identity/WorkspacesRepo.ts"
+import * as Catalog from "../../../src/catalog/Catalog.ts"
+import * as Identity from "../../../src/identity/Identity.ts"
 import { layerMigrations, migrations } from "../../../src/storage/Migrations.ts"
 import { Storage } from "../../../src/storage/Storage.ts"
 import { resultTerms } from "../../../src/runs/search/SearchTerms.ts"
@@ -332,17 +327,9 @@ for (const storage of storages) {
 }
 
 /** What the runs of before need, without the migrations that came after. */
-const layerOld = Layer.mergeAll(
-  Storage.layerSql,
-  PersonsRepo.layerSql,
-  WorkspacesRepo.layerSql,
-  MembersRepo.layerSql,
-  ApiKeysRepo.layerSql,
-  ProductsRepo.layerSql,
-  EnvironmentsRepo.layerSql,
-  DeploymentsRepo.layerSql,
-  TestRunsRepo.layerSql
-).pipe(Layer.provide(blocks))
+const layerOld = Layer.mergeAll(Storage.layerSql, Identity.layerSql, Catalog.layerSql, TestRunsRepo.layerSql).pipe(
+  Layer.provide(blocks)
+)
 
 const migrateTo = (last: string) =>
   Migrator.make({})({

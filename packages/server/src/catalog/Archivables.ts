@@ -1,0 +1,183 @@
+import type { Archived } from "@delivery/domain/Doc"
+import { Conflict, type Forbidden, NotFound } from "@delivery/domain/Errors"
+import type { Caller } from "@delivery/domain/identity/Authorization"
+import type { WorkspaceId } from "@delivery/domain/Ids"
+import { byName } from "@delivery/domain/Order"
+import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
+import { Clock, Effect } from "effect"
+import { anyRole, atLeast } from "../access/Access.ts"
+import { changesBetween, type Events } from "../events/Events.ts"
+import type { NextId } from "../ids/NextId.ts"
+import { nextUpdate } from "../storage/NextUpdate.ts"
+import type { UniqueViolation } from "../storage/Sql.ts"
+import type { Storage } from "../storage/Storage.ts"
+
+/**
+ * What products and environments have in common (docs/contract.md, Catalog): a slug that is used once in a workspace,
+ * and that they are archived and restored, never deleted.
+ */
+export interface ArchivableRow {
+  readonly id: string
+  readonly workspaceId: WorkspaceId
+  readonly slug: string
+  readonly name: string
+  readonly archivedAt: Timestamp | null
+  readonly createdAt: Timestamp
+  readonly updatedAt: Timestamp
+}
+
+export interface ArchivablesRepo<Row> {
+  readonly insert: (row: Row) => Effect.Effect<void, UniqueViolation>
+  readonly update: (row: Row) => Effect.Effect<void, UniqueViolation>
+  readonly list: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Row>>
+  /** By slug or id. */
+  readonly find: (workspaceId: WorkspaceId, ref: string) => Effect.Effect<Row | undefined>
+  /** By slug or id; holds the row until the transaction ends. */
+  readonly lock: (workspaceId: WorkspaceId, ref: string) => Effect.Effect<Row | undefined>
+}
+
+/** A row as the API answers it. */
+export type Presented<Row> = Omit<Row, "workspaceId"> & { readonly archived: boolean }
+
+export interface Archivables<Row, Create, Update> {
+  readonly list: (archived?: Archived) => Effect.Effect<ReadonlyArray<Presented<Row>>, NotFound, Caller>
+  readonly create: (input: Create) => Effect.Effect<Presented<Row>, NotFound | Forbidden | Conflict, Caller>
+  readonly get: (ref: string) => Effect.Effect<Presented<Row>, NotFound, Caller>
+  readonly update: (
+    ref: string,
+    input: Update
+  ) => Effect.Effect<Presented<Row>, NotFound | Forbidden | Conflict, Caller>
+  readonly archive: (ref: string) => Effect.Effect<Presented<Row>, NotFound | Forbidden, Caller>
+  readonly restore: (ref: string) => Effect.Effect<Presented<Row>, NotFound | Forbidden, Caller>
+}
+
+/** What tells the two apart, and what both need. */
+interface Dependencies<Row extends ArchivableRow, Create> {
+  /** The noun of errors and events. */
+  readonly noun: "product" | "environment"
+  /** The name of the service, for spans. */
+  readonly name: "Products" | "Environments"
+  readonly repo: ArchivablesRepo<Row>
+  readonly storage: Storage["Service"]
+  readonly events: Events["Service"]
+  readonly nextId: NextId["Service"]
+  readonly newRow: (input: Create, id: Row["id"], workspaceId: WorkspaceId, now: Timestamp) => Row
+  /** The properties that a PATCH may change. */
+  readonly editable: ReadonlyArray<keyof Row & string>
+  /** Refuses a change of the row, which the transaction holds. */
+  readonly checkUpdate: (before: Row, after: Row) => Effect.Effect<void, Conflict>
+}
+
+/** The operations of products or environments. */
+export const makeArchivables = <Row extends ArchivableRow, Create, Update extends Partial<Row>>(
+  dependencies: Dependencies<Row, Create>
+): Archivables<Row, Create, Update> => ({
+  list: list(dependencies),
+  create: create(dependencies),
+  get: get(dependencies),
+  update: update(dependencies),
+  archive: setArchived(dependencies, "archive"),
+  restore: setArchived(dependencies, "restore")
+})
+
+const list = <Row extends ArchivableRow, Create>({ name, repo }: Dependencies<Row, Create>) =>
+  Effect.fn(`${name}.list`)(function* (archived: Archived = "exclude") {
+    const { workspace } = yield* anyRole
+    const rows = yield* repo.list(workspace.id)
+    return rows.filter(isListed(archived)).map(present).toSorted(byName)
+  })
+
+const create = <Row extends ArchivableRow, Create>({
+  events,
+  name,
+  newRow,
+  nextId,
+  noun,
+  repo,
+  storage
+}: Dependencies<Row, Create>) =>
+  Effect.fn(`${name}.create`)(function* (input: Create) {
+    const by = yield* atLeast("admin")
+    const now = timestamp(yield* Clock.currentTimeMillis)
+    const row = newRow(input, yield* nextId<Row["id"]>(), by.workspace.id, now)
+    const event = { kind: `${noun}_created`, subject: subjectOf(noun, row) }
+    yield* storage
+      .transaction(Effect.andThen(repo.insert(row), events.record(by, event)))
+      .pipe(Effect.catchTag("UniqueViolation", slugInUse(row.slug)))
+    return present(row)
+  })
+
+const get = <Row extends ArchivableRow, Create>({ name, noun, repo }: Dependencies<Row, Create>) =>
+  Effect.fn(`${name}.get`)(function* (ref: string) {
+    const { workspace } = yield* anyRole
+    const row = yield* repo.find(workspace.id, ref)
+    return row === undefined ? yield* NotFound.of(noun) : present(row)
+  })
+
+const update = <Row extends ArchivableRow, Create>({
+  checkUpdate,
+  editable,
+  events,
+  name,
+  noun,
+  repo,
+  storage
+}: Dependencies<Row, Create>) =>
+  Effect.fn(`${name}.update`)(function* (ref: string, input: Partial<Row>) {
+    const by = yield* atLeast("admin")
+    const change = Effect.gen(function* () {
+      const before = yield* repo.lock(by.workspace.id, ref)
+      if (before === undefined) return yield* NotFound.of(noun)
+      const changed = { ...before, ...input }
+      const changes = changesBetween(before, changed, ...editable)
+      if (changes.length === 0) return present(before)
+      yield* checkUpdate(before, changed)
+      const after = { ...changed, updatedAt: yield* nextUpdate(before) }
+      yield* repo.update(after)
+      yield* events.record(by, { kind: `${noun}_updated`, subject: subjectOf(noun, after), changes })
+      return present(after)
+    })
+    return yield* storage.transaction(change).pipe(Effect.catchTag("UniqueViolation", slugInUse(input.slug ?? "")))
+  })
+
+const setArchived = <Row extends ArchivableRow, Create>(
+  { events, name, noun, repo, storage }: Dependencies<Row, Create>,
+  action: "archive" | "restore"
+) =>
+  Effect.fn(`${name}.${action}`)(function* (ref: string) {
+    const by = yield* atLeast("admin")
+    const archived = action === "archive"
+    const change = Effect.gen(function* () {
+      const before = yield* repo.lock(by.workspace.id, ref)
+      if (before === undefined) return yield* NotFound.of(noun)
+      if ((before.archivedAt !== null) === archived) return present(before)
+      const now = yield* nextUpdate(before)
+      const after = { ...before, archivedAt: archived ? now : null, updatedAt: now }
+      yield* repo.update(after)
+      yield* events.record(by, { kind: `${noun}_${action}d`, subject: subjectOf(noun, after) })
+      return present(after)
+    })
+    return yield* storage.transaction(change).pipe(Effect.catchTag("UniqueViolation", Effect.die))
+  })
+
+/** Whether a list with this `archived` parameter holds the object. */
+export const isListed =
+  (archived: Archived) =>
+  ({ archivedAt }: Pick<ArchivableRow, "archivedAt">): boolean =>
+    archived === "include" || (archived === "only") === (archivedAt !== null)
+
+/** What a unique violation of a slug means. */
+export const slugInUse = (slug: string) => () =>
+  Effect.fail(new Conflict({ message: `The slug "${slug}" is already in use.`, reason: "slug_in_use" }))
+
+const subjectOf = (noun: "product" | "environment", { id, name, slug }: ArchivableRow) => ({
+  type: noun,
+  id,
+  label: name,
+  path: `${noun}s/${slug}`
+})
+
+const present = <Row extends ArchivableRow>({ workspaceId: _, ...row }: Row): Presented<Row> => ({
+  ...row,
+  archived: row.archivedAt !== null
+})

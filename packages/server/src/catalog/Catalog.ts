@@ -1,0 +1,27 @@
+import { Layer } from "effect"
+import * as CatalogHttp from "./CatalogHttp.ts"
+import { Deployments } from "./Deployments.ts"
+import { deployments } from "./DeploymentsRepo.ts"
+import * as DeploymentsMemory from "./DeploymentsMemory.ts"
+import * as DeploymentsSql from "./DeploymentsSql.ts"
+import { Environments } from "./Environments.ts"
+import * as EnvironmentsMemory from "./EnvironmentsMemory.ts"
+import { environments } from "./EnvironmentsRepo.ts"
+import * as EnvironmentsSql from "./EnvironmentsSql.ts"
+import { Products } from "./Products.ts"
+import * as ProductsMemory from "./ProductsMemory.ts"
+import { products } from "./ProductsRepo.ts"
+import * as ProductsSql from "./ProductsSql.ts"
+
+/** The catalog: products, environments, and what is deployed where. */
+
+export const tables = [products, environments, deployments]
+
+export const layerSql = Layer.mergeAll(ProductsSql.layer, EnvironmentsSql.layer, DeploymentsSql.layer)
+
+export const layerMemory = Layer.mergeAll(ProductsMemory.layer, EnvironmentsMemory.layer, DeploymentsMemory.layer)
+
+/** Needs `SecretHoldings`, which the vault supplies. */
+export const layer = Layer.mergeAll(Products.layer, Environments.layer, Deployments.layer)
+
+export const layerHttp = CatalogHttp.layer

@@ -1,0 +1,106 @@
+import type { DeploymentId, ProductId } from "@delivery/domain/Ids"
+import type { Timestamp } from "@delivery/domain/Timestamp"
+import { Effect, Layer } from "effect"
+import { eventsTable } from "../events/EventsRepo.ts"
+import { MemoryStorage } from "../storage/MemoryStorage.ts"
+import { UniqueViolation } from "../storage/Sql.ts"
+import { type DeploymentRow, deployments, DeploymentsRepo } from "./DeploymentsRepo.ts"
+import { environments } from "./EnvironmentsRepo.ts"
+import { products } from "./ProductsRepo.ts"
+
+type Memory = MemoryStorage["Service"]
+
+export const layer = Layer.effect(
+  DeploymentsRepo,
+  Effect.map(MemoryStorage, (memory) =>
+    DeploymentsRepo.of({
+      insert: insert(memory),
+      update: update(memory),
+      delete: remove(memory),
+      target: target(memory),
+      list: list(memory),
+      someWithoutBaseUrl: someWithoutBaseUrl(memory)
+    })
+  )
+)
+
+const insert = (memory: Memory) => (deployment: DeploymentRow) =>
+  memory.write((database) => {
+    const rows = database.table(deployments)
+    const isSamePair = (other: DeploymentRow) =>
+      other.deletedAt === null &&
+      other.productId === deployment.productId &&
+      other.environmentId === deployment.environmentId
+    return rows.find(isSamePair) !== undefined
+      ? Effect.fail(new UniqueViolation({ constraint: "deployments_pair_key" }))
+      : Effect.sync(() => rows.set(deployment.id, deployment))
+  })
+
+const update =
+  (memory: Memory): DeploymentsRepo["Service"]["update"] =>
+  (before, after, event) =>
+    memory.write((database) =>
+      Effect.sync(() => {
+        const rows = database.table(deployments)
+        const row = rows.get(before.id)
+        if (row === undefined || row.deletedAt !== null || row.updatedAt !== before.updatedAt) return false
+        rows.set(row.id, { ...row, ...after })
+        database.table(eventsTable).set(event.id, event)
+        return true
+      })
+    )
+
+const remove = (memory: Memory) => (id: DeploymentId, at: Timestamp) =>
+  memory.write((database) =>
+    Effect.sync(() => {
+      const rows = database.table(deployments)
+      const row = rows.get(id)
+      if (row === undefined || row.deletedAt !== null) return false
+      rows.set(id, { ...row, deletedAt: at })
+      return true
+    })
+  )
+
+const target =
+  (memory: Memory): DeploymentsRepo["Service"]["target"] =>
+  (workspaceId, productRef, environmentRef) =>
+    memory.read((database) => {
+      const isNamed =
+        (ref: string) =>
+        (row: { readonly workspaceId: string; readonly id: string; readonly slug: string }): boolean =>
+          row.workspaceId === workspaceId && (row.id === ref || row.slug === ref)
+      const product = database.table(products).find(isNamed(productRef))
+      const environment = database.table(environments).find(isNamed(environmentRef))
+      const deployment = database
+        .table(deployments)
+        .find((row) => row.deletedAt === null && row.productId === product?.id && row.environmentId === environment?.id)
+      return { product, environment, deployment }
+    })
+
+const list =
+  (memory: Memory): DeploymentsRepo["Service"]["list"] =>
+  (workspaceId, { environmentId, productId }) =>
+    memory.read((database) =>
+      database
+        .table(deployments)
+        .filter(
+          (row) =>
+            row.workspaceId === workspaceId &&
+            row.deletedAt === null &&
+            (productId === undefined || row.productId === productId) &&
+            (environmentId === undefined || row.environmentId === environmentId)
+        )
+        .map((deployment) => ({
+          product: database.table(products).get(deployment.productId)!,
+          environment: database.table(environments).get(deployment.environmentId)!,
+          deployment
+        }))
+    )
+
+const someWithoutBaseUrl = (memory: Memory) => (productId: ProductId) =>
+  memory.read(
+    (database) =>
+      database
+        .table(deployments)
+        .find((row) => row.deletedAt === null && row.productId === productId && row.baseUrl === null) !== undefined
+  )

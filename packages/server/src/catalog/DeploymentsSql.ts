@@ -1,0 +1,218 @@
+import type { DeploymentId, EnvironmentId, ProductId, WorkspaceId } from "@delivery/domain/Ids"
+import type { Timestamp } from "@delivery/domain/Timestamp"
+import { PgClient, PgTypes } from "@effect/sql-pg"
+import { Effect, Layer } from "effect"
+import { insertEventRows, type StoredEvent } from "../events/EventsRepo.ts"
+import { batched } from "../storage/Batched.ts"
+import { idsAndSlugs, uuids } from "../storage/Columns.ts"
+import { date, dieOnSqlError, failOnDuplicate, prepared } from "../storage/Sql.ts"
+import {
+  columnName,
+  columnsOf,
+  insertInto,
+  partReaderOf,
+  readerOf,
+  recordFrom,
+  recordOf,
+  type SelectedRow
+} from "../storage/Table.ts"
+import { type DeployedPair, type DeploymentRow, deployments, DeploymentsRepo, type Target } from "./DeploymentsRepo.ts"
+import { environments } from "./EnvironmentsRepo.ts"
+import { products } from "./ProductsRepo.ts"
+
+export const layer = Layer.effect(
+  DeploymentsRepo,
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    const insert = insertInto(sql, deployments)
+    return DeploymentsRepo.of({
+      insert: (deployment) => failOnDuplicate(insert(deployment)),
+      update: update(sql),
+      delete: remove(sql),
+      target: target(sql),
+      list: list(sql),
+      someWithoutBaseUrl: someWithoutBaseUrl(sql)
+    })
+  })
+)
+
+const productColumns = ["id", "slug", "name", "type", "archivedAt"] as const
+const environmentColumns = ["id", "slug", "name", "class", "emoji", "archivedAt"] as const
+
+/** The columns of a deployment with its product and environment: `d`, `p` and `e` in the statement. */
+const pairColumns = [
+  columnsOf(products, { of: "p", as: "product", only: productColumns }),
+  columnsOf(environments, { of: "e", as: "environment", only: environmentColumns }),
+  columnsOf(deployments, { of: "d", as: "deployment" })
+].join(", ")
+
+const readProduct = partReaderOf(products, productColumns, { as: "product" })
+const readEnvironment = partReaderOf(environments, environmentColumns, { as: "environment" })
+const readDeployment = readerOf(deployments, { as: "deployment" })
+
+const readPair = (row: SelectedRow): DeployedPair => ({
+  product: readProduct(row),
+  environment: readEnvironment(row),
+  deployment: readDeployment(row)
+})
+
+/** A row of left joins: what was not found is null in all of its columns. */
+const readTarget = (row: SelectedRow): Target => ({
+  product: row["productId"] === null ? undefined : readProduct(row),
+  environment: row["environmentId"] === null ? undefined : readEnvironment(row),
+  deployment: row["deploymentId"] === null ? undefined : readDeployment(row)
+})
+
+/** A product and an environment (slug or id each) that a request names. What is neither finds nothing. */
+interface AskedTarget {
+  readonly workspaceId: WorkspaceId
+  readonly product: string
+  readonly environment: string
+}
+
+/** Look-ups that come together are one statement. */
+const target = (sql: PgClient.PgClient) => {
+  const find = findTargets(sql)
+  const findAll = (asked: ReadonlyArray<AskedTarget>) =>
+    find(
+      uuids(asked.map(({ workspaceId }) => workspaceId)),
+      ...idsAndSlugs(asked, ({ product }) => product),
+      ...idsAndSlugs(asked, ({ environment }) => environment)
+    ).pipe(
+      Effect.map((rows) => {
+        const targets = Array.from<Target>({ length: asked.length })
+        for (const row of rows) targets[row.place - 1] = readTarget(row)
+        return targets
+      }),
+      dieOnSqlError
+    )
+  const findOne = batched(sql, findAll, { running: 2 })
+  return (workspaceId: WorkspaceId, product: string, environment: string) =>
+    findOne({ workspaceId, product, environment })
+}
+
+/** One row for each target that is asked for, with its place, from 1. */
+const findTargets = (sql: PgClient.PgClient) =>
+  prepared(
+    sql,
+    (
+      workspaceIds: PgTypes.Parameter,
+      productIds: PgTypes.Parameter,
+      productSlugs: PgTypes.Parameter,
+      environmentIds: PgTypes.Parameter,
+      environmentSlugs: PgTypes.Parameter
+    ) => sql<SelectedRow & { readonly place: number }>`select asked.place::int as place, ${sql.literal(pairColumns)}
+      from unnest(${workspaceIds}::uuid[], ${productIds}::uuid[], ${productSlugs}::text[], ${environmentIds}::uuid[],
+          ${environmentSlugs}::text[]) with ordinality
+        as asked (workspace_id, product_id, product_slug, environment_id, environment_slug, place)
+      left join products p on p.workspace_id = asked.workspace_id and p.id = coalesce(asked.product_id,
+        (select id from products where workspace_id = asked.workspace_id and slug = asked.product_slug))
+      left join environments e on e.workspace_id = asked.workspace_id and e.id = coalesce(asked.environment_id,
+        (select id from environments where workspace_id = asked.workspace_id and slug = asked.environment_slug))
+      left join deployments d on d.workspace_id = asked.workspace_id and d.product_id = p.id
+        and d.environment_id = e.id and d.deleted_at is null`
+  )
+
+/** A change of a deployment, with its event. */
+interface AskedUpdate {
+  readonly before: DeploymentRow
+  readonly after: DeploymentRow
+  readonly event: StoredEvent
+}
+
+/** What an update may change. */
+const fixed = new Set(["id", "workspaceId", "productId", "environmentId", "createdAt", "deletedAt"])
+const changing = (Object.keys(deployments.columns) as ReadonlyArray<keyof DeploymentRow>).filter(
+  (property) => !fixed.has(property)
+)
+
+/** Changes that come together are one write. */
+const update = (sql: PgClient.PgClient) => {
+  const write = writeUpdates(sql)
+  const updateAll = (asked: ReadonlyArray<AskedUpdate>) =>
+    write(PgTypes.json(asked.map(askedRecord))).pipe(
+      Effect.map((rows) => {
+        const changed = new Set(rows.map(({ place }) => place))
+        return asked.map((_, place) => changed.has(place))
+      }),
+      dieOnSqlError
+    )
+  const updateOne = batched(sql, updateAll, { running: 2 })
+  return (before: DeploymentRow, after: DeploymentRow, event: StoredEvent) => updateOne({ before, after, event })
+}
+
+/** The rows that change are held in one order, so that two writes never wait for each other. */
+const writeUpdates = (sql: PgClient.PgClient) => {
+  const sets = changing.map((property) => columnName(deployments, property)).map((name) => `${name} = a.${name}`)
+  return prepared(
+    sql,
+    (changes: PgTypes.Parameter) => sql<{ readonly place: number }>`with asked as (
+        select * from json_to_recordset(${changes}::json) as a (place integer, id uuid, before timestamptz,
+          ${sql.literal(recordOf(deployments, changing))},
+          event_id uuid, workspace_id uuid, kind text, actor_kind text, actor_id uuid, subject_type text,
+          subject_id text, subject_label text, subject_path text, changes jsonb, created_at timestamptz)
+      ), held as materialized (
+        select id from deployments where id in (select id from asked) order by id for update
+      ), changed as (
+        update deployments d set ${sql.literal(sets.join(", "))}
+        from asked a join held on held.id = a.id
+        where d.id = held.id and d.deleted_at is null and d.updated_at = a.before
+        returning a.place
+      ), events_of as (
+        select a.event_id as id, a.workspace_id, a.kind, a.actor_kind, a.actor_id, a.subject_type, a.subject_id,
+          a.subject_label, a.subject_path, a.changes, a.created_at
+        from asked a join changed on changed.place = a.place
+      ), inserted as (
+        ${insertEventRows(sql, "events_of")}
+      )
+      select place from changed`
+  )
+}
+
+/** The change as a record of what `writeUpdates` reads. */
+const askedRecord = ({ after, before, event }: AskedUpdate, place: number) => ({
+  place,
+  id: before.id,
+  before: before.updatedAt,
+  ...recordFrom(deployments, changing, after),
+  event_id: event.id,
+  workspace_id: event.workspaceId,
+  kind: event.kind,
+  actor_kind: event.actor.kind,
+  actor_id: event.actor.id,
+  subject_type: event.subjectType,
+  subject_id: event.subjectId,
+  subject_label: event.subjectLabel,
+  subject_path: event.subjectPath,
+  changes: event.changes,
+  created_at: event.createdAt
+})
+
+const remove = (sql: PgClient.PgClient) => (id: DeploymentId, at: Timestamp) =>
+  sql`update deployments set deleted_at = ${date(at)} where id = ${id} and deleted_at is null returning id`.pipe(
+    Effect.map((rows) => rows.length === 1),
+    dieOnSqlError
+  )
+
+const list =
+  (sql: PgClient.PgClient) =>
+  (
+    workspaceId: WorkspaceId,
+    filter: { readonly productId?: ProductId | undefined; readonly environmentId?: EnvironmentId | undefined }
+  ) =>
+    sql<SelectedRow>`select ${sql.literal(pairColumns)}
+      from deployments d join products p on p.id = d.product_id join environments e on e.id = d.environment_id
+      where d.workspace_id = ${workspaceId} and d.deleted_at is null
+        and ${filter.productId === undefined ? sql`true` : sql`d.product_id = ${filter.productId}`}
+        and ${filter.environmentId === undefined ? sql`true` : sql`d.environment_id = ${filter.environmentId}`}`.pipe(
+      Effect.map((rows) => rows.map(readPair)),
+      dieOnSqlError
+    )
+
+const someWithoutBaseUrl = (sql: PgClient.PgClient) => (productId: ProductId) =>
+  sql`select 1 from deployments d join products p on p.id = d.product_id
+    where d.workspace_id = p.workspace_id and d.product_id = ${productId} and d.base_url is null
+      and d.deleted_at is null limit 1`.pipe(
+    Effect.map((rows) => rows.length === 1),
+    dieOnSqlError
+  )

@@ -1,0 +1,49 @@
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { Effect, Layer } from "effect"
+import { Settings } from "../Config.ts"
+import { DrainingServer } from "./DrainingServer.ts"
+import { BodyLimit } from "./EdgeHttp.ts"
+import { layerLeanServer } from "./LeanContext.ts"
+import { answerMalformedRequests, watchResponses } from "./MalformedRequests.ts"
+import { ClientLimits, endSlowClients } from "./SlowClients.ts"
+import { Stopping } from "./Stopping.ts"
+
+/** Node's HTTP server on the socket that the settings name, with the limits of slow and malformed clients. */
+const layerListening = Layer.unwrap(
+  Effect.gen(function* () {
+    const { host, port } = yield* Settings
+    const limits = yield* ClientLimits
+    const stopping = yield* Stopping
+    return NodeHttpServer.layerServer(() => makeServer(limits, stopping.begin), {
+      host,
+      port,
+      // A burst of connections waits for the server, and not for its client to try again.
+      backlog: 4096,
+      gracefulShutdownTimeout: "10 seconds"
+    })
+  })
+)
+
+const makeServer = (limits: (typeof ClientLimits)["Service"], onDrain: () => void): DrainingServer => {
+  const options = {
+    maxHeaderSize: 16 * 1024,
+    headersTimeout: limits.headersMillis,
+    connectionsCheckingInterval: limits.headersMillis / 2,
+    // A slow upload of 100 MiB may take longer than Node's 300 s.
+    requestTimeout: 0,
+    keepAliveTimeout: 65_000,
+    // EdgeHttp.ts answers what has none.
+    requireHostHeader: false
+  }
+  const server = new DrainingServer(options, onDrain)
+  const responses = watchResponses(server)
+  answerMalformedRequests(server, responses)
+  endSlowClients(server, responses, limits)
+  return server
+}
+
+export const layer = Layer.mergeAll(
+  Layer.provide(layerLeanServer, layerListening),
+  BodyLimit,
+  NodeHttpServer.layerHttpServices
+)

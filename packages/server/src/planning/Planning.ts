@@ -1,0 +1,64 @@
+import { Layer } from "effect"
+import { Comments } from "./Comments.ts"
+import { CommentsRepo } from "./CommentsRepo.ts"
+import { Milestones } from "./Milestones.ts"
+import { MilestonesRepo } from "./MilestonesRepo.ts"
+import { PlanningHttp } from "./PlanningHttp.ts"
+import { Projects } from "./Projects.ts"
+import { ProjectsRepo } from "./ProjectsRepo.ts"
+import { StatusFilters } from "./StatusFilters.ts"
+import { Tags } from "./Tags.ts"
+import { TagsRepo } from "./TagsRepo.ts"
+import { TeamAudience } from "./TeamAudience.ts"
+import { Teams } from "./Teams.ts"
+import { TeamsRepo } from "./TeamsRepo.ts"
+import { Tickets } from "./Tickets.ts"
+import { TicketsHttp } from "./TicketsHttp.ts"
+import { TicketsRepo } from "./TicketsRepo.ts"
+import { TicketStatuses, TicketStatusTemplates } from "./TicketStatuses.ts"
+import { TicketStatusesRepo } from "./TicketStatusesRepo.ts"
+import { Views } from "./Views.ts"
+import { ViewsRepo } from "./ViewsRepo.ts"
+
+/** Teams, ticket statuses, projects, tickets, comments, tags and views. */
+
+/** Supplies the events' `EventAudience`, too. */
+export const layerSql = Layer.mergeAll(
+  TeamAudience.layerSql,
+  TeamsRepo.layerSql,
+  TicketsRepo.layerSql,
+  CommentsRepo.layerSql,
+  TicketStatusesRepo.layerSql,
+  ProjectsRepo.layerSql,
+  MilestonesRepo.layerSql,
+  ViewsRepo.layerSql,
+  TagsRepo.layerSql
+)
+
+export const layerMemory = Layer.mergeAll(
+  TeamAudience.layerMemory,
+  TeamsRepo.layerMemory,
+  TicketsRepo.layerMemory,
+  CommentsRepo.layerMemory,
+  TicketStatusesRepo.layerMemory,
+  ProjectsRepo.layerMemory,
+  MilestonesRepo.layerMemory,
+  ViewsRepo.layerMemory,
+  TagsRepo.layerMemory
+)
+
+/** Identity's `NewWorkspaces`: makes the ticket statuses that every workspace begins with. */
+export const layerNewWorkspaces = TicketStatusTemplates
+
+/** Needs `AgentMentions`, which the agents supply. */
+export const layer = Layer.mergeAll(
+  Teams.layer,
+  Comments.layer,
+  TicketStatuses.layer,
+  Projects.layer,
+  Milestones.layer,
+  Views.layer,
+  Tags.layer
+).pipe(Layer.provideMerge([Tickets.layer, StatusFilters.layer]))
+
+export const layerHttp = Layer.mergeAll(PlanningHttp, TicketsHttp)

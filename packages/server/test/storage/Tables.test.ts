@@ -1,0 +1,35 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Catalog from "../../src/catalog/Catalog.ts"
+import * as StorageRoom from "../../src/storage/StorageRoom.ts"
+import { type Column, columnName, type Table } from "../../src/storage/Table.ts"
+import { layerPostgres } from "../support/Databases.ts"
+import { layerLiveClock } from "../support/Storages.ts"
+
+/** Every table that the sources describe is one that the migrations made, column by column. */
+
+const tables: ReadonlyArray<Table> = [...Catalog.tables]
+
+const layerMigrated = Layer.provideMerge(StorageRoom.layerMigrations, layerPostgres).pipe(Layer.provide(layerLiveClock))
+
+layer(layerMigrated)("tables", (it) => {
+  for (const table of tables) {
+    it.effect(`${table.name} is as the migrations made it`, () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const found = yield* sql<{ name: string; type: string; isNullable: boolean }>`
+          select column_name as name, udt_name as type, is_nullable = 'YES' as "isNullable"
+          from information_schema.columns where table_schema = 'public' and table_name = ${table.name}`
+        const columns = table.columns as Readonly<Record<string, Column<unknown>>>
+        const described = Object.entries(columns).map(([property, { isNullable, type }]) => ({
+          name: columnName(table, property as never),
+          type,
+          isNullable
+        }))
+        const byName = (a: { readonly name: string }, b: { readonly name: string }) => (a.name < b.name ? -1 : 1)
+        assert.deepStrictEqual(described.toSorted(byName), found.toSorted(byName))
+      })
+    )
+  }
+})
