@@ -9,7 +9,7 @@ import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
 import type { EnvironmentRow } from "../catalog/EnvironmentsRepo.ts"
-import type { DeploymentRow } from "../catalog/DeploymentsRepo.ts"
+import { type DeploymentRow, deployments } from "../catalog/DeploymentsRepo.ts"
 import type { ProductRow } from "../catalog/ProductsRepo.ts"
 import { SecretHoldings } from "../catalog/SecretHoldings.ts"
 import { insertEventRows, type StoredEvent } from "../events/EventsRepo.ts"
@@ -642,12 +642,12 @@ export class VaultRepo extends Context.Service<
 
       const deploymentsOf = (database: MemoryDatabase, isIn: (row: DeploymentRow) => boolean) => {
         const pairs = new Map<string, PairState>()
-        for (const row of database.table<DeploymentRow & { deleted: boolean }>("deployments").filter(isIn)) {
+        for (const row of database.table(deployments).filter(isIn)) {
           const key = `${row.productId} ${row.environmentId}`
           pairs.set(key, {
             productId: row.productId,
             environmentId: row.environmentId,
-            deployed: !row.deleted || (pairs.get(key)?.deployed ?? false)
+            deployed: row.deletedAt === null || (pairs.get(key)?.deployed ?? false)
           })
         }
         return Array.from(pairs.values())
