@@ -18,8 +18,8 @@ export default defineConfig({
   test: {
     projects: [
       { extends: true, test: project("domain") },
-      { extends: true, test: project("client") },
-      { extends: true, test: project("playwright") },
+      { extends: true, test: { ...project("client"), env: compileCache } },
+      { extends: true, test: { ...project("playwright"), env: compileCache } },
       { extends: true, test: { ...project("cli"), env: compileCache } },
       {
         extends: true,

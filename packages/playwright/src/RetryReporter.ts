@@ -14,35 +14,10 @@ import { runFiles } from "./Attachments.ts"
 import { readGit, readMachine } from "./Origin.ts"
 import { cleanUp, Publisher } from "./Publisher.ts"
 import { lineOf } from "./Retry.ts"
+import type { RetryRequest } from "./RetryRequest.ts"
 import { announceRetry } from "./RunVariables.ts"
 import { type DeliveryReporterOptions, readSettings } from "./Settings.ts"
 import { attemptReport, fileOf, messageOf, testReports, titleOf } from "./TestReports.ts"
-
-/** Which run to retry, as `delivery-playwright retry` tells the reporter. */
-export interface RetryRequest {
-  readonly run: number
-  readonly passes: number
-  /** Where to say that this reporter is part of the configuration. */
-  readonly probe: string | undefined
-}
-
-/** How the command line tells the reporter what it is asked for. */
-export const retryVariables = {
-  run: "DELIVERY_RETRY_OF_RUN",
-  passes: "DELIVERY_RETRY_PASSES",
-  probe: "DELIVERY_RETRY_PROBE"
-} as const
-
-/** The retry that this process is to publish, or undefined where it publishes a run. */
-export const retryRequest = (environment: Readonly<Record<string, string | undefined>>): RetryRequest | undefined => {
-  const run = environment[retryVariables.run]
-  if (run === undefined) return undefined
-  return {
-    run: Number(run),
-    passes: Number(environment[retryVariables.passes]),
-    probe: environment[retryVariables.probe]
-  }
-}
 
 interface TestRunControl {
   readonly exclude: (test: TestCase) => void

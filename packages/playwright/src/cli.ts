@@ -7,7 +7,7 @@ import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { parseArgs } from "node:util"
-import { retryVariables } from "./RetryReporter.ts"
+import { retryVariables } from "./RetryRequest.ts"
 
 const usage = `Usage: delivery-playwright retry RUN --passes N [-- PLAYWRIGHT ARGUMENTS]
 

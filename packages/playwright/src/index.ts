@@ -1,6 +1,7 @@
 import type { Reporter } from "@playwright/test/reporter"
 import { DeliveryReporter } from "./Reporter.ts"
-import { RetryReporter, retryRequest } from "./RetryReporter.ts"
+import { RetryReporter } from "./RetryReporter.ts"
+import { retryRequest } from "./RetryRequest.ts"
 import type { DeliveryReporterOptions } from "./Settings.ts"
 
 export type { Cleanup, DeliveryReporterOptions } from "./Settings.ts"

@@ -5,7 +5,14 @@ import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type RunningServer, startServer } from "../../client/test/support/server.ts"
 import { type FixtureApi, startFixtureApi } from "../demo/FixtureApi.ts"
-import { configuration, makeProject, type Outcome, type Project, runPlaywright } from "./support/project.ts"
+import {
+  baseEnvironment,
+  configuration,
+  makeProject,
+  type Outcome,
+  type Project,
+  runPlaywright
+} from "./support/project.ts"
 
 /** A real suite, its run, and retries of it by the command line. */
 
@@ -53,7 +60,7 @@ afterAll(async () => {
 const deliver = async (project: Project, ...args: ReadonlyArray<string>): Promise<Outcome> => {
   const child = spawn(process.execPath, [cli, ...args], {
     cwd: project.directory,
-    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], ...environment },
+    env: { ...baseEnvironment, ...environment },
     stdio: ["ignore", "pipe", "pipe"]
   })
   let output = ""
@@ -92,7 +99,50 @@ const counted = `
   }
 `
 
-describe("delivery-playwright retry", { timeout: 240_000 }, () => {
+/** What is made when a test first asks for it, and then shared: each run of Playwright takes seconds. */
+const shared = <A>(make: () => Promise<A>): (() => Promise<A>) => {
+  let made: Promise<A> | undefined
+  return () => (made ??= make())
+}
+
+/** A run of each of two shards, and one of both that are merged. Its one failed test passes from the second time on. */
+const shards = shared(async () => {
+  const project = await projectOf({
+    "playwright.config.ts": configuration(
+      `{ git: { sha: "9fceb02" } }`,
+      `...(process.env.PLAYWRIGHT_BLOB_OUTPUT_FILE ? { reporter: [["blob"], ["@delivery/playwright", { git: { sha: "9fceb02" } }]] } : {})`
+    ),
+    "tests/one.spec.ts": `
+      import { expect, test } from "@playwright/test"
+      ${counted}
+      test("one", () => { expect(times("one")).toBeGreaterThan(1) })
+    `,
+    "tests/two.spec.ts": `
+      import { test } from "@playwright/test"
+      test("two", () => {})
+    `
+  })
+  const published = async (outcome: Outcome) => {
+    const number = numberOf(outcome)
+    return { number, tests: byTitle(await readRun(number)) }
+  }
+  const shard = async (number: number) => {
+    const name = { PLAYWRIGHT_BLOB_OUTPUT_FILE: `blobs/${number}.zip` }
+    return published(await runPlaywright(project, { ...environment, ...name }, { args: ["--shard", `${number}/2`] }))
+  }
+  const [first, second] = await Promise.all([shard(1), shard(2)])
+  const args = ["-c", "playwright.config.ts", "blobs"]
+  const merged = await published(await runPlaywright(project, environment, { command: "merge-reports", args }))
+  return { project, first, second, merged }
+})
+
+const retriedShard = shared(async () => {
+  const { first, project } = await shards()
+  return deliver(project, "retry", String(first.number), "--passes", "2")
+})
+
+// They wait for each other's processes more than they work.
+describe("delivery-playwright retry", { concurrent: true, timeout: 120_000 }, () => {
   it("finds out which failed tests are flaky", async () => {
     const options = `{ git: { sha: "9fceb02" }, cleanup: "cleanup.ts" }`
     const project = await projectOf({
@@ -256,57 +306,27 @@ describe("delivery-playwright retry", { timeout: 240_000 }, () => {
   })
 
   it("publishes a run of each shard, or one of all that are merged, and retries both", async () => {
-    const project = await projectOf({
-      "playwright.config.ts": configuration(`{ git: { sha: "9fceb02" } }`),
-      "tests/one.spec.ts": `
-        import { expect, test } from "@playwright/test"
-        ${counted}
-        test("one", () => { expect(times("one")).toBeGreaterThan(2) })
-      `,
-      "tests/two.spec.ts": `
-        import { test } from "@playwright/test"
-        test("two", () => {})
-      `
-    })
-    const shard = (number: number) =>
-      runPlaywright(project, environment, { args: ["--shard", `${number}/2`] }).then(numberOf)
-    const [first, second] = [await shard(1), await shard(2)]
-    expect(byTitle(await readRun(first))).toEqual({ one: ["failed", "null:failed"] })
-    expect(byTitle(await readRun(second))).toEqual({ two: ["passed", "null:passed"] })
+    const { first, merged, project, second } = await shards()
+    expect(first.tests).toEqual({ one: ["failed", "null:failed"] })
+    expect(second.tests).toEqual({ two: ["passed", "null:passed"] })
+    expect(merged.tests).toEqual({ one: ["failed", "null:failed"], two: ["passed", "null:passed"] })
 
-    for (const number of [1, 2]) {
-      const name = { PLAYWRIGHT_BLOB_OUTPUT_FILE: `blobs/${number}.zip` }
-      const args = ["--shard", `${number}/2`, "--reporter", "blob"]
-      await runPlaywright(project, { ...environment, ...name }, { args })
-    }
-    const merged = numberOf(
-      await runPlaywright(project, environment, {
-        command: "merge-reports",
-        args: ["-c", "playwright.config.ts", "blobs"]
-      })
-    )
-    expect(byTitle(await readRun(merged))).toEqual({ one: ["failed", "null:failed"], two: ["passed", "null:passed"] })
-
-    for (const number of [first, merged]) {
-      const outcome = await deliver(project, "retry", String(number), "--passes", "1")
-      expect([outcome.exitCode, byTitle(await readRun(number))["one"]]).toEqual([
-        0,
-        ["flaky", "null:failed", "1:passed"]
-      ])
-    }
+    const ofShard = await retriedShard()
+    const ofMerged = await deliver(project, "retry", String(merged.number), "--passes", "1")
+    expect([ofShard.exitCode, byTitle(await readRun(first.number))["one"]]).toEqual([
+      0,
+      ["flaky", "null:failed", "1:passed", "1:passed"]
+    ])
+    expect([ofMerged.exitCode, byTitle(await readRun(merged.number))["one"]]).toEqual([
+      0,
+      ["flaky", "null:failed", "1:passed"]
+    ])
   })
 
   it("ends with 0 when the run has passed by it, and refuses what cannot be retried", async () => {
-    const project = await projectOf({
-      "playwright.config.ts": configuration(`{ git: { sha: "9fceb02" } }`),
-      "tests/shop.spec.ts": `
-        import { expect, test } from "@playwright/test"
-        ${counted}
-        test("is flaky", () => { expect(times("flaky")).toBeGreaterThan(1) })
-      `
-    })
-    const number = numberOf(await runPlaywright(project, environment))
-    const outcome = await deliver(project, "retry", String(number), "--passes", "2")
+    const { first, project } = await shards()
+    const { number } = first
+    const outcome = await retriedShard()
     expect([outcome.exitCode, outcome.lines]).toEqual([
       0,
       [expect.stringContaining(`run ${number} passed (0 passed, 1 flaky, 0 failed, 0 skipped)`)]

@@ -33,7 +33,14 @@ export const startServer = async (environment: Readonly<Record<string, string>> 
   const url = `http://localhost:${port}`
   const dataDir = await mkdtemp(join(tmpdir(), "delivery-server-"))
   const server = spawn(process.execPath, [main, "serve"], {
-    env: { PATH: process.env["PATH"], PORT: String(port), DATA_DIR: dataDir, LOG_LEVEL: "warn", ...environment },
+    env: {
+      PATH: process.env["PATH"],
+      NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
+      PORT: String(port),
+      DATA_DIR: dataDir,
+      LOG_LEVEL: "warn",
+      ...environment
+    },
     stdio: ["ignore", "pipe", "pipe"]
   })
   let output = ""

@@ -8,6 +8,13 @@ import { dirname, join } from "node:path"
 const playwright = dirname(createRequire(import.meta.url).resolve("@playwright/test/package.json"))
 const packages = join(import.meta.dirname, "../../..")
 
+/** What a process of a test has of the tests' own environment. */
+export const baseEnvironment: Readonly<Record<string, string | undefined>> = {
+  PATH: process.env["PATH"],
+  HOME: process.env["HOME"],
+  NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"]
+}
+
 /** A user's project in a directory of its own, with this package installed. */
 export interface Project {
   readonly directory: string
@@ -72,7 +79,7 @@ export const runPlaywright = async (
     [join(playwright, "cli.js"), options.command ?? "test", ...(options.args ?? [])],
     {
       cwd: project.directory,
-      env: { PATH: process.env["PATH"], HOME: process.env["HOME"], ...environment },
+      env: { ...baseEnvironment, ...environment },
       stdio: ["ignore", "pipe", "pipe"]
     }
   )
