@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto"
 import type { TestProject } from "vitest/node"
 import { type PostgresServer, startPostgres } from "./support/PostgresServer.ts"
 
@@ -5,6 +6,19 @@ import { type PostgresServer, startPostgres } from "./support/PostgresServer.ts"
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env["TEST_DATABASE_URL"]
   const server: PostgresServer | undefined = given === undefined || given === "" ? await startPostgres() : undefined
+  // Of this run alone, for the next may have other migrations.
+  const template = `template_${randomBytes(6).toString("hex")}`
   project.provide("postgresUrl", server?.url ?? given!)
-  return async () => server?.stop()
+  project.provide("templateDatabase", template)
+  return async () => {
+    if (server === undefined) await dropDatabase(given!, template)
+    else await server.stop()
+  }
+}
+
+const dropDatabase = async (url: string, name: string): Promise<void> => {
+  const { PgClient } = await import("@effect/sql-pg")
+  const { Effect, Redacted } = await import("effect")
+  const drop = Effect.flatMap(PgClient.PgClient, (sql) => sql`drop database if exists ${sql(name)}`)
+  await Effect.runPromise(Effect.provide(drop, PgClient.layer({ url: Redacted.make(url) })))
 }

@@ -1,43 +1,23 @@
-import { describe, layer, type Vitest } from "@effect/vitest"
-import { Clock, Context, Effect, Exit, Layer, Logger, Scope } from "effect"
+import { layer, type Vitest } from "@effect/vitest"
+import type { PgClient } from "@effect/sql-pg"
+import { Clock, Context, Effect, Layer, Logger, Scope } from "effect"
 import { TestClock, TestConsole } from "effect/testing"
 import { setTimeout } from "node:timers/promises"
-import { test as base } from "vitest"
-import { Agents } from "../../src/agents/Agents.ts"
-import { AgentSessions } from "../../src/agents/AgentSessions.ts"
-import { ChangedMembers } from "../../src/agents/ChangedMembers.ts"
-import { AgentUsage } from "../../src/agents/AgentUsage.ts"
-import { Inbox } from "../../src/agents/Inbox.ts"
-import { InboxWaits } from "../../src/agents/InboxWaits.ts"
-import { Messages } from "../../src/agents/Messages.ts"
-import { SignIns } from "../../src/agents/SignIns.ts"
+import * as AgentsRoom from "../../src/agents/AgentsRoom.ts"
 import { layerMemoryStorage, layerSqlStorage } from "../../src/App.ts"
-import { Deployments } from "../../src/catalog/Deployments.ts"
-import { Environments } from "../../src/catalog/Environments.ts"
-import { Products } from "../../src/catalog/Products.ts"
+import * as Catalog from "../../src/catalog/Catalog.ts"
 import { Settings } from "../../src/Config.ts"
-import { Events } from "../../src/events/Events.ts"
+import * as EventsRoom from "../../src/events/EventsRoom.ts"
 import { RequestQueue } from "../../src/http/RequestQueue.ts"
 import { RequestTimes } from "../../src/http/RequestTimes.ts"
 import { Stopping } from "../../src/http/Stopping.ts"
-import { ApiKeys } from "../../src/identity/ApiKeys.ts"
-import { ApiKeyUsage } from "../../src/identity/ApiKeyUsage.ts"
-import { Invites } from "../../src/identity/Invites.ts"
-import { Members } from "../../src/identity/Members.ts"
-import { Workspaces } from "../../src/identity/Workspaces.ts"
-import { Milestones } from "../../src/planning/Milestones.ts"
-import { Projects } from "../../src/planning/Projects.ts"
-import { StatusFilters } from "../../src/planning/StatusFilters.ts"
-import { Comments } from "../../src/planning/Comments.ts"
+import * as Identity from "../../src/identity/Identity.ts"
+import * as Ids from "../../src/ids/Ids.ts"
+import { Keyring } from "../../src/keys/Keyring.ts"
 import { type AgentMention, AgentMentions } from "../../src/planning/Mentions.ts"
-import { Tags } from "../../src/planning/Tags.ts"
-import { Teams } from "../../src/planning/Teams.ts"
-import { TicketStatuses, TicketStatusTemplates } from "../../src/planning/TicketStatuses.ts"
-import { Tickets } from "../../src/planning/Tickets.ts"
-import { Views } from "../../src/planning/Views.ts"
+import * as Planning from "../../src/planning/Planning.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 import { layerEmbedded, layerPostgres } from "./Databases.ts"
-import * as Ids from "../../src/ids/Ids.ts"
 
 /** Every repository over each storage, for tests that must pass on all of them. */
 
@@ -52,46 +32,56 @@ const openConnections = Effect.flatMap(Storage, (storage) =>
   )
 )
 
-/** Each storage with its repositories; building a layer makes a new, empty one. */
-export const storages = {
-  memory: layerMemoryStorage,
-  "the embedded database": Layer.provide(layerSqlStorage, layerEmbedded).pipe(Layer.provide(layerLiveClock)),
-  PostgreSQL: Layer.provide(layerSqlStorage, layerPostgres).pipe(
+/** Each database with its client and repositories; building a layer makes a new one. */
+const databases = {
+  "the embedded database": Layer.provide(Layer.provideMerge(layerSqlStorage, layerEmbedded), layerLiveClock),
+  PostgreSQL: Layer.provideMerge(layerSqlStorage, layerPostgres).pipe(
     Layer.tap((built) => Effect.provideContext(openConnections, built)),
     Layer.provide(layerLiveClock)
   )
 }
 
+/** Each storage with its repositories; building a layer makes a new, empty one. */
+export const storages = { memory: layerMemoryStorage, ...databases }
+
 export type StorageName = keyof typeof storages
 
-type Repositories = Layer.Success<(typeof storages)[StorageName]>
+export type Repositories = Layer.Success<typeof layerMemoryStorage>
 
-type Built = Context.Context<Repositories>
+type Database = Context.Context<Repositories | PgClient.PgClient>
 
-const build = async (name: StorageName, onCleanup: (cleanup: () => Promise<void>) => void): Promise<Built> => {
-  const scope = Scope.makeUnsafe()
-  onCleanup(() => Effect.runPromise(Scope.close(scope, Exit.void)))
-  return await Layer.buildWithScope(storages[name], scope).pipe(Effect.provide(Logger.layer([])), Effect.runPromise)
-}
+/** A database takes a while to start: each is made once in a worker, for all files that it runs, and ends with it. */
+const shared = new Map<string, Promise<Database>>()
 
-/** A database takes a while to start: each is made once in a worker, for all files that it runs. */
-const test = base
-  // oxlint-disable-next-line no-empty-pattern -- Vitest reads from the pattern which fixtures are needed.
-  .extend("embedded", { scope: "worker" }, ({}, { onCleanup }) => build("the embedded database", onCleanup))
-  // oxlint-disable-next-line no-empty-pattern
-  .extend("postgres", { scope: "worker" }, ({}, { onCleanup }) => build("PostgreSQL", onCleanup))
+const layerShared = (name: keyof typeof databases): Layer.Layer<Repositories | PgClient.PgClient> =>
+  Layer.effectContext(
+    Effect.promise(() => {
+      const built =
+        shared.get(name) ??
+        Layer.buildWithScope(databases[name], Scope.makeUnsafe()).pipe(
+          Effect.provide(Logger.layer([])),
+          Effect.runPromise
+        )
+      shared.set(name, built)
+      return built
+    })
+  )
 
-/** The worker's storage as a layer, for the suite that is being described. Memory costs nothing: each has its own. */
-const layerShared = (name: StorageName): Layer.Layer<Repositories> => {
-  if (name === "memory") return layerMemoryStorage
-  let built: Built
-  const keep = (fixture: Built) => {
-    built = fixture
-  }
-  if (name === "PostgreSQL") test.beforeAll(({ postgres }) => keep(postgres))
-  else test.beforeAll(({ embedded }) => keep(embedded))
-  return Layer.effectContext(Effect.sync(() => built))
-}
+/** The databases that the suites of a worker share, with their clients and repositories. */
+export const sharedDatabases = [
+  { name: "the embedded database", layer: layerShared("the embedded database") },
+  { name: "PostgreSQL", layer: layerShared("PostgreSQL") }
+] as const
+
+/** Each storage, for suites that need none of their own. Memory costs nothing: each suite has a new one. */
+export const sharedStorages: ReadonlyArray<{
+  readonly name: StorageName
+  readonly layer: Layer.Layer<Repositories>
+}> = [{ name: "memory", layer: layerMemoryStorage }, ...sharedDatabases]
+
+/** The keys of all suites of a worker, since they share what is sealed under them. */
+export const layerKeyring = Layer.effectContext(Effect.promise(() => keyring))
+const keyring = Effect.runPromise(Effect.scoped(Layer.build(Keyring.layerMemory)))
 
 /** The public address that the services of tests write into their answers. */
 export const baseUrl = "https://delivery.example"
@@ -108,30 +98,15 @@ export class MentionLog extends Context.Service<MentionLog, Array<AgentMention>>
   )
 }
 
-/** Every service of the rooms on the ground floor, of planning and of agents, over repositories. */
-export const layerServices = Layer.mergeAll(
-  Workspaces.layer,
-  Members.layer,
-  Agents.layer,
-  AgentSessions.layer,
-  Invites.layer,
-  Products.layer,
-  Environments.layer,
-  Teams.layer,
-  TicketStatuses.layer,
-  Projects.layer,
-  Milestones.layer,
-  Views.layer,
-  Comments.layer,
-  Tags.layer
-).pipe(
+/** The services of identity, catalog, planning and agents, over repositories. */
+export const layerServices = Layer.provide(AgentsRoom.layer, layerLiveClock).pipe(
+  Layer.provideMerge(Planning.layer),
   Layer.provideMerge(MentionLog.layer),
-  Layer.provideMerge([ChangedMembers, SignIns.layer, Inbox.layer]),
-  Layer.provideMerge([Layer.provide(AgentUsage.layer, layerLiveClock), Messages.layer, InboxWaits.layer]),
-  Layer.provideMerge([ApiKeys.layer, Deployments.layer, Tickets.layer, StatusFilters.layer]),
-  // It writes twice a second, whatever time it is for the tests.
-  Layer.provideMerge([Layer.provide(ApiKeyUsage.layer, layerLiveClock), Events.layer, TicketStatusTemplates]),
-  // They look at their requests often, whatever time it is for the tests.
+  Layer.provideMerge(Catalog.layer),
+  // They write and look around several times a second, whatever time it is for the tests.
+  Layer.provideMerge(Layer.provide(Identity.layer, layerLiveClock)),
+  Layer.provideMerge([AgentsRoom.layerMemberChanges, Planning.layerNewWorkspaces]),
+  Layer.provideMerge(EventsRoom.layer),
   Layer.provideMerge([
     Ids.layer,
     Stopping.layer,
@@ -148,11 +123,8 @@ const onStorages = <R, E>(
   over: (storage: Layer.Layer<Repositories>) => Layer.Layer<R, E>,
   tests: (it: Vitest.MethodsNonLive<R>, storage: StorageName) => void
 ): void => {
-  for (const name of Object.keys(storages) as ReadonlyArray<StorageName>) {
-    describe(`${subject} on ${name}`, () => {
-      const built = Layer.provideMerge(over(layerShared(name)), layerTest)
-      layer(built, { excludeTestServices: true })((it) => tests(it, name))
-    })
+  for (const storage of sharedStorages) {
+    layer(Layer.provideMerge(over(storage.layer), layerTest), { excludeTestServices: true })(`${subject} on ${storage.name}`, (it) => tests(it, storage.name))
   }
 }
 
