@@ -13,7 +13,7 @@ import { SigningKeysRepo } from "../../src/keys/SigningKeysRepo.ts"
 import { MemoryStorage } from "../../src/storage/MemoryStorage.ts"
 import { Fixtures } from "../../src/runs/Fixtures.ts"
 import { newId } from "../identity/Scene.ts"
-import { storages } from "./Scene.ts"
+import { storages } from "../support/Storages.ts"
 import { NodeFileSystem, NodePath } from "@effect/platform-node"
 
 const layerServices = Fixtures.layer.pipe(
@@ -116,8 +116,8 @@ describe("SigningKeys", () => {
 
 const vaultKey = (id: string) => `${id}:${randomBytes(32).toString("base64")}`
 
-for (const storage of storages) {
-  describe(`SigningKeys on ${storage.name}`, () => {
+for (const [name, storage] of Object.entries(storages)) {
+  describe(`SigningKeys on ${name}`, () => {
     it.effect("are made once by servers that start at once, and kept", () =>
       Effect.gen(function* () {
         const keys = vaultKey("a")
@@ -151,7 +151,7 @@ for (const storage of storages) {
 
         const [stored] = yield* (yield* SigningKeysRepo).list
         assert.match(stored!.sealedPrivateKey, /^v1:a:/)
-      }).pipe(Effect.provide(storage.layer))
+      }).pipe(Effect.provide(storage))
     )
 
     it.effect("are replaced without an end to any token", () =>
@@ -221,7 +221,7 @@ for (const storage of storages) {
         yield* verify([last[0]!])
         yield* until(30, [renewed], renewed)
         yield* verify(yield* sign)
-      }).pipe(Effect.provide(storage.layer), Effect.scoped)
+      }).pipe(Effect.provide(storage), Effect.scoped)
     )
   })
 }

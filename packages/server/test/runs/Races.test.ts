@@ -5,10 +5,8 @@ import { Clock, Deferred, Effect, Fiber, Layer, Stream } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { randomBytes } from "node:crypto"
 import { Deployments } from "../../src/catalog/Deployments.ts"
 import { Settings } from "../../src/Config.ts"
-import { Keyring } from "../../src/keys/Keyring.ts"
 import { SigningKeys } from "../../src/keys/SigningKeys.ts"
 import { Events } from "../../src/events/Events.ts"
 import { EventsRepo } from "../../src/events/EventsRepo.ts"
@@ -20,17 +18,8 @@ import { TestRunFilesRepo } from "../../src/runs/TestRunFilesRepo.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
 import { TestRunsRepo } from "../../src/runs/TestRunsRepo.ts"
 import { answer, as, eventsOf, newId } from "../identity/Scene.ts"
-import {
-  blobsBelow,
-  type Deployed,
-  finishBody,
-  makeDeployed,
-  newEvent,
-  newRun,
-  report,
-  startBody,
-  storages
-} from "./Scene.ts"
+import { layerKeyring, sharedStorages } from "../support/Storages.ts"
+import { blobsBelow, type Deployed, finishBody, makeDeployed, newEvent, newRun, report, startBody } from "./Scene.ts"
 import * as Ids from "../../src/ids/Ids.ts"
 
 /** Calls that exclude each other, made at once: one wins, and nothing is left of the others. */
@@ -39,14 +28,13 @@ const directory = mkdtempSync(join(tmpdir(), "delivery-races-"))
 process.once("exit", () => rmSync(directory, { recursive: true, force: true }))
 
 /** Two servers of one database, each with services of its own. */
-const vaultKey = `k:${randomBytes(32).toString("base64")}`
 const layerServer = TestRunFiles.layer.pipe(
   Layer.provideMerge(TestRuns.layer),
   Layer.provide([Deployments.layer, Fixtures.layer]),
   Layer.provide([Events.layer, SigningKeys.layer]),
   Layer.provide(Ids.layer),
-  Layer.provide(Keyring.layer),
-  Layer.provide(Settings.layer({ VAULT_KEYS: vaultKey })),
+  Layer.provide(layerKeyring),
+  Layer.provide(Settings.layer({})),
   Layer.provide([NodeFileSystem.layer, NodePath.layer]),
   Layer.provide(FileStore.layerDisk(directory))
 )
@@ -64,7 +52,7 @@ const turns = (count: number) =>
 
 const blobsOnDisk = () => blobsBelow(directory).length
 
-for (const storage of storages) {
+for (const storage of sharedStorages) {
   layer(storage.layer, { excludeTestServices: true, timeout: 60_000 })(`Races on ${storage.name}`, (it) => {
     const servers = Effect.gen(function* () {
       const services = () => Layer.build(Layer.fresh(layerServer))

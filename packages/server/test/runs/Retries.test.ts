@@ -10,11 +10,12 @@ import { Retries } from "../../src/runs/Retries.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
 import { answer, as, eventsOf, kindsOf, membersAndUp, whoMay } from "../identity/Scene.ts"
 import { baseUrl, finishedRun, finishOf, layerServices, retried, runLimit, startOf, upload } from "./RetriesScene.ts"
-import { attempt, finishBody, git, makeDeployed, startBody, storages } from "./Scene.ts"
+import { sharedStorages } from "../support/Storages.ts"
+import { attempt, finishBody, git, makeDeployed, startBody } from "./Scene.ts"
 
 const begin = Effect.andThen(TestClock.adjust(123), Clock.currentTimeMillis)
 
-for (const storage of storages) {
+for (const storage of sharedStorages) {
   layer(Layer.provideMerge(layerServices, storage.layer))(`Retries on ${storage.name}`, (it) => {
     it.effect("starts a retry of the failed tests, and counts only when it finishes", () =>
       Effect.gen(function* () {

@@ -11,7 +11,8 @@ import { TestRuns } from "../../src/runs/TestRuns.ts"
 import { TestRunsRepo } from "../../src/runs/TestRunsRepo.ts"
 import { answer, as, kindsOf, newId } from "../identity/Scene.ts"
 import { finishedRun, finishOf, layerServices, retried, runLimit, startOf } from "./RetriesScene.ts"
-import { attempt, makeDeployed, storages } from "./Scene.ts"
+import { sharedStorages } from "../support/Storages.ts"
+import { attempt, makeDeployed } from "./Scene.ts"
 
 /** What happens when many want the same: one row lock decides, and nothing is half done. */
 
@@ -20,7 +21,7 @@ const times = (count: number) => Array.from({ length: count }, (_, index) => ind
 const tallied = (answers: ReadonlyArray<string>) =>
   Object.fromEntries([...Map.groupBy(answers, (answer) => answer)].map(([answer, all]) => [answer, all.length]))
 
-for (const storage of storages) {
+for (const storage of sharedStorages) {
   layer(Layer.provideMerge(layerServices, storage.layer))(`Concurrent retries on ${storage.name}`, (it) => {
     it.effect("start once when 50 start at once, again and again", () =>
       Effect.gen(function* () {

@@ -7,7 +7,8 @@ import { Retries } from "../../src/runs/Retries.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
 import { answer, as } from "../identity/Scene.ts"
 import { finishOf, layerServices, retried, runLimit, startOf, upload } from "./RetriesScene.ts"
-import { attempt, type Deployed, finishBody, git, makeDeployed, report, startBody, storages } from "./Scene.ts"
+import { type Repositories, sharedStorages } from "../support/Storages.ts"
+import { attempt, type Deployed, finishBody, git, makeDeployed, report, startBody } from "./Scene.ts"
 
 /** Runs and retries against a plain model of the contract's words, command by command. */
 
@@ -91,7 +92,7 @@ interface Real {
   readonly run: <A>(effect: Effect.Effect<A, never, Services>) => Promise<A>
 }
 
-type Services = Layer.Success<typeof layerServices> | Layer.Success<(typeof storages)[number]["layer"]>
+type Services = Layer.Success<typeof layerServices> | Repositories
 
 /** A command: what the model answers and becomes, and what the service answers; then both must show the same runs. */
 class Command implements fc.AsyncCommand<Model, Real> {
@@ -336,7 +337,7 @@ const commands = fc.commands(
   { maxCommands: 40, size: "max" }
 )
 
-for (const storage of storages) {
+for (const storage of sharedStorages) {
   layer(Layer.provideMerge(layerServices, storage.layer))(`Runs and retries on ${storage.name}`, (it) => {
     it.effect("do what the model does", () =>
       Effect.gen(function* () {

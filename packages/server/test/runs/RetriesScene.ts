@@ -5,13 +5,13 @@ import { Effect, Layer, Stream } from "effect"
 import { Deployments } from "../../src/catalog/Deployments.ts"
 import { Settings } from "../../src/Config.ts"
 import { Keyring } from "../../src/keys/Keyring.ts"
-import { SigningKeys } from "../../src/keys/SigningKeys.ts"
 import { Events } from "../../src/events/Events.ts"
 import { FileStore } from "../../src/files/FileStore.ts"
 import { Fixtures } from "../../src/runs/Fixtures.ts"
 import { Retries } from "../../src/runs/Retries.ts"
 import { TestRunFiles } from "../../src/runs/TestRunFiles.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
+import { layerSigningKeys } from "../support/Storages.ts"
 import { answer, as } from "../identity/Scene.ts"
 import { attempt, type Deployed, finishBody, git, machine, report, startBody } from "./Scene.ts"
 import * as Ids from "../../src/ids/Ids.ts"
@@ -26,7 +26,7 @@ export const baseUrl = "https://delivery.example"
 export const layerServices = Layer.mergeAll(Retries.layer, TestRunFiles.layer).pipe(
   Layer.provideMerge(TestRuns.layer),
   Layer.provideMerge([Deployments.layer, Fixtures.layer, FileStore.layerMemory]),
-  Layer.provideMerge([Events.layer, SigningKeys.layer]),
+  Layer.provideMerge([Events.layer, layerSigningKeys]),
   Layer.provideMerge(Ids.layer),
   Layer.provideMerge(Keyring.layerMemory),
   Layer.provideMerge(Settings.layer({ BASE_URL: baseUrl, RUN_LIMIT_MS: String(runLimit) })),

@@ -4,39 +4,26 @@ import type { TestReport } from "@delivery/domain/runs/TestEntry"
 import type { DeploymentId, EnvironmentId, FileId, ProductId, TestRunId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { layer, type Vitest } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
-import { layerMemoryStorage, layerSqlStorage } from "../../src/App.ts"
 import { DeploymentsRepo } from "../../src/catalog/DeploymentsRepo.ts"
 import { EnvironmentsRepo } from "../../src/catalog/EnvironmentsRepo.ts"
 import { ProductsRepo } from "../../src/catalog/ProductsRepo.ts"
 import type { StoredEvent } from "../../src/events/EventsRepo.ts"
 import type { NewTestRun } from "../../src/runs/TestRunRows.ts"
 import { makeScene, newId, unique } from "../identity/Scene.ts"
-import { layerEmbedded, layerPostgres } from "../support/Databases.ts"
-import { layerLiveClock } from "../support/Storages.ts"
+import { type Repositories, sharedStorages, type StorageName } from "../support/Storages.ts"
 
 /** Workspaces with something deployed, and runs of it. */
 
-const live = Layer.provide(layerLiveClock)
-
-/** Each storage with every repository; building a layer makes a new, empty one. */
-export const storages = [
-  { name: "memory", layer: layerMemoryStorage },
-  { name: "the embedded database", layer: live(Layer.provide(layerSqlStorage, layerEmbedded)) },
-  { name: "PostgreSQL", layer: live(Layer.provide(layerSqlStorage, layerPostgres)) }
-] as const
-
-export type StorageName = (typeof storages)[number]["name"]
-export type Repositories = Layer.Success<(typeof storages)[number]["layer"]>
-
-/** Runs the tests of repositories on each storage; they share its database. */
+/** Runs the tests of repositories on each storage, which other suites use too. */
 export const onEachStorage = (
   subject: string,
   tests: (it: Vitest.MethodsNonLive<Repositories>, storage: StorageName) => void
 ): void => {
-  for (const storage of storages) layer(storage.layer)(`${subject} on ${storage.name}`, (it) => tests(it, storage.name))
+  for (const { layer: storage, name } of sharedStorages)
+    layer(storage)(`${subject} on ${name}`, (it) => tests(it, name))
 }
 
 const start = timestamp(0)

@@ -4,13 +4,13 @@ import { PgClient } from "@effect/sql-pg"
 import { layer, type Vitest } from "@effect/vitest"
 import { Clock, Context, Effect, Layer } from "effect"
 import { TestClock, TestConsole } from "effect/testing"
-import { layerMemoryStorage, layerSqlStorage } from "../../src/App.ts"
+import { layerMemoryStorage } from "../../src/App.ts"
 import { type NewRetry, RetriesRepo } from "../../src/runs/RetriesRepo.ts"
 import type { LeaseRequest } from "../../src/runs/SemaphoresRepo.ts"
 import { TestRunsRepo } from "../../src/runs/TestRunsRepo.ts"
 import { newId, unique } from "../identity/Scene.ts"
-import { layerEmbedded, layerPostgres } from "../support/Databases.ts"
-import { type Deployed, makeDeployed, newEvent, newRun, type Repositories } from "./Scene.ts"
+import { type Repositories, sharedDatabases } from "../support/Storages.ts"
+import { type Deployed, makeDeployed, newEvent, newRun } from "./Scene.ts"
 
 /** Semaphores on each storage, with a hand on the clock that decides what has lapsed. */
 
@@ -52,18 +52,15 @@ const layerMemoryTime = Layer.succeed(Time, {
   now: Clock.currentTimeMillis
 })
 
-const layerSql = Layer.merge(layerSqlStorage, layerSqlTime)
-
 /** Pools and listeners wait for times that a test need not reach: no warning. */
 const layerClock = TestClock.layer({ warningDelay: "1 hour" })
 
 const storages = [
   { name: "memory", layer: Layer.merge(layerMemoryStorage, layerMemoryTime) },
-  { name: "the embedded database", layer: Layer.provide(layerSql, layerEmbedded) },
-  { name: "PostgreSQL", layer: Layer.provide(layerSql, layerPostgres) }
-] as const
+  ...sharedDatabases.map(({ layer, name }) => ({ name, layer: Layer.provideMerge(layerSqlTime, layer) }))
+]
 
-/** Runs the tests on each storage; they share its database, and each its own workspaces. */
+/** Runs the tests on each storage; which other suites use too. */
 export const onEachStorage = (
   subject: string,
   tests: (it: Vitest.MethodsNonLive<Repositories | Time>) => void

@@ -9,7 +9,7 @@ import { type Held, type Queued, SemaphoresRepo, type Taken } from "../../src/ru
 import { RetriesRepo } from "../../src/runs/RetriesRepo.ts"
 import { TestRunsRepo } from "../../src/runs/TestRunsRepo.ts"
 import { newId, unique } from "../identity/Scene.ts"
-import type { Repositories } from "./Scene.ts"
+import type { Repositories } from "../support/Storages.ts"
 import { finishRun, makeRuns, onEachStorage, startRetry, startRun, Time, wish } from "./SemaphoreStorages.ts"
 
 const held = (taken: Taken | { readonly _tag: string }): Held => {

@@ -11,7 +11,6 @@ import { afterAll } from "vitest"
 import { Deployments } from "../../src/catalog/Deployments.ts"
 import { Settings } from "../../src/Config.ts"
 import { Keyring } from "../../src/keys/Keyring.ts"
-import { SigningKeys } from "../../src/keys/SigningKeys.ts"
 import { Events } from "../../src/events/Events.ts"
 import type { BlobRef } from "../../src/files/Blob.ts"
 import { FileStore } from "../../src/files/FileStore.ts"
@@ -20,8 +19,9 @@ import { TestRunFiles } from "../../src/runs/TestRunFiles.ts"
 import { TestRunFilesRepo } from "../../src/runs/TestRunFilesRepo.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
 import { startS3 } from "../support/S3Server.ts"
+import { layerSigningKeys, sharedStorages } from "../support/Storages.ts"
 import { answer, as, everyRole, membersAndUp, newId, refusal, whoMay } from "../identity/Scene.ts"
-import { blobsBelow, type Deployed, finishBody, makeDeployed, startBody, storages } from "./Scene.ts"
+import { blobsBelow, type Deployed, finishBody, makeDeployed, startBody } from "./Scene.ts"
 import * as Ids from "../../src/ids/Ids.ts"
 
 const directory = mkdtempSync(join(tmpdir(), "delivery-files-"))
@@ -88,7 +88,7 @@ const layerServicesOver = (store: typeof disk) =>
   TestRunFiles.layer.pipe(
     Layer.provideMerge(TestRuns.layer),
     Layer.provide([Deployments.layer, Fixtures.layer]),
-    Layer.provide([Events.layer, SigningKeys.layer]),
+    Layer.provide([Events.layer, layerSigningKeys]),
     Layer.provide(Ids.layer),
     Layer.provide(Keyring.layer),
     Layer.provide(Settings.layer({ RUN_LIMIT_MS: "600000", VAULT_KEYS: `k:${randomBytes(32).toString("base64")}` })),
@@ -96,7 +96,10 @@ const layerServicesOver = (store: typeof disk) =>
     Layer.provideMerge(store.layer)
   )
 
-const suites = [...storages.map((storage) => ({ storage, store: disk })), { storage: storages[0], store: bucket }]
+const suites = [
+  ...sharedStorages.map((storage) => ({ storage, store: disk })),
+  { storage: sharedStorages[0]!, store: bucket }
+]
 
 const text = "Hello, files!"
 const sha256 = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest("hex")

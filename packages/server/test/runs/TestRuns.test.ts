@@ -9,14 +9,14 @@ import { Environments } from "../../src/catalog/Environments.ts"
 import { Products } from "../../src/catalog/Products.ts"
 import { Settings } from "../../src/Config.ts"
 import { Keyring } from "../../src/keys/Keyring.ts"
-import { SigningKeys } from "../../src/keys/SigningKeys.ts"
 import { isToken } from "../../src/ids/Tokens.ts"
 import { Events } from "../../src/events/Events.ts"
 import { Fixtures } from "../../src/runs/Fixtures.ts"
 import { TestRunExpiry } from "../../src/runs/TestRunExpiry.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
 import { answer, as, eventsOf, everyRole, membersAndUp, refusal, whoMay } from "../identity/Scene.ts"
-import { attempt, finishBody, git, machine, makeDeployed, report, startBody, storages } from "./Scene.ts"
+import { layerSigningKeys, sharedStorages } from "../support/Storages.ts"
+import { attempt, finishBody, git, machine, makeDeployed, report, startBody } from "./Scene.ts"
 import * as Ids from "../../src/ids/Ids.ts"
 
 const runLimit = 60_000
@@ -25,7 +25,7 @@ const baseUrl = "https://delivery.example"
 const layerServices = Layer.mergeAll(Products.layer, Environments.layer).pipe(
   Layer.provideMerge(TestRuns.layer),
   Layer.provideMerge([Deployments.layer, Fixtures.layer]),
-  Layer.provideMerge([Events.layer, SigningKeys.layer]),
+  Layer.provideMerge([Events.layer, layerSigningKeys]),
   Layer.provideMerge(Ids.layer),
   Layer.provideMerge(Keyring.layerMemory),
   Layer.provideMerge(Settings.layer({ BASE_URL: baseUrl, RUN_LIMIT_MS: String(runLimit) }))
@@ -34,7 +34,7 @@ const layerServices = Layer.mergeAll(Products.layer, Environments.layer).pipe(
 /** The instant at which a test begins. Small steps: clients of databases live by the same clock. */
 const begin = Effect.andThen(TestClock.adjust(123), Clock.currentTimeMillis)
 
-for (const storage of storages) {
+for (const storage of sharedStorages) {
   layer(Layer.provideMerge(layerServices, storage.layer))(`TestRuns on ${storage.name}`, (it) => {
     it.effect("starts a run", () =>
       Effect.gen(function* () {

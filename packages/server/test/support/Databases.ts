@@ -62,8 +62,7 @@ const template = Effect.gen(function* () {
   return name
 }).pipe(
   // The lock goes with its connection.
-  Effect.provide(Layer.unwrap(Effect.sync(() => client(inject("postgresUrl"), 1)))),
-  Effect.provide(Logger.layer([])),
+  Effect.provide([Layer.unwrap(Effect.sync(() => client(inject("postgresUrl"), 1))), Logger.layer([])]),
   Effect.orDie
 )
 

@@ -14,9 +14,11 @@ import { Stopping } from "../../src/http/Stopping.ts"
 import * as Identity from "../../src/identity/Identity.ts"
 import * as Ids from "../../src/ids/Ids.ts"
 import { Keyring } from "../../src/keys/Keyring.ts"
+import * as Keys from "../../src/keys/Keys.ts"
 import { type AgentMention, AgentMentions } from "../../src/planning/Mentions.ts"
 import * as Planning from "../../src/planning/Planning.ts"
 import { Storage } from "../../src/storage/Storage.ts"
+import * as StorageRoom from "../../src/storage/StorageRoom.ts"
 import { layerEmbedded, layerPostgres } from "./Databases.ts"
 
 /** Every repository over each storage, for tests that must pass on all of them. */
@@ -79,9 +81,14 @@ export const sharedStorages: ReadonlyArray<{
   readonly layer: Layer.Layer<Repositories>
 }> = [{ name: "memory", layer: layerMemoryStorage }, ...sharedDatabases]
 
+/** Signing keys of the suite's own, kept in memory: those of a shared database follow the clocks of other suites. */
+export const layerSigningKeys = Layer.provide(
+  Keys.layer,
+  Layer.provide(Keys.layerMemory, StorageRoom.layerMemoryTables)
+)
+
 /** The keys of all suites of a worker, since they share what is sealed under them. */
-export const layerKeyring = Layer.effectContext(Effect.promise(() => keyring))
-const keyring = Effect.runPromise(Effect.scoped(Layer.build(Keyring.layerMemory)))
+export const layerKeyring = Layer.succeedContext(Effect.runSync(Effect.scoped(Layer.build(Keyring.layerMemory))))
 
 /** The public address that the services of tests write into their answers. */
 export const baseUrl = "https://delivery.example"
@@ -124,7 +131,10 @@ const onStorages = <R, E>(
   tests: (it: Vitest.MethodsNonLive<R>, storage: StorageName) => void
 ): void => {
   for (const storage of sharedStorages) {
-    layer(Layer.provideMerge(over(storage.layer), layerTest), { excludeTestServices: true })(`${subject} on ${storage.name}`, (it) => tests(it, storage.name))
+    layer(Layer.provideMerge(over(storage.layer), layerTest), { excludeTestServices: true })(
+      `${subject} on ${storage.name}`,
+      (it) => tests(it, storage.name)
+    )
   }
 }
 

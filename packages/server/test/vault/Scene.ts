@@ -8,7 +8,6 @@ import type { EnvironmentRow } from "../../src/catalog/EnvironmentsRepo.ts"
 import { Products } from "../../src/catalog/Products.ts"
 import type { ProductRow } from "../../src/catalog/ProductsRepo.ts"
 import { Settings } from "../../src/Config.ts"
-import { Keyring } from "../../src/keys/Keyring.ts"
 import { Events } from "../../src/events/Events.ts"
 import { DataKeys } from "../../src/vault/DataKeys.ts"
 import { Vault } from "../../src/vault/Vault.ts"
@@ -16,15 +15,20 @@ import { VaultKeys } from "../../src/vault/VaultKeys.ts"
 import { addEnvironment, addProduct } from "../catalog/Rows.ts"
 import { makeScene, type Scene } from "../identity/Scene.ts"
 import { layerPostgres } from "../support/Databases.ts"
-import { layerLiveClock } from "../support/Storages.ts"
-import { type Repositories, type StorageName, storages } from "../runs/Scene.ts"
+import {
+  layerKeyring,
+  layerLiveClock,
+  type Repositories,
+  sharedStorages,
+  type StorageName
+} from "../support/Storages.ts"
 import * as Ids from "../../src/ids/Ids.ts"
 
 /** Workspaces with products and environments, and the vault over each storage. */
 
 const layerVault = Layer.mergeAll(Vault.layer, Products.layer, Environments.layer, Deployments.layer).pipe(
   Layer.provideMerge([DataKeys.layer, Events.layer, VaultKeys.layerProven]),
-  Layer.provideMerge([Keyring.layerMemory, Ids.layer, Settings.layer({ BASE_URL: "https://delivery.example" })])
+  Layer.provideMerge([layerKeyring, Ids.layer, Settings.layer({ BASE_URL: "https://delivery.example" })])
 )
 
 /** Runs the tests of the vault on each storage; they share its database. */
@@ -32,7 +36,7 @@ export const onEachStorage = (
   subject: string,
   tests: (it: Vitest.MethodsNonLive<Repositories | Layer.Success<typeof layerVault>>, storage: StorageName) => void
 ): void => {
-  for (const storage of storages) {
+  for (const storage of sharedStorages) {
     layer(Layer.provideMerge(layerVault, storage.layer))(`${subject} on ${storage.name}`, (it) =>
       tests(it, storage.name)
     )
