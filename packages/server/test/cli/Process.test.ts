@@ -10,7 +10,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterEach, assert, describe, it } from "vitest"
 import { startDatabaseProxy } from "../support/DatabaseProxy.ts"
-import { makeDatabase, openDatabase } from "../support/Databases.ts"
+import { makeDatabase, makeEmptyDatabase, openDatabase } from "../support/Databases.ts"
 import { eventually } from "../support/Http.ts"
 import { startS3 } from "../support/S3Server.ts"
 import { baseEnvironment, type ServerProcess, startServer } from "../support/ServerProcess.ts"
@@ -322,7 +322,7 @@ describe("the server as a process", () => {
 
   it("starts at once with others on an empty database: one migrates, one makes the workspace, and none answers before", async () => {
     const test = Effect.gen(function* () {
-      const { url } = yield* makeDatabase
+      const { url } = yield* makeEmptyDatabase
       const sql = yield* clientOf(url)
       const VAULT_KEYS = `k1:${Buffer.alloc(32, 7).toString("base64")}`
       const environment = { DATABASE_URL: url, VAULT_KEYS, LOG_LEVEL: "info" }
