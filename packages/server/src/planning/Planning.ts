@@ -2,25 +2,29 @@ import { Layer } from "effect"
 import { Comments } from "./Comments.ts"
 import { CommentsRepo } from "./CommentsRepo.ts"
 import { Milestones } from "./Milestones.ts"
-import { MilestonesRepo } from "./MilestonesRepo.ts"
+import * as MilestonesMemory from "./MilestonesMemory.ts"
+import { milestones } from "./MilestonesRepo.ts"
+import * as MilestonesSql from "./MilestonesSql.ts"
 import { PlanningHttp } from "./PlanningHttp.ts"
 import { Projects } from "./Projects.ts"
-import { ProjectsRepo } from "./ProjectsRepo.ts"
+import { projectProducts, projects, ProjectsRepo, projectTeams } from "./ProjectsRepo.ts"
 import { StatusFilters } from "./StatusFilters.ts"
 import { Tags } from "./Tags.ts"
 import { TagsRepo } from "./TagsRepo.ts"
 import { TeamAudience } from "./TeamAudience.ts"
 import { Teams } from "./Teams.ts"
-import { TeamsRepo } from "./TeamsRepo.ts"
+import { teamMembers, teams, TeamsRepo } from "./TeamsRepo.ts"
 import { Tickets } from "./Tickets.ts"
 import { TicketsHttp } from "./TicketsHttp.ts"
 import { TicketsRepo } from "./TicketsRepo.ts"
 import { TicketStatuses, TicketStatusTemplates } from "./TicketStatuses.ts"
-import { TicketStatusesRepo } from "./TicketStatusesRepo.ts"
+import { ticketStatuses, TicketStatusesRepo } from "./TicketStatusesRepo.ts"
 import { Views } from "./Views.ts"
-import { ViewsRepo } from "./ViewsRepo.ts"
+import { views, ViewsRepo } from "./ViewsRepo.ts"
 
 /** Teams, ticket statuses, projects, tickets, comments, tags and views. */
+
+export const tables = [teams, teamMembers, ticketStatuses, projects, projectTeams, projectProducts, milestones, views]
 
 /** Supplies the events' `EventAudience`, too. */
 export const layerSql = Layer.mergeAll(
@@ -30,7 +34,7 @@ export const layerSql = Layer.mergeAll(
   CommentsRepo.layerSql,
   TicketStatusesRepo.layerSql,
   ProjectsRepo.layerSql,
-  MilestonesRepo.layerSql,
+  MilestonesSql.layer,
   ViewsRepo.layerSql,
   TagsRepo.layerSql
 )
@@ -42,7 +46,7 @@ export const layerMemory = Layer.mergeAll(
   CommentsRepo.layerMemory,
   TicketStatusesRepo.layerMemory,
   ProjectsRepo.layerMemory,
-  MilestonesRepo.layerMemory,
+  MilestonesMemory.layer,
   ViewsRepo.layerMemory,
   TagsRepo.layerMemory
 )

@@ -22,37 +22,60 @@ import type {
 import type { TeamRef } from "@delivery/domain/planning/Team"
 import { StatusCategory } from "@delivery/domain/planning/TicketStatus"
 import { isSlug } from "@delivery/domain/Text"
-import type { Timestamp } from "@delivery/domain/Timestamp"
 import { PgClient } from "@effect/sql-pg"
 import { Context, Data, Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
 import { isListed } from "../catalog/Archivables.ts"
-import type { ProductRow } from "../catalog/ProductsRepo.ts"
+import { products } from "../catalog/ProductsRepo.ts"
 import type { PersonRow } from "../identity/PersonsRepo.ts"
 import { texts, uuids } from "../storage/Columns.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { date, dateOrNull, dieOnSqlError, failOnDuplicate, iso, isoOrNull, UniqueViolation } from "../storage/Sql.ts"
-import type { MilestoneRow } from "./MilestonesRepo.ts"
+import { day, instant, integer, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
+import { milestones } from "./MilestonesRepo.ts"
 import type { RankedList } from "./RankedList.ts"
-import type { TeamRow } from "./TeamsRepo.ts"
+import { teams } from "./TeamsRepo.ts"
+import { ticketStatuses } from "./TicketStatusesRepo.ts"
 import { seesProject, seesProjectInMemory, seesTeam, seesTeamInMemory, type Viewer } from "./Visibility.ts"
 
-export interface ProjectRow {
-  readonly id: ProjectId
-  readonly workspaceId: WorkspaceId
-  readonly slug: string
-  readonly name: string
-  readonly summary: string | null
-  readonly status: ProjectStatus
-  readonly leadId: PersonId | null
-  /** `YYYY-MM-DD`. */
-  readonly targetDate: string | null
-  readonly document: string | null
-  readonly rank: string
-  readonly archivedAt: Timestamp | null
-  readonly createdAt: Timestamp
-  readonly updatedAt: Timestamp
-}
+/** The projects of each workspace. */
+export const projects = table("projects", {
+  id: uuid<ProjectId>(),
+  workspaceId: uuid<WorkspaceId>(),
+  slug: text(),
+  name: text(),
+  summary: nullable(text()),
+  status: text<ProjectStatus>(),
+  leadId: nullable(uuid<PersonId>()),
+  targetDate: nullable(day()),
+  document: nullable(text()),
+  rank: text(),
+  /** Counted by `MilestonesRepo`: a number is given to one milestone. */
+  lastMilestoneNumber: integer(),
+  archivedAt: nullable(instant()),
+  createdAt: instant(),
+  updatedAt: instant()
+})
+
+type StoredProject = Row<typeof projects>
+
+export type ProjectRow = Omit<StoredProject, "lastMilestoneNumber">
+
+/** The teams of each project. In memory by `projectLinkKey`. */
+export const projectTeams = table("project_teams", {
+  workspaceId: uuid<WorkspaceId>(),
+  projectId: uuid<ProjectId>(),
+  teamId: uuid<TeamId>()
+})
+
+/** The products of each project. In memory by `projectLinkKey`. */
+export const projectProducts = table("project_products", {
+  workspaceId: uuid<WorkspaceId>(),
+  projectId: uuid<ProjectId>(),
+  productId: uuid<ProductId>()
+})
+
+export const projectLinkKey = (projectId: ProjectId, linked: TeamId | ProductId): string => `${projectId}/${linked}`
 
 /** What may change of a project, beside its links. */
 export type ProjectChanges = Partial<Omit<ProjectRow, "id" | "workspaceId" | "createdAt">>
@@ -333,9 +356,9 @@ export class ProjectsRepo extends Context.Service<
     ProjectsRepo,
     Effect.gen(function* () {
       const memory = yield* MemoryStorage
-      const projectsOf = (database: MemoryDatabase) => database.table<ProjectRow>("projects")
-      const teamLinks = (database: MemoryDatabase) => database.table<ProjectTeamRow>("project_teams")
-      const productLinks = (database: MemoryDatabase) => database.table<ProjectProductRow>("project_products")
+      const projectsOf = (database: MemoryDatabase) => database.table(projects)
+      const teamLinks = (database: MemoryDatabase) => database.table(projectTeams)
+      const productLinks = (database: MemoryDatabase) => database.table(projectProducts)
 
       const taken = (
         database: MemoryDatabase,
@@ -348,7 +371,7 @@ export class ProjectsRepo extends Context.Service<
         if (others.some(({ name }) => name === project.name)) return "projects_name_key"
         return others.some(({ rank }) => rank === project.rank) ? "projects_rank_key" : undefined
       }
-      const put = (database: MemoryDatabase, project: ProjectRow) => {
+      const put = (database: MemoryDatabase, project: StoredProject) => {
         const constraint = taken(database, project)
         return constraint === undefined
           ? Effect.sync(() => projectsOf(database).set(project.id, project))
@@ -372,16 +395,16 @@ export class ProjectsRepo extends Context.Service<
         )
         return project !== undefined && seesProjectInMemory(database, viewer, project.id) ? project : undefined
       }
-      const leadOf = (database: MemoryDatabase, { leadId }: ProjectRow): Person | null => {
+      const leadOf = (database: MemoryDatabase, { leadId }: StoredProject): Person | null => {
         if (leadId === null) return null
         const { email, id, name } = database.table<PersonRow>("persons").get(leadId)!
         return { id, name, email }
       }
-      const productsOf = (database: MemoryDatabase, project: ProjectRow): ReadonlyArray<ProjectProduct> =>
+      const productsOf = (database: MemoryDatabase, project: StoredProject): ReadonlyArray<ProjectProduct> =>
         productLinks(database)
           .filter((link) => link.projectId === project.id)
           .map(({ productId }) => {
-            const { id, name, slug } = database.table<ProductRow>("products").get(productId)!
+            const { id, name, slug } = database.table(products).get(productId)!
             return { id, slug, name }
           })
 
@@ -389,22 +412,22 @@ export class ProjectsRepo extends Context.Service<
       const shownIn = (
         database: MemoryDatabase,
         viewer: Viewer,
-        projects: ReadonlyArray<ProjectRow>
+        projects: ReadonlyArray<StoredProject>
       ): ReadonlyArray<ProjectSummary> => {
-        const teams = new Map(
+        const seenTeams = new Map(
           database
-            .table<TeamRow>("teams")
+            .table(teams)
             .filter((team) => seesTeamInMemory(database, viewer, team))
             .map(({ id, key, name, visibility }) => [id, { id, key, name, visibility }])
         )
         const links = Map.groupBy(teamLinks(database).values(), ({ projectId }) => projectId)
         const tickets = Map.groupBy(database.table<MemoryTicket>("tickets").values(), ({ projectId }) => projectId)
-        const statuses = database.table<MemoryStatus>("ticket_statuses")
+        const statuses = database.table(ticketStatuses)
         return projects.flatMap((project) => {
-          const seen = (links.get(project.id) ?? []).flatMap(({ teamId }) => teams.get(teamId) ?? [])
+          const seen = (links.get(project.id) ?? []).flatMap(({ teamId }) => seenTeams.get(teamId) ?? [])
           if (seen.length === 0) return []
           const categories = (tickets.get(project.id) ?? [])
-            .filter(({ teamId }) => teams.has(teamId))
+            .filter(({ teamId }) => seenTeams.has(teamId))
             .map(({ statusId }) => statuses.get(statusId)!.category)
           return [
             {
@@ -431,7 +454,9 @@ export class ProjectsRepo extends Context.Service<
       return ProjectsRepo.of({
         insert: (project, links) =>
           memory.write((database) =>
-            Effect.tap(put(database, project), () => Effect.sync(() => putLinks(database, project, links)))
+            Effect.tap(put(database, { ...project, lastMilestoneNumber: 0 }), () =>
+              Effect.sync(() => putLinks(database, project, links))
+            )
           ),
         update: (id, changes) =>
           memory.write((database) => put(database, { ...projectsOf(database).get(id)!, ...changes })),
@@ -468,12 +493,12 @@ export class ProjectsRepo extends Context.Service<
             const project = bySlug(database, viewer, slug)
             if (project === undefined) return undefined
             const [shown] = shownIn(database, viewer, [project])
-            const milestones: ReadonlyArray<Milestone> = database
-              .table<MilestoneRow>("milestones")
+            const ofProject: ReadonlyArray<Milestone> = database
+              .table(milestones)
               .filter(({ projectId }) => projectId === project.id)
               .toSorted((a, b) => a.number - b.number)
               .map(({ id, name, number, summary }) => ({ id, number, name, summary }))
-            return { ...shown!, milestones, document: project.document }
+            return { ...shown!, milestones: ofProject, document: project.document }
           }),
         findPlace: (viewer, slug) =>
           memory.read((database) => {
@@ -489,20 +514,20 @@ export class ProjectsRepo extends Context.Service<
         lock: (viewer, slug) =>
           memory.read((database) => {
             const project = bySlug(database, viewer, slug)
-            return (
-              project && {
-                ...project,
-                lead: leadOf(database, project),
-                teams: teamLinks(database)
-                  .filter(({ projectId }) => projectId === project.id)
-                  .map(({ teamId }) => {
-                    const team = database.table<TeamRow>("teams").get(teamId)!
-                    const { id, key, name, visibility } = team
-                    return { id, key, name, visibility, isSeen: seesTeamInMemory(database, viewer, team) }
-                  }),
-                products: productsOf(database, project)
-              }
-            )
+            if (project === undefined) return undefined
+            const { lastMilestoneNumber: _, ...row } = project
+            return {
+              ...row,
+              lead: leadOf(database, project),
+              teams: teamLinks(database)
+                .filter(({ projectId }) => projectId === project.id)
+                .map(({ teamId }) => {
+                  const team = database.table(teams).get(teamId)!
+                  const { id, key, name, visibility } = team
+                  return { id, key, name, visibility, isSeen: seesTeamInMemory(database, viewer, team) }
+                }),
+              products: productsOf(database, project)
+            }
           }),
         lockOrder: (workspaceId) => {
           const inOrder = (database: MemoryDatabase) =>
@@ -523,8 +548,8 @@ export class ProjectsRepo extends Context.Service<
             setRanks: (ranks) =>
               memory.write((database) =>
                 Effect.sync(() => {
-                  const projects = projectsOf(database)
-                  for (const [id, rank] of ranks) projects.set(id, { ...projects.get(id)!, rank })
+                  const rows = projectsOf(database)
+                  for (const [id, rank] of ranks) rows.set(id, { ...rows.get(id)!, rank })
                 })
               )
           })
@@ -534,19 +559,6 @@ export class ProjectsRepo extends Context.Service<
   )
 }
 
-/** Which team or product a project is linked to, in memory by both ids. */
-interface ProjectTeamRow {
-  readonly workspaceId: WorkspaceId
-  readonly projectId: ProjectId
-  readonly teamId: TeamId
-}
-
-interface ProjectProductRow {
-  readonly workspaceId: WorkspaceId
-  readonly projectId: ProjectId
-  readonly productId: ProductId
-}
-
 /** What progress needs of tickets and statuses. */
 interface MemoryTicket {
   readonly id: TicketId
@@ -554,10 +566,6 @@ interface MemoryTicket {
   readonly statusId: TicketStatusId
   readonly projectId: ProjectId | null
   readonly milestoneId: MilestoneId | null
-}
-
-interface MemoryStatus {
-  readonly category: StatusCategory
 }
 
 type ShownRow = Omit<ProjectSummary, "archivedAt" | "createdAt" | "updatedAt"> & {

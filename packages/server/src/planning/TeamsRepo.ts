@@ -1,6 +1,5 @@
 import type { PersonId, TeamId, WorkspaceId } from "@delivery/domain/Ids"
 import { isTeamKey, type TeamMember, type TeamVisibility } from "@delivery/domain/planning/Team"
-import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { MemberRow } from "../identity/MembersRepo.ts"
@@ -8,29 +7,40 @@ import type { PersonRow } from "../identity/PersonsRepo.ts"
 import { texts } from "../storage/Columns.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { date, dateOrNull, dieOnSqlError, failOnDuplicate, iso, isoOrNull, UniqueViolation } from "../storage/Sql.ts"
+import { instant, integer, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
 import { seesTeam, seesTeamInMemory, type Viewer } from "./Visibility.ts"
 
-export interface TeamRow {
-  readonly id: TeamId
-  readonly workspaceId: WorkspaceId
-  readonly key: string
-  readonly name: string
-  readonly visibility: TeamVisibility
-  readonly archivedAt: Timestamp | null
-  readonly createdAt: Timestamp
-  readonly updatedAt: Timestamp
-}
+/** The teams of each workspace. */
+export const teams = table("teams", {
+  id: uuid<TeamId>(),
+  workspaceId: uuid<WorkspaceId>(),
+  key: text(),
+  name: text(),
+  visibility: text<TeamVisibility>(),
+  /** Counted by `TicketsRepo`: a number is given to one ticket. */
+  lastTicketNumber: integer(),
+  archivedAt: nullable(instant()),
+  createdAt: instant(),
+  updatedAt: instant()
+})
+
+export type TeamRow = Omit<Row<typeof teams>, "lastTicketNumber">
+
+/** Who is in which team. In memory by `teamMemberKey`. */
+export const teamMembers = table("team_members", {
+  workspaceId: uuid<WorkspaceId>(),
+  teamId: uuid<TeamId>(),
+  personId: uuid<PersonId>(),
+  addedAt: instant()
+})
+
+export type TeamMemberRow = Row<typeof teamMembers>
+
+export const teamMemberKey = (teamId: TeamId, personId: PersonId): string => `${teamId}/${personId}`
 
 /** A team with how many of its members are active in the workspace. */
 export interface CountedTeamRow extends TeamRow {
   readonly memberCount: number
-}
-
-export interface TeamMemberRow {
-  readonly workspaceId: WorkspaceId
-  readonly teamId: TeamId
-  readonly personId: PersonId
-  readonly addedAt: Timestamp
 }
 
 /**
@@ -142,10 +152,9 @@ export class TeamsRepo extends Context.Service<
     TeamsRepo,
     Effect.gen(function* () {
       const memory = yield* MemoryStorage
-      const memberKey = (teamId: TeamId, personId: PersonId) => `${teamId}/${personId}`
       const membersOf = (database: MemoryDatabase, team: TeamRow): ReadonlyArray<TeamMember> =>
         database
-          .table<TeamMemberRow>("team_members")
+          .table(teamMembers)
           .filter((row) => row.teamId === team.id)
           .map(({ addedAt, personId }) => {
             const { email, id, name } = database.table<PersonRow>("persons").get(personId)!
@@ -153,7 +162,7 @@ export class TeamsRepo extends Context.Service<
             return { id, name, email, role, active, addedAt }
           })
       const seen = (database: MemoryDatabase, viewer: Viewer): ReadonlyArray<TeamRow> =>
-        database.table<TeamRow>("teams").filter((team) => seesTeamInMemory(database, viewer, team))
+        database.table(teams).filter((team) => seesTeamInMemory(database, viewer, team))
       const counted = (database: MemoryDatabase, team: TeamRow): CountedTeamRow => ({
         ...rowOf(team),
         memberCount: membersOf(database, team).filter(({ active }) => active).length
@@ -166,17 +175,17 @@ export class TeamsRepo extends Context.Service<
       return TeamsRepo.of({
         insert: (team) =>
           memory.write((database) => {
-            const teams = database.table<TeamRow>("teams")
+            const rows = database.table(teams)
             const isTaken = (other: TeamRow) => other.workspaceId === team.workspaceId && other.key === team.key
-            return teams.find(isTaken) !== undefined
+            return rows.find(isTaken) !== undefined
               ? Effect.fail(new UniqueViolation({ constraint: "teams_key_key" }))
-              : Effect.sync(() => teams.set(team.id, team))
+              : Effect.sync(() => rows.set(team.id, { ...team, lastTicketNumber: 0 }))
           }),
         update: ({ archivedAt, id, name, updatedAt, visibility }) =>
           memory.write((database) =>
             Effect.sync(() => {
-              const teams = database.table<TeamRow>("teams")
-              teams.set(id, { ...teams.get(id)!, name, visibility, archivedAt, updatedAt })
+              const rows = database.table(teams)
+              rows.set(id, { ...rows.get(id)!, name, visibility, archivedAt, updatedAt })
             })
           ),
         list: (viewer) => memory.read((database) => seen(database, viewer).map((team) => counted(database, team))),
@@ -190,8 +199,8 @@ export class TeamsRepo extends Context.Service<
           ),
         insertMember: (member) =>
           memory.write((database) => {
-            const members = database.table<TeamMemberRow>("team_members")
-            const key = memberKey(member.teamId, member.personId)
+            const members = database.table(teamMembers)
+            const key = teamMemberKey(member.teamId, member.personId)
             return members.get(key) !== undefined
               ? Effect.fail(new UniqueViolation({ constraint: "team_members_key" }))
               : Effect.sync(() => members.set(key, member))
@@ -199,17 +208,15 @@ export class TeamsRepo extends Context.Service<
         deleteMember: (teamId, personId) =>
           memory.write((database) =>
             Effect.sync(() => {
-              const members = database.table<TeamMemberRow>("team_members")
-              const key = memberKey(teamId, personId)
+              const members = database.table(teamMembers)
+              const key = teamMemberKey(teamId, personId)
               const isThere = members.get(key) !== undefined
               members.delete(key)
               return isThere
             })
           ),
         isMember: (teamId, personId) =>
-          memory.read(
-            (database) => database.table<TeamMemberRow>("team_members").get(memberKey(teamId, personId)) !== undefined
-          ),
+          memory.read((database) => database.table(teamMembers).get(teamMemberKey(teamId, personId)) !== undefined),
         members: (viewer, key) =>
           memory.read((database) => {
             const team = seen(database, viewer).find((team) => team.key === key)

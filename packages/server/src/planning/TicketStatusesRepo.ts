@@ -10,21 +10,29 @@ import { SqlClient, type Statement } from "effect/sql"
 import { column, texts, uuids } from "../storage/Columns.ts"
 import { MemoryStorage } from "../storage/MemoryStorage.ts"
 import { date, dieOnSqlError, failOnDuplicate, iso, UniqueViolation } from "../storage/Sql.ts"
-import type { TeamRow } from "./TeamsRepo.ts"
+import { boolean, instant, integer, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
+import { teams } from "./TeamsRepo.ts"
 import { seesTeam, seesTeamInMemory, type Viewer } from "./Visibility.ts"
 
-export interface TicketStatusRow {
-  readonly id: TicketStatusId
-  readonly workspaceId: WorkspaceId
+/** The statuses of teams and of workspaces' templates. */
+export const ticketStatuses = table("ticket_statuses", {
+  id: uuid<TicketStatusId>(),
+  workspaceId: uuid<WorkspaceId>(),
   /** Null in the workspace's template. */
-  readonly teamId: TeamId | null
-  readonly name: string
-  readonly category: StatusCategory
-  readonly position: number
-  readonly isDefault: boolean
-  readonly createdAt: Timestamp
-  readonly updatedAt: Timestamp
-}
+  teamId: nullable(uuid<TeamId>()),
+  name: text(),
+  /** The name in the case that names are compared in: `nameKey` of it. */
+  nameKey: text(),
+  category: text<StatusCategory>(),
+  position: integer(),
+  isDefault: boolean(),
+  createdAt: instant(),
+  updatedAt: instant()
+})
+
+type StoredStatus = Row<typeof ticketStatuses>
+
+export type TicketStatusRow = Omit<StoredStatus, "nameKey">
 
 /**
  * Stores the statuses of teams and of workspaces' templates. In a team or template a name, in any case, is used once, a
@@ -130,8 +138,8 @@ export class TicketStatusesRepo extends Context.Service<
       const memory = yield* MemoryStorage
       const put = (statuses: ReadonlyArray<TicketStatusRow>) =>
         memory.write((database) => {
-          const table = database.table<TicketStatusRow>("ticket_statuses")
-          for (const status of statuses) table.set(status.id, status)
+          const table = database.table(ticketStatuses)
+          for (const status of statuses) table.set(status.id, { ...status, nameKey: nameKey(status.name) })
           for (const status of statuses) {
             const constraint = collision(
               status,
@@ -147,7 +155,7 @@ export class TicketStatusesRepo extends Context.Service<
           Effect.flatMap(
             memory.read((database) =>
               statuses.map(({ id, isDefault, name, position, updatedAt }) => ({
-                ...database.table<TicketStatusRow>("ticket_statuses").get(id)!,
+                ...database.table(ticketStatuses).get(id)!,
                 name,
                 position,
                 isDefault,
@@ -156,29 +164,32 @@ export class TicketStatusesRepo extends Context.Service<
             ),
             put
           ),
-        delete: (id) =>
-          memory.write((database) => Effect.sync(() => database.table<TicketStatusRow>("ticket_statuses").delete(id))),
+        delete: (id) => memory.write((database) => Effect.sync(() => database.table(ticketStatuses).delete(id))),
         list: (workspaceId, teamId) =>
           memory.read((database) =>
             database
-              .table<TicketStatusRow>("ticket_statuses")
+              .table(ticketStatuses)
               .filter((row) => row.workspaceId === workspaceId && row.teamId === teamId)
+              .map(rowOf)
           ),
         listOfTeam: (viewer, teamKey) =>
           memory.read((database) => {
             const team = database
-              .table<TeamRow>("teams")
+              .table(teams)
               .find((team) => team.key === teamKey && seesTeamInMemory(database, viewer, team))
             return team === undefined
               ? []
-              : database.table<TicketStatusRow>("ticket_statuses").filter((row) => row.teamId === team.id)
+              : database
+                  .table(ticketStatuses)
+                  .filter((row) => row.teamId === team.id)
+                  .map(rowOf)
           }),
         find: (viewer, id) =>
           memory.read((database) => {
-            const status = database.table<TicketStatusRow>("ticket_statuses").get(id)
+            const status = database.table(ticketStatuses).get(id)
             if (status?.workspaceId !== viewer.workspaceId) return undefined
             if (status.teamId === null) return { teamKey: null }
-            const team = database.table<TeamRow>("teams").get(status.teamId)!
+            const team = database.table(teams).get(status.teamId)!
             return seesTeamInMemory(database, viewer, team) ? { teamKey: team.key } : undefined
           }),
         hasTickets: ({ id }) =>
@@ -223,6 +234,8 @@ const setDatesInCategory = (
     : sql`started_at = ${to === "started" ? sql`coalesce(started_at, ${date(at)}::timestamptz)` : sql.literal("started_at")},
         completed_at = ${to === "completed" ? date(at) : null}::timestamptz,
         canceled_at = ${to === "canceled" ? date(at) : null}::timestamptz,`
+
+const rowOf = ({ nameKey: _, ...status }: StoredStatus): TicketStatusRow => status
 
 const isOfSame = (a: TicketStatusRow, b: TicketStatusRow): boolean =>
   a.workspaceId === b.workspaceId && a.teamId === b.teamId

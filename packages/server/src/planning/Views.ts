@@ -151,7 +151,8 @@ export class Views extends Context.Service<
                   layout: input.layout ?? "list",
                   isDefault: false,
                   rank: yield* rankAt(order, { id, rank: null }, { before: null }),
-                  creator: by.actor,
+                  creatorKind: by.actor.kind,
+                  creatorId: by.actor.id,
                   createdAt: now,
                   updatedAt: now
                 }

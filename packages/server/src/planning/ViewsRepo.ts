@@ -17,11 +17,13 @@ import { column, texts, uuids } from "../storage/Columns.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
-import type { ProjectRow } from "./ProjectsRepo.ts"
+import { boolean, instant, json, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
+import { projectLinkKey, type ProjectRow, projects, projectTeams } from "./ProjectsRepo.ts"
 import type { RankedList } from "./RankedList.ts"
 import { spreadRanks } from "./Ranks.ts"
 import { followName, type NamingTeam, type StatusNameChange, type StatusNames } from "./StatusNames.ts"
-import type { TeamRow } from "./TeamsRepo.ts"
+import { type TeamRow, teams } from "./TeamsRepo.ts"
+import { ticketStatuses } from "./TicketStatusesRepo.ts"
 import { seesProject, seesProjectInMemory, seesTeam, seesTeamInMemory, type Viewer } from "./Visibility.ts"
 
 /** Filters as they are stored: teams and projects by id, so that they follow a new slug. */
@@ -40,18 +42,28 @@ export interface ScopeIds {
   readonly projectId: ProjectId | null
 }
 
-export interface ViewRow extends ScopeIds {
-  readonly id: ViewId
-  readonly workspaceId: WorkspaceId
-  readonly name: string
-  readonly filters: StoredFilters
-  readonly layout: ViewLayout
-  readonly isDefault: boolean
-  readonly rank: string
-  readonly creator: ActorRef
-  readonly createdAt: Timestamp
-  readonly updatedAt: Timestamp
-}
+/** The views of workspaces, teams and projects. */
+export const views = table("views", {
+  id: uuid<ViewId>(),
+  workspaceId: uuid<WorkspaceId>(),
+  teamId: nullable(uuid<TeamId>()),
+  projectId: nullable(uuid<ProjectId>()),
+  name: text(),
+  filters: json<StoredFilters>(),
+  layout: text<ViewLayout>(),
+  isDefault: boolean(),
+  rank: text(),
+  creatorKind: text<ActorRef["kind"]>(),
+  creatorId: uuid<ActorRef["id"]>(),
+  createdAt: instant(),
+  updatedAt: instant(),
+  /** What views are ordered within: the team, the project or the workspace. Storages set it. */
+  scopeId: uuid()
+})
+
+type StoredView = Row<typeof views>
+
+export type ViewRow = Omit<StoredView, "scopeId">
 
 /** A view with what its viewer sees of its filters, and whether its team or project is archived. */
 export interface FoundView extends ViewRow {
@@ -182,7 +194,7 @@ export class ViewsRepo extends Context.Service<
                 ${column(views, PgTypes.OID.uuid, ({ projectId }) => projectId)}, ${texts(views, ({ name }) => name)},
                 ${texts(views, ({ filters }) => JSON.stringify(filters))}, ${texts(views, ({ layout }) => layout)},
                 ${column(views, PgTypes.OID.bool, ({ isDefault }) => isDefault)}, ${texts(views, ({ rank }) => rank)},
-                ${texts(views, ({ creator }) => creator.kind)}, ${uuids(views.map(({ creator }) => creator.id))},
+                ${texts(views, ({ creatorKind }) => creatorKind)}, ${uuids(views.map(({ creatorId }) => creatorId))},
                 ${column(views, PgTypes.OID.timestamptz, ({ createdAt }) => date(createdAt))},
                 ${column(views, PgTypes.OID.timestamptz, ({ updatedAt }) => date(updatedAt))})
                 as t (id, workspace_id, team_id, project_id, name, filters, layout, is_default, rank, creator_kind,
@@ -303,15 +315,14 @@ export class ViewsRepo extends Context.Service<
     ViewsRepo,
     Effect.gen(function* () {
       const memory = yield* MemoryStorage
-      const viewsOf = (database: MemoryDatabase) => database.table<ViewRow>("views")
-      const scopeOf = (view: ViewRow) => scopeId(view.workspaceId, view)
+      const viewsOf = (database: MemoryDatabase) => database.table(views)
       const inOrder = (database: MemoryDatabase, scope: string) =>
         viewsOf(database)
-          .filter((view) => scopeOf(view) === scope)
+          .filter((view) => view.scopeId === scope)
           .toSorted((a, b) => compare(a.rank, b.rank))
 
       const isTagSeen = (database: MemoryDatabase, viewer: Viewer, tag: MemoryTag) => {
-        const team = tag.teamId === null ? undefined : database.table<TeamRow>("teams").get(tag.teamId)
+        const team = tag.teamId === null ? undefined : database.table(teams).get(tag.teamId)
         return (
           tag.workspaceId === viewer.workspaceId && (team === undefined || seesTeamInMemory(database, viewer, team))
         )
@@ -319,7 +330,8 @@ export class ViewsRepo extends Context.Service<
 
       const letsThrough = (database: MemoryDatabase, view: ViewRow, team: TeamId) =>
         (view.teamId === null || view.teamId === team) &&
-        (view.projectId === null || database.table("project_teams").get(`${view.projectId}/${team}`) !== undefined) &&
+        (view.projectId === null ||
+          database.table(projectTeams).get(projectLinkKey(view.projectId, team)) !== undefined) &&
         (view.filters.teams.length === 0 || view.filters.teams.includes(team))
       const isSeenByAll = (view: ViewRow, team: TeamRow) => team.visibility === "open" || team.id === view.teamId
 
@@ -328,28 +340,27 @@ export class ViewsRepo extends Context.Service<
         if (followed.length === 0) return []
         const names = new Set(followed.map(({ from }) => from))
         const statuses = database
-          .table<MemoryStatus>("ticket_statuses")
-          .filter(({ name, workspaceId }) => workspaceId === view.workspaceId && names.has(nameKey(name)))
+          .table(ticketStatuses)
+          .filter(({ nameKey, workspaceId }) => workspaceId === view.workspaceId && names.has(nameKey))
         return database
-          .table<TeamRow>("teams")
+          .table(teams)
           .filter(({ workspaceId }) => workspaceId === view.workspaceId)
           .map((team) => ({
             id: team.id,
             isSeen: seesTeamInMemory(database, viewer, team),
             isSeenByAll: isSeenByAll(view, team),
             has: letsThrough(database, view, team.id)
-              ? statuses.filter(({ teamId }) => teamId === team.id).map(({ name }) => nameKey(name))
+              ? statuses.filter(({ teamId }) => teamId === team.id).map(({ nameKey }) => nameKey)
               : []
           }))
           .filter(({ has, id }) => has.length > 0 || followed.some(({ teamId }) => teamId === id))
           .toSorted((a, b) => compare(a.id, b.id))
       }
 
-      const foundIn = (database: MemoryDatabase, viewer: Viewer, view: ViewRow): FoundView | undefined => {
-        const teams = database.table<TeamRow>("teams")
-        const projects = database.table<ProjectRow>("projects")
-        const team = view.teamId === null ? undefined : teams.get(view.teamId)!
-        const project = view.projectId === null ? undefined : projects.get(view.projectId)!
+      const foundIn = (database: MemoryDatabase, viewer: Viewer, row: StoredView): FoundView | undefined => {
+        const { scopeId, ...view } = row
+        const team = view.teamId === null ? undefined : database.table(teams).get(view.teamId)!
+        const project = view.projectId === null ? undefined : database.table(projects).get(view.projectId)!
         const isSeen =
           view.workspaceId === viewer.workspaceId &&
           (team === undefined || seesTeamInMemory(database, viewer, team)) &&
@@ -370,17 +381,17 @@ export class ViewsRepo extends Context.Service<
           }),
           seen: {
             teams: filters.teams.flatMap((id) => {
-              const team = teams.get(id)!
+              const team = database.table(teams).get(id)!
               return seesTeamInMemory(database, viewer, team) ? [{ id, key: team.key }] : []
             }),
             projects: filters.projects.flatMap((id) =>
-              seesProjectInMemory(database, viewer, id) ? [{ id, slug: projects.get(id)!.slug }] : []
+              seesProjectInMemory(database, viewer, id) ? [{ id, slug: database.table(projects).get(id)!.slug }] : []
             )
           },
           namingTeams: namingTeams(database, viewer, view),
           isArchived: (team ?? project ?? { archivedAt: null }).archivedAt !== null,
-          position: inOrder(database, scopeOf(view)).findIndex(({ id }) => id === view.id),
-          createdBy: resolveActor(database, view.creator)
+          position: inOrder(database, scopeId).findIndex(({ id }) => id === view.id),
+          createdBy: resolveActor(database, { kind: view.creatorKind, id: view.creatorId } as ActorRef)
         }
       }
       const find = (viewer: Viewer, id: string) =>
@@ -390,10 +401,12 @@ export class ViewsRepo extends Context.Service<
         })
 
       return ViewsRepo.of({
-        insert: (views) =>
+        insert: (added) =>
           memory.write((database) =>
             Effect.sync(() => {
-              for (const view of views) viewsOf(database).set(view.id, view)
+              for (const view of added) {
+                viewsOf(database).set(view.id, { ...view, scopeId: scopeId(view.workspaceId, view) })
+              }
             })
           ),
         update: ({ filters, id, layout, name, rank, updatedAt }) =>
@@ -428,8 +441,8 @@ export class ViewsRepo extends Context.Service<
             setRanks: (ranks) =>
               memory.write((database) =>
                 Effect.sync(() => {
-                  const views = viewsOf(database)
-                  for (const [id, rank] of ranks) views.set(id, { ...views.get(id)!, rank })
+                  const rows = viewsOf(database)
+                  for (const [id, rank] of ranks) rows.set(id, { ...rows.get(id)!, rank })
                 })
               )
           })
@@ -438,10 +451,9 @@ export class ViewsRepo extends Context.Service<
           memory.read((database) => {
             const keys = new Set(names.map(nameKey))
             return database
-              .table<MemoryStatus>("ticket_statuses")
+              .table(ticketStatuses)
               .filter(
-                (status) =>
-                  status.workspaceId === workspaceId && status.teamId !== null && keys.has(nameKey(status.name))
+                (status) => status.workspaceId === workspaceId && status.teamId !== null && keys.has(status.nameKey)
               )
               .map(({ id }) => id)
           }),
@@ -457,11 +469,11 @@ export class ViewsRepo extends Context.Service<
               const tag = database.table<MemoryTag>("tags").get(id)
               return tag !== undefined && isTagSeen(database, viewer, tag) ? [tag.id] : []
             })
-            const teams = database
-              .table<TeamRow>("teams")
+            const named = database
+              .table(teams)
               .filter((team) => refs.teams.includes(team.key) && seesTeamInMemory(database, viewer, team))
-            const projects = database
-              .table<ProjectRow>("projects")
+            const namedProjects = database
+              .table(projects)
               .filter(
                 (project) =>
                   project.workspaceId === workspaceId &&
@@ -471,14 +483,14 @@ export class ViewsRepo extends Context.Service<
             return {
               owners: new Map(owners.map((id) => [id, id])),
               tags: new Map(tags.map((id) => [id, id])),
-              teams: new Map(teams.map(({ id, key }) => [key, id])),
-              projects: new Map(projects.map(({ id, slug }) => [slug, id]))
+              teams: new Map(named.map(({ id, key }) => [key, id])),
+              projects: new Map(namedProjects.map(({ id, slug }) => [slug, id]))
             }
           }),
         followStatus: ({ workspaceId, ...change }) =>
           memory.write((database) =>
             Effect.gen(function* () {
-              const team = database.table<TeamRow>("teams").get(change.teamId)!
+              const team = database.table(teams).get(change.teamId)!
               for (const view of viewsOf(database).filter((view) => view.workspaceId === workspaceId)) {
                 const names = followName(view.filters, change, letsThrough(database, view, team.id))
                 if (names === undefined) continue
@@ -513,7 +525,8 @@ export const defaultViewsOf = (
       layout: "list" as const,
       isDefault: true,
       rank: ranks[i]!,
-      creator,
+      creatorKind: creator.kind,
+      creatorId: creator.id,
       createdAt: project.createdAt,
       updatedAt: project.createdAt
     }))
@@ -526,14 +539,7 @@ interface MemoryTag {
   readonly teamId: TeamId | null
 }
 
-interface MemoryStatus {
-  readonly id: TicketStatusId
-  readonly workspaceId: WorkspaceId
-  readonly teamId: TeamId | null
-  readonly name: string
-}
-
-interface SqlRow extends Omit<ViewRow, "creator" | "createdAt" | "updatedAt">, ActorRow {
+interface SqlRow extends Omit<ViewRow, "creatorKind" | "creatorId" | "createdAt" | "updatedAt">, ActorRow {
   readonly createdAt: Date
   readonly updatedAt: Date
   readonly scopeKey: string | null
@@ -555,7 +561,8 @@ const readRow = (row: SqlRow): FoundView => ({
   layout: row.layout,
   isDefault: row.isDefault,
   rank: row.rank,
-  creator: { kind: row.actorKind, id: row.actorId } as ActorRef,
+  creatorKind: row.actorKind,
+  creatorId: row.actorId as ActorRef["id"],
   createdAt: iso(row.createdAt),
   updatedAt: iso(row.updatedAt),
   scope:

@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Catalog from "../../src/catalog/Catalog.ts"
+import * as Planning from "../../src/planning/Planning.ts"
 import * as StorageRoom from "../../src/storage/StorageRoom.ts"
 import { type Column, columnName, type Table } from "../../src/storage/Table.ts"
 import { layerPostgres } from "../support/Databases.ts"
@@ -9,7 +10,7 @@ import { layerLiveClock } from "../support/Storages.ts"
 
 /** Every table that the sources describe is one that the migrations made, column by column. */
 
-const tables: ReadonlyArray<Table> = [...Catalog.tables]
+const tables: ReadonlyArray<Table> = [...Catalog.tables, ...Planning.tables]
 
 const layerMigrated = Layer.provideMerge(StorageRoom.layerMigrations, layerPostgres).pipe(Layer.provide(layerLiveClock))
 

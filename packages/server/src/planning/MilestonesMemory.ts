@@ -1,0 +1,66 @@
+import type { MilestoneId, ProjectId, TicketId } from "@delivery/domain/Ids"
+import type { Timestamp } from "@delivery/domain/Timestamp"
+import { Effect, Layer } from "effect"
+import { MemoryStorage } from "../storage/MemoryStorage.ts"
+import { nextUpdate } from "../storage/NextUpdate.ts"
+import { type MilestoneRow, milestones, MilestonesRepo } from "./MilestonesRepo.ts"
+import { projects } from "./ProjectsRepo.ts"
+
+type Memory = MemoryStorage["Service"]
+
+export const layer = Layer.effect(
+  MilestonesRepo,
+  Effect.map(MemoryStorage, (memory) =>
+    MilestonesRepo.of({
+      insert: insert(memory),
+      find: find(memory),
+      update: update(memory),
+      delete: remove(memory)
+    })
+  )
+)
+
+const insert = (memory: Memory) => (milestone: Omit<MilestoneRow, "number">) =>
+  memory.write((database) =>
+    Effect.sync(() => {
+      const project = database.table(projects).get(milestone.projectId)!
+      const number = project.lastMilestoneNumber + 1
+      database.table(projects).set(project.id, { ...project, lastMilestoneNumber: number })
+      database.table(milestones).set(milestone.id, { ...milestone, number })
+      return number
+    })
+  )
+
+const find = (memory: Memory) => (projectId: ProjectId, number: number) =>
+  memory.read((database) =>
+    database.table(milestones).find((milestone) => milestone.projectId === projectId && milestone.number === number)
+  )
+
+const update =
+  (memory: Memory): MilestonesRepo["Service"]["update"] =>
+  (milestone) =>
+    memory.write((database) =>
+      Effect.sync(() => {
+        const rows = database.table(milestones)
+        rows.set(milestone.id, { ...rows.get(milestone.id)!, ...milestone })
+      })
+    )
+
+const remove =
+  (memory: Memory): MilestonesRepo["Service"]["delete"] =>
+  ({ id }) =>
+    memory.write((database) =>
+      Effect.gen(function* () {
+        const tickets = database.table<MemoryTicket>("tickets")
+        for (const ticket of tickets.filter(({ milestoneId }) => milestoneId === id)) {
+          tickets.set(ticket.id, { ...ticket, milestoneId: null, updatedAt: yield* nextUpdate(ticket) })
+        }
+        database.table(milestones).delete(id)
+      })
+    )
+
+interface MemoryTicket {
+  readonly id: TicketId
+  readonly milestoneId: MilestoneId | null
+  readonly updatedAt: Timestamp
+}
