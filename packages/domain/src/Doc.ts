@@ -4,17 +4,17 @@ import { OpenApi } from "effect/http-api"
 import type { Conflict } from "./Errors.ts"
 import { OneOf } from "./Text.ts"
 
-/** What the schemas of an operation do not say of its answers. */
+/** What the schemas of an operation cannot say about its answers. */
 interface Answers {
-  /** The reasons of its 409, each with the message of an example, or with all that is beside the reason. */
+  /** The reasons of its 409, each with an example: the message alone, or all fields but the reason. */
   readonly conflicts?: Readonly<Record<string, string | Omit<typeof Conflict.Encoded, "_tag" | "reason">>>
-  /** Statuses and headers that the handler sends itself, merged with those of the schemas. */
+  /** Statuses and headers that the handler sends itself. They are merged with those of the schemas. */
   readonly responses?: Readonly<Record<number, Partial<OpenApi.OpenApiSpecResponse>>>
   /** Whether the body of the request may be left out. */
   readonly isBodyOptional?: boolean
 }
 
-/** The summary and description of an operation in the API description, and what its schemas do not say. */
+/** The summary and description of an operation in the API description, with what its schemas cannot say. */
 export const doc = (summary: string, description: string, answers: Answers = {}): Context.Context<never> =>
   OpenApi.annotations({
     summary,
@@ -55,20 +55,21 @@ const withAnswers = (declared: OpenApi.OpenAPISpecResponses, answers: Answers): 
 }
 
 /**
- * A slug, id or name in a path. Any text, since what nothing has is not found, after the form of the rest was checked
- * (docs/contract.md, Order of checks).
+ * A slug, id or name in a path. Any text is accepted: a text that names nothing is 404, and that is decided only after the
+ * form of the request (docs/contract.md, Order of checks).
  */
 export const PathRef = Schema.String
 
 /** `{slug}`: the workspace of a path, by slug or id. */
 export const WorkspaceRef = PathRef.annotate({ description: "The workspace's slug or id.", examples: ["main"] })
 
-/** `archived`: whether a list holds archived objects. */
+/** The filter `archived` of a list. */
 export const Archived = OneOf(["exclude", "include", "only"]).annotate({
-  description: "Whether archived objects are left out, included, or the only ones.",
+  description:
+    "Whether the list leaves archived objects out (`exclude`), has them too (`include`), or has nothing else (`only`).",
   default: "exclude"
 })
 export type Archived = typeof Archived.Type
 
-/** The prefix of every path of a workspace. */
+/** The prefix of every path in a workspace. */
 export const workspacePath = "/v1/workspaces/:slug"

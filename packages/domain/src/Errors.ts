@@ -7,23 +7,27 @@ import { firstCharacters, fits } from "./Text.ts"
  * trace, SQL or secret input.
  */
 
-/** The example stands here since the encoded form of a class is described without the class's own annotations. */
+/** The example is on the field because the encoded form of an error class loses the annotations of the class. */
 const message = (example: string) =>
-  Schema.String.annotate({ description: "What went wrong, for people.", examples: [example] })
+  Schema.String.annotate({
+    description: "What went wrong, written for people. The wording may change: act on `reason`.",
+    examples: [example]
+  })
 
 const Reason = Schema.String.annotate({
-  description: "A stable snake_case word that tells causes of one status apart."
+  description: "A stable word in snake_case that says why, where one status has several causes."
 })
 
-/** One thing wrong with a request: where, and what. */
+/** One problem of a request: where it is, and what is wrong. */
 export const Issue = Schema.Struct({
   path: Schema.Array(Schema.String).annotate({
-    description: "Keys from the root of the body or query to the value; empty for the request as a whole."
+    description:
+      'The path from the root of the body or query to the value, such as `["git", "sha"]`. Empty if the problem concerns the request as a whole.'
   }),
-  message: Schema.String.annotate({ description: "What is wrong, for people." })
+  message: Schema.String.annotate({ description: "What is wrong, written for people." })
 }).annotate({
   identifier: "Issue",
-  description: "One thing wrong with a request: where, and what.",
+  description: "One problem of a request: where it is, and what is wrong.",
   examples: [{ path: ["name"], message: "Missing key" }]
 })
 export type Issue = typeof Issue.Type
@@ -34,7 +38,7 @@ export class InvalidInput extends Schema.TaggedError<InvalidInput>()(
   {
     message: message("name: Missing key"),
     reason: Schema.optionalKey(Reason),
-    issues: Schema.Array(Issue).annotate({ description: "What is wrong, the first 20 things." })
+    issues: Schema.Array(Issue).annotate({ description: "The problems, at most 20." })
   },
   {
     httpApiStatus: 400,
@@ -42,22 +46,22 @@ export class InvalidInput extends Schema.TaggedError<InvalidInput>()(
     description: "The request is malformed or a value is not allowed."
   }
 ) {
-  /** One issue at one place of the body or query. */
+  /** An error with a single issue, at one place of the body or query. */
   static at(path: string, message: string): InvalidInput {
     return new InvalidInput({ message: `${path}: ${message}`, issues: [{ path: [path], message }] })
   }
 }
 
-/** One thing wrong with a body that is read strictly: what kind of thing, where, and what. */
+/** One problem of a body that is read strictly: its kind, where it is, and what is wrong. */
 export const DecodeIssue = Schema.Struct({
   _tag: Schema.String.annotate({
-    description: "`Missing`, `Unexpected`, `Type`, `Refinement` or `Forbidden`: the kind of mismatch."
+    description: "The kind of problem: `Missing`, `Unexpected`, `Type`, `Refinement` or `Forbidden`."
   }),
-  path: Schema.Array(Schema.String).annotate({ description: "Keys from the root of the body to the value." }),
-  message: Schema.String.annotate({ description: "What is wrong, for people." })
+  path: Schema.Array(Schema.String).annotate({ description: "The path from the root of the body to the value." }),
+  message: Schema.String.annotate({ description: "What is wrong, written for people." })
 }).annotate({
   identifier: "DecodeIssue",
-  description: "One thing wrong with a body that is read strictly.",
+  description: "One problem of a body that is read strictly.",
   examples: [{ _tag: "Missing", path: ["name"], message: "Missing key" }]
 })
 export type DecodeIssue = typeof DecodeIssue.Type
@@ -67,12 +71,12 @@ export class HttpApiDecodeError extends Schema.TaggedError<HttpApiDecodeError>()
   "HttpApiDecodeError",
   {
     message: message("name: Missing key"),
-    issues: Schema.Array(DecodeIssue).annotate({ description: "What is wrong, the first 20 things." })
+    issues: Schema.Array(DecodeIssue).annotate({ description: "The problems, at most 20." })
   },
   {
     httpApiStatus: 400,
     identifier: "HttpApiDecodeError",
-    description: "The body does not match its schema, or has a property that the schema does not know."
+    description: "The body does not match its schema, or has an unknown property."
   }
 ) {}
 
@@ -83,11 +87,11 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()(
   {
     httpApiStatus: 401,
     identifier: "Unauthorized",
-    description: "No valid API key, or no valid token where one is needed."
+    description: "The request has no valid API key, or no valid token where one is required."
   }
 ) {
   static readonly generic = new Unauthorized({ message: "A valid API key is required." })
-  /** The same where an agent's access token is needed (docs/contract.md, Tokens). */
+  /** The same for calls that require an agent's access token (docs/contract.md, Tokens). */
   static readonly agent = new Unauthorized({ message: "A valid agent access token is required." })
 }
 
@@ -95,20 +99,20 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()(
 export class Forbidden extends Schema.TaggedError<Forbidden>()(
   "Forbidden",
   {
-    message: message("This needs the role admin or more; yours is viewer."),
+    message: message("This requires the role admin or higher; yours is viewer."),
     reason: Schema.optionalKey(Reason)
   },
-  { httpApiStatus: 403, identifier: "Forbidden", description: "The key's user or role may not do this." }
+  { httpApiStatus: 403, identifier: "Forbidden", description: "The role of the API key does not allow this." }
 ) {}
 
-/** 404: absent or invisible; the two answer alike. */
+/** 404: the object does not exist, or the caller cannot see it. The two answer alike. */
 export class NotFound extends Schema.TaggedError<NotFound>()(
   "NotFound",
-  { message: message("The product does not exist.") },
+  { message: message('product: there is no product "shop" that you can see.') },
   {
     httpApiStatus: 404,
     identifier: "NotFound",
-    description: "The workspace or object does not exist, or the caller cannot see it."
+    description: "The workspace or object does not exist, or you cannot see it."
   }
 ) {
   /**
@@ -170,7 +174,7 @@ const quote = (value: string | number): string => {
   return fits(text, 100) ? `"${text}"` : `"${firstCharacters(text, 100)}..."`
 }
 
-/** 409: the change conflicts with current data. `reason` is always present. */
+/** 409: the request contradicts what is stored. `reason` is always present. */
 export class Conflict extends Schema.TaggedError<Conflict>()(
   "Conflict",
   {
@@ -178,23 +182,26 @@ export class Conflict extends Schema.TaggedError<Conflict>()(
     reason: Reason.annotate({ examples: ["slug_in_use"] }),
     current: Schema.optionalKey(
       Schema.Record(Schema.String, Schema.Int).annotate({
-        description: "With `version_mismatch`: environment slug to current version, of those that differ."
+        description:
+          "Only with `version_mismatch`: the current version of each environment whose version differs, by slug."
       })
     ),
-    capacity: Schema.optionalKey(Schema.Int.annotate({ description: "Of a semaphore: the capacity in force." })),
+    capacity: Schema.optionalKey(
+      Schema.Int.annotate({ description: "Only for semaphores: the capacity that is in force." })
+    ),
     holders: Schema.optionalKey(
-      Schema.Array(LeaseHolder).annotate({ description: "Of a semaphore: the leases held now, oldest first." })
+      Schema.Array(LeaseHolder).annotate({
+        description: "Only for semaphores: the leases that are held now, oldest first."
+      })
     ),
     retryAfterMs: Schema.optionalKey(
-      Schema.Int.annotate({ description: "Of a semaphore: milliseconds after which another try may help." })
+      Schema.Int.annotate({ description: "Only for semaphores: how many milliseconds to wait before trying again." })
     )
   },
-  { httpApiStatus: 409, identifier: "Conflict", description: "The change conflicts with current data." }
+  { httpApiStatus: 409, identifier: "Conflict", description: "The request contradicts what is stored." }
 ) {}
 
-/**
- * 429: too many requests of this key or address, where the server has a rate limit. `Retry-After` says when to try again.
- */
+/** 429: the caller is over the rate limit, or the server is overloaded. `Retry-After` says when to try again. */
 export class TooManyRequests extends Schema.TaggedError<TooManyRequests>()(
   "TooManyRequests",
   { message: message("Too many requests: at most 600 in 60 s. Try again in 2 s.") },
@@ -202,24 +209,28 @@ export class TooManyRequests extends Schema.TaggedError<TooManyRequests>()(
     httpApiStatus: 429,
     identifier: "TooManyRequests",
     description:
-      "Too many requests of this key or address, or more than the server can answer; nothing has happened, and `Retry-After` says when to try again."
+      "This key or address sent too many requests, or the server is overloaded. Nothing has happened. `Retry-After` says when to try again."
   }
 ) {}
 
-/** 500: a server failure. Report `requestId`, which is also the `x-request-id` header. */
+/** 500: the server failed. `requestId` is also the header `x-request-id`. */
 export class Internal extends Schema.TaggedError<Internal>()(
   "Internal",
   {
     message: message("Something went wrong."),
     requestId: Schema.String.annotate({
-      description: "The request's `x-request-id`.",
+      description: "The value of the header `x-request-id`.",
       examples: ["8c5f2b1e-7a5d-4b8e-9d55-0c6a3f1f2e10"]
     })
   },
-  { httpApiStatus: 500, identifier: "Internal", description: "A server failure; retry or report the request id." }
+  {
+    httpApiStatus: 500,
+    identifier: "Internal",
+    description: "The server failed. Try again, or report the `requestId`. A write may have happened nevertheless."
+  }
 ) {}
 
-/** Every error an endpoint of this API answers with. */
+/** Every error that an endpoint of this API can answer with. */
 export type ApiError =
   | InvalidInput
   | HttpApiDecodeError

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 /** Ids are UUIDv7 strings made by the server (docs/contract.md, Conventions). */
 const uuid = Schema.String.annotate({
   format: "uuid",
-  description: "UUIDv7, made by the server.",
+  description: "A UUIDv7 that the server makes.",
   examples: ["0197a1b2-0000-7000-8000-000000000001"]
 })
 

@@ -3,7 +3,7 @@ import type { OpenApi } from "effect/http-api"
 
 /**
  * Finishes the document that `OpenApi.fromApi` generates from the API, for people and for tools. Pure; it knows the
- * conventions of the service (docs/contract.md, Conventions) and no group, so a new group needs nothing here.
+ * conventions of the service (docs/contract.md, Conventions) and none of its groups, so a new group needs nothing here.
  */
 export const transform = (generated: Record<string, unknown>): Record<string, unknown> => {
   const spec = readable(generated as unknown as OpenApi.OpenAPISpec)
@@ -20,81 +20,101 @@ export const transform = (generated: Record<string, unknown>): Record<string, un
   return { ...spec, components: { ...spec.components, schemas, headers: sharedHeaders } }
 }
 
-/** The head of the document: what holds for every operation. */
-export const overview = `How a team ships: secrets, deployments, projects, test runs, semaphores and coding agents.
+/** The introduction of the document: what holds for every operation. */
+export const overview = `One API for how a team ships: secrets, deployments, test runs, semaphores, projects and tickets, \
+coding agents, and what happened.
 
 ## Authentication
 
-Send an API key (\`ctk_...\`) as \`Authorization: Bearer <key>\` or as \`X-API-Key: <key>\`. Both at once must be equal. \
-Every operation needs a key unless it says otherwise. A key acts as its person, with their role in each workspace; an \
-account API key acts for nobody, in one workspace, with a role of its own. Each role may do what those before it may: \
-\`viewer\` reads, \`member\` changes and publishes, \`admin\` manages, \`owner\` also manages owners.
+Send an API key (\`ctk_...\`) in one of two headers:
 
-A coding agent has an access token (\`atk_...\`), which registering it answers, for what begins with \`/agent/v1\` and \
-for \`/agent/mcp\`: it acts as its member, with their present role. Keys are none there, and access tokens none \
-elsewhere.
+\`\`\`
+Authorization: Bearer ctk_...
+X-API-Key: ctk_...
+\`\`\`
+
+If you send both, they must be equal. Every operation requires an API key unless it says otherwise. A key acts as its \
+person, with their role in each workspace. An account API key belongs to no person: it acts in one workspace, with a \
+role of its own.
+
+Each role may do what the roles before it may: a \`viewer\` reads, a \`member\` changes things and publishes test \
+runs, an \`admin\` manages the workspace, an \`owner\` also manages owners.
+
+A coding agent uses an access token (\`atk_...\`) for \`/agent/v1\` and \`/agent/mcp\`. It acts as its member, with \
+their present role. API keys are rejected there; access tokens are rejected everywhere else.
 
 ## Conventions
 
-- **Ids** are UUIDv7 strings made by the server. Where a path, body or query names a workspace, product or \
-environment, its slug and its id both do. A slug never has the form of an id, so the two cannot be confused.
-- **Timestamps** are UTC with milliseconds, \`2026-11-21T09:30:00.000Z\`. \`updatedAt\` moves on every change.
-- **Lists** are complete and in one fixed order, except where an operation says how many it gives. "By name" ignores \
-case and compares numbers as numbers; equal names are ordered by code units, then by id.
-- **PATCH** changes only the fields sent; \`null\` clears a field that may be null.
-- **Actions** that find the object already so (archive, restore) change nothing and answer 200.
-- **Text** holds no NUL character and no lone surrogate. Names are trimmed, never empty, and stand on one line. \
-Lengths count characters, which are Unicode code points. Bodies are UTF-8.
-- **Unknown properties** of a body are ignored, except by the vault, which rejects them. Answers may gain properties: \
-ignore those that you do not know.
+- **Ids** are UUIDv7 strings that the server makes. Wherever a workspace, product or environment is named, you can \
+send its slug or its id. A slug never has the form of an id.
+- **Timestamps** are UTC with milliseconds: \`2026-11-21T09:30:00.000Z\`. \`updatedAt\` moves with every change.
+- **Lists** are complete and in a fixed order, unless the operation gives a page size. "By name" ignores case and \
+compares numbers as numbers; equal names are ordered by code units, then by id.
+- **PATCH** changes only the fields that you send. \`null\` clears a field that may be null.
+- **Actions** that find the object already in that state (archive, restore) change nothing and answer 200.
+- **Text** may not contain NUL characters or lone surrogates. Names are trimmed, never empty, and on one line. Lengths \
+count Unicode code points. Bodies are UTF-8.
+- **Unknown properties** of a body are ignored, except by the vault, which rejects them. Responses may gain \
+properties: ignore those that you do not know.
 - **Bodies** are \`application/json\`, at most 1 MiB unless the operation says otherwise.
-- **Request ids**: every response carries \`x-request-id\`. One that you send (8 to 64 letters, digits, \`_\` or \`-\`) \
-is kept.
+- **Request ids.** Every response has the header \`x-request-id\`. You can send one yourself: 8 to 64 letters, digits, \
+\`_\` or \`-\`.
 
 ## Errors
 
-Every error is JSON with \`_tag\` and \`message\`, from an unknown path to a server failure. \`reason\` is a stable \
-word that tells causes of one status apart; act on it, not on the message.
+Every error is JSON with \`_tag\` and \`message\`, from an unknown path to a failure of the server:
+
+\`\`\`json
+{"_tag": "Conflict", "reason": "slug_in_use", "message": "The slug \\"shop\\" is already in use."}
+\`\`\`
+
+\`reason\` is a stable word that says why, where one status has several causes. Let your program act on \`reason\`, \
+and never on \`message\`.
 
 | Status | \`_tag\` | Meaning |
 |---|---|---|
-| 400 | \`InvalidInput\` | The request is malformed or a value is not allowed; \`issues\` says where. |
-| 400 | \`HttpApiDecodeError\` | The vault alone: the body does not match its schema; \`issues\` says where and how. |
-| 401 | \`Unauthorized\` | No valid API key. |
-| 403 | \`Forbidden\` | The key's user or role may not do this. |
-| 404 | \`NotFound\` | Absent, or invisible to the caller: the two answer alike. |
-| 409 | \`Conflict\` | The change conflicts with current data. |
-| 408, 417, 431 | \`InvalidInput\` | The request came too slowly, expects what the server does not do, or has too \
-large headers. |
-| 429 | \`TooManyRequests\` | The server's rate limit: see below. |
-| 500 | \`Internal\` | A server failure, or a request that took too long (two minutes, unless the server is set up \
-otherwise); retry, or report the \`requestId\`. To a write it does not say whether it happened. |
+| 400 | \`InvalidInput\` | The request is malformed, or a value is not allowed. \`issues\` says where. |
+| 400 | \`HttpApiDecodeError\` | Only in the vault: the body does not match its schema. \`issues\` says where and how. |
+| 401 | \`Unauthorized\` | There is no valid API key or token. |
+| 403 | \`Forbidden\` | The role of the key does not allow this. |
+| 404 | \`NotFound\` | The object does not exist, or you cannot see it. The two answer alike. |
+| 409 | \`Conflict\` | The request contradicts what is stored. |
+| 408, 417, 431 | \`InvalidInput\` | The request came too slowly, expects something that the server does not do, or has \
+too large headers. |
+| 429 | \`TooManyRequests\` | You sent too many requests, or the server is overloaded. Nothing has happened. |
+| 500 | \`Internal\` | The server failed, or the request took too long (by default, two minutes). Try again, or report \
+the \`requestId\`. A write may have happened nevertheless. |
 
-The OAuth endpoints alone answer errors in the form of RFC 6749.
+The OAuth endpoints answer errors in the form of RFC 6749 instead.
 
-They are checked in this order: 401, 400 for the form of the request, 404 for the workspace, 403, 404 for the object, \
-400 for rules that need the stored objects, 409.
+A request that is wrong in several ways gets the first of these: 401, 400 for the form of the request, 404 for the \
+workspace, 403, 404 for the object, 400 for rules that depend on what is stored, 409.
 
 ## Rate limits
 
-A server may limit the requests of a key, and those of an address that sends no valid key; by default none does. Where it \
-does, every answer carries \`RateLimit-Policy: "default";q=600;w=60\` (600 requests in 60 seconds) and \
-\`RateLimit: "default";r=598;t=1\` (598 left, all of them again in 1 second), as the IETF's draft names them. Above the \
-limit any request is answered with 429 and \`Retry-After\` in seconds, before anything else is checked.
+A server may limit the requests of each key, and of each address that sends no valid key. By default there is no limit. \
+With a limit, every response has these headers, as the IETF's draft names them:
+
+\`\`\`
+RateLimit-Policy: "default";q=600;w=60     600 requests in 60 seconds
+RateLimit: "default";r=598;t=1             598 are left; all 600 again in 1 second
+\`\`\`
+
+Above the limit, every request is answered with 429 and \`Retry-After\` (in seconds), before anything else is checked.
 
 ## Versions
 
-The path prefix \`/v1\` is the version of the interface. What it answers is added to, never taken from.`
+The path prefix \`/v1\` is the version of the interface. Fields and operations are added to it, never removed.`
 
 type Schemas = Record<string, JsonSchema.JsonSchema>
 type Content = Record<string, OpenApi.OpenApiSpecMediaType & { example?: unknown; examples?: unknown }>
 
 const refPrefix = "#/components/schemas/"
 
-/** Error classes describe themselves; what travels is generated as `ConflictEncoded`, which is nobody's word for it. */
+/** The encoded form of an error class is generated as `ConflictEncoded`. Readers know it as `Conflict`. */
 const publicName = (name: string): string => name.replace(/Encoded$/, "")
 
-/** The document with its components under public names and without what only the generator means. */
+/** The document with its components under public names, and without what only the generator uses. */
 const readable = (generated: OpenApi.OpenAPISpec): OpenApi.OpenAPISpec => {
   const closed = closedComponents(generated)
   const clean = <A>(node: A, isClosed: boolean): A => mapObjects(node, (object) => cleanSchema(object, isClosed)) as A
@@ -113,15 +133,15 @@ const readable = (generated: OpenApi.OpenAPISpec): OpenApi.OpenAPISpec => {
 const cleanSchema = (object: Record<string, unknown>, isClosed: boolean): Record<string, unknown> => {
   const { "x-effect-stream": _, ...out } = object
   if (typeof out["$ref"] === "string") out["$ref"] = publicName(out["$ref"])
-  // The generator closes every object, while the service ignores what it does not know and may answer more.
+  // The generator closes every object, but the service ignores unknown properties, and its answers may gain some.
   if (out["additionalProperties"] === false && !isClosed) delete out["additionalProperties"]
-  // Every JSON integer is between these.
+  // These limits hold for every JSON integer.
   if (out["minimum"] === Number.MIN_SAFE_INTEGER) delete out["minimum"]
   if (out["maximum"] === Number.MAX_SAFE_INTEGER) delete out["maximum"]
   return out
 }
 
-/** What the bodies that reject unknown properties are made of: those whose operation answers `HttpApiDecodeError`. */
+/** The components of bodies that reject unknown properties: bodies of operations that answer `HttpApiDecodeError`. */
 const closedComponents = (spec: OpenApi.OpenAPISpec): ReadonlySet<string> => {
   const names = new Set<string>()
   const collect = (node: unknown): unknown =>
@@ -144,7 +164,7 @@ const closedComponents = (spec: OpenApi.OpenAPISpec): ReadonlySet<string> => {
 const operationsOf = (spec: OpenApi.OpenAPISpec): ReadonlyArray<OpenApi.OpenAPISpecOperation> =>
   Object.values(spec.paths).flatMap((path) => Object.values(path) as Array<OpenApi.OpenAPISpecOperation>)
 
-/** Readers and tools look for these beside the name, not in the schema. Numbers are text on the wire, not in the API. */
+/** Tools look for description and example beside the name, not in the schema. Numbers are text only on the wire. */
 const finishedParameter = (parameter: OpenApi.OpenAPISpecParameter): OpenApi.OpenAPISpecParameter => {
   const { description, examples, ...schema } = parameter.schema as JsonSchema.JsonSchema
   const isNumber = schema["format"] === "int32"
@@ -158,7 +178,7 @@ const finishedParameter = (parameter: OpenApi.OpenAPISpecParameter): OpenApi.Ope
 
 const sharedHeaders = {
   RequestId: {
-    description: "Names the request in the server's log.",
+    description: "The id of the request, which is also in the log of the server.",
     schema: { type: "string", pattern: "^[A-Za-z0-9_-]{8,64}$" },
     example: "8c5f2b1e-7a5d-4b8e-9d55-0c6a3f1f2e10"
   },
@@ -168,17 +188,17 @@ const sharedHeaders = {
     example: "Bearer"
   },
   RetryAfter: {
-    description: "Seconds after which the next request is taken.",
+    description: "How many seconds to wait before the next request.",
     schema: { type: "integer", minimum: 1 },
     example: 2
   },
   RateLimitPolicy: {
-    description: "How many requests (`q`) in how many seconds (`w`).",
+    description: "The limit: `q` requests in `w` seconds.",
     schema: { type: "string" },
     example: '"default";q=600;w=60'
   },
   RateLimit: {
-    description: "How many requests are left (`r`), and in how many seconds all are had again (`t`).",
+    description: "How many requests are left (`r`), and in how many seconds the limit is full again (`t`).",
     schema: { type: "string" },
     example: '"default";r=0;t=60'
   }
@@ -187,7 +207,7 @@ const sharedHeaders = {
 const sharedHeader = (name: keyof typeof sharedHeaders) =>
   ({ $ref: `#/components/headers/${name}` }) as unknown as OpenApi.OpenAPISpecHeader
 
-/** The headers that a response has for its status alone. */
+/** The headers that every response of a status has. */
 const commonHeaders = (status: string) => ({
   "x-request-id": sharedHeader("RequestId"),
   ...(status === "401" ? { "WWW-Authenticate": sharedHeader("Challenge") } : {}),
@@ -208,7 +228,7 @@ const addExamples = (content: Content | undefined, schemas: Schemas): void => {
   }
 }
 
-/** The encoded form of an error class has lost the description that its response still carries, beside others'. */
+/** The encoded form of an error class has lost its description. The response still has it, among others. */
 const describeError = (response: OpenApi.OpenApiSpecResponse, schemas: Schemas): void => {
   for (const media of Object.values(response.content ?? {})) {
     const parts = Array.isArray(media.schema["anyOf"]) ? (media.schema["anyOf"] as Array<JsonSchema.JsonSchema>) : []
@@ -234,7 +254,7 @@ const refName = (object: Record<string, unknown>): string | undefined => {
   return typeof ref === "string" && ref.startsWith(refPrefix) ? ref.slice(refPrefix.length) : undefined
 }
 
-/** An example of what a schema describes: its own first one, else one put together from those of its parts. */
+/** An example of a schema: its own first one, or one that is put together from the examples of its parts. */
 const exampleOf = (schema: JsonSchema.JsonSchema, schemas: Schemas): unknown => {
   const name = refName(schema)
   if (name !== undefined) return exampleOf(schemas[name] ?? {}, schemas)
@@ -257,7 +277,7 @@ const exampleOf = (schema: JsonSchema.JsonSchema, schemas: Schemas): unknown => 
   return schema["format"] === "binary" ? "hello world\n" : undefined
 }
 
-/** A copy of a JSON tree with every object in it replaced, the innermost first. */
+/** A copy of a JSON tree in which every object is replaced, the innermost first. */
 const mapObjects = (node: unknown, f: (object: Record<string, unknown>) => Record<string, unknown>): unknown => {
   if (Array.isArray(node)) return node.map((item) => mapObjects(item, f))
   if (typeof node !== "object" || node === null) return node

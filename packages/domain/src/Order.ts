@@ -1,8 +1,8 @@
 const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" })
 
 /**
- * The one order "by name" of the service (docs/contract.md, Conventions): the collator, then code units, then id, so that every
- * storage gives the same total order.
+ * The one order "by name" of the service (docs/contract.md, Conventions): by the collator, then by code units, then by id.
+ * It is computed here and not in SQL, so that every storage gives the same order.
  */
 export const byName = (a: { readonly name: string; readonly id: string }, b: typeof a): number =>
   collator.compare(a.name, b.name) || compare(a.name, b.name) || compare(a.id, b.id)

@@ -3,20 +3,24 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { doc } from "./Doc.ts"
 import { Edge } from "./identity/Authorization.ts"
 
-/** 503: the server runs and cannot serve. */
+/** 503: the process runs, but cannot serve requests. */
 export class Unavailable extends Schema.TaggedError<Unavailable>()(
   "Unavailable",
   { message: Schema.String.annotate({ examples: ["The database does not answer."] }) },
-  { httpApiStatus: 503, identifier: "Unavailable", description: "The server runs and cannot serve." }
+  {
+    httpApiStatus: 503,
+    identifier: "Unavailable",
+    description: "The process runs, but cannot serve requests: its database does not answer or is not migrated."
+  }
 ) {}
 
 export const Health = Schema.Struct({ status: Schema.Literal("ok") }).annotate({
   identifier: "Health",
-  description: "All is well.",
+  description: "The server is well.",
   examples: [{ status: "ok" }]
 })
 
-/** The public keys of tokens that the service signs (RFC 7517). */
+/** The public keys of the tokens that the service signs (RFC 7517). */
 export const JsonWebKeySet = Schema.Struct({
   keys: Schema.Array(
     Schema.Struct({
@@ -30,7 +34,7 @@ export const JsonWebKeySet = Schema.Struct({
   )
 }).annotate({
   identifier: "JsonWebKeySet",
-  description: "The public keys of tokens that the service signs (RFC 7517).",
+  description: "The public keys of the tokens that the service signs (RFC 7517).",
   examples: [
     {
       keys: [
@@ -52,17 +56,28 @@ export type JsonWebKeySet = typeof JsonWebKeySet.Type
 export class SystemApi extends HttpApiGroup.make("system")
   .add(
     HttpApiEndpoint.get("health", "/health", { success: Health }).annotateMerge(
-      doc("Tell whether the process is up", "Answers as long as the process does. No key needed.")
+      doc(
+        "Check that the process is up",
+        "Answers as long as the process runs, whatever the state of the database. No API key is needed."
+      )
     ),
     HttpApiEndpoint.get("ready", "/ready", { success: Health, error: Unavailable }).annotateMerge(
-      doc("Tell whether the server can serve", "Whether the database answers and is migrated. No key needed.")
+      doc(
+        "Check that the server can serve",
+        "Answers 200 if the database answers and is migrated, otherwise 503. Point load balancers here. No API key is needed."
+      )
     ),
     HttpApiEndpoint.get("jwks", "/.well-known/jwks.json", { success: JsonWebKeySet }).annotateMerge(
       doc(
         "Get the signing keys",
-        "The public keys of fixture tokens, so that a deployment verifies them without asking. No key needed."
+        "The public keys of fixture tokens, so that a deployment can verify them offline. No API key is needed."
       )
     )
   )
   .middleware(Edge)
-  .annotateMerge(OpenApi.annotations({ title: "System", description: "The server itself. No key needed." })) {}
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "System",
+      description: "The state of the server, and its public keys. These calls need no API key."
+    })
+  ) {}

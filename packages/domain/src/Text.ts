@@ -2,7 +2,7 @@ import { Schema, SchemaTransformation } from "effect"
 
 /** Text schemas shared by all rooms (docs/contract.md, Conventions). */
 
-/** Keeps a check out of the API description, where words say it better, and its annotations in. */
+/** Keeps a check out of the JSON schema, where the description says it better. */
 export const undocumented = () => [{}, true] as const
 
 /** PostgreSQL text cannot hold NUL, and a lone surrogate does not survive UTF-8, so no body may carry either. */
@@ -17,7 +17,7 @@ export const atLeast = (min: number) =>
     message: min === 1 ? "Expected text that is not empty" : `Expected at least ${min} characters`
   })
 
-/** The first characters of a text. An emoji is one: a character is a code point, as in JSON Schema. */
+/** The first `count` characters of a text. A character is a code point, as in JSON Schema: an emoji counts as one. */
 export const firstCharacters = (text: string, count: number): string => {
   if (text.length <= count) return text
   let end = 0
@@ -25,7 +25,7 @@ export const firstCharacters = (text: string, count: number): string => {
   return text.slice(0, end)
 }
 
-/** Whether a text has at most so many characters. */
+/** Whether a text has at most `max` characters. */
 export const fits = (text: string, max: number): boolean =>
   text.length <= max || (text.length <= 2 * max && firstCharacters(text, max).length === text.length)
 
@@ -35,14 +35,14 @@ export const atMost = (max: number) =>
     toJsonSchema: () => [{ maxLength: max }, true]
   })
 
-/** One of a few words; another one is answered with the list of them. */
+/** One of a few words. Any other is refused with the list of them. */
 export const OneOf = <const Words extends ReadonlyArray<string>>(words: Words): Schema.Literals<Words> =>
   Schema.Literals(words).annotate({ message: `Expected one of ${words.join(", ")}` })
 
 /** Any text of at most `max` characters. */
 export const Text = (max: number) => Schema.String.check(atMost(max), isStorable)
 
-/** A name for people: trimmed, never empty, at most `max` characters, on one line. */
+/** A name that people read: trimmed, never empty, on one line, at most `max` characters. */
 export const Name = (max: number) =>
   Schema.String.check(
     Schema.isPattern(/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]*$/u, {
@@ -57,36 +57,37 @@ export const Name = (max: number) =>
     )
   )
 
-/** What names are compared by where two that differ only in case are one. */
+/** The form in which names are compared that may not differ in case alone. */
 export const nameKey = (name: string): string => name.normalize("NFC").toLowerCase()
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const slugPattern = /^[a-z0-9]+(-[a-z0-9]+)*$/u
 
-/** Whether `text` has the form of an id, in lower case. */
+/** Whether `text` has the form of an id (in lower case). */
 export const isId = (text: string): boolean => uuidPattern.test(text)
 
 /** Whether `text` can be a slug. */
 export const isSlug = (text: string): boolean => text.length <= 60 && slugPattern.test(text)
 
 /**
- * A slug: lower-case letters, digits and single hyphens, at most 60. A slug may not look like an id, since paths take
- * either.
+ * A slug: lower-case letters, digits and single hyphens, at most 60 characters. It may not look like an id, because paths
+ * take either.
  */
 export const Slug = Schema.String.check(
   Schema.isPattern(slugPattern, {
     message: "Expected lower-case letters, digits and single hyphens between them"
   }),
   atMost(60),
-  Schema.makeFilter<string>((slug) => !isId(slug) || "Expected a slug, not the form of an id", {
+  Schema.makeFilter<string>((slug) => !isId(slug) || "Expected a slug that does not look like an id", {
     toJsonSchema: undocumented
   })
 ).annotate({
-  description: "Lower-case letters, digits and single hyphens between them, not in the form of an id.",
+  description:
+    "Lower-case letters and digits, with single hyphens between them, at most 60 characters. It may not have the form of an id.",
   examples: ["shop"]
 })
 
-/** A slug or an id, as paths, bodies and filters take it. */
+/** A slug, id or another reference, as bodies and filters take it. */
 export const Ref = Schema.String.check(atLeast(1), atMost(200), isStorable)
 
 /** An absolute http or https URL. */
@@ -96,7 +97,7 @@ export const HttpUrl = Schema.String.annotate({ format: "uri" })
     isStorable,
     Schema.makeFilter<string>(
       (text) => {
-        // `URL` would drop blanks and control characters, so that two texts were one address.
+        // `URL` drops blanks and control characters, which would make two different texts the same address.
         if (!/^https?:\/\/[^\s\p{Cc}]+$/iu.test(text) || !URL.canParse(text)) return "Expected an absolute http(s) URL"
         return true
       },
@@ -108,7 +109,7 @@ export const HttpUrl = Schema.String.annotate({ format: "uri" })
 /** An email address, kept in lower case. */
 export const Email = Schema.String.annotate({ format: "email" })
   .check(atMost(254), isStorable)
-  .annotate({ description: "Kept in lower case." })
+  .annotate({ description: "An email address. It is stored in lower case." })
   .pipe(
     Schema.decodeTo(
       Schema.String.check(

@@ -33,7 +33,7 @@ describe("messages of refused requests", () => {
     ])
     assert.deepStrictEqual(
       problems(CreateProduct, { slug: "0197a1b2-0000-7000-8000-0000000000d1", name: "Shop", type: "app" }),
-      ["slug: Expected a slug, not the form of an id"]
+      ["slug: Expected a slug that does not look like an id"]
     )
   })
 

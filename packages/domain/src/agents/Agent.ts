@@ -7,16 +7,16 @@ import { AgentId, ComputerId, PersonId, WorkspaceId } from "../Ids.ts"
 import { atLeast, firstCharacters, isId, OneOf, Text, undocumented } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 
-/** Milliseconds in which something must have been seen to be live (docs/contract.md, Agents). */
+/** How recently something must have been seen to be live: milliseconds (docs/contract.md, Agents). */
 export const liveMillis = 60_000
 
-/** Milliseconds after which a session leaves its computer (docs/contract.md, Agents). */
+/** How long after its last report a session leaves its computer: milliseconds (docs/contract.md, Agents). */
 export const sessionMillis = 86_400_000
 
-/** The sessions of one computer that are kept; a new one ends the one not seen for longest. */
+/** How many sessions of a computer are kept. A new one beyond that ends the one that was not seen for longest. */
 export const maxSessions = 100
 
-/** The characters of a computer's name that are kept. */
+/** How many characters of the name of a computer are kept. */
 export const maxComputerName = 100
 
 /** A coding-agent client. */
@@ -40,39 +40,49 @@ const exampleSession = {
   live: true
 }
 
-const SessionId = Schema.String.annotate({ description: "Chosen by the client.", examples: ["s-1f3a"] })
+const SessionId = Schema.String.annotate({
+  description: "The id of the session, chosen by the client.",
+  examples: ["s-1f3a"]
+})
 
-/** A session's id where it may be made: chosen by the client. */
+/** The id of a session, where a call may create it. The client chooses it. */
 export const SessionName = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9_-]{1,100}$/, { message: "Expected 1 to 100 letters, digits, _ or -" })
-).annotate({ description: "The session's id, chosen by the client.", examples: ["s-1f3a"] })
+).annotate({
+  description: "The id of the session, chosen by the client: 1 to 100 letters, digits, `_` or `-`.",
+  examples: ["s-1f3a"]
+})
 
-/** Something an agent's client works on now (docs/contract.md, Agents). */
+/** A session of an agent's client: a repository and branch that it works on (docs/contract.md, Agents). */
 export const AgentSession = Schema.Struct({
   id: SessionId,
-  repository: Schema.NullOr(Schema.String).annotate({ description: "On the code host, `owner/name`." }),
+  repository: Schema.NullOr(Schema.String).annotate({
+    description: "The repository that the session works on, as `owner/name`; null if unknown."
+  }),
   branch: Schema.NullOr(Schema.String),
   lastSeenAt: Timestamp,
-  live: Schema.Boolean.annotate({ description: "Whether it was reported in the last minute." })
+  live: Schema.Boolean.annotate({ description: "Whether the session was reported in the last minute." })
 }).annotate({
   identifier: "AgentSession",
-  description: "Something an agent's client works on.",
+  description: "A session of the agent's client: a repository and branch that it works on.",
   examples: [exampleSession]
 })
 export type AgentSession = typeof AgentSession.Type
 
-/** A computer that an agent's client is signed in on (docs/contract.md, Agents). */
+/** A computer on which an agent's client is signed in (docs/contract.md, Agents). */
 export const Computer = Schema.Struct({
   id: ComputerId,
   name: Schema.String,
   lastSeenAt: Timestamp,
-  live: Schema.Boolean.annotate({ description: "Whether it was seen in the last minute, itself or by a session." }),
+  live: Schema.Boolean.annotate({
+    description: "Whether the computer, or one of its sessions, was seen in the last minute."
+  }),
   sessions: Schema.Array(AgentSession).annotate({
-    description: "Those seen in the last day, the most recently seen first."
+    description: "The sessions that were seen in the last day, the latest first."
   })
 }).annotate({
   identifier: "Computer",
-  description: "A computer that an agent's client is signed in on.",
+  description: "A computer on which the agent's client is signed in.",
   examples: [
     {
       id: exampleIds.computer,
@@ -85,18 +95,18 @@ export const Computer = Schema.Struct({
 })
 export type Computer = typeof Computer.Type
 
-/** A computer as other objects show it. */
+/** A computer, in the short form that other objects have. */
 export const ComputerRef = Schema.Struct({ id: ComputerId, name: Schema.String }).annotate({
   identifier: "ComputerRef",
-  description: "A computer as other objects show it.",
+  description: "A computer, in the short form that other objects have.",
   examples: [{ id: exampleIds.computer, name: "ana-laptop" }]
 })
 export type ComputerRef = typeof ComputerRef.Type
 
-/** A registered agent as other objects show it. */
+/** An agent, in the short form that other objects have. */
 export const AgentRef = Schema.Struct({ id: AgentId, name: Schema.String, person: Person }).annotate({
   identifier: "AgentRef",
-  description: "A registered agent as other objects show it.",
+  description: "An agent, in the short form that other objects have.",
   examples: [{ id: exampleIds.agent, name: "Claude", person: exampleIds.person }]
 })
 export type AgentRef = typeof AgentRef.Type
@@ -104,15 +114,15 @@ export type AgentRef = typeof AgentRef.Type
 /** One coding-agent client that works for one member of a workspace (docs/contract.md, Agents). */
 export const RegisteredAgent = Schema.Struct({
   id: AgentId,
-  name: Schema.String.annotate({ description: "The client's: Claude, Codex or Cursor." }),
+  name: Schema.String.annotate({ description: "The name of the client: Claude, Codex or Cursor." }),
   person: Person,
-  computers: Schema.Array(Computer).annotate({ description: "The most recently seen first." }),
+  computers: Schema.Array(Computer).annotate({ description: "The computers of the agent, the latest seen first." }),
   serverUrl: Schema.Boolean.annotate({
     description:
-      "Whether it has a sign-in made with the server URL instead of the plugin. The website makes those; they read messages with inbox tools only."
+      "Whether the agent has a sign-in that was made with the server URL instead of the plugin. The website makes such sign-ins. They have no computer, and read messages with the inbox tools only."
   }),
-  live: Schema.Boolean.annotate({ description: "Whether any of its computers is." }),
-  lastSeenAt: Schema.NullOr(Timestamp).annotate({ description: "Null when never." }),
+  live: Schema.Boolean.annotate({ description: "Whether one of its computers is live." }),
+  lastSeenAt: Schema.NullOr(Timestamp).annotate({ description: "When the agent was last seen; null if never." }),
   createdAt: Timestamp
 }).annotate({
   identifier: "RegisteredAgent",
@@ -140,16 +150,16 @@ export const RegisteredAgent = Schema.Struct({
 })
 export type RegisteredAgent = typeof RegisteredAgent.Type
 
-/** `person` of the list of agents. */
+/** The filter `person` of the list of agents. */
 export const PersonFilter = Schema.String.check(
   Schema.makeFilter<string>((text) => text === "me" || isId(text) || "Expected a person's id or me", {
     toJsonSchema: undocumented
   })
-).annotate({ description: "Only this person's agents, by id, or `me`.", examples: ["me"] })
+).annotate({ description: "Only agents of this person: the id of a member, or `me`.", examples: ["me"] })
 
 const kept = (name: string): string => firstCharacters(name.trim(), maxComputerName).trimEnd()
 
-/** A computer's name: trimmed, then only its first 100 characters are kept; never empty. */
+/** The name of a computer: trimmed, cut to its first 100 characters, and never empty. */
 export const ComputerName = Schema.String.check(
   Schema.isPattern(/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]*$/u, {
     message: "Expected text without control characters",
@@ -160,29 +170,31 @@ export const ComputerName = Schema.String.check(
 export const RegisterAgent = Body({
   client: AgentClient,
   computer: ComputerName.annotate({
-    description: "The computer's name for people; only the first 100 characters are kept."
+    description: "The name of the computer, for people. Only its first 100 characters are kept."
   })
 }).annotate({
   identifier: "RegisterAgent",
-  description: "A sign-in of a coding-agent client on a computer.",
+  description: "Which coding-agent client signs in, and on which computer.",
   examples: [{ client: "claude", computer: "ana-laptop" }]
 })
 export type RegisterAgent = typeof RegisterAgent.Type
 
-/** What the tokens of a sign-in may do. */
+/** What the access tokens of a sign-in allow. */
 export const AgentScope = OneOf(["read write", "read"]).annotate({
-  description: "`read write`; `read` for a viewer.",
+  description: "What the access token allows: `read write`, or `read` for a viewer.",
   examples: ["read write"]
 })
 export type AgentScope = typeof AgentScope.Type
 
-/** What a sign-in gets for its client, and again at each refresh (RFC 6749, section 5.1). */
+/** The tokens of a new sign-in, and of each refresh (RFC 6749, section 5.1). */
 export const tokenFields = {
-  access_token: Schema.String.annotate({ description: "Starts with `atk_`: for `/agent/v1` and `/agent/mcp`." }),
+  access_token: Schema.String.annotate({
+    description: "The access token (`atk_...`) for `/agent/v1` and `/agent/mcp`."
+  }),
   token_type: Schema.Literal("Bearer"),
-  expires_in: Schema.Int.annotate({ description: "Seconds until the access token expires." }),
+  expires_in: Schema.Int.annotate({ description: "How many seconds the access token works." }),
   refresh_token: Schema.String.annotate({
-    description: "Starts with `rtk_`: works once, within 30 days, at `/agent/oauth/token`."
+    description: "The refresh token (`rtk_...`) for `/agent/oauth/token`. It works once, within 30 days."
   }),
   scope: AgentScope
 }
@@ -195,15 +207,17 @@ export const exampleTokens = {
   scope: "read write"
 } as const
 
-/** A new sign-in; its tokens are shown this once. */
+/** A new sign-in. Its tokens are never shown again. */
 export const AgentSignIn = Schema.Struct({
   agent: AgentId,
   computer: ComputerRef,
-  clientId: Schema.String.annotate({ description: "The `client_id` of this sign-in at `/agent/oauth/token`." }),
+  clientId: Schema.String.annotate({
+    description: "The `client_id` to send to `/agent/oauth/token`. Each sign-in has its own."
+  }),
   ...tokenFields
 }).annotate({
   identifier: "AgentSignIn",
-  description: "A new sign-in of an agent; its tokens are shown this once.",
+  description: "A new sign-in of an agent. Its tokens are never shown again.",
   examples: [
     {
       agent: exampleIds.agent,
@@ -220,26 +234,26 @@ export const RevokedAgent = Schema.Struct({
   agent: AgentId,
   declined: Schema.Int.annotate({
     description:
-      "How many messages waited in its inbox and are declined; those about tickets that you no longer see are declined too, and do not count."
+      "How many waiting messages were declined. Messages about tickets that you can no longer see are declined too, but not counted."
   })
 }).annotate({
   identifier: "RevokedAgent",
-  description: "The agent is revoked.",
+  description: "The agent that was revoked.",
   examples: [{ revoked: true, agent: exampleIds.agent, declined: 2 }]
 })
 export type RevokedAgent = typeof RevokedAgent.Type
 
-/** Whom an access token stands for. */
+/** The agent behind an access token. */
 export const AgentMe = Schema.Struct({
   agent: AgentRef,
   computer: Schema.NullOr(ComputerRef).annotate({
-    description: "Where the client is signed in; null for a sign-in made with the server URL."
+    description: "The computer on which the client is signed in; null for a sign-in that was made with the server URL."
   }),
   workspace: WorkspaceMembership,
   scope: AgentScope
 }).annotate({
   identifier: "AgentMe",
-  description: "Whom an access token stands for, with its member's present role, and what it may do now.",
+  description: "The agent behind an access token, with the present role of its member, and what the token allows now.",
   examples: [
     {
       agent: { id: exampleIds.agent, name: "Claude", person: exampleIds.person },
@@ -261,17 +275,17 @@ export const ReportSession = Body({
   branch: Schema.optionalKey(Schema.NullOr(Text(500).check(atLeast(1))))
 }).annotate({
   identifier: "ReportSession",
-  description: "What a session works on. What is left out stays as it was.",
+  description: "What the session works on. A field that is left out stays as it was.",
   examples: [{ repository: "acme/shop", branch: "main" }]
 })
 export type ReportSession = typeof ReportSession.Type
 
 export const ReportedSession = Schema.Struct({
   session: AgentSession,
-  waiting: Schema.Int.annotate({ description: "How many messages wait in the inbox for this computer." })
+  waiting: Schema.Int.annotate({ description: "How many messages wait in the inbox of this computer." })
 }).annotate({
   identifier: "ReportedSession",
-  description: "The session, and how much waits for it.",
+  description: "The session, and how many messages wait for it.",
   examples: [{ session: exampleSession, waiting: 1 }]
 })
 export type ReportedSession = typeof ReportedSession.Type

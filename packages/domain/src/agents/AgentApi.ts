@@ -8,11 +8,14 @@ import { Schema } from "effect"
 
 const session = { session: SessionName }
 
-/** What a signed-in agent calls, with its access token (docs/contract.md, Agent API). */
+/** The agent behind an access token, and its sessions (docs/contract.md, Agent API). */
 export class AgentApi extends HttpApiGroup.make("agent")
   .add(
     HttpApiEndpoint.get("me", "/agent/v1/me", { success: AgentMe }).annotateMerge(
-      doc("Get the agent", "Whom the access token stands for, where it is signed in, and what it may do now.")
+      doc(
+        "Get the agent",
+        "Returns the agent behind the access token, the computer on which it is signed in, and what the token allows now."
+      )
     ),
     HttpApiEndpoint.put("reportSession", "/agent/v1/sessions/:session", {
       params: session,
@@ -22,14 +25,19 @@ export class AgentApi extends HttpApiGroup.make("agent")
     }).annotateMerge(
       doc(
         "Report a session",
-        "A heartbeat: makes the session of the token's computer, or says that it goes on. Live for a minute after the last one. What the body leaves out stays as it was; the body may be left out. A computer keeps its 100 most recent sessions. A sign-in made with the server URL has no computer: 403 `no_computer`.",
+        "Creates the session on the computer of the access token, or says that it is still running. Call this at least once a minute: a session is live for a minute after its last report. Fields that the body leaves out stay as they were, and the whole body may be left out. A computer keeps its 100 latest sessions. Returns 403 `no_computer` for a sign-in that was made with the server URL.",
         { isBodyOptional: true }
       )
     ),
     HttpApiEndpoint.delete("endSession", "/agent/v1/sessions/:session", {
       params: session,
-      success: HttpApiSchema.NoContent.annotate({ description: "The session is no more, now or before." })
-    }).annotateMerge(doc("End a session", "Takes the session off the token's computer. One that is not there: 204."))
+      success: HttpApiSchema.NoContent.annotate({ description: "The session has ended." })
+    }).annotateMerge(
+      doc(
+        "End a session",
+        "Removes the session from the computer of the access token. Ending a session that does not exist is 204 too."
+      )
+    )
   )
   .middleware(AgentAuthorization)
   .middleware(Edge)
@@ -37,6 +45,6 @@ export class AgentApi extends HttpApiGroup.make("agent")
     OpenApi.annotations({
       title: "Agent",
       description:
-        "What a signed-in agent calls. These calls take the access token of a sign-in (`atk_...`) and no API key; access tokens are no API keys elsewhere."
+        "Calls of a signed-in agent. They require an access token (`atk_...`). API keys are rejected here; access tokens are rejected everywhere else, except by `/agent/mcp`."
     })
   ) {}

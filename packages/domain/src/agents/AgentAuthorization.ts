@@ -4,25 +4,25 @@ import { Unauthorized } from "../Errors.ts"
 import type { Caller, Membership } from "../identity/Authorization.ts"
 import type { AgentRef, AgentScope, ComputerRef } from "./Agent.ts"
 
-/** The agent whose access token a request carries. */
+/** The agent whose access token the request carries. */
 export class AgentCaller extends Context.Service<
   AgentCaller,
   {
     readonly agent: AgentRef
     readonly workspace: Membership
-    /** Null for a sign-in made with the server URL. */
+    /** Null for a sign-in that was made with the server URL. */
     readonly computer: ComputerRef | null
-    /** By which the access token is looked up again, when a call has waited. */
+    /** The hash by which the access token is looked up again when a call has waited. */
     readonly tokenHash: string
-    /** What the token may do now: `read` also while its member is a viewer. */
+    /** What the token allows now: `read` also while its member is a viewer. */
     readonly scope: AgentScope
   }
 >()("@delivery/domain/agents/AgentCaller") {}
 
 /**
  * Authentication by an agent's access token, `Authorization: Bearer atk_...` (docs/contract.md, Tokens), looked up on every
- * request: of a sign-in that lives, an agent that is not revoked, an active member. The caller is the agent, with its
- * member's present role. Fails with `Unauthorized`; an API key does, too.
+ * request: the sign-in must live, the agent must not be revoked, and its member must be active. The caller is the agent,
+ * with the present role of its member. Fails with `Unauthorized`, also for an API key.
  */
 export class AgentAuthorization extends HttpApiMiddleware.Service<
   AgentAuthorization,
@@ -34,7 +34,7 @@ export class AgentAuthorization extends HttpApiMiddleware.Service<
     agentToken: HttpApiSecurity.bearer.pipe(
       HttpApiSecurity.annotate(
         OpenApi.Description,
-        "The access token that registering an agent answers: `Authorization: Bearer atk_...`."
+        "The access token of an agent, from the response to registering it: `Authorization: Bearer atk_...`."
       )
     )
   }

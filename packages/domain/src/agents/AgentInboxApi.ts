@@ -7,7 +7,7 @@ import { undocumented } from "../Text.ts"
 import { AgentAuthorization } from "./AgentAuthorization.ts"
 import { AgentDecline, AgentMessage, CompleteMessage, TakeMessages } from "./Message.ts"
 
-/** Longest wait of one call, in seconds. */
+/** The longest wait of one call, in seconds. */
 const maxWait = 25
 const waitMessage = `Expected a whole number from 0 to ${maxWait}`
 
@@ -21,14 +21,14 @@ const Wait = Schema.String.annotate({ format: "int32" })
   )
   .pipe(
     Schema.annotateEncoded({
-      description: `Seconds that the call waits for a message to be there, 0 to ${maxWait}; 0 when left out.`,
+      description: `How many seconds to wait for a message if there is none: 0 to ${maxWait}, by default 0.`,
       examples: ["25"]
     })
   )
 
 const params = {
   message: PathRef.annotate({
-    description: "The message's id.",
+    description: "The id of the message.",
     examples: ["0197a1b2-0000-7000-8000-0000000000e5"]
   })
 }
@@ -36,25 +36,25 @@ const ended = { conflicts: { ended: "The message was completed already." } }
 const messages = (identifier: string, description: string) =>
   Schema.Struct({ messages: Schema.Array(AgentMessage) }).annotate({ identifier, description })
 
-/** A signed-in agent's messages (docs/contract.md, Agent API). */
+/** The messages of a signed-in agent (docs/contract.md, Agent API). */
 export class AgentInboxApi extends HttpApiGroup.make("agentInbox")
   .add(
     HttpApiEndpoint.get("list", "/agent/v1/inbox", {
       query: { wait: Schema.optionalKey(Wait) },
-      success: messages("Inbox", "What is queued, oldest first.")
+      success: messages("Inbox", "The queued messages, oldest first.")
     }).annotateMerge(
       doc(
         "List the inbox",
-        "The 100 oldest messages that are queued for the token's computer, for none, or for one that was not seen for 10 minutes. With `wait`, an empty inbox is answered when a message comes, or when the time is over; a message that comes at any server is heard at once. A server that stops answers at once, with what there is. When the access token ends meanwhile, the call answers 401 at once."
+        "Lists the 100 oldest queued messages for the computer of the access token, for no computer in particular, and for computers that were not seen for 10 minutes. With `wait`, a call that finds the inbox empty answers as soon as a message arrives, at any server, or when the time is over. It answers 401 at once if the access token ends meanwhile. A server that is stopping answers at once with what there is: call again."
       )
     ),
     HttpApiEndpoint.post("take", "/agent/v1/inbox/take", {
       payload: [TakeMessages, Schema.Null],
-      success: messages("TakenMessages", "What is delivered to the caller, oldest first.")
+      success: messages("TakenMessages", "The messages that are delivered to you now, oldest first.")
     }).annotateMerge(
       doc(
         "Take messages",
-        "The oldest of the inbox become `delivered`, each to one taker only. The body may be left out: one message.",
+        "Takes the oldest messages of the inbox. They become `delivered`; each message goes to one taker only. Without a body, takes one message.",
         { isBodyOptional: true }
       )
     ),
@@ -62,7 +62,9 @@ export class AgentInboxApi extends HttpApiGroup.make("agentInbox")
       params,
       success: AgentMessage,
       error: NotFound
-    }).annotateMerge(doc("Get a message of the agent", "One to the token's agent, whatever its status or computer.")),
+    }).annotateMerge(
+      doc("Get a message of the agent", "Returns a message to the agent, whatever its status and its computer.")
+    ),
     HttpApiEndpoint.post("complete", "/agent/v1/messages/:message/complete", {
       params,
       payload: CompleteMessage,
@@ -71,7 +73,7 @@ export class AgentInboxApi extends HttpApiGroup.make("agentInbox")
     }).annotateMerge(
       doc(
         "Complete a message",
-        "Its sender is notified of the reply. A queued message is delivered by it. One that was completed or declined: 409 `ended`.",
+        "Completes the message with a reply, and notifies its sender. A message that is still queued is delivered by this call. Returns 409 `ended` if it was completed or declined already.",
         ended
       )
     ),
@@ -83,7 +85,7 @@ export class AgentInboxApi extends HttpApiGroup.make("agentInbox")
     }).annotateMerge(
       doc(
         "Decline a message as the agent",
-        "Its sender is notified of the reason. One that was completed or declined: 409 `ended`.",
+        "Declines the message with a reason, and notifies its sender. Returns 409 `ended` if it was completed or declined already.",
         ended
       )
     )
@@ -91,5 +93,8 @@ export class AgentInboxApi extends HttpApiGroup.make("agentInbox")
   .middleware(AgentAuthorization)
   .middleware(Edge)
   .annotateMerge(
-    OpenApi.annotations({ title: "Agent inbox", description: "The messages of a signed-in agent. Any scope." })
+    OpenApi.annotations({
+      title: "Agent inbox",
+      description: "The messages of a signed-in agent. Both scopes allow these calls."
+    })
   ) {}

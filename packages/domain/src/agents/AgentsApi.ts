@@ -8,11 +8,11 @@ import { AgentSignIn, PersonFilter, RegisterAgent, RegisteredAgent, RevokedAgent
 
 const path = `${workspacePath}/agents` as const
 const AgentIdRef = PathRef.annotate({
-  description: "The agent's id.",
+  description: "The id of the agent.",
   examples: ["0197a1b2-0000-7000-8000-0000000000e1"]
 })
 
-/** Coding agents of a workspace's members (docs/contract.md, Agents). */
+/** The coding agents of the members of a workspace (docs/contract.md, Agents). */
 export class AgentsApi extends HttpApiGroup.make("agents")
   .add(
     HttpApiEndpoint.get("list", path, {
@@ -20,13 +20,13 @@ export class AgentsApi extends HttpApiGroup.make("agents")
       query: { person: Schema.optional(PersonFilter) },
       success: Schema.Struct({ agents: Schema.Array(RegisteredAgent) }).annotate({
         identifier: "RegisteredAgents",
-        description: "Registered agents, by member name, then client."
+        description: "Agents, by name of their member, then client."
       }),
       error: NotFound
     }).annotateMerge(
       doc(
         "List agents",
-        "Every member's, by member name, then client. Revoked agents and those of inactive members are left out. `person=me` of an account API key is empty. A person who is no member: 404. Every role."
+        "Lists the agents of all members, by name of the member, then client. Revoked agents and agents of inactive members are left out. For an account API key, `person=me` is an empty list. Returns 404 if the person of the filter is not a member. Any role may call this."
       )
     ),
     HttpApiEndpoint.post("register", `${path}/register`, {
@@ -39,7 +39,7 @@ export class AgentsApi extends HttpApiGroup.make("agents")
       .annotateMerge(
         doc(
           "Register an agent",
-          "Signs a coding-agent client in on a computer, for the caller. The first sign-in of a client makes the agent; the same computer again ends its earlier sign-in. The tokens are shown this once; only their hashes are kept. The access token lives an hour; the refresh token gets the next pair at `/agent/oauth/token`. A viewer's tokens have the scope `read`, and keep it until the next registration. Every role; account API keys: 403."
+          "Signs a coding-agent client in on a computer, to work for you. The first sign-in of a client creates the agent. Registering the same computer again ends its earlier sign-in. The tokens are shown once, in this response; the server stores only their hashes. The access token works for an hour; the refresh token gets the next pair at `/agent/oauth/token`. The sign-in of a viewer has the scope `read`, until the client is registered again. Any role may call this, but no account API key (403 `account_key`)."
         )
       ),
     HttpApiEndpoint.post("revoke", `${path}/:agent/revoke`, {
@@ -49,7 +49,7 @@ export class AgentsApi extends HttpApiGroup.make("agents")
     }).annotateMerge(
       doc(
         "Revoke an agent",
-        "Ends every sign-in of the agent at once, and declines the messages that wait in its inbox; their senders are notified. Only the member it works for (403). Already revoked: 404. The member's next registration of the client makes a new agent."
+        "Ends all sign-ins of the agent at once, declines the messages that wait in its inbox, and notifies their senders. Registering the client again creates a new agent. Returns 404 if the agent is revoked already. Only the member that the agent works for can revoke it (403 `other_member`)."
       )
     )
   )
@@ -58,6 +58,6 @@ export class AgentsApi extends HttpApiGroup.make("agents")
   .annotateMerge(
     OpenApi.annotations({
       title: "Agents",
-      description: "Coding agents: one client that works for one member, on one or more computers."
+      description: "A coding agent is one client that works for one member, on one or more computers."
     })
   ) {}

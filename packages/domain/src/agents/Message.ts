@@ -6,45 +6,46 @@ import { atLeast, isId, OneOf, Ref, Text, undocumented } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { AgentRef, ComputerRef } from "./Agent.ts"
 
-/** Longest note of a message and longest reply to it, in UTF-16 code units. */
+/** The longest note of a message, and the longest reply to it, in characters. */
 export const maxNote = 10_000
 
-/** Longest reason of a decline, in UTF-16 code units. */
+/** The longest reason of a decline, in characters. */
 export const maxReason = 2_000
 
-/** How much of a comment the note of a mention holds, in characters. */
+/** How many characters of a comment the note of a mention has. */
 export const maxMentionNote = 2_000
 
-/** The length of the messages list. */
+/** How many messages the list has. */
 export const messagesPageSize = 100
 
-/** Milliseconds after which a computer that was not seen leaves its messages to the agent's other computers. */
+/** How long a computer may be unseen before other computers of the agent get its messages: milliseconds. */
 export const unseenMillis = 600_000
 
-/** What an agent is asked to do with a ticket. */
+/** What a message asks an agent to do with a ticket. */
 export const Ask = OneOf(["draft", "refine", "plan", "build", "mention"]).annotate({
   identifier: "Ask",
-  description: "What the agent is asked to do with the ticket; `mention`: a comment names it.",
+  description: "What the agent is asked to do with the ticket. `mention` means that a comment mentions the agent.",
   examples: ["build"]
 })
 export type Ask = typeof Ask.Type
 
-/** The states of a message; `completed` and `declined` are ends. */
+/** The states of a message; `completed` and `declined` are final. */
 export const MessageStatus = OneOf(["queued", "delivered", "completed", "declined"]).annotate({
   identifier: "MessageStatus",
-  description: "`queued` in the inbox, `delivered` to the agent, `completed` or `declined` at the end.",
+  description:
+    "The status of a message: `queued` in the inbox, `delivered` to the agent, and finally `completed` or `declined`.",
   examples: ["queued"]
 })
 export type MessageStatus = typeof MessageStatus.Type
 
-/** A ticket as messages show it. */
+/** A ticket, in the short form that messages have. */
 export const MessageTicket = Schema.Struct({
   id: TicketId,
   identifier: Schema.String,
   title: Schema.String
 }).annotate({
   identifier: "MessageTicket",
-  description: "A ticket as messages show it.",
+  description: "A ticket, in the short form that messages have.",
   examples: [{ id: TicketId.make("0197a1b2-0000-7000-8000-000000000e31"), identifier: "ENG-12", title: "Pay by card" }]
 })
 
@@ -66,7 +67,7 @@ export const exampleMessage = {
     title: "Pay by card"
   },
   ask: "build",
-  note: "Please begin with Visa.",
+  note: "Please start with Visa.",
   commentId: null,
   sender: {
     id: PersonId.make("0197a1b2-0000-7000-8000-000000000002"),
@@ -81,23 +82,26 @@ export const exampleMessage = {
   declinedAt: null
 } as const
 
-/** Something a person asks of an agent (docs/contract.md, Messages). */
+/** A message: what a person asks of an agent (docs/contract.md, Messages). */
 export const AgentMessage = Schema.Struct({
   id: MessageId,
   agent: AgentRef,
   computer: Schema.NullOr(ComputerRef).annotate({
-    description: "Where it is to be done: the computer that was named, or that routing chose; null for any."
+    description: "The computer that should do it: the one that the sender named, or that routing chose; null for any."
   }),
   ticket: MessageTicket,
   ask: Ask,
   note: Schema.NullOr(Schema.String).annotate({
-    description: "Markdown, by the sender; of a mention the first 2,000 characters of the comment."
+    description:
+      "What the sender wrote, in Markdown; null for nothing. For a mention, the first 2,000 characters of the comment."
   }),
-  commentId: Schema.NullOr(CommentId).annotate({ description: "The comment of a mention." }),
+  commentId: Schema.NullOr(CommentId).annotate({
+    description: "The comment that mentions the agent; null for other messages."
+  }),
   sender: Person,
   status: MessageStatus,
   reply: Schema.NullOr(Schema.String).annotate({
-    description: "The reply of the agent on completion, or the reason of a decline."
+    description: "The reply of the agent when it completed the message, or the reason of the decline; null before."
   }),
   createdAt: Timestamp,
   deliveredAt: Schema.NullOr(Timestamp),
@@ -105,7 +109,7 @@ export const AgentMessage = Schema.Struct({
   declinedAt: Schema.NullOr(Timestamp)
 }).annotate({
   identifier: "AgentMessage",
-  description: "Something a person asks of an agent.",
+  description: "What a person asks of an agent, about one ticket.",
   examples: [exampleMessage]
 })
 export type AgentMessage = typeof AgentMessage.Type
@@ -115,19 +119,21 @@ const idFilter = (description: string) =>
     Schema.makeFilter<string>((text) => isId(text) || "Expected an id", { toJsonSchema: undocumented })
   ).annotate({ description })
 
-/** `agent` of the list of messages. */
+/** The filter `agent` of the list of messages. */
 export const AgentFilter = idFilter("Only messages to this agent, by id.")
 
 export const SendMessage = Body({
-  agent: Ref.annotate({ description: "The id of an agent." }),
-  ticket: Ref.annotate({ description: "The identifier, in any case, or the id of a ticket that you see." }),
+  agent: Ref.annotate({ description: "The agent to ask, by id." }),
+  ticket: Ref.annotate({ description: "The ticket, by identifier (in any case) or id. You must see it." }),
   ask: OneOf(["draft", "refine", "plan", "build"]).annotate({
-    description: "What the agent is to do with the ticket.",
+    description: "What the agent should do with the ticket.",
     examples: ["build"]
   }),
-  note: Schema.optionalKey(Schema.NullOr(Text(maxNote)).annotate({ description: "Markdown." })),
+  note: Schema.optionalKey(
+    Schema.NullOr(Text(maxNote)).annotate({ description: "What you want to say to the agent, in Markdown." })
+  ),
   computer: Schema.optionalKey(
-    Schema.NullOr(Ref).annotate({ description: "The id of a computer of the agent; without it, routing chooses." })
+    Schema.NullOr(Ref).annotate({ description: "A computer of the agent, by id. Without it, the service chooses one." })
   )
 }).annotate({
   identifier: "SendMessage",
@@ -137,50 +143,50 @@ export const SendMessage = Body({
       agent: "0197a1b2-0000-7000-8000-0000000000e1",
       ticket: "ENG-12",
       ask: "build",
-      note: "Please begin with Visa."
+      note: "Please start with Visa."
     }
   ]
 })
 export type SendMessage = typeof SendMessage.Type
 
-/** A decline by the agent's person, who need not say why. */
+/** A decline by the person of the agent, who need not give a reason. */
 export const DeclineMessage = Body({
-  reason: Schema.optionalKey(Schema.NullOr(Text(maxReason)).annotate({ description: "Why, for the sender." }))
+  reason: Schema.optionalKey(Schema.NullOr(Text(maxReason)).annotate({ description: "The reason, for the sender." }))
 }).annotate({
   identifier: "DeclineMessage",
-  description: "Why a message is declined.",
+  description: "Why the message is declined.",
   examples: [{ reason: "ENG-7 comes first." }]
 })
 export type DeclineMessage = typeof DeclineMessage.Type
 
-/** A decline by the agent, which says why. */
+/** A decline by the agent, which must give a reason. */
 export const AgentDecline = Body({
-  reason: Text(maxReason).check(atLeast(1)).annotate({ description: "Why, for the sender." })
+  reason: Text(maxReason).check(atLeast(1)).annotate({ description: "The reason, for the sender." })
 }).annotate({
   identifier: "AgentDecline",
-  description: "Why the agent declines a message.",
+  description: "Why the agent declines the message.",
   examples: [{ reason: "The repository is not checked out here." }]
 })
 export type AgentDecline = typeof AgentDecline.Type
 
-/** What the agent answers when it is done. */
+/** The reply of an agent that is done. */
 export const CompleteMessage = Body({
-  reply: Text(maxNote).check(atLeast(1)).annotate({ description: "Markdown, for the sender." })
+  reply: Text(maxNote).check(atLeast(1)).annotate({ description: "The reply to the sender, in Markdown." })
 }).annotate({
   identifier: "CompleteMessage",
-  description: "The reply of an agent that is done.",
+  description: "The reply of an agent that has done what was asked.",
   examples: [{ reply: "Done in acme/shop#42." }]
 })
 export type CompleteMessage = typeof CompleteMessage.Type
 
-/** How many messages an agent takes at once. */
+/** How many messages to take at once. */
 export const TakeMessages = Body({
   limit: Schema.optionalKey(
     Schema.Int.check(
       Schema.makeFilter<number>((limit) => (limit >= 1 && limit <= 10) || "Expected a whole number from 1 to 10", {
         toJsonSchema: () => ({ minimum: 1, maximum: 10 })
       })
-    ).annotate({ description: "At most so many messages.", default: 1 })
+    ).annotate({ description: "How many messages to take at most: 1 to 10.", default: 1 })
   )
 }).annotate({
   identifier: "TakeMessages",

@@ -10,7 +10,7 @@ const path = `${workspacePath}/messages` as const
 const params = {
   slug: WorkspaceRef,
   message: PathRef.annotate({
-    description: "The message's id.",
+    description: "The id of the message.",
     examples: ["0197a1b2-0000-7000-8000-0000000000e5"]
   })
 }
@@ -22,9 +22,12 @@ export class MessagesApi extends HttpApiGroup.make("messages")
       params: { slug: WorkspaceRef },
       query: {
         agent: Schema.optional(AgentFilter),
-        ticket: Schema.optional(Ref.annotate({ description: "Only about this ticket, by identifier or id." })),
+        ticket: Schema.optional(Ref.annotate({ description: "Only messages about this ticket, by identifier or id." })),
         status: Schema.optional(
-          OneOf(MessageStatus.literals).annotate({ description: "Only in this state.", examples: ["queued"] })
+          OneOf(MessageStatus.literals).annotate({
+            description: "Only messages with this status.",
+            examples: ["queued"]
+          })
         )
       },
       success: Schema.Struct({ messages: Schema.Array(AgentMessage) }).annotate({
@@ -35,7 +38,7 @@ export class MessagesApi extends HttpApiGroup.make("messages")
     }).annotateMerge(
       doc(
         "List messages",
-        "The 100 newest: those that you sent and those to your agents; admins and owners see all. Messages about tickets that you do not see are left out. Filters combine; an agent or ticket that is not there: 404. Every role."
+        "Lists the 100 newest messages that you sent or that your agents received. Admins and owners see all messages. Messages about tickets that you cannot see are left out. Filters combine. Returns 404 if the agent or ticket of a filter does not exist. Any role may call this."
       )
     ),
     HttpApiEndpoint.post("send", path, {
@@ -46,18 +49,18 @@ export class MessagesApi extends HttpApiGroup.make("messages")
     }).annotateMerge(
       doc(
         "Send a message to an agent",
-        "Members and up; account API keys are refused. Where no computer is named, routing chooses: one with a live session in a repository of the ticket's project, else the latest live session, a live computer, the computer seen last, or none. The agent's person is notified, also of own messages. A revoked agent: 409 `agent_revoked`; one whose person is no active member: 409 `inactive_member`; a person who does not see the ticket: 409 `ticket_invisible`.",
+        "Sends a message to an agent, and notifies its person, even if that is you. If you name no computer, the service chooses the first of these that exists: a computer with a live session in a repository of the ticket's project, the computer with the latest live session, a live computer, the computer that was seen last. Returns 409 `agent_revoked` if the agent was revoked, 409 `inactive_member` if its person is not an active member, and 409 `ticket_invisible` if its person cannot see the ticket. Requires the role `member` or higher. Account API keys cannot send messages (403 `account_key`).",
         {
           conflicts: {
             agent_revoked: "The agent was revoked.",
-            inactive_member: "The agent's person is no active member.",
-            ticket_invisible: "The agent's person does not see the ticket."
+            inactive_member: "The person of the agent is not an active member.",
+            ticket_invisible: "The person of the agent cannot see the ticket."
           }
         }
       )
     ),
     HttpApiEndpoint.get("get", `${path}/:message`, { params, success: AgentMessage, error: NotFound }).annotateMerge(
-      doc("Get a message", "One that the list would show. Every role.")
+      doc("Get a message", "Returns a message that you can see in the list of messages. Any role may call this.")
     ),
     HttpApiEndpoint.post("decline", `${path}/:message/decline`, {
       params,
@@ -67,7 +70,7 @@ export class MessagesApi extends HttpApiGroup.make("messages")
     }).annotateMerge(
       doc(
         "Decline a message",
-        "By the person whom the agent works for, queued or delivered; its sender is notified. Others: 403 `other_member`. One that was completed or declined: 409 `ended`. The body may be left out.",
+        "Declines a queued or delivered message, and notifies its sender. The body may be left out. Returns 409 `ended` if the message was completed or declined already. Only the person that the agent works for can decline its messages (403 `other_member`).",
         { isBodyOptional: true, conflicts: { ended: "The message was completed already." } }
       )
     )
@@ -77,6 +80,6 @@ export class MessagesApi extends HttpApiGroup.make("messages")
   .annotateMerge(
     OpenApi.annotations({
       title: "Messages",
-      description: "What persons ask of coding agents, each about one ticket."
+      description: "What people ask of coding agents. Each message is about one ticket."
     })
   ) {}

@@ -7,37 +7,41 @@ import { Notification } from "./Notification.ts"
 
 const path = `${workspacePath}/notifications` as const
 
-/** What members are told about messages (docs/contract.md, Notifications). */
+/** The notifications of a member (docs/contract.md, Notifications). */
 export class NotificationsApi extends HttpApiGroup.make("notifications")
   .add(
     HttpApiEndpoint.get("list", path, {
       params: { slug: WorkspaceRef },
       success: Schema.Struct({ notifications: Schema.Array(Notification) }).annotate({
         identifier: "Notifications",
-        description: "The caller's notifications, newest first."
+        description: "Your notifications, newest first."
       }),
       error: NotFound
     }).annotateMerge(
       doc(
         "List notifications",
-        "The caller's 100 newest, read and unread, newest first; those about tickets that the caller no longer sees are left out. Account API keys have none. Every role."
+        "Lists your 100 newest notifications, read and unread, newest first. Those about tickets that you can no longer see are left out. For an account API key the list is empty. Any role may call this."
       )
     ),
     HttpApiEndpoint.post("read", `${path}/read`, {
       params: { slug: WorkspaceRef },
       success: Schema.Struct({
-        read: Schema.Int.annotate({ description: "How many unread notifications are now read." })
-      }).annotate({ identifier: "ReadNotifications", description: "What was marked read.", examples: [{ read: 3 }] }),
+        read: Schema.Int.annotate({ description: "How many notifications were unread and are read now." })
+      }).annotate({
+        identifier: "ReadNotifications",
+        description: "How many notifications were marked as read.",
+        examples: [{ read: 3 }]
+      }),
       error: NotFound
     }).annotateMerge(
       doc(
         "Mark notifications read",
-        "All of the caller's unread ones; those about tickets that the caller no longer sees stay unread. Account API keys have none. Every role."
+        "Marks all your unread notifications as read. Those about tickets that you can no longer see stay unread. Any role may call this."
       )
     )
   )
   .middleware(Authorization)
   .middleware(Edge)
   .annotateMerge(
-    OpenApi.annotations({ title: "Notifications", description: "What a member is told about messages to agents." })
+    OpenApi.annotations({ title: "Notifications", description: "Your notifications about messages to agents." })
   ) {}

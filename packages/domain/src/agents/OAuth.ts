@@ -1,31 +1,33 @@
 import { Schema } from "effect"
 import { exampleTokens, tokenFields } from "./Agent.ts"
 
-/** Seconds that an access token lives (docs/contract.md, Agent sign-in). */
+/** How long an access token works: seconds (docs/contract.md, Agent sign-in). */
 export const accessTokenSeconds = 3_600
 
-/** Milliseconds that a refresh token works (docs/contract.md, Agent sign-in). */
+/** How long a refresh token works: milliseconds (docs/contract.md, Agent sign-in). */
 export const refreshTokenMillis = 30 * 86_400_000
 
-/** Milliseconds in which the last refresh token may be sent again, for an answer that was lost (docs/contract.md, Agent sign-in). */
+/** How long the last refresh token may be sent again, in case its answer was lost: milliseconds (docs/contract.md, Agent sign-in). */
 export const refreshAgainMillis = 60_000
 
-const clientId = Schema.String.annotate({ description: "The `clientId` of the sign-in." })
+const clientId = Schema.String.annotate({ description: "The `clientId` of the sign-in, from registering the agent." })
 
-/** A refresh of a sign-in's tokens (RFC 6749, section 6), form-encoded. */
+/** A request for the next tokens of a sign-in (RFC 6749, section 6), form-encoded. */
 export const TokenRequest = Schema.Struct({
-  grant_type: Schema.String.annotate({ description: "`refresh_token`." }),
+  grant_type: Schema.String.annotate({ description: "Always `refresh_token`." }),
   client_id: clientId,
-  refresh_token: Schema.String.annotate({ description: "The sign-in's last refresh token." }),
+  refresh_token: Schema.String.annotate({ description: "The last refresh token of the sign-in." }),
   scope: Schema.optionalKey(
-    Schema.String.annotate({ description: "`read` asks for an access token that only reads." })
+    Schema.String.annotate({ description: "Send `read` to get an access token that may only read." })
   ),
   resource: Schema.optionalKey(
-    Schema.String.annotate({ description: "`{BASE_URL}/agent/mcp`, the only resource there is (RFC 8707)." })
+    Schema.String.annotate({
+      description: "The resource that the token is for (RFC 8707): `{BASE_URL}/agent/mcp` is the only one."
+    })
   )
 }).annotate({
   identifier: "TokenRequest",
-  description: "A refresh of a sign-in's tokens (RFC 6749, section 6).",
+  description: "A request for the next tokens of a sign-in (RFC 6749, section 6).",
   examples: [
     {
       grant_type: "refresh_token",
@@ -43,33 +45,33 @@ export const Tokens = Schema.Struct(tokenFields).annotate({
 })
 export type Tokens = typeof Tokens.Type
 
-/** A token that shall work no more (RFC 7009), form-encoded. */
+/** A token to revoke (RFC 7009), form-encoded. */
 export const RevocationRequest = Schema.Struct({
   token: Schema.String.annotate({ description: "An access token or a refresh token." }),
   token_type_hint: Schema.optionalKey(
-    Schema.String.annotate({ description: "Ignored: a token says itself what it is." })
+    Schema.String.annotate({ description: "Ignored: the prefix of a token says what it is." })
   ),
   client_id: Schema.optionalKey(clientId)
 }).annotate({
   identifier: "RevocationRequest",
-  description: "A token that shall work no more (RFC 7009).",
+  description: "A token to revoke (RFC 7009).",
   examples: [{ token: exampleTokens.refresh_token, client_id: "0197a1b2-0000-7000-8000-0000000000e3" }]
 })
 
-/** Why a token request fails (RFC 6749, section 5.2). */
+/** Why a token request failed (RFC 6749, section 5.2). */
 export const OAuthError = Schema.Struct({
   error: Schema.String.annotate({
     description:
-      "`invalid_request`, `invalid_grant`, `invalid_scope`, `invalid_target` or `unsupported_grant_type`; with 401 `invalid_client`."
+      "The kind of error: `invalid_request`, `invalid_grant`, `invalid_scope`, `invalid_target` or `unsupported_grant_type`; `invalid_client` with 401."
   }),
-  error_description: Schema.String.annotate({ description: "What went wrong, for people." })
+  error_description: Schema.String.annotate({ description: "What went wrong, written for people." })
 }).annotate({
   identifier: "OAuthError",
-  description: "Why a token request fails (RFC 6749, section 5.2).",
+  description: "Why a token request failed (RFC 6749, section 5.2).",
   examples: [{ error: "invalid_grant", error_description: "The refresh token does not work any more." }]
 })
 
-/** RFC 8414. */
+/** The metadata of the authorization server (RFC 8414). */
 export const AuthorizationServerMetadata = Schema.Struct({
   issuer: Schema.String,
   token_endpoint: Schema.String,
@@ -82,7 +84,8 @@ export const AuthorizationServerMetadata = Schema.Struct({
   service_documentation: Schema.String
 }).annotate({
   identifier: "AuthorizationServerMetadata",
-  description: "What the OAuth endpoints support (RFC 8414). No response type: sign-ins are made by registering.",
+  description:
+    "What the OAuth endpoints support (RFC 8414). There are no response types: sign-ins are made by registering an agent.",
   examples: [
     {
       issuer: "https://delivery.example",
@@ -99,7 +102,7 @@ export const AuthorizationServerMetadata = Schema.Struct({
 })
 export type AuthorizationServerMetadata = typeof AuthorizationServerMetadata.Type
 
-/** RFC 9728. */
+/** The metadata of the protected resource (RFC 9728). */
 export const ProtectedResourceMetadata = Schema.Struct({
   resource: Schema.String,
   authorization_servers: Schema.Array(Schema.String),
@@ -109,7 +112,7 @@ export const ProtectedResourceMetadata = Schema.Struct({
   resource_documentation: Schema.String
 }).annotate({
   identifier: "ProtectedResourceMetadata",
-  description: "What access tokens are for (RFC 9728).",
+  description: "The resource that access tokens are for (RFC 9728).",
   examples: [
     {
       resource: "https://delivery.example/agent/mcp",

@@ -14,28 +14,33 @@ import {
 
 const form = HttpApiSchema.asFormUrlEncoded()
 const badRequest = OAuthError.pipe(HttpApiSchema.status(400))
-const noKey = "No key needed."
+const noKey = "No API key is needed."
 
 /**
- * The authorization server of agents (docs/contract.md, Agent sign-in). Errors have the form of RFC 6749, so the form of these
- * bodies is judged by the service alone.
+ * The authorization server of agents (docs/contract.md, Agent sign-in). Errors have the form of RFC 6749, so the
+ * service itself checks the form of these bodies.
  */
 export class OAuthApi extends HttpApiGroup.make("oauth")
   .add(
     HttpApiEndpoint.get("authorizationServer", "/.well-known/oauth-authorization-server", {
       success: AuthorizationServerMetadata
     }).annotateMerge(
-      doc("Get the authorization server's metadata", `What the OAuth endpoints support (RFC 8414). ${noKey}`)
+      doc("Get the authorization server's metadata", `Returns what the OAuth endpoints support (RFC 8414). ${noKey}`)
     ),
     HttpApiEndpoint.get("protectedResource", "/.well-known/oauth-protected-resource", {
       success: ProtectedResourceMetadata
-    }).annotateMerge(doc("Get the protected resource's metadata", `What access tokens are for (RFC 9728). ${noKey}`)),
+    }).annotateMerge(
+      doc(
+        "Get the protected resource's metadata",
+        `Returns the resource that access tokens are for (RFC 9728). ${noKey}`
+      )
+    ),
     HttpApiEndpoint.get("mcpProtectedResource", "/.well-known/oauth-protected-resource/agent/mcp", {
       success: ProtectedResourceMetadata
     }).annotateMerge(
       doc(
         "Get the MCP endpoint's metadata",
-        `The same document, at the place that RFC 9728 derives from the resource's path. ${noKey}`
+        `Returns the same document, at the path that RFC 9728 derives from the path of the resource. ${noKey}`
       )
     )
   )
@@ -48,11 +53,11 @@ export class OAuthApi extends HttpApiGroup.make("oauth")
     }).annotateMerge(
       doc(
         "Refresh tokens",
-        "Gives the next pair of a sign-in for its last refresh token, form-encoded (RFC 6749). A refresh token works once. The last one that was used, sent again within 60 seconds and before its successor, gives a fresh pair in place of the one that was lost, whose refresh token dies. Any other use of a used one ends the whole sign-in: `invalid_grant`, as for whatever is unknown, expired or another client's. While the member is inactive: 401 `invalid_client`. `scope` is what the token may do now: `read` while the member is a viewer. Earlier access tokens live on until they expire. The refresh token is the credential; no other is needed.",
+        "Exchanges the last refresh token of a sign-in for the next pair of tokens (RFC 6749). The body is form-encoded. The refresh token is the only credential.\n\nA refresh token works once. If the response got lost, the same refresh token may be sent again within 60 seconds, as long as its successor has not been used: it then gives a fresh pair, and the lost one stops working. Any other use of a used refresh token ends the whole sign-in (`invalid_grant`).\n\nTokens that are unknown, expired, or belong to another client are `invalid_grant` too. While the member is inactive, the answer is 401 `invalid_client`. `scope` says what the new access token allows: `read` while the member is a viewer. Earlier access tokens keep working until they expire.",
         {
           responses: {
-            200: { description: "The next pair." },
-            400: { description: "Why the request fails." },
+            200: { description: "The next pair of tokens." },
+            400: { description: "Why the request failed." },
             401: { description: "The member is inactive." }
           }
         }
@@ -60,13 +65,13 @@ export class OAuthApi extends HttpApiGroup.make("oauth")
     ),
     HttpApiEndpoint.post("revoke", "/agent/oauth/revoke", {
       payload: RevocationRequest.pipe(form),
-      success: HttpApiSchema.Empty(200).annotate({ description: "The token works no more, or never did." }),
+      success: HttpApiSchema.Empty(200).annotate({ description: "The token does not work." }),
       error: [badRequest, TooManyRequests, Internal]
     }).annotateMerge(
       doc(
         "Revoke a token",
-        "Ends the whole sign-in of a refresh token, or one access token, form-encoded (RFC 7009). A token that is unknown: 200. With a `client_id` that is not the sign-in's: `invalid_grant`, and nothing ends. The token is the credential; no other is needed.",
-        { responses: { 400: { description: "Why the request fails." } } }
+        "Revokes a token (RFC 7009). The body is form-encoded. A refresh token ends the whole sign-in, an access token ends only itself. An unknown token is 200 too. If `client_id` is sent and is not that of the sign-in, the answer is `invalid_grant` and nothing ends. The token is the only credential.",
+        { responses: { 400: { description: "Why the request failed." } } }
       )
     )
   )
@@ -75,6 +80,6 @@ export class OAuthApi extends HttpApiGroup.make("oauth")
     OpenApi.annotations({
       title: "Agent sign-ins",
       description:
-        "The OAuth endpoints of agents: refreshing and ending sign-ins. Registering an agent makes one; the website makes those with the server URL."
+        "The OAuth endpoints of agents: refreshing and ending sign-ins. A sign-in is made by registering an agent."
     })
   ) {}

@@ -3,7 +3,7 @@ import { compare } from "../Order.ts"
 import { type Timestamp, timestamp } from "../Timestamp.ts"
 import { liveMillis } from "./Agent.ts"
 
-/** A computer of an agent, as routing sees it. */
+/** What routing knows about a computer of an agent. */
 export interface RoutedComputer {
   readonly id: ComputerId
   readonly lastSeenAt: Timestamp
@@ -11,9 +11,9 @@ export interface RoutedComputer {
 }
 
 /**
- * The computer for a message that names none (docs/contract.md, Messages): one with a live session in one of the repositories,
- * else with the latest live session, else the latest live computer, else the one seen last, else none. Of several the
- * one seen last; a computer is seen by its sessions, too. `now` in milliseconds.
+ * The computer for a message that names none (docs/contract.md, Messages): the first of these that exists. One with a live
+ * session in one of the repositories, the one with the latest live session, the latest live computer, the one seen last.
+ * Of several it is the one seen last; a session counts as its computer. `now` is in milliseconds.
  */
 export const route = (
   computers: ReadonlyArray<RoutedComputer>,

@@ -6,21 +6,25 @@ import { Timestamp } from "../Timestamp.ts"
 import { EnvironmentRef } from "./Environment.ts"
 import { ProductRef } from "./Product.ts"
 
-/** One product in one environment (docs/contract.md, Deployments). */
+/** One product that runs in one environment (docs/contract.md, Deployments). */
 export const Deployment = Schema.Struct({
   id: DeploymentId,
   product: ProductRef,
   environment: EnvironmentRef,
-  baseUrl: Schema.NullOr(Schema.String).annotate({ description: "Where the product answers." }),
-  fixtureUrl: Schema.NullOr(Schema.String).annotate({ description: "The deployment's Fixture API." }),
-  version: Schema.NullOr(Schema.String).annotate({ description: "The running build, such as a commit SHA." }),
-  versionUpdatedAt: Timestamp.annotate({ description: "The last change of `version`." }),
+  baseUrl: Schema.NullOr(Schema.String).annotate({ description: "The URL at which the product answers." }),
+  fixtureUrl: Schema.NullOr(Schema.String).annotate({
+    description: "The URL of the deployment's Fixture API, which makes test data; null if it has none."
+  }),
+  version: Schema.NullOr(Schema.String).annotate({
+    description: "The build that runs, such as a commit SHA; null if unknown."
+  }),
+  versionUpdatedAt: Timestamp.annotate({ description: "When `version` last changed." }),
   active: Schema.Boolean.annotate({ description: "False while the product or the environment is archived." }),
   createdAt: Timestamp,
   updatedAt: Timestamp
 }).annotate({
   identifier: "Deployment",
-  description: "One product in one environment: at which URL, Fixture API and version.",
+  description: "A product that runs in an environment: at which URL, with which Fixture API, and in which version.",
   examples: [
     {
       id: DeploymentId.make("0197a1b2-0000-7000-8000-0000000000f1"),
@@ -53,21 +57,27 @@ export type Deployment = typeof Deployment.Type
 
 const target = {
   baseUrl: Schema.optionalKey(
-    Schema.NullOr(HttpUrl).annotate({ description: "Where the product answers; websites and APIs need one." })
+    Schema.NullOr(HttpUrl).annotate({
+      description: "The URL at which the product answers. Websites and APIs must have one."
+    })
   ),
-  fixtureUrl: Schema.optionalKey(Schema.NullOr(HttpUrl).annotate({ description: "The deployment's Fixture API." })),
+  fixtureUrl: Schema.optionalKey(
+    Schema.NullOr(HttpUrl).annotate({
+      description: "The URL of the deployment's Fixture API, which makes test data; null if it has none."
+    })
+  ),
   version: Schema.optionalKey(
-    Schema.NullOr(Text(200).check(atLeast(1))).annotate({ description: "The running build, such as a commit SHA." })
+    Schema.NullOr(Text(200).check(atLeast(1))).annotate({ description: "The build that runs, such as a commit SHA." })
   )
 }
 
 export const CreateDeployment = Body({
-  product: Ref.annotate({ description: "The product's slug or id." }),
-  environment: Ref.annotate({ description: "The environment's slug or id." }),
+  product: Ref.annotate({ description: "The slug or id of the product." }),
+  environment: Ref.annotate({ description: "The slug or id of the environment." }),
   ...target
 }).annotate({
   identifier: "CreateDeployment",
-  description: "A product in an environment.",
+  description: "Which product runs in which environment, and where.",
   examples: [
     { product: "shop", environment: "staging", baseUrl: "https://staging.shop.example.com", version: "9fceb02" }
   ]
@@ -76,7 +86,7 @@ export type CreateDeployment = typeof CreateDeployment.Type
 
 export const UpdateDeployment = Body(target).annotate({
   identifier: "UpdateDeployment",
-  description: "The fields of a deployment to change.",
+  description: "The fields to change.",
   examples: [{ version: "a1b2c3d" }]
 })
 export type UpdateDeployment = typeof UpdateDeployment.Type

@@ -10,34 +10,39 @@ const path = `${workspacePath}/deployments` as const
 const one = `${path}/:product/:environment` as const
 const params = {
   slug: WorkspaceRef,
-  product: PathRef.annotate({ description: "The product's slug or id.", examples: ["shop"] }),
-  environment: PathRef.annotate({ description: "The environment's slug or id.", examples: ["staging"] })
+  product: PathRef.annotate({ description: "The slug or id of the product.", examples: ["shop"] }),
+  environment: PathRef.annotate({ description: "The slug or id of the environment.", examples: ["staging"] })
 }
 const archived = "The product is archived."
 
-/** Deployments (docs/contract.md, Deployments). Changes need a member. */
+/** Deployments (docs/contract.md, Deployments). Changes require a member. */
 export class DeploymentsApi extends HttpApiGroup.make("deployments")
   .add(
     HttpApiEndpoint.get("list", path, {
       params: { slug: WorkspaceRef },
       query: {
-        product: Schema.optionalKey(Ref.annotate({ description: "A product's slug or id.", examples: ["shop"] })),
+        product: Schema.optionalKey(
+          Ref.annotate({ description: "Only deployments of this product, by slug or id.", examples: ["shop"] })
+        ),
         environment: Schema.optionalKey(
-          Ref.annotate({ description: "An environment's slug or id.", examples: ["staging"] })
+          Ref.annotate({ description: "Only deployments in this environment, by slug or id.", examples: ["staging"] })
         ),
         archived: Schema.optionalKey(
-          Archived.annotate({ description: "Whether inactive deployments are left out, included, or the only ones." })
+          Archived.annotate({
+            description:
+              "Whether the list leaves inactive deployments out (`exclude`), has them too (`include`), or has nothing else (`only`)."
+          })
         )
       },
       success: Schema.Struct({ deployments: Schema.Array(Deployment) }).annotate({
         identifier: "Deployments",
-        description: "Deployments, by product name, then environment name."
+        description: "Deployments, by name of the product, then name of the environment."
       }),
       error: NotFound
     }).annotateMerge(
       doc(
         "List deployments",
-        "By product name, then environment name. A product or environment that does not exist: 404. Every role."
+        "Lists deployments by name of the product, then name of the environment. Returns 404 if the product or environment of a filter does not exist. Any role may call this."
       )
     ),
     HttpApiEndpoint.post("create", path, {
@@ -48,7 +53,7 @@ export class DeploymentsApi extends HttpApiGroup.make("deployments")
     }).annotateMerge(
       doc(
         "Create a deployment",
-        "Members and up. A product has at most one deployment per environment: a second one is 409 `deployment_exists`. Websites and APIs need a `baseUrl` (400). A product or environment that does not exist: 404; an archived one: 409 `archived`.",
+        "Records that a product runs in an environment. A product has at most one deployment per environment: a second one is 409 `deployment_exists`. Returns 400 if a website or API has no `baseUrl`, 404 if the product or environment does not exist, and 409 `archived` if one of them is archived. Requires the role `member` or higher.",
         {
           conflicts: {
             deployment_exists: "The product already has a deployment in this environment.",
@@ -58,7 +63,7 @@ export class DeploymentsApi extends HttpApiGroup.make("deployments")
       )
     ),
     HttpApiEndpoint.get("get", one, { params, success: Deployment, error: NotFound }).annotateMerge(
-      doc("Get a deployment", "Active or not. Every role.")
+      doc("Get a deployment", "Returns the deployment, active or not. Any role may call this.")
     ),
     HttpApiEndpoint.patch("update", one, {
       params,
@@ -68,7 +73,7 @@ export class DeploymentsApi extends HttpApiGroup.make("deployments")
     }).annotateMerge(
       doc(
         "Update a deployment",
-        "Changes the fields sent; null clears, except the `baseUrl` of websites and APIs (400). `versionUpdatedAt` moves only when `version` changes. Members and up. An archived product or environment: 409 `archived`.",
+        "Changes the fields that are sent; `null` clears a field. The `baseUrl` of a website or API cannot be cleared (400). `versionUpdatedAt` moves only when `version` changes. Returns 409 `archived` if the product or environment is archived. Requires the role `member` or higher.",
         { conflicts: { archived } }
       )
     ),
@@ -79,7 +84,7 @@ export class DeploymentsApi extends HttpApiGroup.make("deployments")
     }).annotateMerge(
       doc(
         "Delete a deployment",
-        "Also of an archived product or environment. Secret values are kept and return if the product is deployed again. Members and up."
+        "Deletes the deployment, even if its product or environment is archived. Values of secrets are kept, hidden, and come back when the product is deployed there again. Requires the role `member` or higher."
       )
     )
   )
@@ -88,6 +93,7 @@ export class DeploymentsApi extends HttpApiGroup.make("deployments")
   .annotateMerge(
     OpenApi.annotations({
       title: "Deployments",
-      description: "Products in environments: at which URL, Fixture API and version."
+      description:
+        "Which product runs in which environment: at which URL, with which Fixture API, and in which version."
     })
   ) {}

@@ -6,14 +6,14 @@ import { Timestamp } from "../Timestamp.ts"
 
 export const EnvironmentClass = OneOf(["production", "non-production"]).annotate({
   identifier: "EnvironmentClass",
-  description: "Secret values of production environments are never readable.",
+  description: "Whether the environment is production. Secret values of production environments can never be read.",
   examples: ["non-production"]
 })
 export type EnvironmentClass = typeof EnvironmentClass.Type
 
-const emojiDescription = "Shown beside the name."
+const emojiDescription = "An emoji that is shown beside the name."
 
-/** An environment as other objects show it. */
+/** An environment, in the short form that other objects have. */
 export const EnvironmentRef = Schema.Struct({
   id: EnvironmentId,
   slug: Schema.String,
@@ -23,7 +23,7 @@ export const EnvironmentRef = Schema.Struct({
   archived: Schema.Boolean
 }).annotate({
   identifier: "EnvironmentRef",
-  description: "An environment as other objects show it.",
+  description: "An environment, in the short form that other objects have.",
   examples: [
     {
       id: EnvironmentId.make("0197a1b2-0000-7000-8000-0000000000e1"),
@@ -37,7 +37,7 @@ export const EnvironmentRef = Schema.Struct({
 })
 export type EnvironmentRef = typeof EnvironmentRef.Type
 
-/** Where products run (docs/contract.md, Catalog). */
+/** A place where products run, such as staging (docs/contract.md, Catalog). */
 export const Environment = Schema.Struct({
   id: EnvironmentId,
   slug: Schema.String,
@@ -45,12 +45,12 @@ export const Environment = Schema.Struct({
   class: EnvironmentClass,
   emoji: Schema.NullOr(Schema.String).annotate({ description: emojiDescription }),
   archived: Schema.Boolean,
-  archivedAt: Schema.NullOr(Timestamp).annotate({ description: "Null while not archived." }),
+  archivedAt: Schema.NullOr(Timestamp).annotate({ description: "When it was archived; null if it is not." }),
   createdAt: Timestamp,
   updatedAt: Timestamp
 }).annotate({
   identifier: "Environment",
-  description: "Where products run.",
+  description: "A place where products run, such as staging or production.",
   examples: [
     {
       id: EnvironmentId.make("0197a1b2-0000-7000-8000-0000000000e1"),
@@ -71,7 +71,7 @@ const emoji = Schema.optionalKey(Schema.NullOr(Name(16)).annotate({ description:
 
 export const CreateEnvironment = Body({ slug: Slug, name: Name(100), class: EnvironmentClass, emoji }).annotate({
   identifier: "CreateEnvironment",
-  description: "A new environment.",
+  description: "The fields of a new environment.",
   examples: [{ slug: "staging", name: "Staging", class: "non-production", emoji: "🧪" }]
 })
 export type CreateEnvironment = typeof CreateEnvironment.Type
@@ -83,7 +83,7 @@ export const UpdateEnvironment = Body({
   emoji
 }).annotate({
   identifier: "UpdateEnvironment",
-  description: "The fields of an environment to change.",
+  description: "The fields to change.",
   examples: [{ name: "Staging EU", emoji: null }]
 })
 export type UpdateEnvironment = typeof UpdateEnvironment.Type

@@ -8,11 +8,11 @@ import { CreateEnvironment, Environment, UpdateEnvironment } from "./Environment
 const path = `${workspacePath}/environments` as const
 const params = {
   slug: WorkspaceRef,
-  environment: PathRef.annotate({ description: "The environment's slug or id.", examples: ["staging"] })
+  environment: PathRef.annotate({ description: "The slug or id of the environment.", examples: ["staging"] })
 }
 const slugInUse = { conflicts: { slug_in_use: 'The slug "staging" is already in use.' } }
 
-/** Environments (docs/contract.md, Catalog). Changes need an admin or owner. */
+/** Environments (docs/contract.md, Catalog). Changes require an admin or owner. */
 export class EnvironmentsApi extends HttpApiGroup.make("environments")
   .add(
     HttpApiEndpoint.get("list", path, {
@@ -23,7 +23,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
         description: "Environments, by name."
       }),
       error: NotFound
-    }).annotateMerge(doc("List environments", "By name. Every role.")),
+    }).annotateMerge(doc("List environments", "Lists environments by name. Any role may call this.")),
     HttpApiEndpoint.post("create", path, {
       params: { slug: WorkspaceRef },
       payload: CreateEnvironment,
@@ -32,12 +32,12 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
     }).annotateMerge(
       doc(
         "Create an environment",
-        "Admins and owners. A slug in use, by an archived environment too: 409 `slug_in_use`.",
+        "Creates an environment. Returns 409 `slug_in_use` if another environment, archived or not, has the slug. Requires the role `admin` or `owner`.",
         slugInUse
       )
     ),
     HttpApiEndpoint.get("get", `${path}/:environment`, { params, success: Environment, error: NotFound }).annotateMerge(
-      doc("Get an environment", "Archived or not. Every role.")
+      doc("Get an environment", "Returns the environment, archived or not. Any role may call this.")
     ),
     HttpApiEndpoint.patch("update", `${path}/:environment`, {
       params,
@@ -47,11 +47,11 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
     }).annotateMerge(
       doc(
         "Update an environment",
-        "Changes the fields sent; archived environments too. Admins and owners. A slug in use: 409 `slug_in_use`. From production to non-production while it holds secret values, which would become readable: 409 `holds_secrets`.",
+        "Changes the fields that are sent. Archived environments can be changed too. Returns 409 `slug_in_use` if another environment has the slug. Returns 409 `holds_secrets` if the class changes from production to non-production while the environment holds secret values, because they would become readable. Requires the role `admin` or `owner`.",
         {
           conflicts: {
             ...slugInUse.conflicts,
-            holds_secrets: "The environment holds secret values, which nobody may come to read."
+            holds_secrets: "The environment holds secret values, which would become readable."
           }
         }
       )
@@ -63,7 +63,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
     }).annotateMerge(
       doc(
         "Archive an environment",
-        "It leaves lists and its deployments become inactive; its slug stays taken. An archived environment stays as it is. Admins and owners."
+        "Takes the environment out of lists and makes its deployments inactive. Its slug stays taken. Archiving an archived environment changes nothing. Requires the role `admin` or `owner`."
       )
     ),
     HttpApiEndpoint.post("restore", `${path}/:environment/restore`, {
@@ -73,10 +73,15 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
     }).annotateMerge(
       doc(
         "Restore an environment",
-        "Its deployments become active again, except those of archived products. An environment that is not archived stays as it is. Admins and owners."
+        "Brings the environment back into lists and makes its deployments active again, except those of archived products. Restoring an environment that is not archived changes nothing. Requires the role `admin` or `owner`."
       )
     )
   )
   .middleware(Authorization)
   .middleware(Edge)
-  .annotateMerge(OpenApi.annotations({ title: "Environments", description: "Where products run." })) {}
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Environments",
+      description: "The places where products run, such as staging and production."
+    })
+  ) {}

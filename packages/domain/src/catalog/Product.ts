@@ -6,21 +6,21 @@ import { Timestamp } from "../Timestamp.ts"
 
 export const ProductType = OneOf(["website", "api", "app", "library", "service"]).annotate({
   identifier: "ProductType",
-  description: "What kind of thing the product is; websites and APIs need a `baseUrl` to be deployed.",
+  description: "The kind of product. Deployments of websites and APIs must have a `baseUrl`.",
   examples: ["website"]
 })
 export type ProductType = typeof ProductType.Type
 
-/** Whether a deployment of such a product must say where it answers. */
+/** Whether deployments of such a product must have a `baseUrl`. */
 export const needsBaseUrl = (type: ProductType): boolean => type === "website" || type === "api"
 
 /** A repository on a code host, `owner/name`. */
 export const Repository = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9._-]+\/[A-Za-z0-9._-]+$/u, { message: "Expected owner/name" }),
   atMost(200)
-).annotate({ description: "On the code host, `owner/name`." })
+).annotate({ description: "The repository on the code host, as `owner/name`." })
 
-/** A product as other objects show it. */
+/** A product, in the short form that other objects have. */
 export const ProductRef = Schema.Struct({
   id: ProductId,
   slug: Schema.String,
@@ -29,7 +29,7 @@ export const ProductRef = Schema.Struct({
   archived: Schema.Boolean
 }).annotate({
   identifier: "ProductRef",
-  description: "A product as other objects show it.",
+  description: "A product, in the short form that other objects have.",
   examples: [
     {
       id: ProductId.make("0197a1b2-0000-7000-8000-0000000000d1"),
@@ -42,20 +42,22 @@ export const ProductRef = Schema.Struct({
 })
 export type ProductRef = typeof ProductRef.Type
 
-/** Something the team ships (docs/contract.md, Catalog). */
+/** Something that the team ships (docs/contract.md, Catalog). */
 export const Product = Schema.Struct({
   id: ProductId,
   slug: Schema.String,
   name: Schema.String,
   type: ProductType,
-  repository: Schema.NullOr(Schema.String).annotate({ description: "On the code host, `owner/name`." }),
+  repository: Schema.NullOr(Schema.String).annotate({
+    description: "The repository on the code host, as `owner/name`."
+  }),
   archived: Schema.Boolean,
-  archivedAt: Schema.NullOr(Timestamp).annotate({ description: "Null while not archived." }),
+  archivedAt: Schema.NullOr(Timestamp).annotate({ description: "When it was archived; null if it is not." }),
   createdAt: Timestamp,
   updatedAt: Timestamp
 }).annotate({
   identifier: "Product",
-  description: "Something the team ships.",
+  description: "Something that the team ships.",
   examples: [
     {
       id: ProductId.make("0197a1b2-0000-7000-8000-0000000000d1"),
@@ -79,7 +81,7 @@ export const CreateProduct = Body({
   repository: Schema.optionalKey(Schema.NullOr(Repository))
 }).annotate({
   identifier: "CreateProduct",
-  description: "A new product.",
+  description: "The fields of a new product.",
   examples: [{ slug: "shop", name: "Shop", type: "website", repository: "acme/shop" }]
 })
 export type CreateProduct = typeof CreateProduct.Type
@@ -91,7 +93,7 @@ export const UpdateProduct = Body({
   repository: Schema.optionalKey(Schema.NullOr(Repository))
 }).annotate({
   identifier: "UpdateProduct",
-  description: "The fields of a product to change.",
+  description: "The fields to change.",
   examples: [{ name: "Web shop", repository: null }]
 })
 export type UpdateProduct = typeof UpdateProduct.Type

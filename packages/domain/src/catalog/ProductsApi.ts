@@ -8,11 +8,11 @@ import { CreateProduct, Product, UpdateProduct } from "./Product.ts"
 const path = `${workspacePath}/products` as const
 const params = {
   slug: WorkspaceRef,
-  product: PathRef.annotate({ description: "The product's slug or id.", examples: ["shop"] })
+  product: PathRef.annotate({ description: "The slug or id of the product.", examples: ["shop"] })
 }
 const slugInUse = 'The slug "shop" is already in use.'
 
-/** Products (docs/contract.md, Catalog). Changes need an admin or owner. */
+/** Products (docs/contract.md, Catalog). Changes require an admin or owner. */
 export class ProductsApi extends HttpApiGroup.make("products")
   .add(
     HttpApiEndpoint.get("list", path, {
@@ -23,19 +23,23 @@ export class ProductsApi extends HttpApiGroup.make("products")
         description: "Products, by name."
       }),
       error: NotFound
-    }).annotateMerge(doc("List products", "By name. Every role.")),
+    }).annotateMerge(doc("List products", "Lists products by name. Any role may call this.")),
     HttpApiEndpoint.post("create", path, {
       params: { slug: WorkspaceRef },
       payload: CreateProduct,
       success: Product.pipe(HttpApiSchema.status(201)),
       error: [Forbidden, NotFound, Conflict]
     }).annotateMerge(
-      doc("Create a product", "Admins and owners. A slug in use, by an archived product too: 409 `slug_in_use`.", {
-        conflicts: { slug_in_use: slugInUse }
-      })
+      doc(
+        "Create a product",
+        "Creates a product. Returns 409 `slug_in_use` if another product, archived or not, has the slug. Requires the role `admin` or `owner`.",
+        {
+          conflicts: { slug_in_use: slugInUse }
+        }
+      )
     ),
     HttpApiEndpoint.get("get", `${path}/:product`, { params, success: Product, error: NotFound }).annotateMerge(
-      doc("Get a product", "Archived or not. Every role.")
+      doc("Get a product", "Returns the product, archived or not. Any role may call this.")
     ),
     HttpApiEndpoint.patch("update", `${path}/:product`, {
       params,
@@ -45,11 +49,11 @@ export class ProductsApi extends HttpApiGroup.make("products")
     }).annotateMerge(
       doc(
         "Update a product",
-        "Changes the fields sent; archived products too. Admins and owners. A slug in use: 409 `slug_in_use`; a type that needs a `baseUrl` while a deployment has none: 409 `needs_base_url`.",
+        "Changes the fields that are sent. Archived products can be changed too. Returns 409 `slug_in_use` if another product has the slug, and 409 `needs_base_url` if the new type requires a `baseUrl` and a deployment has none. Requires the role `admin` or `owner`.",
         {
           conflicts: {
             slug_in_use: slugInUse,
-            needs_base_url: "A deployment of the product has no baseUrl, which the type website needs."
+            needs_base_url: "A deployment of the product has no baseUrl, which the type website requires."
           }
         }
       )
@@ -61,7 +65,7 @@ export class ProductsApi extends HttpApiGroup.make("products")
     }).annotateMerge(
       doc(
         "Archive a product",
-        "It leaves lists and its deployments become inactive; its slug stays taken. An archived product stays as it is. Admins and owners."
+        "Takes the product out of lists and makes its deployments inactive. Its slug stays taken. Archiving an archived product changes nothing. Requires the role `admin` or `owner`."
       )
     ),
     HttpApiEndpoint.post("restore", `${path}/:product/restore`, {
@@ -71,10 +75,15 @@ export class ProductsApi extends HttpApiGroup.make("products")
     }).annotateMerge(
       doc(
         "Restore a product",
-        "Its deployments become active again, except in archived environments. A product that is not archived stays as it is. Admins and owners."
+        "Brings the product back into lists and makes its deployments active again, except in archived environments. Restoring a product that is not archived changes nothing. Requires the role `admin` or `owner`."
       )
     )
   )
   .middleware(Authorization)
   .middleware(Edge)
-  .annotateMerge(OpenApi.annotations({ title: "Products", description: "What the team ships." })) {}
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Products",
+      description: "The things that the team ships: websites, APIs, apps, libraries and services."
+    })
+  ) {}

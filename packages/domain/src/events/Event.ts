@@ -3,14 +3,18 @@ import { Actor } from "../identity/Actor.ts"
 import { EventId, PersonId } from "../Ids.ts"
 import { Timestamp } from "../Timestamp.ts"
 
-/** A field that an event changed; values are short texts for people, or null. */
+/** A field that changed. Its values are short texts for people, or null. */
 export const Change = Schema.Struct({
-  field: Schema.String.annotate({ description: "The name of the field, as in the subject's own JSON." }),
-  from: Schema.NullOr(Schema.String).annotate({ description: "A short text for people; null for none." }),
-  to: Schema.NullOr(Schema.String).annotate({ description: "A short text for people; null for none." })
+  field: Schema.String.annotate({ description: "The name of the field, as in the JSON of the subject." }),
+  from: Schema.NullOr(Schema.String).annotate({
+    description: "The value before, as a short text for people; null if there was none."
+  }),
+  to: Schema.NullOr(Schema.String).annotate({
+    description: "The value after, as a short text for people; null if there is none."
+  })
 }).annotate({
   identifier: "Change",
-  description: "A field that changed.",
+  description: "A field that changed, with its values before and after.",
   examples: [{ field: "version", from: "9fceb02", to: "a1b2c3d" }]
 })
 export type Change = typeof Change.Type
@@ -18,15 +22,19 @@ export type Change = typeof Change.Type
 /** Something that happened in a workspace (docs/contract.md, Events). */
 export const Event = Schema.Struct({
   id: EventId,
-  kind: Schema.String.annotate({ description: "`noun_verb`, such as `deployment_updated` or `run_finished`." }),
+  kind: Schema.String.annotate({
+    description: "What happened, as a noun and a verb, such as `deployment_updated` or `run_finished`."
+  }),
   actor: Actor,
   subject: Schema.Struct({
-    type: Schema.String.annotate({ description: "The noun of the kind." }),
+    type: Schema.String.annotate({ description: "The type of the subject, which is the noun of the kind." }),
     id: Schema.String,
-    label: Schema.String.annotate({ description: "The subject's name for people, as it was then." }),
-    url: Schema.String.annotate({ description: "The subject's page on the website." })
+    label: Schema.String.annotate({ description: "The name of the subject at that time, for people." }),
+    url: Schema.String.annotate({ description: "The page of the subject on the website." })
   }),
-  changes: Schema.Array(Change).annotate({ description: "The fields that changed, for kinds that change fields." }),
+  changes: Schema.Array(Change).annotate({
+    description: "The fields that changed. Empty for kinds that change no fields."
+  }),
   createdAt: Timestamp
 }).annotate({
   identifier: "Event",
@@ -54,5 +62,5 @@ export const Event = Schema.Struct({
 })
 export type Event = typeof Event.Type
 
-/** The length of the events list. */
+/** How many events the list has. */
 export const eventsPageSize = 50

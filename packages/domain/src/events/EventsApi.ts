@@ -16,11 +16,14 @@ export class EventsApi extends HttpApiGroup.make("events")
       }),
       error: NotFound
     }).annotateMerge(
-      doc("List events", "The 50 most recent events, newest first. Every role. Secrets appear by name, never by value.")
+      doc(
+        "List events",
+        "Lists the 50 most recent events, newest first. Secrets appear by name, never by value. Events of a private team appear only to those who see the team. Any role may call this."
+      )
     )
   )
   .middleware(Authorization)
   .middleware(Edge)
   .annotateMerge(
-    OpenApi.annotations({ title: "Events", description: "What happened in a workspace, and who did it." })
+    OpenApi.annotations({ title: "Events", description: "What happened in the workspace, and who did it." })
   ) {}

@@ -3,12 +3,12 @@ import { Body } from "../Body.ts"
 import { Name, OneOf } from "../Text.ts"
 import { ApiKey, NewApiKey } from "./ApiKey.ts"
 
-const role = OneOf(["viewer", "member", "admin"]).annotate({ description: "What the key may do." })
+const role = OneOf(["viewer", "member", "admin"]).annotate({ description: "The role of the key in the workspace." })
 
-/** A key of a workspace that no person stands behind (docs/contract.md, API keys). */
+/** An API key that belongs to a workspace and not to a person (docs/contract.md, API keys). */
 export const AccountApiKey = Schema.Struct({ ...ApiKey.fields, role }).annotate({
   identifier: "AccountApiKey",
-  description: "A key of one workspace that no person stands behind.",
+  description: "An API key that belongs to one workspace and not to a person.",
   examples: [
     {
       id: ApiKey.fields.id.make("0197a1b2-0000-7000-8000-0000000000b2"),
@@ -23,10 +23,10 @@ export const AccountApiKey = Schema.Struct({ ...ApiKey.fields, role }).annotate(
 })
 export type AccountApiKey = typeof AccountApiKey.Type
 
-/** A new account API key with its secret, which is shown this once. */
+/** A new account API key with its secret, which is never shown again. */
 export const NewAccountApiKey = Schema.Struct({ ...NewApiKey.fields, role }).annotate({
   identifier: "NewAccountApiKey",
-  description: "A new account API key with its secret, which is shown this once.",
+  description: "A new account API key with its secret, which is never shown again.",
   examples: [
     {
       id: ApiKey.fields.id.make("0197a1b2-0000-7000-8000-0000000000b2"),
@@ -42,7 +42,7 @@ export type NewAccountApiKey = typeof NewAccountApiKey.Type
 
 export const CreateAccountApiKey = Body({ name: Name(80), role }).annotate({
   identifier: "CreateAccountApiKey",
-  description: "A new account API key.",
+  description: "The name and role of a new account API key.",
   examples: [{ name: "ci", role: "member" }]
 })
 export type CreateAccountApiKey = typeof CreateAccountApiKey.Type

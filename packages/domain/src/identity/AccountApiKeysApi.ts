@@ -22,7 +22,10 @@ export class AccountApiKeysApi extends HttpApiGroup.make("accountApiKeys")
       }),
       error: [Forbidden, NotFound]
     }).annotateMerge(
-      doc("List account API keys", "Keys that are not revoked, newest first, without their secrets. Admins and owners.")
+      doc(
+        "List account API keys",
+        "Lists the account API keys that are not revoked, newest first, without their secrets. Requires the role `admin` or `owner`."
+      )
     ),
     HttpApiEndpoint.post("create", `${workspacePath}/account-api-keys`, {
       params: { slug: WorkspaceRef },
@@ -32,7 +35,7 @@ export class AccountApiKeysApi extends HttpApiGroup.make("accountApiKeys")
     }).annotateMerge(
       doc(
         "Create an account API key",
-        "The key acts in this workspace only, with the role given, whoever leaves. The secret is shown this once; only its hash is kept. Admins and owners."
+        "Creates a key that acts in this workspace only, with the given role. It keeps working when people leave. The secret is shown once, in this response; the server stores only its hash. Requires the role `admin` or `owner`."
       )
     ),
     HttpApiEndpoint.post("revoke", `${workspacePath}/account-api-keys/:apiKeyId/revoke`, {
@@ -42,12 +45,15 @@ export class AccountApiKeysApi extends HttpApiGroup.make("accountApiKeys")
     }).annotateMerge(
       doc(
         "Revoke an account API key",
-        "Later requests with the key are Unauthorized. Already revoked: 404. Admins and owners."
+        "Revokes the key. Later requests with it fail with 401. Returns 404 if the key is revoked already. Requires the role `admin` or `owner`."
       )
     )
   )
   .middleware(Authorization)
   .middleware(Edge)
   .annotateMerge(
-    OpenApi.annotations({ title: "Account API keys", description: "Keys of a workspace that no person stands behind." })
+    OpenApi.annotations({
+      title: "Account API keys",
+      description: "API keys that belong to a workspace and not to a person, for CI and other automation."
+    })
   ) {}

@@ -1,14 +1,14 @@
 import { Schema } from "effect"
 import { AgentId, ApiKeyId, PersonId } from "../Ids.ts"
 
-/** A person as other objects show it. */
+/** A person, in the short form that other objects have. */
 export const Person = Schema.Struct({
   id: PersonId,
   name: Schema.String,
   email: Schema.String
 }).annotate({
   identifier: "Person",
-  description: "A person as other objects show it.",
+  description: "A person, in the short form that other objects have.",
   examples: [
     {
       id: PersonId.make("0197a1b2-0000-7000-8000-000000000001"),
@@ -19,7 +19,7 @@ export const Person = Schema.Struct({
 })
 export type Person = typeof Person.Type
 
-/** Who did something (docs/contract.md, Conventions): a person, an agent for a person, an account API key, or one since removed. */
+/** Who did something (docs/contract.md, Conventions): a person, an agent, an account API key, or somebody who was removed. */
 export const Actor = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("user"), id: PersonId, name: Schema.String, email: Schema.String }).annotate({
     title: "user"
@@ -31,7 +31,8 @@ export const Actor = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("removed") }).annotate({ title: "removed" })
 ]).annotate({
   identifier: "Actor",
-  description: "Who did something: a person, an agent for a person, an account API key, or one since removed.",
+  description:
+    "Who did something: a person, an agent that works for a person, an account API key, or somebody who was removed since.",
   examples: [
     {
       kind: "user",

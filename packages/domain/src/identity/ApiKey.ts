@@ -6,7 +6,7 @@ import { Timestamp } from "../Timestamp.ts"
 
 const fields = {
   id: ApiKeyId,
-  name: Schema.String.annotate({ description: "What its owner calls it." }),
+  name: Schema.String.annotate({ description: "The name that its owner gave it." }),
   tokenPrefix: Schema.String.annotate({ description: "The first 8 characters of the secret." }),
   lastFour: Schema.String.annotate({ description: "The last 4 characters of the secret." })
 }
@@ -17,11 +17,13 @@ const exampleFields = {
   lastFour: "9aZk"
 }
 
-/** An API key as lists show it; its secret is never shown again (docs/contract.md, API keys). */
+/** An API key as lists show it, without its secret (docs/contract.md, API keys). */
 export const ApiKey = Schema.Struct({
   ...fields,
   createdAt: Timestamp,
-  lastUsedAt: Schema.NullOr(Timestamp).annotate({ description: "The last authenticated request; null if never." })
+  lastUsedAt: Schema.NullOr(Timestamp).annotate({
+    description: "When the key last authenticated a request; null if never."
+  })
 }).annotate({
   identifier: "ApiKey",
   description: "An API key without its secret.",
@@ -29,28 +31,28 @@ export const ApiKey = Schema.Struct({
 })
 export type ApiKey = typeof ApiKey.Type
 
-/** A key as its creation answers: the only time the secret is shown. */
+/** A new key. Its secret is never shown again. */
 export const NewApiKey = Schema.Struct({
   ...fields,
-  secret: Schema.String.annotate({ description: "The full key. Shown once." })
+  secret: Schema.String.annotate({ description: "The full key. It is never shown again." })
 }).annotate({
   identifier: "NewApiKey",
-  description: "A new API key with its secret, which is shown this once.",
+  description: "A new API key with its secret, which is never shown again.",
   examples: [{ ...exampleFields, secret: "ctk_4fGhTz0sVq1Jm7Rk2Lx9Wc5Bn8Yd3Pa6Ue0H9aZk" }]
 })
 export type NewApiKey = typeof NewApiKey.Type
 
-/** The number of active keys a person may hold. */
+/** How many active keys a person may have. */
 export const maxActiveApiKeys = 20
 
 export const CreateApiKey = Body({ name: Name(80) }).annotate({
   identifier: "CreateApiKey",
-  description: "A new API key.",
+  description: "The name of a new API key.",
   examples: [{ name: "laptop" }]
 })
 export type CreateApiKey = typeof CreateApiKey.Type
 
-/** The answer of a revocation. */
+/** The answer to a revocation. */
 export const Revoked = Schema.Struct({ ok: Schema.Literal(true) }).annotate({
   identifier: "Revoked",
   description: "The key is revoked.",

@@ -19,7 +19,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
     }).annotateMerge(
       doc(
         "List your API keys",
-        "The caller's keys that are not revoked, newest first, without their secrets. Account API keys: 403."
+        "Lists your keys that are not revoked, newest first, without their secrets. Account API keys cannot call this (403 `account_key`)."
       )
     ),
     HttpApiEndpoint.post("create", "/v1/api-keys", {
@@ -29,7 +29,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
     }).annotateMerge(
       doc(
         "Create an API key",
-        "A key acts as its person, with their role in each workspace. The secret is shown this once; only its hash is kept. At 20 active keys: 409 `too_many_keys`. Account API keys: 403.",
+        "Creates a key that acts as you, with your role in each workspace. The secret is shown once, in this response; the server stores only its hash. Returns 409 `too_many_keys` if you have 20 active keys. Account API keys cannot call this (403 `account_key`).",
         { conflicts: { too_many_keys: "You have 20 active API keys. Revoke one first." } }
       )
     ),
@@ -40,12 +40,15 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
     }).annotateMerge(
       doc(
         "Revoke an API key",
-        "Later requests with the key are Unauthorized; it may be the key of this request. Not the caller's or already revoked: 404. Account API keys: 403."
+        "Revokes one of your keys, possibly the key of this request. Later requests with it fail with 401. Returns 404 if the key is not yours or is revoked already. Account API keys cannot call this (403 `account_key`)."
       )
     )
   )
   .middleware(Authorization)
   .middleware(Edge)
   .annotateMerge(
-    OpenApi.annotations({ title: "API keys", description: "The caller's own keys, which act as their person." })
+    OpenApi.annotations({
+      title: "API keys",
+      description: "Your own API keys. A key acts as its person, with their role in each workspace."
+    })
   ) {}

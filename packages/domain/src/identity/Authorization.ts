@@ -5,13 +5,13 @@ import type { AgentId, ApiKeyId, PersonId, WorkspaceId } from "../Ids.ts"
 import type { Person } from "./Actor.ts"
 import type { Role } from "./Role.ts"
 
-/** Who the credential of a request stands for. */
+/** Whom the credential of a request belongs to. */
 export type Principal =
   | { readonly kind: "user"; readonly id: PersonId; readonly name: string; readonly email: string }
   | { readonly kind: "agent"; readonly id: AgentId; readonly name: string; readonly person: Person }
   | { readonly kind: "apiKey"; readonly id: ApiKeyId; readonly name: string }
 
-/** The workspace of the request's path, where the principal is active in it. */
+/** The workspace of the path, if the principal is an active member of it. */
 export interface Membership {
   readonly id: WorkspaceId
   readonly slug: string
@@ -20,8 +20,8 @@ export interface Membership {
 }
 
 /**
- * The authenticated caller of a request. `membership` is of the workspace in the path; on paths without one it is
- * undefined for persons and the own workspace for account API keys.
+ * The authenticated caller of a request. `membership` is that of the workspace in the path. On paths without a workspace
+ * it is undefined for people, and the key's own workspace for account API keys.
  */
 export class Caller extends Context.Service<
   Caller,
@@ -31,7 +31,7 @@ export class Caller extends Context.Service<
   }
 >()("@delivery/domain/identity/Caller") {}
 
-/** What every request of the API passes: rate limits, body limits and the form of errors. */
+/** What every request passes through: rate limits, limits of the body, and the form of errors. */
 export class Edge extends HttpApiMiddleware.Service<Edge>()("@delivery/domain/Edge", {
   error: [InvalidInput, TooManyRequests, Internal]
 }) {}

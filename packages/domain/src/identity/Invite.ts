@@ -20,13 +20,13 @@ export type InviteStatus = typeof InviteStatus.Type
 
 const fields = {
   id: InviteId,
-  email: Schema.String.annotate({ description: "Who is invited." }),
+  email: Schema.String.annotate({ description: "The email address that is invited." }),
   role: Role,
   status: InviteStatus,
   inviter: Actor,
   createdAt: Timestamp,
   expiresAt: Timestamp.annotate({ description: "7 days after `createdAt`." }),
-  acceptedAt: Schema.NullOr(Timestamp).annotate({ description: "Null unless accepted." })
+  acceptedAt: Schema.NullOr(Timestamp).annotate({ description: "When it was accepted; null if it was not." })
 }
 const example = {
   id: InviteId.make("0197a1b2-0000-7000-8000-0000000000c1"),
@@ -52,14 +52,14 @@ export const Invite = Schema.Struct(fields).annotate({
 })
 export type Invite = typeof Invite.Type
 
-/** A new invite with its token, which is shown this once. */
+/** A new invite with its token, which is never shown again. */
 export const NewInvite = Schema.Struct({
   ...fields,
-  token: Schema.String.annotate({ description: "The invite's secret (`itk_...`). Shown once." }),
-  url: Schema.String.annotate({ description: "The page on the website that accepts the invite." })
+  token: Schema.String.annotate({ description: "The secret of the invite (`itk_...`). It is never shown again." }),
+  url: Schema.String.annotate({ description: "The page of the website on which the invite is accepted." })
 }).annotate({
   identifier: "NewInvite",
-  description: "A new invite with its token, which is shown this once.",
+  description: "A new invite with its token, which is never shown again.",
   examples: [
     {
       ...example,
@@ -72,30 +72,36 @@ export type NewInvite = typeof NewInvite.Type
 
 export const CreateInvite = Body({ email: Email, role: Role }).annotate({
   identifier: "CreateInvite",
-  description: "Whom to invite, and the role they get.",
+  description: "Whom to invite, and which role they get.",
   examples: [{ email: "sam@example.com", role: "member" }]
 })
 export type CreateInvite = typeof CreateInvite.Type
 
 export const AcceptInvite = Body({
-  token: Schema.String.check(atLeast(1), atMost(200)).annotate({ description: "The invite's secret (`itk_...`)." }),
+  token: Schema.String.check(atLeast(1), atMost(200)).annotate({
+    description: "The secret of the invite (`itk_...`)."
+  }),
   name: Name(100).pipe(
-    Schema.annotateEncoded({ description: "The new person's name; ignored for an email already known." })
+    Schema.annotateEncoded({
+      description: "The name of the new person. It is ignored if the server knows the email address already."
+    })
   )
 }).annotate({
   identifier: "AcceptInvite",
-  description: "The token of an invite, and who accepts it.",
+  description: "The token of an invite, and the name of the person who accepts it.",
   examples: [{ token: "itk_4fGhTz0sVq1Jm7Rk2Lx9Wc5Bn8Yd3Pa6Ue0H9aZk", name: "Sam Lee" }]
 })
 export type AcceptInvite = typeof AcceptInvite.Type
 
-/** What accepting an invite gives: a new person gets their first API key, a known one joins with the keys they have. */
+/** The answer to accepting an invite. A new person gets their first API key; others join with the keys they have. */
 export const AcceptedInvite = Schema.Struct({
   person: Person,
   workspace: WorkspaceMembership,
-  apiKey: Schema.NullOr(NewApiKey).annotate({ description: "Null for a person already known." })
+  apiKey: Schema.NullOr(NewApiKey).annotate({
+    description: "The first API key of a new person; null if the server knew the person already."
+  })
 }).annotate({
   identifier: "AcceptedInvite",
-  description: "A new person gets their first API key; a known one joins with the keys they have."
+  description: "Who joined which workspace. A new person gets their first API key; others join with the keys they have."
 })
 export type AcceptedInvite = typeof AcceptedInvite.Type

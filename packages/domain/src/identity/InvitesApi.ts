@@ -11,7 +11,7 @@ const InviteRef = PathRef.annotate({
   examples: ["0197a1b2-0000-7000-8000-0000000000c1"]
 })
 
-/** Invitations to a workspace (docs/contract.md, Invites). Admins and owners; accepting needs no key. */
+/** Invitations to a workspace (docs/contract.md, Invites). Requires an admin or owner; accepting needs no key. */
 export class InvitesApi extends HttpApiGroup.make("invites")
   .add(
     HttpApiEndpoint.get("list", path, {
@@ -21,7 +21,12 @@ export class InvitesApi extends HttpApiGroup.make("invites")
         description: "Invites, newest first."
       }),
       error: [Forbidden, NotFound]
-    }).annotateMerge(doc("List invites", "Every invite whatever its status, newest first. Admins and owners.")),
+    }).annotateMerge(
+      doc(
+        "List invites",
+        "Lists all invites, whatever their status, newest first. Requires the role `admin` or `owner`."
+      )
+    ),
     HttpApiEndpoint.post("create", path, {
       params: { slug: WorkspaceRef },
       payload: CreateInvite,
@@ -30,7 +35,7 @@ export class InvitesApi extends HttpApiGroup.make("invites")
     }).annotateMerge(
       doc(
         "Invite someone",
-        "Answers the token and the link to send, this once; the service sends no mail. Valid for 7 days. Admins and owners; only owners invite owners (403). Already a member: 409 `already_member`; already invited: 409 `already_invited`.",
+        "Creates an invite that is valid for 7 days. The token and the link are shown once, in this response. The service sends no mail: pass the link on yourself. Returns 409 `already_member` or `already_invited` if the email address has joined or is invited already. Requires the role `admin` or `owner`. Only owners can invite owners (403 `owner_only`).",
         {
           conflicts: {
             already_member: "sam@example.com is already a member.",
@@ -46,7 +51,7 @@ export class InvitesApi extends HttpApiGroup.make("invites")
     }).annotateMerge(
       doc(
         "Revoke an invite",
-        "Its token stops working at once. A revoked invite stays revoked; one accepted or expired: 409 `not_pending`. Admins and owners.",
+        "Makes the token of the invite useless at once. Revoking a revoked invite changes nothing. Returns 409 `not_pending` if the invite was accepted or has expired. Requires the role `admin` or `owner`.",
         { conflicts: { not_pending: "The invite is accepted." } }
       )
     )
@@ -60,7 +65,7 @@ export class InvitesApi extends HttpApiGroup.make("invites")
     }).annotateMerge(
       doc(
         "Accept an invite",
-        "Needs no API key: the token is the credential. A new person gets their first API key, whose secret is shown this once; a known email joins with its existing person and gets none. A token that is unknown, used, revoked or expired: 404."
+        "Joins the workspace. No API key is needed: the token is the credential. If the email address is new to the server, this creates the person and their first API key, whose secret is shown once, in this response. Otherwise the existing person joins and gets no new key. Returns 404 if the token is unknown, used, revoked or expired."
       )
     )
   )

@@ -2,24 +2,26 @@ import { Schema } from "effect"
 import { ApiKeyId, PersonId, WorkspaceId } from "../Ids.ts"
 import { WorkspaceMembership } from "./Workspace.ts"
 
-/** Whom the key of the request stands for, and where it may act (docs/contract.md, Identity). */
+/** Whom the API key of the request belongs to, and where it may act (docs/contract.md, Identity). */
 export const Me = Schema.Union([
   Schema.Struct({
     kind: Schema.Literal("user"),
     id: PersonId,
     name: Schema.String,
     email: Schema.String,
-    workspaces: Schema.Array(WorkspaceMembership).annotate({ description: "Where the person is an active member." })
+    workspaces: Schema.Array(WorkspaceMembership).annotate({
+      description: "The workspaces in which the person is an active member."
+    })
   }).annotate({ title: "user" }),
   Schema.Struct({
     kind: Schema.Literal("apiKey"),
     id: ApiKeyId,
     name: Schema.String,
-    workspaces: Schema.Array(WorkspaceMembership).annotate({ description: "The one workspace of the key." })
+    workspaces: Schema.Array(WorkspaceMembership).annotate({ description: "The workspace of the key: always one." })
   }).annotate({ title: "apiKey" })
 ]).annotate({
   identifier: "Me",
-  description: "Whom the key stands for, and the workspaces it may act in, by name.",
+  description: "Whom the API key belongs to, and the workspaces it may act in, by name.",
   examples: [
     {
       kind: "user",

@@ -9,10 +9,10 @@ export class MeApi extends HttpApiGroup.make("me")
     HttpApiEndpoint.get("get", "/v1/me", { success: Me }).annotateMerge(
       doc(
         "Get the caller",
-        "The person or account API key that the request's key stands for, with the workspaces it may act in, by name."
+        "Returns the person, or the account API key, behind the key of this request, with the workspaces it may act in, by name."
       )
     )
   )
   .middleware(Authorization)
   .middleware(Edge)
-  .annotateMerge(OpenApi.annotations({ title: "Me", description: "Whom the key of a request stands for." })) {}
+  .annotateMerge(OpenApi.annotations({ title: "Me", description: "Who you are, to the service." })) {}

@@ -9,7 +9,7 @@ const path = `${workspacePath}/members` as const
 const params = {
   slug: WorkspaceRef,
   member: PathRef.annotate({
-    description: "The person's id.",
+    description: "The id of the person.",
     examples: ["0197a1b2-0000-7000-8000-000000000001"]
   })
 }
@@ -26,7 +26,7 @@ export class MembersApi extends HttpApiGroup.make("members")
         description: "Members, by name."
       }),
       error: NotFound
-    }).annotateMerge(doc("List members", "Every member, active or not, by name. Every role.")),
+    }).annotateMerge(doc("List members", "Lists all members, active and inactive, by name. Any role may call this.")),
     HttpApiEndpoint.patch("update", `${path}/:member`, {
       params,
       payload: UpdateMember,
@@ -35,14 +35,14 @@ export class MembersApi extends HttpApiGroup.make("members")
     }).annotateMerge(
       doc(
         "Change a member's role",
-        "Admins and owners; only an owner gives or takes the role owner (403). The last active owner keeps it: 409 `last_owner`.",
+        "Gives the member another role. Returns 409 `last_owner` if it is the last active owner. Requires the role `admin` or `owner`. Only owners can give or take the role `owner` (403 `owner_only`).",
         lastOwner
       )
     ),
     HttpApiEndpoint.post("deactivate", `${path}/:member/deactivate`, { params, success: Member, error }).annotateMerge(
       doc(
         "Deactivate a member",
-        "Their keys stop working in this workspace at once; their agents leave lists, lose access, and have the messages that wait for them declined; what they did stays. One already inactive stays as they are. Admins and owners; owners only by owners (403). The last active owner: 409 `last_owner`.",
+        "Takes the member's access away at once. Their API keys stop working in this workspace. Their agents leave lists, lose access, and the messages that wait for them are declined. What the member did stays. Deactivating an inactive member changes nothing. Returns 409 `last_owner` for the last active owner. Requires the role `admin` or `owner`. Only owners can deactivate owners (403 `owner_only`).",
         lastOwner
       )
     ),
@@ -53,10 +53,12 @@ export class MembersApi extends HttpApiGroup.make("members")
     }).annotateMerge(
       doc(
         "Reactivate a member",
-        "Their keys and agents work in this workspace again, with the role they had. One already active stays as they are. Admins and owners; owners only by owners (403)."
+        "Gives the member access again, with the role they had. Their API keys and agents work again. Reactivating an active member changes nothing. Requires the role `admin` or `owner`. Only owners can reactivate owners (403 `owner_only`)."
       )
     )
   )
   .middleware(Authorization)
   .middleware(Edge)
-  .annotateMerge(OpenApi.annotations({ title: "Members", description: "Persons in a workspace, and their roles." })) {}
+  .annotateMerge(
+    OpenApi.annotations({ title: "Members", description: "The people in a workspace, and their roles." })
+  ) {}

@@ -7,7 +7,7 @@ import { Role } from "./Role.ts"
 
 const id = WorkspaceId.make("0197a1b2-0000-7000-8000-00000000000a")
 
-/** A workspace as its members see it; `role` is the caller's. */
+/** A workspace as its members see it; `role` is that of the caller. */
 export const Workspace = Schema.Struct({
   id: WorkspaceId,
   slug: Schema.String,
@@ -17,7 +17,7 @@ export const Workspace = Schema.Struct({
   updatedAt: Timestamp
 }).annotate({
   identifier: "Workspace",
-  description: "A workspace; `role` is the caller's in it.",
+  description: "A workspace, with your role in it.",
   examples: [
     {
       id,
@@ -31,7 +31,7 @@ export const Workspace = Schema.Struct({
 })
 export type Workspace = typeof Workspace.Type
 
-/** A workspace and the caller's role in it, in short. */
+/** A workspace in its short form, with a role in it. */
 export const WorkspaceMembership = Schema.Struct({
   id: WorkspaceId,
   slug: Schema.String,
@@ -39,14 +39,14 @@ export const WorkspaceMembership = Schema.Struct({
   role: Role
 }).annotate({
   identifier: "WorkspaceMembership",
-  description: "A workspace and a role in it.",
+  description: "A workspace in its short form, with a role in it.",
   examples: [{ id, slug: "main", name: "Main", role: "owner" }]
 })
 export type WorkspaceMembership = typeof WorkspaceMembership.Type
 
 export const CreateWorkspace = Body({ slug: Slug, name: Name(100) }).annotate({
   identifier: "CreateWorkspace",
-  description: "A new workspace.",
+  description: "The slug and name of a new workspace.",
   examples: [{ slug: "acme", name: "Acme" }]
 })
 export type CreateWorkspace = typeof CreateWorkspace.Type
@@ -56,7 +56,7 @@ export const UpdateWorkspace = Body({
   name: Schema.optionalKey(Name(100))
 }).annotate({
   identifier: "UpdateWorkspace",
-  description: "The fields of a workspace to change.",
+  description: "The fields to change.",
   examples: [{ name: "Acme Inc." }]
 })
 export type UpdateWorkspace = typeof UpdateWorkspace.Type

@@ -8,7 +8,7 @@ import { CreateWorkspace, UpdateWorkspace, Workspace } from "./Workspace.ts"
 const params = { slug: WorkspaceRef }
 const slugInUse = { conflicts: { slug_in_use: 'The slug "acme" is already in use.' } }
 
-/** Workspaces of the caller (docs/contract.md, Identity). */
+/** The workspaces of the caller (docs/contract.md, Identity). */
 export class WorkspacesApi extends HttpApiGroup.make("workspaces")
   .add(
     HttpApiEndpoint.get("list", "/v1/workspaces", {
@@ -16,7 +16,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
         identifier: "Workspaces",
         description: "Workspaces, by name."
       })
-    }).annotateMerge(doc("List workspaces", "The workspaces in which the caller is an active member, by name.")),
+    }).annotateMerge(doc("List workspaces", "Lists the workspaces in which you are an active member, by name.")),
     HttpApiEndpoint.post("create", "/v1/workspaces", {
       payload: CreateWorkspace,
       success: Workspace.pipe(HttpApiSchema.status(201)),
@@ -24,7 +24,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
     }).annotateMerge(
       doc(
         "Create a workspace",
-        "The creator becomes its owner. Account API keys act in one workspace and cannot create others (403). A slug in use anywhere on the server: 409 `slug_in_use`.",
+        "Creates a workspace with you as its owner. Returns 409 `slug_in_use` if any workspace on the server has the slug. Account API keys cannot call this (403 `account_key`).",
         slugInUse
       )
     ),
@@ -32,7 +32,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       params,
       success: Workspace,
       error: NotFound
-    }).annotateMerge(doc("Get a workspace", "One workspace with the caller's role in it. Every role.")),
+    }).annotateMerge(doc("Get a workspace", "Returns the workspace, with your role in it. Any role may call this.")),
     HttpApiEndpoint.patch("update", workspacePath, {
       params,
       payload: UpdateWorkspace,
@@ -41,7 +41,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
     }).annotateMerge(
       doc(
         "Update a workspace",
-        "Changes the fields sent; a new slug changes every path below it, the id stays. Admins and owners. A slug in use: 409 `slug_in_use`.",
+        "Changes the fields that are sent. A new slug changes every path of the workspace; its id stays. Returns 409 `slug_in_use` if another workspace has the slug. Requires the role `admin` or `owner`.",
         slugInUse
       )
     )
@@ -49,5 +49,9 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
   .middleware(Authorization)
   .middleware(Edge)
   .annotateMerge(
-    OpenApi.annotations({ title: "Workspaces", description: "What a team shares, and the caller's role in it." })
+    OpenApi.annotations({
+      title: "Workspaces",
+      description:
+        "A workspace holds everything that a company or team shares. People have a role in each of their workspaces."
+    })
   ) {}

@@ -6,20 +6,22 @@ import { Text } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { maxMarkdown } from "./Ticket.ts"
 
-/** What somebody wrote about a ticket (docs/contract.md, Comments). */
+/** A comment on a ticket (docs/contract.md, Comments). */
 export const Comment = Schema.Struct({
   id: CommentId,
-  body: Schema.String.annotate({ description: "Markdown." }),
+  body: Schema.String.annotate({ description: "The text of the comment, in Markdown." }),
   author: Actor,
   createdAt: Timestamp,
-  editedAt: Schema.NullOr(Timestamp).annotate({ description: "The last edit; null for none." }),
+  editedAt: Schema.NullOr(Timestamp).annotate({
+    description: "When the comment was last edited; null if it never was."
+  }),
   mentions: Schema.Struct({
     users: Schema.Array(Person),
     agents: Schema.Array(Schema.Struct({ id: AgentId, name: Schema.String, person: Person }))
-  }).annotate({ description: "Whom the body mentions, each once, in the order of the text." })
+  }).annotate({ description: "Whom the body mentions: each once, in the order of the text." })
 }).annotate({
   identifier: "Comment",
-  description: "What somebody wrote about a ticket.",
+  description: "A comment on a ticket.",
   examples: [
     {
       id: CommentId.make("0197a1b2-0000-7000-8000-000000000e41"),
@@ -57,18 +59,21 @@ const CommentBody = Text(maxMarkdown)
       toJsonSchema: () => ({ minLength: 1 })
     })
   )
-  .annotate({ description: "Markdown. `[@Ana](user:ID)` mentions a person, `[@Claude](agent:ID)` an agent." })
+  .annotate({
+    description:
+      "The text of the comment, in Markdown. `[@Ana](user:ID)` mentions a person, `[@Claude](agent:ID)` an agent."
+  })
 
 export const CreateComment = Body({ body: CommentBody }).annotate({
   identifier: "CreateComment",
-  description: "A new comment.",
+  description: "The text of a new comment.",
   examples: [{ body: "[@Claude](agent:0197a1b2-0000-7000-8000-000000000a01) please write a plan." }]
 })
 export type CreateComment = typeof CreateComment.Type
 
 export const UpdateComment = Body({ body: CommentBody }).annotate({
   identifier: "UpdateComment",
-  description: "The new text of a comment.",
+  description: "The new text of the comment.",
   examples: [{ body: "Never mind, found it." }]
 })
 export type UpdateComment = typeof UpdateComment.Type

@@ -12,13 +12,13 @@ const params = { slug: WorkspaceRef, ticket: TicketPathRef }
 const paramsOfOne = {
   ...params,
   comment: PathRef.annotate({
-    description: "The comment's id.",
+    description: "The id of the comment.",
     examples: ["0197a1b2-0000-7000-8000-000000000e41"]
   })
 }
 const conflicts = { archived: "The team is archived." }
 
-/** Comments on tickets (docs/contract.md, Comments). Writing needs a member. */
+/** Comments on tickets (docs/contract.md, Comments). Writing requires a member. */
 export class CommentsApi extends HttpApiGroup.make("comments")
   .add(
     HttpApiEndpoint.get("list", path, {
@@ -28,7 +28,7 @@ export class CommentsApi extends HttpApiGroup.make("comments")
         description: "The comments of a ticket, oldest first."
       }),
       error: NotFound
-    }).annotateMerge(doc("List comments", "All comments of a ticket, oldest first. Every role.")),
+    }).annotateMerge(doc("List comments", "Lists all comments of the ticket, oldest first. Any role may call this.")),
     HttpApiEndpoint.post("create", path, {
       params,
       payload: CreateComment,
@@ -37,7 +37,7 @@ export class CommentsApi extends HttpApiGroup.make("comments")
     }).annotateMerge(
       doc(
         "Create a comment",
-        "Members and up. Links `[@Ana](user:ID)` and `[@Claude](agent:ID)` in its Markdown mention active members and agents of the workspace; code holds no mentions, and an id of nobody is text. Each agent that a person mentions gets one message, `ask: mention`, unless its person does not see the ticket. A ticket of an archived team: 409 `archived`.",
+        "Adds a comment to the ticket. Links such as `[@Ana](user:ID)` and `[@Claude](agent:ID)` in its Markdown mention active members and agents of the workspace. Links in code are not mentions, and an id that nobody has stays plain text. Each agent that a person mentions gets one message with the ask `mention`, unless the person it works for cannot see the ticket. Returns 409 `archived` if the team of the ticket is archived. Requires the role `member` or higher.",
         { conflicts }
       )
     ),
@@ -49,7 +49,7 @@ export class CommentsApi extends HttpApiGroup.make("comments")
     }).annotateMerge(
       doc(
         "Edit a comment",
-        "Its author alone; others: 403 `not_author`. Agents that the comment did not mention before get a message as of a new one. The same text changes nothing. A ticket of an archived team: 409 `archived`.",
+        "Replaces the text of the comment. Agents that the comment did not mention before get a message, as with a new comment. Sending the same text changes nothing. Returns 409 `archived` if the team of the ticket is archived. Only the author can edit a comment (403 `not_author`).",
         { conflicts }
       )
     ),
@@ -60,7 +60,7 @@ export class CommentsApi extends HttpApiGroup.make("comments")
     }).annotateMerge(
       doc(
         "Delete a comment",
-        "Its author, the person whose agent wrote it, an admin or an owner; others: 403 `not_author`. A ticket of an archived team: 409 `archived`.",
+        "Deletes the comment. Returns 409 `archived` if the team of the ticket is archived. Only the author, the person whose agent wrote it, an admin or an owner can delete a comment (403 `not_author`).",
         { conflicts }
       )
     )
@@ -68,5 +68,5 @@ export class CommentsApi extends HttpApiGroup.make("comments")
   .middleware(Authorization)
   .middleware(Edge)
   .annotateMerge(
-    OpenApi.annotations({ title: "Comments", description: "What people and agents wrote about tickets." })
+    OpenApi.annotations({ title: "Comments", description: "Comments of people and agents on tickets." })
   ) {}

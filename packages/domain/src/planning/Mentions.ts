@@ -1,7 +1,7 @@
 import type { AgentId, PersonId } from "../Ids.ts"
 import { isId } from "../Text.ts"
 
-/** Who a text mentions: each once, in the order of their first mentions. */
+/** Whom a text mentions: each once, in the order of the first mention. */
 export interface Mentions {
   readonly users: ReadonlyArray<PersonId>
   readonly agents: ReadonlyArray<AgentId>
@@ -9,8 +9,8 @@ export interface Mentions {
 
 /**
  * The mentions in a Markdown text: links `[@Claude](agent:ID)` and `[@Ana](user:ID)` (docs/contract.md, Comments). As in
- * CommonMark, code spans, fenced code, images and what a backslash escapes hold no links. Code that is only indented is
- * read as text, since in lists text is indented too.
+ * CommonMark, code spans, fenced code, images and escaped text contain no links. Indented code is read as text, because
+ * text in lists is indented too.
  */
 export const mentionsIn = (markdown: string): Mentions => {
   const users = new Set<PersonId>()
@@ -24,12 +24,12 @@ export const mentionsIn = (markdown: string): Mentions => {
   return { users: [...users], agents: [...agents] }
 }
 
-/** What may stand before the text of a line: blanks, marks of quotations and of list items. */
+/** What may come before the text of a line: blanks, and the marks of quotations and list items. */
 const prefix = /^(?:\s|>|[-*+](?=\s)|\d{1,9}[.)](?=\s))*/
 const fenceMarker = /^(?:`{3,}(?=[^`]*$)|~{3,})/
 const headingOrRow = /^(?:#{1,6}\s|\|)/
 
-/** Texts that code spans and links do not reach out of, without fenced code. */
+/** The paragraphs of a text without its fenced code. Code spans and links do not cross them. */
 const paragraphsOf = (markdown: string): ReadonlyArray<string> => {
   const paragraphs: Array<string> = []
   let lines: Array<string> = []
@@ -80,7 +80,7 @@ const linksIn = (text: string): ReadonlyArray<{ readonly kind: string; readonly 
   return links.filter(({ id }) => isId(id))
 }
 
-/** From backticks, called in the order of the text: where their code span ends, or they do where they begin none. */
+/** For backticks at a position: where their code span ends; or where they end, if no span begins. Call it in the order of the text. */
 const codeSpans = (text: string): ((at: number) => number) => {
   const runs = Map.groupBy(text.matchAll(/`+/g), (run) => run[0].length)
   const passed = new Map<number, number>()

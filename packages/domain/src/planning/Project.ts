@@ -9,21 +9,23 @@ import { TeamRef } from "./Team.ts"
 
 export const ProjectStatus = OneOf(["planned", "active", "paused", "completed", "canceled"]).annotate({
   identifier: "ProjectStatus",
-  description: "Where the project stands. Set by hand; each may follow each.",
+  description: "The status of the project. It is set by hand, and any status may follow any other.",
   examples: ["active"]
 })
 export type ProjectStatus = typeof ProjectStatus.Type
 
-/** Longest summary of a project or milestone (docs/contract.md, Projects). */
+/** The summary of a project or milestone (docs/contract.md, Projects). */
 const Summary = Text(200)
 
-/** Longest Markdown document of a project. */
+/** The document of a project, in Markdown. */
 const ProjectDocument = Text(100_000)
 
-/** A step of a project; numbers count up from 1 in the project and are never reused (docs/contract.md, Projects). */
+/** A step of a project. Numbers count from 1 in the project and are never used again (docs/contract.md, Projects). */
 export const Milestone = Schema.Struct({
   id: MilestoneId,
-  number: Schema.Int.annotate({ description: "From 1 in the project, never reused." }),
+  number: Schema.Int.annotate({
+    description: "The number of the milestone, from 1 in its project. A number is never used again."
+  }),
   name: Schema.String,
   summary: Schema.NullOr(Schema.String)
 }).annotate({
@@ -40,19 +42,19 @@ export const Milestone = Schema.Struct({
 })
 export type Milestone = typeof Milestone.Type
 
-/** A product as projects show it. */
+/** A product, in the short form that projects have. */
 export const ProjectProduct = Schema.Struct({
   id: ProductId,
   slug: Schema.String,
   name: Schema.String
 }).annotate({
   identifier: "ProjectProduct",
-  description: "A product as projects show it.",
+  description: "A product, in the short form that projects have.",
   examples: [{ id: ProductId.make("0197a1b2-0000-7000-8000-0000000000d1"), slug: "shop", name: "Shop" }]
 })
 export type ProjectProduct = typeof ProjectProduct.Type
 
-/** A project's tickets, counted by the category of their status. */
+/** How many tickets of a project are in which category of status. */
 export const ProjectProgress = Schema.Struct({
   backlog: Schema.Int,
   unstarted: Schema.Int,
@@ -61,7 +63,8 @@ export const ProjectProgress = Schema.Struct({
   canceled: Schema.Int
 }).annotate({
   identifier: "ProjectProgress",
-  description: "The project's tickets in teams that you see, counted by the category of their status.",
+  description:
+    "How many tickets of the project are in which category of status. Only tickets of teams that you see are counted.",
   examples: [{ backlog: 4, unstarted: 3, started: 2, completed: 11, canceled: 1 }]
 })
 export type ProjectProgress = typeof ProjectProgress.Type
@@ -72,14 +75,14 @@ const summaryFields = {
   name: Schema.String,
   summary: Schema.NullOr(Schema.String),
   status: ProjectStatus,
-  lead: Schema.NullOr(Person).annotate({ description: "Who leads it; null for nobody." }),
+  lead: Schema.NullOr(Person).annotate({ description: "The member who leads the project; null if nobody does." }),
   targetDate: Schema.NullOr(Schema.String.annotate({ format: "date" })).annotate({
-    description: "When it is to be done, `YYYY-MM-DD`."
+    description: "When the project should be done, as `YYYY-MM-DD`; null if there is no date."
   }),
-  teams: Schema.Array(TeamRef).annotate({ description: "Its teams that you see, by name." }),
-  products: Schema.Array(ProjectProduct).annotate({ description: "By name." }),
+  teams: Schema.Array(TeamRef).annotate({ description: "The teams of the project that you see, by name." }),
+  products: Schema.Array(ProjectProduct).annotate({ description: "The products of the project, by name." }),
   progress: ProjectProgress,
-  archivedAt: Schema.NullOr(Timestamp).annotate({ description: "Null while not archived." }),
+  archivedAt: Schema.NullOr(Timestamp).annotate({ description: "When it was archived; null if it is not." }),
   createdAt: Timestamp,
   updatedAt: Timestamp
 }
@@ -102,10 +105,10 @@ const example: typeof ProjectSummary.Type = {
   updatedAt: "2026-11-21T09:30:00.000Z"
 }
 
-/** A project as lists show it (docs/contract.md, Projects): without its milestones and its document. */
+/** A project as lists show it, without its milestones and its document (docs/contract.md, Projects). */
 export const ProjectSummary = Schema.Struct(summaryFields).annotate({
   identifier: "ProjectSummary",
-  description: "A project as lists show it: without its milestones and its document.",
+  description: "A project as lists show it, without its milestones and its document.",
   examples: [example]
 })
 export type ProjectSummary = typeof ProjectSummary.Type
@@ -113,8 +116,10 @@ export type ProjectSummary = typeof ProjectSummary.Type
 /** A body of work with a goal (docs/contract.md, Projects). */
 export const Project = Schema.Struct({
   ...summaryFields,
-  milestones: Schema.Array(Milestone).annotate({ description: "In the order of their numbers." }),
-  document: Schema.NullOr(Schema.String).annotate({ description: "Markdown; null for none." })
+  milestones: Schema.Array(Milestone).annotate({ description: "The milestones, by number." }),
+  document: Schema.NullOr(Schema.String).annotate({
+    description: "The document of the project, in Markdown; null if there is none."
+  })
 }).annotate({
   identifier: "Project",
   description: "A body of work with a goal.",
@@ -129,18 +134,18 @@ export const Project = Schema.Struct({
           summary: "Ten customers pay with it."
         }
       ],
-      document: "# Goal\n\nHalf as many people leave at the till."
+      document: "# Goal\n\nHalf as many people leave the checkout."
     }
   ]
 })
 export type Project = typeof Project.Type
 
 const Lead = Schema.NullOr(Ref).annotate({
-  description: "The id or email address of an active member; null for nobody."
+  description: "The id or email address of an active member, who leads the project; null for nobody."
 })
-const Products = Schema.Array(Ref).annotate({ description: "Slugs or ids of products." })
+const Products = Schema.Array(Ref).annotate({ description: "The products of the project, by slug or id." })
 
-/** At least one, since a project without a team would be nobody's to see. */
+/** At least one: nobody could see a project without a team. */
 const Teams = Schema.Array(Ref).check(Schema.isMinLength(1, { message: "Expected at least one team" }))
 
 export const CreateProject = Body({
@@ -150,12 +155,14 @@ export const CreateProject = Body({
   status: Schema.optionalKey(ProjectStatus),
   lead: Schema.optionalKey(Lead),
   targetDate: Schema.optionalKey(Schema.NullOr(CalendarDate)),
-  teams: Teams.annotate({ description: "Keys of teams that you see." }),
+  teams: Teams.annotate({ description: "The teams of the project, by key. You must see each of them." }),
   products: Schema.optionalKey(Products),
-  document: Schema.optionalKey(Schema.NullOr(ProjectDocument).annotate({ description: "Markdown." }))
+  document: Schema.optionalKey(
+    Schema.NullOr(ProjectDocument).annotate({ description: "The document of the project, in Markdown." })
+  )
 }).annotate({
   identifier: "CreateProject",
-  description: "A new project; `planned` unless it says otherwise.",
+  description: "The fields of a new project. Its status is `planned` by default.",
   examples: [
     {
       slug: "checkout",
@@ -166,7 +173,7 @@ export const CreateProject = Body({
       targetDate: "2027-03-31",
       teams: ["ENG"],
       products: ["shop"],
-      document: "# Goal\n\nHalf as many people leave at the till."
+      document: "# Goal\n\nHalf as many people leave the checkout."
     }
   ]
 })
@@ -180,15 +187,22 @@ export const UpdateProject = Body({
   lead: Schema.optionalKey(Lead),
   targetDate: Schema.optionalKey(Schema.NullOr(CalendarDate)),
   teams: Schema.optionalKey(
-    Teams.annotate({ description: "Keys of teams that you see, in place of those. Those that you do not see stay." })
+    Teams.annotate({
+      description:
+        "The teams of the project, by key. They replace the teams that you see; teams that you do not see stay."
+    })
   ),
   products: Schema.optionalKey(
-    Products.annotate({ description: "Slugs or ids, in place of the present ones; an empty list unlinks all." })
+    Products.annotate({
+      description: "The products of the project, by slug or id. They replace all products; an empty list removes them."
+    })
   ),
-  document: Schema.optionalKey(Schema.NullOr(ProjectDocument).annotate({ description: "Markdown." }))
+  document: Schema.optionalKey(
+    Schema.NullOr(ProjectDocument).annotate({ description: "The document of the project, in Markdown." })
+  )
 }).annotate({
   identifier: "UpdateProject",
-  description: "The fields of a project to change; null clears.",
+  description: "The fields to change. `null` clears a field.",
   examples: [{ status: "completed", lead: null }]
 })
 export type UpdateProject = typeof UpdateProject.Type
@@ -201,7 +215,7 @@ export const CreateMilestone = Body({
   summary: Schema.optionalKey(Schema.NullOr(Summary))
 }).annotate({
   identifier: "CreateMilestone",
-  description: "A new milestone of a project.",
+  description: "The fields of a new milestone.",
   examples: [{ name: "Private beta", summary: "Ten customers pay with it." }]
 })
 export type CreateMilestone = typeof CreateMilestone.Type
@@ -211,7 +225,7 @@ export const UpdateMilestone = Body({
   summary: Schema.optionalKey(Schema.NullOr(Summary))
 }).annotate({
   identifier: "UpdateMilestone",
-  description: "The fields of a milestone to change; null clears.",
+  description: "The fields to change. `null` clears a field.",
   examples: [{ name: "Public beta", summary: null }]
 })
 export type UpdateMilestone = typeof UpdateMilestone.Type

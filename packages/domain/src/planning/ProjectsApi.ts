@@ -18,16 +18,18 @@ import {
 
 const path = `${workspacePath}/projects` as const
 const one = `${path}/:project` as const
-/** `{project}` of a path. */
+/** `{project}` in a path. */
 export const projectParam = {
-  project: PathRef.annotate({ description: "The project's slug.", examples: ["checkout"] })
+  project: PathRef.annotate({ description: "The slug of the project.", examples: ["checkout"] })
 }
 const params = { slug: WorkspaceRef, ...projectParam }
 
 /** The filters of the list of projects. */
 export const projectQuery = {
-  team: Schema.optionalKey(Ref.annotate({ description: "A team's key.", examples: ["ENG"] })),
-  product: Schema.optionalKey(Ref.annotate({ description: "A product's slug or id.", examples: ["shop"] })),
+  team: Schema.optionalKey(Ref.annotate({ description: "Only projects of this team, by key.", examples: ["ENG"] })),
+  product: Schema.optionalKey(
+    Ref.annotate({ description: "Only projects with this product, by slug or id.", examples: ["shop"] })
+  ),
   archived: Schema.optionalKey(Archived)
 }
 
@@ -39,7 +41,7 @@ export const Projects = Schema.Struct({ projects: Schema.Array(ProjectSummary) }
 const milestoneParams = {
   ...params,
   number: NumberInPath.pipe(
-    Schema.annotateEncoded({ description: "The milestone's number in the project.", examples: ["1"] })
+    Schema.annotateEncoded({ description: "The number of the milestone in the project.", examples: ["1"] })
   )
 }
 const error = [Forbidden, NotFound, Conflict] as const
@@ -49,7 +51,7 @@ const taken = {
   name_in_use: 'The name "New checkout" is already in use.'
 }
 
-/** Projects and their milestones (docs/contract.md, Projects). Changes need a member. */
+/** Projects and their milestones (docs/contract.md, Projects). Changes require a member. */
 export class ProjectsApi extends HttpApiGroup.make("projects")
   .add(
     HttpApiEndpoint.get("list", path, {
@@ -60,7 +62,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
     }).annotateMerge(
       doc(
         "List projects",
-        "Those with a team that you see, in priority order; archived ones stand where they stood. Filters combine; a team or product that does not exist for you: 404. Every role."
+        "Lists the projects that have a team you see, in priority order. Archived projects keep their place. Filters combine. Returns 404 if you cannot see the team or product of a filter. Any role may call this."
       )
     ),
     HttpApiEndpoint.post("create", path, {
@@ -71,20 +73,20 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
     }).annotateMerge(
       doc(
         "Create a project",
-        "It goes last in the priority order and begins with the views All, Active, Backlog and Done. Members and up. A lead who is no active member, a team or product that does not exist for you: 404; an archived team or product: 409 `archived`. A slug or name in use, by an archived project or one that you do not see too: 409 `slug_in_use`, `name_in_use`.",
+        "Creates a project, last in the priority order, with the views All, Active, Backlog and Done. Returns 404 if the lead is not an active member, or if you cannot see a team or product. Returns 409 `archived` if a team or product is archived, and 409 `slug_in_use` or `name_in_use` if another project has the slug or name, even one that is archived or that you cannot see. Requires the role `member` or higher.",
         { conflicts: { ...taken, archived: "The team ENG is archived." } }
       )
     ),
     HttpApiEndpoint.get("get", one, { params, success: Project, error: NotFound }).annotateMerge(
       doc(
         "Get a project",
-        "Archived or not. Every role that sees one of its teams; for all others it does not exist (404)."
+        "Returns the project, archived or not, with its milestones and its document. Any role may call this. Returns 404 if you see none of its teams."
       )
     ),
     HttpApiEndpoint.patch("update", one, { params, payload: UpdateProject, success: Project, error }).annotateMerge(
       doc(
         "Update a project",
-        "Changes the fields sent; null clears. `teams` and `products` replace the present ones, except teams that you do not see, which stay. A team stays while the project holds its tickets: 409 `team_has_tickets`. Members and up. References are checked as for a new project; a team or product that is linked already may be archived. An archived project takes no changes: 409 `archived`.",
+        "Changes the fields that are sent; `null` clears a field. `teams` and `products` replace what is there, except teams that you cannot see, which stay. A team cannot be removed while the project has tickets of it (409 `team_has_tickets`). Teams and products are checked as for a new project, but those that the project has already may be archived. An archived project cannot be changed (409 `archived`). Requires the role `member` or higher.",
         {
           conflicts: { ...taken, archived, team_has_tickets: "The project holds tickets of the team ENG." }
         }
@@ -98,7 +100,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
     }).annotateMerge(
       doc(
         "Reorder a project",
-        "Moves it directly before or after another in the priority order, or, after null, to the first place. Where it stands there already, nothing changes. Members and up. Another that does not exist for you: 404; itself: 400. Either of the two archived: 409 `archived`.",
+        "Moves the project directly before or after another one in the priority order. `after: null` moves it to the first place. Nothing changes if it is there already. Returns 404 if you cannot see the other project, 400 if it is the same project, and 409 `archived` if one of the two is archived. Requires the role `member` or higher.",
         { conflicts: { archived } }
       )
     ),
@@ -109,7 +111,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
     }).annotateMerge(
       doc(
         "Archive a project",
-        "It leaves lists and takes no changes until it is restored; its slug and name stay taken, its tickets stay. An archived project stays as it is. Members and up."
+        "Takes the project out of lists. It cannot be changed until it is restored. Its slug and name stay taken, and its tickets stay. Archiving an archived project changes nothing. Requires the role `member` or higher."
       )
     ),
     HttpApiEndpoint.post("restore", `${one}/restore`, {
@@ -119,7 +121,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
     }).annotateMerge(
       doc(
         "Restore a project",
-        "It goes last in the priority order. A project that is not archived stays as it is and where it is. Members and up."
+        "Brings the project back, last in the priority order. Restoring a project that is not archived changes nothing. Requires the role `member` or higher."
       )
     ),
     HttpApiEndpoint.post("createMilestone", `${one}/milestones`, {
@@ -130,7 +132,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
     }).annotateMerge(
       doc(
         "Create a milestone",
-        "It has the next number of the project, which is never reused. `updatedAt` of the project moves with its milestones. Members and up. An archived project: 409 `archived`.",
+        "Adds a milestone with the next number of the project. Numbers are never used again. `updatedAt` of the project moves with every change of its milestones. Returns 409 `archived` if the project is archived. Requires the role `member` or higher.",
         { conflicts: { archived } }
       )
     ),
@@ -142,7 +144,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
     }).annotateMerge(
       doc(
         "Update a milestone",
-        "Changes the fields sent; null clears. Members and up. An archived project: 409 `archived`.",
+        "Changes the fields that are sent; `null` clears a field. Returns 409 `archived` if the project is archived. Requires the role `member` or higher.",
         { conflicts: { archived } }
       )
     ),
@@ -153,7 +155,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
     }).annotateMerge(
       doc(
         "Delete a milestone",
-        "Its tickets stay in the project without a milestone. Members and up. An archived project: 409 `archived`.",
+        "Deletes the milestone. Its tickets stay in the project, without a milestone. Returns 409 `archived` if the project is archived. Requires the role `member` or higher.",
         { conflicts: { archived } }
       )
     )
@@ -164,6 +166,6 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
     OpenApi.annotations({
       title: "Projects",
       description:
-        "Bodies of work with a goal, linked to teams and products, in one priority order per workspace, with milestones. Those without a team that you see do not exist for you."
+        "A project is a body of work with a goal. It belongs to teams and products, has milestones, and stands in the priority order of the workspace. You see a project if you see one of its teams."
     })
   ) {}

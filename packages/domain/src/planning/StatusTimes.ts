@@ -1,7 +1,7 @@
 import type { Timestamp } from "../Timestamp.ts"
 import type { StatusCategory } from "./TicketStatus.ts"
 
-/** When a ticket's work began and ended. */
+/** When the work on a ticket began and ended. */
 export interface TicketDates {
   readonly startedAt: Timestamp | null
   readonly completedAt: Timestamp | null
@@ -9,8 +9,8 @@ export interface TicketDates {
 }
 
 /**
- * The dates of a ticket that goes from a category to another at an instant; null for a new one. `startedAt` is set once,
- * on first entering `started`; `completedAt` and `canceledAt` are set on entering and cleared on leaving their category
+ * The dates of a ticket whose status moves between categories; `from` is null for a new ticket. `startedAt` is set once,
+ * when the ticket first enters `started`. The others are set on entering their category and cleared on leaving it
  * (docs/contract.md, Tickets).
  */
 export const datesInCategory = (

@@ -5,9 +5,9 @@ import { Name, Ref } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { TeamRef } from "./Team.ts"
 
-/** Kept in lower case. */
+/** A color, stored in lower case. */
 const Color = Schema.String.annotate({
-  description: "`#rrggbb`, kept in lower case.",
+  description: "The color, as `#rrggbb`. It is stored in lower case.",
   examples: ["#d73a4a"]
 })
   .check(Schema.isPattern(/^#[0-9a-fA-F]{6}$/u, { message: "Expected a color, #rrggbb" }))
@@ -18,16 +18,18 @@ const Color = Schema.String.annotate({
     )
   )
 
-/** A word to mark tickets with: of a team, or of the whole workspace (docs/contract.md, Tags). */
+/** A label for tickets, of a team or of the whole workspace (docs/contract.md, Tags). */
 export const Tag = Schema.Struct({
   id: TagId,
   name: Schema.String,
-  color: Schema.String.annotate({ description: "`#rrggbb`, in lower case." }),
-  team: Schema.NullOr(TeamRef).annotate({ description: "Null for a tag of the whole workspace." }),
+  color: Schema.String.annotate({ description: "The color, as `#rrggbb` in lower case." }),
+  team: Schema.NullOr(TeamRef).annotate({
+    description: "The team that the tag belongs to; null for a tag of the whole workspace."
+  }),
   createdAt: Timestamp
 }).annotate({
   identifier: "Tag",
-  description: "A word to mark tickets with: of a team, or of the whole workspace.",
+  description: "A label for tickets, of a team or of the whole workspace.",
   examples: [
     {
       id: TagId.make("0197a1b2-0000-7000-8000-000000000e21"),
@@ -49,11 +51,14 @@ export const CreateTag = Body({
   name: Name(40),
   color: Color,
   team: Schema.optionalKey(
-    Schema.NullOr(Ref).annotate({ description: "The key of a team that you see; null or none: the whole workspace." })
+    Schema.NullOr(Ref).annotate({
+      description:
+        "The team that the tag belongs to, by key. Leave it out, or send null, for a tag of the whole workspace."
+    })
   )
 }).annotate({
   identifier: "CreateTag",
-  description: "A new tag of a team or of the workspace.",
+  description: "The fields of a new tag.",
   examples: [{ name: "Bug", color: "#d73a4a", team: "ENG" }]
 })
 export type CreateTag = typeof CreateTag.Type
@@ -63,7 +68,7 @@ export const UpdateTag = Body({
   color: Schema.optionalKey(Color)
 }).annotate({
   identifier: "UpdateTag",
-  description: "The fields of a tag to change; whose it is cannot.",
+  description: "The fields to change. The team of a tag cannot change.",
   examples: [{ name: "Defect" }]
 })
 export type UpdateTag = typeof UpdateTag.Type

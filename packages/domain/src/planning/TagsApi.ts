@@ -9,11 +9,11 @@ import { CreateTag, Tag, UpdateTag } from "./Tag.ts"
 const path = `${workspacePath}/tags` as const
 const params = {
   slug: WorkspaceRef,
-  tag: PathRef.annotate({ description: "The tag's id.", examples: ["0197a1b2-0000-7000-8000-000000000e21"] })
+  tag: PathRef.annotate({ description: "The id of the tag.", examples: ["0197a1b2-0000-7000-8000-000000000e21"] })
 }
 const conflicts = { name_in_use: 'The name "Bug" is already in use.' }
 const rules =
-  "Tags of a team: members and up who see it; tags of the workspace: admins and owners. A name is used once, in any case, in a team together with the workspace: one of a workspace tag is taken in every team, and one that a team uses is no workspace tag's (409 `name_in_use`)."
+  "Returns 409 `name_in_use` if the name is taken, in any case: a tag may not have the name of another tag of its team or of the workspace, and a tag of the workspace may not have the name of a tag of any team. Tags of a team require the role `member` and that you see the team; tags of the workspace require the role `admin` or `owner`."
 
 /** Tags (docs/contract.md, Tags). */
 export class TagsApi extends HttpApiGroup.make("tags")
@@ -21,7 +21,13 @@ export class TagsApi extends HttpApiGroup.make("tags")
     HttpApiEndpoint.get("list", path, {
       params: { slug: WorkspaceRef },
       query: {
-        team: Schema.optionalKey(Ref.annotate({ description: "The key of a team that you see.", examples: ["ENG"] }))
+        team: Schema.optionalKey(
+          Ref.annotate({
+            description:
+              "Only the tags that tickets of this team can have, by key: those of the team and those of the workspace.",
+            examples: ["ENG"]
+          })
+        )
       },
       success: Schema.Struct({ tags: Schema.Array(Tag) }).annotate({
         identifier: "Tags",
@@ -31,7 +37,7 @@ export class TagsApi extends HttpApiGroup.make("tags")
     }).annotateMerge(
       doc(
         "List tags",
-        "Those of the workspace and of every team that you see; with `team`, those that its tickets can have: its own and the workspace's. By name. Every role."
+        "Lists the tags of the workspace and of every team that you see, by name. With `team`, lists the tags that tickets of the team can have: those of the team and those of the workspace. Any role may call this."
       )
     ),
     HttpApiEndpoint.post("create", path, {
@@ -39,13 +45,13 @@ export class TagsApi extends HttpApiGroup.make("tags")
       payload: CreateTag,
       success: Tag.pipe(HttpApiSchema.status(201)),
       error: [Forbidden, NotFound, Conflict]
-    }).annotateMerge(doc("Create a tag", rules, { conflicts })),
+    }).annotateMerge(doc("Create a tag", `Creates a tag of a team or of the whole workspace. ${rules}`, { conflicts })),
     HttpApiEndpoint.patch("update", `${path}/:tag`, {
       params,
       payload: UpdateTag,
       success: Tag,
       error: [Forbidden, NotFound, Conflict]
-    }).annotateMerge(doc("Update a tag", `Changes the fields sent. ${rules}`, { conflicts })),
+    }).annotateMerge(doc("Update a tag", `Changes the fields that are sent. ${rules}`, { conflicts })),
     HttpApiEndpoint.delete("delete", `${path}/:tag`, {
       params,
       success: HttpApiSchema.NoContent.annotate({ description: "Deleted." }),
@@ -53,7 +59,7 @@ export class TagsApi extends HttpApiGroup.make("tags")
     }).annotateMerge(
       doc(
         "Delete a tag",
-        "Tickets and filters of saved views lose it. Tags of a team: members and up who see it; tags of the workspace: admins and owners."
+        "Deletes the tag, and takes it off tickets and out of the filters of views. Tags of a team require the role `member` and that you see the team; tags of the workspace require the role `admin` or `owner`."
       )
     )
   )
@@ -62,6 +68,6 @@ export class TagsApi extends HttpApiGroup.make("tags")
   .annotateMerge(
     OpenApi.annotations({
       title: "Tags",
-      description: "Words to mark tickets with, of a team or of the whole workspace."
+      description: "Labels for tickets, of a team or of the whole workspace."
     })
   ) {}

@@ -16,18 +16,20 @@ export const TeamKey = Schema.String.check(
     message: "Expected 1 to 10 upper-case letters and digits, a letter first"
   })
 ).annotate({
-  description: "1 to 10 upper-case letters and digits, a letter first. The identifiers of its tickets begin with it.",
+  description:
+    "The key of the team: 1 to 10 upper-case letters and digits, beginning with a letter. The identifiers of its tickets begin with it.",
   examples: ["ENG"]
 })
 
 export const TeamVisibility = OneOf(["open", "private"]).annotate({
   identifier: "TeamVisibility",
-  description: "open: seen by the whole workspace; private: by the team's members, admins and owners alone.",
+  description:
+    "Who sees the team and all that belongs to it. `open`: everybody in the workspace. `private`: its members, admins and owners.",
   examples: ["open"]
 })
 export type TeamVisibility = typeof TeamVisibility.Type
 
-/** A team as other objects show it. */
+/** A team, in the short form that other objects have. */
 export const TeamRef = Schema.Struct({
   id: TeamId,
   key: Schema.String,
@@ -35,26 +37,28 @@ export const TeamRef = Schema.Struct({
   visibility: TeamVisibility
 }).annotate({
   identifier: "TeamRef",
-  description: "A team as other objects show it.",
+  description: "A team, in the short form that other objects have.",
   examples: [
     { id: TeamId.make("0197a1b2-0000-7000-8000-000000000e01"), key: "ENG", name: "Engineering", visibility: "open" }
   ]
 })
 export type TeamRef = typeof TeamRef.Type
 
-/** People who share statuses, tags and tickets (docs/contract.md, Teams). */
+/** A group of people who share statuses, tags and tickets (docs/contract.md, Teams). */
 export const Team = Schema.Struct({
   id: TeamId,
   key: Schema.String,
   name: Schema.String,
   visibility: TeamVisibility,
-  memberCount: Schema.Int.annotate({ description: "How many of its members are active in the workspace." }),
-  archivedAt: Schema.NullOr(Timestamp).annotate({ description: "Null while not archived." }),
+  memberCount: Schema.Int.annotate({
+    description: "How many members the team has. Members who are inactive in the workspace do not count."
+  }),
+  archivedAt: Schema.NullOr(Timestamp).annotate({ description: "When it was archived; null if it is not." }),
   createdAt: Timestamp,
   updatedAt: Timestamp
 }).annotate({
   identifier: "Team",
-  description: "People who share statuses, tags and tickets.",
+  description: "A group of people who share statuses, tags and tickets.",
   examples: [
     {
       id: TeamId.make("0197a1b2-0000-7000-8000-000000000e01"),
@@ -76,7 +80,7 @@ export const CreateTeam = Body({
   visibility: Schema.optionalKey(TeamVisibility)
 }).annotate({
   identifier: "CreateTeam",
-  description: "A new team; open unless it says otherwise.",
+  description: "The fields of a new team. It is open by default.",
   examples: [{ key: "ENG", name: "Engineering", visibility: "open" }]
 })
 export type CreateTeam = typeof CreateTeam.Type
@@ -86,22 +90,22 @@ export const UpdateTeam = Body({
   visibility: Schema.optionalKey(TeamVisibility)
 }).annotate({
   identifier: "UpdateTeam",
-  description: "The fields of a team to change.",
+  description: "The fields to change.",
   examples: [{ visibility: "private" }]
 })
 export type UpdateTeam = typeof UpdateTeam.Type
 
-/** A member of a team; `id` is the person's, `role` the one in the workspace (docs/contract.md, Teams). */
+/** A member of a team; `id` is that of the person, `role` the role in the workspace (docs/contract.md, Teams). */
 export const TeamMember = Schema.Struct({
   id: PersonId,
   name: Schema.String,
   email: Schema.String,
   role: Role,
-  active: Schema.Boolean.annotate({ description: "Whether they are active in the workspace." }),
+  active: Schema.Boolean.annotate({ description: "Whether the member is active in the workspace." }),
   addedAt: Timestamp
 }).annotate({
   identifier: "TeamMember",
-  description: "A member of a team; `id` is the person's, `role` the one in the workspace.",
+  description: "A member of a team. `id` is the id of the person, `role` the role in the workspace.",
   examples: [
     {
       id: PersonId.make("0197a1b2-0000-7000-8000-000000000001"),
@@ -116,10 +120,10 @@ export const TeamMember = Schema.Struct({
 export type TeamMember = typeof TeamMember.Type
 
 export const AddTeamMember = Body({
-  member: Ref.annotate({ description: "The person's id." })
+  member: Ref.annotate({ description: "The id of the person." })
 }).annotate({
   identifier: "AddTeamMember",
-  description: "A member of the workspace who joins the team.",
+  description: "The member of the workspace who joins the team.",
   examples: [{ member: "0197a1b2-0000-7000-8000-000000000001" }]
 })
 export type AddTeamMember = typeof AddTeamMember.Type

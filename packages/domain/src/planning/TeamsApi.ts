@@ -8,7 +8,7 @@ import { AddTeamMember, CreateTeam, Team, TeamMember, UpdateTeam } from "./Team.
 const path = `${workspacePath}/teams` as const
 const params = {
   slug: WorkspaceRef,
-  team: PathRef.annotate({ description: "The team's key.", examples: ["ENG"] })
+  team: PathRef.annotate({ description: "The key of the team.", examples: ["ENG"] })
 }
 
 /** Teams and their members (docs/contract.md, Teams). */
@@ -25,7 +25,7 @@ export class TeamsApi extends HttpApiGroup.make("teams")
     }).annotateMerge(
       doc(
         "List teams",
-        "Open teams, and private ones that you are a member of; admins and owners see all. By name. Every role."
+        "Lists the teams that you see, by name: open teams, and private teams that you are a member of. Admins and owners see all teams. Any role may call this."
       )
     ),
     HttpApiEndpoint.post("create", path, {
@@ -36,12 +36,15 @@ export class TeamsApi extends HttpApiGroup.make("teams")
     }).annotateMerge(
       doc(
         "Create a team",
-        "It begins with a copy of the workspace's template of ticket statuses, and with you as its member (with nobody where an account API key creates it). Admins and owners. A key in use, by an archived team too: 409 `key_in_use`.",
+        "Creates a team with you as its first member, and with a copy of the status template of the workspace. (A team that an account API key creates has no member.) Returns 409 `key_in_use` if another team, archived or not, has the key. Requires the role `admin` or `owner`.",
         { conflicts: { key_in_use: 'The key "ENG" is already in use.' } }
       )
     ),
     HttpApiEndpoint.get("get", `${path}/:team`, { params, success: Team, error: NotFound }).annotateMerge(
-      doc("Get a team", "Archived or not. Every role that sees it; for all others a private team does not exist (404).")
+      doc(
+        "Get a team",
+        "Returns the team, archived or not. Any role may call this. Returns 404 if the team is private and you cannot see it."
+      )
     ),
     HttpApiEndpoint.patch("update", `${path}/:team`, {
       params,
@@ -51,7 +54,7 @@ export class TeamsApi extends HttpApiGroup.make("teams")
     }).annotateMerge(
       doc(
         "Update a team",
-        "Changes the fields sent; archived teams too. The key never changes. A team made private, and all that is its, is gone at once for those who are not its members, past events too. Admins and owners."
+        "Changes the fields that are sent. Archived teams can be changed too. The key never changes. Making a team private hides it, and all that belongs to it, from everybody who is not a member, past events included. Requires the role `admin` or `owner`."
       )
     ),
     HttpApiEndpoint.post("archive", `${path}/:team/archive`, {
@@ -61,7 +64,7 @@ export class TeamsApi extends HttpApiGroup.make("teams")
     }).annotateMerge(
       doc(
         "Archive a team",
-        "It leaves lists and takes no new tickets; its key stays taken. An archived team stays as it is. Admins and owners."
+        "Takes the team out of lists. Its tickets cannot be changed, and it takes no new ones. Its key stays taken. Archiving an archived team changes nothing. Requires the role `admin` or `owner`."
       )
     ),
     HttpApiEndpoint.post("restore", `${path}/:team/restore`, {
@@ -69,19 +72,22 @@ export class TeamsApi extends HttpApiGroup.make("teams")
       success: Team,
       error: [Forbidden, NotFound]
     }).annotateMerge(
-      doc("Restore a team", "It takes tickets again. A team that is not archived stays as it is. Admins and owners.")
+      doc(
+        "Restore a team",
+        "Brings the team back into lists. Its tickets can be changed again. Restoring a team that is not archived changes nothing. Requires the role `admin` or `owner`."
+      )
     ),
     HttpApiEndpoint.get("listMembers", `${path}/:team/members`, {
       params,
       success: Schema.Struct({ members: Schema.Array(TeamMember) }).annotate({
         identifier: "TeamMembers",
-        description: "The team's members, by name."
+        description: "The members of the team, by name."
       }),
       error: NotFound
     }).annotateMerge(
       doc(
         "List a team's members",
-        "By name. Members whom the workspace deactivated are among them, do not count in `memberCount`, and are back when they are reactivated. Every role that sees the team."
+        "Lists the members of the team by name. Members who are inactive in the workspace are in the list, but do not count in `memberCount`. Any role may call this. Returns 404 if you cannot see the team."
       )
     ),
     HttpApiEndpoint.post("addMember", `${path}/:team/members`, {
@@ -92,7 +98,7 @@ export class TeamsApi extends HttpApiGroup.make("teams")
     }).annotateMerge(
       doc(
         "Add a member to a team",
-        "Members and up: an admin or owner, or a member of the team, adds any active member of the workspace (404 otherwise); everybody joins an open team themselves. Others: 403 `not_team_member`. A member already: 409 `already_member`.",
+        "Adds an active member of the workspace to the team. Returns 404 if the person is not an active member of the workspace, and 409 `already_member` if they are in the team. Requires the role `member` or higher. Admins, owners and members of the team can add anybody; others can add only themselves, and only to an open team (403 `not_team_member`).",
         { conflicts: { already_member: "This person is a member of the team already." } }
       )
     ),
@@ -109,7 +115,7 @@ export class TeamsApi extends HttpApiGroup.make("teams")
     }).annotateMerge(
       doc(
         "Remove a member from a team",
-        "Members and up: an admin or owner, or a member of the team, who may leave so. Others: 403 `not_team_member`. No member of the team: 404. Tickets keep their owners."
+        "Removes the member from the team. Their tickets keep their owner. Returns 404 if the person is not in the team. Requires the role `member` or higher. Only admins, owners and members of the team can do this (403 `not_team_member`); to leave a team, remove yourself."
       )
     )
   )
@@ -119,6 +125,6 @@ export class TeamsApi extends HttpApiGroup.make("teams")
     OpenApi.annotations({
       title: "Teams",
       description:
-        "People who share statuses, tags and tickets. For those who do not see a private team it does not exist: not in lists, counts, filters, references or events."
+        "Teams share statuses, tags and tickets. For those who cannot see a private team it does not exist: not in lists, counts, filters, references or events."
     })
   ) {}

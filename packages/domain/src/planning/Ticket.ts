@@ -10,10 +10,10 @@ import { Place } from "./Reorder.ts"
 import { TeamRef } from "./Team.ts"
 import { StatusCategory } from "./TicketStatus.ts"
 
-/** What people call a ticket by: its team's key and its number in the team. */
+/** The identifier of a ticket: the key of its team and its number in the team. */
 export const ticketIdentifier = (teamKey: string, number: number): string => `${teamKey}-${number}`
 
-/** The parts of an identifier in any case; undefined where the text is none. */
+/** The parts of an identifier, in any case; undefined if the text is not an identifier. */
 export const parseTicketIdentifier = (
   text: string
 ): { readonly teamKey: string; readonly number: number } | undefined => {
@@ -37,21 +37,21 @@ interface TicketPlace {
 
 const categories = StatusCategory.literals
 
-/** A status as tickets show it. */
+/** A status, in the short form that tickets have. */
 export const TicketStatusRef = Schema.Struct({
   id: TicketStatusId,
   name: Schema.String,
   category: StatusCategory
 }).annotate({
   identifier: "TicketStatusRef",
-  description: "A status as tickets show it.",
+  description: "A status, in the short form that tickets have.",
   examples: [
     { id: TicketStatusId.make("0197a1b2-0000-7000-8000-000000000e11"), name: "In progress", category: "started" }
   ]
 })
 export type TicketStatusRef = typeof TicketStatusRef.Type
 
-/** Who is to do a ticket. */
+/** Who is responsible for a ticket. */
 export const TicketOwner = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("user"), id: PersonId, name: Schema.String, email: Schema.String }).annotate({
     title: "user"
@@ -61,7 +61,7 @@ export const TicketOwner = Schema.Union([
   })
 ]).annotate({
   identifier: "TicketOwner",
-  description: "Who is to do a ticket: a person, or an agent with the person it works for.",
+  description: "Who is responsible for the ticket: a person, or an agent with the person it works for.",
   examples: [
     {
       kind: "user",
@@ -75,51 +75,57 @@ export type TicketOwner = typeof TicketOwner.Type
 
 const TicketProject = Schema.Struct({ id: ProjectId, slug: Schema.String, name: Schema.String }).annotate({
   identifier: "TicketProject",
-  description: "A project as tickets show it.",
+  description: "A project, in the short form that tickets have.",
   examples: [{ id: ProjectId.make("0197a1b2-0000-7000-8000-000000000f01"), slug: "checkout", name: "New checkout" }]
 })
 
 const TicketMilestone = Schema.Struct({ number: Schema.Int, name: Schema.String }).annotate({
   identifier: "TicketMilestone",
-  description: "A milestone of the ticket's project.",
+  description: "A milestone of the project of the ticket.",
   examples: [{ number: 1, name: "Private beta" }]
 })
 
 const TicketTag = Schema.Struct({ id: TagId, name: Schema.String, color: Schema.String }).annotate({
   identifier: "TicketTag",
-  description: "A tag as tickets show it.",
+  description: "A tag, in the short form that tickets have.",
   examples: [{ id: TagId.make("0197a1b2-0000-7000-8000-000000000e21"), name: "Bug", color: "#d73a4a" }]
 })
 
 const summaryFields = {
   id: TicketId,
   identifier: Schema.String.annotate({
-    description: "The team's key and the number. Paths and bodies take it in any case; it changes with the team."
+    description:
+      "The key of the team and the number of the ticket, such as `ENG-12`. Paths and bodies accept it in any case. It changes when the ticket moves to another team."
   }),
-  number: Schema.Int.annotate({ description: "Counts up from 1 in the team, without gaps." }),
-  url: Schema.String.annotate({ description: "The ticket's page on the website." }),
+  number: Schema.Int.annotate({ description: "The number of the ticket, from 1 in its team, without gaps." }),
+  url: Schema.String.annotate({ description: "The page of the ticket on the website." }),
   title: Schema.String,
-  description: Schema.NullOr(Schema.String).annotate({ description: "Markdown; null for none." }),
+  description: Schema.NullOr(Schema.String).annotate({
+    description: "What the ticket is about, in Markdown; null if there is no description."
+  }),
   team: TeamRef,
   status: TicketStatusRef,
   rank: Schema.String.annotate({
-    description: "Orders the tickets of a status in their team: compare code units, lower first."
+    description:
+      "The place of the ticket among those of its team and status. Compare ranks by code units; the lowest comes first."
   }),
-  owner: Schema.NullOr(TicketOwner).annotate({ description: "Who is to do it; null for nobody." }),
+  owner: Schema.NullOr(TicketOwner).annotate({ description: "Who is responsible for the ticket; null if nobody is." }),
   project: Schema.NullOr(TicketProject),
   milestone: Schema.NullOr(TicketMilestone),
-  tags: Schema.Array(TicketTag).annotate({ description: "By name." }),
+  tags: Schema.Array(TicketTag).annotate({ description: "The tags of the ticket, by name." }),
   commentCount: Schema.Int,
   createdBy: Actor,
-  startedAt: Schema.NullOr(Timestamp).annotate({ description: "When it first was in a `started` status." }),
+  startedAt: Schema.NullOr(Timestamp).annotate({
+    description: "When the ticket was first in a status of the category `started`; null if it never was."
+  }),
   completedAt: Schema.NullOr(Timestamp).annotate({
-    description: "Since when it is in the category `completed`; null in others."
+    description: "When the ticket entered the category `completed`; null while it is in another."
   }),
   canceledAt: Schema.NullOr(Timestamp).annotate({
-    description: "Since when it is in the category `canceled`; null in others."
+    description: "When the ticket entered the category `canceled`; null while it is in another."
   }),
   createdAt: Timestamp,
-  updatedAt: Timestamp.annotate({ description: "The last change of the ticket; comments are changes of their own." })
+  updatedAt: Timestamp.annotate({ description: "When the ticket last changed. Comments do not count." })
 }
 
 const example: typeof TicketSummary.Type = {
@@ -128,7 +134,7 @@ const example: typeof TicketSummary.Type = {
   number: 12,
   url: "https://delivery.example.com/w/main/tickets/ENG-12",
   title: "Pay by card",
-  description: "The till takes Visa and Mastercard.",
+  description: "The checkout takes Visa and Mastercard.",
   team: {
     id: TeamId.make("0197a1b2-0000-7000-8000-000000000e01"),
     key: "ENG",
@@ -160,35 +166,37 @@ const example: typeof TicketSummary.Type = {
   updatedAt: "2026-11-21T10:00:00.000Z"
 }
 
-/** A ticket as lists show it: without its plan. */
+/** A ticket as lists show it, without its plan. */
 export const TicketSummary = Schema.Struct(summaryFields).annotate({
   identifier: "TicketSummary",
-  description: "A ticket as lists show it: without its plan.",
+  description: "A ticket as lists show it, without its plan.",
   examples: [example]
 })
 export type TicketSummary = typeof TicketSummary.Type
 
-/** Lists of tickets, of a view too. */
+/** A list of tickets, also of a view. */
 export const TicketList = Schema.Struct({ tickets: Schema.Array(TicketSummary) }).annotate({
   identifier: "Tickets",
-  description: "The tickets that match and that you see, without their plans."
+  description: "The matching tickets that you see, without their plans."
 })
 
-/** Something to be done by a team (docs/contract.md, Tickets). */
+/** A piece of work of a team (docs/contract.md, Tickets). */
 export const Ticket = Schema.Struct({
   ...summaryFields,
-  plan: Schema.NullOr(Schema.String).annotate({ description: "How it is to be done, Markdown; null for none." })
+  plan: Schema.NullOr(Schema.String).annotate({
+    description: "How the ticket will be done, in Markdown; null if there is no plan."
+  })
 }).annotate({
   identifier: "Ticket",
-  description: "Something to be done by a team.",
+  description: "A piece of work of a team.",
   examples: [{ ...example, plan: "1. Add the form\n2. Call the bank" }]
 })
 export type Ticket = typeof Ticket.Type
 
-/** Longest description, plan and comment, in UTF-16 code units. */
+/** The longest description, plan and comment, in characters. */
 export const maxMarkdown = 100_000
 
-/** Most tags of a ticket. */
+/** How many tags a ticket may have. */
 export const maxTags = 50
 
 const MilestoneNumber = Schema.Int.check(
@@ -199,33 +207,35 @@ const MilestoneNumber = Schema.Int.check(
 )
 
 const fields = {
-  description: Schema.optionalKey(Schema.NullOr(Text(maxMarkdown)).annotate({ description: "Markdown." })),
-  plan: Schema.optionalKey(
-    Schema.NullOr(Text(maxMarkdown)).annotate({ description: "How it is to be done, Markdown." })
+  description: Schema.optionalKey(
+    Schema.NullOr(Text(maxMarkdown)).annotate({ description: "What the ticket is about, in Markdown." })
   ),
-  status: Schema.optionalKey(Ref.annotate({ description: "The id of a status of the team." })),
+  plan: Schema.optionalKey(
+    Schema.NullOr(Text(maxMarkdown)).annotate({ description: "How the ticket will be done, in Markdown." })
+  ),
+  status: Schema.optionalKey(Ref.annotate({ description: "A status of the team, by id." })),
   owner: Schema.optionalKey(
     Schema.NullOr(Ref).annotate({
-      description: "The id or email address of a member, or the id of an agent; null for nobody."
+      description: "Who is responsible: the id or email address of a member, or the id of an agent; null for nobody."
     })
   ),
   project: Schema.optionalKey(
-    Schema.NullOr(Ref).annotate({ description: "The slug of a project of the team; null for none." })
+    Schema.NullOr(Ref).annotate({ description: "A project of the team, by slug; null for none." })
   ),
   milestone: Schema.optionalKey(
-    Schema.NullOr(MilestoneNumber).annotate({ description: "The number of a milestone of the project." })
+    Schema.NullOr(MilestoneNumber).annotate({ description: "A milestone of the project, by number; null for none." })
   ),
   tags: Schema.optionalKey(
     Schema.Array(Ref)
       .check(Schema.isMaxLength(maxTags, { message: `Expected at most ${maxTags} tags` }))
-      .annotate({ description: "Ids of tags of the team or of the workspace." })
+      .annotate({ description: "Tags of the team or of the workspace, by id." })
   )
 }
 
 const needsProject = { path: ["milestone"], issue: "A milestone needs a project" }
 
 export const CreateTicket = Body({
-  team: Ref.annotate({ description: "The key of a team that you see." }),
+  team: Ref.annotate({ description: "The team of the ticket, by key." }),
   title: Name(200),
   ...fields
 })
@@ -238,12 +248,13 @@ export const CreateTicket = Body({
   )
   .annotate({
     identifier: "CreateTicket",
-    description: "A new ticket; in the team's default status and nobody's unless it says otherwise.",
+    description:
+      "The fields of a new ticket. By default it has the default status of its team, and nobody is responsible.",
     examples: [
       {
         team: "ENG",
         title: "Pay by card",
-        description: "The till takes Visa and Mastercard.",
+        description: "The checkout takes Visa and Mastercard.",
         owner: "ana@example.com",
         project: "checkout",
         milestone: 1,
@@ -254,7 +265,7 @@ export const CreateTicket = Body({
 export type CreateTicket = typeof CreateTicket.Type
 
 export const UpdateTicket = Body({
-  team: Schema.optionalKey(Ref.annotate({ description: "The key of the team to move to." })),
+  team: Schema.optionalKey(Ref.annotate({ description: "The team to move the ticket to, by key." })),
   title: Schema.optionalKey(Name(200)),
   ...fields
 })
@@ -267,11 +278,11 @@ export const UpdateTicket = Body({
   )
   .annotate({
     identifier: "UpdateTicket",
-    description: "The fields of a ticket to change; null clears, an empty list takes all tags off.",
+    description: "The fields to change. `null` clears a field, and an empty list removes all tags.",
     examples: [{ status: "0197a1b2-0000-7000-8000-000000000e11", plan: "1. Add the form\n2. Call the bank" }]
   })
 export type UpdateTicket = typeof UpdateTicket.Type
 
-/** Beside which ticket of the same team and status a ticket goes. */
+/** The new place of a ticket among those of its team and status. */
 export const ReorderTicket = Place("identifier or id", "ReorderTicket", "ENG-7")
 export type ReorderTicket = typeof ReorderTicket.Type

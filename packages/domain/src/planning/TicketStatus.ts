@@ -8,12 +8,12 @@ import { Place } from "./Reorder.ts"
 /** The five fixed categories, in board order (docs/contract.md, Ticket statuses). */
 export const StatusCategory = OneOf(["backlog", "unstarted", "started", "completed", "canceled"]).annotate({
   identifier: "StatusCategory",
-  description: "What a status means, whatever its name; it cannot change.",
+  description: "What a status means, whatever its name. The category of a status never changes.",
   examples: ["started"]
 })
 export type StatusCategory = typeof StatusCategory.Type
 
-/** The statuses that the template of every new workspace begins with (docs/contract.md, Ticket statuses). */
+/** The statuses in the template of a new workspace (docs/contract.md, Ticket statuses). */
 export const templateStatuses: ReadonlyArray<{
   readonly name: string
   readonly category: StatusCategory
@@ -26,19 +26,21 @@ export const templateStatuses: ReadonlyArray<{
   { name: "Canceled", category: "canceled", isDefault: false }
 ]
 
-/** Only a backlog or unstarted status is what new tickets get when none is named (docs/contract.md, Ticket statuses). */
+/** Only a backlog or unstarted status can be the default, which new tickets get (docs/contract.md, Ticket statuses). */
 export const canBeDefault = (category: StatusCategory): boolean => category === "backlog" || category === "unstarted"
 
-/** A step of a team's workflow, or of the workspace's template (docs/contract.md, Ticket statuses). */
+/** A step in the workflow of a team, or in the template of the workspace (docs/contract.md, Ticket statuses). */
 export const TicketStatus = Schema.Struct({
   id: TicketStatusId,
   name: Schema.String,
   category: StatusCategory,
-  position: Schema.Int.annotate({ description: "Orders the statuses of a category, lower first; not without gaps." }),
-  isDefault: Schema.Boolean.annotate({ description: "Whether new tickets get it when none is named." })
+  position: Schema.Int.annotate({
+    description: "The place of the status in its category; the lowest comes first. There may be gaps."
+  }),
+  isDefault: Schema.Boolean.annotate({ description: "Whether new tickets get this status by default." })
 }).annotate({
   identifier: "TicketStatus",
-  description: "A step of a team's workflow, or of the workspace's template.",
+  description: "A step in the workflow of a team, or in the template of the workspace.",
   examples: [
     {
       id: TicketStatusId.make("0197a1b2-0000-7000-8000-000000000e11"),
@@ -51,7 +53,7 @@ export const TicketStatus = Schema.Struct({
 })
 export type TicketStatus = typeof TicketStatus.Type
 
-/** Board order: category, then position. */
+/** Board order: by category, then by position. */
 export const inBoardOrder = (
   a: Pick<TicketStatus, "id" | "category" | "position">,
   b: Pick<TicketStatus, "id" | "category" | "position">
@@ -61,12 +63,16 @@ export const inBoardOrder = (
   compare(a.id, b.id)
 
 export const CreateTicketStatus = Body({
-  team: Schema.optionalKey(Schema.NullOr(Ref).annotate({ description: "The team's key; null or none: the template." })),
+  team: Schema.optionalKey(
+    Schema.NullOr(Ref).annotate({
+      description: "The team of the status, by key. Leave it out, or send null, for the template."
+    })
+  ),
   name: Name(40),
   category: StatusCategory
 }).annotate({
   identifier: "CreateTicketStatus",
-  description: "A new status of a team or of the template.",
+  description: "The fields of a new status.",
   examples: [{ team: "ENG", name: "In review", category: "started" }]
 })
 export type CreateTicketStatus = typeof CreateTicketStatus.Type
@@ -78,15 +84,15 @@ export const UpdateTicketStatus = Body({
       Schema.makeFilter<boolean>((isDefault) => isDefault || "Expected true: make another status the default instead", {
         toJsonSchema: undocumented
       })
-    ).annotate({ description: "`true` makes it the default in place of the one before." })
+    ).annotate({ description: "`true` makes this the default status, in place of the present one." })
   )
 }).annotate({
   identifier: "UpdateTicketStatus",
-  description: "The fields of a status to change; its category cannot.",
+  description: "The fields to change. The category of a status cannot change.",
   examples: [{ name: "Doing" }, { isDefault: true }]
 })
 export type UpdateTicketStatus = typeof UpdateTicketStatus.Type
 
-/** Beside which status of the same category a status goes. */
+/** The new place of a status in its category. */
 export const ReorderTicketStatus = Place("id", "ReorderTicketStatus", "0197a1b2-0000-7000-8000-000000000e11")
 export type ReorderTicketStatus = typeof ReorderTicketStatus.Type

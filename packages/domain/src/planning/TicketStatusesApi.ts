@@ -9,21 +9,23 @@ import { CreateTicketStatus, ReorderTicketStatus, TicketStatus, UpdateTicketStat
 const path = `${workspacePath}/ticket-statuses` as const
 const params = {
   slug: WorkspaceRef,
-  status: PathRef.annotate({ description: "The status's id.", examples: ["0197a1b2-0000-7000-8000-000000000e11"] })
+  status: PathRef.annotate({ description: "The id of the status.", examples: ["0197a1b2-0000-7000-8000-000000000e11"] })
 }
 /** The statuses of a team or of the template. */
 export const TicketStatuses = Schema.Struct({ statuses: Schema.Array(TicketStatus) }).annotate({
   identifier: "TicketStatuses",
   description: "The statuses of a team or of the template, in board order: by category, then position."
 })
-/** Whose statuses a list holds. */
+/** The query of a list of statuses. */
 export const statusQuery = {
-  team: Schema.optionalKey(Ref.annotate({ description: "The team's key; without it the template.", examples: ["ENG"] }))
+  team: Schema.optionalKey(
+    Ref.annotate({ description: "The team, by key. Leave it out for the template.", examples: ["ENG"] })
+  )
 }
 
 const nameInUse = 'The name "In review" is already in use.'
 
-/** Ticket statuses (docs/contract.md, Ticket statuses). Changes need an admin or owner. */
+/** Ticket statuses (docs/contract.md, Ticket statuses). Changes require an admin or owner. */
 export class TicketStatusesApi extends HttpApiGroup.make("ticketStatuses")
   .add(
     HttpApiEndpoint.get("list", path, {
@@ -34,7 +36,7 @@ export class TicketStatusesApi extends HttpApiGroup.make("ticketStatuses")
     }).annotateMerge(
       doc(
         "List ticket statuses",
-        "Those of a team, or of the template that new teams begin with a copy of. In board order. Every role that sees the team."
+        "Lists the statuses of a team in board order: by category, then by position. Without `team`, lists the template, which new teams start with a copy of. Any role may call this. Returns 404 if you cannot see the team."
       )
     ),
     HttpApiEndpoint.post("create", path, {
@@ -45,7 +47,7 @@ export class TicketStatusesApi extends HttpApiGroup.make("ticketStatuses")
     }).annotateMerge(
       doc(
         "Create a ticket status",
-        "It goes last in its category. One added to the template reaches only teams created afterwards. A name in use in the team or template, in any case: 409 `name_in_use`. Admins and owners.",
+        "Adds a status, last in its category. A status of the template reaches only teams that are created later. Returns 409 `name_in_use` if the team (or the template) has a status of this name, in any case. Requires the role `admin` or `owner`.",
         { conflicts: { name_in_use: nameInUse } }
       )
     ),
@@ -57,7 +59,7 @@ export class TicketStatusesApi extends HttpApiGroup.make("ticketStatuses")
     }).annotateMerge(
       doc(
         "Update a ticket status",
-        "Changes the fields sent. `isDefault: true` moves the default here; only a backlog or unstarted status can be it (409 `category_cannot_be_default`), and `false` is refused (400). A name in use in the team or template, in any case: 409 `name_in_use`. Filters of saved views follow a new name: where the view can show another team that has a status of the old name, they hold both. Admins and owners.",
+        "Changes the fields that are sent. `isDefault: true` makes this the default status; `false` is refused (400): make another status the default instead. Only a `backlog` or `unstarted` status can be the default (409 `category_cannot_be_default`). Returns 409 `name_in_use` if the team (or the template) has another status of this name, in any case. Filters of views follow a new name; if the view can show another team that has a status of the old name, they have both names. Requires the role `admin` or `owner`.",
         {
           conflicts: {
             name_in_use: nameInUse,
@@ -71,7 +73,7 @@ export class TicketStatusesApi extends HttpApiGroup.make("ticketStatuses")
       query: {
         moveTo: Schema.optionalKey(
           Ref.annotate({
-            description: "The id of another status of the team, which the tickets go to.",
+            description: "Another status of the team, by id, which the tickets get.",
             examples: ["0197a1b2-0000-7000-8000-000000000e12"]
           })
         )
@@ -81,7 +83,7 @@ export class TicketStatusesApi extends HttpApiGroup.make("ticketStatuses")
     }).annotateMerge(
       doc(
         "Delete a ticket status",
-        "Its tickets go to `moveTo`, in the order they have; `startedAt`, `completedAt` and `canceledAt` follow the category. `moveTo` of another team: 404; the same status: 400. The default: 409 `is_default`; the last of its category: 409 `last_in_category`; tickets and no `moveTo`: 409 `has_tickets`. Filters of saved views lose the name, unless the view can show another team that has a status of it. Admins and owners.",
+        "Deletes the status. Its tickets get the status `moveTo` and keep their order; their `startedAt`, `completedAt` and `canceledAt` follow the category. Returns 404 if `moveTo` is a status of another team, and 400 if it is the same status. Returns 409 `is_default` for the default status, 409 `last_in_category` for the last status of its category, and 409 `has_tickets` if it has tickets and `moveTo` is missing. Filters of views lose the name, unless the view can show another team that has a status of it. Requires the role `admin` or `owner`.",
         {
           conflicts: {
             is_default: "The default status cannot be deleted. Make another one the default first.",
@@ -99,7 +101,7 @@ export class TicketStatusesApi extends HttpApiGroup.make("ticketStatuses")
     }).annotateMerge(
       doc(
         "Reorder a ticket status",
-        "Beside another status of its category; answers with all of the team or template. Send `before` or `after`. One of another team: 404; itself: 400; one of another category: 409 `other_category`. Admins and owners.",
+        "Moves the status directly before or after another one of its category. The response lists all statuses of the team (or the template). Returns 404 if the other status belongs to another team, 400 if it is the same status, and 409 `other_category` if it has another category. Requires the role `admin` or `owner`.",
         { conflicts: { other_category: "A status is ordered within its category." } }
       )
     )
@@ -110,6 +112,6 @@ export class TicketStatusesApi extends HttpApiGroup.make("ticketStatuses")
     OpenApi.annotations({
       title: "Ticket statuses",
       description:
-        "The steps of a team's workflow, in five fixed categories. Each team has its own, copied from the workspace's template when the team is created."
+        "The steps in the workflow of a team, in five fixed categories. Each team has its own statuses, copied from the template of the workspace when the team is created."
     })
   ) {}

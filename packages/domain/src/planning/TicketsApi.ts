@@ -10,43 +10,45 @@ import { StatusCategory } from "./TicketStatus.ts"
 const path = `${workspacePath}/tickets` as const
 const one = `${path}/:ticket` as const
 
-/** `{ticket}` of a path. */
+/** `{ticket}` in a path. */
 export const TicketPathRef = PathRef.annotate({
-  description: "The ticket's identifier in any case, one that it had before it moved, or its id.",
+  description: "The identifier of the ticket in any case, an identifier that it had in another team, or its id.",
   examples: ["ENG-12"]
 })
 const params = { slug: WorkspaceRef, ticket: TicketPathRef }
 
 const archived = "The team is archived."
 
-/** Why what a ticket refers to may not be. */
+/** Why a ticket may not refer to something. */
 export const ticketReferences = {
   archived,
-  project_not_in_team: "The project is not linked to the ticket's team.",
-  inactive_owner: "The owner is no active member, or an agent that was revoked.",
-  owner_cannot_see: "The owner does not see the ticket's team, which is private."
+  project_not_in_team: "The project is not linked to the team of the ticket.",
+  inactive_owner: "The owner is not an active member, or is an agent that was revoked.",
+  owner_cannot_see: "The owner cannot see the team of the ticket, which is private."
 }
 
 /** The filters of the list of tickets. */
 export const ticketQuery = {
-  team: Schema.optionalKey(Ref.annotate({ description: "A team's key.", examples: ["ENG"] })),
-  project: Schema.optionalKey(Ref.annotate({ description: "A project's slug.", examples: ["checkout"] })),
+  team: Schema.optionalKey(Ref.annotate({ description: "Only tickets of this team, by key.", examples: ["ENG"] })),
+  project: Schema.optionalKey(
+    Ref.annotate({ description: "Only tickets of this project, by slug.", examples: ["checkout"] })
+  ),
   owner: Schema.optionalKey(
     Ref.annotate({
       description:
-        "The id or email address of a member, the id of an agent, `me`, or `none` for nobody's. For an agent, `me` is itself and the person it works for; an account API key owns nothing.",
+        "Only tickets of this owner: the id or email address of a member, the id of an agent, `me`, or `none` for tickets without an owner. For an agent, `me` means the agent and the person it works for. An account API key owns no tickets.",
       examples: ["me"]
     })
   ),
   category: Schema.optionalKey(
     OneOf(StatusCategory.literals).annotate({
-      description: "The category of their status.",
+      description: "Only tickets whose status has this category.",
       examples: ["started"]
     })
   )
 }
 
-/** Tickets (docs/contract.md, Tickets). Changes need a member. */
+/** Tickets (docs/contract.md, Tickets). Changes require a member. */
 export class TicketsApi extends HttpApiGroup.make("tickets")
   .add(
     HttpApiEndpoint.get("list", path, {
@@ -57,7 +59,7 @@ export class TicketsApi extends HttpApiGroup.make("tickets")
     }).annotateMerge(
       doc(
         "List tickets",
-        "By status category, status position, then rank; without plans. Filters combine. Tickets of archived teams and projects are among them. A team, project or owner that does not exist: 404. Every role."
+        "Lists the tickets that you see, by category of status, position of status, then rank, without their plans. Tickets of archived teams and projects are in the list. Filters combine. Returns 404 if the team, project or owner of a filter does not exist. Any role may call this."
       )
     ),
     HttpApiEndpoint.post("create", path, {
@@ -68,14 +70,14 @@ export class TicketsApi extends HttpApiGroup.make("tickets")
     }).annotateMerge(
       doc(
         "Create a ticket",
-        "It goes last in its team. Members and up. A team, status of the team, owner, project, milestone or tag that does not exist: 404, naming the field. A milestone without a project: 400. An archived team or project: 409 `archived`.",
+        "Creates a ticket, last in its team. Returns 404, naming the field, if the team, status, owner, project, milestone or a tag does not exist. Returns 400 for a milestone without a project, 409 `archived` if the team or project is archived, 409 `project_not_in_team` if the project is not linked to the team, and 409 `inactive_owner` or `owner_cannot_see` if the owner cannot have the ticket. Requires the role `member` or higher.",
         { conflicts: ticketReferences }
       )
     ),
     HttpApiEndpoint.get("get", one, { params, success: Ticket, error: NotFound }).annotateMerge(
       doc(
         "Get a ticket",
-        "By its identifier, in any case, or id. It keeps answering to the identifiers that it had in other teams, for those who see those teams. Every role."
+        "Returns the ticket with its plan. Identifiers that the ticket had in other teams keep working, for those who see those teams. Any role may call this."
       )
     ),
     HttpApiEndpoint.patch("update", one, {
@@ -86,7 +88,7 @@ export class TicketsApi extends HttpApiGroup.make("tickets")
     }).annotateMerge(
       doc(
         "Update a ticket",
-        "Changes the fields sent. Another `team` gives it a new identifier and the last rank there, the first status of its category unless `status` is sent, and takes tags of the old team off unless `tags` is sent. Another `project` takes it out of its milestone unless `milestone` is sent. A milestone while it has no project: 400. Owners and projects are judged when they are sent, and when the team changes. Members and up. A ticket of an archived team: 409 `archived`.",
+        "Changes the fields that are sent; `null` clears a field.\n\nMoving the ticket to another `team` gives it a new identifier and the last rank there. It gets the first status of the same category unless you send `status`, and loses the tags of the old team unless you send `tags`. Moving it to another `project` takes it out of its milestone unless you send `milestone`.\n\nReturns 400 for a milestone without a project, 409 `archived` if the team of the ticket is archived, and otherwise the same errors as creating a ticket. The owner and the project are checked when they are sent, and when the team changes. Requires the role `member` or higher.",
         { conflicts: ticketReferences }
       )
     ),
@@ -97,7 +99,7 @@ export class TicketsApi extends HttpApiGroup.make("tickets")
     }).annotateMerge(
       doc(
         "Delete a ticket",
-        "With its comments; its identifiers are not used again. Whoever created it, the person whose agent did, an admin or an owner; others: 403 `not_creator`. A ticket of an archived team: 409 `archived`.",
+        "Deletes the ticket with its comments. Its identifiers are never used again. Returns 409 `archived` if its team is archived. Only its creator, the person whose agent created it, an admin or an owner can delete a ticket (403 `not_creator`).",
         { conflicts: { archived } }
       )
     ),
@@ -109,7 +111,7 @@ export class TicketsApi extends HttpApiGroup.make("tickets")
     }).annotateMerge(
       doc(
         "Reorder a ticket",
-        "Puts it directly before or after another ticket of its team and status; after null, first. One in another team or status: 409 `other_status`. Itself: 400. Members and up. A ticket of an archived team: 409 `archived`.",
+        "Moves the ticket directly before or after another ticket of its team and status. `after: null` moves it to the first place. Returns 409 `other_status` if the other ticket has another team or status, 400 if it is the same ticket, and 409 `archived` if the team is archived. Requires the role `member` or higher.",
         { conflicts: { other_status: "The two tickets are in different statuses or teams.", archived } }
       )
     )
@@ -120,6 +122,6 @@ export class TicketsApi extends HttpApiGroup.make("tickets")
     OpenApi.annotations({
       title: "Tickets",
       description:
-        "What teams have to do. A ticket of a private team does not exist for those who do not see the team. `{ticket}` is an identifier (`ENG-12`) in any case, or an id."
+        "The work of teams. For those who cannot see a private team, its tickets do not exist. `{ticket}` is an identifier (`ENG-12`) in any case, or an id."
     })
   ) {}

@@ -7,7 +7,7 @@ import { Timestamp } from "../Timestamp.ts"
 import { Place } from "./Reorder.ts"
 import { StatusCategory } from "./TicketStatus.ts"
 
-/** Most values of one filter. */
+/** How many values one filter may have. */
 export const maxFilterValues = 100
 
 const filterOf = <Value extends Schema.Top>(value: Value) =>
@@ -15,15 +15,15 @@ const filterOf = <Value extends Schema.Top>(value: Value) =>
     Schema.isMaxLength(maxFilterValues, { message: `Expected at most ${maxFilterValues} values` })
   )
 
-/** Which tickets a view shows: those that match one value of each filter that has any (docs/contract.md, Views). */
+/** The filters of a view. A ticket matches if it matches one value of each filter that has any (docs/contract.md, Views). */
 const filters = {
-  categories: filterOf(StatusCategory).annotate({ description: "Categories of statuses." }),
+  categories: filterOf(StatusCategory).annotate({ description: "Categories of status." }),
   statuses: filterOf(Name(40)).annotate({
     description:
-      "Names of statuses, in any case. They follow a status that is renamed or deleted: one of a private team for those who see the team."
+      "Names of statuses, in any case. They follow a status that is renamed or deleted; if it belongs to a private team, for those who see the team."
   }),
   owners: filterOf(Ref).annotate({
-    description: "Ids of members and agents; `me`: the member who asks; `none`: tickets without an owner."
+    description: "Ids of members and agents. `me` is the member who asks; `none` means tickets without an owner."
   }),
   tags: filterOf(Ref).annotate({ description: "Ids of tags." }),
   teams: filterOf(Ref).annotate({ description: "Keys of teams." }),
@@ -49,12 +49,12 @@ export const ViewFilters = Schema.Struct({
 }).annotate({
   identifier: "ViewFilters",
   description:
-    "Which tickets a view shows: those that match one value of each filter that has any. Tags, teams and projects that you do not see are not among the values, and restrict all the same. Names of statuses follow the teams that you see.",
+    "Which tickets a view shows: those that match one value of each filter that has any. Tags, teams and projects that you cannot see are left out here, but restrict the view nevertheless. Names of statuses follow the teams that you see.",
   examples: [exampleFilters]
 })
 export type ViewFilters = typeof ViewFilters.Type
 
-/** Filters as bodies send them: one that is left out does not restrict. */
+/** The filters as bodies send them. One that is left out does not restrict. */
 const ViewFiltersInput = Body({
   categories: Schema.optionalKey(filters.categories),
   statuses: Schema.optionalKey(filters.statuses),
@@ -64,26 +64,26 @@ const ViewFiltersInput = Body({
   projects: Schema.optionalKey(filters.projects)
 }).annotate({
   identifier: "ViewFiltersInput",
-  description: "Which tickets a view shows; a filter that is empty or left out does not restrict.",
+  description: "Which tickets a view shows. A filter that is empty or left out does not restrict.",
   examples: [{ categories: ["started"], owners: ["me"] }]
 })
 export type ViewFiltersInput = typeof ViewFiltersInput.Type
 
-/** Whose view it is: everyone sees those of the workspace; others go with their team or project. */
+/** The scope of a view. Everybody sees views of the workspace; others are seen by those who see their team or project. */
 export const ViewScope = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("workspace") }).annotate({ title: "workspace" }),
   Schema.Struct({ kind: Schema.Literal("team"), key: Schema.String }).annotate({ title: "team" }),
   Schema.Struct({ kind: Schema.Literal("project"), key: Schema.String }).annotate({ title: "project" })
 ]).annotate({
   identifier: "ViewScope",
-  description: "Whose view it is: the workspace's, a team's by its key, or a project's by its slug.",
+  description: "The scope of the view: the workspace, a team (by key) or a project (by slug).",
   examples: [{ kind: "project", key: "checkout" }]
 })
 export type ViewScope = typeof ViewScope.Type
 
 export const ViewLayout = OneOf(["board", "list"]).annotate({
   identifier: "ViewLayout",
-  description: "How the tickets are laid out.",
+  description: "How the tickets are shown: as a board or as a list.",
   examples: ["board"]
 })
 export type ViewLayout = typeof ViewLayout.Type
@@ -95,18 +95,20 @@ export const View = Schema.Struct({
   scope: ViewScope,
   filters: ViewFilters,
   layout: ViewLayout,
-  isDefault: Schema.Boolean.annotate({ description: "One of a project's first views, which cannot be deleted." }),
-  position: Schema.Int.annotate({ description: "Orders the views of a scope, from 0." }),
+  isDefault: Schema.Boolean.annotate({
+    description: "Whether this is one of the first views of a project, which cannot be deleted."
+  }),
+  position: Schema.Int.annotate({ description: "The place of the view in its scope, from 0." }),
   createdBy: Actor,
   createdAt: Timestamp,
   updatedAt: Timestamp
 }).annotate({
   identifier: "View",
-  description: "A saved way to look at tickets.",
+  description: "A saved way to look at tickets: filters and a layout.",
   examples: [
     {
       id: ViewId.make("0197a1b2-0000-7000-8000-000000000f21"),
-      name: "In my hands",
+      name: "My work",
       scope: { kind: "project", key: "checkout" },
       filters: exampleFilters,
       layout: "board",
@@ -128,11 +130,13 @@ export type View = typeof View.Type
 /** The scope of a new view. */
 const ViewScopeInput = Body({
   kind: OneOf(["workspace", "team", "project"]),
-  key: Schema.optionalKey(Ref.annotate({ description: "A team's key or a project's slug." }))
+  key: Schema.optionalKey(
+    Ref.annotate({ description: "The key of the team or the slug of the project. Views of the workspace have none." })
+  )
 })
   .annotate({
     identifier: "ViewScopeInput",
-    description: "Whose view it is: the workspace's, a team's by its key, or a project's by its slug.",
+    description: "The scope of the view: the workspace, a team (by key) or a project (by slug).",
     examples: [{ kind: "project", key: "checkout" }]
   })
   .check(
@@ -150,10 +154,10 @@ export const CreateView = Body({
   layout: Schema.optionalKey(ViewLayout)
 }).annotate({
   identifier: "CreateView",
-  description: "A new view; without filters, and a list, unless it says otherwise.",
+  description: "The fields of a new view. By default it is a list without filters.",
   examples: [
     {
-      name: "In my hands",
+      name: "My work",
       scope: { kind: "project", key: "checkout" },
       filters: { categories: ["started"], owners: ["me"] },
       layout: "board"
@@ -168,7 +172,7 @@ export const UpdateView = Body({
   layout: Schema.optionalKey(ViewLayout)
 }).annotate({
   identifier: "UpdateView",
-  description: "The fields of a view to change. `filters` replaces all of them, except values that you do not see.",
+  description: "The fields to change. `filters` replaces all filters, except values that you cannot see.",
   examples: [{ layout: "list", filters: { owners: ["me"] } }]
 })
 export type UpdateView = typeof UpdateView.Type
@@ -176,7 +180,7 @@ export type UpdateView = typeof UpdateView.Type
 export const ReorderView = Place("id", "ReorderView", "0197a1b2-0000-7000-8000-000000000f22")
 export type ReorderView = typeof ReorderView.Type
 
-/** The views that every project begins with, in order. */
+/** The views that every project starts with, in order. */
 export const defaultViews: ReadonlyArray<{
   readonly name: string
   readonly categories: ReadonlyArray<StatusCategory>

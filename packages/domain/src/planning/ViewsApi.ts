@@ -11,19 +11,21 @@ const path = `${workspacePath}/views` as const
 const one = `${path}/:view` as const
 const params = {
   slug: WorkspaceRef,
-  view: PathRef.annotate({ description: "The view's id.", examples: ["0197a1b2-0000-7000-8000-000000000f21"] })
+  view: PathRef.annotate({ description: "The id of the view.", examples: ["0197a1b2-0000-7000-8000-000000000f21"] })
 }
 const error = [Forbidden, NotFound, Conflict] as const
 const archived = "The project is archived."
 
-/** Views (docs/contract.md, Views). Changes need a member. */
+/** Views (docs/contract.md, Views). Changes require a member. */
 export class ViewsApi extends HttpApiGroup.make("views")
   .add(
     HttpApiEndpoint.get("list", path, {
       params: { slug: WorkspaceRef },
       query: {
-        team: Schema.optionalKey(Ref.annotate({ description: "A team's key.", examples: ["ENG"] })),
-        project: Schema.optionalKey(Ref.annotate({ description: "A project's slug.", examples: ["checkout"] }))
+        team: Schema.optionalKey(Ref.annotate({ description: "The views of this team, by key.", examples: ["ENG"] })),
+        project: Schema.optionalKey(
+          Ref.annotate({ description: "The views of this project, by slug.", examples: ["checkout"] })
+        )
       },
       success: Schema.Struct({ views: Schema.Array(View) }).annotate({
         identifier: "Views",
@@ -33,7 +35,7 @@ export class ViewsApi extends HttpApiGroup.make("views")
     }).annotateMerge(
       doc(
         "List views",
-        "Those of the workspace, of a team or of a project, archived or not, in their order. Both a team and a project: 400; one that does not exist for you: 404. Every role."
+        "Lists the views of one scope in their order: of the workspace, of a `team`, or of a `project`, archived or not. Sending both is 400. Returns 404 if you cannot see the team or project. Any role may call this."
       )
     ),
     HttpApiEndpoint.post("create", path, {
@@ -44,14 +46,14 @@ export class ViewsApi extends HttpApiGroup.make("views")
     }).annotateMerge(
       doc(
         "Create a view",
-        "It goes last in its scope, and everybody who sees the scope sees it. Members and up. A team or project of the scope, or an owner, tag, team or project of the filters, that does not exist for you: 404. Names of statuses are kept as they are sent. An archived team or project of the scope: 409 `archived`.",
+        "Creates a view, last in its scope. Everybody who sees the scope sees the view. Returns 404 if you cannot see the team or project of the scope, or an owner, tag, team or project in the filters. Names of statuses are stored as they are sent. Returns 409 `archived` if the team or project of the scope is archived. Requires the role `member` or higher.",
         { conflicts: { archived } }
       )
     ),
     HttpApiEndpoint.patch("update", one, { params, payload: UpdateView, success: View, error }).annotateMerge(
       doc(
         "Update a view",
-        "Changes the fields sent. `filters` replaces all filters: those left out no longer restrict; tags, teams and projects that you do not see stay. Members and up. An archived team or project of the scope: 409 `archived`.",
+        "Changes the fields that are sent. `filters` replaces all filters: one that is left out no longer restricts. Tags, teams and projects that you cannot see stay in the filters. Returns 409 `archived` if the team or project of the scope is archived. Requires the role `member` or higher.",
         { conflicts: { archived } }
       )
     ),
@@ -62,7 +64,7 @@ export class ViewsApi extends HttpApiGroup.make("views")
     }).annotateMerge(
       doc(
         "Delete a view",
-        "Members and up. One of a project's first views: 409 `is_default`. An archived team or project of the scope: 409 `archived`.",
+        "Deletes the view. Returns 409 `is_default` for one of the first views of a project, and 409 `archived` if the team or project of the scope is archived. Requires the role `member` or higher.",
         { conflicts: { is_default: "The first views of a project stay.", archived } }
       )
     ),
@@ -74,7 +76,7 @@ export class ViewsApi extends HttpApiGroup.make("views")
     }).annotateMerge(
       doc(
         "Reorder a view",
-        "Moves it directly before or after another of its scope, or, after null, to the first place. Where it stands there already, nothing changes. Members and up. Another that does not exist for you: 404; itself: 400; one of another scope: 409 `other_scope`. An archived team or project of the scope: 409 `archived`.",
+        "Moves the view directly before or after another view of its scope. `after: null` moves it to the first place. Nothing changes if it is there already. Returns 404 if you cannot see the other view, 400 if it is the same view, 409 `other_scope` if it has another scope, and 409 `archived` if the team or project of the scope is archived. Requires the role `member` or higher.",
         { conflicts: { other_scope: "The other view is of another scope.", archived } }
       )
     ),
@@ -85,7 +87,7 @@ export class ViewsApi extends HttpApiGroup.make("views")
     }).annotateMerge(
       doc(
         "List the tickets of a view",
-        "Those of its scope that match one value of each filter that has any, and that you see; in the order of the list of tickets, without plans. Every role."
+        "Lists the tickets of the scope of the view that you see and that match one value of each filter that has any. They come in the order of the list of tickets, without plans. Any role may call this."
       )
     )
   )
@@ -95,6 +97,6 @@ export class ViewsApi extends HttpApiGroup.make("views")
     OpenApi.annotations({
       title: "Views",
       description:
-        "Saved ways to look at tickets, of the workspace, a team or a project. Those of a team or project that you do not see do not exist for you."
+        "Saved ways to look at tickets, of the workspace, a team or a project. You see the views of the teams and projects that you see."
     })
   ) {}

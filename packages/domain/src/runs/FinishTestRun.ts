@@ -10,17 +10,21 @@ const hasUniqueCaseIds = Schema.makeFilter<ReadonlyArray<TestReport>>(
 /** The body that finishes a run (docs/contract.md, Test runs). */
 export const FinishTestRun = Body({
   interrupted: Schema.Boolean.annotate({
-    description: "Whether the run was given up: its tests are kept, it has no result and `error` is ignored."
+    description:
+      "Whether the run was given up before its end. Its tests are kept, but it has no result, and `error` is ignored."
   }),
   error: Schema.optionalKey(
     Schema.NullOr(Schema.String).annotate({
-      description: "A failure outside the tests, such as a web server that did not start. It fails the run."
+      description: "A failure outside of the tests, such as a web server that did not start. It makes the run fail."
     })
   ),
-  durationMs: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)).annotate({ description: "Milliseconds." }),
+  durationMs: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)).annotate({
+    description: "How long the run took, in milliseconds."
+  }),
   cleanup: Schema.optionalKey(
     Schema.NullOr(CleanupReport).annotate({
-      description: "For a run with a scope; none counts as `incomplete`.",
+      description:
+        "What became of the test data. A run with a fixture scope should report it; without a report it counts as `incomplete`.",
       message: "Expected an object or null"
     })
   ),
@@ -30,7 +34,7 @@ export const FinishTestRun = Body({
   )
 }).annotate({
   identifier: "FinishTestRun",
-  description: "What became of a run.",
+  description: "The outcome of a run: its tests, or the error that kept them from running.",
   examples: [{ interrupted: false, error: null, durationMs: 64_210, cleanup: null, tests: [exampleTestReport] }]
 })
 export type FinishTestRun = typeof FinishTestRun.Type

@@ -11,13 +11,13 @@ const path = `${workspacePath}/test-runs/:run/retries` as const
 const params = { slug: WorkspaceRef, run: NumberInPath }
 
 const RetryInPath = NumberInPath.pipe(
-  Schema.annotateEncoded({ description: "The number in the run.", examples: ["1"] })
+  Schema.annotateEncoded({ description: "The number of the retry in its run.", examples: ["1"] })
 )
 
-/** A body may hold thousands of wrong values: only the first is told. */
+/** A body may have thousands of wrong values, so only the first is reported. */
 const firstErrorOnly = { errors: "first" } as const
 
-/** Retries of the failed tests of runs (docs/contract.md, Retries). */
+/** Retries of the failed tests of a run (docs/contract.md, Retries). */
 export class RetriesApi extends HttpApiGroup.make("retries")
   .add(
     HttpApiEndpoint.post("start", path, {
@@ -30,11 +30,11 @@ export class RetriesApi extends HttpApiGroup.make("retries")
       .annotateMerge(
         doc(
           "Start a retry",
-          "Members and up, account API keys too; the run may be another's. Answers the failed tests, by title, and access to fixtures (a scope of its own) and semaphores. The publisher then uploads files, deletes the scope on the deployment, and finishes. Refused with 409, in this order: a run that is not finished or has an error (`not_retryable`), a `git.sha` that is not the run's commit (`other_commit`), another retry that runs (`retry_running`), no failed test (`nothing_to_retry`). A retry still running after 6 hours becomes interrupted.",
+          "Starts a retry of the failed tests of a finished run, your own or another's. The response lists those tests by title, with access to fixtures (in a scope of its own) and to semaphores. You then run the tests, upload files, delete the test data on the deployment, and finish the retry. Returns 409 if the run is not finished or has an error (`not_retryable`), if `git.sha` is not the commit of the run (`other_commit`), if another retry is running (`retry_running`), or if no test failed (`nothing_to_retry`), checked in this order. A retry that is still running after 6 hours becomes interrupted. Requires the role `member` or higher; account API keys may call this.",
           {
             conflicts: {
               not_retryable: "The run is not finished.",
-              other_commit: "The run is of another commit.",
+              other_commit: "The run tested another commit.",
               retry_running: "Retry 1 of the run is still running.",
               nothing_to_retry: "No test of the run has failed."
             }
@@ -52,7 +52,7 @@ export class RetriesApi extends HttpApiGroup.make("retries")
       .annotateMerge(
         doc(
           "Finish a retry",
-          "Only its publisher (403), only while it runs (409 `not_running`). The attempts are added to the run's tests and the run is recounted: a test that ran at least `requiredPasses` times in this retry and passed each time becomes flaky; `result` and `passRate` follow, `firstAttemptPassRate` never changes. An interrupted retry counts the attempts it sends. A `caseId` that is unknown, repeated, or of a test that had not failed when the retry started, and a skipped attempt: 400, nothing stored. A retry with a scope and no `cleanup` report counts as incomplete. All its semaphore leases end. The body may have 64 MiB. Answers the run. After a lost answer, read the run: a repeated finish is 409.",
+          "Adds the attempts to the tests of the run and counts the run again. A test that ran at least `requiredPasses` times in this retry, and passed each time, becomes flaky. `counts`, `result` and `passRate` follow; `firstAttemptPassRate` never changes. An interrupted retry still counts the attempts that it reports. Returns 400, and stores nothing, if a `caseId` is unknown, repeated, or had not failed when the retry started, or if an attempt is skipped. All semaphore leases of the retry end. Only the publisher of the retry can finish it (403 `not_publisher`), and only while it runs (409 `not_running`). If the response got lost, read the run: a second finish is 409. The body may have 64 MiB.",
           { conflicts: { not_running: "The retry is no longer running." } }
         )
       )
@@ -63,6 +63,6 @@ export class RetriesApi extends HttpApiGroup.make("retries")
     OpenApi.annotations({
       title: "Retries",
       description:
-        "Retries of a finished run's failed tests, one at a time. A failed test that passes every attempt of a retry is flaky."
+        "Retries run the failed tests of a finished run again, one retry at a time. A failed test that passes every attempt of a retry is flaky."
     })
   ) {}

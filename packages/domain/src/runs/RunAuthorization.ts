@@ -4,16 +4,16 @@ import { Unauthorized } from "../Errors.ts"
 import type { TestRunId, WorkspaceId } from "../Ids.ts"
 import type { Timestamp } from "../Timestamp.ts"
 
-/** The run, or the retry of it, whose token a request carries. */
+/** The run or retry whose token the request carries. */
 export class RunCaller extends Context.Service<
   RunCaller,
   {
     readonly workspaceId: WorkspaceId
     readonly runId: TestRunId
     readonly run: number
-    /** Null for the run itself. */
+    /** Null if the token is that of the run itself. */
     readonly retry: number | null
-    /** The end of the token. */
+    /** When the token expires. */
     readonly expiresAt: Timestamp
   }
 >()("@delivery/domain/runs/RunCaller") {}
@@ -31,7 +31,7 @@ export class RunAuthorization extends HttpApiMiddleware.Service<RunAuthorization
       runToken: HttpApiSecurity.bearer.pipe(
         HttpApiSecurity.annotate(
           OpenApi.Description,
-          "The token that starting a run or retry answers, while that runs: `Authorization: Bearer stk_...`."
+          "The run token, from the response to starting a run or retry: `Authorization: Bearer stk_...`. It works while the run or retry is running."
         )
       )
     }

@@ -4,10 +4,10 @@ import { LeaseId } from "../Ids.ts"
 import { atLeast, atMost, Text, undocumented } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 
-/** The most leases of one semaphore that live at once. */
+/** The largest capacity of a semaphore. */
 export const maxCapacity = 100
 
-/** Milliseconds that a queued place is kept after its last poll, and a slot for a place that was granted it. */
+/** How long a place in the queue is kept after its last poll, and a slot for the place that it was granted to: milliseconds. */
 export const placeMillis = 30_000
 
 const between = (minimum: number, maximum: number) =>
@@ -15,7 +15,7 @@ const between = (minimum: number, maximum: number) =>
     Schema.isBetween({ minimum, maximum }, { message: `Expected a whole number from ${minimum} to ${maximum}` })
   )
 
-/** A semaphore's name where it may be made: 1 to 100 printable characters without `/`. */
+/** The name of a semaphore where a call may create it: 1 to 100 printable characters without `/`. */
 export const SemaphoreName = Schema.String.check(
   atLeast(1),
   atMost(100),
@@ -26,16 +26,18 @@ export const SemaphoreName = Schema.String.check(
     { toJsonSchema: undocumented }
   )
 ).annotate({
-  description: "The semaphore's name in the workspace: 1 to 100 printable characters without `/`.",
+  description: "The name of the semaphore: 1 to 100 printable characters without `/`. The first lease creates it.",
   examples: ["payment-sandbox"]
 })
 
-const Capacity = Schema.Int.annotate({ description: "How many leases live at once, 1 to 100." })
-const Run = Schema.Int.annotate({ description: "The number of the run that holds it." })
+const Capacity = Schema.Int.annotate({ description: "How many leases can be held at once: 1 to 100." })
+const Run = Schema.Int.annotate({ description: "The number of the run that holds the lease." })
 const RetryNumber = Schema.NullOr(Schema.Int).annotate({
-  description: "The number of the run's retry that holds it; null when the run itself does."
+  description: "The number of the retry that holds the lease; null if the run itself holds it."
 })
-const Test = Schema.NullOr(Schema.String).annotate({ description: "The test that it was taken for." })
+const Test = Schema.NullOr(Schema.String).annotate({
+  description: "The test that the lease was taken for; null if it was not said."
+})
 
 const example = {
   lease: LeaseId.make("0197a1b2-0000-7000-8000-000000000071"),
@@ -48,14 +50,14 @@ const example = {
   expiresAt: "2026-11-21T09:31:10.000Z"
 } as const
 
-/** A lease as others see it (docs/contract.md, Semaphores). */
+/** A lease, as everybody sees it (docs/contract.md, Semaphores). */
 export const LeaseHolder = Schema.Struct({
-  lease: Schema.String.annotate({ description: "The lease's id." }),
+  lease: Schema.String.annotate({ description: "The id of the lease." }),
   run: Schema.NullOr(Run),
   retry: RetryNumber,
   test: Test,
   since: Timestamp,
-  expiresAt: Timestamp.annotate({ description: "The lease ends then unless renewed." })
+  expiresAt: Timestamp.annotate({ description: "When the lease ends, unless it is renewed." })
 }).annotate({
   identifier: "LeaseHolder",
   description: "A lease that is held now.",
@@ -76,16 +78,16 @@ export type LeaseHolder = typeof LeaseHolder.Type
 export const Semaphore = Schema.Struct({
   name: Schema.String,
   capacity: Capacity,
-  holders: Schema.Array(LeaseHolder).annotate({ description: "The leases held now, oldest first." })
+  holders: Schema.Array(LeaseHolder).annotate({ description: "The leases that are held now, oldest first." })
 }).annotate({
   identifier: "Semaphore",
-  description: "A named limit on how many tests use a shared resource at once, across all runs of a workspace."
+  description: "A named limit on how many tests use a shared resource at once, across all runs of the workspace."
 })
 export type Semaphore = typeof Semaphore.Type
 
 export const SemaphoreList = Schema.Struct({ semaphores: Schema.Array(Semaphore) }).annotate({
   identifier: "SemaphoreList",
-  description: "Every semaphore of the workspace, by name.",
+  description: "All semaphores of the workspace, by name.",
   examples: [
     {
       semaphores: [
@@ -109,38 +111,47 @@ export const SemaphoreList = Schema.Struct({ semaphores: Schema.Array(Semaphore)
 })
 export type SemaphoreList = typeof SemaphoreList.Type
 
-/** A lease as its holder sees it (docs/contract.md, Semaphores). */
+/** A lease, as its holder sees it (docs/contract.md, Semaphores). */
 export const Lease = Schema.Struct({
   lease: LeaseId,
   name: Schema.String,
   capacity: Capacity,
   slot: Schema.Int.annotate({
-    description: "1 to capacity, unique among the leases that live: numbers the members of a pool."
+    description:
+      "A number from 1 to the capacity that no other live lease has. Use it to pick one of a pool of accounts."
   }),
-  fence: Schema.Int.annotate({ description: "Rises with every grant of the semaphore: tells stale holders apart." }),
+  fence: Schema.Int.annotate({
+    description: "A number that rises with every lease of the semaphore. Use it to recognise a stale holder."
+  }),
   run: Run,
   retry: RetryNumber,
   test: Test,
   since: Timestamp,
-  expiresAt: Timestamp.annotate({ description: "The lease ends then unless renewed; never past the token's end." }),
-  ttlMs: Schema.Int.annotate({ description: "Milliseconds that a renewal asks for when it does not say." })
+  expiresAt: Timestamp.annotate({
+    description: "When the lease ends, unless it is renewed. It never outlives the run token."
+  }),
+  ttlMs: Schema.Int.annotate({
+    description: "How long a renewal extends the lease if it does not say otherwise, in milliseconds."
+  })
 }).annotate({
   identifier: "Lease",
-  description: "A lease as its holder sees it.",
+  description: "A lease, as its holder sees it.",
   examples: [{ ...example, slot: 1, fence: 42, ttlMs: 60_000 }]
 })
 export type Lease = typeof Lease.Type
 
 /** A place in a semaphore's queue (docs/contract.md, Semaphores). */
 export const QueuedLease = Schema.Struct({
-  lease: LeaseId.annotate({ description: "What the place becomes; release it to give the place up." }),
+  lease: LeaseId.annotate({
+    description: "The id of the lease that the place becomes. Release it to give the place up."
+  }),
   name: Schema.String,
   capacity: Capacity,
-  position: Schema.Int.annotate({ description: "1 for the place that is granted next." }),
-  expiresAt: Timestamp.annotate({ description: "When the place lapses unless polled again." })
+  position: Schema.Int.annotate({ description: "The position in the queue; 1 is next." }),
+  expiresAt: Timestamp.annotate({ description: "When the place is lost, unless the call is repeated before." })
 }).annotate({
   identifier: "QueuedLease",
-  description: "A place in the queue, kept for 30 seconds: repeat the call with the same `requestId`.",
+  description: "A place in the queue. It is kept for 30 seconds: repeat the call with the same `requestId`.",
   examples: [{ lease: example.lease, name: example.name, capacity: 3, position: 2, expiresAt: example.expiresAt }]
 })
 export type QueuedLease = typeof QueuedLease.Type
@@ -148,27 +159,31 @@ export type QueuedLease = typeof QueuedLease.Type
 const Ttl = between(10_000, 300_000)
 
 export const TakeLease = Body({
-  capacity: between(1, maxCapacity).annotate({ description: "How many leases live at once, 1 to 100." }),
+  capacity: between(1, maxCapacity).annotate({ description: "How many leases can be held at once: 1 to 100." }),
   test: Schema.optionalKey(
-    Schema.NullOr(Text(1_000)).annotate({ description: "The test that it is taken for; shown to others." })
+    Schema.NullOr(Text(1_000)).annotate({ description: "The test that the lease is for. Others can see it." })
   ),
   requestId: Schema.optionalKey(
     Text(100).check(atLeast(1)).annotate({
       description:
-        "Names this wish of the token's, 1 to 100 characters: while its lease or place lives, the call may be repeated."
+        "An id that you choose, 1 to 100 characters, to make the call safe to repeat and to keep a place in the queue. While its lease or place lives, the same id gets the same lease."
     })
   ),
   waitMs: Schema.optionalKey(
-    between(0, 30_000).annotate({ description: "Milliseconds to wait in the queue, 0 to 30000.", default: 0 })
+    between(0, 30_000).annotate({
+      description: "How long to wait for a lease, in milliseconds: 0 to 30000.",
+      default: 0
+    })
   ),
   ttlMs: Schema.optionalKey(
     Ttl.annotate({
-      description: "Milliseconds that the lease lives unless renewed, 10000 to 300000; else the server's setting."
+      description:
+        "How long the lease lasts unless it is renewed, in milliseconds: 10000 to 300000. By default, the setting of the server (60000)."
     })
   )
 }).annotate({
   identifier: "TakeLease",
-  description: "Which lease is wanted, and how long to wait for it.",
+  description: "Which lease you want, and how long to wait for it.",
   examples: [{ capacity: 3, test: example.test, requestId: "worker-1-test-7", waitMs: 25_000, ttlMs: 60_000 }]
 })
 export type TakeLease = typeof TakeLease.Type
@@ -176,12 +191,13 @@ export type TakeLease = typeof TakeLease.Type
 export const RenewLease = Body({
   ttlMs: Schema.optionalKey(
     Ttl.annotate({
-      description: "Milliseconds from now, 10000 to 300000, for this renewal and those after it; else as before."
+      description:
+        "How long the lease lasts from now, in milliseconds: 10000 to 300000. This also holds for later renewals. By default, as before."
     })
   )
 }).annotate({
   identifier: "RenewLease",
-  description: "How long the lease shall live from now.",
+  description: "How long the lease lasts from now.",
   examples: [{ ttlMs: 60_000 }]
 })
 export type RenewLease = typeof RenewLease.Type

@@ -10,8 +10,8 @@ const path = `${workspacePath}/semaphores` as const
 const leases = `${path}/:name/leases` as const
 const params = {
   slug: WorkspaceRef,
-  name: PathRef.annotate({ description: "The semaphore's name.", examples: ["payment-sandbox"] }),
-  lease: PathRef.annotate({ description: "The lease's id.", examples: ["0197a1b2-0000-7000-8000-000000000071"] })
+  name: PathRef.annotate({ description: "The name of the semaphore.", examples: ["payment-sandbox"] }),
+  lease: PathRef.annotate({ description: "The id of the lease.", examples: ["0197a1b2-0000-7000-8000-000000000071"] })
 }
 
 const holders = [
@@ -33,7 +33,10 @@ export class SemaphoresApi extends HttpApiGroup.make("semaphores")
       success: SemaphoreList,
       error: NotFound
     }).annotateMerge(
-      doc("List semaphores", "All of the workspace with the leases held now, by name; idle ones too. Every role.")
+      doc(
+        "List semaphores",
+        "Lists all semaphores of the workspace by name, idle ones included, with the leases that are held now. Any role may call this."
+      )
     )
   )
   .middleware(Authorization)
@@ -41,7 +44,7 @@ export class SemaphoresApi extends HttpApiGroup.make("semaphores")
   .annotateMerge(
     OpenApi.annotations({
       title: "Semaphores",
-      description: "Named limits on how many tests use a shared resource at once, across all runs of a workspace."
+      description: "Named limits on how many tests use a shared resource at once, across all runs of the workspace."
     })
   ) {}
 
@@ -56,16 +59,16 @@ export class LeasesApi extends HttpApiGroup.make("leases")
     }).annotateMerge(
       doc(
         "Take a lease",
-        "Needs the run token. The first lease makes the semaphore and sets its capacity; while a lease is held or queued for, another capacity is 409 `capacity_mismatch`; of an idle semaphore, the next lease sets it anew.\n\nWaiting is first come, first served, and a call that does not wait never passes one that does. With a `requestId`, a call that is granted nothing within `waitMs` (0 too) keeps its place for 30 seconds: repeat it with the same `requestId`. A slot that becomes free between two polls is the first place's at once, handed over by its next poll, and free again if none comes within 30 seconds. Without a `requestId`, such a call is 409 `full` and keeps nothing.\n\nWhile the lease of a `requestId` lives, the same call answers the same lease (200), whatever its body. A run that ends while the call waits: 409 `run_not_running`. A server that stops answers at once, as after `waitMs`: ask again.",
+        "Takes a lease of the semaphore. Requires the run token of a running run or retry.\n\n**Capacity.** The first lease creates the semaphore and sets its capacity. While a lease is held or waited for, another capacity is refused (409 `capacity_mismatch`). When the semaphore is idle, the next lease sets the capacity anew.\n\n**Waiting** is first come, first served. A call that does not wait never passes one that does. With a `requestId`, a call that gets no lease within `waitMs` (even 0) keeps its place for 30 seconds (202): repeat it with the same `requestId`. A slot that becomes free between two calls is reserved for the first place, for 30 seconds. Without a `requestId` the call is refused (409 `full`) and keeps no place.\n\n**Repeating.** While the lease of a `requestId` lives, the same call returns the same lease (200), whatever its body.\n\nReturns 409 `run_not_running` if the run ends while the call waits. A server that is stopping answers at once, as if `waitMs` were over: call again.",
         {
           responses: {
-            200: { description: "The lease that an earlier call with this `requestId` took." },
-            201: { description: "The lease." },
-            202: { description: "A place in the queue, for a call with a `requestId`." },
+            200: { description: "The lease that an earlier call with this `requestId` has taken." },
+            201: { description: "A new lease." },
+            202: { description: "A place in the queue. Repeat the call with the same `requestId`." },
             409: {
               headers: {
                 "Retry-After": {
-                  description: "With `full` alone: `retryAfterMs` in whole seconds.",
+                  description: "Only with `full`: `retryAfterMs` in whole seconds.",
                   required: false,
                   schema: { type: "integer", minimum: 1 },
                   example: 5
@@ -99,18 +102,18 @@ export class LeasesApi extends HttpApiGroup.make("leases")
     }).annotateMerge(
       doc(
         "Renew a lease",
-        "Needs the token of the run or retry that holds it (403). The lease lives `ttlMs` from now, never shorter than before and never past the token's end. The body may be left out. A lease that has ended stays ended (404).",
+        "Extends the lease to `ttlMs` from now, never to less than it had, and never beyond the end of the run token. The body may be left out. Returns 404 if the lease has ended: an ended lease cannot be revived. Requires the token of the run or retry that holds the lease (403 `not_holder`).",
         { isBodyOptional: true }
       )
     ),
     HttpApiEndpoint.delete("release", `${leases}/:lease`, {
       params,
-      success: HttpApiSchema.NoContent.annotate({ description: "Released, now or before." }),
+      success: HttpApiSchema.NoContent.annotate({ description: "The lease is released." }),
       error: [Forbidden, NotFound]
     }).annotateMerge(
       doc(
         "Release a lease",
-        "Needs the token of the run or retry that holds it (403). Also gives up a queued place. Of one's own lease that has ended: 204 again."
+        "Releases the lease, or gives up a place in the queue. Releasing a lease of yours that has ended is 204 too. Requires the token of the run or retry that holds the lease (403 `not_holder`)."
       )
     )
   )
@@ -120,6 +123,6 @@ export class LeasesApi extends HttpApiGroup.make("leases")
     OpenApi.annotations({
       title: "Leases",
       description:
-        "What the tests of a run hold of semaphores. These calls take the run token (`semaphores.token` of a started run or retry) and no API key. All leases end with their run."
+        "Leases let the tests of a run use a shared resource. These calls require the run token (`semaphores.token` in the response to starting a run or retry); API keys are rejected. All leases end with their run."
     })
   ) {}

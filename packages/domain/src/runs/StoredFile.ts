@@ -7,12 +7,12 @@ export const maxFileBytes = 104_857_600
 
 /** A file of a run (docs/contract.md, Files). */
 export const StoredFile = Schema.Struct({
-  path: Schema.String.annotate({ description: "Unique in the run." }),
-  size: Schema.Int.annotate({ description: "Bytes." }),
+  path: Schema.String.annotate({ description: "The path of the file, unique in the run." }),
+  size: Schema.Int.annotate({ description: "The size in bytes." }),
   contentType: Schema.String.annotate({
-    description: "As uploaded; `application/octet-stream` without one, or where it was malformed."
+    description: "The content type of the upload; `application/octet-stream` if it was missing or malformed."
   }),
-  sha256: Schema.String.annotate({ description: "In hexadecimal." }),
+  sha256: Schema.String.annotate({ description: "The SHA-256 of the content, in hexadecimal." }),
   createdAt: Timestamp
 }).annotate({
   identifier: "StoredFile",
@@ -29,7 +29,7 @@ export const StoredFile = Schema.Struct({
 })
 export type StoredFile = typeof StoredFile.Type
 
-/** What is wrong with a file's path, or undefined: 1 to 512 characters, segments neither empty nor dots, no controls. */
+/** What is wrong with the path of a file; undefined if nothing is. */
 export const pathProblem = (path: string): string | undefined => {
   if (path === "" || !fits(path, 512)) return "Expected 1 to 512 characters"
   if (/[\p{Cc}\p{Cs}\\]/u.test(path)) return "Expected no backslash and no control characters"

@@ -3,24 +3,25 @@ import { Body } from "../Body.ts"
 import { atLeast, atMost, OneOf } from "../Text.ts"
 import { Timestamp, TimestampInput } from "../Timestamp.ts"
 
-/** How much of the product a test belongs to the check of (docs/contract.md, Test runs). */
+/** Which selections a test belongs to (docs/contract.md, Test runs). */
 export const Coverage = OneOf(["critical", "acceptance", "regression", "exhaustive"]).annotate({
   identifier: "Coverage",
-  description: "How much a selection covers, from least to most.",
+  description: "How much a selection of tests covers, from the fewest tests (`critical`) to all (`exhaustive`).",
   examples: ["acceptance"]
 })
 export type Coverage = typeof Coverage.Type
 
 export const TestStatus = Schema.Literals(["failed", "flaky", "passed", "skipped"]).annotate({
   identifier: "TestStatus",
-  description: "`flaky`: failed in the run, and passed every attempt of a retry.",
+  description:
+    "The status of a test. `flaky` means that it failed in the run and then passed every attempt of a retry.",
   examples: ["passed"]
 })
 export type TestStatus = typeof TestStatus.Type
 
 const files = Schema.Array(Schema.String)
 
-/** The attempt that examples show. */
+/** The attempt in examples. */
 export const exampleAttempt = {
   status: "failed",
   durationMs: 3_120,
@@ -30,7 +31,7 @@ export const exampleAttempt = {
   files: ["checkout/pays-by-card/stdout.txt"]
 } as const
 
-/** The test that examples name. */
+/** The test in examples. */
 export const exampleTest = {
   caseId: "checkout.spec.ts:pays-by-card",
   title: "Checkout › pays by card",
@@ -43,14 +44,16 @@ export const exampleTest = {
 
 /** One execution of a test (docs/contract.md, Test runs). */
 export const Attempt = Schema.Struct({
-  number: Schema.Int.annotate({ description: "From 1 across the run and its retries." }),
-  retry: Schema.NullOr(Schema.Int).annotate({ description: "The retry it belongs to; null for the run's own." }),
+  number: Schema.Int.annotate({ description: "The number of the attempt, from 1, across the run and its retries." }),
+  retry: Schema.NullOr(Schema.Int).annotate({
+    description: "The retry that the attempt belongs to; null for the run itself."
+  }),
   status: Schema.Literals(["failed", "passed"]),
-  durationMs: Schema.Finite.annotate({ description: "Milliseconds." }),
+  durationMs: Schema.Finite.annotate({ description: "How long the attempt took, in milliseconds." }),
   startedAt: Timestamp,
   errorMessage: Schema.NullOr(Schema.String),
   errorStack: Schema.NullOr(Schema.String),
-  files: files.annotate({ description: "Paths of the attempt's files, uploaded or not." })
+  files: files.annotate({ description: "Paths of the files of the attempt, whether they were uploaded or not." })
 }).annotate({
   identifier: "Attempt",
   description: "One execution of a test.",
@@ -59,15 +62,15 @@ export const Attempt = Schema.Struct({
 export type Attempt = typeof Attempt.Type
 
 const descriptions = {
-  caseId: "Names the test across runs; unique in one.",
-  title: "As the test runner prints it.",
-  file: "Where the test is written.",
-  testKind: "Such as `behavior` or `journey`.",
-  priority: "How much the test matters, in the team's own words.",
-  files: "Paths of the test's files, uploaded or not."
+  caseId: "The id of the test: unique in a run, and the same in every run.",
+  title: "The title of the test, as the test runner prints it.",
+  file: "The source file of the test.",
+  testKind: "The kind of test, in your own words, such as `behavior` or `journey`.",
+  priority: "The priority of the test, in your own words.",
+  files: "Paths of the files of the test, whether they are uploaded or not."
 }
 
-/** The test that the examples of a run show. */
+/** The test in the examples of a run. */
 export const exampleTestEntry = {
   ...exampleTest,
   status: "failed",
@@ -85,10 +88,14 @@ export const TestEntry = Schema.Struct({
   testKind: Schema.String.annotate({ description: descriptions.testKind }),
   priority: Schema.NullOr(Schema.String).annotate({ description: descriptions.priority }),
   status: TestStatus,
-  durationMs: Schema.Finite.annotate({ description: "Milliseconds of the last attempt; 0 for a skipped test." }),
-  errorMessage: Schema.NullOr(Schema.String).annotate({ description: "Of the last failed attempt." }),
+  durationMs: Schema.Finite.annotate({
+    description: "How long the last attempt took, in milliseconds; 0 for a skipped test."
+  }),
+  errorMessage: Schema.NullOr(Schema.String).annotate({
+    description: "The error message of the last failed attempt; null if none failed."
+  }),
   files: files.annotate({ description: descriptions.files }),
-  attempts: Schema.Array(Attempt).annotate({ description: "In order; none for a skipped test." })
+  attempts: Schema.Array(Attempt).annotate({ description: "The attempts in order. A skipped test has none." })
 }).annotate({
   identifier: "TestEntry",
   description: "A test of a run with its attempts.",
@@ -96,7 +103,9 @@ export const TestEntry = Schema.Struct({
 })
 export type TestEntry = typeof TestEntry.Type
 
-const Duration = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)).annotate({ description: "Milliseconds." })
+const Duration = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)).annotate({
+  description: "How long the attempt took, in milliseconds."
+})
 const optionalText = Schema.optionalKey(Schema.NullOr(Schema.String))
 const optionalFiles = Schema.optionalKey(files.annotate({ description: descriptions.files }))
 
@@ -108,7 +117,7 @@ const ran = {
   files: optionalFiles
 }
 
-/** An attempt that ran, as the publisher of a retry reports it. */
+/** An attempt, as the publisher of a retry reports it. */
 export const RanReport = Body({ status: OneOf(["failed", "passed"]), ...ran }).annotate({
   identifier: "RanReport",
   description: "One execution of a test.",
@@ -116,7 +125,7 @@ export const RanReport = Body({ status: OneOf(["failed", "passed"]), ...ran }).a
 })
 export type RanReport = typeof RanReport.Type
 
-/** The first attempt of a test as the publisher reports it. */
+/** The first attempt of a test, as the publisher reports it. */
 export const AttemptReport = Schema.Union([
   Schema.Struct({
     status: Schema.Literals(["failed", "passed"]).annotate({ message: "Expected one of failed, passed, skipped" }),
@@ -125,18 +134,18 @@ export const AttemptReport = Schema.Union([
   Schema.Struct({ status: Schema.Literal("skipped") }).annotate({ title: "skipped" })
 ]).annotate({
   identifier: "AttemptReport",
-  description: "One execution of a test, or `skipped`.",
+  description: "One execution of a test, or the fact that it was skipped.",
   examples: [exampleAttempt]
 })
 export type AttemptReport = typeof AttemptReport.Type
 
-/** The test that the example of a finish call reports. */
+/** The test in the example of a finish call. */
 export const exampleTestReport = { ...exampleTest, attempt: exampleAttempt } as const
 
-/** The id of a test in bodies. */
+/** The id of a test, in bodies. */
 export const CaseId = Schema.String.check(atLeast(1), atMost(500)).annotate({ description: descriptions.caseId })
 
-/** A test as the publisher reports it on finish. */
+/** A test, as the publisher reports it when a run finishes. */
 export const TestReport = Body({
   caseId: CaseId,
   title: Schema.String.check(atMost(4_000)).annotate({ description: descriptions.title }),
@@ -148,12 +157,12 @@ export const TestReport = Body({
   ),
   files: optionalFiles,
   attempt: Schema.NullOr(AttemptReport).annotate({
-    description: "Null or `skipped`: the test did not run.",
+    description: "The first attempt. Null, or an attempt with the status `skipped`, means that the test did not run.",
     message: "Expected an object or null"
   })
 }).annotate({
   identifier: "TestReport",
-  description: "A test as the publisher reports it.",
+  description: "A test with its first attempt, as the publisher reports it.",
   examples: [exampleTestReport]
 })
 export type TestReport = typeof TestReport.Type

@@ -5,9 +5,9 @@ import type { Attempt, RanReport, TestEntry, TestReport, TestStatus } from "./Te
 import type { FinishRetry, RetryTest } from "./TestRetry.ts"
 import type { Counts, RunResult, RunState } from "./TestRun.ts"
 
-/** The rules that turn reports of tests into results (docs/contract.md, Test runs). Pure. */
+/** The rules that turn reported tests into results (docs/contract.md, Test runs). Pure. */
 
-/** The text as it can be stored: PostgreSQL takes no NUL, UTF-8 no lone surrogate. Results are kept, not refused. */
+/** PostgreSQL takes no NUL, and UTF-8 no lone surrogate. They are replaced, because results should be kept, not refused. */
 const storable = (text: string): string => (text.includes("\0") ? text.replaceAll("\0", "\uFFFD") : text).toWellFormed()
 
 const storableOrNull = (text: string | null | undefined): string | null => (text == null ? null : storable(text))
@@ -27,14 +27,14 @@ const recordAttempt = (report: RanReport, number: number, retry: number | null):
   files: storableAll(report.files)
 })
 
-/** The attempt of the run itself, or undefined for a test that was skipped. */
+/** The first attempt of a test; undefined if it was skipped. */
 const firstAttempt = ({ attempt }: TestReport): Attempt | undefined =>
   attempt === null || attempt.status === "skipped" ? undefined : recordAttempt(attempt, 1, null)
 
-/** What is kept of a test: everything of its entry that does not follow from its attempts. */
+/** What is stored of a test: its entry without the fields that follow from its attempts. */
 export type RecordedTest = Omit<TestEntry, "durationMs" | "errorMessage">
 
-/** A test as a finish call reports it. */
+/** What is stored of a test that a finish call reports. */
 export const recordTest = (report: TestReport): RecordedTest => {
   const attempt = firstAttempt(report)
   return {
@@ -50,7 +50,7 @@ export const recordTest = (report: TestReport): RecordedTest => {
   }
 }
 
-/** The tests with the attempts of retries after their own; those of a test come in the order of their numbers. */
+/** The tests with the attempts of retries after their own. The attempts of one test come in the order of their numbers. */
 export const withAttempts = (
   tests: ReadonlyArray<RecordedTest>,
   attempts: ReadonlyArray<RetryAttempt>
@@ -63,7 +63,7 @@ export const withAttempts = (
   })
 }
 
-/** The entry of a recorded test: the duration of its last attempt, the message of its last failed one. */
+/** The entry of a stored test, with the duration of its last attempt and the message of its last failed one. */
 export const testEntry = (test: RecordedTest): TestEntry => ({
   ...test,
   durationMs: test.attempts.at(-1)?.durationMs ?? 0,
@@ -72,7 +72,7 @@ export const testEntry = (test: RecordedTest): TestEntry => ({
 
 const statusOrder: ReadonlyArray<TestStatus> = ["failed", "flaky", "passed", "skipped"]
 
-/** Failed first, then flaky, passed, skipped, by title. Titles are dear to compare: only those of one status are. */
+/** Failed first, then flaky, passed, skipped; each by title. Comparing titles is slow, so only those of one status are compared. */
 export const orderTests = (tests: ReadonlyArray<TestEntry>): ReadonlyArray<TestEntry> => {
   const byStatus = Map.groupBy(tests, (test) => test.status)
   return statusOrder.flatMap((status) => byStatus.get(status)?.toSorted(byTitle) ?? [])
@@ -81,7 +81,7 @@ export const orderTests = (tests: ReadonlyArray<TestEntry>): ReadonlyArray<TestE
 const byTitle = (a: TestEntry, b: TestEntry): number =>
   byName({ name: a.title, id: a.caseId }, { name: b.title, id: b.caseId }) || compare(a.file, b.file)
 
-/** Counts and rates of a run. A rate is null when no test counts. */
+/** The counts and rates of a run. A rate is null when no test counts. */
 export interface Tally {
   readonly counts: Counts
   readonly passRate: number | null
@@ -112,7 +112,7 @@ export const tally = (tests: ReadonlyArray<Pick<RecordedTest, "status" | "attemp
 const passRate = ({ flaky, passed, skipped, total }: Counts): number | null =>
   total === skipped ? null : (passed + flaky) / (total - skipped)
 
-/** What a finish call makes of a run. */
+/** The outcome of a finish call. */
 export interface Outcome extends Tally {
   readonly state: Exclude<RunState, "running">
   readonly result: RunResult | null
@@ -135,45 +135,45 @@ export const outcome = (
   }
 }
 
-/** What retries need to know of a test that failed in the run itself: it still counts as failed, or as flaky by now. */
+/** What retries need to know about a test that failed in the run itself. By now it may count as flaky. */
 export interface RetriedTest extends Pick<TestEntry, "caseId" | "title" | "file"> {
   readonly status: "failed" | "flaky"
-  /** How many attempts it has. */
+  /** How many attempts the test has so far. */
   readonly attempts: number
-  /** The last retry that has an attempt of it. */
+  /** The last retry that has an attempt of the test. */
   readonly lastRetry: number | null
 }
 
-/** The tests that a retry is to run, by title. */
+/** The tests that a retry has to run, by title. */
 export const testsToRetry = (tests: ReadonlyArray<RetriedTest>): ReadonlyArray<RetryTest> =>
   tests
     .filter((test) => test.status === "failed")
     .toSorted((a, b) => byName({ name: a.title, id: a.caseId }, { name: b.title, id: b.caseId }))
     .map(({ attempts, caseId, file, title }) => ({ caseId, title, file, nextAttempt: attempts + 1 }))
 
-/** A flaky test is in no later retry than the one that made it so. */
+/** Whether the test had failed when the retry started: it has failed still, or became flaky in this retry or a later one. */
 const hadFailedAt = (retry: number, test: RetriedTest): boolean =>
   test.status === "failed" || (test.lastRetry !== null && test.lastRetry >= retry)
 
-/** Flaky is what passed every attempt of a retry, and had enough of them. */
+/** Whether the attempts of a retry make a test flaky: it ran often enough, and passed each time. */
 const isFlaky = (attempts: ReadonlyArray<RanReport>, requiredPasses: number): boolean =>
   attempts.length >= requiredPasses && attempts.every((attempt) => attempt.status === "passed")
 
-/** An attempt of a retry and the test it is of. */
+/** An attempt of a retry, with the test that it belongs to. */
 export interface RetryAttempt extends Attempt {
   readonly caseId: string
 }
 
-/** What the report of a retry says, by the tests of its run. */
+/** The outcome of a retry. */
 export interface RetryOutcome {
   readonly attempts: ReadonlyArray<RetryAttempt>
-  /** The `caseId`s of the tests that become flaky. */
+  /** The `caseId` of each test that becomes flaky. */
   readonly flaky: ReadonlyArray<string>
 }
 
 /**
- * The attempts and flaky tests of a retry; or, as a text, the problem with its report: each test must be known, be there
- * once, and have failed when the retry started.
+ * The attempts and flaky tests of a retry. If the report is wrong, the problem as a text: each test must be known, be
+ * reported once, and have failed when the retry started.
  */
 export const retryOutcome = (
   report: Pick<FinishRetry, "tests">,
@@ -187,7 +187,7 @@ export const retryOutcome = (
     const caseId = storable(reported)
     const test = known.get(caseId)
     if (test === undefined || !hadFailedAt(retry.number, test)) {
-      return `${JSON.stringify(caseId)} is no test that had failed when the retry started, or is there twice`
+      return `${JSON.stringify(caseId)} is not a test that had failed when the retry started, or is reported twice`
     }
     known.delete(caseId)
     for (const [index, attempt] of reports.entries()) {
@@ -198,7 +198,7 @@ export const retryOutcome = (
   return { attempts, flaky }
 }
 
-/** A finished run without an error, after so many more of its failed tests have become flaky. */
+/** The counts and result of a finished run without an error, after `becameFlaky` of its failed tests became flaky. */
 export const recount = (
   counts: Counts,
   becameFlaky: number

@@ -11,12 +11,14 @@ const passesMessage = "Expected a whole number from 1 to 5"
 export const StartRetry = Body({
   passes: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 5 }, { message: passesMessage })).annotate({
     message: passesMessage,
-    description: "How often a failed test must pass, and pass each time, to become flaky."
+    description: "How often a failed test has to run, passing each time, to become flaky: 1 to 5."
   }),
-  baseUrl: Schema.NullOr(HttpUrl).annotate({ description: "The URL the tests run against; null: the run's." }),
+  baseUrl: Schema.NullOr(HttpUrl).annotate({
+    description: "The URL that the tests run against; null for that of the run."
+  }),
   fixtureUrl: Schema.optionalKey(
     Schema.NullOr(HttpUrl).annotate({
-      description: "Overrides the run's Fixture API for this retry; of no effect where the run had none."
+      description: "Replaces the Fixture API of the run for this retry. It has no effect if the run had none."
     })
   ),
   git: Git,
@@ -28,52 +30,56 @@ export const StartRetry = Body({
 })
 export type StartRetry = typeof StartRetry.Type
 
-/** A failed test that a retry is to run. */
+/** A failed test that a retry has to run. */
 export const RetryTest = Schema.Struct({
-  caseId: Schema.String.annotate({ description: "Names the test in the run." }),
+  caseId: Schema.String.annotate({ description: "The id of the test." }),
   title: Schema.String,
   file: Schema.String,
-  nextAttempt: Schema.Int.annotate({ description: "The number that its next attempt gets." })
+  nextAttempt: Schema.Int.annotate({ description: "The number of its next attempt." })
 }).annotate({
   identifier: "RetryTest",
-  description: "A failed test that a retry is to run.",
+  description: "A failed test that the retry has to run.",
   examples: [{ caseId: exampleTest.caseId, title: exampleTest.title, file: exampleTest.file, nextAttempt: 2 }]
 })
 export type RetryTest = typeof RetryTest.Type
 
-/** A retry that has begun (docs/contract.md, Retries). */
+/** A retry that has started (docs/contract.md, Retries). */
 export const StartedRetry = Schema.Struct({
-  retry: Schema.Int.annotate({ description: "Its number, from 1 in the run.", examples: [1] }),
+  retry: Schema.Int.annotate({ description: "The number of the retry, from 1 in its run.", examples: [1] }),
   requiredPasses: Schema.Int.annotate({
-    description: "How often a test must pass, and pass each time, to become flaky.",
+    description: "How often a test has to run, passing each time, to become flaky.",
     examples: [3]
   }),
   baseUrl: Schema.String.annotate({
-    description: "The URL the tests run against.",
+    description: "The URL that the tests run against.",
     examples: ["https://staging.shop.example.com"]
   }),
-  tests: Schema.Array(RetryTest).annotate({ description: "The run's failed tests, by title." }),
+  tests: Schema.Array(RetryTest).annotate({ description: "The failed tests of the run, by title." }),
   environment: Schema.Struct({
     slug: Schema.String.annotate({ examples: ["staging"] }),
     class: EnvironmentClass
   }),
-  fixture: Schema.NullOr(FixtureAccess).annotate({ description: "Null when the run had no Fixture API." }),
+  fixture: Schema.NullOr(FixtureAccess).annotate({
+    description: "Access to the Fixture API; null if the run had none."
+  }),
   semaphores: SemaphoreAccess
 }).annotate({
   identifier: "StartedRetry",
-  description: "A retry that has begun, the tests it is to run, and what they may use."
+  description: "A retry that has started: the tests to run, and what they may use."
 })
 export type StartedRetry = typeof StartedRetry.Type
 
-/** The most attempts of one test that a retry may report. */
+/** How many attempts of one test a retry may report. */
 export const maxAttemptsPerTest = 100
 
-/** What a retry's publisher says of one test. */
+/** The attempts of one test, as the publisher of a retry reports them. */
 export const RetryTestReport = Body({
   caseId: CaseId,
   attempts: Schema.Array(RanReport)
     .check(Schema.isMaxLength(maxAttemptsPerTest, { message: `Expected at most ${maxAttemptsPerTest} attempts` }))
-    .annotate({ description: `In order, at most ${maxAttemptsPerTest}; numbered on from \`nextAttempt\`.` })
+    .annotate({
+      description: `The attempts in order, at most ${maxAttemptsPerTest}. They are numbered from \`nextAttempt\` on.`
+    })
 }).annotate({
   identifier: "RetryTestReport",
   description: "The attempts of one test in a retry.",
@@ -87,10 +93,13 @@ const hasUniqueCaseIds = Schema.makeFilter<ReadonlyArray<RetryTestReport>>(
 
 /** The body that finishes a retry (docs/contract.md, Retries). */
 export const FinishRetry = Body({
-  interrupted: Schema.Boolean.annotate({ description: "Whether it was given up. The attempts sent still count." }),
+  interrupted: Schema.Boolean.annotate({
+    description: "Whether the retry was given up before its end. The attempts that are sent still count."
+  }),
   cleanup: Schema.optionalKey(
     Schema.NullOr(CleanupReport).annotate({
-      description: "For a retry with a scope; none counts as `incomplete`.",
+      description:
+        "What became of the test data. A retry with a fixture scope should report it; without a report it counts as `incomplete`.",
       message: "Expected an object or null"
     })
   ),
@@ -100,11 +109,12 @@ export const FinishRetry = Body({
       hasUniqueCaseIds
     )
     .annotate({
-      description: "Tests that had failed when the retry started; those left out, or without attempts, stay failed."
+      description:
+        "The tests that were retried. Each must have failed when the retry started. Tests that are left out, or have no attempts, stay failed."
     })
 }).annotate({
   identifier: "FinishRetry",
-  description: "What became of a retry.",
+  description: "The outcome of a retry.",
   examples: [{ interrupted: false, cleanup: null, tests: [{ caseId: exampleTest.caseId, attempts: [exampleAttempt] }] }]
 })
 export type FinishRetry = typeof FinishRetry.Type

@@ -7,15 +7,15 @@ import { atLeast, HttpUrl, OneOf, Ref, Text, undocumented } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { Coverage, exampleTestEntry, TestEntry } from "./TestEntry.ts"
 
-/** The largest number that counts runs, retries and attempts: PostgreSQL's integer. */
+/** The largest number of a run, retry or attempt: PostgreSQL's largest integer. */
 export const maxNumber = 2_147_483_647
 
 const numberMessage = `Expected a whole number from 1 to ${maxNumber}`
 
-/** A run or retry number in a path. Text that is no such number becomes 0, which nothing has, so it is not found. */
+/** The number of a run or retry in a path. Text that is not such a number becomes 0, which nothing has, so it is 404. */
 export const NumberInPath = Schema.String.annotate({
   format: "int32",
-  description: "The number in the workspace.",
+  description: "The number of the run in the workspace.",
   examples: ["12"]
 }).pipe(
   Schema.decodeTo(
@@ -30,7 +30,7 @@ export const NumberInPath = Schema.String.annotate({
   )
 )
 
-/** A number of the same kind in a query, where another value is an error. */
+/** Such a number in a query, where other text is an error. */
 export const NumberInQuery = Schema.String.annotate({ format: "int32", examples: ["12"] })
   .check(Schema.isPattern(/^[1-9]\d{0,9}$/, { message: numberMessage, toJsonSchema: undocumented }))
   .pipe(
@@ -50,12 +50,12 @@ export const Counts = Schema.Struct({
   skipped: Count
 }).annotate({
   identifier: "Counts",
-  description: "Tests of a run by status.",
+  description: "How many tests of a run have which status.",
   examples: [{ total: 3, passed: 1, flaky: 0, failed: 1, skipped: 1 }]
 })
 export type Counts = typeof Counts.Type
 
-/** The commit that examples show. */
+/** The commit in examples. */
 export const exampleGit = {
   branch: "main",
   sha: "9fceb02d0ae598e95dc970b74767f19372d61af8",
@@ -66,18 +66,18 @@ export const exampleGit = {
 export const Git = Body({
   branch: Text(500),
   sha: Text(100).check(atLeast(1)),
-  dirty: Schema.Boolean.annotate({ description: "Whether the working tree had changes that are not committed." }),
+  dirty: Schema.Boolean.annotate({ description: "Whether the working tree had uncommitted changes." }),
   subject: Text(2_000).annotate({ description: "The first line of the commit message." })
 }).annotate({
   identifier: "Git",
-  description: "The commit the tests came from.",
+  description: "The commit that the tests came from.",
   examples: [exampleGit]
 })
 export type Git = typeof Git.Type
 
 export const Machine = Body({ hostname: Text(255), platform: Text(100) }).annotate({
   identifier: "Machine",
-  description: "The machine the tests ran on.",
+  description: "The machine that the tests ran on.",
   examples: [{ hostname: "ci-7", platform: "linux" }]
 })
 export type Machine = typeof Machine.Type
@@ -90,24 +90,25 @@ export const Selection = Body({
   caseIds: Schema.Array(Text(500)).check(isSelection)
 }).annotate({
   identifier: "Selection",
-  description: "Which tests the publisher chose to run; empty lists choose all.",
+  description: "Which tests the publisher chose to run. Empty lists mean all.",
   examples: [{ coverage: "acceptance", folders: ["checkout"], caseIds: [] }]
 })
 export type Selection = typeof Selection.Type
 
 export const CleanupStatus = Schema.Literals(["pending", "complete", "incomplete", "failed"]).annotate({
   identifier: "CleanupStatus",
-  description: "`pending` while the run or retry runs; `incomplete` also when it ended without a report.",
+  description:
+    "What became of the test data. It is `pending` while the run or retry runs, and `incomplete` also if it ended without a report.",
   examples: ["complete"]
 })
 export type CleanupStatus = typeof CleanupStatus.Type
 
 export const Cleanup = Schema.Struct({
-  scope: Schema.String.annotate({ description: "The scope under which test data was created." }),
-  expiresAt: Timestamp.annotate({ description: "When the scope's token ends." }),
+  scope: Schema.String.annotate({ description: "The scope under which the test data was created." }),
+  expiresAt: Timestamp.annotate({ description: "When the token of the scope expires." }),
   status: CleanupStatus,
-  deleted: Schema.NullOr(Count).annotate({ description: "Objects deleted; null while pending." }),
-  remaining: Schema.NullOr(Count).annotate({ description: "Objects left; null while pending." })
+  deleted: Schema.NullOr(Count).annotate({ description: "How many objects were deleted; null while pending." }),
+  remaining: Schema.NullOr(Count).annotate({ description: "How many objects were left; null while pending." })
 }).annotate({
   identifier: "Cleanup",
   description: "What became of the test data of a run or retry.",
@@ -125,14 +126,15 @@ export type Cleanup = typeof Cleanup.Type
 
 export const RunState = Schema.Literals(["running", "finished", "interrupted"]).annotate({
   identifier: "RunState",
-  description: "`interrupted`: given up by its publisher, or still running after 6 hours.",
+  description:
+    "The state of a run. It is `interrupted` if its publisher gave it up, or if it was still running after 6 hours.",
   examples: ["finished"]
 })
 export type RunState = typeof RunState.Type
 
 export const RunResult = Schema.Literals(["passed", "failed"]).annotate({
   identifier: "RunResult",
-  description: "`failed` when a test failed or the run has an error.",
+  description: "The result of a run: `failed` if a test failed or the run has an error, otherwise `passed`.",
   examples: ["passed"]
 })
 export type RunResult = typeof RunResult.Type
@@ -141,33 +143,48 @@ const Rate = Schema.NullOr(Schema.Finite)
 
 const summaryFields = {
   id: TestRunId,
-  number: Count.annotate({ description: "Counts from 1 in the workspace." }),
-  url: Schema.String.annotate({ description: "The run's page on the website." }),
+  number: Count.annotate({ description: "The number of the run, from 1 in the workspace." }),
+  url: Schema.String.annotate({ description: "The page of the run on the website." }),
   state: RunState,
-  result: Schema.NullOr(RunResult).annotate({ description: "Null while running and for interrupted runs." }),
+  result: Schema.NullOr(RunResult).annotate({
+    description: "The result; null while the run is running, and if it was interrupted."
+  }),
   counts: Counts,
   passRate: Rate.annotate({
-    description: "(passed + flaky) / (tests - skipped); null while running or when no test counts."
+    description:
+      "(passed + flaky) / (total - skipped), from 0 to 1. Null while the run is running, and if no test counts."
   }),
   firstAttemptPassRate: Rate.annotate({
-    description: "Tests passed on attempt 1 / (tests - skipped); null as `passRate`; never changed by retries."
+    description:
+      "Tests that passed on their first attempt / (total - skipped), from 0 to 1. Retries never change it. Null when `passRate` is null."
   }),
   error: Schema.NullOr(Schema.String).annotate({
-    description: "A failure outside the tests, or `No tests ran.`; a run with an error is failed and not retried."
+    description:
+      "A failure outside of the tests, or `No tests ran.`; null if there was none. A run with an error has failed and cannot be retried."
   }),
   product: Schema.Struct({ slug: Schema.String, name: Schema.String }),
   environment: Schema.Struct({ slug: Schema.String, name: Schema.String, class: EnvironmentClass }),
-  baseUrl: Schema.String.annotate({ description: "The URL the tests ran against." }),
-  deploymentBaseUrl: Schema.NullOr(Schema.String).annotate({ description: "The deployment's URL at the start." }),
-  deploymentVersion: Schema.NullOr(Schema.String).annotate({ description: "The deployment's version at the start." }),
+  baseUrl: Schema.String.annotate({ description: "The URL that the tests ran against." }),
+  deploymentBaseUrl: Schema.NullOr(Schema.String).annotate({
+    description: "The URL of the deployment when the run started."
+  }),
+  deploymentVersion: Schema.NullOr(Schema.String).annotate({
+    description: "The version of the deployment when the run started."
+  }),
   git: Git,
   machine: Machine,
-  coverage: Schema.NullOr(Coverage).annotate({ description: "The coverage selected at the start." }),
-  cleanup: Schema.NullOr(Cleanup).annotate({ description: "Null when the deployment had no Fixture API." }),
+  coverage: Schema.NullOr(Coverage).annotate({
+    description: "The coverage that was selected when the run started; null if none was."
+  }),
+  cleanup: Schema.NullOr(Cleanup).annotate({
+    description: "What became of the test data; null if the run had no Fixture API."
+  }),
   publishedBy: Actor,
   startedAt: Timestamp,
-  finishedAt: Schema.NullOr(Timestamp).annotate({ description: "Null while running." }),
-  durationMs: Schema.Finite.annotate({ description: "Milliseconds, as the publisher reported; 0 while running." })
+  finishedAt: Schema.NullOr(Timestamp).annotate({ description: "When the run ended; null while it is running." }),
+  durationMs: Schema.Finite.annotate({
+    description: "How long the run took, in milliseconds, as the publisher reported; 0 while it is running."
+  })
 }
 
 const summaryExample = {
@@ -200,7 +217,7 @@ const summaryExample = {
   durationMs: 64_210
 } as const
 
-/** A run in lists and finish answers: without `retries` and `tests` (docs/contract.md, Test runs). */
+/** A run in lists and in answers to a finish, without `retries` and `tests` (docs/contract.md, Test runs). */
 export const TestRunSummary = Schema.Struct(summaryFields).annotate({
   identifier: "TestRunSummary",
   description: "A test run without its retries and tests.",
@@ -208,19 +225,19 @@ export const TestRunSummary = Schema.Struct(summaryFields).annotate({
 })
 export type TestRunSummary = typeof TestRunSummary.Type
 
-/** A retry of a run's failed tests (docs/contract.md, Retries). */
+/** A retry of the failed tests of a run (docs/contract.md, Retries). */
 export const Retry = Schema.Struct({
   number: Count.annotate({ description: "Counts from 1 in the run." }),
   state: RunState,
   requiredPasses: Count.annotate({ description: "How often a test must pass, and pass each time, to become flaky." }),
   testCount: Count.annotate({ description: "The tests that had failed at its start." }),
   flakyCount: Count.annotate({ description: "The tests that became flaky by it." }),
-  baseUrl: Schema.String.annotate({ description: "The URL the tests ran against." }),
+  baseUrl: Schema.String.annotate({ description: "The URL that the tests ran against." }),
   gitSha: Schema.String.annotate({ description: "The run's own commit." }),
   cleanup: Schema.NullOr(Cleanup).annotate({ description: "Null when the run had no Fixture API." }),
   publishedBy: Actor,
   startedAt: Timestamp,
-  finishedAt: Schema.NullOr(Timestamp).annotate({ description: "Null while running." })
+  finishedAt: Schema.NullOr(Timestamp).annotate({ description: "When the run ended; null while it is running." })
 }).annotate({
   identifier: "Retry",
   description: "A retry of a run's failed tests.",
@@ -246,7 +263,9 @@ export type Retry = typeof Retry.Type
 export const TestRun = Schema.Struct({
   ...summaryFields,
   retries: Schema.Array(Retry).annotate({ description: "Oldest first." }),
-  tests: Schema.Array(TestEntry).annotate({ description: "Failed first, then flaky, passed, skipped, by title." })
+  tests: Schema.Array(TestEntry).annotate({
+    description: "The tests: failed ones first, then flaky, passed and skipped ones, each by title."
+  })
 }).annotate({
   identifier: "TestRun",
   description: "A test run with its retries and tests.",
@@ -254,28 +273,30 @@ export const TestRun = Schema.Struct({
 })
 export type TestRun = typeof TestRun.Type
 
-/** One page of runs. */
+/** A page of the list of runs. */
 export const TestRunPage = Schema.Struct({
   runs: Schema.Array(TestRunSummary),
   nextCursor: Schema.NullOr(Count).annotate({
-    description: "Send it as `cursor`, with the same filters; null on the last page.",
+    description: "Send it as `cursor`, with the same filters, to get the next page. Null on the last page.",
     examples: [null]
   })
 }).annotate({ identifier: "TestRunPage", description: "At most 50 runs, newest first." })
 export type TestRunPage = typeof TestRunPage.Type
 
-/** The length of a page of runs. */
+/** How many runs a page has. */
 export const runsPageSize = 50
 
 export const StartTestRun = Body({
-  product: Ref.annotate({ description: "The product's slug or id." }),
-  environment: Ref.annotate({ description: "The environment's slug or id." }),
-  baseUrl: HttpUrl.annotate({ description: "The URL the tests run against." }),
+  product: Ref.annotate({ description: "The slug or id of the product." }),
+  environment: Ref.annotate({ description: "The slug or id of the environment." }),
+  baseUrl: HttpUrl.annotate({ description: "The URL that the tests run against." }),
   git: Git,
   machine: Machine,
   selection: Selection,
   fixtureUrl: Schema.optionalKey(
-    Schema.NullOr(HttpUrl).annotate({ description: "Overrides the deployment's Fixture API for this run." })
+    Schema.NullOr(HttpUrl).annotate({
+      description: "The Fixture API for this run, in place of that of the deployment."
+    })
   )
 }).annotate({
   identifier: "StartTestRun",
@@ -293,15 +314,17 @@ export const StartTestRun = Body({
 })
 export type StartTestRun = typeof StartTestRun.Type
 
-/** Where and with what a run makes and deletes test data (docs/contract.md, Fixtures). */
+/** The access of a run to a Fixture API, to make and delete test data (docs/contract.md, Fixtures). */
 export const FixtureAccess = Schema.Struct({
-  scope: Schema.String.annotate({ description: "Send it with what you create, to delete it by." }),
-  token: Schema.String.annotate({ description: "A JWT for the Fixture API; its keys: `/.well-known/jwks.json`." }),
-  url: Schema.String.annotate({ description: "The Fixture API; the token is valid only there." }),
+  scope: Schema.String.annotate({ description: "Create test data under this scope, and delete it by this scope." }),
+  token: Schema.String.annotate({
+    description: "A JWT for the Fixture API. `/.well-known/jwks.json` has the keys to verify it."
+  }),
+  url: Schema.String.annotate({ description: "The URL of the Fixture API. The token is valid only there." }),
   expiresAt: Timestamp
 }).annotate({
   identifier: "FixtureAccess",
-  description: "Where and with what a run makes and deletes test data.",
+  description: "The access of a run to a Fixture API, to make and delete test data.",
   examples: [
     {
       scope: "run-12-4fGhTz0s",
@@ -313,14 +336,14 @@ export const FixtureAccess = Schema.Struct({
 })
 export type FixtureAccess = typeof FixtureAccess.Type
 
-/** Where and with what a run takes semaphore leases (docs/contract.md, Semaphores). */
+/** The access of a run to semaphores (docs/contract.md, Semaphores). */
 export const SemaphoreAccess = Schema.Struct({
-  url: Schema.String.annotate({ description: "The workspace's semaphores." }),
-  token: Schema.String.annotate({ description: "The run token (`stk_...`). It dies with the run." }),
+  url: Schema.String.annotate({ description: "The URL of the semaphores of the workspace." }),
+  token: Schema.String.annotate({ description: "The run token (`stk_...`). It works until the run or retry ends." }),
   expiresAt: Timestamp
 }).annotate({
   identifier: "SemaphoreAccess",
-  description: "Where and with what a run takes semaphore leases.",
+  description: "The access of a run to semaphores.",
   examples: [
     {
       url: "http://localhost:4000/v1/workspaces/main/semaphores",
@@ -333,15 +356,15 @@ export type SemaphoreAccess = typeof SemaphoreAccess.Type
 
 export const StartedTestRun = Schema.Struct({
   number: Count.annotate({ examples: [12] }),
-  url: Schema.String.annotate({ description: "The run's page on the website.", examples: [summaryExample.url] }),
+  url: Schema.String.annotate({ description: "The page of the run on the website.", examples: [summaryExample.url] }),
   fixture: Schema.NullOr(FixtureAccess).annotate({ description: "Null when the deployment has no Fixture API." }),
   semaphores: SemaphoreAccess
-}).annotate({ identifier: "StartedTestRun", description: "A run that has begun, and what its tests may use." })
+}).annotate({ identifier: "StartedTestRun", description: "A run that has started, and what its tests may use." })
 export type StartedTestRun = typeof StartedTestRun.Type
 
 const NonNegativeInt = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxNumber }))
 
-/** What the publisher says of the deletion of a scope's test data. */
+/** What became of the test data of a scope, as the publisher reports it. */
 export const CleanupReport = Body({
   status: OneOf(["complete", "incomplete", "failed"]),
   deleted: NonNegativeInt,
@@ -349,7 +372,7 @@ export const CleanupReport = Body({
   error: Schema.optionalKey(Schema.NullOr(Schema.String))
 }).annotate({
   identifier: "CleanupReport",
-  description: "What the publisher says of the deletion of a scope's test data.",
+  description: "What became of the test data of a scope, as the publisher reports it.",
   examples: [{ status: "complete", deleted: 14, remaining: 0, error: null }]
 })
 export type CleanupReport = typeof CleanupReport.Type

@@ -23,13 +23,13 @@ const fileParams = {
   ...params,
   path: Schema.String.annotate({
     description:
-      "The file's path in the run: 1 to 512 characters. Slashes part segments, written as `/` or `%2F`; no segment is empty, `.` or `..`, and none has a backslash or control character (400).",
+      "The path of the file in the run: 1 to 512 characters. Slashes, written as `/` or `%2F`, separate segments. A segment may not be empty, `.` or `..`, or have a backslash or control character (400).",
     examples: ["checkout/pays-by-card/stdout.txt"]
   })
 }
 const text = Text(500).check(atLeast(1))
 
-/** A body may hold thousands of wrong values: only the first is told. */
+/** A body may have thousands of wrong values, so only the first is reported. */
 const firstErrorOnly = { errors: "first" } as const
 
 const notRunning = { not_running: "The run is no longer running." }
@@ -40,31 +40,34 @@ const header = (description: string, example: string) => ({
   schema: { type: "string" },
   example
 })
-const etag = { ETag: header("Names the content of the file.", '"a948904f2f0f479b"') }
+const etag = { ETag: header("Identifies the content of the file.", '"a948904f2f0f479b"') }
 const fileHeaders = {
   ...etag,
   "Last-Modified": header("When the file was uploaded.", "Sat, 21 Nov 2026 09:30:40 GMT"),
-  "Accept-Ranges": header("`bytes`: ranges are served.", "bytes"),
-  "Cache-Control": header("A cache asks before it uses the file again.", "private, no-cache"),
-  "X-Content-Type-Options": header("Browsers take the file for what its type says.", "nosniff")
+  "Accept-Ranges": header("`bytes`: ranges are supported.", "bytes"),
+  "Cache-Control": header("A cache must revalidate the file before it uses it again.", "private, no-cache"),
+  "X-Content-Type-Options": header("Browsers must not guess another content type.", "nosniff")
 }
 const contentRange = (description: string, example: string) => ({ "Content-Range": header(description, example) })
 const unsatisfiable = "The file has 12 bytes; the range is beyond its end."
 
-/** What a download answers, beyond what its schemas say. */
+/** The answers of a download that its schemas do not describe. */
 const downloads = {
-  200: { description: "The file, with the content type it was uploaded with.", headers: fileHeaders },
+  200: { description: "The file, with the content type of its upload.", headers: fileHeaders },
   206: {
-    description: "The range of the file that was asked for.",
-    headers: { ...fileHeaders, ...contentRange("The part that is sent, and the whole size.", "bytes 0-4/12") },
+    description: "The requested range of the file.",
+    headers: {
+      ...fileHeaders,
+      ...contentRange("Which bytes are sent, and the size of the whole file.", "bytes 0-4/12")
+    },
     content: {
       "application/octet-stream": { schema: { type: "string", format: "binary" }, example: "hello" }
     }
   },
-  304: { description: "The file is the one that `If-None-Match` names. No body.", headers: fileHeaders },
+  304: { description: "The file is the one that `If-None-Match` names. There is no body.", headers: fileHeaders },
   416: {
     description: "The range lies beyond the end of the file.",
-    headers: { ...fileHeaders, ...contentRange("The whole size.", "bytes */12") },
+    headers: { ...fileHeaders, ...contentRange("The size of the whole file.", "bytes */12") },
     content: {
       "application/json": {
         schema: { $ref: "#/components/schemas/InvalidInput" },
@@ -84,34 +87,40 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
     HttpApiEndpoint.get("list", path, {
       params: { slug: WorkspaceRef },
       query: {
-        product: Schema.optionalKey(Ref.annotate({ description: "A product's slug or id.", examples: ["shop"] })),
+        product: Schema.optionalKey(
+          Ref.annotate({ description: "Only runs of this product, by slug or id.", examples: ["shop"] })
+        ),
         environment: Schema.optionalKey(
-          Ref.annotate({ description: "An environment's slug or id.", examples: ["staging"] })
+          Ref.annotate({ description: "Only runs in this environment, by slug or id.", examples: ["staging"] })
         ),
         result: Schema.optionalKey(
           OneOf(["passed", "failed", "flaky"]).annotate({
-            description: "`flaky`: finished, with at least one flaky test."
+            description: "Only runs with this result. `flaky` means finished runs with at least one flaky test."
           })
         ),
         q: Schema.optionalKey(
           text.annotate({
-            description: "Part of the branch or commit subject, or the start of a commit SHA; any case.",
+            description:
+              "Only runs that match this text: part of the branch or of the commit subject, or the start of the commit SHA. Case does not matter.",
             examples: ["basket"]
           })
         ),
         commit: Schema.optionalKey(
           text.annotate({
-            description: "A full commit SHA.",
+            description: "Only runs of this commit, by its full SHA.",
             examples: ["9fceb02d0ae598e95dc970b74767f19372d61af8"]
           })
         ),
         mine: Schema.optionalKey(
-          OneOf(["true", "false"]).annotate({ description: "`true`: only runs you published.", default: "false" })
+          OneOf(["true", "false"]).annotate({
+            description: "`true` for only the runs that you published.",
+            default: "false"
+          })
         ),
         cursor: Schema.optionalKey(
           NumberInQuery.pipe(
             Schema.annotateEncoded({
-              description: "The `nextCursor` of the page before; the page holds runs numbered below it."
+              description: "The `nextCursor` of the previous page. The page has runs with lower numbers."
             })
           )
         )
@@ -121,7 +130,7 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
     }).annotateMerge(
       doc(
         "List test runs",
-        "50 per page, newest first; filters combine. Keep them on every page. A product or environment that does not exist: 404. Every role."
+        "Lists runs, newest first, 50 a page. Filters combine; send the same filters for every page. Returns 404 if the product or environment of a filter does not exist. Any role may call this."
       )
     ),
     HttpApiEndpoint.post("start", path, {
@@ -134,7 +143,7 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
       .annotateMerge(
         doc(
           "Start a test run",
-          "Members and up, account API keys too. The publisher then uploads files, deletes the scope on the deployment, and finishes. No deployment: 409 `not_deployed`; an archived product or environment: 409 `archived`. A run still running after 6 hours becomes interrupted.",
+          "Starts a run of tests against a deployment. The response has the number of the run, access to the Fixture API if the deployment has one, and access to semaphores. You then run the tests, upload files, delete the test data on the deployment, and finish the run. Returns 409 `not_deployed` if the product has no deployment in the environment, and 409 `archived` if one of them is archived. A run that is still running after 6 hours becomes interrupted. Requires the role `member` or higher; account API keys may call this.",
           {
             conflicts: {
               not_deployed: "The product has no deployment in the environment.",
@@ -144,7 +153,7 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
         )
       ),
     HttpApiEndpoint.get("get", `${path}/:run`, { params, success: TestRun, error: NotFound }).annotateMerge(
-      doc("Get a test run", "One run with its retries and tests. Every role.")
+      doc("Get a test run", "Returns the run with its retries and tests. Any role may call this.")
     ),
     HttpApiEndpoint.post("finish", `${path}/:run/finish`, {
       params,
@@ -157,7 +166,7 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
       .annotateMerge(
         doc(
           "Finish a test run",
-          "Only its publisher (403), only while it runs (409 `not_running`). Up to 5,000 tests, each with its first attempt; files that were never uploaded may be named. A run with a scope and no `cleanup` report counts as incomplete. With no tests and no error of its own, the run fails with `No tests ran.`. All semaphore leases of the run end. The body may have 64 MiB. After a lost answer, read the run: a repeated finish is 409.",
+          "Reports up to 5,000 tests, each with its first attempt, and ends the run. A run without tests fails with the error `No tests ran.`, unless it reports another error. Tests may name files that were never uploaded. All semaphore leases of the run end. Only the publisher of the run can finish it (403 `not_publisher`), and only while it runs (409 `not_running`). If the response got lost, read the run: a second finish is 409. The body may have 64 MiB.",
           { conflicts: notRunning }
         )
       ),
@@ -169,12 +178,12 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
     }).annotateMerge(
       doc(
         "Upload a file",
-        "The body is the file, under any content type, which downloads repeat; one that is missing, malformed (RFC 9110, section 8.3.1) or longer than 255 characters becomes `application/octet-stream`. `Content-Length` is required, at most 100 MiB (400); fewer bytes than it says: 400, and nothing is kept. Only the publisher of the run, or of its running retry (403), only while that runs (409 `not_running`).",
+        "Stores the body as a file of the run. Send the content type of the file: downloads will have it. A content type that is missing, malformed (RFC 9110, section 8.3.1) or longer than 255 characters becomes `application/octet-stream`. `Content-Length` is required and at most 100 MiB (400). If the body is shorter, the answer is 400 and nothing is kept. Only the publisher of the run, or of its running retry, can upload (403 `not_publisher`), and only while that runs (409 `not_running`).",
         {
           conflicts: notRunning,
           responses: {
-            200: { description: "The file, in place of the one that had the path.", headers: etag },
-            201: { description: "The file, new in the run.", headers: etag }
+            200: { description: "The file replaced another one of the same path.", headers: etag },
+            201: { description: "The file is new in the run.", headers: etag }
           }
         }
       )
@@ -184,20 +193,20 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
       headers: {
         range: Schema.optionalKey(
           Schema.String.annotate({
-            description: "One range of bytes. Several, or a malformed one, are ignored.",
+            description: "One range of bytes. Several ranges, or a malformed one, are ignored.",
             examples: ["bytes=0-4"]
           })
         ),
         "if-none-match": Schema.optionalKey(
           Schema.String.annotate({
-            description: "An `ETag` of before: 304 while it is current.",
+            description: "An `ETag` that you have. The answer is 304 while it is current.",
             examples: ['"a948904f2f0f479b"']
           })
         ),
         "if-range": Schema.optionalKey(
           Schema.String.annotate({
             description:
-              "An `ETag` or date of before: the range is served only while it is current, else the whole file.",
+              "An `ETag` or date that you have. The range is sent only while it is current, otherwise the whole file.",
             examples: ['"a948904f2f0f479b"']
           })
         )
@@ -207,7 +216,7 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
     }).annotateMerge(
       doc(
         "Download a file",
-        "The file with its own content type. One `Range`: 206 with `Content-Range`, or 416 when it lies beyond the end. `If-None-Match` with the current `ETag`: 304. HTML, SVG and XML come with `Content-Security-Policy: sandbox`. `HEAD` answers the headers alone. A file that was named but never uploaded: 404. Every role.",
+        "Returns the file with its own content type. One `Range` is answered with 206 and `Content-Range`, or with 416 if it lies beyond the end. `If-None-Match` with the current `ETag` is answered with 304. HTML, SVG and XML have `Content-Security-Policy: sandbox`. `HEAD` answers with the headers only. Returns 404 if the file was never uploaded, even if a test names it. Any role may call this.",
         { responses: downloads }
       )
     )
@@ -217,6 +226,7 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
   .annotateMerge(
     OpenApi.annotations({
       title: "Test runs",
-      description: "Browser-test runs, their tests and files. A publisher starts a run, uploads files and finishes it."
+      description:
+        "Runs of browser tests, with their tests and files. A publisher starts a run, uploads files, and finishes the run."
     })
   ) {}

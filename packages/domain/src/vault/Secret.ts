@@ -7,17 +7,17 @@ import { atLeast, atMost, OneOf, Ref, Text, undocumented } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { Generator } from "./Generator.ts"
 
-/** UTF-8 bytes of a value (docs/contract.md, Vault). */
+/** The longest value, in bytes of UTF-8 (docs/contract.md, Vault). */
 export const maxValueBytes = 65_536
 
-/** Pairs of product and environment that one call may write (docs/contract.md, Vault). */
+/** The most pairs of product and environment that one call may write (docs/contract.md, Vault). */
 export const maxPairs = 1_000
 
-/** The length of a page of versions (docs/contract.md, Vault). */
+/** How many versions a page has (docs/contract.md, Vault). */
 export const versionsPageSize = 100
 
 /**
- * A secret's name: printable, without a slash, never trimmed, so that it stands in a path as it is. Case counts.
+ * The name of a secret: printable, without a slash, and never trimmed, because it is part of paths. Case counts.
  */
 export const SecretName = Schema.String.check(
   atLeast(1),
@@ -32,13 +32,13 @@ export const SecretName = Schema.String.check(
   })
 ).annotate({
   description:
-    "Printable characters without `/`, no blank at either end, not `.` or `..`. Unique in the product; case counts.",
+    "The name of the secret: 1 to 255 printable characters without `/` and without a blank at either end, not `.` or `..`. Unique in the product; case counts.",
   examples: ["DATABASE_URL"]
 })
 
 const utf8 = new TextEncoder()
 
-/** A value: kept byte for byte, and shown by no log. */
+/** The value of a secret. It is kept byte for byte, and redacted wherever it is printed. */
 export const SecretValue = Schema.RedactedFromValue(
   Schema.String.check(
     Schema.isPattern(/^[^\p{Cs}]*$/u, { message: "Expected text without lone surrogates", toJsonSchema: undocumented }),
@@ -50,25 +50,25 @@ export const SecretValue = Schema.RedactedFromValue(
       { toJsonSchema: undocumented }
     )
   ).annotate({
-    description: "Up to 64 KiB of UTF-8, kept byte for byte.",
+    description: "A value: up to 64 KiB of UTF-8, kept byte for byte.",
     examples: ["postgres://shop:example@db.example.com/shop"]
   })
 )
 export type SecretValue = typeof SecretValue.Type
 
-/** Examples show what travels, which is the text itself. */
+/** Examples show what is sent, which is the text itself. */
 const exampleValue = "postgres://shop:example@db.example.com/shop" as unknown as SecretValue
 
 const NewValue = Schema.NullOr(SecretValue).annotate({
-  description: "The new value; null clears, and changes nothing where nothing was ever set."
+  description: "The new value. `null` clears the value; where nothing was ever set, it changes nothing."
 })
 
-/** A value in an answer, which reveals no more than the caller may read. */
+/** A value in an answer; null where the caller may not read it. */
 const ShownValue = Schema.NullOr(Schema.RedactedFromValue(Schema.String)).annotate({
-  description: "Null where there is none, and where it is hidden."
+  description: "The value; null if there is none, or if it is hidden."
 })
 
-const Version = Schema.Int.annotate({ description: "0 where nothing was ever set." })
+const Version = Schema.Int.annotate({ description: "The version; 0 if nothing was ever set." })
 
 const exampleActor = {
   kind: "user",
@@ -90,9 +90,13 @@ export type SecretProduct = typeof SecretProduct.Type
 const environmentFields = {
   environment: EnvironmentRef,
   version: Version,
-  hasValue: Schema.Boolean.annotate({ description: "Whether the current version has a value." }),
-  deployed: Schema.Boolean.annotate({ description: "Whether the product is deployed there now." }),
-  updatedAt: Schema.NullOr(Timestamp).annotate({ description: "The current version's instant; null at version 0." }),
+  hasValue: Schema.Boolean.annotate({
+    description: "Whether the current version has a value. False if it was cleared or never set."
+  }),
+  deployed: Schema.Boolean.annotate({ description: "Whether the product is deployed in this environment now." }),
+  updatedAt: Schema.NullOr(Timestamp).annotate({
+    description: "When the current version was written; null at version 0."
+  }),
   updatedBy: Schema.NullOr(Actor).annotate({ description: "Who wrote the current version; null at version 0." })
 }
 
@@ -114,25 +118,25 @@ const exampleEnvironment = {
 
 const exampleRevealed = { ...exampleEnvironment, value: exampleValue, valueHidden: false }
 
-/** Where a secret stands in one environment. */
+/** A secret in one environment, without its value. */
 export const SecretEnvironment = Schema.Struct(environmentFields).annotate({
   identifier: "SecretEnvironment",
-  description: "Where a secret stands in one environment.",
+  description: "A secret in one environment, without its value.",
   examples: [exampleEnvironment]
 })
 export type SecretEnvironment = typeof SecretEnvironment.Type
 
-/** Where a secret stands in one environment, with its value where the caller may read it. */
+/** A secret in one environment, with its value if the caller may read it. */
 export const RevealedEnvironment = Schema.Struct({
   ...environmentFields,
   value: ShownValue,
   valueHidden: Schema.Boolean.annotate({
     description:
-      "True in production, for viewers, and where the product's deployment was deleted: then `value` says nothing."
+      "Whether the value is hidden from you: in production, from viewers, and where the deployment of the product was deleted. `value` is then null."
   })
 }).annotate({
   identifier: "RevealedEnvironment",
-  description: "Where a secret stands in one environment, with its value where the caller may read it.",
+  description: "A secret in one environment, with its value if you may read it.",
   examples: [exampleRevealed]
 })
 export type RevealedEnvironment = typeof RevealedEnvironment.Type
@@ -146,9 +150,10 @@ const exampleSecret = {
   updatedAt: "2026-11-21T09:30:00.000Z"
 }
 const secretTimes = { createdAt: Timestamp, updatedAt: Timestamp }
-const environmentsText = "By name; archived ones only where the secret has a version."
+const environmentsText =
+  "The environments of the workspace, by name. Archived ones appear only if the secret has a version there."
 
-/** A secret as lists show it: without values (docs/contract.md, Vault). */
+/** A secret as lists show it, without values (docs/contract.md, Vault). */
 export const Secret = Schema.Struct({
   ...secretFields,
   environments: Schema.Array(SecretEnvironment).annotate({ description: environmentsText }),
@@ -167,7 +172,7 @@ export const RevealedSecret = Schema.Struct({
   ...secretTimes
 }).annotate({
   identifier: "RevealedSecret",
-  description: "A secret with the values that the caller may read.",
+  description: "A secret with the values that you may read.",
   examples: [{ ...exampleSecret, environments: [exampleRevealed] }]
 })
 export type RevealedSecret = typeof RevealedSecret.Type
@@ -178,7 +183,7 @@ export const ProductSecrets = Schema.Struct({
   environments: Schema.Array(
     Schema.Struct({
       ...EnvironmentRef.fields,
-      deployed: Schema.Boolean.annotate({ description: "Whether the product is deployed there now." })
+      deployed: Schema.Boolean.annotate({ description: "Whether the product is deployed in this environment now." })
     }).annotate({
       identifier: "DeployedEnvironment",
       description: "An environment, and whether the product is deployed there.",
@@ -203,14 +208,14 @@ const requestId = Schema.optionalKey(
     .check(atLeast(1))
     .annotate({
       description:
-        "Chosen by the client. The same request again within 24 hours, with this id, gets the first answer again and writes nothing.",
+        "An id that you choose, to make the request safe to repeat. The same request with the same id, within 24 hours, gets the first response again and writes nothing.",
       examples: ["deploy-4711"]
     })
 )
 
-/** Environment (slug or id) to value. Keys are looked up; what names no environment is not found. */
+/** From environment (slug or id) to value. A key that names no environment is 404. */
 const Values = Schema.Record(Schema.String, NewValue).annotate({
-  description: "Environment (slug or id) to the new value; null clears.",
+  description: "The new values, by slug or id of the environment. `null` clears a value.",
   examples: [{ staging: exampleValue }]
 })
 
@@ -220,7 +225,7 @@ export const CreateSecret = Body({
   requestId
 }).annotate({
   identifier: "CreateSecret",
-  description: "A new secret.",
+  description: "The name of a new secret, and its first values.",
   examples: [{ name: "DATABASE_URL", values: { staging: exampleValue }, requestId: "deploy-4711" }]
 })
 export type CreateSecret = typeof CreateSecret.Type
@@ -233,22 +238,23 @@ export const UpdateSecret = Body({
       Schema.String,
       Schema.Int.check(Schema.isGreaterThanOrEqualTo(0, { message: "Expected a whole number from 0" }))
     ).annotate({
-      description: "Environment (slug or id) to the version that the caller has seen; one that differs is a conflict.",
+      description:
+        "The versions that you have seen, by slug or id of the environment. If one of them differs by now, nothing is written (409 `version_mismatch`).",
       examples: [{ staging: 3 }]
     })
   ),
   requestId
 }).annotate({
   identifier: "UpdateSecret",
-  description: "What of a secret to change.",
+  description: "The new name and the new values of a secret.",
   examples: [{ values: { staging: exampleValue }, expectedVersions: { staging: 3 } }]
 })
 export type UpdateSecret = typeof UpdateSecret.Type
 
 const refs = (noun: string, example: string) =>
-  Schema.Array(Ref.annotate({ description: `A ${noun}'s slug or id.`, examples: [example] }))
+  Schema.Array(Ref.annotate({ description: `The slug or id of a ${noun}.`, examples: [example] }))
     .check(Schema.isMinLength(1, { message: `Expected at least one ${noun}` }))
-    .annotate({ description: `${noun}s by slug or id; a repeated one counts once.` })
+    .annotate({ description: `The ${noun}s, by slug or id. A repeated one counts once.` })
 
 export const AssignSecret = Body({
   products: refs("product", "shop"),
@@ -258,7 +264,7 @@ export const AssignSecret = Body({
   requestId
 }).annotate({
   identifier: "AssignSecret",
-  description: "One value for a secret of many products in many environments.",
+  description: "One value, for the secret of this name in several products and environments.",
   examples: [{ products: ["shop", "search"], environments: ["staging"], name: "API_TOKEN", value: exampleValue }]
 })
 export type AssignSecret = typeof AssignSecret.Type
@@ -271,7 +277,7 @@ const exampleAssignment = {
   created: true
 }
 
-/** What an assignment wrote. */
+/** What an assignment has written. */
 export const Assigned = Schema.Struct({
   name: Schema.String,
   assignments: Schema.Array(
@@ -280,16 +286,16 @@ export const Assigned = Schema.Struct({
       environment: EnvironmentRef,
       version: Version,
       hasValue: Schema.Boolean,
-      created: Schema.Boolean.annotate({ description: "Whether this call made the product's secret." })
+      created: Schema.Boolean.annotate({ description: "Whether this call created the secret in this product." })
     }).annotate({
       identifier: "Assignment",
-      description: "What the assignment of one pair wrote.",
+      description: "What was written for one product in one environment.",
       examples: [exampleAssignment]
     })
-  ).annotate({ description: "By product name, then environment name." })
+  ).annotate({ description: "One entry for each pair, by name of the product, then name of the environment." })
 }).annotate({
   identifier: "Assigned",
-  description: "What an assignment wrote.",
+  description: "What an assignment has written.",
   examples: [{ name: "API_TOKEN", assignments: [exampleAssignment] }]
 })
 export type Assigned = typeof Assigned.Type
@@ -300,12 +306,15 @@ export const GenerateSecret = Body({
   name: SecretName,
   generator: Generator,
   reveal: Schema.optionalKey(
-    Schema.Boolean.annotate({ description: "Whether to answer the values; never those of production.", default: false })
+    Schema.Boolean.annotate({
+      description: "Whether the response contains the values. Those of production environments are never in it.",
+      default: false
+    })
   ),
   requestId
 }).annotate({
   identifier: "GenerateSecret",
-  description: "A fresh value for each environment, shared by its products.",
+  description: "How to make one value for each environment, and which products share it.",
   examples: [
     {
       products: ["shop", "search"],
@@ -324,19 +333,23 @@ const exampleGeneration = {
   assignments: [{ product: exampleProduct, version: 4 }]
 }
 
-/** What a generation wrote. */
+/** What a generation has written. */
 export const Generated = Schema.Struct({
   name: Schema.String,
   generator: Generator,
   generations: Schema.Array(
     Schema.Struct({
       environment: EnvironmentRef,
-      value: ShownValue.annotate({ description: "With `reveal: true`, outside of production; else null." }),
-      publicKey: Schema.NullOr(Schema.String).annotate({ description: "SPKI PEM, for `ed25519`; else null." }),
+      value: ShownValue.annotate({
+        description: "The value, if `reveal` is true and the environment is not production; otherwise null."
+      }),
+      publicKey: Schema.NullOr(Schema.String).annotate({
+        description: "The public key (SPKI PEM) for `ed25519`; otherwise null."
+      }),
       assignments: Schema.Array(
         Schema.Struct({ product: SecretProduct, version: Version }).annotate({
           identifier: "GeneratedVersion",
-          description: "The version that a product got.",
+          description: "The version that was written for a product.",
           examples: [
             {
               product: exampleProduct,
@@ -344,16 +357,16 @@ export const Generated = Schema.Struct({
             }
           ]
         })
-      ).annotate({ description: "By product name." })
+      ).annotate({ description: "One entry for each product, by name." })
     }).annotate({
       identifier: "Generation",
-      description: "The value made for one environment.",
+      description: "The value that was made for one environment.",
       examples: [exampleGeneration]
     })
-  ).annotate({ description: "By environment name." })
+  ).annotate({ description: "One entry for each environment, by name." })
 }).annotate({
   identifier: "Generated",
-  description: "What a generation wrote.",
+  description: "What a generation has written.",
   examples: [
     {
       name: "API_TOKEN",
@@ -364,24 +377,25 @@ export const Generated = Schema.Struct({
 })
 export type Generated = typeof Generated.Type
 
-/** How a version came to be. */
+/** How a version was written. */
 export const VersionSource = OneOf(["edit", "assignment", "generation"]).annotate({
   identifier: "VersionSource",
-  description: "How a version came to be.",
+  description:
+    "How the version was written: by creating or updating the secret (`edit`), by an assignment, or by a generation.",
   examples: ["edit"]
 })
 export type VersionSource = typeof VersionSource.Type
 
-/** A version of a secret in one environment; never its value. */
+/** A version of a secret in one environment, without its value. */
 export const SecretVersion = Schema.Struct({
   version: Schema.Int,
-  hasValue: Schema.Boolean.annotate({ description: "False for a version that cleared." }),
+  hasValue: Schema.Boolean.annotate({ description: "Whether the version has a value. False if it cleared the value." }),
   source: VersionSource,
   createdAt: Timestamp,
   createdBy: Actor
 }).annotate({
   identifier: "SecretVersion",
-  description: "A version of a secret in one environment; never its value.",
+  description: "A version of a secret in one environment, without its value.",
   examples: [
     { version: 3, hasValue: true, source: "edit", createdAt: "2026-11-21T09:30:00.000Z", createdBy: exampleActor }
   ]

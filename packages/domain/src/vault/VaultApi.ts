@@ -23,12 +23,12 @@ const path = `${workspacePath}/products/:productSlug/secrets` as const
 const one = `${path}/:name` as const
 const productParams = {
   slug: WorkspaceRef,
-  productSlug: PathRef.annotate({ description: "The product's slug or id.", examples: ["shop"] })
+  productSlug: PathRef.annotate({ description: "The slug or id of the product.", examples: ["shop"] })
 }
 const params = {
   ...productParams,
-  // The database cannot be asked for NUL; a slash, too, is in no name, and so not found.
-  name: PathRef.annotate({ description: "The secret's name, percent-encoded.", examples: ["DATABASE_URL"] }).pipe(
+  // PostgreSQL takes no NUL. A slash is in no name either, so such a name is not found.
+  name: PathRef.annotate({ description: "The name of the secret, percent-encoded.", examples: ["DATABASE_URL"] }).pipe(
     Schema.decodeTo(
       Schema.String,
       SchemaTransformation.transform({ decode: (name) => name.replaceAll("\u0000", "/"), encode: (name) => name })
@@ -36,7 +36,7 @@ const params = {
   )
 }
 
-/** All that is wrong with a body at once, what is unknown in it too. */
+/** Reports all problems of a body at once, unknown properties included. */
 const strict = { onExcessProperty: "error", errors: "all" } as const
 
 const archived = "The product is archived."
@@ -47,7 +47,7 @@ const writes = { archived, not_deployed: notDeployed, request_id_reused: request
 const noStore = {
   headers: {
     "Cache-Control": {
-      description: "No cache keeps the answer; errors carry it too.",
+      description: "No cache may keep the response. Errors have this header too.",
       required: true,
       schema: { type: "string" },
       example: "no-store"
@@ -56,13 +56,13 @@ const noStore = {
 }
 
 const reading =
-  "Values of production environments are never answered, and viewers get none: there `value` is null and `valueHidden` true."
+  "Values of production environments are never returned, and viewers get no values at all: `value` is then null and `valueHidden` is true."
 const writing =
-  "Members and up. An unknown environment: 404. An archived product or environment: 409 `archived`. A pair whose deployment was deleted: 409 `not_deployed`; pairs that never were deployed are written as usual."
+  "Returns 404 if a product or environment does not exist, 409 `archived` if one of them is archived, and 409 `not_deployed` if the deployment of the product in the environment was deleted. (Before the first deployment, values can be written.) Requires the role `member` or higher."
 const bulk =
-  "All or nothing, at most 1,000 pairs (400). Makes the secret of each product that has none. A `requestId` used for another request: 409 `request_id_reused`."
+  "Everything is written or nothing. One call writes at most 1,000 pairs of product and environment (400). Products that have no secret of this name get one. Returns 409 `request_id_reused` if the `requestId` was used for another request."
 
-/** Secrets (docs/contract.md, Vault). Changes need a member. */
+/** Secrets (docs/contract.md, Vault). Changes require a member. */
 export class VaultApi extends HttpApiGroup.make("vault")
   .add(
     HttpApiEndpoint.get("listOfProduct", path, {
@@ -70,9 +70,13 @@ export class VaultApi extends HttpApiGroup.make("vault")
       success: ProductSecrets,
       error: NotFound
     }).annotateMerge(
-      doc("List a product's secrets", "By name, with each environment's version; never values. Every role.", {
-        responses: { 200: noStore }
-      })
+      doc(
+        "List a product's secrets",
+        "Lists the secrets of the product by name, with their version in each environment, without values. Any role may call this.",
+        {
+          responses: { 200: noStore }
+        }
+      )
     ),
     HttpApiEndpoint.post("create", path, {
       params: productParams,
@@ -85,7 +89,7 @@ export class VaultApi extends HttpApiGroup.make("vault")
       .annotateMerge(
         doc(
           "Create a secret",
-          `${writing} A name in use: 409 \`name_in_use\`. A \`requestId\` used for another request: 409 \`request_id_reused\`. Versions start at 1; an environment without a value stays at 0.`,
+          `Creates a secret, and writes its first values if \`values\` is sent. Versions start at 1; environments without a value stay at 0. Returns 409 \`name_in_use\` if the product has a secret of this name, and 409 \`request_id_reused\` if the \`requestId\` was used for another request. ${writing}`,
           {
             conflicts: { name_in_use: 'The name "DATABASE_URL" is already in use.', ...writes },
             responses: { 201: noStore }
@@ -95,7 +99,7 @@ export class VaultApi extends HttpApiGroup.make("vault")
     HttpApiEndpoint.get("get", one, { params, success: RevealedSecret, error: NotFound }).annotateMerge(
       doc(
         "Get a secret",
-        `Each environment's current version, and its value where the caller may read it. ${reading}`,
+        `Returns the secret with its current version in each environment, and with its value where you may read it. ${reading} Any role may call this.`,
         {
           responses: { 200: noStore }
         }
@@ -112,7 +116,7 @@ export class VaultApi extends HttpApiGroup.make("vault")
       .annotateMerge(
         doc(
           "Update a secret",
-          `Renames it and writes values, all or nothing. Each write, of an equal value too, makes the next version. ${writing} A name in use: 409 \`name_in_use\`. Versions other than expected: 409 \`version_mismatch\`, with those in \`current\`.`,
+          `Renames the secret and writes values. Everything is written or nothing. Each write makes the next version, even if the value is the same. Returns 409 \`name_in_use\` if the product has another secret of the new name. Returns 409 \`version_mismatch\` if a version differs from \`expectedVersions\`; \`current\` has the versions that differ. ${writing}`,
           {
             conflicts: {
               version_mismatch: "staging is at version 4.",
@@ -130,7 +134,7 @@ export class VaultApi extends HttpApiGroup.make("vault")
     }).annotateMerge(
       doc(
         "Delete a secret",
-        "With all its versions. Its name is free at once; a secret made again under it is a new one. Storage erases the values after 30 days. Members and up. An archived product: 409 `archived`.",
+        "Deletes the secret with all its versions. Its name is free at once; a secret created again under this name starts from version 1. The stored values are erased after 30 days. Returns 409 `archived` if the product is archived. Requires the role `member` or higher.",
         { conflicts: { archived }, responses: { 204: noStore } }
       )
     ),
@@ -141,7 +145,7 @@ export class VaultApi extends HttpApiGroup.make("vault")
     }).annotateMerge(
       doc(
         "List the workspace's secrets",
-        "By name, then product name, archived products' too; never values. Every role.",
+        "Lists the secrets of all products, archived ones included, by name and then by name of the product, without values. Any role may call this.",
         { responses: { 200: noStore } }
       )
     ),
@@ -156,7 +160,7 @@ export class VaultApi extends HttpApiGroup.make("vault")
       .annotateMerge(
         doc(
           "Assign a value to many pairs",
-          `Writes one value for each product in each environment; null clears. ${bulk} ${writing}`,
+          `Writes the same value for each of the products in each of the environments. \`null\` clears. ${bulk} ${writing}`,
           { conflicts: writes, responses: { 200: noStore } }
         )
       ),
@@ -171,19 +175,21 @@ export class VaultApi extends HttpApiGroup.make("vault")
       .annotateMerge(
         doc(
           "Generate values",
-          `Makes one value for each environment, shared by its products, on the server. ${bulk} ${writing} Values are answered with \`reveal: true\` only, and never those of production.`,
+          `Makes one value for each environment on the server, and writes it for each of the products. Values are in the response only with \`reveal: true\`, and those of production never. ${bulk} ${writing}`,
           { conflicts: writes, responses: { 200: noStore } }
         )
       ),
     HttpApiEndpoint.get("versions", `${one}/environments/:environmentSlug/versions`, {
       params: {
         ...params,
-        environmentSlug: PathRef.annotate({ description: "The environment's slug or id.", examples: ["staging"] })
+        environmentSlug: PathRef.annotate({ description: "The slug or id of the environment.", examples: ["staging"] })
       },
       query: {
         before: Schema.optionalKey(
           NumberInQuery.pipe(
-            Schema.annotateEncoded({ description: "Only versions below this one: the oldest held, for the next page." })
+            Schema.annotateEncoded({
+              description: "Only versions below this one. For the next page, send the oldest version that you have."
+            })
           )
         )
       },
@@ -195,7 +201,7 @@ export class VaultApi extends HttpApiGroup.make("vault")
     }).annotateMerge(
       doc(
         "List a secret's versions in an environment",
-        "At most 100, newest first, without values; fewer than 100 are the last page. Every role.",
+        "Lists the versions of the secret in one environment, newest first, 100 a page, without values. A page with fewer than 100 is the last. Any role may call this.",
         { responses: { 200: noStore } }
       )
     )
@@ -207,6 +213,6 @@ export class VaultApi extends HttpApiGroup.make("vault")
     OpenApi.annotations({
       title: "Vault",
       description:
-        "Named secrets per product and environment, with versions. Values are encrypted at rest. Bodies are read strictly: an unknown property is `HttpApiDecodeError`."
+        "Secrets by product and environment, with versions. Values are encrypted at rest. Bodies are read strictly: an unknown property is refused with `HttpApiDecodeError`."
     })
   ) {}

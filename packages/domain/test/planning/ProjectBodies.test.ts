@@ -33,7 +33,7 @@ describe("bodies of projects and views", () => {
         "name: Expected text that is not empty",
         "summary: Expected at most 200 characters",
         "status: Expected one of planned, active, paused, completed, canceled",
-        "targetDate: Expected a day of the calendar, YYYY-MM-DD, from 1970 on",
+        "targetDate: Expected a date, YYYY-MM-DD, from 1970 on",
         "teams: Expected at least one team"
       ]
     )
