@@ -32,7 +32,7 @@ export interface RateLimit {
   readonly seconds: number
 }
 
-/** The settings of a server (contract, section 2). */
+/** The settings of a server (docs/contract.md, Running the server). */
 export class Settings extends Context.Service<
   Settings,
   {

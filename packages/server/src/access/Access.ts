@@ -46,7 +46,7 @@ export const anyRole: Effect.Effect<Access, NotFound, Caller> = Effect.flatMap(C
     : Effect.succeed({ workspace: membership, principal, actor: actorOf(principal) })
 )
 
-/** Like `anyRole`; then `Forbidden` below the role needed (contract, section 1, order of checks). */
+/** Like `anyRole`; then `Forbidden` below the role needed (docs/contract.md, Order of checks). */
 export const atLeast = (needed: Role): Effect.Effect<Access, NotFound | Forbidden, Caller> =>
   Effect.flatMap(anyRole, (access) =>
     isAtLeast(access.workspace.role, needed)

@@ -3,9 +3,7 @@ import type { AgentId, ApiKeyId, PersonId } from "@delivery/domain/Ids"
 import type { SqlClient, Statement } from "effect/sql"
 import type { MemoryDatabase } from "../storage/MemoryStorage.ts"
 import type { ActorRef } from "./Access.ts"
-import { agentName, type AgentRow } from "./Agent.ts"
-import type { ApiKeyRow } from "../identity/ApiKeysRepo.ts"
-import type { PersonRow } from "../identity/PersonsRepo.ts"
+import { agentName, agents, apiKeys, persons } from "./ActorRows.ts"
 
 /** Actors in answers: references are stored, present names are shown, and what is gone is `removed`. */
 
@@ -14,7 +12,7 @@ export interface ActorRow {
   readonly actorId: string
   readonly actorName: string | null
   readonly actorEmail: string | null
-  /** Of an agent: who it works for. */
+  /** Of an agent: the person it works for. */
   readonly actorPerson?: Person | null
 }
 
@@ -48,24 +46,28 @@ export const readActor = (row: ActorRow): Actor => {
 
 /** The same over the memory storage. */
 export const resolveActor = (database: MemoryDatabase, ref: ActorRef): Actor => {
-  if (ref.kind === "user") {
-    const person = database.table<PersonRow>("persons").get(ref.id)
-    return person === undefined
-      ? { kind: "removed" }
-      : { kind: "user", id: person.id, name: person.name, email: person.email }
+  switch (ref.kind) {
+    case "user": {
+      const person = database.table(persons).get(ref.id)
+      return person === undefined
+        ? { kind: "removed" }
+        : { kind: "user", id: person.id, name: person.name, email: person.email }
+    }
+    case "agent": {
+      const agent = database.table(agents).get(ref.id)
+      const person = agent && database.table(persons).get(agent.personId)
+      return agent === undefined || person === undefined
+        ? { kind: "removed" }
+        : {
+            kind: "agent",
+            id: agent.id,
+            name: agentName(agent.client),
+            person: { id: person.id, name: person.name, email: person.email }
+          }
+    }
+    case "apiKey": {
+      const key = database.table(apiKeys).get(ref.id)
+      return key === undefined ? { kind: "removed" } : { kind: "apiKey", id: key.id, name: key.name }
+    }
   }
-  if (ref.kind === "agent") {
-    const agent = database.table<AgentRow>("agents").get(ref.id)
-    const person = agent && database.table<PersonRow>("persons").get(agent.personId)
-    return agent === undefined || person === undefined
-      ? { kind: "removed" }
-      : {
-          kind: "agent",
-          id: agent.id,
-          name: agentName(agent.client),
-          person: { id: person.id, name: person.name, email: person.email }
-        }
-  }
-  const key = database.table<ApiKeyRow>("api_keys").get(ref.id)
-  return key === undefined ? { kind: "removed" } : { kind: "apiKey", id: key.id, name: key.name }
 }

@@ -2,8 +2,8 @@ import type { EnvironmentId } from "@delivery/domain/Ids"
 import { Context, type Effect } from "effect"
 
 /**
- * What the catalog asks of whoever keeps secret values, before an environment's class may change (contract, section 4).
- * The vault answers; the catalog knows no more of it than this.
+ * Whether an environment holds secret values, asked before its class may change (docs/contract.md, Catalog). The vault
+ * supplies it.
  */
 export class SecretHoldings extends Context.Service<
   SecretHoldings,

@@ -3,8 +3,8 @@ import { Context, type Effect } from "effect"
 import type { Access } from "../access/Access.ts"
 
 /**
- * What is asked of whoever keeps teams: events of private teams, and counts of their messages, are for those alone who
- * see the team (contract, section 10). The planning room answers.
+ * Which teams a caller sees: events of private teams, and counts of their messages, are only for those who see the team
+ * (docs/contract.md, Events). Planning supplies it.
  */
 export class EventAudience extends Context.Service<
   EventAudience,

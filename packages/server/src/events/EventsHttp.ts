@@ -3,7 +3,6 @@ import { Effect } from "effect"
 import { handlersOf } from "../http/LeanContext.ts"
 import { Events } from "./Events.ts"
 
-/** Handlers of the events room. */
-export const EventsHttp = handlersOf(DeliveryApi, "events", (handlers) =>
+export const layer = handlersOf(DeliveryApi, "events", (handlers) =>
   Effect.map(Events, (events) => handlers.handle("list", () => Effect.map(events.list, (events) => ({ events }))))
 )

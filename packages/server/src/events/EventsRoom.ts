@@ -1,14 +1,18 @@
 import { Events } from "./Events.ts"
-import { EventsHttp } from "./EventsHttp.ts"
-import { EventsRepo } from "./EventsRepo.ts"
+import * as EventsHttp from "./EventsHttp.ts"
+import * as EventsMemory from "./EventsMemory.ts"
+import { events } from "./EventsRepo.ts"
+import * as EventsSql from "./EventsSql.ts"
 
 /** What happened in each workspace. */
 
-export const layerSql = EventsRepo.layerSql
+export const tables = [events]
 
-export const layerMemory = EventsRepo.layerMemory
+export const layerSql = EventsSql.layer
+
+export const layerMemory = EventsMemory.layer
 
 /** Needs `EventAudience`, which planning supplies with its storage. */
 export const layer = Events.layer
 
-export const layerHttp = EventsHttp
+export const layerHttp = EventsHttp.layer

@@ -22,7 +22,7 @@ import { RequestId, requestId } from "./RequestId.ts"
 import { RequestQueue } from "./RequestQueue.ts"
 import { RequestTimes } from "./RequestTimes.ts"
 
-/** Bytes of a JSON body; the two finish calls take more (contract, section 1). */
+/** Bytes of a JSON body; the two finish calls take more (docs/contract.md, Conventions). */
 export const maxBodyBytes = 1024 * 1024
 const maxLargeBodyBytes = 64 * 1024 * 1024
 

@@ -11,7 +11,7 @@ import {
 import { type Cause, type Schema, SchemaIssue } from "effect"
 import { HttpServerError, HttpServerResponse } from "effect/http"
 
-/** Errors in the contract's form, wherever they come from (contract, section 1). */
+/** Errors in the contract's form, wherever they come from (docs/contract.md, Errors). */
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 

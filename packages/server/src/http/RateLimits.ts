@@ -25,7 +25,7 @@ export const recognized: Effect.Effect<void> = Effect.withFiber((fiber) => {
 })
 
 /**
- * How many requests a caller may send (contract, section 1), counted in this process alone. A caller is a valid
+ * How many requests a caller may send (docs/contract.md, Errors), counted in this process alone. A caller is a valid
  * credential; without one, an address, of IPv6 its first 64 bits. A credential is not valid until a request was
  * authenticated by it: who tries many has the limit of one address.
  */

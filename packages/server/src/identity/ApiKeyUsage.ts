@@ -5,7 +5,10 @@ import { makeWriteBehind } from "../storage/WriteBehind.ts"
 import { keyUsesUnwritten, observe } from "../telemetry/Metrics.ts"
 import { ApiKeysRepo } from "./ApiKeysRepo.ts"
 
-/** `lastUsedAt`, written behind by at most a second; reading merges what is not yet written (contract, section 1). */
+/**
+ * `lastUsedAt` of API keys: written at most a second later, and what is not yet written is merged when it is read
+ * (docs/contract.md, API keys).
+ */
 export class ApiKeyUsage extends Context.Service<
   ApiKeyUsage,
   {

@@ -6,17 +6,17 @@ import type { ApiKeyId } from "@delivery/domain/Ids"
 import { isId } from "@delivery/domain/Text"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
-import { SecureRandom } from "effect/crypto"
-import { nextId } from "../ids/NextId.ts"
-import { hashToken, makeToken } from "../ids/Tokens.ts"
+import { NextId } from "../ids/NextId.ts"
+import { hashToken, NewToken } from "../ids/Tokens.ts"
 import { Events } from "../events/Events.ts"
 import { Storage } from "../storage/Storage.ts"
 import { atLeast } from "../access/Access.ts"
+import type { ApiKeyRow, KeyOwner } from "../access/ActorRows.ts"
 import { ApiKeyUsage } from "./ApiKeyUsage.ts"
-import { type ApiKeyRow, ApiKeysRepo, type KeyOwner } from "./ApiKeysRepo.ts"
+import { ApiKeysRepo } from "./ApiKeysRepo.ts"
 import { PersonsRepo } from "./PersonsRepo.ts"
 
-/** API keys of persons and of workspaces (service document, API keys; contract, section 3). */
+/** API keys of persons and of workspaces (docs/contract.md, API keys). */
 export class ApiKeys extends Context.Service<
   ApiKeys,
   {
@@ -32,114 +32,137 @@ export class ApiKeys extends Context.Service<
     readonly issue: (owner: KeyOwner, name: string, token?: string) => Effect.Effect<NewApiKey>
   }
 >()("@delivery/server/identity/ApiKeys") {
-  static readonly layer = Layer.effect(
-    ApiKeys,
-    Effect.gen(function* () {
-      const random = yield* SecureRandom.SecureRandom
-      const storage = yield* Storage
-      const repo = yield* ApiKeysRepo
-      const persons = yield* PersonsRepo
-      const usage = yield* ApiKeyUsage
-      const events = yield* Events
-
-      const person = Effect.flatMap(Caller, ({ principal }) =>
-        principal.kind === "user"
-          ? Effect.succeed(principal)
-          : Effect.fail(new Forbidden({ message: "An account API key has no keys of its own.", reason: "account_key" }))
-      )
-
-      const issue = Effect.fnUntraced(
-        function* (owner: KeyOwner, name: string, given?: string) {
-          const secret = given ?? (yield* makeToken("ctk_"))
-          const key: ApiKeyRow = {
-            ...owner,
-            id: yield* nextId<ApiKeyId>(),
-            name,
-            tokenHash: hashToken(secret),
-            tokenPrefix: secret.slice(0, 8),
-            lastFour: secret.slice(-4),
-            createdAt: timestamp(yield* Clock.currentTimeMillis),
-            lastUsedAt: null,
-            revokedAt: null
-          }
-          yield* repo.insert(key)
-          return { id: key.id, name, tokenPrefix: key.tokenPrefix, lastFour: key.lastFour, secret }
-        },
-        Effect.provideService(SecureRandom.SecureRandom, random)
-      )
-
-      const subjectOf = (key: { readonly id: string; readonly name: string }) => ({
-        type: "key",
-        id: key.id,
-        label: key.name,
-        path: "settings/api-keys"
-      })
-
-      return ApiKeys.of({
-        list: Effect.gen(function* () {
-          const { id } = yield* person
-          return yield* Effect.map(repo.ofPerson(id), usage.merge)
-        }).pipe(Effect.withSpan("ApiKeys.list")),
-
-        create: Effect.fn("ApiKeys.create")(function* ({ name }: CreateApiKey) {
-          const { id } = yield* person
-          return yield* storage.transaction(
-            Effect.gen(function* () {
-              yield* persons.lock(id)
-              if ((yield* repo.ofPerson(id)).length >= maxActiveApiKeys) {
-                return yield* new Conflict({
-                  message: `You have ${maxActiveApiKeys} active API keys. Revoke one first.`,
-                  reason: "too_many_keys"
-                })
-              }
-              return yield* issue({ personId: id, workspaceId: null, role: null }, name)
-            })
-          )
-        }),
-
-        revoke: Effect.fn("ApiKeys.revoke")(function* (id: string) {
-          const { id: personId } = yield* person
-          const now = timestamp(yield* Clock.currentTimeMillis)
-          const revoked = isId(id) ? yield* repo.revoke(id as ApiKeyId, { personId }, now) : undefined
-          if (revoked === undefined) return yield* NotFound.of("API key")
-        }),
-
-        listAccount: Effect.gen(function* () {
-          const { workspace } = yield* atLeast("admin")
-          const keys = yield* Effect.map(repo.ofWorkspace(workspace.id), usage.merge)
-          return keys.map((key) => ({ ...key, role: key.role! }))
-        }).pipe(Effect.withSpan("ApiKeys.listAccount")),
-
-        createAccount: Effect.fn("ApiKeys.createAccount")(function* ({ name, role }: CreateAccountApiKey) {
-          const by = yield* atLeast("admin")
-          return yield* storage.transaction(
-            Effect.gen(function* () {
-              const key = yield* issue({ personId: null, workspaceId: by.workspace.id, role }, name)
-              yield* events.record(by, {
-                kind: "key_created",
-                subject: subjectOf(key),
-                changes: [{ field: "role", from: null, to: role }]
-              })
-              return { ...key, role }
-            })
-          )
-        }),
-
-        revokeAccount: Effect.fn("ApiKeys.revokeAccount")(function* (id: string) {
-          const by = yield* atLeast("admin")
-          yield* storage.transaction(
-            Effect.gen(function* () {
-              const now = timestamp(yield* Clock.currentTimeMillis)
-              const owner = { workspaceId: by.workspace.id }
-              const revoked = isId(id) ? yield* repo.revoke(id as ApiKeyId, owner, now) : undefined
-              if (revoked === undefined) return yield* NotFound.of("account API key")
-              yield* events.record(by, { kind: "key_revoked", subject: subjectOf(revoked) })
-            })
-          )
-        }),
-
-        issue
-      })
-    })
-  )
+  static readonly layer = Layer.effect(ApiKeys, Effect.gen(make))
 }
+
+interface Dependencies {
+  readonly repo: ApiKeysRepo["Service"]
+  readonly persons: PersonsRepo["Service"]
+  readonly usage: ApiKeyUsage["Service"]
+  readonly storage: Storage["Service"]
+  readonly events: Events["Service"]
+  readonly nextId: NextId["Service"]
+  readonly newToken: NewToken["Service"]
+}
+
+function* make() {
+  const dependencies: Dependencies = {
+    repo: yield* ApiKeysRepo,
+    persons: yield* PersonsRepo,
+    usage: yield* ApiKeyUsage,
+    storage: yield* Storage,
+    events: yield* Events,
+    nextId: yield* NextId,
+    newToken: yield* NewToken
+  }
+  return ApiKeys.of({
+    list: list(dependencies),
+    create: create(dependencies),
+    revoke: revoke(dependencies),
+    listAccount: listAccount(dependencies),
+    createAccount: createAccount(dependencies),
+    revokeAccount: revokeAccount(dependencies),
+    issue: issue(dependencies)
+  })
+}
+
+/** The person who calls: keys of one's own are a person's. */
+const callingPerson = Effect.flatMap(Caller, ({ principal }) =>
+  principal.kind === "user"
+    ? Effect.succeed(principal)
+    : Effect.fail(
+        new Forbidden({ message: "An account API key cannot have API keys of its own.", reason: "account_key" })
+      )
+)
+
+const list = ({ repo, usage }: Dependencies) =>
+  Effect.gen(function* () {
+    const { id } = yield* callingPerson
+    return yield* Effect.map(repo.ofPerson(id), usage.merge)
+  }).pipe(Effect.withSpan("ApiKeys.list"))
+
+const create = (dependencies: Dependencies) => {
+  const { persons, repo, storage } = dependencies
+  const issueKey = issue(dependencies)
+  return Effect.fn("ApiKeys.create")(function* ({ name }: CreateApiKey) {
+    const { id } = yield* callingPerson
+    const created = Effect.gen(function* () {
+      yield* persons.lock(id)
+      if ((yield* repo.ofPerson(id)).length >= maxActiveApiKeys) {
+        return yield* new Conflict({
+          message: `You have ${maxActiveApiKeys} active API keys, which is the limit. Revoke one first.`,
+          reason: "too_many_keys"
+        })
+      }
+      return yield* issueKey({ personId: id, workspaceId: null, role: null }, name)
+    })
+    return yield* storage.transaction(created)
+  })
+}
+
+const revoke = ({ repo }: Dependencies) =>
+  Effect.fn("ApiKeys.revoke")(function* (id: string) {
+    const { id: personId } = yield* callingPerson
+    const now = timestamp(yield* Clock.currentTimeMillis)
+    const revoked = isId(id) ? yield* repo.revoke(id as ApiKeyId, { personId }, now) : undefined
+    if (revoked === undefined) return yield* NotFound.of("API key", id)
+  })
+
+const listAccount = ({ repo, usage }: Dependencies) =>
+  Effect.gen(function* () {
+    const { workspace } = yield* atLeast("admin")
+    const keys = yield* Effect.map(repo.ofWorkspace(workspace.id), usage.merge)
+    return keys.map((key) => ({ ...key, role: key.role! }))
+  }).pipe(Effect.withSpan("ApiKeys.listAccount"))
+
+const createAccount = (dependencies: Dependencies) => {
+  const { events, storage } = dependencies
+  const issueKey = issue(dependencies)
+  return Effect.fn("ApiKeys.createAccount")(function* ({ name, role }: CreateAccountApiKey) {
+    const by = yield* atLeast("admin")
+    const created = Effect.gen(function* () {
+      const key = yield* issueKey({ personId: null, workspaceId: by.workspace.id, role }, name)
+      const changes = [{ field: "role", from: null, to: role }]
+      yield* events.record(by, { kind: "key_created", subject: subjectOf(key), changes })
+      return { ...key, role }
+    })
+    return yield* storage.transaction(created)
+  })
+}
+
+const revokeAccount = ({ events, repo, storage }: Dependencies) =>
+  Effect.fn("ApiKeys.revokeAccount")(function* (id: string) {
+    const by = yield* atLeast("admin")
+    const revoked = Effect.gen(function* () {
+      const now = timestamp(yield* Clock.currentTimeMillis)
+      const key = isId(id) ? yield* repo.revoke(id as ApiKeyId, { workspaceId: by.workspace.id }, now) : undefined
+      if (key === undefined) return yield* NotFound.of("account API key", id)
+      yield* events.record(by, { kind: "key_revoked", subject: subjectOf(key) })
+    })
+    yield* storage.transaction(revoked)
+  })
+
+const issue = ({ newToken, nextId, repo }: Dependencies) =>
+  Effect.fnUntraced(function* (owner: KeyOwner, name: string, given?: string) {
+    const secret = given ?? (yield* newToken("ctk_"))
+    const key: ApiKeyRow = {
+      ...owner,
+      id: yield* nextId<ApiKeyId>(),
+      name,
+      tokenHash: hashToken(secret),
+      tokenPrefix: secret.slice(0, 8),
+      lastFour: secret.slice(-4),
+      createdAt: timestamp(yield* Clock.currentTimeMillis),
+      lastUsedAt: null,
+      revokedAt: null
+    }
+    yield* repo.insert(key)
+    return { id: key.id, name, tokenPrefix: key.tokenPrefix, lastFour: key.lastFour, secret }
+  })
+
+const subjectOf = (key: { readonly id: string; readonly name: string }) => ({
+  type: "key",
+  id: key.id,
+  label: key.name,
+  path: "settings/api-keys"
+})

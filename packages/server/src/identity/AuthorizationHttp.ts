@@ -8,39 +8,38 @@ import { recognized } from "../http/RateLimits.ts"
 import { ApiKeysRepo } from "./ApiKeysRepo.ts"
 import { ApiKeyUsage } from "./ApiKeyUsage.ts"
 
-/** Authentication of every request by API key: one look-up gives the caller and the membership in the path's workspace. */
-export const AuthorizationLive = Layer.effect(
+/** Authenticates every request with an API key: one look-up gives the caller and the membership in the path's workspace. */
+export const layer = Layer.effect(
   Authorization,
   Effect.gen(function* () {
-    const keys = yield* ApiKeysRepo
-    const usage = yield* ApiKeyUsage
-
-    const authenticate = Effect.fnUntraced(function* (token: string) {
-      if (!isToken("ctk_", token)) return yield* Effect.fail(Unauthorized.generic)
-      const { slug } = yield* HttpRouter.params
-      // A path that names no possible workspace must not become the caller's own.
-      const workspace = slug === undefined || isId(slug) || isSlug(slug) ? slug : ""
-      const caller = yield* keys.authenticate(hashToken(token), workspace)
-      if (caller === undefined) return yield* Effect.fail(Unauthorized.generic)
-      yield* usage.note(caller.keyId)
-      yield* recognized
-      return caller
-    })
-
+    const authenticated = authenticate(yield* ApiKeysRepo, yield* ApiKeyUsage)
     return Authorization.of({
       bearer: Effect.fnUntraced(function* (httpEffect, { credential }) {
         const { headers } = yield* HttpServerRequest.HttpServerRequest
         const token = Redacted.value(credential)
         const other = headers["x-api-key"]
         if (token === "" || (other !== undefined && other !== token)) return yield* Effect.fail(Unauthorized.generic)
-        return yield* Effect.provideService(httpEffect, Caller, yield* authenticate(token))
+        return yield* Effect.provideService(httpEffect, Caller, yield* authenticated(token))
       }),
       apiKey: Effect.fnUntraced(function* (httpEffect, { credential }) {
         const { headers } = yield* HttpServerRequest.HttpServerRequest
         // With both headers, the bearer scheme has decided already.
         if (headers.authorization !== undefined) return yield* Effect.fail(Unauthorized.generic)
-        return yield* Effect.provideService(httpEffect, Caller, yield* authenticate(Redacted.value(credential)))
+        return yield* Effect.provideService(httpEffect, Caller, yield* authenticated(Redacted.value(credential)))
       })
     })
   })
 )
+
+const authenticate = (keys: ApiKeysRepo["Service"], usage: ApiKeyUsage["Service"]) =>
+  Effect.fnUntraced(function* (token: string) {
+    if (!isToken("ctk_", token)) return yield* Effect.fail(Unauthorized.generic)
+    const { slug } = yield* HttpRouter.params
+    // A path that names no possible workspace must not become the caller's own.
+    const workspace = slug === undefined || isId(slug) || isSlug(slug) ? slug : ""
+    const caller = yield* keys.authenticate(hashToken(token), workspace)
+    if (caller === undefined) return yield* Effect.fail(Unauthorized.generic)
+    yield* usage.note(caller.keyId)
+    yield* recognized
+    return caller
+  })

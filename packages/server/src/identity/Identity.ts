@@ -1,34 +1,45 @@
 import { Layer } from "effect"
+import { apiKeys, persons } from "../access/ActorRows.ts"
 import { ApiKeys } from "./ApiKeys.ts"
-import { ApiKeysRepo } from "./ApiKeysRepo.ts"
+import * as ApiKeysMemory from "./ApiKeysMemory.ts"
+import * as ApiKeysSql from "./ApiKeysSql.ts"
 import { ApiKeyUsage } from "./ApiKeyUsage.ts"
-import { AuthorizationLive } from "./AuthorizationHttp.ts"
+import * as AuthorizationHttp from "./AuthorizationHttp.ts"
 import { Bootstrap } from "./Bootstrap.ts"
-import { IdentityHttp } from "./IdentityHttp.ts"
+import * as IdentityHttp from "./IdentityHttp.ts"
 import { Invites } from "./Invites.ts"
-import { InvitesRepo } from "./InvitesRepo.ts"
+import * as InvitesMemory from "./InvitesMemory.ts"
+import { invites } from "./InvitesRepo.ts"
+import * as InvitesSql from "./InvitesSql.ts"
 import { Members } from "./Members.ts"
-import { MembersRepo } from "./MembersRepo.ts"
-import { PersonsRepo } from "./PersonsRepo.ts"
+import * as MembersMemory from "./MembersMemory.ts"
+import { members } from "./MembersRepo.ts"
+import * as MembersSql from "./MembersSql.ts"
+import * as PersonsMemory from "./PersonsMemory.ts"
+import * as PersonsSql from "./PersonsSql.ts"
 import { Workspaces } from "./Workspaces.ts"
-import { WorkspacesRepo } from "./WorkspacesRepo.ts"
+import * as WorkspacesMemory from "./WorkspacesMemory.ts"
+import { workspaces } from "./WorkspacesRepo.ts"
+import * as WorkspacesSql from "./WorkspacesSql.ts"
 
 /** Persons, workspaces, members, invites and API keys. */
 
+export const tables = [persons, workspaces, members, invites, apiKeys]
+
 export const layerSql = Layer.mergeAll(
-  PersonsRepo.layerSql,
-  WorkspacesRepo.layerSql,
-  MembersRepo.layerSql,
-  InvitesRepo.layerSql,
-  ApiKeysRepo.layerSql
+  PersonsSql.layer,
+  WorkspacesSql.layer,
+  MembersSql.layer,
+  InvitesSql.layer,
+  ApiKeysSql.layer
 )
 
 export const layerMemory = Layer.mergeAll(
-  PersonsRepo.layerMemory,
-  WorkspacesRepo.layerMemory,
-  MembersRepo.layerMemory,
-  InvitesRepo.layerMemory,
-  ApiKeysRepo.layerMemory
+  PersonsMemory.layer,
+  WorkspacesMemory.layer,
+  MembersMemory.layer,
+  InvitesMemory.layer,
+  ApiKeysMemory.layer
 )
 
 /** Needs `MemberChanges`, which the agents supply, and `NewWorkspaces`, which planning supplies. */
@@ -41,6 +52,6 @@ export const layer = Layer.mergeAll(Workspaces.layer, Members.layer, Invites.lay
 export const layerBootstrap = Bootstrap.layer
 
 /** Authenticates the requests of every room. */
-export const layerAuthorization = AuthorizationLive
+export const layerAuthorization = AuthorizationHttp.layer
 
-export const layerHttp = IdentityHttp
+export const layerHttp = IdentityHttp.layer

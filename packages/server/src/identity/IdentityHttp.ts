@@ -8,8 +8,8 @@ import { Workspaces } from "./Workspaces.ts"
 
 const ok = { ok: true } as const
 
-/** Handlers of the identity room. */
-export const IdentityHttp = Layer.mergeAll(
+/** The handlers of persons, workspaces, members, invites and API keys. */
+export const layer = Layer.mergeAll(
   handlersOf(DeliveryApi, "me", (handlers) =>
     Effect.map(Workspaces, (workspaces) => handlers.handle("get", () => workspaces.me))
   ),

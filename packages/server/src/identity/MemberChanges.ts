@@ -3,8 +3,8 @@ import { Context, type Effect } from "effect"
 import type { Access } from "../access/Access.ts"
 
 /**
- * What members tell whoever acts or keeps something for a member, when one is deactivated, is back, or has another role
- * (contract, section 3). The agents room hears it; members know no more of it than this.
+ * Told when a member is deactivated, reactivated or given another role (docs/contract.md, Members). The agents supply it:
+ * what a member's agents may do follows the member.
  */
 export class MemberChanges extends Context.Service<
   MemberChanges,

@@ -15,7 +15,7 @@ import { WorkspacesRepo } from "./WorkspacesRepo.ts"
 
 type Change = Effect.Effect<Member, NotFound | Forbidden | Conflict, Caller>
 
-/** Members of a workspace (contract, section 3). */
+/** Members of a workspace (docs/contract.md, Members). */
 export class Members extends Context.Service<
   Members,
   {
@@ -25,63 +25,80 @@ export class Members extends Context.Service<
     readonly reactivate: (member: string) => Effect.Effect<Member, NotFound | Forbidden, Caller>
   }
 >()("@delivery/server/identity/Members") {
-  static readonly layer = Layer.effect(
-    Members,
-    Effect.gen(function* () {
-      const storage = yield* Storage
-      const repo = yield* MembersRepo
-      const workspaces = yield* WorkspacesRepo
-      const listeners = yield* MemberChanges
-      const events = yield* Events
-
-      /** Every change of a member holds the workspace, so that two changes cannot both leave it without an owner. */
-      const change = (kind: string, id: string, to: { readonly role?: Role; readonly active?: boolean }): Change =>
-        Effect.gen(function* () {
-          const by = yield* atLeast("admin")
-          if (!isId(id)) return yield* NotFound.of("member")
-          return yield* storage.transaction(
-            Effect.gen(function* () {
-              yield* workspaces.lock(by.workspace.id)
-              const before = yield* repo.find(by.workspace.id, id as PersonId)
-              if (before === undefined) return yield* NotFound.of("member")
-              const after = { ...before, ...to }
-              if (!mayAssign(by.workspace.role, before.role, after.role)) {
-                return yield* new Forbidden({ message: "Only an owner changes owners.", reason: "owner_only" })
-              }
-              const changes = changesBetween(before, after, "role", "active")
-              if (changes.length === 0) return before
-              const endsOwner = before.active && before.role === "owner" && !(after.active && after.role === "owner")
-              if (endsOwner && (yield* repo.countActiveOwners(by.workspace.id)) === 1) {
-                return yield* new Conflict({ message: "A workspace keeps at least one owner.", reason: "last_owner" })
-              }
-              yield* repo.update({ workspaceId: by.workspace.id, personId: before.id, ...after })
-              yield* listeners.changed(by, after)
-              yield* events.record(by, {
-                kind,
-                subject: { type: "member", id: before.id, label: before.name, path: "settings/members" },
-                changes
-              })
-              return after
-            })
-          )
-        })
-
-      return Members.of({
-        list: Effect.gen(function* () {
-          const { workspace } = yield* anyRole
-          return (yield* repo.list(workspace.id)).toSorted(byName)
-        }).pipe(Effect.withSpan("Members.list")),
-        update: Effect.fn("Members.update")((member: string, { role }: UpdateMember) =>
-          change("member_updated", member, { role })
-        ),
-        deactivate: Effect.fn("Members.deactivate")((member: string) =>
-          change("member_deactivated", member, { active: false })
-        ),
-        reactivate: Effect.fn("Members.reactivate")((member: string) =>
-          // Nothing ends here, so no owner can be the last.
-          Effect.catchTag(change("member_reactivated", member, { active: true }), "Conflict", Effect.die)
-        )
-      })
-    })
-  )
+  static readonly layer = Layer.effect(Members, Effect.gen(make))
 }
+
+interface Dependencies {
+  readonly repo: MembersRepo["Service"]
+  readonly workspaces: WorkspacesRepo["Service"]
+  readonly memberChanges: MemberChanges["Service"]
+  readonly storage: Storage["Service"]
+  readonly events: Events["Service"]
+}
+
+function* make() {
+  const dependencies: Dependencies = {
+    repo: yield* MembersRepo,
+    workspaces: yield* WorkspacesRepo,
+    memberChanges: yield* MemberChanges,
+    storage: yield* Storage,
+    events: yield* Events
+  }
+  const change = changeMember(dependencies)
+  return Members.of({
+    list: list(dependencies),
+    update: Effect.fn("Members.update")((member: string, { role }: UpdateMember) =>
+      change("member_updated", member, { role })
+    ),
+    deactivate: Effect.fn("Members.deactivate")((member: string) =>
+      change("member_deactivated", member, { active: false })
+    ),
+    reactivate: Effect.fn("Members.reactivate")((member: string) =>
+      // It takes no owner away, so the conflict of the last owner cannot happen.
+      Effect.catchTag(change("member_reactivated", member, { active: true }), "Conflict", Effect.die)
+    )
+  })
+}
+
+const list = ({ repo }: Dependencies) =>
+  Effect.gen(function* () {
+    const { workspace } = yield* anyRole
+    return (yield* repo.list(workspace.id)).toSorted(byName)
+  }).pipe(Effect.withSpan("Members.list"))
+
+/** Every change of a member holds the workspace, so that two changes cannot both leave it without an owner. */
+const changeMember =
+  ({ events, memberChanges, repo, storage, workspaces }: Dependencies) =>
+  (kind: string, id: string, to: { readonly role?: Role; readonly active?: boolean }): Change =>
+    Effect.gen(function* () {
+      const by = yield* atLeast("admin")
+      if (!isId(id)) return yield* NotFound.of("member", id)
+      const changed = Effect.gen(function* () {
+        yield* workspaces.lock(by.workspace.id)
+        const before = yield* repo.find(by.workspace.id, id as PersonId)
+        if (before === undefined) return yield* NotFound.of("member", id)
+        const after = { ...before, ...to }
+        if (!mayAssign(by.workspace.role, before.role, after.role)) {
+          return yield* new Forbidden({
+            message: "Only an owner may give or take the role of an owner.",
+            reason: "owner_only"
+          })
+        }
+        const changes = changesBetween(before, after, "role", "active")
+        if (changes.length === 0) return before
+        if (isOwner(before) && !isOwner(after) && (yield* repo.countActiveOwners(by.workspace.id)) === 1) {
+          return yield* new Conflict({
+            message: "This is the last active owner. A workspace needs at least one.",
+            reason: "last_owner"
+          })
+        }
+        yield* repo.update({ workspaceId: by.workspace.id, personId: before.id, ...after })
+        yield* memberChanges.changed(by, after)
+        const subject = { type: "member", id: before.id, label: before.name, path: "settings/members" }
+        yield* events.record(by, { kind, subject, changes })
+        return after
+      })
+      return yield* storage.transaction(changed)
+    })
+
+const isOwner = ({ active, role }: Member): boolean => active && role === "owner"

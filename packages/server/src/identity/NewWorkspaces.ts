@@ -3,7 +3,7 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
 
 /**
- * What a new workspace asks of whoever keeps things that every workspace begins with (contract, section 3). The planning
+ * What a new workspace asks of whoever keeps things that every workspace begins with (docs/contract.md, Identity). The planning
  * room makes the template of ticket statuses.
  */
 export class NewWorkspaces extends Context.Service<

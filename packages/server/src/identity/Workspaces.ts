@@ -6,8 +6,7 @@ import type { WorkspaceId } from "@delivery/domain/Ids"
 import { byName } from "@delivery/domain/Order"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
-import { SecureRandom } from "effect/crypto"
-import { nextId } from "../ids/NextId.ts"
+import { NextId } from "../ids/NextId.ts"
 import { changesBetween, Events } from "../events/Events.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
@@ -16,7 +15,7 @@ import { MembersRepo } from "./MembersRepo.ts"
 import { NewWorkspaces } from "./NewWorkspaces.ts"
 import { type WorkspaceRow, WorkspacesRepo } from "./WorkspacesRepo.ts"
 
-/** Workspaces and who the caller is in them (contract, section 3). */
+/** Workspaces and who the caller is in them (docs/contract.md, Identity). */
 export class Workspaces extends Context.Service<
   Workspaces,
   {
@@ -27,110 +26,111 @@ export class Workspaces extends Context.Service<
     readonly update: (input: UpdateWorkspace) => Effect.Effect<Workspace, NotFound | Forbidden | Conflict, Caller>
   }
 >()("@delivery/server/identity/Workspaces") {
-  static readonly layer = Layer.effect(
-    Workspaces,
-    Effect.gen(function* () {
-      const random = yield* SecureRandom.SecureRandom
-      const storage = yield* Storage
-      const repo = yield* WorkspacesRepo
-      const members = yield* MembersRepo
-      const newWorkspaces = yield* NewWorkspaces
-      const events = yield* Events
-
-      const ofCaller = Effect.fnUntraced(function* () {
-        const { membership, principal } = yield* Caller
-        const person = personOf(principal)
-        if (person !== undefined) return (yield* repo.ofPerson(person.id)).toSorted(byName)
-        if (membership === undefined) return []
-        return [{ ...(yield* repo.find(membership.id))!, role: membership.role }]
-      })
-
-      const slugInUse = (slug: string) => () =>
-        Effect.fail(new Conflict({ message: `The slug "${slug}" is already in use.`, reason: "slug_in_use" }))
-
-      return Workspaces.of({
-        me: Effect.gen(function* () {
-          const { principal } = yield* Caller
-          const workspaces = yield* ofCaller()
-          return principal.kind === "agent"
-            ? { kind: "user" as const, ...principal.person, workspaces }
-            : { ...principal, workspaces }
-        }).pipe(Effect.withSpan("Workspaces.me")),
-
-        list: Effect.withSpan(Effect.suspend(ofCaller), "Workspaces.list"),
-
-        create: Effect.fn("Workspaces.create")(
-          function* (input: CreateWorkspace) {
-            const { principal } = yield* Caller
-            const person = personOf(principal)
-            if (person === undefined) {
-              return yield* new Forbidden({
-                message: "An account API key acts in its own workspace only.",
-                reason: "account_key"
-              })
-            }
-            const now = timestamp(yield* Clock.currentTimeMillis)
-            const workspace: WorkspaceRow = {
-              id: yield* nextId<WorkspaceId>(),
-              slug: input.slug,
-              name: input.name,
-              createdAt: now,
-              updatedAt: now
-            }
-            yield* storage
-              .transaction(
-                Effect.gen(function* () {
-                  yield* repo.insert(workspace)
-                  yield* members.insert({
-                    workspaceId: workspace.id,
-                    personId: person.id,
-                    role: "owner",
-                    active: true,
-                    joinedAt: now
-                  })
-                  yield* newWorkspaces.furnish(workspace)
-                  yield* events.record(
-                    { workspace, actor: actorOf(principal) },
-                    {
-                      kind: "workspace_created",
-                      subject: subjectOf(workspace)
-                    }
-                  )
-                })
-              )
-              .pipe(Effect.catchTag("UniqueViolation", slugInUse(input.slug)))
-            return { ...workspace, role: "owner" as const }
-          },
-          Effect.provideService(SecureRandom.SecureRandom, random)
-        ),
-
-        get: Effect.gen(function* () {
-          const { workspace } = yield* anyRole
-          return { ...(yield* repo.find(workspace.id))!, role: workspace.role }
-        }).pipe(Effect.withSpan("Workspaces.get")),
-
-        update: Effect.fn("Workspaces.update")(function* (input: UpdateWorkspace) {
-          const by = yield* atLeast("admin")
-          return yield* storage
-            .transaction(
-              Effect.gen(function* () {
-                yield* repo.lock(by.workspace.id)
-                const before = (yield* repo.find(by.workspace.id))!
-                const changed = { ...before, ...input }
-                const changes = changesBetween(before, changed, "slug", "name")
-                if (changes.length === 0) return { ...before, role: by.workspace.role }
-                const after = { ...changed, updatedAt: yield* nextUpdate(before) }
-                yield* repo.update(after)
-                yield* events.record(by, { kind: "workspace_updated", subject: subjectOf(after), changes })
-                return { ...after, role: by.workspace.role }
-              })
-            )
-            .pipe(Effect.catchTag("UniqueViolation", slugInUse(input.slug ?? "")))
-        })
-      })
-    })
-  )
+  static readonly layer = Layer.effect(Workspaces, Effect.gen(make))
 }
+
+interface Dependencies {
+  readonly repo: WorkspacesRepo["Service"]
+  readonly members: MembersRepo["Service"]
+  readonly newWorkspaces: NewWorkspaces["Service"]
+  readonly storage: Storage["Service"]
+  readonly events: Events["Service"]
+  readonly nextId: NextId["Service"]
+}
+
+function* make() {
+  const dependencies: Dependencies = {
+    repo: yield* WorkspacesRepo,
+    members: yield* MembersRepo,
+    newWorkspaces: yield* NewWorkspaces,
+    storage: yield* Storage,
+    events: yield* Events,
+    nextId: yield* NextId
+  }
+  return Workspaces.of({
+    me: me(dependencies),
+    list: Effect.withSpan(ofCaller(dependencies), "Workspaces.list"),
+    create: create(dependencies),
+    get: get(dependencies),
+    update: update(dependencies)
+  })
+}
+
+/** The workspaces of the caller: a person's by name, an account key's one. */
+const ofCaller = ({ repo }: Dependencies) =>
+  Effect.gen(function* () {
+    const { membership, principal } = yield* Caller
+    const person = personOf(principal)
+    if (person !== undefined) return (yield* repo.ofPerson(person.id)).toSorted(byName)
+    if (membership === undefined) return []
+    return [{ ...(yield* repo.find(membership.id))!, role: membership.role }]
+  })
+
+const me = (dependencies: Dependencies) =>
+  Effect.gen(function* () {
+    const { principal } = yield* Caller
+    const workspaces = yield* ofCaller(dependencies)
+    return principal.kind === "agent"
+      ? { kind: "user" as const, ...principal.person, workspaces }
+      : { ...principal, workspaces }
+  }).pipe(Effect.withSpan("Workspaces.me"))
+
+const create = ({ events, members, newWorkspaces, nextId, repo, storage }: Dependencies) =>
+  Effect.fn("Workspaces.create")(function* (input: CreateWorkspace) {
+    const { principal } = yield* Caller
+    const person = personOf(principal)
+    if (person === undefined) {
+      return yield* new Forbidden({
+        message: "An account API key acts in its own workspace only.",
+        reason: "account_key"
+      })
+    }
+    const now = timestamp(yield* Clock.currentTimeMillis)
+    const workspace: WorkspaceRow = {
+      id: yield* nextId<WorkspaceId>(),
+      slug: input.slug,
+      name: input.name,
+      createdAt: now,
+      updatedAt: now
+    }
+    const owner = { personId: person.id, role: "owner", active: true, joinedAt: now } as const
+    const by = { workspace, actor: actorOf(principal) }
+    const inserted = Effect.gen(function* () {
+      yield* repo.insert(workspace)
+      yield* members.insert({ ...owner, workspaceId: workspace.id })
+      yield* newWorkspaces.furnish(workspace)
+      yield* events.record(by, { kind: "workspace_created", subject: subjectOf(workspace) })
+    })
+    yield* storage.transaction(inserted).pipe(Effect.catchTag("UniqueViolation", slugInUse(input.slug)))
+    return { ...workspace, role: "owner" as const }
+  })
+
+const get = ({ repo }: Dependencies) =>
+  Effect.gen(function* () {
+    const { workspace } = yield* anyRole
+    return { ...(yield* repo.find(workspace.id))!, role: workspace.role }
+  }).pipe(Effect.withSpan("Workspaces.get"))
+
+const update = ({ events, repo, storage }: Dependencies) =>
+  Effect.fn("Workspaces.update")(function* (input: UpdateWorkspace) {
+    const by = yield* atLeast("admin")
+    const { role } = by.workspace
+    const updated = Effect.gen(function* () {
+      yield* repo.lock(by.workspace.id)
+      const before = (yield* repo.find(by.workspace.id))!
+      const changed = { ...before, ...input }
+      const changes = changesBetween(before, changed, "slug", "name")
+      if (changes.length === 0) return { ...before, role }
+      const after = { ...changed, updatedAt: yield* nextUpdate(before) }
+      yield* repo.update(after)
+      yield* events.record(by, { kind: "workspace_updated", subject: subjectOf(after), changes })
+      return { ...after, role }
+    })
+    return yield* storage.transaction(updated).pipe(Effect.catchTag("UniqueViolation", slugInUse(input.slug ?? "")))
+  })
+
+const slugInUse = (slug: string) => () =>
+  Effect.fail(new Conflict({ message: `The slug "${slug}" is already in use.`, reason: "slug_in_use" }))
 
 const subjectOf = (workspace: WorkspaceRow) => ({
   type: "workspace",

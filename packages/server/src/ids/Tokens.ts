@@ -1,9 +1,9 @@
-import { Effect } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { hash } from "node:crypto"
 import { crc32 } from "node:zlib"
 
-/** What a token is for, as its first letters say (contract, section 1). */
+/** What a token is for, as its first letters say (docs/contract.md, Tokens). */
 export type TokenPrefix = "ctk_" | "atk_" | "rtk_" | "stk_" | "itk_"
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -21,9 +21,25 @@ const checksum = (text: string): string => {
   return digits
 }
 
+/** Makes tokens: the prefix, 36 random characters and their checksum. Only `hashToken` of one is ever stored. */
+export class NewToken extends Context.Service<NewToken, (prefix: TokenPrefix) => Effect.Effect<string>>()(
+  "@delivery/server/ids/NewToken"
+) {
+  static readonly layer = Layer.effect(
+    NewToken,
+    Effect.map(
+      SecureRandom.SecureRandom,
+      (random) => (prefix: TokenPrefix) =>
+        Effect.map(randomBase62(random, randomLength), (characters) => {
+          const body = prefix + characters
+          return body + checksum(body)
+        })
+    )
+  )
+}
+
 /** Bytes of 248 and more are drawn again, so that every character is equally likely. */
-const randomBase62 = Effect.fnUntraced(function* (length: number) {
-  const random = yield* SecureRandom.SecureRandom
+const randomBase62 = Effect.fnUntraced(function* (random: SecureRandom.SecureRandom["Service"], length: number) {
   let text = ""
   while (text.length < length) {
     for (const byte of yield* random.randomBytes(length * 2)) {
@@ -33,9 +49,9 @@ const randomBase62 = Effect.fnUntraced(function* (length: number) {
   return text
 })
 
-/** A new token: the prefix, 36 random characters and their checksum. Only `hashToken` of it is ever stored. */
+/** To be replaced by the service. */
 export const makeToken = Effect.fnUntraced(function* (prefix: TokenPrefix) {
-  const body = prefix + (yield* randomBase62(randomLength))
+  const body = prefix + (yield* randomBase62(yield* SecureRandom.SecureRandom, randomLength))
   return body + checksum(body)
 })
 

@@ -3,7 +3,7 @@ import { isTeamKey, type TeamMember, type TeamVisibility } from "@delivery/domai
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { MemberRow } from "../identity/MembersRepo.ts"
-import type { PersonRow } from "../identity/PersonsRepo.ts"
+import type { PersonRow } from "../access/ActorRows.ts"
 import { texts } from "../storage/Columns.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { date, dateOrNull, dieOnSqlError, failOnDuplicate, iso, isoOrNull, UniqueViolation } from "../storage/Sql.ts"

@@ -33,6 +33,7 @@ type UdtName =
   | "jsonb"
   | "bytea"
   | "_int4"
+  | "_uuid"
 
 export interface Column<A> {
   readonly type: UdtName
@@ -55,6 +56,7 @@ export const instant = (): Column<Timestamp> => column("timestamptz")
 export const day = (): Column<string> => column("date")
 export const json = <A>(): Column<A> => column("jsonb")
 export const bytes = (): Column<Uint8Array> => column("bytea")
+export const uuids = <Id extends string = string>(): Column<ReadonlyArray<Id>> => column("_uuid")
 export const integers = (): Column<ReadonlyArray<number>> => column("_int4")
 
 export const nullable = <A>(column: Column<A>): Column<A | null> =>

@@ -2,9 +2,9 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Logger, Metric, References } from "effect"
 import { TestClock } from "effect/testing"
+import * as Identity from "../../src/identity/Identity.ts"
 import { ApiKeysRepo } from "../../src/identity/ApiKeysRepo.ts"
 import { ApiKeyUsage } from "../../src/identity/ApiKeyUsage.ts"
-import { PersonsRepo } from "../../src/identity/PersonsRepo.ts"
 import { backgroundFailures } from "../../src/telemetry/Metrics.ts"
 import { layerMigrations } from "../../src/storage/Migrations.ts"
 import { layerPostgres } from "../support/Databases.ts"
@@ -87,82 +87,80 @@ onEachStorage("ApiKeyUsage", (it) => {
   )
 })
 
-layer(
-  Layer.mergeAll(ApiKeysRepo.layerSql, PersonsRepo.layerSql).pipe(
-    Layer.provide(layerMigrations),
-    Layer.provideMerge(layerPostgres)
-  )
-)("ApiKeyUsage on a database that fails", (it) => {
-  it.effect("writes again what could not be written", () =>
-    Effect.gen(function* () {
-      const warnings: Array<unknown> = []
-      const layerUsage = Layer.provide(
-        ApiKeyUsage.layer,
-        Logger.layer([Logger.make(({ message }) => void warnings.push(message))])
-      )
-      yield* Effect.gen(function* () {
-        const sql = yield* PgClient.PgClient
-        const usage = yield* ApiKeyUsage
-        const key = yield* addKey
-        yield* usage.note(key.id)
-        const at = yield* now
-        yield* sql`alter table api_keys rename to unreachable`
-        yield* TestClock.adjust("500 millis")
-        yield* eventually(
-          Effect.sync(() => warnings.length),
-          (count) => count > 0
+layer(Identity.layerSql.pipe(Layer.provide(layerMigrations), Layer.provideMerge(layerPostgres)))(
+  "ApiKeyUsage on a database that fails",
+  (it) => {
+    it.effect("writes again what could not be written", () =>
+      Effect.gen(function* () {
+        const warnings: Array<unknown> = []
+        const layerUsage = Layer.provide(
+          ApiKeyUsage.layer,
+          Logger.layer([Logger.make(({ message }) => void warnings.push(message))])
         )
-        yield* sql`alter table unreachable rename to api_keys`
-        assert.isNull(yield* key.stored)
-        assert.strictEqual(yield* key.shown, at)
-        yield* TestClock.adjust("500 millis")
-        yield* eventually(key.stored, (lastUsedAt) => lastUsedAt === at)
-      }).pipe(Effect.provide(layerUsage, { local: true }))
-    })
-  )
-
-  it.effect("warns ever more seldom while it cannot write, and tells when it can", () =>
-    Effect.gen(function* () {
-      const logs: Array<readonly [level: string, message: unknown, failures: unknown]> = []
-      const logger = Logger.make(({ fiber, logLevel, message }) => {
-        logs.push([logLevel, message, fiber.getRef(References.CurrentLogAnnotations)["failures"]])
-      })
-      yield* Effect.gen(function* () {
-        const sql = yield* PgClient.PgClient
-        const usage = yield* ApiKeyUsage
-        const key = yield* addKey
-        yield* usage.note(key.id)
-        let attempts = 0
-        const failures = Effect.map(
-          Metric.value(backgroundFailures("api_key_usage")),
-          ({ count }) => count - failuresBefore
-        )
-        const failuresBefore = (yield* Metric.value(backgroundFailures("api_key_usage"))).count
-        yield* sql`alter table api_keys rename to unreachable`
-        // Five minutes of a database that is down: twice a second it is asked.
-        for (let half = 0; half < 600; half++) {
+        yield* Effect.gen(function* () {
+          const sql = yield* PgClient.PgClient
+          const usage = yield* ApiKeyUsage
+          const key = yield* addKey
+          yield* usage.note(key.id)
+          const at = yield* now
+          yield* sql`alter table api_keys rename to unreachable`
           yield* TestClock.adjust("500 millis")
-          attempts = yield* eventually(failures, (count) => count > attempts)
-        }
-        assert.strictEqual(attempts, 600)
-        const warnings = logs.filter(([level]) => level === "Warn")
-        // At once, then after 5, 10, 20, 40, 80 and 160 seconds.
-        assert.deepStrictEqual(
-          warnings.map(([, , failures]) => failures),
-          [1, 10, 20, 40, 80, 160]
-        )
-        yield* sql`alter table unreachable rename to api_keys`
-        yield* TestClock.adjust("500 millis")
-        yield* eventually(key.stored, (lastUsedAt) => lastUsedAt !== null)
-        yield* eventually(
-          Effect.sync(() => logs.at(-1)!),
-          ([level]) => level === "Info"
-        )
-        assert.lengthOf(
-          logs.filter(([level]) => level === "Warn"),
-          6
-        )
-      }).pipe(Effect.provide(Layer.provide(ApiKeyUsage.layer, Logger.layer([logger])), { local: true }))
-    })
-  )
-})
+          yield* eventually(
+            Effect.sync(() => warnings.length),
+            (count) => count > 0
+          )
+          yield* sql`alter table unreachable rename to api_keys`
+          assert.isNull(yield* key.stored)
+          assert.strictEqual(yield* key.shown, at)
+          yield* TestClock.adjust("500 millis")
+          yield* eventually(key.stored, (lastUsedAt) => lastUsedAt === at)
+        }).pipe(Effect.provide(layerUsage, { local: true }))
+      })
+    )
+
+    it.effect("warns ever more seldom while it cannot write, and tells when it can", () =>
+      Effect.gen(function* () {
+        const logs: Array<readonly [level: string, message: unknown, failures: unknown]> = []
+        const logger = Logger.make(({ fiber, logLevel, message }) => {
+          logs.push([logLevel, message, fiber.getRef(References.CurrentLogAnnotations)["failures"]])
+        })
+        yield* Effect.gen(function* () {
+          const sql = yield* PgClient.PgClient
+          const usage = yield* ApiKeyUsage
+          const key = yield* addKey
+          yield* usage.note(key.id)
+          let attempts = 0
+          const failures = Effect.map(
+            Metric.value(backgroundFailures("api_key_usage")),
+            ({ count }) => count - failuresBefore
+          )
+          const failuresBefore = (yield* Metric.value(backgroundFailures("api_key_usage"))).count
+          yield* sql`alter table api_keys rename to unreachable`
+          // Five minutes of a database that is down: twice a second it is asked.
+          for (let half = 0; half < 600; half++) {
+            yield* TestClock.adjust("500 millis")
+            attempts = yield* eventually(failures, (count) => count > attempts)
+          }
+          assert.strictEqual(attempts, 600)
+          const warnings = logs.filter(([level]) => level === "Warn")
+          // At once, then after 5, 10, 20, 40, 80 and 160 seconds.
+          assert.deepStrictEqual(
+            warnings.map(([, , failures]) => failures),
+            [1, 10, 20, 40, 80, 160]
+          )
+          yield* sql`alter table unreachable rename to api_keys`
+          yield* TestClock.adjust("500 millis")
+          yield* eventually(key.stored, (lastUsedAt) => lastUsedAt !== null)
+          yield* eventually(
+            Effect.sync(() => logs.at(-1)!),
+            ([level]) => level === "Info"
+          )
+          assert.lengthOf(
+            logs.filter(([level]) => level === "Warn"),
+            6
+          )
+        }).pipe(Effect.provide(Layer.provide(ApiKeyUsage.layer, Logger.layer([logger])), { local: true }))
+      })
+    )
+  }
+)

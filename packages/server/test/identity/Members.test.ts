@@ -67,7 +67,10 @@ withServicesOnEachStorage("Members", (it) => {
       for (const id of [newId(), outsider.principal.id, foreign.one.principal.id, "ana@example.com", "", "me"]) {
         for (const call of [members.update(id, { role: "viewer" }), members.deactivate(id), members.reactivate(id)]) {
           const error = yield* Effect.flip(call.pipe(as(owner)))
-          assert.deepStrictEqual([error._tag, error.message], ["NotFound", "The member does not exist."])
+          assert.deepStrictEqual(
+            [error._tag, error.message],
+            ["NotFound", `There is no member "${id}" that you can see.`]
+          )
         }
       }
     })

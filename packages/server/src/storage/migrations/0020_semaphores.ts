@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 /**
- * Semaphores with their leases and queues (contract, section 7).
+ * Semaphores with their leases and queues (docs/contract.md, Semaphores).
  *
  * Whatever changes a lease holds the row of its semaphore, so the functions see a semaphore as if they were alone with
  * it, and `clock_timestamp()`, read once the row is held, decides what has lapsed. Who needs the rows of several

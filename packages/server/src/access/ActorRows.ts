@@ -1,0 +1,56 @@
+import type { Role } from "@delivery/domain/identity/Role"
+import type { AgentId, ApiKeyId, PersonId, WorkspaceId } from "@delivery/domain/Ids"
+import { instant, nullable, type Row, type Table, table, text, uuid } from "../storage/Table.ts"
+
+/** Who can act, as storage keeps them: persons, agents and API keys. Rooms above write them; all show them as actors. */
+
+/** Persons. An email belongs to one person. */
+export const persons = table("persons", {
+  id: uuid<PersonId>(),
+  name: text(),
+  email: text(),
+  createdAt: instant()
+})
+
+export type PersonRow = Row<typeof persons>
+
+/** Coding-agent clients, each working for one member of a workspace. */
+export const agents = table("agents", {
+  id: uuid<AgentId>(),
+  workspaceId: uuid<WorkspaceId>(),
+  personId: uuid<PersonId>(),
+  client: text<"claude" | "codex" | "cursor">(),
+  createdAt: instant(),
+  revokedAt: nullable(instant())
+})
+
+export type AgentRow = Row<typeof agents>
+
+const names = { claude: "Claude", codex: "Codex", cursor: "Cursor" } as const
+
+/** The name of an agent is its client's (docs/contract.md, Agents). */
+export const agentName = (client: AgentRow["client"]): string => names[client]
+
+/** Whose key it is: a person's, or a workspace's account key with a role of its own. */
+export type KeyOwner =
+  | { readonly personId: PersonId; readonly workspaceId: null; readonly role: null }
+  | { readonly personId: null; readonly workspaceId: WorkspaceId; readonly role: Exclude<Role, "owner"> }
+
+const keyColumns = table("api_keys", {
+  id: uuid<ApiKeyId>(),
+  personId: nullable(uuid<PersonId>()),
+  workspaceId: nullable(uuid<WorkspaceId>()),
+  role: nullable(text<Exclude<Role, "owner">>()),
+  name: text(),
+  tokenHash: text(),
+  tokenPrefix: text(),
+  lastFour: text(),
+  createdAt: instant(),
+  lastUsedAt: nullable(instant()),
+  revokedAt: nullable(instant())
+})
+
+export type ApiKeyRow = KeyOwner & Omit<Row<typeof keyColumns>, keyof KeyOwner>
+
+/** API keys. A constraint of the table keeps the three columns of the owner as `KeyOwner` has them. */
+export const apiKeys = keyColumns as Table<ApiKeyRow>

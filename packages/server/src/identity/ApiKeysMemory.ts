@@ -1,0 +1,94 @@
+import type { Membership } from "@delivery/domain/identity/Authorization"
+import type { Role } from "@delivery/domain/identity/Role"
+import { compare } from "@delivery/domain/Order"
+import { Effect, Layer } from "effect"
+import { type ApiKeyRow, apiKeys, persons } from "../access/ActorRows.ts"
+import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
+import { ApiKeysRepo, type Authenticated } from "./ApiKeysRepo.ts"
+import { memberKey, members } from "./MembersRepo.ts"
+import { workspaces } from "./WorkspacesRepo.ts"
+
+type Memory = MemoryStorage["Service"]
+
+export const layer = Layer.effect(
+  ApiKeysRepo,
+  Effect.map(MemoryStorage, (memory) =>
+    ApiKeysRepo.of({
+      insert: (key) => memory.write((database) => Effect.sync(() => database.table(apiKeys).set(key.id, key))),
+      ofPerson: (personId) => active(memory, (key) => key.personId === personId),
+      ofWorkspace: (workspaceId) => active(memory, (key) => key.workspaceId === workspaceId),
+      revoke: revoke(memory),
+      authenticate: (tokenHash, workspace) => memory.read((database) => authenticate(database, tokenHash, workspace)),
+      touch: touch(memory)
+    })
+  )
+)
+
+/** Keys not revoked, newest first. */
+const active = (memory: Memory, isOwners: (key: ApiKeyRow) => boolean) =>
+  memory.read((database) =>
+    database
+      .table(apiKeys)
+      .filter((key) => key.revokedAt === null && isOwners(key))
+      .toSorted((a, b) => compare(b.createdAt, a.createdAt) || compare(b.id, a.id))
+  )
+
+const revoke =
+  (memory: Memory): ApiKeysRepo["Service"]["revoke"] =>
+  (id, owner, at) =>
+    memory.write((database) =>
+      Effect.sync(() => {
+        const rows = database.table(apiKeys)
+        const key = rows.get(id)
+        const isOwners = "personId" in owner ? key?.personId === owner.personId : key?.workspaceId === owner.workspaceId
+        if (key === undefined || key.revokedAt !== null || !isOwners) return undefined
+        const revoked = { ...key, revokedAt: at }
+        rows.set(id, revoked)
+        return revoked
+      })
+    )
+
+const authenticate = (
+  database: MemoryDatabase,
+  tokenHash: string,
+  workspaceRef: string | undefined
+): Authenticated | undefined => {
+  const key = database.table(apiKeys).find((row) => row.tokenHash === tokenHash && row.revokedAt === null)
+  if (key === undefined) return undefined
+  const workspace = database
+    .table(workspaces)
+    .find((row) => row.id === (workspaceRef ?? key.workspaceId) || row.slug === workspaceRef)
+  const membership = (role: Role | null | undefined): Membership | undefined =>
+    workspace === undefined || role == null
+      ? undefined
+      : { id: workspace.id, slug: workspace.slug, name: workspace.name, role }
+  if (key.personId === null) {
+    return {
+      keyId: key.id,
+      principal: { kind: "apiKey", id: key.id, name: key.name },
+      membership: membership(key.workspaceId === workspace?.id ? key.role : null)
+    }
+  }
+  const person = database.table(persons).get(key.personId)!
+  const member = database.table(members).get(memberKey(workspace?.id, person.id))
+  return {
+    keyId: key.id,
+    principal: { kind: "user", id: person.id, name: person.name, email: person.email },
+    membership: membership(member?.active === true ? member.role : null)
+  }
+}
+
+const touch =
+  (memory: Memory): ApiKeysRepo["Service"]["touch"] =>
+  (uses) =>
+    memory.write((database) =>
+      Effect.sync(() => {
+        const rows = database.table(apiKeys)
+        for (const [id, at] of uses) {
+          const key = rows.get(id)
+          if (key !== undefined && (key.lastUsedAt === null || key.lastUsedAt < at)) {
+            rows.set(id, { ...key, lastUsedAt: at })
+          }
+        }
+      })
+    )

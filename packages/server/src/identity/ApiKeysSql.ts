@@ -1,0 +1,101 @@
+import type { Role } from "@delivery/domain/identity/Role"
+import type { ApiKeyId, PersonId, WorkspaceId } from "@delivery/domain/Ids"
+import type { Timestamp } from "@delivery/domain/Timestamp"
+import { PgClient, PgTypes } from "@effect/sql-pg"
+import { Effect, Layer } from "effect"
+import type { Statement } from "effect/sql"
+import { apiKeys } from "../access/ActorRows.ts"
+import { column, uuids } from "../storage/Columns.ts"
+import { date, dieOnSqlError } from "../storage/Sql.ts"
+import { columnsOf, insertInto, readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
+import { ApiKeysRepo, type Authenticated } from "./ApiKeysRepo.ts"
+import { lookUp } from "./Credentials.ts"
+
+export const layer = Layer.effect(
+  ApiKeysRepo,
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    const insert = insertInto(sql, apiKeys)
+    return ApiKeysRepo.of({
+      insert: (key) => dieOnSqlError(insert(key)),
+      ofPerson: (personId) => active(sql, sql`person_id = ${personId}`),
+      ofWorkspace: (workspaceId) => active(sql, sql`workspace_id = ${workspaceId}`),
+      revoke: revoke(sql),
+      authenticate: authenticate(sql),
+      touch: touch(sql)
+    })
+  })
+)
+
+const readRow = readerOf(apiKeys)
+
+/** Keys not revoked, newest first. */
+const active = (sql: PgClient.PgClient, owner: Statement.Fragment) =>
+  sql<SelectedRow>`${selectFrom(sql, apiKeys)} where ${owner} and revoked_at is null
+    order by created_at desc, id desc`.pipe(
+    Effect.map((rows) => rows.map(readRow)),
+    dieOnSqlError
+  )
+
+const revoke =
+  (sql: PgClient.PgClient) =>
+  (id: ApiKeyId, owner: { readonly personId: PersonId } | { readonly workspaceId: WorkspaceId }, at: Timestamp) =>
+    sql<SelectedRow>`update api_keys set revoked_at = ${date(at)}
+      where id = ${id} and revoked_at is null
+        and ${"personId" in owner ? sql`person_id = ${owner.personId}` : sql`workspace_id = ${owner.workspaceId}`}
+      returning ${sql.literal(columnsOf(apiKeys))}`.pipe(
+      Effect.map((rows) => rows.map(readRow)[0]),
+      dieOnSqlError
+    )
+
+const touch = (sql: PgClient.PgClient) => (uses: ReadonlyMap<ApiKeyId, Timestamp>) => {
+  const ids = uuids([...uses.keys()])
+  const times = column([...uses.values()], PgTypes.OID.timestamptz, date)
+  return dieOnSqlError(
+    Effect.asVoid(sql`update api_keys k set last_used_at = greatest(k.last_used_at, u.at)
+      from unnest(${ids}::uuid[], ${times}::timestamptz[]) as u (id, at) where k.id = u.id`)
+  )
+}
+
+const authenticate = (sql: PgClient.PgClient) => {
+  const find = lookUp(
+    sql,
+    (asked) =>
+      sql<AuthenticatedRow>`select asked.place::int as place, k.id as "keyId", k.name as "keyName",
+        p.id as "personId", p.name as "personName", p.email, w.id as "workspaceId", w.slug,
+        w.name as "workspaceName",
+        case when k.person_id is not null then m.role when k.workspace_id = w.id then k.role end as role
+      from ${asked}
+      join api_keys k on k.token_hash = asked.token_hash and k.revoked_at is null
+      left join persons p on p.id = k.person_id
+      left join workspaces w on w.id = coalesce((select id from workspaces where slug = asked.slug), asked.id,
+        case when asked.slug is null then k.workspace_id end)
+      left join members m on m.workspace_id = w.id and m.person_id = k.person_id and m.active`,
+    readAuthenticated
+  )
+  return (tokenHash: string, workspace: string | undefined) => find({ tokenHash, workspace })
+}
+
+interface AuthenticatedRow {
+  /** Of the credential among those asked for, from 1. */
+  readonly place: number
+  readonly keyId: ApiKeyId
+  readonly keyName: string
+  readonly personId: PersonId | null
+  readonly personName: string
+  readonly email: string
+  readonly workspaceId: WorkspaceId
+  readonly slug: string
+  readonly workspaceName: string
+  readonly role: Role | null
+}
+
+const readAuthenticated = (row: AuthenticatedRow): Authenticated => ({
+  keyId: row.keyId,
+  principal:
+    row.personId === null
+      ? { kind: "apiKey", id: row.keyId, name: row.keyName }
+      : { kind: "user", id: row.personId, name: row.personName, email: row.email },
+  membership:
+    row.role === null ? undefined : { id: row.workspaceId, slug: row.slug, name: row.workspaceName, role: row.role }
+})

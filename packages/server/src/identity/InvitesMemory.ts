@@ -1,0 +1,43 @@
+import { compare } from "@delivery/domain/Order"
+import { Effect, Layer } from "effect"
+import { resolveActor } from "../access/Actors.ts"
+import { MemoryStorage } from "../storage/MemoryStorage.ts"
+import { type InviteRow, InvitesRepo, invitesTable, type InviteWithActor } from "./InvitesRepo.ts"
+
+type Memory = MemoryStorage["Service"]
+
+export const layer = Layer.effect(
+  InvitesRepo,
+  Effect.map(MemoryStorage, (memory) => {
+    const select = selectFrom(memory)
+    const first = (where: (invite: InviteRow) => boolean) => Effect.map(select(where), (found) => found[0])
+    return InvitesRepo.of({
+      insert: (invite) =>
+        memory.write((database) => Effect.sync(() => database.table(invitesTable).set(invite.id, invite))),
+      list: (workspaceId) => select((invite) => invite.workspaceId === workspaceId),
+      lock: (workspaceId, id) => first((invite) => invite.workspaceId === workspaceId && invite.id === id),
+      lockByTokenHash: (tokenHash) => first((invite) => invite.tokenHash === tokenHash),
+      end: end(memory)
+    })
+  })
+)
+
+/** Newest first. */
+const selectFrom = (memory: Memory) => (where: (invite: InviteRow) => boolean) =>
+  memory.read((database): ReadonlyArray<InviteWithActor> =>
+    database
+      .table(invitesTable)
+      .filter(where)
+      .toSorted((a, b) => compare(b.createdAt, a.createdAt) || compare(b.id, a.id))
+      .map((invite) => ({ ...invite, inviter: resolveActor(database, invite.inviter) }))
+  )
+
+const end =
+  (memory: Memory): InvitesRepo["Service"]["end"] =>
+  (id, as, at) =>
+    memory.write((database) =>
+      Effect.sync(() => {
+        const rows = database.table(invitesTable)
+        rows.set(id, { ...rows.get(id)!, [as === "accepted" ? "acceptedAt" : "revokedAt"]: at })
+      })
+    )

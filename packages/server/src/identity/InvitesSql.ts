@@ -1,0 +1,70 @@
+import type { InviteId, WorkspaceId } from "@delivery/domain/Ids"
+import type { Timestamp } from "@delivery/domain/Timestamp"
+import { Effect, Layer } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
+import { actorColumns, actorJoins, type ActorRow, readActor } from "../access/Actors.ts"
+import { date, dieOnSqlError } from "../storage/Sql.ts"
+import { columnsOf, insertInto, partReaderOf, type SelectedRow } from "../storage/Table.ts"
+import { type InviteRow, invites, InvitesRepo, type InviteWithActor } from "./InvitesRepo.ts"
+
+export const layer = Layer.effect(
+  InvitesRepo,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    return InvitesRepo.of({
+      insert: insert(sql),
+      list: list(sql),
+      lock: lock(sql),
+      lockByTokenHash: lockByTokenHash(sql),
+      end: end(sql)
+    })
+  })
+)
+
+const ownColumns = [
+  "id",
+  "workspaceId",
+  "email",
+  "role",
+  "tokenHash",
+  "createdAt",
+  "expiresAt",
+  "acceptedAt",
+  "revokedAt"
+] as const
+
+const readOwn = partReaderOf(invites, ownColumns)
+
+const readRow = (row: SelectedRow & ActorRow): InviteWithActor => ({ ...readOwn(row), inviter: readActor(row) })
+
+const select = (sql: SqlClient.SqlClient, rest: Statement.Fragment): Effect.Effect<ReadonlyArray<InviteWithActor>> =>
+  sql<SelectedRow & ActorRow>`select ${sql.literal(columnsOf(invites, { of: "i", only: ownColumns }))},
+      ${actorColumns(sql, "i.inviter")}
+    from invites i ${actorJoins(sql, "i.inviter")} where ${rest}`.pipe(
+    Effect.map((rows) => rows.map(readRow)),
+    dieOnSqlError
+  )
+
+const insert = (sql: SqlClient.SqlClient) => {
+  const insertRow = insertInto(sql, invites)
+  return ({ inviter, ...invite }: InviteRow) =>
+    dieOnSqlError(insertRow({ ...invite, inviterKind: inviter.kind, inviterId: inviter.id }))
+}
+
+const list = (sql: SqlClient.SqlClient) => (workspaceId: WorkspaceId) =>
+  select(sql, sql`i.workspace_id = ${workspaceId} order by i.created_at desc, i.id desc`)
+
+const lock = (sql: SqlClient.SqlClient) => (workspaceId: WorkspaceId, id: InviteId) =>
+  Effect.map(select(sql, sql`i.workspace_id = ${workspaceId} and i.id = ${id} for update of i`), (found) => found[0])
+
+const lockByTokenHash = (sql: SqlClient.SqlClient) => (tokenHash: string) =>
+  Effect.map(select(sql, sql`i.token_hash = ${tokenHash} for update of i`), (found) => found[0])
+
+const end = (sql: SqlClient.SqlClient) => (id: InviteId, as: "accepted" | "revoked", at: Timestamp) =>
+  dieOnSqlError(
+    Effect.asVoid(
+      as === "accepted"
+        ? sql`update invites set accepted_at = ${date(at)} where id = ${id}`
+        : sql`update invites set revoked_at = ${date(at)} where id = ${id}`
+    )
+  )

@@ -1,0 +1,48 @@
+import type { Role } from "@delivery/domain/identity/Role"
+import type { PersonId, WorkspaceId } from "@delivery/domain/Ids"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { dieOnSqlError, failOnDuplicate } from "../storage/Sql.ts"
+import { columnsOf, insertInto, readerOf, type SelectedRow, selectFrom, updateById } from "../storage/Table.ts"
+import { workspaces, WorkspacesRepo } from "./WorkspacesRepo.ts"
+
+export const layer = Layer.effect(
+  WorkspacesRepo,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const insert = insertInto(sql, workspaces)
+    const update = updateById(sql, workspaces, ["slug", "name", "updatedAt"])
+    return WorkspacesRepo.of({
+      insert: (workspace) => failOnDuplicate(insert(workspace)),
+      update: (workspace) => failOnDuplicate(update(workspace)),
+      find: find(sql),
+      ofPerson: ofPerson(sql),
+      lock: lock(sql)
+    })
+  })
+)
+
+const readRow = readerOf(workspaces)
+
+const find = (sql: SqlClient.SqlClient) => {
+  const select = selectFrom(sql, workspaces)
+  return (id: WorkspaceId) =>
+    sql<SelectedRow>`${select} where id = ${id}`.pipe(
+      Effect.map((rows) => rows.map(readRow)[0]),
+      dieOnSqlError
+    )
+}
+
+const ofPerson = (sql: SqlClient.SqlClient) => {
+  const columns = sql.literal(columnsOf(workspaces, { of: "w" }))
+  return (personId: PersonId) =>
+    sql<SelectedRow & { readonly role: Role }>`select ${columns}, m.role
+      from members m join workspaces w on w.id = m.workspace_id
+      where m.person_id = ${personId} and m.active`.pipe(
+      Effect.map((rows) => rows.map((row) => ({ ...readRow(row), role: row.role }))),
+      dieOnSqlError
+    )
+}
+
+const lock = (sql: SqlClient.SqlClient) => (id: WorkspaceId) =>
+  dieOnSqlError(Effect.asVoid(sql`select 1 from workspaces where id = ${id} for no key update`))
