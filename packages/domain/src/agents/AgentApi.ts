@@ -3,7 +3,7 @@ import { doc } from "../Doc.ts"
 import { Forbidden } from "../Errors.ts"
 import { Edge } from "../identity/Authorization.ts"
 import { AgentMe, ReportedSession, ReportSession, SessionName } from "./Agent.ts"
-import { AgentAuthorization } from "./AgentAuthorization.ts"
+import { AgentAuthorization, AnyScope } from "./AgentAuthorization.ts"
 import { Schema } from "effect"
 
 const session = { session: SessionName }
@@ -22,22 +22,26 @@ export class AgentApi extends HttpApiGroup.make("agent")
       payload: [ReportSession, Schema.Null],
       success: ReportedSession,
       error: Forbidden
-    }).annotateMerge(
-      doc(
-        "Report a session",
-        "Creates the session on the computer of the access token, or says that it is still running. Call this at least once a minute: a session is live for a minute after its last report. Fields that the body leaves out stay as they were, and the whole body may be left out. A computer keeps its 100 latest sessions. Returns 403 `no_computer` for a sign-in that was made with the server URL.",
-        { isBodyOptional: true }
-      )
-    ),
+    })
+      .annotate(AnyScope, true)
+      .annotateMerge(
+        doc(
+          "Report a session",
+          "Creates the session on the computer of the access token, or says that it is still running. Call this at least once a minute: a session is live for a minute after its last report. Fields that the body leaves out stay as they were, and the whole body may be left out. A computer keeps its 100 latest sessions. Returns 403 `no_computer` for a sign-in that was made with the server URL.",
+          { isBodyOptional: true }
+        )
+      ),
     HttpApiEndpoint.delete("endSession", "/agent/v1/sessions/:session", {
       params: session,
       success: HttpApiSchema.NoContent.annotate({ description: "The session has ended." })
-    }).annotateMerge(
-      doc(
-        "End a session",
-        "Removes the session from the computer of the access token. Ending a session that does not exist is 204 too."
+    })
+      .annotate(AnyScope, true)
+      .annotateMerge(
+        doc(
+          "End a session",
+          "Removes the session from the computer of the access token. Ending a session that does not exist is 204 too."
+        )
       )
-    )
   )
   .middleware(AgentAuthorization)
   .middleware(Edge)

@@ -1,5 +1,5 @@
 import { Context } from "effect"
-import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
+import { type HttpApiEndpoint, HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
 import { Unauthorized } from "../Errors.ts"
 import type { Caller, Membership } from "../identity/Authorization.ts"
 import type { AgentRef, AgentScope, ComputerRef } from "./Agent.ts"
@@ -39,3 +39,16 @@ export class AgentAuthorization extends HttpApiMiddleware.Service<
     )
   }
 }) {}
+
+/**
+ * Annotates an endpoint or tool that changes something, but that an access token of any scope may call, such as the
+ * agent's own inbox (docs/contract.md, Agent API).
+ */
+export const AnyScope = Context.Reference<boolean>("@delivery/domain/agents/AnyScope", { defaultValue: () => false })
+
+/** Whether an endpoint needs the scope `write`: all do that are neither a GET nor annotated with `AnyScope`. */
+export const needsWriteScope = ({
+  annotations,
+  method
+}: Pick<HttpApiEndpoint.Top, "annotations" | "method">): boolean =>
+  method !== "GET" && !Context.get(annotations, AnyScope)

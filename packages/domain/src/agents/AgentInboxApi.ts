@@ -4,7 +4,7 @@ import { doc, PathRef } from "../Doc.ts"
 import { Conflict, NotFound } from "../Errors.ts"
 import { Edge } from "../identity/Authorization.ts"
 import { undocumented } from "../Text.ts"
-import { AgentAuthorization } from "./AgentAuthorization.ts"
+import { AgentAuthorization, AnyScope } from "./AgentAuthorization.ts"
 import { AgentDecline, AgentMessage, CompleteMessage, TakeMessages } from "./Message.ts"
 
 /** The longest wait of one call, in seconds. */
@@ -51,13 +51,15 @@ export class AgentInboxApi extends HttpApiGroup.make("agentInbox")
     HttpApiEndpoint.post("take", "/agent/v1/inbox/take", {
       payload: [TakeMessages, Schema.Null],
       success: messages("TakenMessages", "The messages that are delivered to you now, oldest first.")
-    }).annotateMerge(
-      doc(
-        "Take messages",
-        "Takes the oldest messages of the inbox. They become `delivered`; each message goes to one taker only. Without a body, takes one message.",
-        { isBodyOptional: true }
-      )
-    ),
+    })
+      .annotate(AnyScope, true)
+      .annotateMerge(
+        doc(
+          "Take messages",
+          "Takes the oldest messages of the inbox. They become `delivered`; each message goes to one taker only. Without a body, takes one message.",
+          { isBodyOptional: true }
+        )
+      ),
     HttpApiEndpoint.get("get", "/agent/v1/messages/:message", {
       params,
       success: AgentMessage,
@@ -70,25 +72,29 @@ export class AgentInboxApi extends HttpApiGroup.make("agentInbox")
       payload: CompleteMessage,
       success: AgentMessage,
       error: [NotFound, Conflict]
-    }).annotateMerge(
-      doc(
-        "Complete a message",
-        "Completes the message with a reply, and notifies its sender. A message that is still queued is delivered by this call. Returns 409 `ended` if it was completed or declined already.",
-        ended
-      )
-    ),
+    })
+      .annotate(AnyScope, true)
+      .annotateMerge(
+        doc(
+          "Complete a message",
+          "Completes the message with a reply, and notifies its sender. A message that is still queued is delivered by this call. Returns 409 `ended` if it was completed or declined already.",
+          ended
+        )
+      ),
     HttpApiEndpoint.post("decline", "/agent/v1/messages/:message/decline", {
       params,
       payload: AgentDecline,
       success: AgentMessage,
       error: [NotFound, Conflict]
-    }).annotateMerge(
-      doc(
-        "Decline a message as the agent",
-        "Declines the message with a reason, and notifies its sender. Returns 409 `ended` if it was completed or declined already.",
-        ended
+    })
+      .annotate(AnyScope, true)
+      .annotateMerge(
+        doc(
+          "Decline a message as the agent",
+          "Declines the message with a reason, and notifies its sender. Returns 409 `ended` if it was completed or declined already.",
+          ended
+        )
       )
-    )
   )
   .middleware(AgentAuthorization)
   .middleware(Edge)

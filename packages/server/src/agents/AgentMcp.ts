@@ -8,7 +8,8 @@ import { Settings } from "../Config.ts"
 import { maxBodyBytes } from "../http/EdgeHttp.ts"
 import { errorResponse } from "../http/ErrorResponse.ts"
 import { asAgent, challenge, makeAuthenticate } from "./AgentAuthentication.ts"
-import { AgentTools, AgentToolsLive } from "./AgentTools.ts"
+import * as AgentToolHandlers from "./AgentToolHandlers.ts"
+import { AgentTools } from "./AgentTools.ts"
 import { McpSessions } from "./McpSessions.ts"
 
 const sessionHeader = "mcp-session-id"
@@ -113,7 +114,7 @@ export const AgentMcp = Layer.unwrap(
       allowSessionTermination: true,
       // Nothing of the tools changes while a server runs.
       allowSubscriptions: false,
-      registrations: Layer.provide(McpServer.toolkit(AgentTools), AgentToolsLive)
+      registrations: Layer.provide(McpServer.toolkit(AgentTools), AgentToolHandlers.layer)
     })
   )
 ).pipe(Layer.provide(AgentRoute.layer), Layer.provide(McpSessions.layer))

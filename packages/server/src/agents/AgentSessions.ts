@@ -1,10 +1,9 @@
 import type { AgentMe, ReportedSession, ReportSession } from "@delivery/domain/agents/Agent"
 import { AgentCaller } from "@delivery/domain/agents/AgentAuthorization"
-import { Forbidden, type NotFound } from "@delivery/domain/Errors"
+import { Forbidden } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
-import { type Access, atLeast } from "../access/Access.ts"
 import { AgentsRepo } from "./AgentsRepo.ts"
 import { Inbox } from "./Inbox.ts"
 
@@ -64,18 +63,3 @@ export class AgentSessions extends Context.Service<
     })
   )
 }
-
-/**
- * The caller where it may write: a member, with a token whose scope is not `read` alone. Every write that an agent
- * makes begins here.
- */
-export const mayWrite: Effect.Effect<Access, NotFound | Forbidden, Caller | AgentCaller> = Effect.gen(function* () {
-  const access = yield* atLeast("member")
-  if ((yield* AgentCaller).scope === "read") {
-    return yield* new Forbidden({
-      message: "The access token may only read: refresh it, or sign in again.",
-      reason: "insufficient_scope"
-    })
-  }
-  return access
-})

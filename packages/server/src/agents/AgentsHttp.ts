@@ -8,7 +8,8 @@ import { Comments } from "../planning/Comments.ts"
 import { Projects } from "../planning/Projects.ts"
 import { Tickets } from "../planning/Tickets.ts"
 import { TicketStatuses } from "../planning/TicketStatuses.ts"
-import { AgentSessions, mayWrite } from "./AgentSessions.ts"
+import { agentHandlersOf } from "./AgentWrites.ts"
+import { AgentSessions } from "./AgentSessions.ts"
 import { Inbox } from "./Inbox.ts"
 import { Messages } from "./Messages.ts"
 import { OAuthHttp } from "./OAuthHttp.ts"
@@ -26,7 +27,7 @@ export const AgentsHttp = Layer.mergeAll(
     )
   ),
 
-  handlersOf(DeliveryApi, "agent", (handlers) =>
+  agentHandlersOf(DeliveryApi, "agent", (handlers) =>
     Effect.map(AgentSessions, (sessions) =>
       handlers
         .handle("me", () => sessions.me)
@@ -35,7 +36,7 @@ export const AgentsHttp = Layer.mergeAll(
     )
   ),
 
-  handlersOf(DeliveryApi, "agentInbox", (handlers) =>
+  agentHandlersOf(DeliveryApi, "agentInbox", (handlers) =>
     Effect.gen(function* () {
       const inbox = yield* Inbox
       const unauthorized = challenge((yield* Settings).baseUrl)
@@ -53,7 +54,7 @@ export const AgentsHttp = Layer.mergeAll(
     })
   ),
 
-  handlersOf(DeliveryApi, "agentPlanning", (handlers) =>
+  agentHandlersOf(DeliveryApi, "agentPlanning", (handlers) =>
     Effect.gen(function* () {
       const tickets = yield* Tickets
       const comments = yield* Comments
@@ -61,14 +62,10 @@ export const AgentsHttp = Layer.mergeAll(
       const projects = yield* Projects
       return handlers
         .handle("listTickets", ({ query }) => Effect.map(tickets.list(query), (tickets) => ({ tickets })))
-        .handle("createTicket", ({ payload }) => Effect.andThen(mayWrite, tickets.create(payload)))
+        .handle("createTicket", ({ payload }) => tickets.create(payload))
         .handle("getTicket", ({ params }) => tickets.get(params.ticket))
-        .handle("updateTicket", ({ params, payload }) =>
-          Effect.andThen(mayWrite, tickets.update(params.ticket, payload))
-        )
-        .handle("createComment", ({ params, payload }) =>
-          Effect.andThen(mayWrite, comments.create(params.ticket, payload))
-        )
+        .handle("updateTicket", ({ params, payload }) => tickets.update(params.ticket, payload))
+        .handle("createComment", ({ params, payload }) => comments.create(params.ticket, payload))
         .handle("listStatuses", ({ query }) => Effect.map(statuses.list(query.team), (statuses) => ({ statuses })))
         .handle("listProjects", ({ query }) => Effect.map(projects.list(query), (projects) => ({ projects })))
         .handle("getProject", ({ params }) => projects.get(params.project))

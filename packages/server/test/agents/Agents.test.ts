@@ -4,7 +4,8 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { Agents } from "../../src/agents/Agents.ts"
-import { AgentSessions, mayWrite } from "../../src/agents/AgentSessions.ts"
+import { AgentSessions } from "../../src/agents/AgentSessions.ts"
+import { mayWrite } from "../../src/agents/AgentWrites.ts"
 import { Members } from "../../src/identity/Members.ts"
 import {
   addMember,

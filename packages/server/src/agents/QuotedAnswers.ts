@@ -1,0 +1,86 @@
+import type { AgentRef } from "@delivery/domain/agents/Agent"
+import { AgentMessage } from "@delivery/domain/agents/Message"
+import { authorOf, quote, Quoted, quoteOrNull } from "@delivery/domain/agents/Quote"
+import { Comment } from "@delivery/domain/planning/Comment"
+import { Milestone, type Project, ProjectSummary } from "@delivery/domain/planning/Project"
+import { type Ticket, TicketSummary } from "@delivery/domain/planning/Ticket"
+import { Schema } from "effect"
+
+/**
+ * What the tools of `/agent/mcp` answer: as the API does, but what people and other agents wrote is quoted, beside its
+ * author (docs/contract.md, MCP).
+ */
+
+const QuotedOrNull = Schema.NullOr(Quoted)
+
+export const QuotedMessage = Schema.Struct({
+  ...AgentMessage.fields,
+  ticket: Schema.Struct({ ...AgentMessage.fields.ticket.fields, title: Quoted }),
+  note: QuotedOrNull,
+  reply: QuotedOrNull
+})
+export const quotedMessage = (message: AgentMessage): typeof QuotedMessage.Type => ({
+  ...message,
+  ticket: { ...message.ticket, title: quote(members, message.ticket.title) },
+  note: quoteOrNull(authorOf(message.sender), message.note),
+  reply: quoteOrNull(agentOf(message.agent), message.reply)
+})
+
+/** Titles, names and Markdown of tickets, projects and milestones may be edited by every member. */
+const members = "members of the workspace"
+const agentOf = ({ name, person }: AgentRef) => `${name}, agent of ${authorOf(person)}, or that person`
+
+const { milestone: ticketMilestone, project: ticketProject } = TicketSummary.fields
+export const QuotedTicketSummary = Schema.Struct({
+  ...TicketSummary.fields,
+  title: Quoted,
+  description: QuotedOrNull,
+  project: Schema.NullOr(Schema.Struct({ ...ticketProject.members[0].fields, name: Quoted })),
+  milestone: Schema.NullOr(Schema.Struct({ ...ticketMilestone.members[0].fields, name: Quoted }))
+})
+export const quotedTicketSummary = ({
+  milestone,
+  project,
+  ...ticket
+}: TicketSummary): typeof QuotedTicketSummary.Type => ({
+  ...ticket,
+  title: quote(members, ticket.title),
+  description: quoteOrNull(members, ticket.description),
+  project: project && { ...project, name: quote(members, project.name) },
+  milestone: milestone && { ...milestone, name: quote(members, milestone.name) }
+})
+
+export const QuotedComment = Schema.Struct({ ...Comment.fields, body: Quoted })
+export const quotedComment = (comment: Comment): typeof QuotedComment.Type => ({
+  ...comment,
+  body: quote(authorOf(comment.author), comment.body)
+})
+
+export const QuotedTicket = Schema.Struct({ ...QuotedTicketSummary.fields, plan: QuotedOrNull })
+export const quotedTicket = ({ plan, ...ticket }: Ticket): typeof QuotedTicket.Type => ({
+  ...quotedTicketSummary(ticket),
+  plan: quoteOrNull(members, plan)
+})
+
+export const QuotedProjectSummary = Schema.Struct({ ...ProjectSummary.fields, name: Quoted, summary: QuotedOrNull })
+export const quotedProjectSummary = (project: ProjectSummary): typeof QuotedProjectSummary.Type => ({
+  ...project,
+  name: quote(members, project.name),
+  summary: quoteOrNull(members, project.summary)
+})
+
+const QuotedMilestone = Schema.Struct({ ...Milestone.fields, name: Quoted, summary: QuotedOrNull })
+export const QuotedProject = Schema.Struct({
+  ...QuotedProjectSummary.fields,
+  milestones: Schema.Array(QuotedMilestone),
+  document: QuotedOrNull
+})
+export const quotedProject = ({ document, milestones, ...project }: Project): typeof QuotedProject.Type => ({
+  ...quotedProjectSummary(project),
+  milestones: milestones.map((milestone) => ({
+    ...milestone,
+    name: quote(members, milestone.name),
+    summary: quoteOrNull(members, milestone.summary)
+  })),
+  document: quoteOrNull(members, document)
+})
