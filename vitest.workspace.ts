@@ -21,6 +21,7 @@ export default defineConfig({
       { extends: true, test: { ...project("client"), env: compileCache } },
       { extends: true, test: { ...project("playwright"), env: compileCache } },
       { extends: true, test: { ...project("cli"), env: compileCache } },
+      { extends: true, test: { name: "examples", root: "examples", include: ["*.test.ts"], env: compileCache } },
       {
         extends: true,
         test: {

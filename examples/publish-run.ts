@@ -1,0 +1,62 @@
+// Publishes a test run with the promise client: starts it, uploads a file, finishes it, and reads it back.
+// Run it against a server: DELIVERY_URL=http://localhost:4000 DELIVERY_API_KEY=ctk_... node examples/publish-run.ts
+import { createClient } from "@delivery/client"
+import { createShop } from "./shop.ts"
+
+const client = createClient({
+  baseUrl: process.env["DELIVERY_URL"] ?? "http://localhost:4000",
+  apiKey: process.env["DELIVERY_API_KEY"] ?? ""
+})
+await createShop(client)
+
+const run = await client.testRuns.start({
+  params: { slug: "main" },
+  payload: {
+    product: "shop",
+    environment: "staging",
+    baseUrl: "https://staging.shop.example.com",
+    git: { branch: "main", sha: "9fceb02d0ae598e95dc970b74767f19372d61af8", dirty: false, subject: "Add the basket" },
+    machine: { hostname: "ci-7", platform: "linux" },
+    selection: { coverage: "acceptance", folders: [], caseIds: [] }
+  }
+})
+console.log(`Started run ${run.number}.`)
+
+const at = { slug: "main", run: run.number }
+const path = "checkout/pays-by-card/stdout.txt"
+await client.files.upload({ ...at, path, body: "Card accepted.\n", contentType: "text/plain" })
+
+const test = { file: "checkout.spec.ts", coverage: "acceptance", testKind: "journey" } as const
+const startedAt = new Date().toISOString()
+await client.testRuns.finish({
+  params: at,
+  payload: {
+    interrupted: false,
+    durationMs: 4_250,
+    tests: [
+      {
+        ...test,
+        caseId: "checkout.spec.ts:pays-by-card",
+        title: "Checkout › pays by card",
+        files: [path],
+        attempt: { status: "passed", durationMs: 3_120, startedAt }
+      },
+      {
+        ...test,
+        caseId: "checkout.spec.ts:pays-by-invoice",
+        title: "Checkout › pays by invoice",
+        attempt: { status: "failed", durationMs: 1_130, startedAt, errorMessage: "Expected 200, got 500" }
+      }
+    ]
+  }
+})
+
+const finished = await client.testRuns.get({ params: at })
+console.log(
+  `Run ${finished.number} ${finished.result}: ${finished.counts.passed} passed, ${finished.counts.failed} failed.`
+)
+for (const { errorMessage, status, title } of finished.tests) {
+  console.log(`- ${status}: ${title}${errorMessage === null ? "" : ` (${errorMessage})`}`)
+}
+const file = await client.files.download({ ...at, path })
+console.log(`${path} says: ${(await file.text()).trim()}`)
