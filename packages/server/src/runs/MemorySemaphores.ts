@@ -1,6 +1,6 @@
 import type { LeaseId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
 import { placeMillis } from "@delivery/domain/runs/Semaphore"
-import type { MemoryDatabase } from "../storage/MemoryStorage.ts"
+import { type MemoryDatabase, memoryTable } from "../storage/MemoryStorage.ts"
 
 /** Semaphores as the memory keeps them: what migration 0020 does in SQL. Times are milliseconds since 1970. */
 
@@ -36,9 +36,13 @@ export interface MemoryLease {
 /** A lease that has ended, kept until its run ends. */
 export type EndedLease = Pick<MemoryLease, "id" | "workspaceId" | "name" | "runId" | "retry">
 
-const semaphoresOf = (database: MemoryDatabase) => database.table<MemorySemaphore>("semaphores")
-const leasesOf = (database: MemoryDatabase) => database.table<MemoryLease>("semaphore_leases")
-const endedOf = (database: MemoryDatabase) => database.table<EndedLease>("semaphore_leases_ended")
+/** By workspace and name. */
+const semaphoresTable = memoryTable<MemorySemaphore>("semaphores")
+/** Leases and places that have not ended. */
+const leasesTable = memoryTable<MemoryLease>("semaphore_leases")
+const endedTable = memoryTable<EndedLease>("semaphore_leases_ended")
+/** The last `place` and the last `fence` that were given. */
+const countersTable = memoryTable<number>("semaphore_counters")
 
 /** The semaphores inside of one transaction, at one instant. */
 export class MemorySemaphores {
@@ -51,20 +55,20 @@ export class MemorySemaphores {
   }
 
   find(workspaceId: WorkspaceId, name: string): MemorySemaphore | undefined {
-    return semaphoresOf(this.#database).get(`${workspaceId}/${name}`)
+    return this.#database.table(semaphoresTable).get(`${workspaceId}/${name}`)
   }
 
   ofWorkspace(workspaceId: WorkspaceId): ReadonlyArray<MemorySemaphore> {
-    return semaphoresOf(this.#database).filter((semaphore) => semaphore.workspaceId === workspaceId)
+    return this.#database.table(semaphoresTable).filter((semaphore) => semaphore.workspaceId === workspaceId)
   }
 
   store(semaphore: MemorySemaphore): MemorySemaphore {
-    semaphoresOf(this.#database).set(`${semaphore.workspaceId}/${semaphore.name}`, semaphore)
+    this.#database.table(semaphoresTable).set(`${semaphore.workspaceId}/${semaphore.name}`, semaphore)
     return semaphore
   }
 
   lease(id: LeaseId): MemoryLease | undefined {
-    return leasesOf(this.#database).get(id)
+    return this.#database.table(leasesTable).get(id)
   }
 
   /** The semaphore of a lease, also of one that has ended. */
@@ -79,29 +83,29 @@ export class MemorySemaphores {
   }
 
   ended(id: LeaseId): EndedLease | undefined {
-    return endedOf(this.#database).get(id)
+    return this.#database.table(endedTable).get(id)
   }
 
   set(lease: MemoryLease): MemoryLease {
-    leasesOf(this.#database).set(lease.id, lease)
+    this.#database.table(leasesTable).set(lease.id, lease)
     return lease
   }
 
   end(lease: MemoryLease): void {
-    leasesOf(this.#database).delete(lease.id)
+    this.#database.table(leasesTable).delete(lease.id)
     const { id, name, retry, runId, workspaceId } = lease
-    endedOf(this.#database).set(id, { id, name, retry, runId, workspaceId })
+    this.#database.table(endedTable).set(id, { id, name, retry, runId, workspaceId })
   }
 
   next(counter: "place" | "fence"): number {
-    const counters = this.#database.table<number>("semaphore_counters")
+    const counters = this.#database.table(countersTable)
     const value = (counters.get(counter) ?? 0) + 1
     counters.set(counter, value)
     return value
   }
 
   #of({ name, workspaceId }: MemorySemaphore): Array<MemoryLease> {
-    return leasesOf(this.#database).filter((lease) => lease.workspaceId === workspaceId && lease.name === name)
+    return this.#database.table(leasesTable).filter((lease) => lease.workspaceId === workspaceId && lease.name === name)
   }
 
   /** The leases with a slot that have not lapsed, oldest first. */
@@ -113,7 +117,7 @@ export class MemorySemaphores {
 
   /** How many leases are held, and how many places wait. */
   load(): { readonly held: number; readonly queued: number } {
-    const live = leasesOf(this.#database).filter((lease) => lease.expiresAt > this.now)
+    const live = this.#database.table(leasesTable).filter((lease) => lease.expiresAt > this.now)
     const queued = live.filter((lease) => lease.state === "queued").length
     return { held: live.length - queued, queued }
   }
@@ -136,7 +140,7 @@ export class MemorySemaphores {
     return ends.length === 0 ? undefined : Math.min(...ends)
   }
 
-  /** The live lease or place that a wish of the token's has already. */
+  /** The lease or place that an earlier call of the run or retry with the `requestId` has made. */
   ofRequest(
     semaphore: MemorySemaphore,
     holder: { readonly runId: TestRunId; readonly retry: number | null },
@@ -153,7 +157,7 @@ export class MemorySemaphores {
     return undefined
   }
 
-  /** Ends what has lapsed, gives free slots to the queue in its order and tells who waits. */
+  /** Ends what has lapsed, gives free slots to the queue in its order and notifies the calls that wait. */
   settle(semaphore: MemorySemaphore): void {
     for (const lease of this.#of(semaphore)) {
       if (lease.state !== "queued" && lease.expiresAt <= this.now) this.end(lease)
@@ -198,13 +202,13 @@ export class MemorySemaphores {
 
   /** Ends all that the run, or the retry of it that runs, holds and waits for. */
   endRun(runId: TestRunId): void {
-    const leases = leasesOf(this.#database).filter((lease) => lease.runId === runId)
+    const leases = this.#database.table(leasesTable).filter((lease) => lease.runId === runId)
     for (const lease of leases) {
-      leasesOf(this.#database).delete(lease.id)
+      this.#database.table(leasesTable).delete(lease.id)
       if (lease.state !== "held") this.notify(lease.id)
     }
-    for (const ended of endedOf(this.#database).filter((lease) => lease.runId === runId)) {
-      endedOf(this.#database).delete(ended.id)
+    for (const ended of this.#database.table(endedTable).filter((lease) => lease.runId === runId)) {
+      this.#database.table(endedTable).delete(ended.id)
     }
     for (const { name, workspaceId } of leases) {
       const semaphore = this.find(workspaceId, name)

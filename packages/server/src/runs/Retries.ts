@@ -16,7 +16,7 @@ import { Fixtures } from "./Fixtures.ts"
 import { RetriesRepo } from "./RetriesRepo.ts"
 import { asOf, foldSha, isRunning, labelOfRetry, runPath } from "./TestRunState.ts"
 import { summaryOf } from "./TestRuns.ts"
-import type { ShownTestRun } from "./TestRunRows.ts"
+import type { FoundTestRun } from "./TestRunRows.ts"
 import { TestRunsRepo } from "./TestRunsRepo.ts"
 
 /** Retries of the failed tests of runs (service document, Test runs; contract, section 6). */
@@ -175,7 +175,7 @@ export class Retries extends Context.Service<
   )
 }
 
-const checkRetryable = (run: ShownTestRun, sha: string): Effect.Effect<void, Conflict> => {
+const checkRetryable = (run: FoundTestRun, sha: string): Effect.Effect<void, Conflict> => {
   const refused = (reason: string, message: string) => Effect.fail(new Conflict({ message, reason }))
   if (run.state !== "finished") {
     return refused("not_retryable", run.state === "running" ? "The run is not finished." : "The run was interrupted.")

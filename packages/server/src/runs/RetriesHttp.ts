@@ -4,7 +4,7 @@ import { handlersOf } from "../http/LeanContext.ts"
 import { Retries } from "./Retries.ts"
 
 /** Handlers of retries. */
-export const RetriesHttp = handlersOf(DeliveryApi, "retries", (handlers) =>
+export const layer = handlersOf(DeliveryApi, "retries", (handlers) =>
   Effect.map(Retries, (retries) =>
     handlers
       .handle("start", ({ params, payload }) => retries.start(params.run, payload))

@@ -8,7 +8,7 @@ import { recognized } from "../http/RateLimits.ts"
 import { SemaphoresRepo } from "./SemaphoresRepo.ts"
 
 /** Authentication of lease calls by run token, in the workspace of the path alone. */
-export const RunAuthorizationLive = Layer.effect(
+export const layer = Layer.effect(
   RunAuthorization,
   Effect.gen(function* () {
     const repo = yield* SemaphoresRepo

@@ -2,44 +2,48 @@ import { Layer } from "effect"
 import { Fixtures } from "./Fixtures.ts"
 import { LeaseWaits } from "./LeaseWaits.ts"
 import { Retries } from "./Retries.ts"
-import { RetriesHttp } from "./RetriesHttp.ts"
-import { RetriesRepo } from "./RetriesRepo.ts"
-import { RunAuthorizationLive } from "./RunAuthorizationHttp.ts"
-import { Semaphores } from "./Semaphores.ts"
-import { SemaphoresHttp } from "./SemaphoresHttp.ts"
-import { SemaphoresRepo } from "./SemaphoresRepo.ts"
-import { TestRunExpiry } from "./TestRunExpiry.ts"
-import { TestRunFiles } from "./TestRunFiles.ts"
-import { TestRunFilesRepo } from "./TestRunFilesRepo.ts"
+import * as RetriesHttp from "./RetriesHttp.ts"
+import * as RetriesMemory from "./RetriesMemory.ts"
+import { testRunRetries } from "./RetriesRepo.ts"
+import * as RetriesSql from "./RetriesSql.ts"
+import * as RunAuthorizationHttp from "./RunAuthorizationHttp.ts"
 import * as TestRunIndexing from "./search/TestRunIndexing.ts"
+import { Semaphores } from "./Semaphores.ts"
+import * as SemaphoresHttp from "./SemaphoresHttp.ts"
+import * as SemaphoresMemory from "./SemaphoresMemory.ts"
+import * as SemaphoresSql from "./SemaphoresSql.ts"
+import * as TestRunExpiry from "./TestRunExpiry.ts"
+import { TestRunFiles } from "./TestRunFiles.ts"
+import * as TestRunFilesMemory from "./TestRunFilesMemory.ts"
+import { pendingBlobs, testRunFiles } from "./TestRunFilesRepo.ts"
+import * as TestRunFilesSql from "./TestRunFilesSql.ts"
+import { testRuns } from "./TestRunRows.ts"
 import { TestRuns } from "./TestRuns.ts"
-import { TestRunsHttp } from "./TestRunsHttp.ts"
-import { TestRunsRepo } from "./TestRunsRepo.ts"
+import * as TestRunsHttp from "./TestRunsHttp.ts"
+import * as TestRunsMemory from "./TestRunsMemory.ts"
+import * as TestRunsSql from "./TestRunsSql.ts"
 
 /** Test runs, their retries and files, and the semaphores that their tests share. */
 
-export const layerSql = Layer.mergeAll(
-  TestRunsRepo.layerSql,
-  RetriesRepo.layerSql,
-  TestRunFilesRepo.layerSql,
-  SemaphoresRepo.layerSql
-)
+export const tables = [testRuns, testRunRetries, testRunFiles, pendingBlobs]
+
+export const layerSql = Layer.mergeAll(TestRunsSql.layer, RetriesSql.layer, TestRunFilesSql.layer, SemaphoresSql.layer)
 
 export const layerMemory = Layer.mergeAll(
-  TestRunsRepo.layerMemory,
-  RetriesRepo.layerMemory,
-  TestRunFilesRepo.layerMemory,
-  SemaphoresRepo.layerMemory
+  TestRunsMemory.layer,
+  RetriesMemory.layer,
+  TestRunFilesMemory.layer,
+  SemaphoresMemory.layer
 )
 
 export const layer = Layer.mergeAll(
   TestRunFiles.layer,
   Retries.layer,
-  TestRunExpiry,
+  TestRunExpiry.layer,
   TestRunIndexing.layer,
   Semaphores.layer
 ).pipe(Layer.provideMerge(TestRuns.layer), Layer.provideMerge([Fixtures.layer, LeaseWaits.layer]))
 
-export const layerHttp = Layer.mergeAll(TestRunsHttp, RetriesHttp, SemaphoresHttp).pipe(
-  Layer.provide(RunAuthorizationLive)
+export const layerHttp = Layer.mergeAll(TestRunsHttp.layer, RetriesHttp.layer, SemaphoresHttp.layer).pipe(
+  Layer.provide(RunAuthorizationHttp.layer)
 )

@@ -14,7 +14,7 @@ import { anyRole } from "../access/Access.ts"
 import { leasesGranted, leasesReleased } from "../telemetry/Metrics.ts"
 import { type LeaseWait, LeaseWaits } from "./LeaseWaits.ts"
 import {
-  type NotOne,
+  type NotHolder,
   type Queued,
   type Refused,
   type RunNotRunning,
@@ -143,7 +143,7 @@ const longestRetryMillis = 5_000
 const leaseId = (text: string): Effect.Effect<LeaseId, NotFound> =>
   isId(text) ? Effect.succeed(text as LeaseId) : Effect.fail(NotFound.of("lease"))
 
-const refusal = ({ _tag }: NotOne): Effect.Effect<never, NotFound | Forbidden> =>
+const refusal = ({ _tag }: NotHolder): Effect.Effect<never, NotFound | Forbidden> =>
   _tag === "Unknown"
     ? Effect.fail(NotFound.of("lease"))
     : Effect.fail(new Forbidden({ message: "Another run or retry holds the lease.", reason: "not_holder" }))

@@ -20,7 +20,7 @@ const full = ({ _tag, capacity, holders, message, reason, retryAfterMs }: Confli
   )
 
 /** Handlers of semaphores and leases. */
-export const SemaphoresHttp = Layer.mergeAll(
+export const layer = Layer.mergeAll(
   handlersOf(DeliveryApi, "semaphores", (handlers) =>
     Effect.gen(function* () {
       const semaphores = yield* Semaphores

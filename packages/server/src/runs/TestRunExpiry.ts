@@ -3,7 +3,7 @@ import { background } from "../telemetry/Background.ts"
 import { TestRuns } from "./TestRuns.ts"
 
 /** Ends overdue runs and retries, at start and then each minute. Every server does; each run ends once. */
-export const TestRunExpiry = Layer.effectDiscard(
+export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const runs = yield* TestRuns
     const round = yield* background("run_expiry", "Overdue runs could not be ended.", runs.expire)

@@ -11,21 +11,33 @@ interface Stateful {
 /** Whether the run or retry runs at `now`: one that is overdue does not, though nothing may have ended it yet. */
 export const isRunning = (run: Stateful, now: Timestamp): boolean => run.state === "running" && run.expiresAt > now
 
-/** What a run or retry becomes when its time is up. */
-export const expired = <
-  Run extends Stateful & { readonly cleanup: Cleanup | null; readonly finishedAt: Timestamp | null }
+/** The row of a run or retry whose time is up, as the expiry leaves it. */
+export const interrupted = <
+  Row extends Stateful & { readonly cleanupStatus: Cleanup["status"] | null; readonly finishedAt: Timestamp | null }
 >(
-  run: Run
-): Run => ({
-  ...run,
+  row: Row
+): Row => ({
+  ...row,
   state: "interrupted",
-  finishedAt: run.expiresAt,
-  cleanup: run.cleanup === null ? null : { ...run.cleanup, status: "incomplete" }
+  finishedAt: row.expiresAt,
+  cleanupStatus: row.cleanupStatus === null ? null : "incomplete"
 })
 
-/** The run or retry as it is at `now`. */
-export const asOf = <Run extends Parameters<typeof expired>[0]>(run: Run, now: Timestamp): Run =>
-  run.state === "running" && !isRunning(run, now) ? expired(run) : run
+/** The run or retry as it is at `now`: interrupted once its time is up, though nothing may have ended it yet. */
+export const asOf = <
+  Run extends Stateful & { readonly cleanup: Cleanup | null; readonly finishedAt: Timestamp | null }
+>(
+  run: Run,
+  now: Timestamp
+): Run =>
+  run.state !== "running" || isRunning(run, now)
+    ? run
+    : {
+        ...run,
+        state: "interrupted",
+        finishedAt: run.expiresAt,
+        cleanup: run.cleanup === null ? null : { ...run.cleanup, status: "incomplete" }
+      }
 
 /** What events say of a run: followed by its number. */
 export const runLabel = "Run "

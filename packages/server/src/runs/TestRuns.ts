@@ -24,9 +24,9 @@ import { type Access, anyRole, atLeast, isSameActor } from "../access/Access.ts"
 import { Storage } from "../storage/Storage.ts"
 import { retriesExpired, runsExpired } from "../telemetry/Metrics.ts"
 import { Fixtures } from "./Fixtures.ts"
-import { RetriesRepo, type ShownRetry } from "./RetriesRepo.ts"
+import { RetriesRepo, type FoundRetry } from "./RetriesRepo.ts"
 import { SearchBlocks } from "./search/SearchBlocks.ts"
-import type { ShownTestRun } from "./TestRunRows.ts"
+import type { FoundTestRun } from "./TestRunRows.ts"
 import { asOf, isRunning, runLabel, runPath } from "./TestRunState.ts"
 import { TestRunsRepo } from "./TestRunsRepo.ts"
 
@@ -60,7 +60,7 @@ export class TestRuns extends Context.Service<
     readonly publishing: (
       number: number
     ) => Effect.Effect<
-      { readonly access: Access; readonly run: ShownTestRun; readonly retry: number | null },
+      { readonly access: Access; readonly run: FoundTestRun; readonly retry: number | null },
       NotFound | Forbidden | Conflict,
       Caller
     >
@@ -87,7 +87,7 @@ export class TestRuns extends Context.Service<
       const blockIsFull = yield* Latch.make(false)
 
       const now = Effect.map(Clock.currentTimeMillis, timestamp)
-      const summary = (access: Access, run: ShownTestRun) => summaryOf(baseUrl, access, run)
+      const summary = (access: Access, run: FoundTestRun) => summaryOf(baseUrl, access, run)
 
       const publishing = Effect.fnUntraced(function* (number: number) {
         const access = yield* atLeast("member")
@@ -280,10 +280,10 @@ const urlOf = (baseUrl: string, slug: string, number: number) => `${baseUrl}/w/$
 export const summaryOf = (
   baseUrl: string,
   { workspace }: Access,
-  { expiresAt: _, publisher: __, workspaceId: ___, ...run }: ShownTestRun
+  { expiresAt: _, publisher: __, workspaceId: ___, ...run }: FoundTestRun
 ): TestRunSummary => ({ ...run, url: urlOf(baseUrl, workspace.slug, run.number) })
 
-const shownRetry = ({ expiresAt: _, id: __, publisher: ___, ...retry }: ShownRetry): Retry => retry
+const shownRetry = ({ expiresAt: _, id: __, publisher: ___, ...retry }: FoundRetry): Retry => retry
 
 /** How many runs or retries one statement ends. */
 const expiryBatch = 100

@@ -8,7 +8,7 @@ import { type OpenFile, TestRunFiles } from "./TestRunFiles.ts"
 import { TestRuns } from "./TestRuns.ts"
 
 /** Handlers of test runs and their files. */
-export const TestRunsHttp = handlersOf(DeliveryApi, "testRuns", (handlers) =>
+export const layer = handlersOf(DeliveryApi, "testRuns", (handlers) =>
   Effect.gen(function* () {
     const runs = yield* TestRuns
     const files = yield* TestRunFiles

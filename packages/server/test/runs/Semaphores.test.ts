@@ -11,6 +11,7 @@ import { Notices } from "../../src/storage/Notices.ts"
 import { LeaseWaits } from "../../src/runs/LeaseWaits.ts"
 import { type LeaseAnswer, Semaphores } from "../../src/runs/Semaphores.ts"
 import { SemaphoresRepo } from "../../src/runs/SemaphoresRepo.ts"
+import * as SemaphoresSql from "../../src/runs/SemaphoresSql.ts"
 import { layerPostgres } from "../support/Databases.ts"
 import { unique } from "../identity/Scene.ts"
 import { makeDeployed } from "./Scene.ts"
@@ -38,7 +39,7 @@ const makeServerWith = (layerRepo: Layer.Layer<SemaphoresRepo, never, PgClient.P
     (context) => Context.get(context, Semaphores)
   )
 
-const makeServer = makeServerWith(SemaphoresRepo.layerSql)
+const makeServer = makeServerWith(SemaphoresSql.layer)
 
 /** Looks at no place when the time of its call is up: it must know before. One that is told does not look at all. */
 const makeServerThat = (looks: "looks each second" | "is told") =>
@@ -52,7 +53,7 @@ const makeServerThat = (looks: "looks each second" | "is told") =>
           look: (place, isLast) => (isLast ? Effect.die(new Error("It was too late.")) : repo.look(place, false))
         })
       )
-    ).pipe(Layer.provide(SemaphoresRepo.layerSql))
+    ).pipe(Layer.provide(SemaphoresSql.layer))
   )
 
 const layerTime = Layer.succeed(Time, { pass: () => Effect.die("not here"), now: Effect.sync(() => Date.now()) })

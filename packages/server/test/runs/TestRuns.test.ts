@@ -12,7 +12,7 @@ import { Keyring } from "../../src/keys/Keyring.ts"
 import { isToken } from "../../src/ids/Tokens.ts"
 import { Events } from "../../src/events/Events.ts"
 import { Fixtures } from "../../src/runs/Fixtures.ts"
-import { TestRunExpiry } from "../../src/runs/TestRunExpiry.ts"
+import * as TestRunExpiry from "../../src/runs/TestRunExpiry.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
 import { answer, as, eventsOf, everyRole, membersAndUp, refusal, whoMay } from "../identity/Scene.ts"
 import { layerSigningKeys, sharedStorages } from "../support/Storages.ts"
@@ -351,7 +351,7 @@ for (const storage of sharedStorages) {
           discard: true
         })
         yield* TestClock.adjust(runLimit)
-        yield* Layer.build(TestRunExpiry)
+        yield* Layer.build(TestRunExpiry.layer)
         const until = (count: number) =>
           Effect.gen(function* () {
             for (let i = 0; (yield* interrupted) < count && i < 500; i++) {

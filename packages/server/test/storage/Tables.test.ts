@@ -5,6 +5,7 @@ import * as Catalog from "../../src/catalog/Catalog.ts"
 import * as EventsRoom from "../../src/events/EventsRoom.ts"
 import * as Identity from "../../src/identity/Identity.ts"
 import * as Planning from "../../src/planning/Planning.ts"
+import * as Runs from "../../src/runs/Runs.ts"
 import * as StorageRoom from "../../src/storage/StorageRoom.ts"
 import { type Column, columnName, type Table } from "../../src/storage/Table.ts"
 import { layerPostgres } from "../support/Databases.ts"
@@ -12,7 +13,13 @@ import { layerLiveClock } from "../support/Storages.ts"
 
 /** Every table that the sources describe is one that the migrations made, column by column. */
 
-const tables: ReadonlyArray<Table> = [EventsRoom.tables, Identity.tables, Catalog.tables, Planning.tables].flat()
+const tables: ReadonlyArray<Table> = [
+  EventsRoom.tables,
+  Identity.tables,
+  Catalog.tables,
+  Planning.tables,
+  Runs.tables
+].flat()
 
 const layerMigrated = Layer.provideMerge(StorageRoom.layerMigrations, layerPostgres).pipe(Layer.provide(layerLiveClock))
 

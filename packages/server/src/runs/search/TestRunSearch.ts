@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import type { Statement } from "effect/sql"
 import { integers } from "../../storage/Columns.ts"
 import { dieOnSqlError } from "../../storage/Sql.ts"
-import type { ShownTestRun, TestRunFilter } from "../TestRunRows.ts"
+import type { FoundTestRun, TestRunFilter } from "../TestRunRows.ts"
 import { foldSha } from "../TestRunState.ts"
 import { type BlockSizes, joinedRuns, numbersOf, readBlocks } from "./SearchBlocks.ts"
 import { filterTerms } from "./SearchTerms.ts"
@@ -23,7 +23,7 @@ export interface Dependencies {
   readonly readRuns: (
     workspaceId: WorkspaceId,
     numbers: Statement.Fragment
-  ) => Effect.Effect<ReadonlyArray<ShownTestRun>>
+  ) => Effect.Effect<ReadonlyArray<FoundTestRun>>
 }
 
 /** A page of a workspace's runs. */
@@ -36,7 +36,7 @@ interface Page {
 /** The runs that match the filter, newest first, at most `limit`. */
 export const list =
   (dependencies: Dependencies) =>
-  (workspaceId: WorkspaceId, filter: TestRunFilter, limit: number): Effect.Effect<ReadonlyArray<ShownTestRun>> => {
+  (workspaceId: WorkspaceId, filter: TestRunFilter, limit: number): Effect.Effect<ReadonlyArray<FoundTestRun>> => {
     const { readRuns, sql } = dependencies
     const page = { workspaceId, filter, limit }
     return (filter.q ?? "") === "" && !hasSeveral(filter)
@@ -53,7 +53,7 @@ const search = Effect.fnUntraced(function* (dependencies: Dependencies, page: Pa
   const { readRuns, sizes, sql } = dependencies
   const { filter, limit, workspaceId } = page
   const find = findRuns(dependencies, page)
-  const runs: Array<ShownTestRun> = []
+  const runs: Array<FoundTestRun> = []
   let below = Math.min(filter.below ?? maxNumber, maxNumber)
   // Several filters alone are compared in an index, which is quick: some indexed runs are compared so, too.
   let scanned = (filter.q ?? "") === "" ? sizes.runs * 2 : 0

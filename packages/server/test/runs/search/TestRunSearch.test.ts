@@ -12,6 +12,7 @@ import { Storage } from "../../../src/storage/Storage.ts"
 import { resultTerms } from "../../../src/runs/search/SearchTerms.ts"
 import { SearchBlocks } from "../../../src/runs/search/SearchBlocks.ts"
 import type { FinishedTestRun, TestRunFilter } from "../../../src/runs/TestRunRows.ts"
+import * as Runs from "../../../src/runs/Runs.ts"
 import { TestRunsRepo } from "../../../src/runs/TestRunsRepo.ts"
 import { Retries } from "../../../src/runs/Retries.ts"
 import { searchGrams } from "../../../src/storage/migrations/0015_retries.ts"
@@ -323,7 +324,7 @@ for (const [name, storage] of Object.entries(storages)) {
 }
 
 /** What the runs of before need, without the migrations that came after. */
-const layerOld = Layer.mergeAll(Storage.layerSql, Identity.layerSql, Catalog.layerSql, TestRunsRepo.layerSql).pipe(
+const layerOld = Layer.mergeAll(Storage.layerSql, Identity.layerSql, Catalog.layerSql, Runs.layerSql).pipe(
   Layer.provide(blocks)
 )
 

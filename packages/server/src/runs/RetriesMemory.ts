@@ -1,0 +1,215 @@
+import type { EventId, TestRunId } from "@delivery/domain/Ids"
+import type { Timestamp } from "@delivery/domain/Timestamp"
+import { Effect, Layer } from "effect"
+import type { ActorRef } from "../access/Access.ts"
+import { resolveActor } from "../access/Actors.ts"
+import { eventsTable, type StoredEvent } from "../events/EventsRepo.ts"
+import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
+import {
+  type FinishedRetry,
+  foundRetry,
+  type FoundRetry,
+  type NewRetry,
+  RetriesRepo,
+  type RetryRow,
+  testRunAttempts,
+  testRunRetries
+} from "./RetriesRepo.ts"
+import { endLeases } from "./SemaphoresMemory.ts"
+import { testRuns } from "./TestRunRows.ts"
+import { testRunTests } from "./TestRunsRepo.ts"
+import { interrupted, isRunning, labelOfRetry, runPath } from "./TestRunState.ts"
+
+type Memory = MemoryStorage["Service"]
+
+export const layer = Layer.effect(
+  RetriesRepo,
+  Effect.map(MemoryStorage, (memory) =>
+    RetriesRepo.of({
+      of: ofRun(memory),
+      tests: tests(memory),
+      start: start(memory),
+      find: find(memory),
+      list: (runId) => memory.read((database) => rowsOf(database, runId).map((row) => withNames(database, row))),
+      attempts: (runId) => memory.read((database) => attemptsOf(database, runId)),
+      finish: finish(memory),
+      expire: expire(memory)
+    })
+  )
+)
+
+const ofRun = (memory: Memory) => (runId: TestRunId) =>
+  memory.read((database) => {
+    const run = database.table(testRuns).get(runId)
+    if (run === undefined) throw new Error("The run of a retry does not exist.")
+    const running = rowsOf(database, runId).find((retry) => retry.number === run.runningRetry)
+    return {
+      count: run.retryCount,
+      fixtureUrl: run.fixtureUrl,
+      running:
+        running === undefined
+          ? null
+          : {
+              state: "running" as const,
+              number: running.number,
+              publisher: publisherOf(running),
+              expiresAt: running.expiresAt
+            }
+    }
+  })
+
+const tests =
+  (memory: Memory): RetriesRepo["Service"]["tests"] =>
+  (runId) =>
+    memory.read((database) => {
+      const attempts = Map.groupBy(attemptsOf(database, runId), (attempt) => attempt.caseId)
+      return testsOf(database, runId).flatMap(({ caseId, file, status, title }) => {
+        if (status !== "failed" && status !== "flaky") return []
+        const retried = attempts.get(caseId) ?? []
+        const lastRetry = retried.at(-1)?.retry ?? null
+        return [{ caseId, title, file, status, attempts: 1 + retried.length, lastRetry }]
+      })
+    })
+
+const start = (memory: Memory) => (retry: NewRetry, event: StoredEvent) =>
+  memory.write((database) =>
+    Effect.sync(() => {
+      const run = database.table(testRuns).get(retry.runId)
+      if (run?.state !== "finished" || run.runningRetry !== null || run.retryCount !== retry.after) return undefined
+      const number = run.retryCount + 1
+      const row = startedRow(retry, number, { number: run.number, failed: run.failed })
+      database.table(testRunRetries).set(retry.id, row)
+      database.table(testRuns).set(run.id, {
+        ...run,
+        retryCount: number,
+        runningRetry: number,
+        runningRetryExpiresAt: retry.expiresAt
+      })
+      database.table(eventsTable).set(event.id, {
+        ...event,
+        subjectLabel: labelOfRetry(run.number, number),
+        subjectPath: runPath + run.number
+      })
+      return { number, scope: row.fixtureScope }
+    })
+  )
+
+const startedRow = (
+  { after: _, fixture, git, machine, publisher, ...retry }: NewRetry,
+  number: number,
+  run: { readonly number: number; readonly failed: number }
+): RetryRow => ({
+  ...retry,
+  number,
+  publisherKind: publisher.kind,
+  publisherId: publisher.id,
+  testCount: run.failed,
+  flakyCount: 0,
+  gitSha: git.sha,
+  gitDirty: git.dirty,
+  hostname: machine.hostname,
+  platform: machine.platform,
+  fixtureScope: fixture === null ? null : `run-${run.number}-retry-${number}-${fixture.scopeKey}`,
+  fixtureUrl: fixture?.url ?? null,
+  cleanupStatus: fixture === null ? null : "pending",
+  cleanupDeleted: null,
+  cleanupRemaining: null,
+  state: "running",
+  finishedAt: null
+})
+
+const find = (memory: Memory) => (runId: TestRunId, number: number) =>
+  memory.read((database) => {
+    const row = rowsOf(database, runId).find((row) => row.number === number)
+    return row === undefined ? undefined : withNames(database, row)
+  })
+
+const finish =
+  (memory: Memory) =>
+  (
+    { number, runId }: { readonly runId: TestRunId; readonly number: number },
+    { attempts, cleanup, finishedAt, flaky, run: recounted, state }: FinishedRetry,
+    event: StoredEvent
+  ) =>
+    memory.write((database) =>
+      Effect.sync(() => {
+        const run = database.table(testRuns).get(runId)
+        const retry = rowsOf(database, runId).find((retry) => retry.number === number)
+        if (run === undefined || retry === undefined || !isRunning(retry, finishedAt)) return false
+        database.table(testRunRetries).set(retry.id, {
+          ...retry,
+          state,
+          flakyCount: flaky.length,
+          finishedAt,
+          cleanupStatus: cleanup?.status ?? null,
+          cleanupDeleted: cleanup?.deleted ?? null,
+          cleanupRemaining: cleanup?.remaining ?? null
+        })
+        const { counts, passRate, result } = recounted
+        const ended = { runningRetry: null, runningRetryExpiresAt: null }
+        database.table(testRuns).set(runId, { ...run, ...counts, passRate, result, ...ended })
+        const madeFlaky = new Set(flaky)
+        database.table(testRunTests).set(
+          runId,
+          testsOf(database, runId).map((test) => (madeFlaky.has(test.caseId) ? { ...test, status: "flaky" } : test))
+        )
+        database.table(testRunAttempts).set(runId, [...attemptsOf(database, runId), ...attempts])
+        endLeases(database, runId, finishedAt)
+        database.table(eventsTable).set(event.id, event)
+        return true
+      })
+    )
+
+const expire = (memory: Memory) => (now: Timestamp, eventIds: ReadonlyArray<EventId>, runId?: TestRunId) =>
+  memory.write((database) =>
+    Effect.sync(() => {
+      const overdue = database
+        .table(testRunRetries)
+        .filter(
+          (retry) =>
+            retry.state === "running" && !isRunning(retry, now) && (runId === undefined || retry.runId === runId)
+        )
+        .slice(0, eventIds.length)
+      for (const [index, retry] of overdue.entries()) expireOne(database, retry, eventIds[index]!, now)
+      return overdue.length
+    })
+  )
+
+const expireOne = (database: MemoryDatabase, retry: RetryRow, eventId: EventId, now: Timestamp): void => {
+  const run = database.table(testRuns).get(retry.runId)
+  if (run === undefined) throw new Error("A retry refers to what does not exist.")
+  database.table(testRunRetries).set(retry.id, interrupted(retry))
+  database.table(testRuns).set(run.id, { ...run, runningRetry: null, runningRetryExpiresAt: null })
+  endLeases(database, run.id, now)
+  database.table(eventsTable).set(eventId, {
+    id: eventId,
+    workspaceId: retry.workspaceId,
+    kind: "retry_interrupted",
+    actor: publisherOf(retry),
+    subjectType: "retry",
+    subjectId: retry.id,
+    subjectLabel: labelOfRetry(run.number, retry.number),
+    subjectPath: runPath + run.number,
+    changes: [],
+    teamIds: null,
+    createdAt: now
+  })
+}
+
+/** The retries of a run, oldest first. */
+const rowsOf = (database: MemoryDatabase, runId: TestRunId): ReadonlyArray<RetryRow> =>
+  database
+    .table(testRunRetries)
+    .filter((retry) => retry.runId === runId)
+    .toSorted((a, b) => a.number - b.number)
+
+const testsOf = (database: MemoryDatabase, runId: TestRunId) => database.table(testRunTests).get(runId) ?? []
+
+const attemptsOf = (database: MemoryDatabase, runId: TestRunId) => database.table(testRunAttempts).get(runId) ?? []
+
+const publisherOf = (retry: RetryRow) => ({ kind: retry.publisherKind, id: retry.publisherId }) as ActorRef
+
+const withNames = (database: MemoryDatabase, retry: RetryRow): FoundRetry => {
+  const publisher = publisherOf(retry)
+  return foundRetry(retry, publisher, resolveActor(database, publisher))
+}

@@ -1,0 +1,242 @@
+import type { EventId, TestRunId } from "@delivery/domain/Ids"
+import type { RetriedTest, RetryAttempt } from "@delivery/domain/runs/TestResults"
+import type { Timestamp } from "@delivery/domain/Timestamp"
+import { PgClient, PgTypes } from "@effect/sql-pg"
+import { Effect, Layer } from "effect"
+import type { ActorRef } from "../access/Access.ts"
+import { actorColumns, actorJoins, type ActorRow, readActor } from "../access/Actors.ts"
+import type { StoredEvent } from "../events/EventsRepo.ts"
+import { insertEvent, insertEventRows } from "../events/EventStatements.ts"
+import { column, texts } from "../storage/Columns.ts"
+import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
+import { columnsOf, partReaderOf, type SelectedRow } from "../storage/Table.ts"
+import {
+  type FinishedRetry,
+  foundColumns,
+  foundRetry,
+  type FoundRetry,
+  type NewRetry,
+  RetriesRepo,
+  testRunRetries
+} from "./RetriesRepo.ts"
+import { endLeases } from "./SemaphoresSql.ts"
+import type { Numbered } from "./TestRunRows.ts"
+import { retryLabel, runPath } from "./TestRunState.ts"
+
+export const layer = Layer.effect(
+  RetriesRepo,
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    return RetriesRepo.of({
+      of: ofRun(sql),
+      tests: tests(sql),
+      start: start(sql),
+      find: find(sql),
+      list: list(sql),
+      attempts: attempts(sql),
+      finish: finish(sql),
+      expire: expire(sql)
+    })
+  })
+)
+
+/** What a run's row says of its retries, with the publisher of the one that runs. */
+interface RetriesOfRun {
+  readonly count: number
+  readonly fixtureUrl: string | null
+  readonly number: number | null
+  readonly expiresAt: Date | null
+  readonly publisherKind: string | null
+  readonly publisherId: string | null
+}
+
+const ofRun = (sql: PgClient.PgClient) => (runId: TestRunId) =>
+  sql<RetriesOfRun>`select r.retry_count as "count", r.fixture_url as "fixtureUrl",
+      r.running_retry as "number", r.running_retry_expires_at as "expiresAt",
+      t.publisher_kind as "publisherKind", t.publisher_id as "publisherId"
+    from test_runs r
+    left join test_run_retries t on t.run_id = r.id and t.number = r.running_retry
+    where r.id = ${runId}`.pipe(
+    Effect.map(([row]) => {
+      if (row === undefined) throw new Error("The run of a retry does not exist.")
+      return { count: row.count, fixtureUrl: row.fixtureUrl, running: readRunning(row) }
+    }),
+    dieOnSqlError
+  )
+
+const readRunning = ({ expiresAt, number, publisherId, publisherKind }: RetriesOfRun) =>
+  number === null || expiresAt === null
+    ? null
+    : {
+        state: "running" as const,
+        number,
+        publisher: { kind: publisherKind, id: publisherId } as ActorRef,
+        expiresAt: iso(expiresAt)
+      }
+
+const tests = (sql: PgClient.PgClient) => (runId: TestRunId) =>
+  sql<RetriedTest>`select t.case_id as "caseId", t.title, t.file, t.status,
+      1 + coalesce(a.attempts, 0) as attempts, a.last_retry as "lastRetry"
+    from test_run_tests t
+    left join (
+      select case_id, count(*)::int as attempts, max(retry) as last_retry
+      from test_run_attempts where run_id = ${runId} group by case_id
+    ) a on a.case_id = t.case_id
+    where t.run_id = ${runId} and t.status in ('failed', 'flaky')`.pipe(dieOnSqlError)
+
+const start = (sql: PgClient.PgClient) => (retry: NewRetry, event: StoredEvent) =>
+  sql<Numbered>`with claimed as (
+      update test_runs set retry_count = retry_count + 1, running_retry = retry_count + 1,
+        running_retry_expires_at = ${date(retry.expiresAt)}
+      where id = ${retry.runId} and state = 'finished' and running_retry is null
+        and retry_count = ${retry.after}
+      returning id, workspace_id, number, running_retry, failed
+    ), started as (
+      insert into test_run_retries (id, workspace_id, run_id, number, publisher_kind, publisher_id,
+        required_passes, test_count, flaky_count, base_url, git_sha, git_dirty, hostname, platform, token_hash,
+        fixture_scope, fixture_url, cleanup_status, state, started_at, expires_at)
+      select ${retry.id}::uuid, workspace_id, id, running_retry, ${retry.publisher.kind},
+        ${retry.publisher.id}::uuid, ${PgTypes.int4(retry.requiredPasses)}, failed, 0, ${retry.baseUrl},
+        ${retry.git.sha}, ${retry.git.dirty}::boolean, ${retry.machine.hostname}, ${retry.machine.platform},
+        ${retry.tokenHash},
+        'run-' || number || '-retry-' || running_retry || '-' || ${retry.fixture?.scopeKey ?? null}::text,
+        ${retry.fixture?.url ?? null}, ${retry.fixture === null ? null : "pending"}, 'running',
+        ${date(retry.startedAt)}::timestamptz, ${date(retry.expiresAt)}::timestamptz
+      from claimed
+      returning number, fixture_scope as scope
+    ), inserted as (
+      ${insertEvent(sql, event, "claimed", {
+        label: label("claimed.number", "claimed.running_retry"),
+        path: `'${runPath}' || claimed.number`
+      })}
+    )
+    select number, scope from started`.pipe(
+    Effect.map(([row]) => row),
+    dieOnSqlError
+  )
+
+type JoinedRow = SelectedRow & ActorRow
+
+/** Selects what `readRetry` reads, of the retries `t`. */
+const selectRetries = (sql: PgClient.PgClient) =>
+  sql`select ${sql.literal(columnsOf(testRunRetries, { of: "t", only: foundColumns }))},
+      ${actorColumns(sql, "t.publisher")}
+    from test_run_retries t ${actorJoins(sql, "t.publisher")}`
+
+const readColumns = partReaderOf(testRunRetries, foundColumns)
+
+const readRetry = (row: JoinedRow): FoundRetry =>
+  foundRetry(readColumns(row), { kind: row.actorKind, id: row.actorId } as ActorRef, readActor(row))
+
+const find = (sql: PgClient.PgClient) => {
+  const select = selectRetries(sql)
+  return (runId: TestRunId, number: number) =>
+    sql<JoinedRow>`${select} where t.run_id = ${runId} and t.number = ${number}`.pipe(
+      Effect.map((rows) => rows.map(readRetry)[0]),
+      dieOnSqlError
+    )
+}
+
+const list = (sql: PgClient.PgClient) => {
+  const select = selectRetries(sql)
+  return (runId: TestRunId) =>
+    sql<JoinedRow>`${select} where t.run_id = ${runId} order by t.number`.pipe(
+      Effect.map((rows) => rows.map(readRetry)),
+      dieOnSqlError
+    )
+}
+
+type AttemptRow = Omit<RetryAttempt, "startedAt"> & { readonly startedAt: Date }
+
+const attempts = (sql: PgClient.PgClient) => (runId: TestRunId) =>
+  sql<AttemptRow>`select case_id as "caseId", number, retry, status, duration_ms as "durationMs",
+      started_at as "startedAt", error_message as "errorMessage", error_stack as "errorStack", files
+    from test_run_attempts where run_id = ${runId} order by number`.pipe(
+    Effect.map((rows) => rows.map((row) => ({ ...row, startedAt: iso(row.startedAt) }))),
+    dieOnSqlError
+  )
+
+const finish =
+  (sql: PgClient.PgClient) =>
+  (
+    { number, runId }: { readonly runId: TestRunId; readonly number: number },
+    { attempts, cleanup, finishedAt, flaky, run, state }: FinishedRetry,
+    event: StoredEvent
+  ) =>
+    sql`with recounted as (
+        update test_runs set result = ${run.result}, passed = ${run.counts.passed}, flaky = ${run.counts.flaky},
+          failed = ${run.counts.failed}, pass_rate = ${PgTypes.float8(run.passRate)},
+          running_retry = null, running_retry_expires_at = null
+        where id = ${runId} and running_retry = ${number} and running_retry_expires_at > ${date(finishedAt)}
+        returning id, workspace_id, number
+      ), reindexed as (
+        insert into test_run_reindex (workspace_id, number, retried)
+        select workspace_id, number, true from recounted
+        on conflict do nothing
+      ), finished as (
+        update test_run_retries t set state = ${state}, flaky_count = ${PgTypes.int4(flaky.length)},
+          finished_at = ${date(finishedAt)}, cleanup_status = ${cleanup?.status ?? null},
+          cleanup_deleted = ${PgTypes.int4(cleanup?.deleted ?? null)},
+          cleanup_remaining = ${PgTypes.int4(cleanup?.remaining ?? null)}
+        from recounted where t.run_id = recounted.id and t.number = ${number}
+        returning t.id
+      ), made_flaky as (
+        update test_run_tests t set status = 'flaky'
+        from recounted where t.run_id = recounted.id and t.case_id = any(${texts(flaky, (caseId) => caseId)})
+      ), recorded as (
+        insert into test_run_attempts (workspace_id, run_id, case_id, number, retry, status, duration_ms,
+          started_at, error_message, error_stack, files)
+        select recounted.workspace_id, recounted.id, a.case_id, a.number, ${PgTypes.int4(number)}, a.status,
+          a.duration_ms, a.started_at, a.error_message, a.error_stack, a.files::jsonb
+        from recounted, unnest(${texts(attempts, (attempt) => attempt.caseId)},
+          ${column(attempts, PgTypes.OID.int4, (attempt) => attempt.number)},
+          ${texts(attempts, (attempt) => attempt.status)},
+          ${column(attempts, PgTypes.OID.float8, (attempt) => attempt.durationMs)},
+          ${column(attempts, PgTypes.OID.timestamptz, (attempt) => date(attempt.startedAt))},
+          ${texts(attempts, (attempt) => attempt.errorMessage)},
+          ${texts(attempts, (attempt) => attempt.errorStack)},
+          ${texts(attempts, (attempt) => JSON.stringify(attempt.files))}
+        ) as a (case_id, number, status, duration_ms, started_at, error_message, error_stack, files)
+      ), inserted as (
+        ${insertEvent(sql, event, "finished")}
+      )
+      select id, ${endLeases(sql, sql`array[${runId}::uuid]`)} from finished`.pipe(
+      Effect.map((rows) => rows.length === 1),
+      dieOnSqlError
+    )
+
+const expire = (sql: PgClient.PgClient) => (now: Timestamp, eventIds: ReadonlyArray<EventId>, runId?: TestRunId) =>
+  sql`with overdue as (
+      select id, number, running_retry from test_runs
+      where running_retry is not null and running_retry_expires_at <= ${date(now)}
+        ${runId === undefined ? sql.literal("") : sql`and id = ${runId}`}
+      order by running_retry_expires_at limit ${sql.literal(String(eventIds.length))}
+      for update ${sql.literal(runId === undefined ? "skip locked" : "")}
+    ), freed as (
+      update test_runs r set running_retry = null, running_retry_expires_at = null
+      from overdue where r.id = overdue.id
+    ), interrupted as (
+      update test_run_retries t set state = 'interrupted', finished_at = t.expires_at,
+        cleanup_status = case when t.cleanup_status is not null then 'incomplete' end
+      from overdue where t.run_id = overdue.id and t.number = overdue.running_retry
+      returning t.id, t.run_id, t.workspace_id, overdue.number as run, t.number, t.publisher_kind, t.publisher_id
+    ), events_of as (
+      select event.id, t.workspace_id, 'retry_interrupted' as kind, t.publisher_kind as actor_kind,
+        t.publisher_id as actor_id, 'retry' as subject_type, t.id::text as subject_id,
+        ${sql.literal(label("t.run", "t.number"))} as subject_label,
+        ${sql.literal(`'${runPath}'`)} || t.run as subject_path, '[]'::jsonb as changes,
+        ${date(now)}::timestamptz as created_at
+      from (select *, row_number() over () as row from interrupted) t
+      join unnest(${column(eventIds, PgTypes.OID.uuid, (id) => id)}) with ordinality as event (id, row)
+        on event.row = t.row
+    ), inserted as (
+      ${insertEventRows(sql, "events_of")}
+    )
+    select interrupted.id
+    from interrupted, (select ${endLeases(sql, sql`array_agg(run_id)`)} from interrupted) as leases`.pipe(
+    Effect.map((rows) => rows.length),
+    dieOnSqlError
+  )
+
+/** The label of a retry in events, made of two expressions of SQL. */
+const label = (run: string, retry: string) => `'${retryLabel.retry}' || ${retry} || '${retryLabel.ofRun}' || ${run}`

@@ -1,0 +1,196 @@
+import type { LeaseId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
+import type { Lease, LeaseHolder, QueuedLease } from "@delivery/domain/runs/Semaphore"
+import { PgClient, PgTypes } from "@effect/sql-pg"
+import { Effect, Layer } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import { lookUp } from "../identity/Credentials.ts"
+import { batched } from "../storage/Batched.ts"
+import { uuids } from "../storage/Columns.ts"
+import { date, dieOnSqlError, iso, isoOfJson } from "../storage/Sql.ts"
+import {
+  type Held,
+  type LeaseOwner,
+  type LeaseRequest,
+  type NotHolder,
+  type RunNotRunning,
+  SemaphoresRepo,
+  type Taken
+} from "./SemaphoresRepo.ts"
+
+/** Each operation is a call of one function of migration 0020, which is alone with the semaphore. */
+
+export const layer = Layer.effect(
+  SemaphoresRepo,
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    const call = calls(sql)
+    return SemaphoresRepo.of({
+      take: take(sql, call),
+      look: look(sql, call),
+      leave: leave(sql),
+      renew: renew(sql, call),
+      release: release(sql),
+      list: list(sql),
+      load: load(sql),
+      settle: settle(sql),
+      authenticate: authenticate(sql)
+    })
+  })
+)
+
+/** Ends what runs hold of semaphores, as a column of the statement that ends the runs: `ids` is an array of them. */
+export const endLeases = (sql: SqlClient.SqlClient, ids: Statement.Fragment): Statement.Fragment =>
+  sql`semaphore_end_runs(${ids}) as ended`
+
+type Call = (statement: Statement.Statement<{ readonly json: TakenJson }>) => Effect.Effect<Taken | NotHolder>
+
+/** Runs a function that answers a lease or place. A lease is answered once it is on the disk. */
+const calls = (sql: PgClient.PgClient): Call => {
+  // A record in the log that is flushed with all before it, whichever connection wrote that. While one is on its
+  // way to the disk, the next is at the database already and follows at once.
+  const flush = sql`select pg_logical_emit_message(true, 'delivery', '')::text`
+  const flushed = batched(sql, (asked: ReadonlyArray<undefined>) => Effect.as(flush, asked), { running: 2 })
+  return (statement) =>
+    statement.pipe(
+      Effect.map(([row]) => readTaken(row!.json)),
+      Effect.tap((taken) => (taken._tag === "Held" ? flushed(undefined) : Effect.void)),
+      dieOnSqlError
+    )
+}
+
+const take = (sql: PgClient.PgClient, call: Call) => (owner: LeaseOwner, request: LeaseRequest) =>
+  call(sql`select semaphore_take(${request.id}::uuid, ${owner.workspaceId}::uuid, ${request.name},
+    ${request.capacity}::integer, ${owner.runId}::uuid, ${owner.run}::integer,
+    ${PgTypes.int4(owner.retry)}, ${date(owner.expiresAt)}::timestamptz, ${request.requestId}::text,
+    ${request.test}::text, ${request.ttlMillis}::integer, ${request.waitMillis}::integer) as json`) as Effect.Effect<Taken>
+
+const look = (sql: PgClient.PgClient, call: Call) => (place: LeaseId, isLast: boolean) =>
+  call(sql`select semaphore_look(${place}::uuid, ${isLast}::boolean) as json`) as Effect.Effect<Taken>
+
+const leave = (sql: PgClient.PgClient) => (place: LeaseId, polls: number) =>
+  dieOnSqlError(Effect.asVoid(sql`select semaphore_leave(${place}::uuid, ${polls}::integer)`))
+
+const renew =
+  (sql: PgClient.PgClient, call: Call) =>
+  (owner: LeaseOwner, name: string, lease: LeaseId, ttlMillis: number | undefined) =>
+    call(sql`select semaphore_renew(${lease}::uuid, ${owner.workspaceId}::uuid, ${name}, ${owner.runId}::uuid,
+      ${PgTypes.int4(owner.retry)}, ${PgTypes.int4(ttlMillis ?? null)}) as json`) as Effect.Effect<Held | NotHolder>
+
+const release = (sql: PgClient.PgClient) => (owner: LeaseOwner, name: string, lease: LeaseId) =>
+  sql<{ readonly outcome: keyof typeof releases }>`select semaphore_release(${lease}::uuid,
+      ${owner.workspaceId}::uuid, ${name}, ${owner.runId}::uuid, ${PgTypes.int4(owner.retry)}) as outcome`.pipe(
+    Effect.map(([row]) => releases[row!.outcome]),
+    dieOnSqlError
+  )
+
+const releases = {
+  released: { _tag: "Released" },
+  unknown: { _tag: "Unknown" },
+  foreign: { _tag: "Foreign" }
+} as const
+
+const list = (sql: PgClient.PgClient) => (workspaceId: WorkspaceId, name?: string) =>
+  sql<{ readonly name: string; readonly capacity: number; readonly holders: ReadonlyArray<LeaseHolder> }>`
+    select name, capacity, semaphore_holders(id, clock_timestamp()) as holders
+    from semaphores where workspace_id = ${workspaceId}
+      ${name === undefined ? sql.literal("") : sql`and name = ${name}`}`.pipe(
+    Effect.map((rows) => rows.map((row) => ({ ...row, holders: row.holders.map(readHolder) }))),
+    dieOnSqlError
+  )
+
+const load = (sql: PgClient.PgClient) =>
+  sql<{ readonly held: number; readonly queued: number }>`select
+      (select count(*)::integer from semaphore_leases
+        where state in ('granted', 'held') and expires_at > clock_timestamp()) as held,
+      (select count(*)::integer from semaphore_leases
+        where state = 'queued' and expires_at > clock_timestamp()) as queued`.pipe(
+    Effect.map(([row]) => row!),
+    dieOnSqlError
+  )
+
+const settle = (sql: PgClient.PgClient) => (places: ReadonlyArray<LeaseId>) =>
+  sql<{ readonly json: { readonly changed: ReadonlyArray<LeaseId>; readonly lapsesInMs: number | null } }>`
+    select semaphore_settle_places(${uuids(places)}) as json`.pipe(
+    Effect.map(([row]) => ({ changed: row!.json.changed, lapsesInMillis: row!.json.lapsesInMs ?? undefined })),
+    dieOnSqlError
+  )
+
+interface OwnerRow {
+  readonly place: number
+  readonly workspaceId: WorkspaceId
+  readonly runId: TestRunId
+  readonly run: number
+  readonly retry: number | null
+  readonly expiresAt: Date
+}
+
+const authenticate = (sql: PgClient.PgClient) => {
+  const find = lookUp(
+    sql,
+    (asked) =>
+      sql<OwnerRow>`select asked.place::int as place, r.workspace_id as "workspaceId", r.id as "runId",
+        r.number as run, holder.retry, holder.expires_at as "expiresAt"
+      from ${asked}
+      cross join lateral (
+        select id, null::integer as retry, expires_at from test_runs
+        where token_hash = asked.token_hash and state = 'running'
+        union all
+        select run_id, number, expires_at from test_run_retries
+        where token_hash = asked.token_hash and state = 'running'
+      ) as holder
+      join test_runs r on r.id = holder.id
+      join workspaces w on w.id = r.workspace_id and (w.slug = asked.slug or w.id = asked.id)
+      where holder.expires_at > clock_timestamp()`,
+    ({ expiresAt, place: _, ...owner }): LeaseOwner => ({ ...owner, expiresAt: iso(expiresAt) })
+  )
+  return (tokenHash: string, workspace: string) => find({ tokenHash, workspace })
+}
+
+/** What the functions of migration 0020 answer. */
+type TakenJson =
+  | ({ readonly outcome: "held"; readonly isNew: boolean } & Lease)
+  | ({ readonly outcome: "queued"; readonly polls: number; readonly lapsesInMs: number | null } & QueuedLease)
+  | {
+      readonly outcome: "full" | "capacity_mismatch"
+      readonly capacity: number
+      readonly holders: ReadonlyArray<LeaseHolder>
+      readonly lapsesInMs: number | null
+    }
+  | { readonly outcome: "run_not_running" | "unknown" | "foreign" }
+
+const readTaken = (json: TakenJson): Taken | NotHolder => {
+  switch (json.outcome) {
+    case "held": {
+      const { isNew, outcome: _, ...lease } = json
+      const times = { since: isoOfJson(lease.since), expiresAt: isoOfJson(lease.expiresAt) }
+      return { _tag: "Held", isNew, lease: { ...lease, ...times } }
+    }
+    case "queued": {
+      const { lapsesInMs, outcome: _, polls, ...place } = json
+      const expiresAt = isoOfJson(place.expiresAt)
+      return { _tag: "Queued", polls, lapsesInMillis: lapsesInMs ?? undefined, place: { ...place, expiresAt } }
+    }
+    case "full":
+    case "capacity_mismatch":
+      return {
+        _tag: json.outcome === "full" ? "Full" : "CapacityMismatch",
+        capacity: json.capacity,
+        holders: json.holders.map(readHolder),
+        lapsesInMillis: json.lapsesInMs ?? undefined
+      }
+    case "run_not_running":
+      return runNotRunning
+    case "unknown":
+      return { _tag: "Unknown" }
+    case "foreign":
+      return { _tag: "Foreign" }
+  }
+}
+
+const runNotRunning: RunNotRunning = { _tag: "RunNotRunning" }
+
+const readHolder = (holder: LeaseHolder): LeaseHolder => ({
+  ...holder,
+  since: isoOfJson(holder.since),
+  expiresAt: isoOfJson(holder.expiresAt)
+})

@@ -1,0 +1,167 @@
+import type { EventId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
+import type { RecordedTest } from "@delivery/domain/runs/TestResults"
+import type { Timestamp } from "@delivery/domain/Timestamp"
+import { type PgClient, PgTypes } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { StoredEvent } from "../events/EventsRepo.ts"
+import { insertEvent, insertEventRows } from "../events/EventStatements.ts"
+import { batched } from "../storage/Batched.ts"
+import { column, texts } from "../storage/Columns.ts"
+import { date, dateOrNull, dieOnSqlError } from "../storage/Sql.ts"
+import { searchText } from "./search/SearchText.ts"
+import { endLeases } from "./SemaphoresSql.ts"
+import type { FinishedTestRun, NewTestRun, Numbered } from "./TestRunRows.ts"
+import { runLabel, runPath } from "./TestRunState.ts"
+
+/** How a run starts and ends over SQL: each change is one statement, with its event. */
+
+/** A run that starts, and its event. */
+interface StartedTestRun {
+  readonly run: NewTestRun
+  readonly event: StoredEvent
+}
+
+/**
+ * Runs of a workspace are counted on one row, one after the other: those that arrive meanwhile start together, in one
+ * statement.
+ */
+export const start = (sql: PgClient.PgClient) => {
+  const insert = insertStarted(sql)
+  const startAll = (started: ReadonlyArray<StartedTestRun>) =>
+    insert(started[0]!.run.workspaceId, started).pipe(
+      Effect.filterOrElse(
+        (rows) => rows.length === started.length,
+        () => Effect.die(new Error("The workspace of a run does not exist."))
+      ),
+      dieOnSqlError
+    )
+  const startOne = batched(sql, startAll, { running: 1, groupOf: ({ run }) => run.workspaceId })
+  return (run: NewTestRun, event: StoredEvent) => startOne({ run, event })
+}
+
+const insertStarted =
+  (sql: PgClient.PgClient) => (workspaceId: WorkspaceId, started: ReadonlyArray<StartedTestRun>) => {
+    const { OID } = PgTypes
+    const text = (value: (run: NewTestRun) => string | null) => texts(started, ({ run }) => value(run))
+    const values = (type: number, value: (started: StartedTestRun) => unknown) => column(started, type, value)
+    return sql<Numbered>`with counted as (
+      update workspaces set last_run_number = last_run_number + ${started.length}::integer
+      where id = ${workspaceId}
+      returning id, last_run_number - ${started.length}::integer as before
+    ), numbered as (
+      select counted.id as workspace_id, (counted.before + place)::integer as number, new_runs.*
+      from counted, unnest(${values(OID.uuid, ({ run }) => run.id)},
+        ${values(OID.uuid, ({ run }) => run.productId)}, ${values(OID.uuid, ({ run }) => run.environmentId)},
+        ${text(({ publisher }) => publisher.kind)}, ${values(OID.uuid, ({ run }) => run.publisher.id)},
+        ${text(({ baseUrl }) => baseUrl)}, ${text(({ deploymentBaseUrl }) => deploymentBaseUrl)},
+        ${text(({ deploymentVersion }) => deploymentVersion)}, ${text(({ git }) => git.branch)},
+        ${text(({ git }) => git.sha)}, ${values(OID.bool, ({ run }) => run.git.dirty)},
+        ${text(({ git }) => git.subject)}, ${text(({ git }) => searchText(git))},
+        ${text(({ machine }) => machine.hostname)}, ${text(({ machine }) => machine.platform)},
+        ${text(({ selection }) => selection.coverage)},
+        ${text(({ selection: { caseIds, folders } }) => JSON.stringify({ folders, caseIds }))},
+        ${text(({ tokenHash }) => tokenHash)}, ${text(({ fixture }) => fixture?.scopeKey ?? null)},
+        ${text(({ fixture }) => fixture?.url ?? null)},
+        ${values(OID.timestamptz, ({ run }) => date(run.startedAt))},
+        ${values(OID.timestamptz, ({ run }) => date(run.expiresAt))},
+        ${values(OID.uuid, ({ event }) => event.id)}
+      ) with ordinality as new_runs (id, product_id, environment_id, publisher_kind, publisher_id, base_url,
+        deployment_base_url, deployment_version, git_branch, git_sha, git_dirty, git_subject, search, hostname,
+        platform, coverage, selection, token_hash, scope_key, fixture_url, started_at, expires_at, event_id, place)
+    ), started as (
+      insert into test_runs (id, workspace_id, number, product_id, environment_id, publisher_kind, publisher_id,
+        base_url, deployment_base_url, deployment_version, git_branch, git_sha, git_dirty, git_subject, search,
+        hostname, platform, coverage, selection, token_hash, fixture_scope, fixture_url, cleanup_status, state,
+        total, passed, flaky, failed, skipped, duration_ms, started_at, expires_at)
+      select id, workspace_id, number, product_id, environment_id, publisher_kind, publisher_id, base_url,
+        deployment_base_url, deployment_version, git_branch, git_sha, git_dirty, git_subject, search, hostname,
+        platform, coverage, selection::jsonb, token_hash, 'run-' || number || '-' || scope_key, fixture_url,
+        case when fixture_url is not null then 'pending' end, 'running', 0, 0, 0, 0, 0, 0, started_at, expires_at
+      from numbered
+      returning number, fixture_scope as scope
+    ), events_of as (
+      select event_id as id, workspace_id, 'run_started' as kind, publisher_kind as actor_kind,
+        publisher_id as actor_id, 'run' as subject_type, id::text as subject_id,
+        ${sql.literal(`'${runLabel}'`)} || number as subject_label,
+        ${sql.literal(`'${runPath}'`)} || number as subject_path, '[]'::jsonb as changes,
+        started_at as created_at
+      from numbered
+    ), inserted as (
+      ${insertEventRows(sql, "events_of")}
+    )
+    select number, scope from started order by number`
+  }
+
+/** With `state = 'running'` for itself, PostgreSQL may look the run up among all that run, which it takes for few. */
+export const finish =
+  (sql: PgClient.PgClient) =>
+  (id: TestRunId, finished: FinishedTestRun, tests: ReadonlyArray<RecordedTest>, event: StoredEvent) =>
+    sql`with finished as (
+        update test_runs set state = ${finished.state}, result = ${finished.result}, error = ${finished.error},
+          total = ${finished.counts.total}, passed = ${finished.counts.passed}, flaky = ${finished.counts.flaky},
+          failed = ${finished.counts.failed}, skipped = ${finished.counts.skipped},
+          pass_rate = ${PgTypes.float8(finished.passRate)},
+          first_attempt_pass_rate = ${PgTypes.float8(finished.firstAttemptPassRate)},
+          duration_ms = ${PgTypes.float8(finished.durationMs)}, finished_at = ${date(finished.finishedAt)},
+          cleanup_status = ${finished.cleanup?.status ?? null},
+          cleanup_deleted = ${PgTypes.int4(finished.cleanup?.deleted ?? null)},
+          cleanup_remaining = ${PgTypes.int4(finished.cleanup?.remaining ?? null)}
+        where id = ${id} and case when state = 'running' then expires_at > ${date(finished.finishedAt)} end
+        returning id, workspace_id
+      ), recorded as (
+        insert into test_run_tests (workspace_id, run_id, case_id, title, file, coverage, test_kind, priority,
+          status, files, attempt_status, attempt_duration_ms, attempt_started_at, attempt_error_message,
+          attempt_error_stack, attempt_files)
+        select finished.workspace_id, finished.id, t.case_id, t.title, t.file, t.coverage, t.test_kind,
+          t.priority, t.status, t.files::jsonb, t.attempt_status, t.attempt_duration_ms, t.attempt_started_at,
+          t.attempt_error_message, t.attempt_error_stack, t.attempt_files::jsonb
+        from finished, unnest(${texts(tests, (test) => test.caseId)}, ${texts(tests, (test) => test.title)},
+          ${texts(tests, (test) => test.file)}, ${texts(tests, (test) => test.coverage)},
+          ${texts(tests, (test) => test.testKind)}, ${texts(tests, (test) => test.priority)},
+          ${texts(tests, (test) => test.status)}, ${texts(tests, (test) => JSON.stringify(test.files))},
+          ${texts(tests, (test) => test.attempts[0]?.status)},
+          ${column(tests, PgTypes.OID.float8, (test) => test.attempts[0]?.durationMs)},
+          ${column(tests, PgTypes.OID.timestamptz, (test) => dateOrNull(test.attempts[0]?.startedAt ?? null))},
+          ${texts(tests, (test) => test.attempts[0]?.errorMessage)},
+          ${texts(tests, (test) => test.attempts[0]?.errorStack)},
+          ${texts(tests, (test) => jsonOrNull(test.attempts[0]?.files))}
+        ) as t (case_id, title, file, coverage, test_kind, priority, status, files, attempt_status,
+          attempt_duration_ms, attempt_started_at, attempt_error_message, attempt_error_stack, attempt_files)
+      ), inserted as (
+        ${insertEvent(sql, event, "finished")}
+      )
+      select id, ${endLeases(sql, sql`array[id]`)} from finished`.pipe(
+      Effect.map((rows) => rows.length === 1),
+      dieOnSqlError
+    )
+
+const jsonOrNull = (files: ReadonlyArray<string> | undefined): string | null =>
+  files === undefined ? null : JSON.stringify(files)
+
+export const expire = (sql: PgClient.PgClient) => {
+  /** When a run is overdue, as its index has it (migration 0065). */
+  const overdueAt = sql.literal("case when state = 'running' then expires_at end")
+  return (now: Timestamp, eventIds: ReadonlyArray<EventId>) =>
+    sql<{ readonly workspaceId: WorkspaceId; readonly number: number }>`with overdue as (
+        select id from test_runs where ${overdueAt} <= ${date(now)}
+        order by ${overdueAt} limit ${sql.literal(String(eventIds.length))} for update skip locked
+      ), interrupted as (
+        update test_runs r set state = 'interrupted', finished_at = r.expires_at,
+          cleanup_status = case when r.cleanup_status is not null then 'incomplete' end
+        from overdue where r.id = overdue.id
+        returning r.id, r.workspace_id, r.number, r.publisher_kind, r.publisher_id
+      ), events_of as (
+        select event.id, r.workspace_id, 'run_interrupted' as kind, r.publisher_kind as actor_kind,
+          r.publisher_id as actor_id, 'run' as subject_type, r.id::text as subject_id,
+          ${sql.literal(`'${runLabel}'`)} || r.number as subject_label,
+          ${sql.literal(`'${runPath}'`)} || r.number as subject_path, '[]'::jsonb as changes,
+          ${date(now)}::timestamptz as created_at
+        from (select *, row_number() over () as row from interrupted) r
+        join unnest(${column(eventIds, PgTypes.OID.uuid, (id) => id)}) with ordinality as event (id, row)
+          on event.row = r.row
+      ), inserted as (
+        ${insertEventRows(sql, "events_of")}
+      )
+      select workspace_id as "workspaceId", number, leases.ended
+      from interrupted, (select ${endLeases(sql, sql`array_agg(id)`)} from interrupted) as leases`.pipe(dieOnSqlError)
+}

@@ -1,0 +1,220 @@
+import type { EventId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
+import type { RecordedTest } from "@delivery/domain/runs/TestResults"
+import type { Timestamp } from "@delivery/domain/Timestamp"
+import { Effect, Layer } from "effect"
+import type { ActorRef } from "../access/Access.ts"
+import { isSameActor } from "../access/Access.ts"
+import { resolveActor } from "../access/Actors.ts"
+import { environments } from "../catalog/EnvironmentsRepo.ts"
+import { products } from "../catalog/ProductsRepo.ts"
+import { eventsTable, type StoredEvent } from "../events/EventsRepo.ts"
+import { type MemoryDatabase, MemoryStorage, memoryTable } from "../storage/MemoryStorage.ts"
+import { searchPart, searchText } from "./search/SearchText.ts"
+import { endLeases } from "./SemaphoresMemory.ts"
+import {
+  type FinishedTestRun,
+  foundRun,
+  type FoundTestRun,
+  type NewTestRun,
+  runningRetryOf,
+  type TestRunFilter,
+  type TestRunRow,
+  testRuns
+} from "./TestRunRows.ts"
+import { testRunTests, TestRunsRepo } from "./TestRunsRepo.ts"
+import { foldSha, interrupted, isRunning, runLabel, runPath } from "./TestRunState.ts"
+
+type Memory = MemoryStorage["Service"]
+
+export const layer = Layer.effect(
+  TestRunsRepo,
+  Effect.map(MemoryStorage, (memory) =>
+    TestRunsRepo.of({
+      start: start(memory),
+      finish: finish(memory),
+      expire: expire(memory),
+      find: find(memory),
+      findWithTests: findWithTests(memory),
+      tests: (id) => memory.read((database) => testsOf(database, id)),
+      list: list(memory),
+      indexBlock: Effect.succeed(false),
+      indexResults: Effect.succeed(false),
+      lock: lock(memory)
+    })
+  )
+)
+
+/** The number of each workspace's newest run. */
+const lastRunNumbers = memoryTable<number>("last_run_numbers")
+
+const start = (memory: Memory) => (run: NewTestRun, event: StoredEvent) =>
+  memory.write((database) =>
+    Effect.sync(() => {
+      const numbers = database.table(lastRunNumbers)
+      const number = (numbers.get(run.workspaceId) ?? 0) + 1
+      numbers.set(run.workspaceId, number)
+      const row = startedRow(run, number)
+      database.table(testRuns).set(run.id, row)
+      database
+        .table(eventsTable)
+        .set(event.id, { ...event, subjectLabel: runLabel + number, subjectPath: runPath + number })
+      return { number, scope: row.fixtureScope }
+    })
+  )
+
+const startedRow = (
+  { fixture, git, machine, publisher, selection, ...run }: NewTestRun,
+  number: number
+): TestRunRow => ({
+  ...run,
+  number,
+  publisherKind: publisher.kind,
+  publisherId: publisher.id,
+  gitBranch: git.branch,
+  gitSha: git.sha,
+  gitDirty: git.dirty,
+  gitSubject: git.subject,
+  search: searchText(git),
+  hostname: machine.hostname,
+  platform: machine.platform,
+  coverage: selection.coverage,
+  selection: { folders: selection.folders, caseIds: selection.caseIds },
+  fixtureScope: fixture === null ? null : `run-${number}-${fixture.scopeKey}`,
+  fixtureUrl: fixture?.url ?? null,
+  cleanupStatus: fixture === null ? null : "pending",
+  cleanupDeleted: null,
+  cleanupRemaining: null,
+  state: "running",
+  result: null,
+  error: null,
+  total: 0,
+  passed: 0,
+  flaky: 0,
+  failed: 0,
+  skipped: 0,
+  passRate: null,
+  firstAttemptPassRate: null,
+  durationMs: 0,
+  finishedAt: null,
+  retryCount: 0,
+  runningRetry: null,
+  runningRetryExpiresAt: null
+})
+
+const finish =
+  (memory: Memory) =>
+  (
+    id: TestRunId,
+    { cleanup, counts, ...finished }: FinishedTestRun,
+    tests: ReadonlyArray<RecordedTest>,
+    event: StoredEvent
+  ) =>
+    memory.write((database) =>
+      Effect.sync(() => {
+        const run = database.table(testRuns).get(id)
+        if (run === undefined || !isRunning(run, finished.finishedAt)) return false
+        database.table(testRuns).set(id, {
+          ...run,
+          ...finished,
+          ...counts,
+          cleanupStatus: cleanup?.status ?? null,
+          cleanupDeleted: cleanup?.deleted ?? null,
+          cleanupRemaining: cleanup?.remaining ?? null
+        })
+        database.table(testRunTests).set(id, tests)
+        database.table(eventsTable).set(event.id, event)
+        endLeases(database, id, finished.finishedAt)
+        return true
+      })
+    )
+
+const expire = (memory: Memory) => (now: Timestamp, eventIds: ReadonlyArray<EventId>) =>
+  memory.write((database) =>
+    Effect.sync(() => {
+      const runs = database.table(testRuns)
+      const overdue = runs.filter((run) => run.state === "running" && !isRunning(run, now))
+      return eventIds.slice(0, overdue.length).map((eventId, index) => {
+        const run = overdue[index]!
+        runs.set(run.id, interrupted(run))
+        endLeases(database, run.id, now)
+        database.table(eventsTable).set(eventId, {
+          id: eventId,
+          workspaceId: run.workspaceId,
+          kind: "run_interrupted",
+          actor: publisherOf(run),
+          subjectType: "run",
+          subjectId: run.id,
+          subjectLabel: runLabel + run.number,
+          subjectPath: runPath + run.number,
+          changes: [],
+          teamIds: null,
+          createdAt: now
+        })
+        return { workspaceId: run.workspaceId, number: run.number }
+      })
+    })
+  )
+
+const find = (memory: Memory) => (workspaceId: WorkspaceId, number: number) =>
+  memory.read((database) => {
+    const run = findRow(database, workspaceId, number)
+    return run === undefined ? undefined : withNames(database, run)
+  })
+
+const findWithTests = (memory: Memory) => (workspaceId: WorkspaceId, number: number) =>
+  memory.read((database) => {
+    const run = findRow(database, workspaceId, number)
+    if (run === undefined) return undefined
+    return { run: withNames(database, run), tests: testsOf(database, run.id), retryCount: run.retryCount }
+  })
+
+const list = (memory: Memory) => (workspaceId: WorkspaceId, filter: TestRunFilter, limit: number) =>
+  memory.read((database) =>
+    database
+      .table(testRuns)
+      .filter((run) => run.workspaceId === workspaceId && matches(run, filter))
+      .toSorted((a, b) => b.number - a.number)
+      .slice(0, limit)
+      .map((run) => withNames(database, run))
+  )
+
+const lock = (memory: Memory) => (id: TestRunId) =>
+  memory.read((database) => {
+    const run = database.table(testRuns).get(id)
+    if (run === undefined) return undefined
+    return { state: run.state, expiresAt: run.expiresAt, runningRetry: runningRetryOf(run) }
+  })
+
+const findRow = (database: MemoryDatabase, workspaceId: WorkspaceId, number: number) =>
+  database.table(testRuns).find((run) => run.workspaceId === workspaceId && run.number === number)
+
+const testsOf = (database: MemoryDatabase, id: TestRunId) => database.table(testRunTests).get(id) ?? []
+
+const publisherOf = (run: TestRunRow) => ({ kind: run.publisherKind, id: run.publisherId }) as ActorRef
+
+const withNames = (database: MemoryDatabase, run: TestRunRow): FoundTestRun => {
+  const product = database.table(products).get(run.productId)
+  const environment = database.table(environments).get(run.environmentId)
+  if (product === undefined || environment === undefined) throw new Error("A run refers to what does not exist.")
+  const publisher = publisherOf(run)
+  return foundRun(run, {
+    product: { slug: product.slug, name: product.name },
+    environment: { slug: environment.slug, name: environment.name, class: environment.class },
+    publisher,
+    publishedBy: resolveActor(database, publisher)
+  })
+}
+
+const matches = (run: TestRunRow, filter: TestRunFilter): boolean =>
+  (filter.productId === undefined || run.productId === filter.productId) &&
+  (filter.environmentId === undefined || run.environmentId === filter.environmentId) &&
+  (filter.result === undefined || hasResult(run, filter.result)) &&
+  (filter.q === undefined ||
+    run.search.includes(searchPart(filter.q)) ||
+    foldSha(run.gitSha).startsWith(foldSha(filter.q))) &&
+  (filter.commit === undefined || foldSha(run.gitSha) === foldSha(filter.commit)) &&
+  (filter.publisher === undefined || isSameActor(publisherOf(run), filter.publisher)) &&
+  (filter.below === undefined || run.number < filter.below)
+
+const hasResult = (run: TestRunRow, result: "passed" | "failed" | "flaky"): boolean =>
+  result === "flaky" ? run.state === "finished" && run.flaky > 0 : run.result === result

@@ -1,0 +1,204 @@
+import type { TestRunId, WorkspaceId } from "@delivery/domain/Ids"
+import type { Coverage, TestStatus } from "@delivery/domain/runs/TestEntry"
+import type { RecordedTest } from "@delivery/domain/runs/TestResults"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer } from "effect"
+import type { Statement } from "effect/sql"
+import type { ActorRef } from "../access/Access.ts"
+import { actorColumns, actorJoins, type ActorRow, readActor } from "../access/Actors.ts"
+import { environments } from "../catalog/EnvironmentsRepo.ts"
+import { products } from "../catalog/ProductsRepo.ts"
+import { dieOnSqlError, isoOfJson, prepared } from "../storage/Sql.ts"
+import { columnsOf, partReaderOf, type SelectedRow } from "../storage/Table.ts"
+import { SearchBlocks } from "./search/SearchBlocks.ts"
+import * as TestRunIndex from "./search/TestRunIndex.ts"
+import * as TestRunSearch from "./search/TestRunSearch.ts"
+import { expire, finish, start } from "./TestRunChangesSql.ts"
+import { foundColumns, foundRun, type FoundTestRun, runningRetryOf, testRuns } from "./TestRunRows.ts"
+import { TestRunsRepo } from "./TestRunsRepo.ts"
+
+export const layer = Layer.effect(
+  TestRunsRepo,
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    const sizes = yield* SearchBlocks
+    return TestRunsRepo.of({
+      start: start(sql),
+      finish: finish(sql),
+      expire: expire(sql),
+      find: find(sql),
+      findWithTests: findWithTests(sql),
+      tests: tests(sql),
+      list: TestRunSearch.list({ sql, sizes, readRuns: readRuns(sql) }),
+      indexBlock: TestRunIndex.indexBlock({ sql, sizes }),
+      indexResults: TestRunIndex.indexResults({ sql, sizes }),
+      lock: lock(sql)
+    })
+  })
+)
+
+const productColumns = ["slug", "name"] as const
+const environmentColumns = ["slug", "name", "class"] as const
+
+const columns = [
+  columnsOf(testRuns, { of: "r", only: foundColumns }),
+  columnsOf(products, { of: "p", as: "product", only: productColumns }),
+  columnsOf(environments, { of: "e", as: "environment", only: environmentColumns })
+].join(", ")
+
+/** The columns that `readRun` reads, of the runs `r` with `joins`. */
+const runColumns = (sql: PgClient.PgClient) => sql`${sql.literal(columns)}, ${actorColumns(sql, "r.publisher")}`
+
+const joins = (sql: PgClient.PgClient) =>
+  sql`join products p on p.id = r.product_id join environments e on e.id = r.environment_id
+    ${actorJoins(sql, "r.publisher")}`
+
+type RunRow = SelectedRow & ActorRow
+
+const readColumns = partReaderOf(testRuns, foundColumns)
+const readProduct = partReaderOf(products, productColumns, { as: "product" })
+const readEnvironment = partReaderOf(environments, environmentColumns, { as: "environment" })
+
+const readRun = (row: RunRow): FoundTestRun =>
+  foundRun(readColumns(row), {
+    product: readProduct(row),
+    environment: readEnvironment(row),
+    publisher: { kind: row.actorKind, id: row.actorId } as ActorRef,
+    publishedBy: readActor(row)
+  })
+
+const find = (sql: PgClient.PgClient) => {
+  const select = prepared(
+    sql,
+    (workspaceId: WorkspaceId, number: number) =>
+      sql<RunRow>`select ${runColumns(sql)} from test_runs r ${joins(sql)}
+        where r.workspace_id = ${workspaceId} and r.number = ${number}`
+  )
+  return (workspaceId: WorkspaceId, number: number) =>
+    select(workspaceId, number).pipe(
+      Effect.map((rows) => rows.map(readRun)[0]),
+      dieOnSqlError
+    )
+}
+
+/** The runs whose numbers `numbers` selects as `number`, newest first. */
+const readRuns = (sql: PgClient.PgClient) => {
+  const select = sql`select ${runColumns(sql)}`
+  const joined = joins(sql)
+  return (workspaceId: WorkspaceId, numbers: Statement.Fragment) =>
+    sql<RunRow>`${select} from (${numbers}) as page
+      join test_runs r on r.workspace_id = ${workspaceId} and r.number = page.number
+      ${joined} order by r.number desc`.pipe(
+      Effect.map((rows) => rows.map(readRun)),
+      dieOnSqlError
+    )
+}
+
+/** A test as JSON, in the order of its columns. */
+type TestJson = readonly [
+  caseId: string,
+  title: string,
+  file: string,
+  coverage: Coverage,
+  testKind: string,
+  priority: string | null,
+  status: TestStatus,
+  files: ReadonlyArray<string>,
+  attemptStatus: "failed" | "passed" | null,
+  attemptDurationMs: number | null,
+  attemptStartedAt: string | null,
+  attemptErrorMessage: string | null,
+  attemptErrorStack: string | null,
+  attemptFiles: ReadonlyArray<string> | null
+]
+
+/** The tests of the run `r` as one JSON text, which is parsed in less time than thousands of values are decoded. */
+const testsColumn = (sql: PgClient.PgClient) =>
+  sql.literal(`(
+    select coalesce(json_agg(json_build_array(t.case_id, t.title, t.file, t.coverage, t.test_kind, t.priority,
+      t.status, t.files, t.attempt_status, t.attempt_duration_ms, t.attempt_started_at, t.attempt_error_message,
+      t.attempt_error_stack, t.attempt_files)), '[]')
+    from test_run_tests t where t.run_id = r.id) as tests`)
+
+const findWithTests = (sql: PgClient.PgClient): TestRunsRepo["Service"]["findWithTests"] => {
+  const select = prepared(
+    sql,
+    (workspaceId: WorkspaceId, number: number) =>
+      sql<RunRow & { readonly tests: ReadonlyArray<TestJson>; readonly retryCount: number }>`
+        select ${runColumns(sql)}, r.retry_count as "retryCount", ${testsColumn(sql)} from test_runs r ${joins(sql)}
+        where r.workspace_id = ${workspaceId} and r.number = ${number}`
+  )
+  return (workspaceId, number) =>
+    select(workspaceId, number).pipe(
+      Effect.map(([row]) =>
+        row === undefined
+          ? undefined
+          : { run: readRun(row), tests: row.tests.map(readTest), retryCount: row.retryCount }
+      ),
+      dieOnSqlError
+    )
+}
+
+const tests = (sql: PgClient.PgClient) => {
+  const column = testsColumn(sql)
+  return (id: TestRunId) =>
+    sql<{ readonly tests: ReadonlyArray<TestJson> }>`select ${column} from test_runs r where r.id = ${id}`.pipe(
+      Effect.map(([row]) => row?.tests.map(readTest) ?? []),
+      dieOnSqlError
+    )
+}
+
+const readTest = ([
+  caseId,
+  title,
+  file,
+  coverage,
+  testKind,
+  priority,
+  status,
+  files,
+  ...attempt
+]: TestJson): RecordedTest => {
+  const [attemptStatus, durationMs, startedAt, errorMessage, errorStack, attemptFiles] = attempt
+  return {
+    caseId,
+    title,
+    file,
+    coverage,
+    testKind,
+    priority,
+    status,
+    files,
+    attempts:
+      attemptStatus === null || startedAt === null
+        ? []
+        : [
+            {
+              number: 1,
+              retry: null,
+              status: attemptStatus,
+              durationMs: durationMs ?? 0,
+              startedAt: isoOfJson(startedAt),
+              errorMessage,
+              errorStack,
+              files: attemptFiles ?? []
+            }
+          ]
+  }
+}
+
+const lockColumns = ["state", "expiresAt", "runningRetry", "runningRetryExpiresAt"] as const
+const readLock = partReaderOf(testRuns, lockColumns)
+
+const lock = (sql: PgClient.PgClient) => {
+  const selected = sql.literal(columnsOf(testRuns, { only: lockColumns }))
+  return (id: TestRunId) =>
+    sql<SelectedRow>`select ${selected} from test_runs where id = ${id} for update`.pipe(
+      Effect.map(([found]) => {
+        if (found === undefined) return undefined
+        const row = readLock(found)
+        return { state: row.state, expiresAt: row.expiresAt, runningRetry: runningRetryOf(row) }
+      }),
+      dieOnSqlError
+    )
+}
