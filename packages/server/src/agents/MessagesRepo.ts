@@ -27,8 +27,10 @@ import type { ProductRow } from "../catalog/ProductsRepo.ts"
 import { agentName, type AgentRow, type PersonRow } from "../access/ActorRows.ts"
 import type { MemberRow } from "../identity/MembersRepo.ts"
 import type { TeamRow } from "../planning/TeamsRepo.ts"
-import { findTicketInMemory, namesTicket, type TicketRow } from "../planning/TicketsRepo.ts"
-import { seesTeam, seesTeamInMemory, type Viewer } from "../planning/Visibility.ts"
+import { findTicketInMemory, namesTicket } from "../planning/TicketRefs.ts"
+import { tickets } from "../planning/TicketsRepo.ts"
+import { seesTeam, type Viewer } from "../planning/Visibility.ts"
+import { seesTeamInMemory } from "../planning/VisibilityMemory.ts"
 import { texts, uuids } from "../storage/Columns.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { date, dieOnSqlError, iso, isoOfJson, isoOrNull } from "../storage/Sql.ts"
@@ -388,7 +390,7 @@ export class MessagesRepo extends Context.Service<
         return { id, name, email }
       }
       const shown = (database: MemoryDatabase, row: MessageRow): ShownMessage | undefined => {
-        const ticket = database.table<TicketRow>("tickets").get(row.ticketId)
+        const ticket = database.table(tickets).get(row.ticketId)
         // The messages of a ticket go with it.
         if (ticket === undefined) return undefined
         const agent = database.table<AgentRow>("agents").get(row.agentId)!
@@ -526,7 +528,7 @@ export class MessagesRepo extends Context.Service<
                       row.workspaceId === workspaceId &&
                       row.status === "queued" &&
                       agents.includes(row.agentId) &&
-                      database.table<TicketRow>("tickets").get(row.ticketId) !== undefined
+                      database.table(tickets).get(row.ticketId) !== undefined
                   )
                   .toSorted(oldestFirst)
                   .map(({ id }) => id),
@@ -563,7 +565,7 @@ export class MessagesRepo extends Context.Service<
           memory.read((database) =>
             database
               .table<{ readonly projectId: ProjectId; readonly productId: string }>("project_products")
-              .filter((link) => link.projectId === database.table<TicketRow>("tickets").get(ticketId)?.projectId)
+              .filter((link) => link.projectId === database.table(tickets).get(ticketId)?.projectId)
               .flatMap(({ productId }) => database.table<ProductRow>("products").get(productId)?.repository ?? [])
           ),
         hasAgent: (workspaceId, id) =>

@@ -9,12 +9,13 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { nextId } from "../ids/NextId.ts"
 import { Events } from "../events/Events.ts"
-import { type Access, anyRole, atLeast, isSameActor } from "../access/Access.ts"
+import { type Access, type ActorRef, anyRole, atLeast, isSameActor } from "../access/Access.ts"
 import { Storage } from "../storage/Storage.ts"
-import { type CommentRow, CommentsRepo, type ShownComment } from "./CommentsRepo.ts"
+import { type CommentRow, CommentsRepo, type CommentDetails } from "./CommentsRepo.ts"
 import { AgentMentions } from "./Mentions.ts"
-import { about, archived, identifierOf, isAnswerableFor } from "./Tickets.ts"
-import { type ShownTicket, TicketsRepo } from "./TicketsRepo.ts"
+import { identifierOf } from "./TicketRefs.ts"
+import { about, archived, isAnswerableFor } from "./Tickets.ts"
+import { type TicketDetails, TicketsRepo } from "./TicketsRepo.ts"
 import { viewerOf } from "./Visibility.ts"
 
 type Refused = NotFound | Forbidden | Conflict
@@ -46,7 +47,7 @@ export class Comments extends Context.Service<
       const onTicket = <A, E>(
         by: Access,
         ref: string,
-        change: (ticket: ShownTicket, isArchived: boolean) => Effect.Effect<A, E>
+        change: (ticket: TicketDetails, isArchived: boolean) => Effect.Effect<A, E>
       ): Effect.Effect<A, E | NotFound> =>
         Effect.flatMap(
           storage.transaction(
@@ -64,7 +65,7 @@ export class Comments extends Context.Service<
         )
 
       /** The comment of a path, held. */
-      const held = Effect.fnUntraced(function* (ticket: ShownTicket, id: string) {
+      const held = Effect.fnUntraced(function* (ticket: TicketDetails, id: string) {
         const isThere = isId(id) && (yield* repo.lock(ticket.id, id as CommentId))
         const comment = isThere ? yield* repo.find(ticket.id, id as CommentId) : undefined
         return comment ?? (yield* NotFound.of("comment"))
@@ -73,9 +74,9 @@ export class Comments extends Context.Service<
       /** Whom the text mentions: those who can be mentioned, and those whom the comment mentions already. */
       const mentionsOf = Effect.fnUntraced(function* (
         by: Access,
-        ticket: ShownTicket,
+        ticket: TicketDetails,
         body: string,
-        now?: ShownComment
+        now?: CommentDetails
       ) {
         const named = mentionsIn(body)
         if (named.users.length + named.agents.length === 0) return { mentions: named, told: [] }
@@ -95,7 +96,7 @@ export class Comments extends Context.Service<
 
       const tell = (
         by: Access,
-        { id, number, team, title }: ShownTicket,
+        { id, number, team, title }: TicketDetails,
         comment: CommentRow,
         told: ReadonlyArray<AgentId>
       ) =>
@@ -133,7 +134,8 @@ export class Comments extends Context.Service<
                 workspaceId: by.workspace.id,
                 ticketId: ticket.id,
                 body,
-                author: by.actor,
+                authorKind: by.actor.kind,
+                authorId: by.actor.id,
                 createdAt: timestamp(yield* Clock.currentTimeMillis),
                 editedAt: null
               }
@@ -152,7 +154,7 @@ export class Comments extends Context.Service<
             ref,
             Effect.fnUntraced(function* (ticket, isArchived) {
               const before = yield* held(ticket, id)
-              if (!isSameActor(by.actor, before.author)) return yield* notAuthor("edits")
+              if (!isSameActor(by.actor, authorOf(before))) return yield* notAuthor("edits")
               if (before.body === body) return shown(before)
               if (isArchived) return yield* archived("team")
               const { mentions, told } = yield* mentionsOf(by, ticket, body, before)
@@ -178,7 +180,7 @@ export class Comments extends Context.Service<
             ref,
             Effect.fnUntraced(function* (ticket, isArchived) {
               const comment = yield* held(ticket, id)
-              if (!isAnswerableFor(by, comment.author, comment.shownAuthor)) return yield* notAuthor("deletes")
+              if (!isAnswerableFor(by, authorOf(comment), comment.author)) return yield* notAuthor("deletes")
               if (isArchived) return yield* archived("team")
               const event = yield* events.make(by, { kind: "comment_deleted", ...aboutComment(ticket, comment) })
               yield* repo.delete(comment.id, event)
@@ -200,15 +202,17 @@ const notAuthor = (does: "edits" | "deletes") =>
   })
 
 /** The subject of an event about a comment, which is shown on its ticket's page. */
-const aboutComment = (ticket: ShownTicket, { id }: ShownComment) => {
+const aboutComment = (ticket: TicketDetails, { id }: CommentDetails) => {
   const { subject, ...seen } = about(ticket)
   return { subject: { type: "comment", id, label: `Comment on ${subject.label}`, path: subject.path }, ...seen }
 }
 
-const shown = (comment: ShownComment): Comment => ({
+const authorOf = ({ authorId, authorKind }: CommentRow): ActorRef => ({ kind: authorKind, id: authorId }) as ActorRef
+
+const shown = (comment: CommentDetails): Comment => ({
   id: comment.id,
   body: comment.body,
-  author: comment.shownAuthor,
+  author: comment.author,
   createdAt: comment.createdAt,
   editedAt: comment.editedAt,
   mentions: { users: comment.users, agents: comment.agents }

@@ -1,6 +1,8 @@
 import { Layer } from "effect"
 import { Comments } from "./Comments.ts"
-import { CommentsRepo } from "./CommentsRepo.ts"
+import * as CommentsMemory from "./CommentsMemory.ts"
+import { commentMentions, comments } from "./CommentsRepo.ts"
+import * as CommentsSql from "./CommentsSql.ts"
 import { Milestones } from "./Milestones.ts"
 import * as MilestonesMemory from "./MilestonesMemory.ts"
 import { milestones } from "./MilestonesRepo.ts"
@@ -10,13 +12,17 @@ import { Projects } from "./Projects.ts"
 import { projectProducts, projects, ProjectsRepo, projectTeams } from "./ProjectsRepo.ts"
 import { StatusFilters } from "./StatusFilters.ts"
 import { Tags } from "./Tags.ts"
-import { TagsRepo } from "./TagsRepo.ts"
-import { TeamAudience } from "./TeamAudience.ts"
+import * as TagsMemory from "./TagsMemory.ts"
+import { tags } from "./TagsRepo.ts"
+import * as TagsSql from "./TagsSql.ts"
+import * as TeamAudience from "./TeamAudience.ts"
 import { Teams } from "./Teams.ts"
 import { teamMembers, teams, TeamsRepo } from "./TeamsRepo.ts"
 import { Tickets } from "./Tickets.ts"
 import { TicketsHttp } from "./TicketsHttp.ts"
-import { TicketsRepo } from "./TicketsRepo.ts"
+import * as TicketsMemory from "./TicketsMemory.ts"
+import { ticketIdentifiers, tickets, ticketTags } from "./TicketsRepo.ts"
+import * as TicketsSql from "./TicketsSql.ts"
 import { TicketStatuses, TicketStatusTemplates } from "./TicketStatuses.ts"
 import { ticketStatuses, TicketStatusesRepo } from "./TicketStatusesRepo.ts"
 import { Views } from "./Views.ts"
@@ -24,31 +30,46 @@ import { views, ViewsRepo } from "./ViewsRepo.ts"
 
 /** Teams, ticket statuses, projects, tickets, comments, tags and views. */
 
-export const tables = [teams, teamMembers, ticketStatuses, projects, projectTeams, projectProducts, milestones, views]
+export const tables = [
+  teams,
+  teamMembers,
+  ticketStatuses,
+  projects,
+  projectTeams,
+  projectProducts,
+  milestones,
+  views,
+  tickets,
+  ticketIdentifiers,
+  ticketTags,
+  comments,
+  commentMentions,
+  tags
+]
 
 /** Supplies the events' `EventAudience`, too. */
 export const layerSql = Layer.mergeAll(
   TeamAudience.layerSql,
   TeamsRepo.layerSql,
-  TicketsRepo.layerSql,
-  CommentsRepo.layerSql,
+  TicketsSql.layer,
+  CommentsSql.layer,
   TicketStatusesRepo.layerSql,
   ProjectsRepo.layerSql,
   MilestonesSql.layer,
   ViewsRepo.layerSql,
-  TagsRepo.layerSql
+  TagsSql.layer
 )
 
 export const layerMemory = Layer.mergeAll(
   TeamAudience.layerMemory,
   TeamsRepo.layerMemory,
-  TicketsRepo.layerMemory,
-  CommentsRepo.layerMemory,
+  TicketsMemory.layer,
+  CommentsMemory.layer,
   TicketStatusesRepo.layerMemory,
   ProjectsRepo.layerMemory,
   MilestonesMemory.layer,
   ViewsRepo.layerMemory,
-  TagsRepo.layerMemory
+  TagsMemory.layer
 )
 
 /** Identity's `NewWorkspaces`: makes the ticket statuses that every workspace begins with. */

@@ -36,7 +36,8 @@ import { milestones } from "./MilestonesRepo.ts"
 import type { RankedList } from "./RankedList.ts"
 import { teams } from "./TeamsRepo.ts"
 import { ticketStatuses } from "./TicketStatusesRepo.ts"
-import { seesProject, seesProjectInMemory, seesTeam, seesTeamInMemory, type Viewer } from "./Visibility.ts"
+import { seesProject, seesTeam, type Viewer } from "./Visibility.ts"
+import { seesProjectInMemory, seesTeamInMemory } from "./VisibilityMemory.ts"
 
 /** The projects of each workspace. */
 export const projects = table("projects", {

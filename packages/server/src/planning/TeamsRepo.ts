@@ -8,7 +8,8 @@ import { texts } from "../storage/Columns.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { date, dateOrNull, dieOnSqlError, failOnDuplicate, iso, isoOrNull, UniqueViolation } from "../storage/Sql.ts"
 import { instant, integer, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
-import { seesTeam, seesTeamInMemory, type Viewer } from "./Visibility.ts"
+import { seesTeam, type Viewer } from "./Visibility.ts"
+import { seesTeamInMemory } from "./VisibilityMemory.ts"
 
 /** The teams of each workspace. */
 export const teams = table("teams", {

@@ -12,7 +12,8 @@ import { MemoryStorage } from "../storage/MemoryStorage.ts"
 import { date, dieOnSqlError, failOnDuplicate, iso, UniqueViolation } from "../storage/Sql.ts"
 import { boolean, instant, integer, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
 import { teams } from "./TeamsRepo.ts"
-import { seesTeam, seesTeamInMemory, type Viewer } from "./Visibility.ts"
+import { seesTeam, type Viewer } from "./Visibility.ts"
+import { seesTeamInMemory } from "./VisibilityMemory.ts"
 
 /** The statuses of teams and of workspaces' templates. */
 export const ticketStatuses = table("ticket_statuses", {

@@ -11,7 +11,6 @@ import {
   compareTickets,
   type CreateTicket,
   type Ticket,
-  ticketIdentifier,
   type TicketSummary,
   type UpdateTicket
 } from "@delivery/domain/planning/Ticket"
@@ -28,12 +27,13 @@ import { Storage } from "../storage/Storage.ts"
 import { rankAt } from "./RankedList.ts"
 import { rankBetween } from "./Ranks.ts"
 import { TeamsRepo } from "./TeamsRepo.ts"
+import { identifierOf } from "./TicketRefs.ts"
 import {
-  type Found,
+  type ResolvedReferences,
   type HeldProject,
   type HeldTeam,
   type ListedTicket,
-  type ShownTicket,
+  type TicketDetails,
   type TagPart,
   type TeamStatus,
   type TicketPlace,
@@ -122,7 +122,7 @@ export class Tickets extends Context.Service<
           updatedAt: ticket.updatedAt
         }
       }
-      const shown = (access: Access, ticket: ShownTicket): Ticket => ({
+      const shown = (access: Access, ticket: TicketDetails): Ticket => ({
         ...summary(access, ticket),
         plan: ticket.plan
       })
@@ -174,7 +174,7 @@ export class Tickets extends Context.Service<
         if (!isSamePlace(place, now)) return undefined
         const before = yield* held(viewer, place.id)
 
-        const found = yield* repo.look({
+        const found = yield* repo.resolve({
           workspaceId: viewer.workspaceId,
           teamId: team.id,
           owner: input.owner ?? (isMoved && input.owner === undefined ? before.owner?.id : undefined),
@@ -184,7 +184,7 @@ export class Tickets extends Context.Service<
         })
         const named = yield* namedBy(input, found, project)
         const isOtherProject = input.project !== undefined && (project?.id ?? null) !== (before.project?.id ?? null)
-        const after: ShownTicket = {
+        const after: TicketDetails = {
           ...before,
           ...fieldsOf(input, before),
           team: teamPart(team),
@@ -206,7 +206,7 @@ export class Tickets extends Context.Service<
           yield* checkOwner(team, found, changed.has("owner"))
         }
         const at = yield* nextUpdate(before)
-        const stored: ShownTicket = {
+        const stored: TicketDetails = {
           ...after,
           ...datesInCategory(before, before.status.category, after.status.category, at),
           ...(isMoved ? { number: yield* repo.takeNumber(team.id), rank: rankBetween(found.lastRank, null) } : {}),
@@ -304,7 +304,7 @@ export class Tickets extends Context.Service<
                 const slug = input.project ?? null
                 const project = slug === null ? null : yield* repo.holdProject(viewer, slug)
                 if (project === undefined) return yield* NotFound.reference("project")
-                const found = yield* repo.look({
+                const found = yield* repo.resolve({
                   workspaceId: viewer.workspaceId,
                   teamId,
                   owner: input.owner ?? undefined,
@@ -318,7 +318,7 @@ export class Tickets extends Context.Service<
                 if (named.owner) yield* checkOwner(team, found, true)
                 const at = timestamp(yield* Clock.currentTimeMillis)
                 const status = named.status ?? found.statuses.find(({ isDefault }) => isDefault)!
-                const ticket: ShownTicket = {
+                const ticket: TicketDetails = {
                   id: yield* nextId<TicketId>(),
                   number: yield* repo.takeNumber(teamId),
                   title: input.title,
@@ -378,9 +378,6 @@ export class Tickets extends Context.Service<
   )
 }
 
-export const identifierOf = ({ number, team }: Pick<ListedTicket, "number" | "team">): string =>
-  ticketIdentifier(team.key, number)
-
 const ticketPath = (ticket: Pick<ListedTicket, "number" | "team">): string => `tickets/${identifierOf(ticket)}`
 
 /** The subject of an event about a ticket, and who sees it. */
@@ -419,7 +416,7 @@ const projectPart = ({ id, name, slug }: HeldProject) => ({ id, slug, name })
 
 const teamPart = ({ id, key, name, visibility }: HeldTeam) => ({ id, key, name, visibility })
 
-const rowOf = (workspaceId: WorkspaceId, ticket: ShownTicket): TicketRow => ({
+const rowOf = (workspaceId: WorkspaceId, ticket: TicketDetails): TicketRow => ({
   id: ticket.id,
   workspaceId,
   teamId: ticket.team.id,
@@ -429,10 +426,12 @@ const rowOf = (workspaceId: WorkspaceId, ticket: ShownTicket): TicketRow => ({
   plan: ticket.plan,
   statusId: ticket.status.id,
   rank: ticket.rank,
-  owner: ticket.owner && ownerRefOf(ticket.owner),
+  ownerKind: ticket.owner?.kind ?? null,
+  ownerId: ticket.owner?.id ?? null,
   projectId: ticket.project?.id ?? null,
   milestoneId: ticket.milestone?.id ?? null,
-  creator: ticket.creator,
+  creatorKind: ticket.creator.kind,
+  creatorId: ticket.creator.id,
   startedAt: ticket.startedAt,
   completedAt: ticket.completedAt,
   canceledAt: ticket.canceledAt,
@@ -440,10 +439,7 @@ const rowOf = (workspaceId: WorkspaceId, ticket: ShownTicket): TicketRow => ({
   updatedAt: ticket.updatedAt
 })
 
-const ownerRefOf = (owner: NonNullable<ShownTicket["owner"]>): NonNullable<TicketRow["owner"]> =>
-  owner.kind === "user" ? { kind: "user", id: owner.id } : { kind: "agent", id: owner.id }
-
-const fieldsOf = (input: UpdateTicket, { description, plan, title }: ShownTicket) => ({
+const fieldsOf = (input: UpdateTicket, { description, plan, title }: TicketDetails) => ({
   title: input.title ?? title,
   description: input.description === undefined ? description : input.description,
   plan: input.plan === undefined ? plan : input.plan
@@ -456,7 +452,7 @@ const firstOf = (statuses: ReadonlyArray<TeamStatus>, category: StatusCategory):
 /** What a body names beside the team and the project, of what was found; undefined where it names nothing. */
 const namedBy = Effect.fnUntraced(function* (
   input: Pick<UpdateTicket, "status" | "owner" | "milestone" | "tags">,
-  found: Found,
+  found: ResolvedReferences,
   project: HeldProject | null
 ) {
   const status = found.statuses.find(({ id }) => id === input.status)
@@ -480,7 +476,7 @@ const namedBy = Effect.fnUntraced(function* (
   }
 })
 
-const checkProject = (project: HeldProject, { isLinked }: Found): Effect.Effect<void, Conflict> => {
+const checkProject = (project: HeldProject, { isLinked }: ResolvedReferences): Effect.Effect<void, Conflict> => {
   if (project.archived) return Effect.fail(archived("project"))
   return isLinked
     ? Effect.void
@@ -492,7 +488,7 @@ const checkProject = (project: HeldProject, { isLinked }: Found): Effect.Effect<
       )
 }
 
-const checkOwner = (team: HeldTeam, { owner }: Found, isNew: boolean): Effect.Effect<void, Conflict> => {
+const checkOwner = (team: HeldTeam, { owner }: ResolvedReferences, isNew: boolean): Effect.Effect<void, Conflict> => {
   if (isNew && owner?.active === false) {
     return Effect.fail(
       new Conflict({
@@ -519,7 +515,7 @@ const isBetween = (rank: string, [below, above]: readonly [Ranked | undefined, R
   (below === undefined || below.rank < rank) && (above === undefined || rank < above.rank)
 
 /** What differs, in words: names of what tickets refer to; texts that may be long are said to have changed. */
-const changesOf = (before: ShownTicket, after: ShownTicket): ReadonlyArray<Change> => {
+const changesOf = (before: TicketDetails, after: TicketDetails): ReadonlyArray<Change> => {
   const names = (tags: ReadonlyArray<TagPart>) =>
     tags.length === 0
       ? null
@@ -558,7 +554,11 @@ const changesOf = (before: ShownTicket, after: ShownTicket): ReadonlyArray<Chang
  * The events of a change. Who sees one of the teams that a ticket moved between learns nothing of the other, where that
  * is private.
  */
-const updates = (before: ShownTicket, after: ShownTicket, changes: ReadonlyArray<Change>): ReadonlyArray<NewEvent> => {
+const updates = (
+  before: TicketDetails,
+  after: TicketDetails,
+  changes: ReadonlyArray<Change>
+): ReadonlyArray<NewEvent> => {
   const kind = "ticket_updated"
   const teams = [...new Set([before.team.id, after.team.id])]
   const isHidden = teams.length > 1 && [before.team, after.team].some(({ visibility }) => visibility === "private")

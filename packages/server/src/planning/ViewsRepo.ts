@@ -24,7 +24,8 @@ import { spreadRanks } from "./Ranks.ts"
 import { followName, type NamingTeam, type StatusNameChange, type StatusNames } from "./StatusNames.ts"
 import { type TeamRow, teams } from "./TeamsRepo.ts"
 import { ticketStatuses } from "./TicketStatusesRepo.ts"
-import { seesProject, seesProjectInMemory, seesTeam, seesTeamInMemory, type Viewer } from "./Visibility.ts"
+import { seesProject, seesTeam, type Viewer } from "./Visibility.ts"
+import { seesProjectInMemory, seesTeamInMemory } from "./VisibilityMemory.ts"
 
 /** Filters as they are stored: teams and projects by id, so that they follow a new slug. */
 export interface StoredFilters extends StatusNames {

@@ -3,7 +3,7 @@ import type { Mentions } from "@delivery/domain/planning/Mentions"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { AgentsRepo } from "../../src/agents/AgentsRepo.ts"
-import { CommentsRepo, type ShownComment } from "../../src/planning/CommentsRepo.ts"
+import { CommentsRepo, type CommentDetails } from "../../src/planning/CommentsRepo.ts"
 import { addMember, assertHolds, kindsOf, makeScene, minute, newestFirst, newId, shuffled } from "../identity/Scene.ts"
 import { onEachStorage } from "../support/Storages.ts"
 import { addTeam, addTeamMember, seesAll, seesOwn } from "./Scene.ts"
@@ -12,7 +12,7 @@ import { addAgent, addTicket, anEvent, commentRow, makeTicketScene } from "./Tic
 const nobody: Mentions = { users: [], agents: [] }
 
 /** Whom a comment is shown to mention. */
-const mentioned = (comment: ShownComment | undefined) => ({
+const mentioned = (comment: CommentDetails | undefined) => ({
   users: comment?.users.map(({ id }) => id),
   agents: comment?.agents.map(({ id }) => id)
 })
@@ -33,7 +33,7 @@ onEachStorage("CommentsRepo", (it) => {
       const person = ({ principal: { email, id, name } }: typeof admin) => ({ id, name, email })
       const shown = {
         ...row,
-        shownAuthor: agent.principal,
+        author: agent.principal,
         users: [person(viewer), person(admin)],
         agents: [other, agent].map(({ principal: { id, name, person } }) => ({ id, name, person }))
       }
@@ -44,10 +44,10 @@ onEachStorage("CommentsRepo", (it) => {
       assert.include(yield* kindsOf(workspace), "ticket_commented")
 
       const byKey = commentRow(ticket, memberKey)
-      const byNobody = commentRow(ticket, memberKey, { author: { kind: "apiKey", id: newId() } })
+      const byNobody = commentRow(ticket, memberKey, { authorKind: "apiKey", authorId: newId() })
       for (const comment of [byKey, byNobody]) yield* repo.insert(comment, nobody, anEvent(workspace.id))
-      assert.deepStrictEqual<unknown>((yield* repo.find(ticket.id, byKey.id))?.shownAuthor, memberKey.principal)
-      assert.deepStrictEqual((yield* repo.find(ticket.id, byNobody.id))?.shownAuthor, { kind: "removed" })
+      assert.deepStrictEqual<unknown>((yield* repo.find(ticket.id, byKey.id))?.author, memberKey.principal)
+      assert.deepStrictEqual((yield* repo.find(ticket.id, byNobody.id))?.author, { kind: "removed" })
     })
   )
 

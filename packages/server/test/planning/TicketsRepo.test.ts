@@ -1,4 +1,4 @@
-import type { AgentId, MilestoneId, PersonId, ProjectId, TagId, TicketId } from "@delivery/domain/Ids"
+import type { AgentId, MilestoneId, ProjectId, TagId, TicketId } from "@delivery/domain/Ids"
 import { assert } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
@@ -63,10 +63,12 @@ onEachStorage("TicketsRepo", (it, storage) => {
         description: "a\nb",
         plan: "1. c",
         statusId: status("started").id,
-        owner: { kind: "agent", id: agent.principal.id },
+        ownerKind: "agent",
+        ownerId: agent.principal.id,
         projectId: project.id,
         milestoneId: milestone.id,
-        creator: { kind: "user", id: member.principal.id },
+        creatorKind: "user",
+        creatorId: member.principal.id,
         startedAt: minute(1),
         completedAt: minute(2),
         canceledAt: minute(3),
@@ -93,7 +95,7 @@ onEachStorage("TicketsRepo", (it, storage) => {
           milestone: { id: milestone.id, number: 1, name: milestone.name },
           tags,
           commentCount: 1,
-          creator: row.creator,
+          creator: { kind: "user", id: row.creatorId },
           createdBy: { kind: "user", id, name, email },
           startedAt: minute(1),
           completedAt: minute(2),
@@ -209,12 +211,14 @@ onEachStorage("TicketsRepo", (it, storage) => {
       ]
       const [bug, urgent] = [yield* addTag(scene, null), yield* addTag(scene, team)]
       const a = yield* addTicket(team, {
-        owner: { kind: "user", id: member.principal.id },
+        ownerKind: "user",
+        ownerId: member.principal.id,
         projectId: checkout.id,
         tagIds: [bug.id, urgent.id]
       })
       const b = yield* addTicket(team, {
-        owner: { kind: "agent", id: agent.principal.id },
+        ownerKind: "agent",
+        ownerId: agent.principal.id,
         statusId: status("started").id,
         tagIds: [bug.id]
       })
@@ -283,7 +287,8 @@ onEachStorage("TicketsRepo", (it, storage) => {
         plan: "p",
         statusId: status("canceled").id,
         rank: "b5",
-        owner: { kind: "user", id: member.principal.id },
+        ownerKind: "user",
+        ownerId: member.principal.id,
         projectId: project.id,
         milestoneId: milestone.id,
         startedAt: minute(1),
@@ -299,7 +304,8 @@ onEachStorage("TicketsRepo", (it, storage) => {
         plan: found!.plan,
         statusId: found!.status.id,
         rank: found!.rank,
-        owner: found!.owner && { kind: found!.owner.kind, id: found!.owner.id },
+        ownerKind: found!.owner?.kind ?? null,
+        ownerId: found!.owner?.id ?? null,
         projectId: found!.project?.id ?? null,
         milestoneId: found!.milestone?.id ?? null,
         startedAt: found!.startedAt,
@@ -389,7 +395,7 @@ onEachStorage("TicketsRepo", (it, storage) => {
       const [ofOther, ofElsewhere] = [yield* addTag(scene, other), yield* addTag(elsewhere, null)]
       const base = { workspaceId: workspace.id, teamId: team.id }
 
-      const nothing = yield* repo.look(base)
+      const nothing = yield* repo.resolve(base)
       assert.deepStrictEqual(
         nothing.statuses
           .map(({ category, isDefault, name, position }) => [name, category, position, isDefault])
@@ -411,13 +417,18 @@ onEachStorage("TicketsRepo", (it, storage) => {
       yield* addTicket(team, { rank: "a0V" })
       yield* addTicket(other, { rank: "b00" })
       const tags = [ofTeam, ofWorkspace, ofOther, ofElsewhere].map(({ id }) => id)
-      const found = yield* repo.look({ ...base, projectId: linked.id, milestone: 1, tags: [...tags, "bug", newId()] })
+      const found = yield* repo.resolve({
+        ...base,
+        projectId: linked.id,
+        milestone: 1,
+        tags: [...tags, "bug", newId()]
+      })
       assert.strictEqual(found.lastRank, "a1")
       assert.isTrue(found.isLinked)
       assert.deepStrictEqual(found.milestone, { id: milestone.id, number: 1, name: milestone.name })
       assert.sameDeepMembers([...found.tags], [ofTeam, ofWorkspace])
-      assert.isUndefined((yield* repo.look({ ...base, projectId: linked.id, milestone: 2 })).milestone)
-      assert.deepInclude(yield* repo.look({ ...base, projectId: unlinked.id, milestone: 1 }), {
+      assert.isUndefined((yield* repo.resolve({ ...base, projectId: linked.id, milestone: 2 })).milestone)
+      assert.deepInclude(yield* repo.resolve({ ...base, projectId: unlinked.id, milestone: 1 }), {
         isLinked: false,
         milestone: undefined
       })
@@ -439,7 +450,7 @@ onEachStorage("TicketsRepo", (it, storage) => {
       const elsewhere = yield* makeScene
       const foreign = yield* addAgent(elsewhere.member)
       const owner = (ref: string) =>
-        Effect.map(repo.look({ workspaceId: workspace.id, teamId: team.id, owner: ref }), (found) => found.owner)
+        Effect.map(repo.resolve({ workspaceId: workspace.id, teamId: team.id, owner: ref }), (found) => found.owner)
       const { email, id, name } = member.principal
       const person = { owner: { kind: "user", id, name, email }, active: true, seesPrivateTeam: false } as const
       assert.deepStrictEqual(yield* owner(id), person)
@@ -599,8 +610,8 @@ onEachStorage("TicketsRepo", (it, storage) => {
       yield* refused({ rank: row.rank })
       yield* refused({ projectId: newId<ProjectId>() })
       yield* refused({ milestoneId: newId<MilestoneId>() })
-      yield* refused({ owner: { kind: "user", id: null as unknown as PersonId } })
-      yield* refused({ owner: { kind: "robot" as "agent", id: newId<AgentId>() } })
+      yield* refused({ ownerKind: "user", ownerId: null })
+      yield* refused({ ownerKind: "robot" as "agent", ownerId: newId<AgentId>() })
     })
   )
 })

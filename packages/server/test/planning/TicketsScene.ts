@@ -54,7 +54,7 @@ export type TicketScene = Effect.Success<typeof makeTicketScene>
 /** A ticket of a team as its repository takes it: last, in the default status, by an account key that is gone. */
 export const ticketRow = Effect.fnUntraced(function* (team: TeamRow, fields: Partial<TicketRow> = {}) {
   const repo = yield* TicketsRepo
-  const { lastRank, statuses } = yield* repo.look({ workspaceId: team.workspaceId, teamId: team.id })
+  const { lastRank, statuses } = yield* repo.resolve({ workspaceId: team.workspaceId, teamId: team.id })
   const row: TicketRow = {
     id: newId<TicketId>(),
     workspaceId: team.workspaceId,
@@ -65,10 +65,12 @@ export const ticketRow = Effect.fnUntraced(function* (team: TeamRow, fields: Par
     plan: null,
     statusId: statuses.find(({ isDefault }) => isDefault)!.id,
     rank: rankBetween(lastRank, null),
-    owner: null,
+    ownerKind: null,
+    ownerId: null,
     projectId: null,
     milestoneId: null,
-    creator: { kind: "apiKey", id: newId() },
+    creatorKind: "apiKey",
+    creatorId: newId(),
     startedAt: null,
     completedAt: null,
     canceledAt: null,
@@ -110,12 +112,17 @@ export const anEvent = (workspaceId: WorkspaceId, fields: Partial<StoredEvent> =
   ...fields
 })
 
-export const commentRow = (ticket: TicketRow, author: CallerOf, fields: Partial<CommentRow> = {}): CommentRow => ({
+export const commentRow = (
+  ticket: TicketRow,
+  { principal }: CallerOf,
+  fields: Partial<CommentRow> = {}
+): CommentRow => ({
   id: newId<CommentId>(),
   workspaceId: ticket.workspaceId,
   ticketId: ticket.id,
   body: unique("Comment"),
-  author: actorOf(author.principal),
+  authorKind: principal.kind,
+  authorId: actorOf(principal).id,
   createdAt: minute(0),
   editedAt: null,
   ...fields
