@@ -99,7 +99,7 @@ export class TeamsApi extends HttpApiGroup.make("teams")
       doc(
         "Add a member to a team",
         "Adds an active member of the workspace to the team. Returns 404 if the person is not an active member of the workspace, and 409 `already_member` if they are in the team. Requires the role `member` or higher. Admins, owners and members of the team can add anybody; others can add only themselves, and only to an open team (403 `not_team_member`).",
-        { conflicts: { already_member: "This person is a member of the team already." } }
+        { conflicts: { already_member: "This person is already a member of the team." } }
       )
     ),
     HttpApiEndpoint.delete("removeMember", `${path}/:team/members/:member`, {

@@ -17,7 +17,9 @@ import { tags } from "./TagsRepo.ts"
 import * as TagsSql from "./TagsSql.ts"
 import * as TeamAudience from "./TeamAudience.ts"
 import { Teams } from "./Teams.ts"
-import { teamMembers, teams, TeamsRepo } from "./TeamsRepo.ts"
+import * as TeamsMemory from "./TeamsMemory.ts"
+import { teamMembers, teams } from "./TeamsRepo.ts"
+import * as TeamsSql from "./TeamsSql.ts"
 import { Tickets } from "./Tickets.ts"
 import { TicketsHttp } from "./TicketsHttp.ts"
 import * as TicketsMemory from "./TicketsMemory.ts"
@@ -50,7 +52,7 @@ export const tables = [
 /** Supplies the events' `EventAudience`, too. */
 export const layerSql = Layer.mergeAll(
   TeamAudience.layerSql,
-  TeamsRepo.layerSql,
+  TeamsSql.layer,
   TicketsSql.layer,
   CommentsSql.layer,
   TicketStatusesRepo.layerSql,
@@ -62,7 +64,7 @@ export const layerSql = Layer.mergeAll(
 
 export const layerMemory = Layer.mergeAll(
   TeamAudience.layerMemory,
-  TeamsRepo.layerMemory,
+  TeamsMemory.layer,
   TicketsMemory.layer,
   CommentsMemory.layer,
   TicketStatusesRepo.layerMemory,

@@ -177,9 +177,10 @@ withServicesOnEachStorage("Teams", (it, storageName) => {
           (key: string) => teams.addMember(key, { member: idOf(caller) }),
           (key: string) => teams.removeMember(key, idOf(caller))
         ]) {
+          const absentKey = teamKey()
           const [unseen, absent] = [
-            yield* answerOf(call(secret.key).pipe(as(caller))),
-            yield* answerOf(call(teamKey()).pipe(as(caller)))
+            yield* answerOf(secret.key, call(secret.key).pipe(as(caller))),
+            yield* answerOf(absentKey, call(absentKey).pipe(as(caller)))
           ]
           assert.deepStrictEqual(unseen, absent, who)
           assert.notStrictEqual(unseen, "ok")
@@ -208,7 +209,10 @@ withServicesOnEachStorage("Teams", (it, storageName) => {
           teams.removeMember(ref, idOf(owner))
         ]) {
           const error = yield* Effect.flip(call.pipe(as(owner)))
-          assert.deepStrictEqual([error._tag, error.message], ["NotFound", "The team does not exist."])
+          assert.deepStrictEqual(
+            [error._tag, error.message],
+            ["NotFound", `There is no team "${ref}" that you can see.`]
+          )
         }
       }
       assert.deepStrictEqual(yield* teams.list("include").pipe(as(owner)), [])
@@ -439,7 +443,7 @@ withServicesOnEachStorage("Teams", (it, storageName) => {
           const error = yield* Effect.flip(add(id))
           assert.deepStrictEqual(
             [error._tag, error.message],
-            ["NotFound", "member: nothing visible to you has this value."]
+            ["NotFound", `member: there is no member "${id}" that you can see.`]
           )
         }
         const { email, id, name } = scene.viewer.principal
@@ -465,7 +469,10 @@ withServicesOnEachStorage("Teams", (it, storageName) => {
         ])
         for (const missing of [id, "Ana", newId<string>()]) {
           const error = yield* Effect.flip(teams.removeMember(key, missing).pipe(as(scene.admin)))
-          assert.deepStrictEqual([error._tag, error.message], ["NotFound", "The member does not exist."])
+          assert.deepStrictEqual(
+            [error._tag, error.message],
+            ["NotFound", `There is no member "${missing}" that you can see.`]
+          )
         }
       })
     )
@@ -569,6 +576,9 @@ withServicesOnEachStorage("Teams", (it, storageName) => {
   }
 })
 
-/** The whole refusal, for comparing two of them. */
-const answerOf = <A, E, R>(call: Effect.Effect<A, E, R>) =>
-  Effect.match(call, { onSuccess: () => "ok" as const, onFailure: (error) => ({ ...error }) })
+/** The whole refusal, for comparing those of two keys. */
+const answerOf = <A, E extends { readonly message: string }, R>(key: string, call: Effect.Effect<A, E, R>) =>
+  Effect.match(call, {
+    onSuccess: () => "ok" as const,
+    onFailure: (error) => ({ ...error, message: error.message.replace(key, "KEY") })
+  })
