@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { doc } from "./Doc.ts"
 import { Edge } from "./identity/Authorization.ts"
+import { Probe } from "./Endpoint.ts"
 
 /** 503: the process runs, but cannot serve requests. */
 export class Unavailable extends Schema.TaggedError<Unavailable>()(
@@ -55,18 +56,22 @@ export type JsonWebKeySet = typeof JsonWebKeySet.Type
 /** The server itself (docs/contract.md, Running the server). No key needed. */
 export class SystemApi extends HttpApiGroup.make("system")
   .add(
-    HttpApiEndpoint.get("health", "/health", { success: Health }).annotateMerge(
-      doc(
-        "Check that the process is up",
-        "Answers as long as the process runs, whatever the state of the database. No API key is needed."
-      )
-    ),
-    HttpApiEndpoint.get("ready", "/ready", { success: Health, error: Unavailable }).annotateMerge(
-      doc(
-        "Check that the server can serve",
-        "Answers 200 if the database answers and is migrated, otherwise 503. Point load balancers here. No API key is needed."
-      )
-    ),
+    HttpApiEndpoint.get("health", "/health", { success: Health })
+      .annotate(Probe, true)
+      .annotateMerge(
+        doc(
+          "Check that the process is up",
+          "Answers as long as the process runs, whatever the state of the database. No API key is needed."
+        )
+      ),
+    HttpApiEndpoint.get("ready", "/ready", { success: Health, error: Unavailable })
+      .annotate(Probe, true)
+      .annotateMerge(
+        doc(
+          "Check that the server can serve",
+          "Answers 200 if the database answers and is migrated, otherwise 503. Point load balancers here. No API key is needed."
+        )
+      ),
     HttpApiEndpoint.get("jwks", "/.well-known/jwks.json", { success: JsonWebKeySet }).annotateMerge(
       doc(
         "Get the signing keys",

@@ -16,6 +16,7 @@ import {
   TestRunPage,
   TestRunSummary
 } from "./TestRun.ts"
+import { RestOfPath, Streams } from "../Endpoint.ts"
 
 const path = `${workspacePath}/test-runs` as const
 const params = { slug: WorkspaceRef, run: NumberInPath }
@@ -175,19 +176,22 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
       payload: HttpApiSchema.StreamUint8Array({ contentType: "application/octet-stream" }),
       success: [StoredFile.pipe(HttpApiSchema.status(201)), StoredFile],
       error: [Forbidden, NotFound, Conflict]
-    }).annotateMerge(
-      doc(
-        "Upload a file",
-        "Stores the body as a file of the run. Send the content type of the file: downloads will have it. A content type that is missing, malformed (RFC 9110, section 8.3.1) or longer than 255 characters becomes `application/octet-stream`. `Content-Length` is required and at most 100 MiB (400). If the body is shorter, the answer is 400 and nothing is kept. Only the publisher of the run, or of its running retry, can upload (403 `not_publisher`), and only while that runs (409 `not_running`).",
-        {
-          conflicts: notRunning,
-          responses: {
-            200: { description: "The file replaced another one of the same path.", headers: etag },
-            201: { description: "The file is new in the run.", headers: etag }
+    })
+      .annotate(Streams, true)
+      .annotate(RestOfPath, true)
+      .annotateMerge(
+        doc(
+          "Upload a file",
+          "Stores the body as a file of the run. Send the content type of the file: downloads will have it. A content type that is missing, malformed (RFC 9110, section 8.3.1) or longer than 255 characters becomes `application/octet-stream`. `Content-Length` is required and at most 100 MiB (400). If the body is shorter, the answer is 400 and nothing is kept. Only the publisher of the run, or of its running retry, can upload (403 `not_publisher`), and only while that runs (409 `not_running`).",
+          {
+            conflicts: notRunning,
+            responses: {
+              200: { description: "The file replaced another one of the same path.", headers: etag },
+              201: { description: "The file is new in the run.", headers: etag }
+            }
           }
-        }
-      )
-    ),
+        )
+      ),
     HttpApiEndpoint.get("download", `${path}/:run/files/:path`, {
       params: fileParams,
       headers: {
@@ -213,13 +217,15 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
       },
       success: HttpApiSchema.StreamUint8Array({ contentType: "application/octet-stream" }),
       error: NotFound
-    }).annotateMerge(
-      doc(
-        "Download a file",
-        "Returns the file with its own content type. One `Range` is answered with 206 and `Content-Range`, or with 416 if it lies beyond the end. `If-None-Match` with the current `ETag` is answered with 304. HTML, SVG and XML have `Content-Security-Policy: sandbox`. `HEAD` answers with the headers only. Returns 404 if the file was never uploaded, even if a test names it. Any role may call this.",
-        { responses: downloads }
+    })
+      .annotate(RestOfPath, true)
+      .annotateMerge(
+        doc(
+          "Download a file",
+          "Returns the file with its own content type. One `Range` is answered with 206 and `Content-Range`, or with 416 if it lies beyond the end. `If-None-Match` with the current `ETag` is answered with 304. HTML, SVG and XML have `Content-Security-Policy: sandbox`. `HEAD` answers with the headers only. Returns 404 if the file was never uploaded, even if a test names it. Any role may call this.",
+          { responses: downloads }
+        )
       )
-    )
   )
   .middleware(Authorization)
   .middleware(Edge)

@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Option } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { Settings } from "../Config.ts"
-import { maxMessageSize } from "../storage/Sql.ts"
+import { maxMessageSize } from "./MessageSize.ts"
 import { EmbeddedDatabase, type EmbeddedDatabaseError } from "./EmbeddedDatabase.ts"
 import { makeSockets } from "./PostgresSockets.ts"
 

@@ -5,7 +5,7 @@ import type { SqlClient } from "effect/sql"
 import { resolve } from "node:path"
 import { DataDirLock } from "./DataDirLock.ts"
 import { EmbeddedBackend } from "./EmbeddedBackend.ts"
-import { maxMessageSize } from "../storage/Sql.ts"
+import { maxMessageSize } from "./MessageSize.ts"
 
 /** The embedded database did not start. The message is one line and names the directory. */
 export class EmbeddedDatabaseError extends Schema.TaggedError<EmbeddedDatabaseError>()("EmbeddedDatabaseError", {

@@ -16,6 +16,7 @@ import {
 import { HttpApiError } from "effect/http-api"
 import { isUtf8 } from "node:buffer"
 import { AccessLog } from "./AccessLog.ts"
+import { beforeRestOfPath } from "./EndpointTraits.ts"
 import { errorOf, errorResponse, invalidInput, missingHost, unreadableBody } from "./ErrorResponse.ts"
 import { RateLimits, RequestAdmission } from "./RateLimits.ts"
 import { RequestId, requestId } from "./RequestId.ts"
@@ -84,17 +85,15 @@ export const routerConfig = { caseSensitive: true, maxParamLength: 16_384 }
  * empty one becomes a slash, which is as wrong and finds its way.
  */
 export const routed = (url: string): string => {
-  const isFile = filesPath.test(url)
-  if (!isFile && !/[;#]/.test(url)) return url
+  const before = beforeRestOfPath(url)
+  if (before === undefined && !/[;#]/.test(url)) return url
   const query = url.indexOf("?")
   const end = query === -1 ? url.length : query
   const path = url.slice(0, end).replaceAll(";", "%3B").replaceAll("#", "%23")
-  const start = isFile ? filesPath.exec(path)![0].length : path.length
-  const file = isFile ? path.slice(start).replaceAll("/", "%2F") || "%2F" : ""
-  return path.slice(0, start) + file + url.slice(end)
+  const start = before === undefined ? path.length : beforeRestOfPath(path)!.length
+  const rest = before === undefined ? "" : path.slice(start).replaceAll("/", "%2F") || "%2F"
+  return path.slice(0, start) + rest + url.slice(end)
 }
-
-const filesPath = /^\/v1\/workspaces\/[^/?]+\/test-runs\/[^/?]+\/files\//
 
 /** A body as text. What is not UTF-8 is refused: read leniently, it would be kept as other characters than were sent. */
 const withStrictText = (request: HttpServerRequest.HttpServerRequest): HttpServerRequest.HttpServerRequest =>

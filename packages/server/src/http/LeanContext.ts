@@ -2,12 +2,15 @@ import { Context, Effect, Layer, Scope } from "effect"
 import { HttpServer } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 
+/** The services of the server are told by the prefix of their keys. Those of other packages are kept. */
+const prefix = "@delivery/server/"
+
 /**
- * What a request carries is copied several times while it is answered, and with it, unless it is left out here, each
- * service of the server: handlers have theirs from their layers and look none up at a request.
+ * Leaves the services of the server out of the context of a request. The context is copied several times while a request
+ * is answered, and handlers have their services from their layers: they look none up at a request.
  */
-const lean = <Services>(context: Context.Context<Services>): Context.Context<Services> =>
-  Context.makeUnsafe(new Map(Array.from(context.mapUnsafe).filter(([key]) => !key.startsWith("@delivery/server/"))))
+export const lean = <Services>(context: Context.Context<Services>): Context.Context<Services> =>
+  Context.makeUnsafe(new Map(Array.from(context.mapUnsafe).filter(([key]) => !key.startsWith(prefix))))
 
 // What is built, and of what, is the caller's: its types stand in the signature.
 // @effect-diagnostics anyUnknownInErrorContext:off unsafeEffectTypeAssertion:off

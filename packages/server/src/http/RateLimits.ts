@@ -2,6 +2,7 @@ import { Clock, Context, Effect, Layer, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { hash } from "node:crypto"
 import { type RateLimit, Settings } from "../Config.ts"
+import { isProbe } from "./EndpointTraits.ts"
 
 /** What the rate limit says of a request. */
 export interface Admission {
@@ -53,14 +54,11 @@ export class RateLimits extends Context.Service<
   )
 }
 
-/** What probes ask for. */
-const unlimited = new Set(["/health", "/ready"])
-
 const limiter = (limit: RateLimit, now: () => number) => {
   const buckets = makeBuckets(limit)
   const policy = `"default";q=${limit.requests};w=${limit.seconds}`
   return (request: HttpServerRequest.HttpServerRequest): Admission | undefined => {
-    if (unlimited.has(request.url)) return undefined
+    if (isProbe(request)) return undefined
     const credential = credentialOf(request)
     const known = credential === undefined ? undefined : buckets.find(credential, now())
     const bucket = known ?? buckets.open(networkOf(Option.getOrElse(request.remoteAddress, () => "")), now())

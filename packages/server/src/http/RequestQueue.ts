@@ -5,7 +5,8 @@ import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { httpRequestsWaiting, observe } from "../telemetry/Metrics.ts"
 import { errorResponse } from "./ErrorResponse.ts"
 import { RequestTimes } from "./RequestTimes.ts"
-import { hasBody, isFile } from "./SlowClients.ts"
+import { isProbe, isStreamed } from "./EndpointTraits.ts"
+import { hasBody } from "./SlowClients.ts"
 
 /** How many requests a process works on at once, and how long others wait for their turn. */
 export interface RequestLimits {
@@ -50,113 +51,145 @@ export class RequestQueue extends Context.Service<
     readonly aside: <A, E, R>(wait: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
 >()("@delivery/server/http/RequestQueue") {
-  static readonly layer = Layer.effect(
-    RequestQueue,
-    Effect.gen(function* () {
-      const { atOnce, bodyMillis, burstMillis, overloadWaitMillis, waitMillis } = yield* RequestLimits
-      const clock = yield* Clock.Clock
-      const times = yield* RequestTimes
-      const waiting = new Set<Waiting>()
-      const receiving = new Set<Receiving>()
-      let working = 0
-      /** When nobody waited. */
-      let idleAt = clock.currentTimeMillisUnsafe()
-      yield* observe(httpRequestsWaiting, () => waiting.size)
-
-      const leave = () => {
-        working--
-        for (const next of waiting) {
-          if (working >= atOnce) return
-          waiting.delete(next)
-          working++
-          next.decide(true)
-        }
-      }
-
-      yield* Effect.sync(() => {
-        const now = clock.currentTimeMillisUnsafe()
-        if (waiting.size === 0) idleAt = now
-        const patience = now - idleAt < burstMillis ? waitMillis : overloadWaitMillis
-        for (const next of waiting) {
-          if (now - next.since < patience) break
-          waiting.delete(next)
-          next.decide(false)
-        }
-        for (const body of receiving) {
-          if (body.request.complete) receiving.delete(body)
-          else if (now - body.since >= bodyMillis) {
-            receiving.delete(body)
-            body.counts = false
-            leave()
-          }
-        }
-      }).pipe(Effect.repeat(Schedule.spaced("100 millis")), Effect.forkScoped)
-
-      /** Whether it became the request's turn. */
-      const turn = Effect.suspend(() => {
-        let isDecided = false
-        let next: Waiting
-        return Effect.callback<boolean>((resume) => {
-          next = {
-            since: clock.currentTimeMillisUnsafe(),
-            decide: (isTurn) => {
-              isDecided = isTurn
-              resume(Effect.succeed(isTurn))
-            }
-          }
-          waiting.add(next)
-        }).pipe(
-          Effect.onInterrupt(() =>
-            Effect.sync(() => {
-              waiting.delete(next)
-              if (isDecided) leave()
-            })
-          )
-        )
-      })
-
-      const worked = <E, R>(
-        request: HttpServerRequest.HttpServerRequest,
-        answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
-      ) => {
-        if (!hasBody(request)) return Effect.ensuring(answer, Effect.sync(leave))
-        const incoming = NodeHttpServerRequest.toIncomingMessage(request)
-        const body: Receiving = { request: incoming, since: clock.currentTimeMillisUnsafe(), counts: true }
-        receiving.add(body)
-        return Effect.ensuring(
-          answer,
-          Effect.sync(() => {
-            receiving.delete(body)
-            if (body.counts) leave()
-          })
-        )
-      }
-
-      return RequestQueue.of({
-        work: (request, answer) => {
-          if (always.has(request.url) || isFile(request)) return answer
-          return Effect.uninterruptibleMask((restore) => {
-            if (working < atOnce) {
-              working++
-              return worked(request, restore(answer))
-            }
-            return Effect.flatMap(restore(turn), (isTurn) =>
-              isTurn ? worked(request, restore(answer)) : Effect.sync(busy)
-            )
-          })
-        },
-        aside: (wait) =>
-          Effect.suspend(() => {
-            leave()
-            return Effect.ensuring(
-              times.aside(wait),
-              Effect.sync(() => void working++)
-            )
-          })
-      })
-    })
-  )
+  static readonly layer = Layer.effect(RequestQueue, Effect.gen(make))
 }
+
+function* make() {
+  const limits = yield* RequestLimits
+  const times = yield* RequestTimes
+  const clock = yield* Clock.Clock
+  const turns = new Turns(limits, () => clock.currentTimeMillisUnsafe())
+  yield* observe(httpRequestsWaiting, () => turns.waiting.size)
+  yield* Effect.sync(() => turns.look()).pipe(Effect.repeat(Schedule.spaced("100 millis")), Effect.forkScoped)
+  return RequestQueue.of({
+    work: work(turns),
+    aside: (wait) =>
+      Effect.suspend(() => {
+        turns.leave()
+        return Effect.ensuring(
+          times.aside(wait),
+          Effect.sync(() => turns.comeBack())
+        )
+      })
+  })
+}
+
+/** Which requests are worked on, and which wait for their turn. */
+class Turns {
+  readonly waiting = new Set<Waiting>()
+  readonly #receiving = new Set<Receiving>()
+  readonly #limits: RequestLimits
+  readonly #now: () => number
+  #working = 0
+  /** When nobody waited. */
+  #idleAt: number
+
+  constructor(limits: RequestLimits, now: () => number) {
+    this.#limits = limits
+    this.#now = now
+    this.#idleAt = now()
+  }
+
+  /** Whether a request may be worked on at once; it is, then. */
+  enter(): boolean {
+    if (this.#working >= this.#limits.atOnce) return false
+    this.#working++
+    return true
+  }
+
+  leave(): void {
+    this.#working--
+    for (const next of this.waiting) {
+      if (!this.enter()) return
+      this.waiting.delete(next)
+      next.decide(true)
+    }
+  }
+
+  /** A request that let others have its turn is worked on again, however many are by now. */
+  comeBack(): void {
+    this.#working++
+  }
+
+  /** Refuses those that have waited too long, and gives the turns of requests away whose bodies take too long. */
+  look(): void {
+    const { bodyMillis, burstMillis, overloadWaitMillis, waitMillis } = this.#limits
+    const now = this.#now()
+    if (this.waiting.size === 0) this.#idleAt = now
+    const patience = now - this.#idleAt < burstMillis ? waitMillis : overloadWaitMillis
+    for (const next of this.waiting) {
+      if (now - next.since < patience) break
+      this.waiting.delete(next)
+      next.decide(false)
+    }
+    for (const body of this.#receiving) {
+      if (body.request.complete) this.#receiving.delete(body)
+      else if (now - body.since >= bodyMillis) {
+        this.#receiving.delete(body)
+        body.counts = false
+        this.leave()
+      }
+    }
+  }
+
+  /** Whether it became the request's turn. */
+  readonly turn: Effect.Effect<boolean> = Effect.suspend(() => {
+    let isDecided = false
+    let next: Waiting
+    return Effect.callback<boolean>((resume) => {
+      next = {
+        since: this.#now(),
+        decide: (isTurn) => {
+          isDecided = isTurn
+          resume(Effect.succeed(isTurn))
+        }
+      }
+      this.waiting.add(next)
+    }).pipe(
+      Effect.onInterrupt(() =>
+        Effect.sync(() => {
+          this.waiting.delete(next)
+          if (isDecided) this.leave()
+        })
+      )
+    )
+  })
+
+  /** The answer of a request whose turn it is. */
+  worked<E, R>(
+    request: HttpServerRequest.HttpServerRequest,
+    answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+  ): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> {
+    if (!hasBody(request)) {
+      return Effect.ensuring(
+        answer,
+        Effect.sync(() => this.leave())
+      )
+    }
+    const incoming = NodeHttpServerRequest.toIncomingMessage(request)
+    const body: Receiving = { request: incoming, since: this.#now(), counts: true }
+    this.#receiving.add(body)
+    return Effect.ensuring(
+      answer,
+      Effect.sync(() => {
+        this.#receiving.delete(body)
+        if (body.counts) this.leave()
+      })
+    )
+  }
+}
+
+const work =
+  (turns: Turns): RequestQueue["Service"]["work"] =>
+  (request, answer) => {
+    if (isProbe(request) || request.url === "/metrics" || isStreamed(request)) return answer
+    return Effect.uninterruptibleMask((restore) => {
+      if (turns.enter()) return turns.worked(request, restore(answer))
+      return Effect.flatMap(restore(turns.turn), (isTurn) =>
+        isTurn ? turns.worked(request, restore(answer)) : Effect.sync(busy)
+      )
+    })
+  }
 
 interface Waiting {
   readonly since: number
@@ -169,9 +202,6 @@ interface Receiving {
   readonly since: number
   counts: boolean
 }
-
-/** What probes ask for. */
-const always = new Set(["/health", "/ready", "/metrics"])
 
 const busy = () => {
   const message = "The server has too much to do. Try again in 1 s."

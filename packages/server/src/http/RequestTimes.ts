@@ -3,7 +3,8 @@ import { Context, Effect, type Fiber, Layer, Schedule } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { Settings } from "../Config.ts"
 import { httpRequestsOverdue, observeCounter } from "../telemetry/Metrics.ts"
-import { hasBody, isFile } from "./SlowClients.ts"
+import { isStreamed } from "./EndpointTraits.ts"
+import { hasBody } from "./SlowClients.ts"
 
 /** A request that is on its way to its answer. */
 export interface RequestTime {
@@ -69,7 +70,7 @@ export class RequestTimes extends Context.Service<
 
       return RequestTimes.of({
         begin: (fiber, request) => {
-          if (isFile(request) || request.url.startsWith("/agent/mcp")) return undefined
+          if (isStreamed(request) || request.url.startsWith("/agent/mcp")) return undefined
           const time: RequestTime = {
             isOver: false,
             taken: 0,

@@ -2,6 +2,7 @@ import { Context } from "effect"
 import type { IncomingMessage, Server } from "node:http"
 import type { Socket } from "node:net"
 import { refuseSlowRequest, type Responses } from "./MalformedRequests.ts"
+import { isStreamed } from "./EndpointTraits.ts"
 
 /** How long the server waits for a client, and how much it keeps for those that do not read. */
 export interface ClientLimits {
@@ -50,7 +51,7 @@ export const endSlowClients = (server: Server, responses: Responses, limits: Cli
   const note = (request: IncomingMessage) => {
     const { socket } = request
     if (!hasBody(request)) return
-    const left = isFile(request) ? Number.POSITIVE_INFINITY : limits.bodyMillis
+    const left = isStreamed(request) ? Number.POSITIVE_INFINITY : limits.bodyMillis
     const body: Receiving = { request, left, waited: 0, bytes: socket.bytesRead }
     receiving.add(body)
     request.once("close", () => receiving.delete(body))
@@ -144,7 +145,3 @@ const isRead = (request: IncomingMessage): boolean =>
 /** Whether the request has a body, also an empty one that comes in chunks. */
 export const hasBody = ({ headers }: { readonly headers: Readonly<Record<string, unknown>> }): boolean =>
   headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0"
-
-/** A file may take as long as its run. */
-export const isFile = ({ method, url = "" }: Pick<IncomingMessage, "method" | "url">): boolean =>
-  method === "PUT" && /\/files\//.test(url)

@@ -3,7 +3,8 @@ import { HttpMiddleware } from "effect/http"
 import { Settings } from "../Config.ts"
 import { layerDatabaseMetrics } from "../telemetry/DatabaseMetrics.ts"
 import { layerRegistry } from "../telemetry/Metrics.ts"
-import { MetricsHttp } from "./MetricsHttp.ts"
+import * as Scrapes from "../telemetry/Scrapes.ts"
+import * as MetricsHttp from "./MetricsHttp.ts"
 import { layerProcessMetrics } from "../telemetry/ProcessMetrics.ts"
 import { RequestMetrics } from "./RequestMetrics.ts"
 import { layerTraces } from "../telemetry/Traces.ts"
@@ -13,7 +14,7 @@ export const layerTelemetry = Layer.unwrap(
   Effect.map(Settings, ({ metrics, otlpUrl }) => {
     const layerSpans = Option.match(otlpUrl, { onNone: () => layerUntraced, onSome: layerTraces })
     return metrics
-      ? Layer.provideMerge(Layer.provideMerge(layerMetrics, layerSpans), layerRegistry)
+      ? Layer.provideMerge(Layer.provideMerge(layerMetrics, layerSpans), Layer.merge(layerRegistry, Scrapes.layer))
       : Option.isSome(otlpUrl)
         ? layerSpans
         : layerNothing
@@ -34,5 +35,5 @@ const layerMetrics = Layer.merge(layerDatabaseMetrics, layerProcessMetrics)
 
 /** The routes and middleware that go with it. */
 export const TelemetryHttp = Layer.unwrap(
-  Effect.map(Settings, ({ metrics }) => (metrics ? Layer.merge(RequestMetrics, MetricsHttp) : Layer.empty))
+  Effect.map(Settings, ({ metrics }) => (metrics ? Layer.merge(RequestMetrics, MetricsHttp.layer) : Layer.empty))
 )

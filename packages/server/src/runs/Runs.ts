@@ -8,6 +8,7 @@ import { testRunRetries } from "./RetriesRepo.ts"
 import * as RetriesSql from "./RetriesSql.ts"
 import * as RunAuthorizationHttp from "./RunAuthorizationHttp.ts"
 import * as TestRunIndexing from "./search/TestRunIndexing.ts"
+import * as SemaphoreGauges from "./SemaphoreGauges.ts"
 import { Semaphores } from "./Semaphores.ts"
 import * as SemaphoresHttp from "./SemaphoresHttp.ts"
 import * as SemaphoresMemory from "./SemaphoresMemory.ts"
@@ -41,7 +42,8 @@ export const layer = Layer.mergeAll(
   Retries.layer,
   TestRunExpiry.layer,
   TestRunIndexing.layer,
-  Semaphores.layer
+  Semaphores.layer,
+  SemaphoreGauges.layer
 ).pipe(Layer.provideMerge(TestRuns.layer), Layer.provideMerge([Fixtures.layer, LeaseWaits.layer]))
 
 export const layerHttp = Layer.mergeAll(TestRunsHttp.layer, RetriesHttp.layer, SemaphoresHttp.layer).pipe(

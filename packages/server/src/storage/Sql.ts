@@ -57,6 +57,3 @@ export const isoOfJson = (text: string): string => {
 export const date = (timestamp: string): Date => new Date(timestamp)
 
 export const dateOrNull = (timestamp: string | null): Date | null => (timestamp === null ? null : new Date(timestamp))
-
-/** Bytes of a message of the database: the finish of a run, at most 64 MiB, may come back as one row. */
-export const maxMessageSize = 72 * 1024 * 1024

@@ -1,4 +1,4 @@
-import type { ProcessSnapshot, Snapshot } from "../http/MetricsHttp.ts"
+import type { ProcessSnapshot, Snapshot } from "../telemetry/Siblings.ts"
 
 /** What a worker says to its supervisor. */
 export type ToSupervisor =

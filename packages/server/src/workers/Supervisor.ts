@@ -2,7 +2,7 @@ import { Clock, Data, Deferred, Duration, Effect, Layer, Metric, Schedule } from
 import cluster, { type Worker } from "node:cluster"
 import { Settings } from "../Config.ts"
 import { observe, observeCounter } from "../telemetry/Metrics.ts"
-import type { ProcessSnapshot } from "../http/MetricsHttp.ts"
+import type { ProcessSnapshot } from "../telemetry/Siblings.ts"
 import { layerProcessMetrics } from "../telemetry/ProcessMetrics.ts"
 import { greetsVariable, type ToSupervisor, type ToWorker, workerVariable } from "./Messages.ts"
 import { passOnUntakenConnections } from "./UntakenConnections.ts"

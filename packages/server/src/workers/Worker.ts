@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import { type ProcessSnapshot, Siblings } from "../http/MetricsHttp.ts"
+import { type ProcessSnapshot, Siblings } from "../telemetry/Siblings.ts"
 import { greetsVariable, type ToSupervisor, type ToWorker, workerVariable } from "./Messages.ts"
 
 /** Whether this process is one of several that a supervisor started. */
@@ -23,7 +23,7 @@ export const layerSiblings = Layer.effect(
     const run = Effect.runForkWith(yield* Effect.context())
     const asked = new Map<number, (processes: ReadonlyArray<ProcessSnapshot>) => void>()
     let lastId = 0
-    let own: Parameters<Siblings["tell"]>[0] | undefined
+    let own: Parameters<Siblings["answer"]>[0] | undefined
 
     const listener = (message: ToWorker) => {
       if (message.kind === "answer") {
@@ -42,7 +42,7 @@ export const layerSiblings = Layer.effect(
       () => Effect.sync(() => void process.off("message", listener))
     )
     return {
-      tell: (snapshot) =>
+      answer: (snapshot) =>
         Effect.sync(() => {
           own = snapshot
         }),

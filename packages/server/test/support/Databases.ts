@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto"
 import { inject } from "vitest"
 import { EmbeddedDatabase } from "../../src/database/EmbeddedDatabase.ts"
 import { layerMigrations } from "../../src/storage/Migrations.ts"
-import { maxMessageSize } from "../../src/storage/Sql.ts"
+import { maxMessageSize } from "../../src/database/MessageSize.ts"
 
 /** What globalSetup.ts provides. */
 declare module "vitest" {

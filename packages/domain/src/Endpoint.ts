@@ -1,0 +1,15 @@
+import { Context } from "effect"
+
+/** What an endpoint says of itself to a server, before its handler runs: `endpoint.annotate(Streams, true)`. */
+
+/**
+ * The body of the request is stored as it arrives. The endpoint has its own limit of size, and takes as long as its client
+ * needs: the limits of time that other requests have do not hold.
+ */
+export const Streams = Context.Reference<boolean>("@delivery/domain/Streams", { defaultValue: () => false })
+
+/** The last parameter of the path takes the rest of the path, slashes included. */
+export const RestOfPath = Context.Reference<boolean>("@delivery/domain/RestOfPath", { defaultValue: () => false })
+
+/** Asked by whoever watches the server: answered at once, whatever the load and the rate limit. */
+export const Probe = Context.Reference<boolean>("@delivery/domain/Probe", { defaultValue: () => false })
