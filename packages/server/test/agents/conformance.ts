@@ -1,6 +1,6 @@
 import { isFinding, notApplicable, reasonOf, runConformance, suiteVersion } from "./McpConformance.ts"
 
-/** Prints what MCP's conformance suite finds, as it stands in docs/operations.md: `pnpm conformance`. */
+/** Prints what MCP's conformance suite finds, as it stands in docs/measurements.md: `pnpm conformance`. */
 
 const print = (line = ""): void => void process.stdout.write(`${line}\n`)
 

@@ -14,7 +14,7 @@ import { judge, type Wish } from "./SemaphoreHistory.ts"
 /**
  * Two servers on one PostgreSQL, one of them killed again and again, and clients that die: the history that the
  * clients recorded shows that no semaphore was held beyond its capacity and nobody was forgotten.
- * `SOAK_SECONDS=60` is the long run (docs/operations.md).
+ * `SOAK_SECONDS=60` is the long run (docs/measurements.md).
  */
 
 const seconds = Number(process.env["SOAK_SECONDS"] ?? 12)
