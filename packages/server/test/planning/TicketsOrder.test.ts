@@ -75,8 +75,9 @@ const play = Effect.fnUntraced(function* (scene: TicketScene, steps: ReadonlyArr
       model = { ...model, columns: new Map([...model.columns, [id, step.column]]) }
     } else if (step.do === "first") {
       yield* tickets.reorder(id, { after: null }).pipe(as(member), Effect.orDie)
-      const [first] = without(inColumn(model, own), id)
-      if (first === undefined) continue
+      const [first] = inColumn(model, own)
+      // It stands there already, whatever stands before it in other columns.
+      if (first === undefined || first === id) continue
       const others = without(model.order, id)
       model = { ...model, order: others.toSpliced(others.indexOf(first), 0, id) }
     } else {
