@@ -1,6 +1,11 @@
-import { existsSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
+
+/**
+ * `pnpm test` runs every project but `slow`; `pnpm test:slow` runs that one; `pnpm test:fast` sets TEST_STORAGES=memory
+ * and runs what needs neither a database nor a process.
+ */
+const isFast = process.env["TEST_STORAGES"] === "memory"
 
 const project = (name: string) => ({
   name,
@@ -14,43 +19,72 @@ const serverSetup = `${import.meta.dirname}/packages/server/test/globalSetup.ts`
 // Tests start many servers, and each compiles the same modules.
 const compileCache = { NODE_COMPILE_CACHE: `${import.meta.dirname}/node_modules/.cache/compile` }
 
+// What kills servers, fills disks and floods sockets: minutes in all.
+const slow = ["test/faults/**/*.test.ts"]
+
+const server = {
+  ...project("server"),
+  globalSetup: isFast ? [] : [serverSetup],
+  // Of the S3 server that suites start, and nothing of the machine's own.
+  env: {
+    ...compileCache,
+    AWS_ACCESS_KEY_ID: "S3RVER",
+    AWS_SECRET_ACCESS_KEY: "S3RVER",
+    AWS_PROFILE: "",
+    AWS_CONFIG_FILE: "/dev/null",
+    AWS_SHARED_CREDENTIALS_FILE: "/dev/null",
+    AWS_EC2_METADATA_DISABLED: "true"
+  }
+}
+
+// Suites that need PostgreSQL, the embedded database or a process, whatever the storages.
+const needMore = [
+  "test/agents/McpConformance.test.ts",
+  "test/cli/**",
+  "test/database/**",
+  "test/http/VisibilityMatrix.test.ts",
+  "test/identity/ApiKeyUsage.test.ts",
+  "test/runs/FilesHttp.test.ts",
+  "test/runs/Plans.test.ts",
+  "test/runs/Semaphores.test.ts",
+  "test/runs/search/TestRunSearch.test.ts",
+  "test/storage/Sql.test.ts",
+  "test/storage/Tables.test.ts",
+  "test/telemetry/**",
+  "test/vault/VaultCanaries.test.ts",
+  "test/vault/VaultConcurrency.test.ts",
+  "test/vault/VaultKeys.test.ts",
+  "test/vault/VaultTampering.test.ts",
+  "test/workers/**"
+]
+
+const projects = [
+  project("domain"),
+  { ...project("client"), env: compileCache },
+  { ...project("playwright"), env: compileCache },
+  { ...project("cli"), env: compileCache },
+  { name: "examples", root: "examples", include: ["*.test.ts"], env: compileCache },
+  { ...server, exclude: slow },
+  { ...server, name: "slow", include: slow }
+]
+
+const fastProjects = [project("domain"), { ...server, exclude: [...slow, ...needMore] }]
+
 export default defineConfig({
   test: {
-    projects: [
-      { extends: true, test: project("domain") },
-      { extends: true, test: { ...project("client"), env: compileCache } },
-      { extends: true, test: { ...project("playwright"), env: compileCache } },
-      { extends: true, test: { ...project("cli"), env: compileCache } },
-      { extends: true, test: { name: "examples", root: "examples", include: ["*.test.ts"], env: compileCache } },
-      {
-        extends: true,
-        test: {
-          ...project("server"),
-          globalSetup: existsSync(serverSetup) ? [serverSetup] : [],
-          // Of the S3 server that suites start, and nothing of the machine's own.
-          env: {
-            ...compileCache,
-            AWS_ACCESS_KEY_ID: "S3RVER",
-            AWS_SECRET_ACCESS_KEY: "S3RVER",
-            AWS_PROFILE: "",
-            AWS_CONFIG_FILE: "/dev/null",
-            AWS_SHARED_CREDENTIALS_FILE: "/dev/null",
-            AWS_EC2_METADATA_DISABLED: "true"
-          }
-        }
-      }
-    ],
+    projects: (isFast ? fastProjects : projects).map((test) => ({ extends: true, test })),
     // Many tests start servers and databases, on machines that may be busy.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // A process runs many files: loading Effect anew for each costs more than the tests. Files share modules, so they
     // may not leave changes in them, in process.env or in globals.
     isolate: false,
     // Each worker may hold an embedded database of several hundred megabytes.
     maxWorkers: Math.min(4, availableParallelism()),
     // .ci/run reads its counts from the file.
-    reporters: process.env["CI"]
-      ? ["default", ["json", { outputFile: "node_modules/.cache/vitest/results.json" }]]
-      : ["default"]
+    reporters:
+      process.env["TEST_RESULTS"] === undefined
+        ? ["default"]
+        : ["default", ["json", { outputFile: process.env["TEST_RESULTS"] }]]
   }
 })

@@ -6,7 +6,7 @@ import { ApiKeysRepo } from "../../src/identity/ApiKeysRepo.ts"
 import { Bootstrap } from "../../src/identity/Bootstrap.ts"
 import { MembersRepo } from "../../src/identity/MembersRepo.ts"
 import { PersonsRepo } from "../../src/identity/PersonsRepo.ts"
-import { layerServices, storages } from "../support/Storages.ts"
+import { layerServices, newStorages, storages } from "../support/Storages.ts"
 import { addPerson, eventsOf, now } from "./Scene.ts"
 
 /** A server's first step with these settings. */
@@ -19,7 +19,7 @@ const bootstrap = (environment: Readonly<Record<string, string>> = {}) =>
 const authenticate = (apiKey: Redacted.Redacted, workspace: string) =>
   Effect.flatMap(ApiKeysRepo, (keys) => keys.authenticate(hashToken(Redacted.value(apiKey)), workspace))
 
-for (const [name, layerStorage] of Object.entries(storages)) {
+for (const { layer: layerStorage, name } of newStorages) {
   describe(`Bootstrap on ${name}`, () => {
     it.effect("makes a workspace with its owner and a key, once, also where servers start at once", () =>
       Effect.gen(function* () {

@@ -13,7 +13,7 @@ import { SigningKeysRepo } from "../../src/keys/SigningKeysRepo.ts"
 import { MemoryStorage } from "../../src/storage/MemoryStorage.ts"
 import { Fixtures } from "../../src/runs/Fixtures.ts"
 import { newId } from "../identity/Scene.ts"
-import { storages } from "../support/Storages.ts"
+import { newStorages } from "../support/Storages.ts"
 import { NodeFileSystem, NodePath } from "@effect/platform-node"
 
 const layerServices = Fixtures.layer.pipe(
@@ -116,7 +116,7 @@ describe("SigningKeys", () => {
 
 const vaultKey = (id: string) => `${id}:${randomBytes(32).toString("base64")}`
 
-for (const [name, storage] of Object.entries(storages)) {
+for (const { layer: storage, name } of newStorages) {
   describe(`SigningKeys on ${name}`, () => {
     it.effect("are made once by servers that start at once, and kept", () =>
       Effect.gen(function* () {

@@ -15,6 +15,9 @@ declare module "vitest" {
   }
 }
 
+/** Whether only suites over memory run, as `pnpm test:fast` has it. */
+export const isMemoryOnly = process.env["TEST_STORAGES"] === "memory"
+
 const client = (url: string, maxConnections = 10) =>
   PgClient.layer({
     url: Redacted.make(url),

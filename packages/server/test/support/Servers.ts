@@ -7,7 +7,7 @@ import { layerApp, layerSqlStorage } from "../../src/App.ts"
 import { Keyring } from "../../src/keys/Keyring.ts"
 import { FileStore } from "../../src/files/FileStore.ts"
 import { DeliveryServer, serverOf } from "../../src/cli/TestServer.ts"
-import { layerPostgres } from "./Databases.ts"
+import { isMemoryOnly, layerPostgres } from "./Databases.ts"
 
 type Environment = Readonly<Record<string, string>>
 
@@ -39,8 +39,8 @@ export type Servers = ReadonlyArray<
   readonly [name: string, layer: (environment?: Environment) => Layer.Layer<DeliveryServer, unknown>]
 >
 
-/** The servers that HTTP suites run against, over a real socket. */
+/** The servers that HTTP suites run against, over a real socket: of `pnpm test:fast`, only the one in memory. */
 export const servers: Servers = [
   ["memory", DeliveryServer.layerMemory],
-  ["PostgreSQL", layerPostgresServer]
+  ...(isMemoryOnly ? [] : ([["PostgreSQL", layerPostgresServer]] as const))
 ]

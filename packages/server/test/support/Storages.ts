@@ -19,7 +19,7 @@ import { type AgentMention, AgentMentions } from "../../src/planning/Mentions.ts
 import * as Planning from "../../src/planning/Planning.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 import * as StorageRoom from "../../src/storage/StorageRoom.ts"
-import { layerEmbedded, layerPostgres } from "./Databases.ts"
+import { isMemoryOnly, layerEmbedded, layerPostgres } from "./Databases.ts"
 
 /** Every repository over each storage, for tests that must pass on all of them. */
 
@@ -69,11 +69,18 @@ const layerShared = (name: keyof typeof databases): Layer.Layer<Repositories | P
     })
   )
 
+/** The new storages that suites can have; of `pnpm test:fast`, only the one in memory. */
+export const newStorages = Object.entries(storages)
+  .map(([name, layer]) => ({ name: name as StorageName, layer }))
+  .filter(({ name }) => name === "memory" || !isMemoryOnly)
+
 /** The databases that the suites of a worker share, with their clients and repositories. */
-export const sharedDatabases = [
-  { name: "the embedded database", layer: layerShared("the embedded database") },
-  { name: "PostgreSQL", layer: layerShared("PostgreSQL") }
-] as const
+export const sharedDatabases = isMemoryOnly
+  ? []
+  : ([
+      { name: "the embedded database", layer: layerShared("the embedded database") },
+      { name: "PostgreSQL", layer: layerShared("PostgreSQL") }
+    ] as const)
 
 /** Each storage, for suites that need none of their own. Memory costs nothing: each suite has a new one. */
 export const sharedStorages: ReadonlyArray<{

@@ -20,7 +20,7 @@ import * as TestRunIndexing from "../../../src/runs/search/TestRunIndexing.ts"
 import { TestRuns } from "../../../src/runs/TestRuns.ts"
 import { as } from "../../identity/Scene.ts"
 import { layerEmbedded, layerEmptyPostgres } from "../../support/Databases.ts"
-import { type Repositories, storages } from "../../support/Storages.ts"
+import { type Repositories, newStorages } from "../../support/Storages.ts"
 import { finishedRun, finishOf, layerServices, retried, startOf } from "../RetriesScene.ts"
 import { actorOf, makeDeployed, newEvent, newRun, startBody } from "../Scene.ts"
 
@@ -169,7 +169,7 @@ const numbersFor = Effect.fnUntraced(function* (place: Place, asked: Asked) {
 
 const blocks = Layer.succeed(SearchBlocks, { runs: 8, joined: 2 })
 
-for (const [name, storage] of Object.entries(storages)) {
+for (const { layer: storage, name } of newStorages) {
   layer(Layer.provide(Layer.provideMerge(layerServices, storage), blocks))(`The search of runs on ${name}`, (it) => {
     it.effect("finds what a plain filter finds, whatever is indexed", () =>
       Effect.gen(function* () {
