@@ -22,25 +22,29 @@ import type { Viewer } from "../packages/server/src/planning/Visibility.ts"
 import { texts } from "../packages/server/src/storage/Columns.ts"
 import { startPostgres } from "../packages/server/test/support/PostgresServer.ts"
 
-/** A PostgreSQL of its own with every repository, for benchmarks of statements. */
+/** A PostgreSQL of its own, until the scope is closed. Returns its URL. */
+export const startDatabase = (options?: Parameters<typeof startPostgres>[0]) =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.promise(() => startPostgres(options)),
+      (server) => Effect.promise(() => server.stop())
+    ),
+    ({ url }) => url
+  )
+
+/** How benchmarks connect to a database. */
+export const connection = (url: string) => ({
+  url: Redacted.make(url),
+  maxConnections: 4,
+  multiplex: true,
+  multiplexConcurrency: 2,
+  preparedStatementCacheSize: 500
+})
+
+/** Every repository on a PostgreSQL of its own, for benchmarks of statements. */
 export const layerStorage = Layer.provideMerge(
   layerSqlStorage,
-  Layer.unwrap(
-    Effect.map(
-      Effect.acquireRelease(
-        Effect.promise(() => startPostgres()),
-        (server) => Effect.promise(() => server.stop())
-      ),
-      ({ url }) =>
-        PgClient.layer({
-          url: Redacted.make(url),
-          maxConnections: 4,
-          multiplex: true,
-          multiplexConcurrency: 2,
-          preparedStatementCacheSize: 500
-        })
-    )
-  )
+  Layer.unwrap(Effect.map(startDatabase(), (url) => PgClient.layer(connection(url))))
 )
 
 /** A UUID that is the same in every run of a benchmark. */

@@ -54,7 +54,10 @@ const freePort = (): Promise<number> =>
     })
   })
 
-export const startPostgres = async (options: { readonly durable?: boolean } = {}): Promise<PostgresServer> => {
+/** `settings` are PostgreSQL's own, as `name=value`. */
+export const startPostgres = async (
+  options: { readonly durable?: boolean; readonly settings?: ReadonlyArray<string> } = {}
+): Promise<PostgresServer> => {
   const directory = mkdtempSync(join(tmpdir(), "delivery-postgres-"))
   const user = isRoot ? nobody() : {}
   if (isRoot) {
@@ -92,10 +95,24 @@ export const startPostgres = async (options: { readonly durable?: boolean } = {}
   // Tests kill the service, not the machine: without fsync they take a third of the time.
   const speed =
     options.durable === true ? [] : ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"]
+  const settings = (options.settings ?? []).flatMap((setting) => ["-c", setting])
   const start = async () => {
     const child = spawn(
       join(native, "bin", "postgres"),
-      ["-D", data, "-p", String(port), "-h", "127.0.0.1", "-k", directory, "-c", "max_connections=300", ...speed],
+      [
+        "-D",
+        data,
+        "-p",
+        String(port),
+        "-h",
+        "127.0.0.1",
+        "-k",
+        directory,
+        "-c",
+        "max_connections=300",
+        ...speed,
+        ...settings
+      ],
       { ...user, env, stdio: ["ignore", "ignore", "pipe"], cwd: directory }
     )
     let log = ""

@@ -9,7 +9,7 @@ import { allResults, type RunEnd, resultTerms, runTerms, type SearchedRun, termC
 
 /**
  * Writes the index of the run search: for each term, which runs have it, as bits of blocks of runs. The newest runs,
- * which do not fill a block yet, are not in it.
+ * which do not fill a block yet, are not in it. Why we have an index of our own: docs/decisions/search-of-runs.md.
  */
 interface Dependencies {
   readonly sql: PgClient.PgClient

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import type { Statement } from "effect/sql"
 import { integers } from "../../storage/Columns.ts"
 import { dieOnSqlError } from "../../storage/Sql.ts"
-import type { FoundTestRun, TestRunFilter } from "../TestRunRows.ts"
+import type { TestRunFilter } from "../TestRunRows.ts"
 import { foldSha } from "../TestRunState.ts"
 import { type BlockSizes, joinedRuns, numbersOf, readBlocks } from "./SearchBlocks.ts"
 import { filterTerms } from "./SearchTerms.ts"
@@ -16,14 +16,11 @@ import { searchPart } from "./SearchText.ts"
  * together, are searched: the newest runs, which are not in the index of `TestRunIndex.ts` yet, are compared one by one;
  * the index tells which older runs may match, and these are compared, newest first, until the page is full.
  */
-export interface Dependencies {
+export interface Dependencies<Run> {
   readonly sql: PgClient.PgClient
   readonly sizes: BlockSizes
   /** The runs whose numbers `numbers` selects as `number`, newest first. */
-  readonly readRuns: (
-    workspaceId: WorkspaceId,
-    numbers: Statement.Fragment
-  ) => Effect.Effect<ReadonlyArray<FoundTestRun>>
+  readonly readRuns: (workspaceId: WorkspaceId, numbers: Statement.Fragment) => Effect.Effect<ReadonlyArray<Run>>
 }
 
 /** A page of a workspace's runs. */
@@ -35,8 +32,8 @@ interface Page {
 
 /** The runs that match the filter, newest first, at most `limit`. */
 export const list =
-  (dependencies: Dependencies) =>
-  (workspaceId: WorkspaceId, filter: TestRunFilter, limit: number): Effect.Effect<ReadonlyArray<FoundTestRun>> => {
+  <Run>(dependencies: Dependencies<Run>) =>
+  (workspaceId: WorkspaceId, filter: TestRunFilter, limit: number): Effect.Effect<ReadonlyArray<Run>> => {
     const { readRuns, sql } = dependencies
     const page = { workspaceId, filter, limit }
     return (filter.q ?? "") === "" && !hasSeveral(filter)
@@ -49,11 +46,11 @@ const hasSeveral = ({ commit, environmentId, productId, publisher, result }: Tes
   commit === undefined &&
   [environmentId, productId, publisher, result].filter((condition) => condition !== undefined).length > 1
 
-const search = Effect.fnUntraced(function* (dependencies: Dependencies, page: Page) {
+const search = Effect.fnUntraced(function* <Run>(dependencies: Dependencies<Run>, page: Page) {
   const { readRuns, sizes, sql } = dependencies
   const { filter, limit, workspaceId } = page
   const find = findRuns(dependencies, page)
-  const runs: Array<FoundTestRun> = []
+  const runs: Array<Run> = []
   let below = Math.min(filter.below ?? maxNumber, maxNumber)
   // Several filters alone are compared in an index, which is quick: some indexed runs are compared so, too.
   let scanned = (filter.q ?? "") === "" ? sizes.runs * 2 : 0
@@ -101,7 +98,7 @@ interface Found {
  * Compares one by one the runs that are not indexed yet, and `scanned` indexed ones. Unless these fill the page, finds
  * candidates among the `span` runs before. It is one statement, so that it finds a run once that is indexed meanwhile.
  */
-const findRuns = ({ sizes, sql }: Dependencies, { filter, limit, workspaceId }: Page) => {
+const findRuns = ({ sizes, sql }: Pick<Dependencies<never>, "sizes" | "sql">, { filter, limit, workspaceId }: Page) => {
   const retried =
     filter.result === undefined
       ? sql.literal("'{}'::int[]")
@@ -197,7 +194,7 @@ const blocksOfSet = (
 }
 
 /** The conditions of a filter on the runs `r`, except `q`. */
-const conditions = (
+export const conditions = (
   sql: PgClient.PgClient,
   { filter, workspaceId }: Pick<Page, "filter" | "workspaceId">
 ): ReadonlyArray<Statement.Fragment> => {
@@ -219,16 +216,19 @@ const conditions = (
 /** The condition of `q` on the runs `r`, if there is one. */
 const matchesQ = (sql: PgClient.PgClient, { q = "" }: TestRunFilter): ReadonlyArray<Statement.Fragment> => {
   if (q === "") return []
-  const hasPart = sql`strpos(r.search, ${searchPart(q)}) > 0`
-  const isSha = sql`${sha(sql)} between ${foldSha(q)} and ${foldSha(q) + lastCharacter}`
-  return [sql`(${hasPart} or ${isSha})`]
+  return [sql`(strpos(r.search, ${searchPart(q)}) > 0 or ${startsSha(sql, q)})`]
 }
+
+/** Whether the commit of the run `r` starts with `q`. */
+export const startsSha = (sql: PgClient.PgClient, q: string): Statement.Fragment =>
+  sql`${sha(sql)} between ${foldSha(q)} and ${foldSha(q) + lastCharacter}`
 
 /** As the index `test_runs_commit` has it. */
 const sha = (sql: PgClient.PgClient) => sql.literal(`lower(r.git_sha collate "C") collate "C"`)
 
-const selectNumbers = (sql: PgClient.PgClient, conditions: ReadonlyArray<Statement.Fragment>, limit: number) =>
-  sql`select r.number from test_runs r where ${sql.and(conditions)}
+/** Selects the numbers of the newest runs `r` that meet all conditions. */
+export const selectNumbers = (sql: PgClient.PgClient, conditions: ReadonlyArray<Statement.Fragment>, limit: number) =>
+  sql<{ readonly number: number }>`select r.number from test_runs r where ${sql.and(conditions)}
     order by r.number desc limit ${sql.literal(String(limit))}`
 
 /** The numbers of both, each newest first, as one list without repeats. */
