@@ -1,6 +1,6 @@
-/** Conditional and range requests (RFC 9110, sections 13 and 14), as far as a download knows them. Pure. */
+/** Conditional and range requests (RFC 9110, sections 13 and 14), as far as downloads support them. Pure. */
 
-/** Which bytes a request asks for. */
+/** The bytes that a request asks for. */
 export type RequestedRange =
   | { readonly kind: "whole" }
   | { readonly kind: "part"; readonly offset: number; readonly length: number }
@@ -9,7 +9,7 @@ export type RequestedRange =
 const whole: RequestedRange = { kind: "whole" }
 const unsatisfiable: RequestedRange = { kind: "unsatisfiable" }
 
-/** What a `Range` header asks for of `size` bytes. Several ranges, and what is no range of bytes, ask for the whole. */
+/** What a `Range` header asks for of `size` bytes. Several ranges, and malformed ones, ask for the whole. */
 export const requestedRange = (header: string | undefined, size: number): RequestedRange => {
   const match = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? "")
   if (match === null) return whole

@@ -1,25 +1,25 @@
-import { Conflict, Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
+import { Conflict, Forbidden, InvalidInput, type NotFound } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { EventId, RetryId } from "@delivery/domain/Ids"
 import { recount, retryOutcome, testsToRetry } from "@delivery/domain/runs/TestResults"
-import type { FinishRetry, StartedRetry, StartRetry } from "@delivery/domain/runs/TestRetry"
+import type { FinishRetry, RetryTest, StartedRetry, StartRetry } from "@delivery/domain/runs/TestRetry"
 import type { TestRunSummary } from "@delivery/domain/runs/TestRun"
-import { timestamp } from "@delivery/domain/Timestamp"
+import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { type Access, atLeast, isSameActor } from "../access/Access.ts"
 import { Settings } from "../Config.ts"
-import { nextId } from "../ids/NextId.ts"
-import { hashToken, makeToken } from "../ids/Tokens.ts"
 import { Events } from "../events/Events.ts"
-import { atLeast, isSameActor } from "../access/Access.ts"
-import { Fixtures } from "./Fixtures.ts"
+import { NextId } from "../ids/NextId.ts"
+import { hashToken, NewToken } from "../ids/Tokens.ts"
+import { Fixtures, newScopeKey } from "./Fixtures.ts"
 import { RetriesRepo } from "./RetriesRepo.ts"
-import { asOf, foldSha, isRunning, labelOfRetry, runPath } from "./TestRunState.ts"
-import { summaryOf } from "./TestRuns.ts"
+import { cleanupAfter, noRetry, noRun, semaphoresOf, summaryOf } from "./RunAnswers.ts"
 import type { FoundTestRun } from "./TestRunRows.ts"
 import { TestRunsRepo } from "./TestRunsRepo.ts"
+import { asOf, foldSha, isRunning, labelOfRetry, runPath } from "./TestRunState.ts"
 
-/** Retries of the failed tests of runs (service document, Test runs; contract, section 6). */
+/** Retries of the failed tests of runs (docs/contract.md, Retries). */
 export class Retries extends Context.Service<
   Retries,
   {
@@ -36,144 +36,182 @@ export class Retries extends Context.Service<
     ) => Effect.Effect<TestRunSummary, InvalidInput | NotFound | Forbidden | Conflict, Caller>
   }
 >()("@delivery/server/runs/Retries") {
-  static readonly layer = Layer.effect(
-    Retries,
-    Effect.gen(function* () {
-      const random = yield* SecureRandom.SecureRandom
-      const { baseUrl, runLimitMillis } = yield* Settings
-      const repo = yield* RetriesRepo
-      const runs = yield* TestRunsRepo
-      const fixtures = yield* Fixtures
-      const events = yield* Events
-
-      const now = Effect.map(Clock.currentTimeMillis, timestamp)
-
-      return Retries.of({
-        start: Effect.fn("Retries.start")(
-          function* (number: number, input: StartRetry) {
-            const access = yield* atLeast("member")
-            const { workspace } = access
-            const id = yield* nextId<RetryId>()
-            const token = yield* makeToken("stk_")
-            const scopeKey = Buffer.from(yield* random.randomBytes(8)).toString("hex")
-            // Each turn ends unless a retry has started or was ended between its reads and its write.
-            for (;;) {
-              const run = yield* runs.find(workspace.id, number)
-              if (run === undefined) return yield* NotFound.of("test run")
-              const millis = yield* Clock.currentTimeMillis
-              yield* checkRetryable(asOf(run, timestamp(millis)), input.git.sha)
-              const { count, fixtureUrl: runFixtureUrl, running } = yield* repo.of(run.id)
-              if (running !== null) {
-                if (isRunning(running, timestamp(millis))) {
-                  return yield* new Conflict({
-                    message: `Retry ${running.number} of the run is still running.`,
-                    reason: "retry_running"
-                  })
-                }
-                yield* repo.expire(timestamp(millis), [yield* nextId<EventId>()], run.id)
-                continue
-              }
-              const tests = testsToRetry(yield* repo.tests(run.id))
-              if (tests.length === 0) {
-                return yield* new Conflict({ message: "No test of the run has failed.", reason: "nothing_to_retry" })
-              }
-              const expiresAt = timestamp(millis + runLimitMillis)
-              const fixtureUrl = runFixtureUrl === null ? null : (input.fixtureUrl ?? runFixtureUrl)
-              const started = yield* repo.start(
-                {
-                  id,
-                  workspaceId: workspace.id,
-                  runId: run.id,
-                  after: count,
-                  publisher: access.actor,
-                  requiredPasses: input.passes,
-                  baseUrl: input.baseUrl ?? run.baseUrl,
-                  git: { sha: run.git.sha, dirty: input.git.dirty },
-                  machine: input.machine,
-                  tokenHash: hashToken(token),
-                  fixture: fixtureUrl === null ? null : { url: fixtureUrl, scopeKey },
-                  startedAt: timestamp(millis),
-                  expiresAt
-                },
-                yield* events.make(access, {
-                  kind: "retry_started",
-                  subject: { type: "retry", id, label: "", path: "" }
-                })
-              )
-              if (started === undefined) continue
-              return {
-                retry: started.number,
-                requiredPasses: input.passes,
-                baseUrl: input.baseUrl ?? run.baseUrl,
-                tests,
-                environment: { slug: run.environment.slug, class: run.environment.class },
-                fixture:
-                  started.scope === null || fixtureUrl === null
-                    ? null
-                    : yield* fixtures.access(
-                        { workspaceId: workspace.id, number, retry: started.number },
-                        { scope: started.scope, url: fixtureUrl, expiresAt }
-                      ),
-                semaphores: { url: `${baseUrl}/v1/workspaces/${workspace.slug}/semaphores`, token, expiresAt }
-              }
-            }
-          },
-          Effect.provideService(SecureRandom.SecureRandom, random)
-        ),
-
-        finish: Effect.fn("Retries.finish")(function* (number: number, retryNumber: number, report: FinishRetry) {
-          const access = yield* atLeast("member")
-          const found = yield* runs.find(access.workspace.id, number)
-          if (found === undefined) return yield* NotFound.of("test run")
-          const retry = yield* repo.find(found.id, retryNumber)
-          if (retry === undefined) return yield* NotFound.of("retry")
-          // Whoever guessed the number may have come between the end of one retry and the start of this one.
-          const isOld = retry.state === "running" && found.counts.failed !== retry.testCount
-          const run = isOld ? ((yield* runs.find(access.workspace.id, number)) ?? found) : found
-          if (!isSameActor(retry.publisher, access.actor)) {
-            return yield* new Forbidden({
-              message: "Only the publisher of the retry may do this.",
-              reason: "not_publisher"
-            })
-          }
-          // While the retry runs, nothing else changes the run's tests and counts; if it no longer does, nothing is stored.
-          const outcome = retryOutcome(report, retry, yield* repo.tests(run.id))
-          if (typeof outcome === "string") return yield* InvalidInput.at("tests", outcome)
-          const finishedAt = yield* now
-          if (!isRunning(retry, finishedAt)) return yield* notRunning
-          const recounted = recount(run.counts, outcome.flaky.length)
-          const finished = {
-            ...outcome,
-            state: report.interrupted ? ("interrupted" as const) : ("finished" as const),
-            cleanup:
-              retry.cleanup === null
-                ? null
-                : {
-                    status: report.cleanup?.status ?? ("incomplete" as const),
-                    deleted: report.cleanup?.deleted ?? null,
-                    remaining: report.cleanup?.remaining ?? null
-                  },
-            finishedAt,
-            run: recounted
-          }
-          const event = yield* events.make(access, {
-            kind: report.interrupted ? "retry_interrupted" : "retry_finished",
-            subject: {
-              type: "retry",
-              id: retry.id,
-              label: labelOfRetry(number, retryNumber),
-              path: runPath + number
-            },
-            changes:
-              outcome.flaky.length === 0 ? [] : [{ field: "flakyCount", from: "0", to: String(outcome.flaky.length) }]
-          })
-          if (!(yield* repo.finish({ runId: run.id, number: retryNumber }, finished, event))) return yield* notRunning
-          return summaryOf(baseUrl, access, { ...run, ...recounted })
-        })
-      })
-    })
-  )
+  static readonly layer = Layer.effect(Retries, Effect.gen(make))
 }
+
+interface Dependencies {
+  readonly baseUrl: string
+  readonly runLimitMillis: number
+  readonly repo: RetriesRepo["Service"]
+  readonly runs: TestRunsRepo["Service"]
+  readonly fixtures: Fixtures["Service"]
+  readonly events: Events["Service"]
+  readonly nextId: NextId["Service"]
+  readonly newToken: NewToken["Service"]
+  readonly random: SecureRandom.SecureRandom["Service"]
+}
+
+function* make() {
+  const { baseUrl, runLimitMillis } = yield* Settings
+  const dependencies: Dependencies = {
+    baseUrl,
+    runLimitMillis,
+    repo: yield* RetriesRepo,
+    runs: yield* TestRunsRepo,
+    fixtures: yield* Fixtures,
+    events: yield* Events,
+    nextId: yield* NextId,
+    newToken: yield* NewToken,
+    random: yield* SecureRandom.SecureRandom
+  }
+  return Retries.of({ start: start(dependencies), finish: finish(dependencies) })
+}
+
+/** What a retry that starts is named and reached by. */
+interface Secrets {
+  readonly id: RetryId
+  readonly token: string
+  readonly scopeKey: string
+}
+
+const start = (dependencies: Dependencies) => {
+  const { newToken, nextId, random } = dependencies
+  const findStartable = startable(dependencies)
+  const store = storeStarted(dependencies)
+  return Effect.fn("Retries.start")(function* (number: number, input: StartRetry) {
+    const access = yield* atLeast("member")
+    const secrets: Secrets = {
+      id: yield* nextId<RetryId>(),
+      token: yield* newToken("stk_"),
+      scopeKey: yield* newScopeKey(random)
+    }
+    // Each turn ends unless a retry has started or was ended between its reads and its write.
+    for (;;) {
+      const found = yield* findStartable(access, number, input.git.sha)
+      if (found === undefined) continue
+      const started = yield* store(access, input, secrets, found)
+      if (started !== undefined) return started
+    }
+  })
+}
+
+/** A run that a retry may start of, as it was read. */
+interface Startable {
+  readonly run: FoundTestRun
+  readonly millis: number
+  /** How many retries it has had. */
+  readonly count: number
+  readonly fixtureUrl: string | null
+  readonly tests: ReadonlyArray<RetryTest>
+}
+
+/** The run with the tests to retry. Undefined where it has ended a retry that was overdue: look again. */
+const startable = ({ nextId, repo, runs }: Dependencies) =>
+  Effect.fnUntraced(function* (access: Access, number: number, sha: string) {
+    const run = yield* runs.find(access.workspace.id, number)
+    if (run === undefined) return yield* noRun(number)
+    const millis = yield* Clock.currentTimeMillis
+    yield* checkRetryable(asOf(run, timestamp(millis)), sha)
+    const { count, fixtureUrl, running } = yield* repo.of(run.id)
+    if (running !== null) {
+      if (isRunning(running, timestamp(millis))) return yield* stillRunning(running.number)
+      yield* repo.expire(timestamp(millis), [yield* nextId<EventId>()], run.id)
+      return undefined
+    }
+    const tests = testsToRetry(yield* repo.tests(run.id))
+    if (tests.length === 0) {
+      return yield* new Conflict({ message: "No test of the run has failed.", reason: "nothing_to_retry" })
+    }
+    return { run, millis, count, fixtureUrl, tests }
+  })
+
+/** Undefined where another retry has started since the run was read. */
+const storeStarted = ({ baseUrl, events, fixtures, repo, runLimitMillis }: Dependencies) =>
+  Effect.fnUntraced(function* (
+    access: Access,
+    input: StartRetry,
+    { id, scopeKey, token }: Secrets,
+    { count, fixtureUrl, millis, run, tests }: Startable
+  ) {
+    const expiresAt: Timestamp = timestamp(millis + runLimitMillis)
+    const url = fixtureUrl === null ? null : (input.fixtureUrl ?? fixtureUrl)
+    const started = yield* repo.start(
+      {
+        id,
+        workspaceId: run.workspaceId,
+        runId: run.id,
+        after: count,
+        publisher: access.actor,
+        requiredPasses: input.passes,
+        baseUrl: input.baseUrl ?? run.baseUrl,
+        git: { sha: run.git.sha, dirty: input.git.dirty },
+        machine: input.machine,
+        tokenHash: hashToken(token),
+        fixture: url === null ? null : { url, scopeKey },
+        startedAt: timestamp(millis),
+        expiresAt
+      },
+      yield* events.make(access, { kind: "retry_started", subject: { type: "retry", id, label: "", path: "" } })
+    )
+    if (started === undefined) return undefined
+    const { number, scope } = started
+    const retry = { workspaceId: run.workspaceId, number: run.number, retry: number }
+    return {
+      retry: number,
+      requiredPasses: input.passes,
+      baseUrl: input.baseUrl ?? run.baseUrl,
+      tests,
+      environment: { slug: run.environment.slug, class: run.environment.class },
+      fixture: scope === null || url === null ? null : yield* fixtures.access(retry, { scope, url, expiresAt }),
+      semaphores: semaphoresOf(baseUrl, access, token, expiresAt)
+    }
+  })
+
+const finish = (dependencies: Dependencies) => {
+  const { baseUrl, events, repo } = dependencies
+  const find = findWithRun(dependencies)
+  return Effect.fn("Retries.finish")(function* (number: number, retryNumber: number, report: FinishRetry) {
+    const access = yield* atLeast("member")
+    const { retry, run } = yield* find(access, number, retryNumber)
+    if (!isSameActor(retry.publisher, access.actor)) {
+      return yield* new Forbidden({
+        message: "Only the publisher of the retry may do this.",
+        reason: "not_publisher"
+      })
+    }
+    // While the retry runs, nothing else changes the run's tests and counts; if it no longer does, nothing is stored.
+    const outcome = retryOutcome(report, retry, yield* repo.tests(run.id))
+    if (typeof outcome === "string") return yield* InvalidInput.at("tests", outcome)
+    const finishedAt = timestamp(yield* Clock.currentTimeMillis)
+    if (!isRunning(retry, finishedAt)) return yield* notRunning
+    const recounted = recount(run.counts, outcome.flaky.length)
+    const finished = {
+      ...outcome,
+      state: report.interrupted ? ("interrupted" as const) : ("finished" as const),
+      cleanup: cleanupAfter(retry.cleanup, report.cleanup),
+      finishedAt,
+      run: recounted
+    }
+    const event = yield* events.make(access, {
+      kind: report.interrupted ? "retry_interrupted" : "retry_finished",
+      subject: { type: "retry", id: retry.id, label: labelOfRetry(number, retryNumber), path: runPath + number },
+      changes: outcome.flaky.length === 0 ? [] : [{ field: "flakyCount", from: "0", to: String(outcome.flaky.length) }]
+    })
+    if (!(yield* repo.finish({ runId: run.id, number: retryNumber }, finished, event))) return yield* notRunning
+    return summaryOf(baseUrl, access, { ...run, ...recounted })
+  })
+}
+
+const findWithRun = ({ repo, runs }: Dependencies) =>
+  Effect.fnUntraced(function* (access: Access, number: number, retryNumber: number) {
+    const run = yield* runs.find(access.workspace.id, number)
+    if (run === undefined) return yield* noRun(number)
+    const retry = yield* repo.find(run.id, retryNumber)
+    if (retry === undefined) return yield* noRetry(retryNumber)
+    // Whoever guessed the number may have come between the end of one retry and the start of this one.
+    const isOld = retry.state === "running" && run.counts.failed !== retry.testCount
+    return { retry, run: isOld ? ((yield* runs.find(access.workspace.id, number)) ?? run) : run }
+  })
 
 const checkRetryable = (run: FoundTestRun, sha: string): Effect.Effect<void, Conflict> => {
   const refused = (reason: string, message: string) => Effect.fail(new Conflict({ message, reason }))
@@ -186,6 +224,9 @@ const checkRetryable = (run: FoundTestRun, sha: string): Effect.Effect<void, Con
   }
   return Effect.void
 }
+
+const stillRunning = (retry: number) =>
+  Effect.fail(new Conflict({ message: `Retry ${retry} of the run is still running.`, reason: "retry_running" }))
 
 const notRunning = Effect.suspend(() =>
   Effect.fail(new Conflict({ message: "The retry is no longer running.", reason: "not_running" }))

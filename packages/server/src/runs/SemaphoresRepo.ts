@@ -19,7 +19,7 @@ export interface LeaseRequest {
 /** The run, or retry, whose leases they are. */
 export type LeaseOwner = RunCaller["Service"]
 
-/** A lease of the semaphore; `isNew` where nobody has learned of it before. */
+/** A lease of the semaphore; `isNew` where no call has answered it before. */
 export interface Held {
   readonly _tag: "Held"
   readonly lease: Lease
@@ -72,7 +72,7 @@ export class SemaphoresRepo extends Context.Service<
     readonly take: (owner: LeaseOwner, request: LeaseRequest) => Effect.Effect<Taken>
     /** The place, or the lease that it has become. `isLast` gives it up where it cannot be polled again. */
     readonly look: (place: LeaseId, isLast: boolean) => Effect.Effect<Taken>
-    /** Says that the call of a place is gone: it lapses as after a poll, or at once where it cannot be polled again. */
+    /** Ends the call of a place: the place lapses as after a poll, or at once where it cannot be polled again. */
     readonly leave: (place: LeaseId, polls: number) => Effect.Effect<void>
     /** Lets a lease live longer, never shorter and never past the end of the token. */
     readonly renew: (

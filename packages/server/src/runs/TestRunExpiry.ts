@@ -2,7 +2,7 @@ import { Effect, Layer, Schedule } from "effect"
 import { background } from "../telemetry/Background.ts"
 import { TestRuns } from "./TestRuns.ts"
 
-/** Ends overdue runs and retries, at start and then each minute. Every server does; each run ends once. */
+/** Ends overdue runs and retries, at the start and then each minute. Every server does it; each run ends once. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const runs = yield* TestRuns

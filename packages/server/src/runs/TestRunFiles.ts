@@ -1,22 +1,23 @@
 import { type Conflict, type Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { FileId } from "@delivery/domain/Ids"
-import { maxFileBytes, pathProblem, type StoredFile } from "@delivery/domain/runs/StoredFile"
+import { pathProblem, type StoredFile } from "@delivery/domain/runs/StoredFile"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
-import { Clock, Context, Effect, Exit, Layer, Metric, Schedule, type Scope, Stream } from "effect"
-import { SecureRandom } from "effect/crypto"
-import { nextId } from "../ids/NextId.ts"
+import { Clock, Context, Effect, Exit, Layer, Metric, Schedule, type Scope, type Stream } from "effect"
+import { anyRole } from "../access/Access.ts"
 import type { BlobNotFound } from "../files/Blob.ts"
 import { FileStore } from "../files/FileStore.ts"
-import { anyRole } from "../access/Access.ts"
+import { NextId } from "../ids/NextId.ts"
 import { Storage } from "../storage/Storage.ts"
 import { background } from "../telemetry/Background.ts"
 import { observe, uploadedBytes, uploadsRunning } from "../telemetry/Metrics.ts"
+import { runNotRunning } from "./RunAnswers.ts"
 import { type RunBlob, TestRunFilesRepo } from "./TestRunFilesRepo.ts"
-import { notRunning, TestRuns } from "./TestRuns.ts"
-import { isRunning } from "./TestRunState.ts"
 import type { LockedTestRun } from "./TestRunRows.ts"
+import { TestRuns } from "./TestRuns.ts"
 import { TestRunsRepo } from "./TestRunsRepo.ts"
+import { isRunning } from "./TestRunState.ts"
+import { declaredSize, ofSize, storableType } from "./UploadedBody.ts"
 
 export interface FileUpload<E> {
   readonly run: number
@@ -37,13 +38,13 @@ export interface OpenFile {
   readonly read: (offset: number, length: number) => Effect.Effect<Stream.Stream<Uint8Array>, BlobNotFound, Scope.Scope>
 }
 
-/** Files of test runs (service document, Test runs; contract, section 6). */
+/** Files of test runs (docs/contract.md, Files). */
 export class TestRunFiles extends Context.Service<
   TestRunFiles,
   {
     /**
-     * Stores a file of a run that the caller publishes, or a running retry of. It is there for good once this succeeds; after a failure or an
-     * interruption nothing of it is left.
+     * Stores a file of a run that the caller publishes, or whose running retry the caller publishes. It is there for
+     * good once this succeeds; after a failure or an interruption nothing of it is left.
      */
     readonly upload: <E>(
       upload: FileUpload<E>
@@ -56,134 +57,148 @@ export class TestRunFiles extends Context.Service<
   }
 >()("@delivery/server/runs/TestRunFiles") {
   /** With the fibers that keep blobs in upload from lapsing, and delete those that did. */
-  static readonly layer = Layer.effect(
-    TestRunFiles,
+  static readonly layer = Layer.effect(TestRunFiles, Effect.gen(make))
+}
+
+interface Dependencies {
+  readonly storage: Storage["Service"]
+  readonly store: FileStore["Service"]
+  readonly repo: TestRunFilesRepo["Service"]
+  readonly runsRepo: TestRunsRepo["Service"]
+  readonly runs: TestRuns["Service"]
+  readonly nextId: NextId["Service"]
+  /** The blobs that this server is writing. */
+  readonly inUpload: Set<FileId>
+}
+
+function* make() {
+  const dependencies: Dependencies = {
+    storage: yield* Storage,
+    store: yield* FileStore,
+    repo: yield* TestRunFilesRepo,
+    runsRepo: yield* TestRunsRepo,
+    runs: yield* TestRuns,
+    nextId: yield* NextId,
+    inUpload: new Set()
+  }
+  yield* observe(uploadsRunning, () => dependencies.inUpload.size)
+  yield* (yield* background("upload_renewal", "Uploads could not be renewed.", renew(dependencies))).pipe(
+    Effect.repeat(Schedule.spaced("5 seconds")),
+    Effect.forkScoped
+  )
+  yield* (yield* background("upload_sweep", "Lapsed uploads could not be deleted.", sweep(dependencies))).pipe(
+    Effect.repeat(Schedule.spaced("10 seconds")),
+    Effect.forkScoped
+  )
+  return TestRunFiles.of({ upload: upload(dependencies), open: open(dependencies) })
+}
+
+const upload = (dependencies: Dependencies) => {
+  const { inUpload, nextId, repo, runs } = dependencies
+  return Effect.fn("TestRunFiles.upload")(function* <E>(upload: FileUpload<E>) {
+    yield* checkPath(upload.path)
+    const size = yield* declaredSize(upload.contentLength)
+    const { access, retry, run } = yield* runs.publishing(upload.run)
+    const blob = { id: yield* nextId<FileId>(), runId: run.id, workspaceId: access.workspace.id }
+    return yield* Effect.acquireUseRelease(
+      Effect.andThen(
+        repo.reserve(blob),
+        Effect.sync(() => inUpload.add(blob.id))
+      ),
+      () => write(dependencies, blob, retry, upload, size),
+      (_, exit) => {
+        inUpload.delete(blob.id)
+        return Exit.isSuccess(exit) ? Effect.void : Effect.ignoreCause(abandon(dependencies, blob), { log: "Warn" })
+      }
+    )
+  })
+}
+
+const write = Effect.fnUntraced(function* <E>(
+  dependencies: Dependencies,
+  blob: RunBlob,
+  by: Publication,
+  { body, contentType, path }: FileUpload<E>,
+  size: number
+) {
+  const { sha256 } = yield* dependencies.store.write(blob, ofSize(body, size), size)
+  const stored = { path, size, contentType: storableType(contentType), sha256 }
+  const { file, replaced } = yield* Effect.uninterruptible(commit(dependencies, blob, by, stored))
+  yield* Metric.update(uploadedBytes, size)
+  // Otherwise left to the sweeper.
+  if (replaced !== undefined) yield* Effect.ignoreCause(discard(dependencies, replaced), { log: "Warn" })
+  return { file, etag: etagOf(file), created: replaced === undefined }
+})
+
+/** Makes the file visible, if what it belongs to still runs. */
+const commit = (
+  { repo, runsRepo, storage }: Dependencies,
+  blob: RunBlob,
+  by: Publication,
+  stored: Omit<StoredFile, "createdAt">
+) =>
+  storage.transaction(
     Effect.gen(function* () {
-      const random = yield* SecureRandom.SecureRandom
-      const storage = yield* Storage
-      const store = yield* FileStore
-      const repo = yield* TestRunFilesRepo
-      const runsRepo = yield* TestRunsRepo
-      const runs = yield* TestRuns
-      const inUpload = new Set<FileId>()
-
-      const discard = (blob: RunBlob) => Effect.andThen(store.delete(blob), repo.forget([blob.id]))
-
-      /** Ends an upload that did not succeed. Its outcome may be unknown: a blob that a file has is left alone. */
-      const abandon = Effect.fnUntraced(function* (blob: RunBlob) {
-        const wasPending = yield* repo.lapse(blob.id, store.endsFailedWrites ? 0 : failedWriteSeconds)
-        const isGarbage = wasPending || !(yield* repo.isStored(blob.id))
-        if (!isGarbage) return
-        // What the write may still make of it, the sweeper deletes.
-        yield* store.endsFailedWrites ? discard(blob) : store.delete(blob)
-      })
-
-      const commit = Effect.fnUntraced(function* (
-        blob: RunBlob,
-        by: Publication,
-        stored: Omit<StoredFile, "createdAt">
-      ) {
-        return yield* storage.transaction(
-          Effect.gen(function* () {
-            const run = yield* runsRepo.lock(blob.runId)
-            const now = timestamp(yield* Clock.currentTimeMillis)
-            if (run === undefined || !isPublishing(by, run, now)) return yield* notRunning
-            const file = { ...stored, createdAt: now }
-            const done = yield* repo.store({ ...file, blob })
-            if (done === undefined) return yield* Effect.die(new Error("The upload was not renewed in time."))
-            return { file, replaced: done.replaced }
-          })
-        )
-      })
-
-      const write = Effect.fnUntraced(function* <E>(
-        blob: RunBlob,
-        by: Publication,
-        { body, contentType, path }: FileUpload<E>,
-        size: number
-      ) {
-        const { sha256 } = yield* store.write(blob, ofSize(body, size), size)
-        const stored = { path, size, contentType: storableType(contentType), sha256 }
-        const { file, replaced } = yield* Effect.uninterruptible(commit(blob, by, stored))
-        yield* Metric.update(uploadedBytes, size)
-        // Otherwise left to the sweeper.
-        if (replaced !== undefined) yield* Effect.ignoreCause(discard(replaced), { log: "Warn" })
-        return { file, etag: etagOf(file), created: replaced === undefined }
-      })
-
-      const renew = Effect.suspend(() => (inUpload.size === 0 ? Effect.void : repo.renew([...inUpload])))
-
-      const sweep = Effect.gen(function* () {
-        for (let swept = sweepBatch; swept === sweepBatch;) {
-          swept = yield* storage.transaction(
-            Effect.gen(function* () {
-              const blobs = yield* repo.lapsed(sweepBatch)
-              if (blobs.length === 0) return 0
-              const [deleted, failed] = yield* Effect.partition(blobs, (blob) =>
-                store.delete(blob).pipe(
-                  Effect.as(blob.id),
-                  Effect.catchCause((cause) =>
-                    Effect.andThen(
-                      Effect.logWarning("A lapsed upload could not be deleted.", cause),
-                      Effect.fail(blob.id)
-                    )
-                  )
-                )
-              )
-              yield* repo.forget(deleted)
-              // Tried again later, so that it holds nothing else up.
-              if (failed.length > 0) yield* repo.renew(failed)
-              return blobs.length
-            })
-          )
-        }
-      })
-
-      yield* observe(uploadsRunning, () => inUpload.size)
-      yield* (yield* background("upload_renewal", "Uploads could not be renewed.", renew)).pipe(
-        Effect.repeat(Schedule.spaced("5 seconds")),
-        Effect.forkScoped
-      )
-      yield* (yield* background("upload_sweep", "Lapsed uploads could not be deleted.", sweep)).pipe(
-        Effect.repeat(Schedule.spaced("10 seconds")),
-        Effect.forkScoped
-      )
-
-      return TestRunFiles.of({
-        upload: Effect.fn("TestRunFiles.upload")(function* <E>(upload: FileUpload<E>) {
-          yield* checkPath(upload.path)
-          const size = yield* declaredSize(upload.contentLength)
-          const { access, retry, run } = yield* runs.publishing(upload.run)
-          const blob = {
-            id: yield* Effect.provideService(nextId<FileId>(), SecureRandom.SecureRandom, random),
-            runId: run.id,
-            workspaceId: access.workspace.id
-          }
-          return yield* Effect.acquireUseRelease(
-            Effect.andThen(
-              repo.reserve(blob),
-              Effect.sync(() => inUpload.add(blob.id))
-            ),
-            () => write(blob, retry, upload, size),
-            (_, exit) => {
-              inUpload.delete(blob.id)
-              return Exit.isSuccess(exit) ? Effect.void : Effect.ignoreCause(abandon(blob), { log: "Warn" })
-            }
-          )
-        }),
-
-        open: Effect.fn("TestRunFiles.open")(function* (run: number, path: string) {
-          yield* checkPath(path)
-          const { workspace } = yield* anyRole
-          const found = yield* repo.find(workspace.id, run, path)
-          if (found === undefined) return yield* NotFound.of("file")
-          const { blob, ...file } = found
-          return { file, etag: etagOf(file), read: (offset, length) => store.read(blob, { offset, length }) }
-        })
-      })
+      const run = yield* runsRepo.lock(blob.runId)
+      const now = timestamp(yield* Clock.currentTimeMillis)
+      if (run === undefined || !isPublishing(by, run, now)) return yield* runNotRunning
+      const file = { ...stored, createdAt: now }
+      const done = yield* repo.store({ ...file, blob })
+      if (done === undefined) return yield* Effect.die(new Error("The upload was not renewed in time."))
+      return { file, replaced: done.replaced }
     })
   )
-}
+
+/** Ends an upload that did not succeed. Its outcome may be unknown: a blob that a file has is left alone. */
+const abandon = Effect.fnUntraced(function* (dependencies: Dependencies, blob: RunBlob) {
+  const { repo, store } = dependencies
+  const wasPending = yield* repo.lapse(blob.id, store.endsFailedWrites ? 0 : failedWriteSeconds)
+  const isGarbage = wasPending || !(yield* repo.isStored(blob.id))
+  if (!isGarbage) return
+  // What the write may still make of it, the sweeper deletes.
+  yield* store.endsFailedWrites ? discard(dependencies, blob) : store.delete(blob)
+})
+
+const discard = ({ repo, store }: Dependencies, blob: RunBlob) =>
+  Effect.andThen(store.delete(blob), repo.forget([blob.id]))
+
+const open = ({ repo, store }: Dependencies): TestRunFiles["Service"]["open"] =>
+  Effect.fn("TestRunFiles.open")(function* (run, path) {
+    yield* checkPath(path)
+    const { workspace } = yield* anyRole
+    const found = yield* repo.find(workspace.id, run, path)
+    if (found === undefined) return yield* NotFound.of("file", path)
+    const { blob, ...file } = found
+    return { file, etag: etagOf(file), read: (offset, length) => store.read(blob, { offset, length }) }
+  })
+
+const renew = ({ inUpload, repo }: Dependencies) =>
+  Effect.suspend(() => (inUpload.size === 0 ? Effect.void : repo.renew([...inUpload])))
+
+const sweep = (dependencies: Dependencies) =>
+  Effect.gen(function* () {
+    const round = dependencies.storage.transaction(sweepOnce(dependencies))
+    for (let swept = sweepBatch; swept === sweepBatch;) swept = yield* round
+  })
+
+/** Deletes lapsed blobs. Answers how many it found. */
+const sweepOnce = ({ repo, store }: Dependencies) =>
+  Effect.gen(function* () {
+    const blobs = yield* repo.lapsed(sweepBatch)
+    if (blobs.length === 0) return 0
+    const [deleted, failed] = yield* Effect.partition(blobs, (blob) =>
+      store.delete(blob).pipe(
+        Effect.as(blob.id),
+        Effect.catchCause((cause) =>
+          Effect.andThen(Effect.logWarning("A lapsed upload could not be deleted.", cause), Effect.fail(blob.id))
+        )
+      )
+    )
+    yield* repo.forget(deleted)
+    // Tried again later, so that it holds nothing else up.
+    if (failed.length > 0) yield* repo.renew(failed)
+    return blobs.length
+  })
 
 /** What an upload belongs to: the run itself, or the retry of that number. */
 type Publication = number | null
@@ -206,40 +221,3 @@ const checkPath = (path: string): Effect.Effect<void, InvalidInput> => {
   const problem = pathProblem(path)
   return problem === undefined ? Effect.void : Effect.fail(InvalidInput.at("path", problem))
 }
-
-const declaredSize = (contentLength: string | undefined): Effect.Effect<number, InvalidInput> => {
-  if (contentLength === undefined) return Effect.fail(InvalidInput.at("Content-Length", "The header is required"))
-  if (!/^\d+$/.test(contentLength)) return Effect.fail(InvalidInput.at("Content-Length", "Expected a number of bytes"))
-  const size = Number(contentLength)
-  return size <= maxFileBytes
-    ? Effect.succeed(size)
-    : Effect.fail(InvalidInput.at("Content-Length", `Expected at most ${maxFileBytes} bytes`))
-}
-
-/** The body, which must have the size that was declared. */
-const ofSize = <E>(body: Stream.Stream<Uint8Array, E>, size: number): Stream.Stream<Uint8Array, InvalidInput> =>
-  Stream.suspend(() => {
-    let seen = 0
-    const wrong = (amount: string) =>
-      Effect.fail(InvalidInput.at("Content-Length", `The body has ${amount} bytes than declared`))
-    return body.pipe(
-      Stream.mapArrayEffect((chunks) => {
-        for (const chunk of chunks) seen += chunk.length
-        return seen > size ? wrong("more") : Effect.succeed(chunks)
-      }),
-      Stream.catch((error) => Stream.fromEffect(error instanceof InvalidInput ? Effect.fail(error) : wrong("fewer"))),
-      Stream.concat(Stream.drain(Stream.fromEffect(Effect.suspend(() => (seen < size ? wrong("fewer") : Effect.void)))))
-    )
-  })
-
-const token = "[!#$%&'*+.^_`|~\\w-]+"
-const quoted = String.raw`"(?:[\t !#-[\]-~]|\\[\t -~])*"`
-
-/** A media type with its parameters (RFC 9110, section 8.3.1), in ASCII. */
-const mediaType = new RegExp(`^${token}/${token}(?:[\\t ]*;(?:[\\t ]*${token}=(?:${token}|${quoted}))?)*[\\t ]*$`)
-
-/** The type as it is answered later. One that is none says nothing of the content: it becomes the default. */
-const storableType = (contentType: string | undefined): string =>
-  contentType !== undefined && contentType.length <= 255 && mediaType.test(contentType)
-    ? contentType
-    : "application/octet-stream"

@@ -38,15 +38,15 @@ export interface TestRunFile extends StoredFile {
 export const blobLeaseSeconds = 15
 
 /**
- * Stores the files of runs. A blob is visible once a file has it. Until then it is pending, from before its first byte
- * is written, so that nobody's garbage is forgotten. A pending blob that lapses is garbage; the storage's clock decides.
+ * Stores the files of runs. A blob is visible once a file has it. Before its first byte is written it is
+ * stored as pending, so that no garbage is forgotten. A pending blob that lapses is garbage; the storage's clock decides.
  */
 export class TestRunFilesRepo extends Context.Service<
   TestRunFilesRepo,
   {
-    /** Says that a blob is about to be written. */
+    /** Stores that a blob is about to be written. */
     readonly reserve: (blob: RunBlob) => Effect.Effect<void>
-    /** Says that the blobs are still being written. */
+    /** Keeps blobs that are still being written from lapsing. */
     readonly renew: (ids: ReadonlyArray<FileId>) => Effect.Effect<void>
     /**
      * Makes the file visible and its blob no longer pending; a file with its path is replaced, and the blob of that is
@@ -63,7 +63,7 @@ export class TestRunFilesRepo extends Context.Service<
     readonly lapse: (id: FileId, inSeconds?: number) => Effect.Effect<boolean>
     /** Pending blobs that have lapsed; holds them until the transaction ends, and passes over those held by others. */
     readonly lapsed: (limit: number) => Effect.Effect<ReadonlyArray<RunBlob>>
-    /** Says that the pending blobs are gone. */
+    /** Removes pending blobs whose bytes are deleted. */
     readonly forget: (ids: ReadonlyArray<FileId>) => Effect.Effect<void>
   }
 >()("@delivery/server/runs/TestRunFilesRepo") {}

@@ -39,16 +39,16 @@ export const asOf = <
         cleanup: run.cleanup === null ? null : { ...run.cleanup, status: "incomplete" }
       }
 
-/** What events say of a run: followed by its number. */
+/** The label of a run in events, to be followed by its number. */
 export const runLabel = "Run "
 
-/** What events say of a retry. */
+/** The label of a retry in events, in parts. */
 export const retryLabel = { retry: "Retry ", ofRun: " of run " }
 
 export const labelOfRetry = (run: number, retry: number): string =>
   `${retryLabel.retry}${retry}${retryLabel.ofRun}${run}`
 
-/** The page of a run below its workspace's: followed by its number. */
+/** The page of a run, below that of its workspace, to be followed by the run's number. */
 export const runPath = "test-runs/"
 
 /** A commit SHA for comparison: ASCII letters in lower case, which every database does alike. */

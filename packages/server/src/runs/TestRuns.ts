@@ -1,4 +1,4 @@
-import { Conflict, Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
+import { Conflict, Forbidden, InvalidInput, type NotFound } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { EventId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
 import type { FinishTestRun } from "@delivery/domain/runs/FinishTestRun"
@@ -15,22 +15,23 @@ import {
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Latch, Layer, Metric } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { Deployments } from "../catalog/Deployments.ts"
-import { Settings } from "../Config.ts"
-import { nextId } from "../ids/NextId.ts"
-import { hashToken, makeToken } from "../ids/Tokens.ts"
-import { Events } from "../events/Events.ts"
 import { type Access, anyRole, atLeast, isSameActor } from "../access/Access.ts"
+import { Deployments, type DeploymentTarget } from "../catalog/Deployments.ts"
+import { Settings } from "../Config.ts"
+import { Events } from "../events/Events.ts"
+import { NextId } from "../ids/NextId.ts"
+import { hashToken, NewToken } from "../ids/Tokens.ts"
 import { Storage } from "../storage/Storage.ts"
 import { retriesExpired, runsExpired } from "../telemetry/Metrics.ts"
-import { Fixtures } from "./Fixtures.ts"
-import { RetriesRepo, type FoundRetry } from "./RetriesRepo.ts"
+import { Fixtures, newScopeKey } from "./Fixtures.ts"
+import { type FoundRetry, RetriesRepo } from "./RetriesRepo.ts"
+import { cleanupAfter, noRun, pageOf, runNotRunning, semaphoresOf, summaryOf } from "./RunAnswers.ts"
 import { SearchBlocks } from "./search/SearchBlocks.ts"
 import type { FoundTestRun } from "./TestRunRows.ts"
-import { asOf, isRunning, runLabel, runPath } from "./TestRunState.ts"
 import { TestRunsRepo } from "./TestRunsRepo.ts"
+import { asOf, isRunning, runLabel, runPath } from "./TestRunState.ts"
 
-/** Which runs a list holds, as its query says it. */
+/** The query of a list of runs. */
 export interface TestRunQuery {
   readonly product?: string | undefined
   readonly environment?: string | undefined
@@ -42,7 +43,7 @@ export interface TestRunQuery {
   readonly cursor?: number | undefined
 }
 
-/** Test runs (service document, Test runs; contract, section 6). */
+/** Test runs (docs/contract.md, Test runs). */
 export class TestRuns extends Context.Service<
   TestRuns,
   {
@@ -72,227 +73,233 @@ export class TestRuns extends Context.Service<
     readonly mayIndex: Effect.Effect<void>
   }
 >()("@delivery/server/runs/TestRuns") {
-  static readonly layer = Layer.effect(
-    TestRuns,
-    Effect.gen(function* () {
-      const random = yield* SecureRandom.SecureRandom
-      const { baseUrl, runLimitMillis } = yield* Settings
-      const storage = yield* Storage
-      const repo = yield* TestRunsRepo
-      const retriesRepo = yield* RetriesRepo
-      const deployments = yield* Deployments
-      const fixtures = yield* Fixtures
-      const events = yield* Events
-      const block = yield* SearchBlocks
-      const blockIsFull = yield* Latch.make(false)
-
-      const now = Effect.map(Clock.currentTimeMillis, timestamp)
-      const summary = (access: Access, run: FoundTestRun) => summaryOf(baseUrl, access, run)
-
-      const publishing = Effect.fnUntraced(function* (number: number) {
-        const access = yield* atLeast("member")
-        const run = yield* repo.find(access.workspace.id, number)
-        if (run === undefined) return yield* NotFound.of("test run")
-        const at = yield* now
-        const isPublisher = isSameActor(run.publisher, access.actor)
-        if (isPublisher && isRunning(run, at)) return { access, run, retry: null }
-        const { running } = run.state === "finished" ? yield* retriesRepo.of(run.id) : { running: null }
-        if (running !== null && isSameActor(running.publisher, access.actor) && isRunning(running, at)) {
-          return { access, run, retry: running.number }
-        }
-        return yield* isPublisher ? notRunning : notPublisher
-      })
-
-      /** A run with all that it consists of, as of one instant: one statement where it has no retries, as most have. */
-      const whole = Effect.fnUntraced(function* (workspaceId: WorkspaceId, number: number) {
-        const found = yield* repo.findWithTests(workspaceId, number)
-        if (found === undefined || found.retryCount === 0) return found && { ...found, retries: [], attempts: [] }
-        return yield* storage.snapshot(
-          Effect.all({
-            run: repo.find(workspaceId, number).pipe(Effect.map((run) => run!)),
-            tests: repo.tests(found.run.id),
-            retries: retriesRepo.list(found.run.id),
-            attempts: retriesRepo.attempts(found.run.id)
-          })
-        )
-      })
-
-      return TestRuns.of({
-        publishing,
-
-        list: Effect.fn("TestRuns.list")(function* ({ cursor, environment, mine, product, ...filter }: TestRunQuery) {
-          const access = yield* anyRole
-          const workspaceId = access.workspace.id
-          const found = yield* repo.list(
-            workspaceId,
-            {
-              ...filter,
-              ...(yield* deployments.resolveRefs(workspaceId, { product, environment })),
-              publisher: mine === true ? access.actor : undefined,
-              below: cursor
-            },
-            runsPageSize + 1
-          )
-          const at = yield* now
-          const runs = found.slice(0, runsPageSize).map((run) => summary(access, asOf(run, at)))
-          return { runs, nextCursor: found.length > runsPageSize ? (runs.at(-1)?.number ?? null) : null }
-        }),
-
-        start: Effect.fn("TestRuns.start")(
-          function* (input: StartTestRun) {
-            const access = yield* atLeast("member")
-            const { workspace } = access
-            const { deployment, environment, product } = yield* deployments.target(
-              workspace.id,
-              input.product,
-              input.environment
-            )
-            if (product.archived || environment.archived) {
-              return yield* new Conflict({
-                message: `The ${product.archived ? "product" : "environment"} is archived.`,
-                reason: "archived"
-              })
-            }
-            if (deployment === undefined) {
-              return yield* new Conflict({
-                message: "The product has no deployment in the environment.",
-                reason: "not_deployed"
-              })
-            }
-
-            const id = yield* nextId<TestRunId>()
-            const token = yield* makeToken("stk_")
-            const scopeKey = Buffer.from(yield* random.randomBytes(8)).toString("hex")
-            const fixtureUrl = input.fixtureUrl ?? deployment.fixtureUrl
-            const millis = yield* Clock.currentTimeMillis
-            const expiresAt = timestamp(millis + runLimitMillis)
-            const { number, scope } = yield* repo.start(
-              {
-                id,
-                workspaceId: workspace.id,
-                productId: product.id,
-                environmentId: environment.id,
-                publisher: access.actor,
-                baseUrl: input.baseUrl,
-                deploymentBaseUrl: deployment.baseUrl,
-                deploymentVersion: deployment.version,
-                git: input.git,
-                machine: input.machine,
-                selection: input.selection,
-                tokenHash: hashToken(token),
-                fixture: fixtureUrl === null ? null : { url: fixtureUrl, scopeKey },
-                startedAt: timestamp(millis),
-                expiresAt
-              },
-              yield* events.make(access, { kind: "run_started", subject: { type: "run", id, label: "", path: "" } })
-            )
-            if (number % block.runs === 0) yield* blockIsFull.open
-            return {
-              number,
-              url: urlOf(baseUrl, workspace.slug, number),
-              fixture:
-                scope === null || fixtureUrl === null
-                  ? null
-                  : yield* fixtures.access(
-                      { workspaceId: workspace.id, number },
-                      { scope, url: fixtureUrl, expiresAt }
-                    ),
-              semaphores: { url: `${baseUrl}/v1/workspaces/${workspace.slug}/semaphores`, token, expiresAt }
-            }
-          },
-          Effect.provideService(SecureRandom.SecureRandom, random)
-        ),
-
-        get: Effect.fn("TestRuns.get")(function* (number: number) {
-          const access = yield* anyRole
-          const found = yield* whole(access.workspace.id, number)
-          if (found === undefined) return yield* NotFound.of("test run")
-          const at = yield* now
-          return {
-            ...summary(access, asOf(found.run, at)),
-            retries: found.retries.map((retry) => shownRetry(asOf(retry, at))),
-            tests: orderTests(withAttempts(found.tests, found.attempts).map(testEntry))
-          }
-        }),
-
-        finish: Effect.fn("TestRuns.finish")(function* (number: number, report: FinishTestRun) {
-          const tests = report.tests.map(recordTest)
-          // Ids that differ in what cannot be stored become equal.
-          if (new Set(tests.map((test) => test.caseId)).size < tests.length) {
-            return yield* InvalidInput.at("tests", "Expected each caseId once")
-          }
-          const access = yield* atLeast("member")
-          const run = yield* repo.find(access.workspace.id, number)
-          if (run === undefined) return yield* NotFound.of("test run")
-          if (!isSameActor(run.publisher, access.actor)) return yield* notPublisher
-          if (!isRunning(run, yield* now)) return yield* notRunning
-          const finished = {
-            ...outcome(report, tests),
-            durationMs: report.durationMs,
-            finishedAt: yield* now,
-            cleanup:
-              run.cleanup === null
-                ? null
-                : {
-                    status: report.cleanup?.status ?? ("incomplete" as const),
-                    deleted: report.cleanup?.deleted ?? null,
-                    remaining: report.cleanup?.remaining ?? null
-                  }
-          }
-          const event = yield* events.make(access, {
-            kind: finished.state === "finished" ? "run_finished" : "run_interrupted",
-            subject: { type: "run", id: run.id, label: runLabel + number, path: runPath + number },
-            changes: finished.result === null ? [] : [{ field: "result", from: null, to: finished.result }]
-          })
-          if (!(yield* repo.finish(run.id, finished, tests, event))) return yield* notRunning
-          const cleanup =
-            run.cleanup === null || finished.cleanup === null ? null : { ...run.cleanup, ...finished.cleanup }
-          return summary(access, { ...run, ...finished, cleanup })
-        }),
-
-        expire: Effect.gen(function* () {
-          const ids = Effect.replicateEffect(nextId<EventId>(), expiryBatch)
-          for (let expired = expiryBatch; expired === expiryBatch;) {
-            expired = (yield* repo.expire(yield* now, yield* ids)).length
-            yield* Metric.update(runsExpired, expired)
-          }
-          for (let expired = expiryBatch; expired === expiryBatch;) {
-            expired = yield* retriesRepo.expire(yield* now, yield* ids)
-            yield* Metric.update(retriesExpired, expired)
-          }
-        }).pipe(Effect.provideService(SecureRandom.SecureRandom, random), Effect.withSpan("TestRuns.expire")),
-
-        index: Effect.gen(function* () {
-          yield* blockIsFull.close
-          while (yield* storage.transaction(repo.indexBlock)) yield* Effect.yieldNow
-          while (yield* storage.transaction(repo.indexResults)) yield* Effect.yieldNow
-        }).pipe(Effect.withSpan("TestRuns.index")),
-
-        mayIndex: blockIsFull.await
-      })
-    })
-  )
+  static readonly layer = Layer.effect(TestRuns, Effect.gen(make))
 }
 
-const urlOf = (baseUrl: string, slug: string, number: number) => `${baseUrl}/w/${slug}/${runPath}${number}`
+interface Dependencies {
+  readonly baseUrl: string
+  readonly runLimitMillis: number
+  readonly repo: TestRunsRepo["Service"]
+  readonly retries: RetriesRepo["Service"]
+  readonly deployments: Deployments["Service"]
+  readonly fixtures: Fixtures["Service"]
+  readonly storage: Storage["Service"]
+  readonly events: Events["Service"]
+  readonly nextId: NextId["Service"]
+  readonly newToken: NewToken["Service"]
+  readonly random: SecureRandom.SecureRandom["Service"]
+  /** How many runs make a block of the search index. */
+  readonly blockSize: number
+  /** Open when a run that started here has filled a block. */
+  readonly blockIsFull: Latch.Latch
+}
 
-/** The run as lists and finish calls answer it; `baseUrl` is the service's. */
-export const summaryOf = (
-  baseUrl: string,
-  { workspace }: Access,
-  { expiresAt: _, publisher: __, workspaceId: ___, ...run }: FoundTestRun
-): TestRunSummary => ({ ...run, url: urlOf(baseUrl, workspace.slug, run.number) })
+function* make() {
+  const { baseUrl, runLimitMillis } = yield* Settings
+  const dependencies: Dependencies = {
+    baseUrl,
+    runLimitMillis,
+    repo: yield* TestRunsRepo,
+    retries: yield* RetriesRepo,
+    deployments: yield* Deployments,
+    fixtures: yield* Fixtures,
+    storage: yield* Storage,
+    events: yield* Events,
+    nextId: yield* NextId,
+    newToken: yield* NewToken,
+    random: yield* SecureRandom.SecureRandom,
+    blockSize: (yield* SearchBlocks).runs,
+    blockIsFull: yield* Latch.make(false)
+  }
+  return TestRuns.of({
+    list: list(dependencies),
+    start: start(dependencies),
+    get: get(dependencies),
+    finish: finish(dependencies),
+    publishing: publishing(dependencies),
+    expire: expire(dependencies),
+    index: index(dependencies),
+    mayIndex: dependencies.blockIsFull.await
+  })
+}
 
-const shownRetry = ({ expiresAt: _, id: __, publisher: ___, ...retry }: FoundRetry): Retry => retry
+const now = Effect.map(Clock.currentTimeMillis, timestamp)
+
+const list = ({ baseUrl, deployments, repo }: Dependencies) =>
+  Effect.fn("TestRuns.list")(function* ({ cursor, environment, mine, product, ...filter }: TestRunQuery) {
+    const access = yield* anyRole
+    const workspaceId = access.workspace.id
+    const found = yield* repo.list(
+      workspaceId,
+      {
+        ...filter,
+        ...(yield* deployments.resolveRefs(workspaceId, { product, environment })),
+        publisher: mine === true ? access.actor : undefined,
+        below: cursor
+      },
+      runsPageSize + 1
+    )
+    const at = yield* now
+    const runs = found.slice(0, runsPageSize).map((run) => summaryOf(baseUrl, access, asOf(run, at)))
+    return { runs, nextCursor: found.length > runsPageSize ? (runs.at(-1)?.number ?? null) : null }
+  })
+
+const start = (dependencies: Dependencies) => {
+  const { baseUrl, blockIsFull, blockSize, deployments, events, fixtures } = dependencies
+  const { newToken, nextId, random, repo, runLimitMillis } = dependencies
+  return Effect.fn("TestRuns.start")(function* (input: StartTestRun) {
+    const access = yield* atLeast("member")
+    const { workspace } = access
+    const target = yield* deployments.target(workspace.id, input.product, input.environment)
+    const deployment = yield* deploymentOf(target)
+    const id = yield* nextId<TestRunId>()
+    const token = yield* newToken("stk_")
+    const scopeKey = yield* newScopeKey(random)
+    const url = input.fixtureUrl ?? deployment.fixtureUrl
+    const millis = yield* Clock.currentTimeMillis
+    const expiresAt = timestamp(millis + runLimitMillis)
+    const { number, scope } = yield* repo.start(
+      {
+        id,
+        workspaceId: workspace.id,
+        productId: target.product.id,
+        environmentId: target.environment.id,
+        publisher: access.actor,
+        baseUrl: input.baseUrl,
+        deploymentBaseUrl: deployment.baseUrl,
+        deploymentVersion: deployment.version,
+        git: input.git,
+        machine: input.machine,
+        selection: input.selection,
+        tokenHash: hashToken(token),
+        fixture: url === null ? null : { url, scopeKey },
+        startedAt: timestamp(millis),
+        expiresAt
+      },
+      yield* events.make(access, { kind: "run_started", subject: { type: "run", id, label: "", path: "" } })
+    )
+    if (number % blockSize === 0) yield* blockIsFull.open
+    const run = { workspaceId: workspace.id, number }
+    return {
+      number,
+      url: pageOf(baseUrl, workspace.slug, number),
+      fixture: scope === null || url === null ? null : yield* fixtures.access(run, { scope, url, expiresAt }),
+      semaphores: semaphoresOf(baseUrl, access, token, expiresAt)
+    }
+  })
+}
+
+/** The deployment that a run may test. */
+const deploymentOf = ({ deployment, environment, product }: DeploymentTarget) => {
+  const refused = (reason: string, message: string) => Effect.fail(new Conflict({ message, reason }))
+  if (product.archived || environment.archived) {
+    return refused("archived", `The ${product.archived ? "product" : "environment"} is archived.`)
+  }
+  return deployment === undefined
+    ? refused("not_deployed", "The product has no deployment in the environment.")
+    : Effect.succeed(deployment)
+}
+
+const get = (dependencies: Dependencies) => {
+  const { baseUrl } = dependencies
+  const findWhole = whole(dependencies)
+  return Effect.fn("TestRuns.get")(function* (number: number) {
+    const access = yield* anyRole
+    const found = yield* findWhole(access.workspace.id, number)
+    if (found === undefined) return yield* noRun(number)
+    const at = yield* now
+    return {
+      ...summaryOf(baseUrl, access, asOf(found.run, at)),
+      retries: found.retries.map((retry) => presentRetry(asOf(retry, at))),
+      tests: orderTests(withAttempts(found.tests, found.attempts).map(testEntry))
+    }
+  })
+}
+
+/** A run with all that it consists of, as of one instant: one statement where it has no retries, as most have. */
+const whole = ({ repo, retries, storage }: Dependencies) =>
+  Effect.fnUntraced(function* (workspaceId: WorkspaceId, number: number) {
+    const found = yield* repo.findWithTests(workspaceId, number)
+    if (found === undefined || found.retryCount === 0) return found && { ...found, retries: [], attempts: [] }
+    return yield* storage.snapshot(
+      Effect.all({
+        run: repo.find(workspaceId, number).pipe(Effect.map((run) => run!)),
+        tests: repo.tests(found.run.id),
+        retries: retries.list(found.run.id),
+        attempts: retries.attempts(found.run.id)
+      })
+    )
+  })
+
+const finish = ({ baseUrl, events, repo }: Dependencies) =>
+  Effect.fn("TestRuns.finish")(function* (number: number, report: FinishTestRun) {
+    const tests = report.tests.map(recordTest)
+    // Ids that differ in what cannot be stored become equal.
+    if (new Set(tests.map((test) => test.caseId)).size < tests.length) {
+      return yield* InvalidInput.at("tests", "Expected each caseId once")
+    }
+    const access = yield* atLeast("member")
+    const run = yield* repo.find(access.workspace.id, number)
+    if (run === undefined) return yield* noRun(number)
+    if (!isSameActor(run.publisher, access.actor)) return yield* notPublisher
+    if (!isRunning(run, yield* now)) return yield* runNotRunning
+    const finished = {
+      ...outcome(report, tests),
+      durationMs: report.durationMs,
+      finishedAt: yield* now,
+      cleanup: cleanupAfter(run.cleanup, report.cleanup)
+    }
+    const event = yield* events.make(access, {
+      kind: finished.state === "finished" ? "run_finished" : "run_interrupted",
+      subject: { type: "run", id: run.id, label: runLabel + number, path: runPath + number },
+      changes: finished.result === null ? [] : [{ field: "result", from: null, to: finished.result }]
+    })
+    if (!(yield* repo.finish(run.id, finished, tests, event))) return yield* runNotRunning
+    const cleanup = run.cleanup === null || finished.cleanup === null ? null : { ...run.cleanup, ...finished.cleanup }
+    return summaryOf(baseUrl, access, { ...run, ...finished, cleanup })
+  })
+
+const publishing = ({ repo, retries }: Dependencies) =>
+  Effect.fnUntraced(function* (number: number) {
+    const access = yield* atLeast("member")
+    const run = yield* repo.find(access.workspace.id, number)
+    if (run === undefined) return yield* noRun(number)
+    const at = yield* now
+    const isPublisher = isSameActor(run.publisher, access.actor)
+    if (isPublisher && isRunning(run, at)) return { access, run, retry: null }
+    const { running } = run.state === "finished" ? yield* retries.of(run.id) : { running: null }
+    if (running !== null && isSameActor(running.publisher, access.actor) && isRunning(running, at)) {
+      return { access, run, retry: running.number }
+    }
+    return yield* isPublisher ? runNotRunning : notPublisher
+  })
 
 /** How many runs or retries one statement ends. */
 const expiryBatch = 100
 
+const expire = ({ nextId, repo, retries }: Dependencies) => {
+  const ids = Effect.replicateEffect(nextId<EventId>(), expiryBatch)
+  return Effect.gen(function* () {
+    for (let expired = expiryBatch; expired === expiryBatch;) {
+      expired = (yield* repo.expire(yield* now, yield* ids)).length
+      yield* Metric.update(runsExpired, expired)
+    }
+    for (let expired = expiryBatch; expired === expiryBatch;) {
+      expired = yield* retries.expire(yield* now, yield* ids)
+      yield* Metric.update(retriesExpired, expired)
+    }
+  }).pipe(Effect.withSpan("TestRuns.expire"))
+}
+
+const index = ({ blockIsFull, repo, storage }: Dependencies) =>
+  Effect.gen(function* () {
+    yield* blockIsFull.close
+    while (yield* storage.transaction(repo.indexBlock)) yield* Effect.yieldNow
+    while (yield* storage.transaction(repo.indexResults)) yield* Effect.yieldNow
+  }).pipe(Effect.withSpan("TestRuns.index"))
+
+const presentRetry = ({ expiresAt: _, id: __, publisher: ___, ...retry }: FoundRetry): Retry => retry
+
 const notPublisher = Effect.suspend(() =>
   Effect.fail(new Forbidden({ message: "Only the publisher of the run may do this.", reason: "not_publisher" }))
-)
-
-/** What a call that needs a running run fails with. */
-export const notRunning = Effect.suspend(() =>
-  Effect.fail(new Conflict({ message: "The run is no longer running.", reason: "not_running" }))
 )

@@ -46,7 +46,7 @@ interface Conditions {
   readonly "if-range"?: string
 }
 
-/** A page that a file is must not act for the service where it is shown. Types are read as browsers read them. */
+/** Whether a browser may run scripts of the file, which must not act for the service. Browsers read types like this. */
 const isActive = (contentType: string): boolean => /html|svg|xml|xsl/i.test(contentType)
 
 const httpDate = (timestamp: Timestamp): string => new Date(timestamp).toUTCString()

@@ -65,14 +65,14 @@ export class TestRunsRepo extends Context.Service<
       limit: number
     ) => Effect.Effect<ReadonlyArray<FoundTestRun>>
     /**
-     * Makes runs sooner found by `q`: indexes the next block of runs of any workspace that has one full, in a
-     * transaction. Safe with many servers. Answers whether there was one.
+     * Makes `q` find runs sooner: indexes the next full block of runs of any workspace, in a transaction. Safe with many
+     * servers. Answers whether there was one.
      */
     readonly indexBlock: Effect.Effect<boolean>
     /**
-     * Makes fewer runs compared by `q` with `result`, and by several filters: writes again which results indexed runs
-     * of a block have that ended or were retried since, in a transaction. Safe with many servers. Answers whether there
-     * were some.
+     * Updates the results that the index has of a block's runs that ended or were retried since they were indexed, so that
+     * `q` with `result`, and several filters, compare fewer runs. In a transaction, and safe with many servers. Answers
+     * whether there were some.
      */
     readonly indexResults: Effect.Effect<boolean>
     /** The run's state; holds its row until the transaction ends. */

@@ -1,0 +1,52 @@
+import { Conflict, NotFound } from "@delivery/domain/Errors"
+import type { Cleanup, SemaphoreAccess, TestRunSummary } from "@delivery/domain/runs/TestRun"
+import type { Timestamp } from "@delivery/domain/Timestamp"
+import { Effect } from "effect"
+import type { Access } from "../access/Access.ts"
+import type { FinishedTestRun, FoundTestRun } from "./TestRunRows.ts"
+import { runPath } from "./TestRunState.ts"
+
+/** What calls of runs, of retries and of files answer alike (docs/contract.md, Test runs). */
+
+/** The page of a run on the website. `baseUrl` is the service's. */
+export const pageOf = (baseUrl: string, slug: string, number: number) => `${baseUrl}/w/${slug}/${runPath}${number}`
+
+/** The run as lists and finish calls answer it. */
+export const summaryOf = (
+  baseUrl: string,
+  { workspace }: Access,
+  { expiresAt: _, publisher: __, workspaceId: ___, ...run }: FoundTestRun
+): TestRunSummary => ({ ...run, url: pageOf(baseUrl, workspace.slug, run.number) })
+
+/** Where and with what a run or retry that starts takes leases. */
+export const semaphoresOf = (
+  baseUrl: string,
+  { workspace }: Access,
+  token: string,
+  expiresAt: Timestamp
+): SemaphoreAccess => ({ url: `${baseUrl}/v1/workspaces/${workspace.slug}/semaphores`, token, expiresAt })
+
+/** The cleanup after a finish call: without a report it is incomplete, and a run without a scope has none. */
+export const cleanupAfter = (
+  before: Cleanup | null,
+  report: Pick<Cleanup, "status" | "deleted" | "remaining"> | null | undefined
+): FinishedTestRun["cleanup"] =>
+  before === null
+    ? null
+    : {
+        status: report?.status ?? "incomplete",
+        deleted: report?.deleted ?? null,
+        remaining: report?.remaining ?? null
+      }
+
+/** A number of a path that is none is 0 here, and the caller did not send that. */
+const sent = (number: number) => (number === 0 ? undefined : number)
+
+export const noRun = (number: number): NotFound => NotFound.of("test run", sent(number))
+
+export const noRetry = (number: number): NotFound => NotFound.of("retry", sent(number))
+
+/** Fails a call that needs a running run. */
+export const runNotRunning = Effect.suspend(() =>
+  Effect.fail(new Conflict({ message: "The run is no longer running.", reason: "not_running" }))
+)
