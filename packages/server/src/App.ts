@@ -1,6 +1,6 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as AgentsRoom from "./agents/AgentsRoom.ts"
@@ -15,6 +15,7 @@ import * as NodeServer from "./http/NodeServer.ts"
 import { RateLimits } from "./http/RateLimits.ts"
 import { RequestQueue } from "./http/RequestQueue.ts"
 import { RequestTimes } from "./http/RequestTimes.ts"
+import { Starting } from "./http/Starting.ts"
 import { Stopping } from "./http/Stopping.ts"
 import { layerTelemetry, TelemetryHttp } from "./http/Telemetry.ts"
 import * as Identity from "./identity/Identity.ts"
@@ -59,7 +60,6 @@ export const layerMemoryStorage = Layer.mergeAll(
 export const layerServices = AgentsRoom.layer.pipe(
   Layer.provideMerge([VaultRoom.layer, Runs.layer, Planning.layer]),
   Layer.provideMerge(Catalog.layer),
-  Layer.provideMerge(Identity.layerBootstrap),
   Layer.provideMerge(Identity.layer),
   // What higher rooms supply to lower ones.
   Layer.provideMerge([AgentsRoom.layerMentions, AgentsRoom.layerMemberChanges, Planning.layerNewWorkspaces]),
@@ -97,9 +97,15 @@ const layerHttp = HttpRouter.serve(layerRoutes, {
   routerConfig
 }).pipe(Layer.provide(NodeServer.layer))
 
-/** The API and all services, over a storage, a file store and a keyring. */
-export const layerApp = Layer.provideMerge(layerHttp, layerServices).pipe(
-  Layer.provide([Stopping.layer, RequestQueue.layer]),
+/**
+ * The API and all services, over a storage, a file store and a keyring. The first workspace and its key are made once the
+ * port is held, and before the first answer.
+ */
+export const layerApp = Layer.effectDiscard(Effect.flatMap(Starting, ({ end }) => end)).pipe(
+  Layer.provideMerge(Identity.layerBootstrap),
+  Layer.provideMerge(layerHttp),
+  Layer.provideMerge(layerServices),
+  Layer.provide([Starting.layer, Stopping.layer, RequestQueue.layer]),
   Layer.provide(RequestTimes.layer),
   Layer.provide(layerTelemetry)
 )

@@ -1,5 +1,7 @@
 import { Email, Name, Slug } from "@delivery/domain/Text"
 import { Context, Data, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { realpathSync } from "node:fs"
+import { dirname, resolve } from "node:path"
 import { isToken } from "./ids/Tokens.ts"
 
 /** The version of the service. */
@@ -147,105 +149,173 @@ const vaultKeys: Read<readonly [VaultKey, ...Array<VaultKey>]> = (text) => {
   return first === undefined ? undefined : [first, ...rest]
 }
 
-const readSettings = Effect.fnUntraced(function* (environment: Readonly<Record<string, string | undefined>>) {
-  const optional = <A>(
-    name: string,
-    read: Read<A>,
-    expected: string
-  ): Effect.Effect<Option.Option<A>, SettingsError> => {
-    const value = environment[name]
-    if (value === undefined || value === "") return Effect.succeedNone
-    const read_ = read(value)
-    return read_ === undefined
-      ? Effect.fail(new SettingsError({ message: `${name} is wrong: expected ${expected}.` }))
-      : Effect.succeedSome(read_)
-  }
-  const required = <A>(name: string, read: Read<A>, expected: string, otherwise: A) =>
-    Effect.map(
-      optional(name, read, expected),
-      Option.getOrElse(() => otherwise)
-    )
+/** Absent where no file can be made: Node's recursive `mkdir` would try for ever below /proc. */
+const directory: Read<string> = (text) => {
+  const path = existingPart(resolve(text))
+  return /^\/(proc|sys)(\/|$)/.test(path) ? undefined : text
+}
 
-  const port = yield* required("PORT", integer(0, 65_535), "a port from 0 to 65535", 4000)
+/** The real path of the part of a path that exists. */
+const existingPart = (path: string): string => {
+  try {
+    return realpathSync(path)
+  } catch {
+    return dirname(path) === path ? path : existingPart(dirname(path))
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+const optional = <A>(
+  environment: Environment,
+  name: string,
+  read: Read<A>,
+  expected: string
+): Effect.Effect<Option.Option<A>, SettingsError> => {
+  const value = environment[name]
+  if (value === undefined || value === "") return Effect.succeedNone
+  const found = read(value)
+  return found === undefined
+    ? Effect.fail(new SettingsError({ message: `${name} is wrong: expected ${expected}.` }))
+    : Effect.succeedSome(found)
+}
+
+const withDefault = <A>(environment: Environment, name: string, read: Read<A>, expected: string, otherwise: A) =>
+  Effect.map(
+    optional(environment, name, read, expected),
+    Option.getOrElse(() => otherwise)
+  )
+
+const readSettings = Effect.fnUntraced(function* (environment: Environment) {
+  const address = yield* readAddress(environment)
+  const storage = yield* readStorage(environment)
+  const workers = yield* withDefault(environment, "WORKERS", integer(1, 256), "a number from 1 to 256", 1)
+  if (workers > 1 && Option.isNone(storage.databaseUrl)) {
+    return yield* new SettingsError({
+      message: "WORKERS is wrong: more than one needs PostgreSQL (DATABASE_URL). The embedded database has one process."
+    })
+  }
+  return {
+    ...address,
+    ...storage,
+    bootstrap: yield* readBootstrap(environment),
+    ...(yield* readLimits(environment)),
+    ...(yield* readTelemetry(environment)),
+    workers
+  }
+})
+
+const readAddress = Effect.fnUntraced(function* (environment: Environment) {
+  const port = yield* withDefault(environment, "PORT", integer(0, 65_535), "a port from 0 to 65535", 4000)
+  return {
+    port,
+    host: yield* withDefault(environment, "HOST", text, "a host name or address", "127.0.0.1"),
+    baseUrl: yield* withDefault(
+      environment,
+      "BASE_URL",
+      url("http:", "https:"),
+      "an http(s) URL",
+      `http://localhost:${port}`
+    )
+  }
+})
+
+const readStorage = Effect.fnUntraced(function* (environment: Environment) {
   const databaseUrl = yield* optional(
+    environment,
     "DATABASE_URL",
     url("postgres:", "postgresql:"),
     "a URL such as postgres://user:password@host:5432/database"
   )
-  const keys = yield* optional("VAULT_KEYS", vaultKeys, "id:base64-of-32-bytes, comma-separated, each id once")
+  const keys = yield* optional(
+    environment,
+    "VAULT_KEYS",
+    vaultKeys,
+    "id:base64-of-32-bytes, comma-separated, each id once"
+  )
   if (Option.isSome(databaseUrl) && Option.isNone(keys)) {
     return yield* new SettingsError({
       message:
-        "VAULT_KEYS is missing: with DATABASE_URL set, every server of the database must be given the same keys, " +
+        "VAULT_KEYS is missing: with DATABASE_URL set, every server of the database needs the same keys, " +
         "for example VAULT_KEYS=k1:$(openssl rand -base64 32)."
     })
   }
-  const workers = yield* required("WORKERS", integer(1, 256), "a number from 1 to 256", 1)
-  if (workers > 1 && Option.isNone(databaseUrl)) {
-    return yield* new SettingsError({
-      message:
-        "WORKERS is wrong: several need PostgreSQL (DATABASE_URL), since one process alone owns the embedded database."
-    })
-  }
   return {
-    port,
-    host: yield* required("HOST", text, "a host name or address", "127.0.0.1"),
-    baseUrl: yield* required("BASE_URL", url("http:", "https:"), "an http(s) URL", `http://localhost:${port}`),
     databaseUrl: Option.map(databaseUrl, Redacted.make),
-    databasePool: yield* required("DATABASE_POOL", integer(1, 1000), "a number from 1 to 1000", 10),
-    dataDir: yield* required("DATA_DIR", text, "a directory", ".data"),
+    databasePool: yield* withDefault(environment, "DATABASE_POOL", integer(1, 1000), "a number from 1 to 1000", 10),
+    dataDir: yield* withDefault(
+      environment,
+      "DATA_DIR",
+      directory,
+      "a directory that can hold files, and not one below /proc or /sys",
+      ".data"
+    ),
     filesUrl: yield* optional(
+      environment,
       "FILES_URL",
       s3Location,
       "a URL such as s3://bucket/prefix?endpoint=https://...&region=..."
     ),
-    vaultKeys: keys,
-    bootstrap: {
-      workspace: yield* required("BOOTSTRAP_WORKSPACE", decoded(Slug), "a slug", "main"),
-      ownerEmail: yield* required("BOOTSTRAP_OWNER_EMAIL", decoded(Email), "an email address", "owner@example.com"),
-      ownerName: yield* required("BOOTSTRAP_OWNER_NAME", decoded(Name(100)), "a name of 1 to 100 characters", "Owner"),
-      apiKey: Option.map(
-        yield* optional(
-          "BOOTSTRAP_API_KEY",
-          (text) => (isToken("ctk_", text) ? text : undefined),
-          "a whole API key (ctk_ and 42 characters, the last 6 its checksum)"
-        ),
-        Redacted.make
-      )
-    },
-    rateLimit: yield* optional("RATE_LIMIT", rateLimit, "requests/seconds, such as 600/60"),
-    semaphoreLeaseMillis: yield* required(
-      "SEMAPHORE_LEASE_MS",
-      integer(100, 300_000),
-      "milliseconds from 100 to 300000",
-      60_000
+    vaultKeys: keys
+  }
+})
+
+const readBootstrap = Effect.fnUntraced(function* (environment: Environment) {
+  const apiKey = yield* optional(
+    environment,
+    "BOOTSTRAP_API_KEY",
+    (text) => (isToken("ctk_", text) ? text : undefined),
+    "a whole API key (ctk_ and 42 characters, the last 6 its checksum)"
+  )
+  return {
+    workspace: yield* withDefault(environment, "BOOTSTRAP_WORKSPACE", decoded(Slug), "a slug", "main"),
+    ownerEmail: yield* withDefault(
+      environment,
+      "BOOTSTRAP_OWNER_EMAIL",
+      decoded(Email),
+      "an email address",
+      "owner@example.com"
     ),
-    runLimitMillis: yield* required(
-      "RUN_LIMIT_MS",
-      integer(100, 2_000_000_000),
-      "milliseconds from 100 to 2000000000",
-      21_600_000
+    ownerName: yield* withDefault(
+      environment,
+      "BOOTSTRAP_OWNER_NAME",
+      decoded(Name(100)),
+      "a name of 1 to 100 characters",
+      "Owner"
     ),
-    requestLimitMillis: yield* required(
-      "REQUEST_LIMIT_MS",
-      integer(100, 2_000_000_000),
-      "milliseconds from 100 to 2000000000",
-      120_000
-    ),
-    logLevel: yield* required(
+    apiKey: Option.map(apiKey, Redacted.make)
+  }
+})
+
+const readLimits = Effect.fnUntraced(function* (environment: Environment) {
+  const millis = (name: string, maximum: number, otherwise: number) =>
+    withDefault(environment, name, integer(100, maximum), `milliseconds from 100 to ${maximum}`, otherwise)
+  return {
+    rateLimit: yield* optional(environment, "RATE_LIMIT", rateLimit, "requests/seconds, such as 600/60"),
+    semaphoreLeaseMillis: yield* millis("SEMAPHORE_LEASE_MS", 300_000, 60_000),
+    runLimitMillis: yield* millis("RUN_LIMIT_MS", 2_000_000_000, 21_600_000),
+    requestLimitMillis: yield* millis("REQUEST_LIMIT_MS", 2_000_000_000, 120_000)
+  }
+})
+
+const readTelemetry = Effect.fnUntraced(function* (environment: Environment) {
+  const metrics = yield* withDefault(environment, "METRICS", oneOf("true", "false"), "true or false", "false")
+  return {
+    logLevel: yield* withDefault<LogLevel>(
+      environment,
       "LOG_LEVEL",
       oneOf("trace", "debug", "info", "warn", "error", "none"),
       "trace, debug, info, warn, error or none",
       "info"
     ),
-    logFormat: yield* required(
+    logFormat: yield* withDefault<"pretty" | "json">(
+      environment,
       "LOG_FORMAT",
       oneOf("pretty", "json"),
       "pretty or json",
       process.stdout.isTTY ? "pretty" : "json"
     ),
-    otlpUrl: yield* optional("OTLP_URL", url("http:", "https:"), "an http(s) URL"),
-    metrics: (yield* required("METRICS", oneOf("true", "false"), "true or false", "false")) === "true",
-    workers
+    otlpUrl: yield* optional(environment, "OTLP_URL", url("http:", "https:"), "an http(s) URL"),
+    metrics: metrics === "true"
   }
 })

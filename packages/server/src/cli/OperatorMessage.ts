@@ -4,13 +4,14 @@ import { HttpServerError } from "effect/http"
 import { SqlError } from "effect/sql"
 import { SettingsError } from "../Config.ts"
 import { EmbeddedDatabaseError } from "../database/EmbeddedDatabase.ts"
+import { HostError } from "./Persons.ts"
 import { NoWorkerStarted } from "../workers/Supervisor.ts"
 
 /** One line for failures that the operator can mend, none where it was told; undefined for faults, which show all. */
 export const operatorMessage = (cause: Cause.Cause<unknown>): string | undefined => {
   const error = Cause.squash(cause)
   if (error instanceof SettingsError || error instanceof EmbeddedDatabaseError) return error.message
-  if (error instanceof NoWorkerStarted) return error.message
+  if (error instanceof NoWorkerStarted || error instanceof HostError) return error.message
   if (error instanceof SqlError.SqlError && unreachable.has(error.reason._tag)) {
     return `DATABASE_URL: the database does not let the server in: ${oneLine(error.reason.cause)}`
   }

@@ -6,13 +6,14 @@ import { Cause, Console, Effect, Exit } from "effect"
 import { Command } from "effect/cli"
 import { version } from "../Config.ts"
 import { fixtures } from "./Fixtures.ts"
+import { apiKey, person } from "./Persons.ts"
 import { operatorMessage } from "./OperatorMessage.ts"
 import { serve } from "./Serve.ts"
 import { vault } from "./Vault.ts"
 
 const delivery = Command.make("delivery-server").pipe(
   Command.withDescription("The Workspace Delivery Service"),
-  Command.withSubcommands([serve, fixtures, vault])
+  Command.withSubcommands([serve, apiKey, person, fixtures, vault])
 )
 
 Command.run(delivery, { version }).pipe(

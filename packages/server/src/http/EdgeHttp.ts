@@ -22,6 +22,7 @@ import { RateLimits, RequestAdmission } from "./RateLimits.ts"
 import { RequestId, requestId } from "./RequestId.ts"
 import { RequestQueue } from "./RequestQueue.ts"
 import { RequestTimes } from "./RequestTimes.ts"
+import { Starting } from "./Starting.ts"
 
 /** Bytes of a JSON body; the two finish calls take more (docs/contract.md, Conventions). */
 export const maxBodyBytes = 1024 * 1024
@@ -120,6 +121,7 @@ export const EdgeRouter = HttpRouter.middleware(
     const limits = yield* RateLimits
     const queue = yield* RequestQueue
     const times = yield* RequestTimes
+    const starting = yield* Starting
     return (httpEffect) =>
       Effect.withFiber((fiber) => {
         const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
@@ -150,7 +152,8 @@ export const EdgeRouter = HttpRouter.middleware(
         const admitted =
           admission === undefined ? identified : Effect.provideService(identified, RequestAdmission, admission)
         const time = times.begin(fiber, request)
-        return Effect.matchCauseEffect(queue.work(request, admitted), {
+        const working = queue.work(request, admitted)
+        return Effect.matchCauseEffect(starting.isOver() ? working : Effect.andThen(starting.wait, working), {
           onSuccess: (response) => {
             times.end(fiber)
             return Effect.succeed(finish(response))

@@ -2,7 +2,7 @@ import type { PersonId, WorkspaceId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
 import { Settings } from "../Config.ts"
-import { nextId } from "../ids/NextId.ts"
+import { NextId } from "../ids/NextId.ts"
 import { Events } from "../events/Events.ts"
 import { Storage } from "../storage/Storage.ts"
 import { ApiKeys } from "./ApiKeys.ts"
@@ -11,7 +11,7 @@ import { NewWorkspaces } from "./NewWorkspaces.ts"
 import { PersonsRepo } from "./PersonsRepo.ts"
 import { WorkspacesRepo } from "./WorkspacesRepo.ts"
 
-/** What the first start made, or nothing on a database that is in use (contract, section 2). */
+/** What the first start made, or nothing on a database that is in use (docs/contract.md, Running the server). */
 export class Bootstrap extends Context.Service<
   Bootstrap,
   {
@@ -24,66 +24,82 @@ export class Bootstrap extends Context.Service<
     }>
   }
 >()("@delivery/server/identity/Bootstrap") {
-  static readonly layer = Layer.effect(
-    Bootstrap,
-    Effect.gen(function* () {
-      const { bootstrap } = yield* Settings
-      const storage = yield* Storage
-      const persons = yield* PersonsRepo
-      const workspaces = yield* WorkspacesRepo
-      const members = yield* MembersRepo
-      const newWorkspaces = yield* NewWorkspaces
-      const apiKeys = yield* ApiKeys
-      const events = yield* Events
-
-      const make = Effect.gen(function* () {
-        if (!(yield* persons.isEmpty)) return Option.none()
-        const now = timestamp(yield* Clock.currentTimeMillis)
-        const person = {
-          id: yield* nextId<PersonId>(),
-          name: bootstrap.ownerName,
-          email: bootstrap.ownerEmail,
-          createdAt: now
-        }
-        const workspace = {
-          id: yield* nextId<WorkspaceId>(),
-          slug: bootstrap.workspace,
-          name: bootstrap.workspace,
-          createdAt: now,
-          updatedAt: now
-        }
-        yield* persons.insert(person)
-        yield* workspaces.insert(workspace)
-        yield* members.insert({
-          workspaceId: workspace.id,
-          personId: person.id,
-          role: "owner",
-          active: true,
-          joinedAt: now
-        })
-        yield* newWorkspaces.furnish(workspace)
-        const given = Option.getOrUndefined(Option.map(bootstrap.apiKey, Redacted.value))
-        const { secret } = yield* apiKeys.issue(
-          { personId: person.id, workspaceId: null, role: null },
-          "first key",
-          given
-        )
-        yield* events.record(
-          { workspace, actor: { kind: "user", id: person.id } },
-          {
-            kind: "workspace_created",
-            subject: { type: "workspace", id: workspace.id, label: workspace.name, path: "settings" }
-          }
-        )
-        return Option.some({
-          workspace: workspace.slug,
-          ownerEmail: person.email,
-          apiKey: Redacted.make(secret),
-          isGiven: given !== undefined
-        })
-      })
-
-      return Bootstrap.of({ made: yield* Effect.orDie(storage.transaction(make)) })
-    })
-  )
+  static readonly layer = Layer.effect(Bootstrap, Effect.gen(make))
 }
+
+function* make() {
+  const storage = yield* Storage
+  const makeFirst = makeFirstWorkspace({
+    settings: (yield* Settings).bootstrap,
+    persons: yield* PersonsRepo,
+    workspaces: yield* WorkspacesRepo,
+    members: yield* MembersRepo,
+    newWorkspaces: yield* NewWorkspaces,
+    apiKeys: yield* ApiKeys,
+    events: yield* Events,
+    nextId: yield* NextId
+  })
+  return Bootstrap.of({ made: yield* Effect.orDie(storage.transaction(makeFirst)) })
+}
+
+interface Dependencies {
+  readonly settings: Settings["Service"]["bootstrap"]
+  readonly persons: PersonsRepo["Service"]
+  readonly workspaces: WorkspacesRepo["Service"]
+  readonly members: MembersRepo["Service"]
+  readonly newWorkspaces: NewWorkspaces["Service"]
+  readonly apiKeys: ApiKeys["Service"]
+  readonly events: Events["Service"]
+  readonly nextId: NextId["Service"]
+}
+
+/** The first workspace, its owner and their key, where there is nobody yet; called in a transaction. */
+const makeFirstWorkspace = ({
+  apiKeys,
+  events,
+  members,
+  newWorkspaces,
+  nextId,
+  persons,
+  settings,
+  workspaces
+}: Dependencies) =>
+  Effect.gen(function* () {
+    if (!(yield* persons.isEmpty)) return Option.none()
+    const now = timestamp(yield* Clock.currentTimeMillis)
+    const person = {
+      id: yield* nextId<PersonId>(),
+      name: settings.ownerName,
+      email: settings.ownerEmail,
+      createdAt: now
+    }
+    const workspace = {
+      id: yield* nextId<WorkspaceId>(),
+      slug: settings.workspace,
+      name: settings.workspace,
+      createdAt: now,
+      updatedAt: now
+    }
+    yield* persons.insert(person)
+    yield* workspaces.insert(workspace)
+    yield* members.insert({
+      workspaceId: workspace.id,
+      personId: person.id,
+      role: "owner",
+      active: true,
+      joinedAt: now
+    })
+    yield* newWorkspaces.furnish(workspace)
+    const given = Option.getOrUndefined(Option.map(settings.apiKey, Redacted.value))
+    const owner = { personId: person.id, workspaceId: null, role: null }
+    const { secret } = yield* apiKeys.issue(owner, "first key", given)
+    const subject = { type: "workspace", id: workspace.id, label: workspace.name, path: "settings" }
+    const by = { workspace, actor: { kind: "user", id: person.id } as const }
+    yield* events.record(by, { kind: "workspace_created", subject })
+    return Option.some({
+      workspace: workspace.slug,
+      ownerEmail: person.email,
+      apiKey: Redacted.make(secret),
+      isGiven: given !== undefined
+    })
+  })

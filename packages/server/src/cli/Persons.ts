@@ -1,0 +1,71 @@
+import { Console, Data, Effect, Layer, Option, Schema } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { Email, Name } from "@delivery/domain/Text"
+import * as EventsRoom from "../events/EventsRoom.ts"
+import { ApiKeys } from "../identity/ApiKeys.ts"
+import { ApiKeyUsage } from "../identity/ApiKeyUsage.ts"
+import * as Identity from "../identity/Identity.ts"
+import { PersonsRepo } from "../identity/PersonsRepo.ts"
+import { WorkspacesRepo } from "../identity/WorkspacesRepo.ts"
+import * as Ids from "../ids/Ids.ts"
+import * as Planning from "../planning/Planning.ts"
+import * as StorageRoom from "../storage/StorageRoom.ts"
+import * as Host from "./Host.ts"
+
+/** What a command of the host cannot do. The message is one line. */
+export class HostError extends Data.TaggedError("HostError")<{ readonly message: string }> {}
+
+/** Persons and their keys, in the database of the settings. */
+const layer = ApiKeys.layer.pipe(
+  Layer.provide([ApiKeyUsage.layer, EventsRoom.layer]),
+  Layer.provideMerge([Identity.layerSql, StorageRoom.layerSql, EventsRoom.layerSql, Planning.layerSql]),
+  Layer.provide(StorageRoom.layerMigrations),
+  Layer.provide([Ids.layer, Host.layer])
+)
+
+const list = Command.make("list", {}, () =>
+  Effect.gen(function* () {
+    const workspaces = yield* WorkspacesRepo
+    const persons = yield* (yield* PersonsRepo).list
+    for (const person of persons) {
+      const found = yield* workspaces.ofPerson(person.id)
+      const roles = found.map(({ role, slug }) => `${slug} (${role})`).join(", ")
+      yield* Console.log(`${person.email}  ${person.name}  ${roles === "" ? "in no workspace" : roles}`)
+    }
+  }).pipe(Effect.provide(layer), Effect.scoped)
+).pipe(Command.withDescription("List every person with their email, name and workspaces"))
+
+/** `person`: who may use the service. */
+export const person = Command.make("person").pipe(
+  Command.withDescription("The persons of this service"),
+  Command.withSubcommands([list])
+)
+
+const create = Command.make(
+  "create",
+  {
+    email: Argument.String("email").pipe(Argument.withDescription("The email of the person who gets the key")),
+    name: Flag.String("name").pipe(Flag.withDefault("made on the host"), Flag.withDescription("The name of the key"))
+  },
+  ({ email, name }) =>
+    Effect.gen(function* () {
+      const address = Schema.decodeUnknownOption(Email)(email)
+      const found = Option.isSome(address) ? yield* (yield* PersonsRepo).findByEmail(address.value) : undefined
+      if (found === undefined) {
+        return yield* new HostError({
+          message: `There is no person with the email ${JSON.stringify(email)}. \`pnpm delivery person list\` shows who there is.`
+        })
+      }
+      const keyName = Schema.decodeUnknownOption(Name(100))(name)
+      if (Option.isNone(keyName)) return yield* new HostError({ message: "--name must have 1 to 100 characters." })
+      const owner = { personId: found.id, workspaceId: null, role: null }
+      const { secret } = yield* (yield* ApiKeys).issue(owner, keyName.value)
+      yield* Console.log(`A new API key of ${found.name} <${found.email}>. It is shown only this once:\n\n${secret}`)
+    }).pipe(Effect.provide(layer), Effect.scoped)
+).pipe(Command.withDescription("Make a new API key for a person, for example because the first one was lost"))
+
+/** `api-key`: a way back in for who runs the host. */
+export const apiKey = Command.make("api-key").pipe(
+  Command.withDescription("API keys of persons"),
+  Command.withSubcommands([create])
+)
