@@ -5,6 +5,7 @@ import { Settings } from "../Config.ts"
 import { layerLogs } from "../http/Logs.ts"
 import { Bootstrap } from "../identity/Bootstrap.ts"
 import { supervise } from "../workers/Supervisor.ts"
+import { endWithLauncher } from "./Launcher.ts"
 import { greets, isWorker, layerSiblings, sayReady } from "../workers/Worker.ts"
 
 /** What a person wants to know of a server that has just started; the key only where this start made it. */
@@ -43,6 +44,7 @@ export const serve = Command.make(
   ({ workers }) =>
     Effect.gen(function* () {
       if (isWorker()) return yield* serveAsWorker
+      yield* Effect.forkScoped(endWithLauncher(process.env))
       const settings = yield* Settings
       if (settings.workers > 1) return yield* supervise
       return yield* serveAlone

@@ -1,0 +1,149 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, rmSync } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { afterEach, assert, describe, it } from "vitest"
+import { openDatabase } from "../support/Databases.ts"
+import { eventually } from "../support/Http.ts"
+import { baseEnvironment } from "../support/ServerProcess.ts"
+
+/** The first start, the way back to a lost key, and how a server that was started by a package manager ends. */
+
+const VAULT_KEYS = `k1:${Buffer.alloc(32, 7).toString("base64")}`
+const root = fileURLToPath(new URL("../../../..", import.meta.url))
+const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url))
+
+const start = (command: string, args: ReadonlyArray<string>, environment: Readonly<Record<string, string>>) => {
+  const child = spawn(command, args, { cwd: root, env: { ...baseEnvironment, ...environment }, stdio: "pipe" })
+  let output = ""
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (chunk: Buffer) => {
+      output += chunk.toString()
+    })
+  }
+  const closed = once(child, "close") as Promise<[number | null]>
+  return { child, output: () => output, code: async () => (await closed)[0] }
+}
+
+const run = async (args: ReadonlyArray<string>, environment: Readonly<Record<string, string>>) => {
+  const started = start(process.execPath, [main, ...args], environment)
+  return { code: await started.code(), output: started.output() }
+}
+
+const listen = async (): Promise<{ readonly port: number; readonly close: () => Promise<void> }> => {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const { port } = server.address() as { port: number }
+  return {
+    port,
+    close: async () => {
+      server.close()
+      await once(server, "close")
+    }
+  }
+}
+
+const answers = (port: number): Promise<boolean> =>
+  fetch(`http://127.0.0.1:${port}/ready`).then(
+    (response) => response.ok,
+    () => false
+  )
+
+const me = async (port: number, key: string) =>
+  (await fetch(`http://127.0.0.1:${port}/v1/me`, { headers: { authorization: `Bearer ${key}` } })).status
+
+const keyIn = (output: string): string => /ctk_[0-9A-Za-z]{42}/.exec(output)![0]
+
+describe("the first start", () => {
+  const directories: Array<string> = []
+  const drops: Array<() => Promise<void>> = []
+  /** The settings of a server on a new database. */
+  const newSettings = async (port: number) => {
+    const directory = mkdtempSync(join(tmpdir(), "delivery-first-"))
+    directories.push(directory)
+    const { drop, url } = await openDatabase()
+    drops.push(drop)
+    return { DATABASE_URL: url, VAULT_KEYS, DATA_DIR: directory, PORT: String(port), LOG_LEVEL: "warn" }
+  }
+  afterEach(async () => {
+    for (const drop of drops.splice(0)) await drop()
+    for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true })
+  })
+
+  it("that cannot have its port makes nobody, and the next one that can prints the key", async () => {
+    const taken = await listen()
+    const environment = await newSettings(taken.port)
+    const refused = await run(["serve"], environment)
+    assert.strictEqual(refused.code, 1)
+    assert.notInclude(refused.output, "ctk_")
+    assert.deepStrictEqual(await run(["person", "list"], environment), { code: 0, output: "" })
+    await taken.close()
+
+    const server = start(process.execPath, [main, "serve"], environment)
+    await eventually(
+      async () => server.output(),
+      (output) => output.includes("curl")
+    )
+    assert.strictEqual(await me(taken.port, keyIn(server.output())), 200)
+    server.child.kill("SIGTERM")
+    await server.code()
+  })
+
+  it("may lose its key: the host lists who there is, and makes a new one", async () => {
+    const { close, port } = await listen()
+    await close()
+    const environment = await newSettings(port)
+    const first = start(process.execPath, [main, "serve"], environment)
+    await eventually(
+      async () => first.output(),
+      (output) => output.includes("curl")
+    )
+    // PostgreSQL is not the server's alone: the commands work beside it.
+    const listed = await run(["person", "list"], environment)
+    assert.deepStrictEqual(listed, { code: 0, output: "owner@example.com  Owner  main (owner)\n" })
+    const created = await run(["api-key", "create", "owner@example.com", "--name", "Found again"], environment)
+    assert.strictEqual(created.code, 0, created.output)
+    const unknown = await run(["api-key", "create", "nobody@example.com"], environment)
+    assert.strictEqual(unknown.code, 1)
+    assert.match(unknown.output.trim(), /^There is no person with the email "nobody@example.com"\.[^\n]*$/)
+    assert.strictEqual(await me(port, keyIn(created.output)), 200)
+    first.child.kill("SIGTERM")
+    await first.code()
+
+    const second = start(process.execPath, [main, "serve"], environment)
+    await eventually(
+      async () => await answers(port),
+      (isAnswering) => isAnswering
+    )
+    assert.notInclude(second.output(), "ctk_")
+    assert.strictEqual(await me(port, keyIn(first.output())), 200)
+    second.child.kill("SIGTERM")
+    await second.code()
+  })
+
+  it.each(["/proc/delivery", "/proc/self/delivery/data"])("refuses %s as DATA_DIR in a line", async (directory) => {
+    const { code, output } = await run(["serve"], { DATA_DIR: directory, PORT: "0" })
+    assert.strictEqual(code, 1)
+    assert.match(output.trim(), /^DATA_DIR is wrong: [^\n]*$/)
+  })
+
+  it("by the README's command ends when that command is told to", { timeout: 180_000 }, async () => {
+    const { close, port } = await listen()
+    await close()
+    const environment = { ...(await newSettings(port)), HOME: process.env["HOME"]! }
+    const launched = start("npx", ["--yes", "pnpm@12.21.0", "start"], environment)
+    // It may have to install first: the limit is the test's.
+    const isPrinted = new Promise<void>((resolve) => {
+      launched.child.stdout.on("data", () => launched.output().includes("curl") && resolve())
+    })
+    await Promise.race([isPrinted, launched.code()])
+    assert.isTrue(await answers(port), launched.output())
+    launched.child.kill("SIGTERM")
+    // Its output closes when the last process that has it has ended.
+    await launched.code()
+    assert.isFalse(await answers(port))
+  })
+})
