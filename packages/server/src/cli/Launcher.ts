@@ -34,16 +34,21 @@ const inspect: (pid: number) => Promise<Process> =
 
 const isPackageManager = ({ command }: Process): boolean => /(^|[\s\0/])(npm|npx|pnpm)([\s\0.-]|$)/.test(command)
 
+interface Ancestor {
+  readonly pid: number
+  readonly isManager: boolean
+}
+
+/** A process and its ancestors, nearest first. */
+const lineOf = async (pid: number): Promise<ReadonlyArray<Ancestor>> => {
+  const found = pid > 1 ? await inspect(pid).catch(() => undefined) : undefined
+  return found === undefined ? [] : [{ pid, isManager: isPackageManager(found) }, ...(await lineOf(found.parent))]
+}
+
 /** The ancestors of this process up to the outermost npx, npm or pnpm, nearest first. Empty where there is none. */
 const launchers = async (): Promise<ReadonlyArray<number>> => {
-  const chain: Array<{ readonly pid: number; readonly isManager: boolean }> = []
-  for (let pid = process.ppid; pid > 1;) {
-    const found = await inspect(pid).catch(() => undefined)
-    if (found === undefined) break
-    chain.push({ pid, isManager: isPackageManager(found) })
-    pid = found.parent
-  }
-  return chain.slice(0, chain.findLastIndex(({ isManager }) => isManager) + 1).map(({ pid }) => pid)
+  const line = await lineOf(process.ppid)
+  return line.slice(0, line.findLastIndex(({ isManager }) => isManager) + 1).map(({ pid }) => pid)
 }
 
 const interval = platform() === "linux" ? "500 millis" : "3 seconds"
