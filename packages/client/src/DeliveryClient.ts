@@ -7,11 +7,11 @@ import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { type Files, makeFiles } from "./Files.ts"
 
-/** Where the service is and who calls it. */
+/** Where the service is, and who calls it. */
 export interface ClientOptions {
-  /** The address of the service, such as `https://delivery.example.com`. Another form is a fault of the program. */
+  /** The address of the service, such as `https://delivery.example.com`. Anything but an http(s) URL is a defect. */
   readonly baseUrl: string | URL
-  /** A `ctk_` key of a person or of a workspace. */
+  /** An API key (`ctk_...`) of a person or of a workspace. */
   readonly apiKey: string | Redacted.Redacted
 }
 
@@ -20,8 +20,8 @@ type Api = HttpApiClient.ForApi<typeof DeliveryApi>
 type AgentGroup = "agent" | "agentInbox" | "agentPlanning"
 
 /**
- * Every group of the API with its endpoints. `files` stands for the two endpoints that carry bytes. Leases are taken with
- * a run's token, by `makeSemaphores`; what agents call takes an agent's token.
+ * Every group of the API with its endpoints. `files` replaces the two endpoints that carry bytes. Leases need the token of a
+ * run: see `makeSemaphores`. The calls of agents are left out, because they need an access token.
  */
 export interface DeliveryClientShape extends Omit<Api, "testRuns" | "leases" | AgentGroup> {
   readonly testRuns: Omit<Api["testRuns"], "upload" | "download">
@@ -29,14 +29,14 @@ export interface DeliveryClientShape extends Omit<Api, "testRuns" | "leases" | A
 }
 
 /**
- * The service as Effects, derived from the contract. A call fails with the errors its endpoint declares, with
- * `HttpClientError` when there was no answer or an undeclared one, and with `SchemaError` when the request or the answer
- * has the wrong form.
+ * The client as an Effect service, derived from the API. A call fails with the errors that its endpoint declares, with
+ * `HttpClientError` if there is no answer or an undeclared one, and with `SchemaError` if the request or the answer does
+ * not match its schema.
  */
 export class DeliveryClient extends Context.Service<DeliveryClient, DeliveryClientShape>()(
   "@delivery/client/DeliveryClient"
 ) {
-  /** A client over the `HttpClient` in context, which may retry, log or trace. `files.upload` needs one over fetch. */
+  /** A client over the `HttpClient` in context, which may retry, log or trace. `files.upload` needs one that uses fetch. */
   static readonly make = (options: ClientOptions): Effect.Effect<DeliveryClientShape, never, HttpClient.HttpClient> =>
     Effect.gen(function* () {
       const apiKey = typeof options.apiKey === "string" ? Redacted.make(options.apiKey) : options.apiKey
@@ -60,7 +60,7 @@ export class DeliveryClient extends Context.Service<DeliveryClient, DeliveryClie
       return { ...groups, testRuns, files: makeFiles(http, download) }
     })
 
-  /** A client over the platform's fetch. */
+  /** A client that uses the fetch of the platform. */
   static readonly layer = (options: ClientOptions): Layer.Layer<DeliveryClient> =>
     Layer.effect(DeliveryClient, DeliveryClient.make(options)).pipe(Layer.provide(FetchHttpClient.layer))
 }

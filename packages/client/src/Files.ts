@@ -5,7 +5,7 @@ import { Effect, type Schema } from "effect"
 import { HttpBody, type HttpClient, type HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { HttpApiClient, type HttpApiEndpoint } from "effect/http-api"
 
-/** A file of a run: the workspace's slug or id, the run's number and the path of the file, with plain slashes. */
+/** Names a file: the slug or id of the workspace, the number of the run, and the path of the file, with slashes. */
 export interface FileAddress {
   readonly slug: string
   readonly run: number
@@ -14,20 +14,20 @@ export interface FileAddress {
 }
 
 export interface UploadOptions extends FileAddress {
-  /** A `Blob` is streamed: in Node, `await fs.openAsBlob(path)` sends a file without reading it into memory. */
+  /** A `Blob` is streamed. In Node, `await fs.openAsBlob(path)` uploads a file without reading it into memory. */
   readonly body: Blob | Uint8Array | string
-  /** Default: the type of the `Blob`, else `application/octet-stream`. */
+  /** Default: the type of the `Blob`, or `application/octet-stream`. */
   readonly contentType?: string | undefined
 }
 
 export interface DownloadOptions extends FileAddress {
-  /** Bytes `start` to `end`, both included, or the last bytes. A range outside of the file is `InvalidInput`. */
+  /** The bytes from `start` to `end`, both included, or the `last` bytes. A range beyond the file fails with `InvalidInput`. */
   readonly range?: { readonly start: number; readonly end?: number } | { readonly last: number } | undefined
 }
 
 type TestRuns = typeof DeliveryApi.groups.testRuns.endpoints
 
-/** Everything a call of the endpoint can fail with. */
+/** Everything that a call of the endpoint can fail with. */
 export type CallError<Endpoint extends HttpApiEndpoint.ConstraintRequest> =
   | HttpApiEndpoint.Errors<Endpoint>
   | HttpClientError.HttpClientError
@@ -38,9 +38,9 @@ export type DownloadError = CallError<TestRuns["download"]>
 
 /** The files of runs. */
 export interface Files {
-  /** Uploads a file while its run is running; one of the same path is replaced. At most 100 MiB. */
+  /** Uploads a file of at most 100 MiB while its run is running. A file of the same path is replaced. */
   readonly upload: (options: UploadOptions) => Effect.Effect<StoredFile, UploadError>
-  /** Succeeds with the head of the answer (200, or 206 for a range); read its `stream` or its `arrayBuffer`. */
+  /** Succeeds with the head of the answer (200, or 206 for a range). Read its `stream` or its `arrayBuffer`. */
   readonly download: (options: DownloadOptions) => Effect.Effect<HttpClientResponse.HttpClientResponse, DownloadError>
 }
 
@@ -49,15 +49,15 @@ const decodeUpload = HttpApiClient.decodeResponse(DeliveryApi, { group: "testRun
 const decodeDownload = HttpApiClient.decodeResponse(DeliveryApi, { group: "testRuns", endpoint: "download" })
 const decodeRangeProblem = HttpClientResponse.schemaBodyJson(InvalidInput)
 
-/** The path is checked here since a URL would resolve dot segments before the server could refuse them. */
+/** Checked here, because a URL resolves `..` before the server could refuse it. */
 const checkPath = (path: string): Effect.Effect<void, InvalidInput> => {
   const problem = pathProblem(path)
   return problem === undefined ? Effect.void : Effect.fail(InvalidInput.at("path", problem))
 }
 
 /**
- * The server needs a `Content-Length`, which fetch sends for bodies whose size it knows and never for streams. So the
- * bytes go as they are, and not through the derived method, which takes a stream.
+ * The server requires a `Content-Length`. Fetch sends one for bodies whose size it knows, and never for streams. So this does
+ * not use the derived method, which takes a stream.
  */
 const toBody = ({ body, contentType }: UploadOptions): HttpBody.HttpBody => {
   if (body instanceof Blob) {
@@ -73,7 +73,7 @@ const rangeHeader = (range: DownloadOptions["range"]): { readonly range?: string
   return { range: "last" in range ? `bytes=-${range.last}` : `bytes=${range.start}-${range.end ?? ""}` }
 }
 
-/** The calls whose bodies are bytes, over a client that knows the address and the key of the service. */
+/** The calls whose bodies are bytes, over a client that knows the address of the service and the API key. */
 export const makeFiles = (
   http: HttpClient.HttpClient,
   download: HttpApiClient.Client.Method<TestRuns["download"], never, never>

@@ -1,37 +1,37 @@
 import { createRemoteJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from "jose"
 
-/** For those who write a Fixture API: who may make and delete test data (docs/contract.md, Fixtures). */
+/** For those who write a Fixture API: checks who may make and delete test data (docs/contract.md, Fixtures). */
 
-/** What a fixture token allows: to make and delete test data under the scope, until it ends. */
+/** What a fixture token allows: to make and delete test data under its scope, until it expires. */
 export interface FixtureToken {
   readonly scope: string
   /** The workspace of the run. */
   readonly workspaceId: string
   /** The number of the run. */
   readonly run: number
-  /** The number of the retry, or null where the run itself makes the data. */
+  /** The number of the retry; null for the run itself. */
   readonly retry: number | null
-  /** When the token ends: nobody uses the scope's data after it. */
+  /** When the token expires. Nobody uses the data of the scope after that. */
   readonly expiresAt: Date
 }
 
 export interface VerifyFixtureTokenOptions {
-  /** The public address of the service (its `BASE_URL`), which issues the tokens. */
+  /** The public address of the service (its `BASE_URL`). */
   readonly issuer: string | URL
-  /** The URL of this Fixture API, as its deployment or a run names it; several where it answers at several. */
+  /** The URL of this Fixture API, as the deployment or a run names it. Several, if it answers at several. */
   readonly audience: string | ReadonlyArray<string>
-  /** Where the service's keys are, if not at `/.well-known/jwks.json` of the issuer. */
+  /** Where the keys of the service are, if not at `/.well-known/jwks.json` of the issuer. */
   readonly jwksUrl?: string | URL | undefined
 }
 
-/** The token is missing, not of this service and Fixture API, or has ended: answer 401. The message says which. */
+/** The token is missing, expired, or was not made by this service for this Fixture API: answer 401. The message says which. */
 export class FixtureTokenError extends Error {
   override readonly name = "FixtureTokenError"
 }
 
 const keySets = new Map<string, JWTVerifyGetKey>()
 
-/** The keys are fetched once, again after ten minutes, and when a token names one that is not among them. */
+/** The keys are fetched once, again after ten minutes, and when a token names an unknown key. */
 const keysAt = (url: string): JWTVerifyGetKey => {
   const known = keySets.get(url)
   if (known !== undefined) return known
@@ -43,14 +43,14 @@ const keysAt = (url: string): JWTVerifyGetKey => {
 const withoutSlash = (url: string | URL): string => url.toString().replace(/\/+$/, "")
 
 /**
- * What the token of a request allows, given as the `Authorization` header or alone. The service is asked for its public
- * keys, never about a token.
+ * Verifies the token of a request and returns what it allows. Takes the `Authorization` header or the token alone. Only the
+ * public keys are fetched from the service; it is never asked about a token.
  *
  * ```ts
  * const { scope } = await verifyFixtureToken(request.headers.authorization, { issuer, audience })
  * ```
  *
- * Rejects with `FixtureTokenError`; with another error where the keys could not be fetched.
+ * Rejects with `FixtureTokenError`, or with another error if the keys could not be fetched.
  */
 export const verifyFixtureToken = async (
   token: string | null | undefined,
@@ -84,7 +84,7 @@ export const verifyFixtureToken = async (
     typeof scope !== "string" ||
     exp === undefined
   )
-    throw new FixtureTokenError("The fixture token is not valid: it is of no run.")
+    throw new FixtureTokenError("The fixture token is not valid: it belongs to no run.")
   return {
     scope,
     workspaceId,

@@ -7,20 +7,20 @@ import type { CallError, Files } from "./Files.ts"
 import { type Plain, redactBody, toPlain } from "./Secrets.ts"
 
 export interface CreateClientOptions extends ClientOptions {
-  /** Default: the platform's. */
+  /** Default: the fetch of the platform. */
   readonly fetch?: typeof globalThis.fetch | undefined
 }
 
 /** The second argument of every call. */
 export interface CallOptions {
-  /** An aborted call rejects with the signal's reason. A `Response` once given is cancelled by its body. */
+  /** An aborted call rejects with the reason of the signal. To stop reading a `Response`, cancel its body. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** The answer of a call of `safe`: its value, or one of the errors that the call can fail with. */
+/** The outcome of a call of `safe`: its value, or one of the errors that the call can fail with. */
 export type CallResult<A, E> = { readonly ok: true; readonly value: A } | { readonly ok: false; readonly error: E }
 
-/** How a mode of calling gives the outcome of a call. */
+/** What a call returns in each mode. */
 interface Modes<A, E> {
   readonly reject: Promise<A>
   readonly safe: Promise<CallResult<A, E>>
@@ -51,7 +51,7 @@ type EndpointMethod<E, M extends Mode> = E extends HttpApiEndpoint.Top
   ? (...args: Arguments<RequestOf<E>>) => Modes<Plain<HttpApiClient.SuccessType<E["~Success"]>>, CallError<E>>[M]
   : never
 
-/** A head of an answer whose body is still to be read is, outside of Effect, the platform's `Response`. */
+/** An answer whose body is not read yet is the `Response` of the platform. */
 type ValueOf<A> = A extends HttpClientResponse.HttpClientResponse ? Response : A
 
 type EffectMethod<F, M extends Mode> = F extends (request: infer Request) => Effect.Effect<infer A, infer E>
@@ -71,9 +71,9 @@ export interface Calls<M extends Mode> extends Omit<Derived<M>, "testRuns" | "le
   readonly files: { readonly [K in keyof Files]: EffectMethod<Files[K], M> }
 }
 
-/** The service as promises. A call rejects with the tagged error that its endpoint answered, or a transport error. */
+/** The client as promises. A call rejects with the tagged error of the service, or with an error of the transport. */
 export interface PromiseClient extends Calls<"reject"> {
-  /** The same calls that resolve with their typed errors. What no call declares, a fault or an abort, still rejects. */
+  /** The same calls, but they resolve with their errors, fully typed. Defects and aborts still reject. */
   readonly safe: Calls<"safe">
 }
 
@@ -91,11 +91,11 @@ const mapMethods = <A, B>(calls: AnyCalls<A>, f: (method: A) => B): AnyCalls<B> 
 const isResponse = (value: unknown): value is HttpClientResponse.HttpClientResponse =>
   Predicate.hasProperty(value, HttpClientResponse.TypeId)
 
-/** Over fetch there always is a `Response` behind. */
+/** With fetch, there is always a `Response` behind it. */
 const toValue = (value: unknown): unknown =>
   isResponse(value) ? Option.getOrThrow(HttpClientResponse.toWeb(value)) : toPlain(value)
 
-/** The vault's methods take secret values as text. */
+/** The methods of the vault take secret values as text. */
 const withText =
   (method: AnyMethod): AnyMethod =>
   (request) =>
@@ -112,7 +112,7 @@ const withText =
 export const createClient = (options: CreateClientOptions): PromiseClient => {
   const client = Effect.runSync(DeliveryClient.make(options).pipe(Effect.provide(FetchHttpClient.layer)))
 
-  // No span stands around a call, so trace headers would only cost a browser its preflight.
+  // There is no span around a call, and trace headers would cost a browser a preflight request.
   let context = Context.make(HttpClient.TracerDisabledWhen, () => true)
   if (options.fetch !== undefined) context = Context.add(context, FetchHttpClient.Fetch, options.fetch)
   const run = Effect.runPromiseExitWith(context)
@@ -122,7 +122,7 @@ export const createClient = (options: CreateClientOptions): PromiseClient => {
     request: object | undefined,
     signal: AbortSignal | undefined
   ): Promise<CallResult<unknown, Error>> => {
-    // A query or headers of which nothing is required may be left out.
+    // A query or headers without required fields may be left out.
     const exit = await run(method({ query: {}, headers: {}, ...request }), { signal })
     if (Exit.isSuccess(exit)) return { ok: true, value: toValue(exit.value) }
     if (signal?.aborted === true && Cause.hasInterruptsOnly(exit.cause)) throw signal.reason

@@ -1,8 +1,8 @@
 import { Redacted } from "effect"
 
 /**
- * Secret values in calls. Effects take and give them as `Redacted`, which no log shows; promises as text, since whoever
- * does not use Effect has no `Redacted`.
+ * Secret values in calls. The Effect client takes and returns them as `Redacted`, which no log shows. The promise client
+ * takes and returns text, because its users have no `Redacted`.
  */
 export type Plain<A> =
   A extends Redacted.Redacted<infer Value>
@@ -22,7 +22,7 @@ export const toPlain = (part: unknown): unknown => {
   return isRecord(part) ? mapValues(part, toPlain) : part
 }
 
-/** A body of the vault with its values redacted: those that stand under `value` and in `values`. */
+/** A body of the vault with its values redacted: `value`, and each one in `values`. */
 export const redactBody = (payload: unknown): unknown => {
   if (!isRecord(payload)) return payload
   const { value, values } = payload
@@ -38,6 +38,6 @@ const redact = (value: unknown): unknown => (typeof value === "string" ? Redacte
 const isRecord = (part: unknown): part is Record<string, unknown> =>
   typeof part === "object" && part !== null && Object.getPrototypeOf(part) === Object.prototype
 
-/** Keys such as `__proto__` stay keys. */
+/** `fromEntries` keeps keys such as `__proto__`. */
 const mapValues = (record: Record<string, unknown>, f: (value: unknown) => unknown): Record<string, unknown> =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, f(value)]))

@@ -9,27 +9,27 @@ import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import type { CallError } from "./Files.ts"
 import { isTransient } from "./Transient.ts"
 
-/** Where a run takes leases and by which token: `semaphores` of a started run or retry. */
+/** Where a run takes leases, and with which token: `semaphores` of a started run or retry. */
 export interface SemaphoresOptions {
-  /** The workspace's semaphores, `{service}/v1/workspaces/{slug}/semaphores`. */
+  /** The semaphores of the workspace: `{service}/v1/workspaces/{slug}/semaphores`. */
   readonly url: string
-  /** A `stk_` token. */
+  /** A run token (`stk_...`). */
   readonly token: string | Redacted.Redacted
 }
 
-/** Which lease is wanted. */
+/** Which lease you want. */
 export interface SemaphoreOptions {
-  /** How many leases of the semaphore live at once, 1 to 100. */
+  /** How many leases of the semaphore can be held at once: 1 to 100. */
   readonly capacity: number
-  /** The test that the lease is taken for; others see it. */
+  /** The test that the lease is for. Others can see it. */
   readonly test?: string | undefined
-  /** Milliseconds that the lease outlives its holder's death, 10,000 to 300,000. Default: the server's setting. */
+  /** How long the lease lasts if its holder dies, in milliseconds: 10,000 to 300,000. Default: the setting of the server. */
   readonly ttlMillis?: number | undefined
-  /** Milliseconds to wait for a lease, then fail with `Conflict` (`full`). Default: for as long as the run runs. */
+  /** How long to wait for a lease, in milliseconds, before failing with `Conflict` (`full`). Default: until the run ends. */
   readonly waitMillis?: number | undefined
 }
 
-/** The lease has ended while it was used: it could not be renewed in time, or its run has ended. */
+/** The lease ended while it was in use: it could not be renewed in time, or its run has ended. */
 export class LeaseLost extends Schema.TaggedError<LeaseLost>()("LeaseLost", {
   message: Schema.String,
   cause: Schema.optionalKey(Schema.Defect())
@@ -43,12 +43,13 @@ export type TakeError = CallError<Leases["take"]> | Cause.TimeoutError
 /** The semaphores of a workspace for the tests of a run, as Effects. */
 export interface Semaphores {
   /**
-   * Runs `use` while it has a lease. Waits for the lease in the order of arrival, through restarts of the server;
-   * renews it at a third of its time; releases it when `use` succeeds, fails or is interrupted. When the lease is lost,
-   * `use` is interrupted and the effect fails with `LeaseLost`: where it cannot be renewed, by the time that it ends;
-   * where its run ends before it, at the next renewal, a third of its time later at the most (20 s by the server's
-   * default). Until then another may have the slot: where that must not be, hand `fence` to what is guarded, which
-   * rises with each lease, or take a shorter `ttlMillis`.
+   * Runs `use` while it holds a lease. Waits for the lease in the order of arrival, also through restarts of the server.
+   * Renews it at a third of its time, and releases it when `use` succeeds, fails or is interrupted.
+   *
+   * If the lease is lost, `use` is interrupted and the effect fails with `LeaseLost`. If the lease cannot be renewed, this
+   * happens before it ends. If its run ends, it happens at the next renewal: after a third of its time at most (20 s with
+   * the default of the server). Until then, somebody else may have the slot. If that must never happen, pass `fence`,
+   * which rises with each lease, to what is guarded, or use a shorter `ttlMillis`.
    */
   readonly withSemaphore: <A, E, R>(
     name: string,
@@ -57,13 +58,13 @@ export interface Semaphores {
   ) => Effect.Effect<A, E | LeaseLost | TakeError, R>
 }
 
-/** The longest that one call waits in the queue; a place is kept for 30 s between two calls. */
+/** How long one call waits in the queue at most. Between two calls, a place is kept for 30 s. */
 const pollMillis = 25_000
 
-/** How long a call may take beyond what it waits. */
+/** How long a call may take beyond its waiting. */
 const answerMillis = 10_000
 
-/** Through a restart of the server, until a place in the queue would have lapsed. */
+/** Retries through a restart of the server, until the place in the queue would be lost. */
 const retries = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("1 second")]).pipe(
   Schedule.upTo({ duration: "30 seconds" })
 )
@@ -83,7 +84,7 @@ export const makeSemaphores = Effect.fnUntraced(function* (
     Effect.provide(HttpApiMiddleware.layerClient(RunAuthorization, ({ next, request }) => next(withToken(request))))
   )
 
-  /** What cannot be released lapses by itself. */
+  /** A lease that cannot be released ends by itself. */
   const release = (name: string, lease: LeaseId) =>
     leases
       .release({ params: { slug, name, lease } })
@@ -93,7 +94,7 @@ export const makeSemaphores = Effect.fnUntraced(function* (
         Effect.ignore
       )
 
-  /** Waits in the queue. Who fails or goes away gives the place up. */
+  /** Waits in the queue. Gives the place up on failure and interruption. */
   const acquire = Effect.fnUntraced(function* (name: string, options: SemaphoreOptions, requestId: string) {
     const { capacity, test, ttlMillis: ttlMs, waitMillis = Number.POSITIVE_INFINITY } = options
     const wish = {
@@ -108,7 +109,7 @@ export const makeSemaphores = Effect.fnUntraced(function* (
         .pipe(Effect.timeout(waitMs + answerMillis), Effect.retry({ while: isTransient, schedule: retries }))
 
     const deadline = (yield* Clock.currentTimeMillis) + waitMillis
-    // The first call does not wait, so that the place is known as soon as there is one.
+    // The first call does not wait, so that the place in the queue is known at once.
     let answer = yield* poll(0)
     if (!("position" in answer)) return answer
     const place = answer.lease
@@ -125,9 +126,9 @@ export const makeSemaphores = Effect.fnUntraced(function* (
     }).pipe(Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : release(name, place))))
   })
 
-  /** Renews until that fails for good, or not in time. */
+  /** Renews the lease until that fails for good, or takes too long. */
   const renewing = Effect.fnUntraced(function* ({ lease, name, ttlMs }: Lease) {
-    // The lease began before its answer came, by no more than the way of that.
+    // The lease began before its answer arrived, at most by the time that the answer was on its way.
     let endsAt = (yield* Clock.currentTimeMillis) + ttlMs
     const renew = Effect.gen(function* () {
       const sentAt = yield* Clock.currentTimeMillis
@@ -159,31 +160,32 @@ export const makeSemaphores = Effect.fnUntraced(function* (
 
 const addressOf = (url: string): { readonly baseUrl: string; readonly slug: string } => {
   const match = /^(https?:\/\/.*)\/v1\/workspaces\/([^/]+)\/semaphores\/?$/.exec(url)
-  if (match === null) throw new TypeError(`${url} is not the address of a workspace's semaphores`)
+  if (match === null) throw new TypeError(`${url} is not the URL of the semaphores of a workspace`)
   return { baseUrl: match[1]!, slug: decodeURIComponent(match[2]!) }
 }
 
 /** The semaphores of a workspace for the tests of a run, as promises. */
 export interface PromiseSemaphores {
   /**
-   * Runs `use` while it has a lease. Waits for the lease in the order of arrival, through restarts of the server;
-   * renews it at a third of its time; releases it when `use` has settled. When the lease is lost, the signal that `use`
-   * is given aborts and the promise rejects with `LeaseLost`: where it cannot be renewed, by the time that it ends;
-   * where its run ends before it, at the next renewal, a third of its time later at the most (20 s by the server's
-   * default). Until then another may have the slot: where that must not be, hand `fence` to what is guarded, which
-   * rises with each lease, or take a shorter `ttlMillis`.
+   * Runs `use` while it holds a lease. Waits for the lease in the order of arrival, also through restarts of the server.
+   * Renews it at a third of its time, and releases it when `use` has settled.
+   *
+   * If the lease is lost, the signal that `use` gets aborts, and the promise rejects with `LeaseLost`. If the lease cannot
+   * be renewed, this happens before it ends. If its run ends, it happens at the next renewal: after a third of its time at
+   * most (20 s with the default of the server). Until then, somebody else may have the slot. If that must never happen,
+   * pass `fence`, which rises with each lease, to what is guarded, or use a shorter `ttlMillis`.
    */
   readonly withSemaphore: <A>(
     name: string,
     options: SemaphoreOptions & {
-      /** Gives up the waiting; once there is a lease, aborts the signal of `use`. */
+      /** Stops the waiting. Once there is a lease, it aborts the signal that `use` gets. */
       readonly signal?: AbortSignal | undefined
     },
     use: (lease: Lease, signal: AbortSignal) => Promise<A>
   ) => Promise<A>
 }
 
-/** What `use` threw, whatever it is. */
+/** Holds what `use` threw, whatever it is. */
 class Thrown {
   readonly value: unknown
   constructor(value: unknown) {
@@ -191,10 +193,10 @@ class Thrown {
   }
 }
 
-/** The lease outlives an abort for so long at most, so that `use` can come to an end. */
+/** After an abort, the lease is kept for at most this long, so that `use` can finish. */
 const settleMillis = 10_000
 
-/** A promise whose interruption aborts it and lets it settle. */
+/** A promise that interruption aborts, and then lets settle. */
 const settling = <A>(run: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, Thrown> =>
   Effect.callback((resume) => {
     const controller = new AbortController()
@@ -215,7 +217,7 @@ const settling = <A>(run: (signal: AbortSignal) => Promise<A>): Effect.Effect<A,
   })
 
 /**
- * Semaphores for those who do not use Effect.
+ * Semaphores as promises, for those who do not use Effect.
  *
  * ```ts
  * const { withSemaphore } = createSemaphores(run.semaphores)

@@ -8,7 +8,7 @@ export * from "./Transient.ts"
 export * from "@delivery/domain/Errors"
 export { Unavailable } from "@delivery/domain/SystemApi"
 
-// What calls take and give, so that users need no other import.
+// The types of requests and answers, so that users need no other import.
 export type * from "@delivery/domain/agents/Agent"
 export type * from "@delivery/domain/agents/Message"
 export type * from "@delivery/domain/agents/Notification"

@@ -5,7 +5,7 @@ import { fileOf, titleOf } from "./TestReports.ts"
 
 type Attachment = TestResult["attachments"][number]
 
-/** A file to upload: its path in the run, and where its bytes are. */
+/** A file to upload: its path in the run, and its bytes or where they are. */
 export interface RunFile {
   readonly path: string
   readonly contentType: string
@@ -54,8 +54,8 @@ const extensionOf = (attachment: Attachment): string => {
 }
 
 /**
- * The files of an attempt: `<test file>/<title>-<hash of the test>/<name>`, each path once. Names that begin with `_` are
- * Playwright's own and hidden by its reports too.
+ * The files of an attempt, as `<test file>/<title>-<hash of the test>/<name>`, each path once. Attachments whose name
+ * begins with `_` are Playwright's own; its reports hide them too.
  */
 export const runFiles = (test: TestCase, result: TestResult, rootDir: string): ReadonlyArray<RunFile> => {
   const file = fileOf(test, rootDir)

@@ -3,33 +3,33 @@ import { firstCharacters } from "@delivery/domain/Text"
 import { test as base } from "@playwright/test"
 import { currentRun } from "./RunVariables.ts"
 
-/** The semaphore that each test of a file or group needs. */
+/** The semaphore that the tests of a file or group need. */
 export interface SemaphoreUse extends Omit<SemaphoreOptions, "test"> {
   readonly name: string
 }
 
-/** A lease while a test has it; the signal aborts when the lease is lost. */
+/** The lease that a test holds. Its signal aborts when the lease is lost. */
 export interface HeldLease extends Lease {
   readonly signal: AbortSignal
 }
 
-/** Options that `test.use` sets. */
+/** Options for `test.use`. */
 export interface SemaphoreTestOptions {
   /** The semaphore that the test needs. Default: none. */
   readonly semaphore: SemaphoreUse | undefined
 }
 
-/** What tests ask for. */
+/** Fixtures of tests. */
 export interface SemaphoreFixtures {
   /**
-   * The lease of the test's `semaphore`, held from before the test's hooks until after them. Undefined without a
-   * `semaphore`, and where nothing is published, for there nobody shares.
+   * The lease of the test's `semaphore`, held from before the hooks of the test until after them. Undefined without a
+   * `semaphore`, and if nothing is published: then nobody shares the resource.
    */
   readonly lease: HeldLease | undefined
   /**
-   * Runs `use` while it has a lease of the semaphore; the waiting is added to the test's time. A test that runs out of
-   * time in `use` aborts the signal of its lease and gives it back. Where nothing is published `use` just runs, with no
-   * lease.
+   * Runs `use` while it holds a lease of the semaphore. The waiting is added to the time of the test. If the test runs out
+   * of time in `use`, the signal of its lease aborts and the lease is released. If nothing is published, `use` runs
+   * without a lease.
    */
   readonly withSemaphore: <A>(
     name: string,
@@ -47,7 +47,7 @@ export interface SemaphoreFixtures {
  * test("pays by card", async ({ lease, page }) => pay(page, accounts[lease?.slot ?? 1]))
  * ```
  *
- * Waiting for a lease takes nothing of the test's time. A test whose lease is lost fails with `LeaseLost`.
+ * Waiting for a lease does not count as time of the test. A test whose lease is lost fails with `LeaseLost`.
  */
 export const test = base.extend<SemaphoreTestOptions & SemaphoreFixtures>({
   semaphore: [undefined, { option: true }],
@@ -63,12 +63,12 @@ export const test = base.extend<SemaphoreTestOptions & SemaphoreFixtures>({
         (lease, signal) => use({ ...lease, signal })
       )
     },
-    // Its own time, without end: what the test may take begins when it has the lease.
+    // A timeout of its own, without end: the time of the test begins when it has the lease.
     { auto: true, timeout: 0 }
   ],
 
   withSemaphore: [
-    // oxlint-disable-next-line eslint/no-empty-pattern -- Playwright wants a pattern, also of no fixture
+    // oxlint-disable-next-line eslint/no-empty-pattern -- Playwright requires a pattern, even without fixtures
     async ({}, use, testInfo) => {
       const test = new AbortController()
       const leases = new Set<Promise<unknown>>()
@@ -97,7 +97,7 @@ export const test = base.extend<SemaphoreTestOptions & SemaphoreFixtures>({
           if (isWaiting) begin()
         }
       })
-      // Playwright does not wait for a test that ran out of time: what it holds is given back here.
+      // Playwright does not wait for a test that ran out of time, so its leases are released here.
       test.abort(new Error("The test is over."))
       await Promise.allSettled(leases)
     },
@@ -107,6 +107,6 @@ export const test = base.extend<SemaphoreTestOptions & SemaphoreFixtures>({
 
 export { expect } from "@playwright/test"
 
-/** What others see of the test: file and titles. */
+/** How others see the test: its file and titles. */
 const titleOf = (titlePath: ReadonlyArray<string>): string =>
   firstCharacters(titlePath.filter(Boolean).join(" › "), 1_000)

@@ -20,8 +20,8 @@ const firstOf = (...values: ReadonlyArray<string | undefined>): string | undefin
 const fit = (text: string, length: number): string => text.replaceAll("\0", "").slice(0, length).toWellFormed()
 
 /**
- * The commit of the working tree at `cwd`. git is asked first, since it knows what is checked out; CI names the branch,
- * which a checkout by commit hides.
+ * The commit of the working tree at `cwd`. git is asked first, because it knows what is checked out. The variables of the CI
+ * name the branch, which a checkout by commit does not have.
  */
 export const readGit = async (
   cwd: string,

@@ -23,10 +23,10 @@ import type { Cleanup, Settings } from "./Settings.ts"
 import { Uploads } from "./Uploads.ts"
 
 const cleanupLimitMillis = 120_000
-/** Below the 64 MiB that the body of a finish may have. */
+/** Less than the 64 MiB that the body of a finish may have. */
 const maxFinishBytes = 60 * 1024 * 1024
 
-/** What a publisher does with one run or retry, in its order: start, upload, clean up, finish. */
+/** Publishes one run or retry: start, upload, clean up, finish. */
 export class Publisher {
   readonly uploads: Uploads
   readonly #client: PromiseClient
@@ -38,7 +38,7 @@ export class Publisher {
     this.uploads = new Uploads(this.#client, settings.workspace)
   }
 
-  /** The URL that the deployment of the product in the environment has, or null. */
+  /** The `baseUrl` of the deployment; null if it has none. */
   async deploymentUrl(): Promise<string | null> {
     const { environment, product, workspace } = this.#settings
     const deployment = await withRetries(
@@ -48,7 +48,7 @@ export class Publisher {
     return deployment.baseUrl
   }
 
-  /** Starts the run. After a lost answer a second one is started; the service ends the first at its time limit. */
+  /** Starts the run. If the answer is lost, this starts a second run; the service ends the first at its time limit. */
   async start(payload: StartTestRun): Promise<StartedTestRun> {
     const run = await withRetries(
       (signal) => this.#client.testRuns.start({ params: { slug: this.#settings.workspace }, payload }, { signal }),
@@ -66,7 +66,7 @@ export class Publisher {
     )
   }
 
-  /** Starts a retry. What a lost answer may have started is ended, since its tokens are lost with it. */
+  /** Starts a retry. If the answer is lost, the retry that it may have started is ended, because its tokens are lost too. */
   async startRetry(run: number, payload: StartRetry): Promise<StartedRetry> {
     const params = { slug: this.#settings.workspace, run }
     let tries = 0
@@ -103,7 +103,7 @@ export class Publisher {
         } catch (error) {
           const mayBeOurs = tries > 1 && error instanceof Conflict && error.reason === "not_running"
           if (!mayBeOurs) throw error
-          // The answer of an earlier try may be what got lost.
+          // An earlier try may have succeeded, with its answer lost.
           const { retries, tests, ...stored } = await this.run(run)
           const attempts = tests.flatMap((test) => test.attempts.filter((attempt) => attempt.retry === retry))
           const sent = payload.tests.reduce((sum, test) => sum + test.attempts.length, 0)
@@ -128,7 +128,7 @@ export class Publisher {
         } catch (error) {
           const mayBeOurs = tries > 1 && error instanceof Conflict && error.reason === "not_running"
           if (!mayBeOurs) throw error
-          // The answer of an earlier try may be what got lost.
+          // An earlier try may have succeeded, with its answer lost.
           const stored = await this.#client.testRuns.get({ params }, { signal })
           if (stored.counts.total !== payload.tests.length || stored.durationMs !== payload.durationMs) throw error
           return stored
@@ -141,12 +141,13 @@ export class Publisher {
 
 const failedCleanup = (error: string): CleanupReport => ({ status: "failed", deleted: 0, remaining: 0, error })
 
-/** Has the test data of a run deleted, and says what became of it. Never fails. */
+/** Runs the cleanup of a run, and returns its report. Never fails. */
 export const cleanUp = async (fixture: FixtureAccess, cleanup: Cleanup | string): Promise<CleanupReport> => {
   const limit = new AbortController()
   try {
     const hook: unknown = typeof cleanup === "string" ? (await import(pathToFileURL(cleanup).href)).default : cleanup
-    if (typeof hook !== "function") return failedCleanup(`${String(cleanup)} has no function as its default export.`)
+    if (typeof hook !== "function")
+      return failedCleanup(`${String(cleanup)} does not export a function as its default.`)
     return await Promise.race([
       (hook as Cleanup)(fixture),
       setTimeout(cleanupLimitMillis, failedCleanup("The cleanup took longer than two minutes."), {
@@ -174,7 +175,7 @@ const shortened = (test: TestReport): TestReport =>
         }
       }
 
-/** The report within the limits of the service, and what was left out of it. */
+/** The report, cut to the limits of the service, and what was left out. */
 export const withinLimits = (
   report: FinishTestRun
 ): { readonly report: FinishTestRun; readonly omitted: string | null } => {

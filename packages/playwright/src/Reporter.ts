@@ -18,20 +18,20 @@ import { announceRun } from "./RunVariables.ts"
 import { type DeliveryReporterOptions, isRequired, readSettings } from "./Settings.ts"
 import { attemptReport, type FirstAttempt, messageOf, testReports } from "./TestReports.ts"
 
-/** What Playwright itself adds to the options of a reporter. */
+/** The options that Playwright itself adds. */
 interface PlaywrightOptions {
   readonly _mode?: string
 }
 
-/** A run is begun, or why it is not. */
+/** The run that was started, or why it was not. */
 type Begun =
   | { readonly run: StartedTestRun; readonly publisher: Publisher }
   | { readonly problem: string; readonly later?: { readonly publisher: Publisher; readonly start: StartTestRun } }
 
 /**
- * Publishes a run of Playwright Test to the service: starts a run before the first test, uploads attachments while the
- * tests run, and finishes it with the first attempt of each test. Whatever fails on the way is told on one line and never
- * fails a test, unless `required` is set.
+ * Publishes a run of Playwright Test to the service. It starts a run before the first test, uploads attachments while the
+ * tests run, and finishes the run with the first attempt of each test. If something fails on the way, it says so on one
+ * line, and no test fails, unless `required` is set.
  */
 export class DeliveryReporter implements Reporter {
   readonly #options: DeliveryReporterOptions
@@ -56,7 +56,7 @@ export class DeliveryReporter implements Reporter {
     return false
   }
 
-  /** Awaited by Playwright before any worker starts, so the tests find their run in the environment. */
+  /** Playwright awaits this before it starts workers, so that the tests find their run in the environment. */
   async preprocess({ config }: { readonly config: FullConfig }): Promise<void> {
     if (this.#isListing) return
     const begun = await this.#begin(config)
@@ -66,7 +66,7 @@ export class DeliveryReporter implements Reporter {
     }
   }
 
-  /** The first call where the global setup or the web server failed, and where Playwright knows no `preprocess`. */
+  /** The first call if the global setup or the web server failed, and in versions of Playwright without `preprocess`. */
   onBegin(config: FullConfig, suite: Suite): void {
     this.#config = config
     this.#suite = suite
@@ -141,7 +141,7 @@ export class DeliveryReporter implements Reporter {
     }
   }
 
-  /** Everything after the last test. Says whether the service has the run. */
+  /** Everything after the last test. Returns whether the service has the run. */
   async #publish(config: FullConfig, result: FullResult): Promise<boolean> {
     const report = this.#report(config, result)
     let begun = await this.#begin(config)
@@ -156,7 +156,7 @@ export class DeliveryReporter implements Reporter {
     if ("problem" in begun) {
       const saved =
         begun.later === undefined ? "" : await this.#save(config, { start: begun.later.start, finish: report })
-      this.#lines.push(`Delivery: this run is not published: ${begun.problem}${saved}`)
+      this.#lines.push(`Delivery: the run was not published: ${begun.problem}${saved}`)
       return false
     }
     const { publisher, run } = begun
@@ -211,7 +211,7 @@ export class DeliveryReporter implements Reporter {
     return typeof cleanup === "string" ? resolve(directoryOf(config), cleanup) : cleanup
   }
 
-  /** Keeps what could not be sent; where that fails too, says so. */
+  /** Saves what could not be sent, and returns a sentence about it. */
   async #save(config: FullConfig, content: object): Promise<string> {
     const path = join(directoryOf(config), "delivery-results", `${new Date().toISOString().replaceAll(/\D/g, "")}.json`)
     try {

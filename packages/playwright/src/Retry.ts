@@ -1,23 +1,23 @@
 import { isTransient } from "@delivery/client"
 import { setTimeout } from "node:timers/promises"
 
-/** What an error says, and what its causes say, on one line. */
+/** The message of an error, and those of its causes, on one line. */
 export const lineOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
-  // A connection that fails on every address of a host has a code and no message.
+  // If a connection fails on every address of a host, the error has a code and no message.
   const said = error.message || ("code" in error ? String(error.code) : error.name)
   const request = "requestId" in error ? ` (request ${String(error.requestId)})` : ""
   const line = said.replaceAll(/\s+/g, " ").trim() + request
   return error.cause === undefined ? line : `${line}: ${lineOf(error.cause)}`
 }
 
-/** Whether a call may succeed a moment later. A call that outlived its time limit counts. */
+/** Whether a call may succeed a moment later. This includes calls that took longer than their time limit. */
 export const isPassing = (error: unknown): boolean =>
   isTransient(error) || (error instanceof Error && error.name === "TimeoutError")
 
 /**
- * Calls until it succeeds, with a pause before each further try. Fails with the first error that will not pass, or the
- * last one.
+ * Repeats a call until it succeeds, with a pause before each further try. Fails with the first error that will not pass, or
+ * with the last one.
  */
 export const withRetries = async <A>(
   call: (signal: AbortSignal) => Promise<A>,

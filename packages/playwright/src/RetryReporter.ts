@@ -24,29 +24,29 @@ interface TestRunControl {
   readonly mode: (suite: Suite) => string
 }
 
-/** A retry that has begun. */
+/** A retry that has started. */
 interface Begun {
   readonly run: TestRun
   readonly retry: StartedRetry
   readonly publisher: Publisher
 }
 
-/** Names a test whatever its repetition: project, file and titles. */
+/** The same for all repetitions of a test: its project, file and titles. */
 const keyOf = (test: TestCase): string => test.titlePath().join("\0")
 
-/** The id that the first repetition of a test has, from that of any. */
+/** The id of the first repetition of a test, from that of any repetition. */
 const firstIdOf = (caseId: string): string => caseId.replace(/ #\d+(?=( \(\d+\))?$)/, "")
 
 /**
- * Publishes a retry: starts it, leaves only the run's failed tests to run (and, in serial groups, those before them),
- * and finishes with each execution of a failed test as an attempt of it.
+ * Publishes a retry. It starts the retry, lets only the failed tests of the run run (and, in serial groups, the tests
+ * before them), and finishes with each execution of a failed test as an attempt.
  */
 export class RetryReporter implements Reporter {
   readonly #options: DeliveryReporterOptions
   readonly #request: RetryRequest
   readonly #isListing: boolean
   readonly #attempts = new Map<string, Array<RanReport>>()
-  /** The failed tests of the run by what runs them again: one test for all its repetitions. */
+  /** The ids of failed tests, by the test that runs them again: one test for all its repetitions. */
   readonly #caseIds = new Map<string, Array<string>>()
   readonly #errors: Array<string> = []
   readonly #lines: Array<string> = []
@@ -82,7 +82,7 @@ export class RetryReporter implements Reporter {
       try {
         params.testRun.exclude(test)
       } catch {
-        // Tests of projects that others depend on always run, and are no attempts.
+        // Tests of projects that others depend on always run. They do not count as attempts.
       }
     }
   }
@@ -113,7 +113,7 @@ export class RetryReporter implements Reporter {
   async onEnd(result: FullResult): Promise<{ status?: FullResult["status"] } | undefined> {
     if (this.#isListing) return undefined
     if (this.#begun === undefined || this.#config === undefined) {
-      this.#lines.push(`Delivery: run ${this.#request.run} is not retried: this needs Playwright 1.62 or newer.`)
+      this.#lines.push(`Delivery: run ${this.#request.run} was not retried: this requires Playwright 1.62 or newer.`)
       return { status: "failed" }
     }
     const run = await this.#publish(this.#begun, this.#config, result)
@@ -143,8 +143,8 @@ export class RetryReporter implements Reporter {
   }
 
   /**
-   * Finds the run's failed tests: by their ids, else, for a test that says its id while it runs, by file and titles.
-   * Repetitions of a test are one test here, that runs for all of them. Those that are not here any more stay failed.
+   * Finds the failed tests of the run by their ids; tests that set their id while they run are found by file and titles.
+   * All repetitions of a test are one test here. Tests that no longer exist stay failed.
    */
   #match(config: FullConfig, suite: Suite, run: TestRun): void {
     const tests = suite.allTests().filter((test) => test.repeatEachIndex === 0)
@@ -164,12 +164,14 @@ export class RetryReporter implements Reporter {
       else this.#caseIds.set(keyOf(test), [...(this.#caseIds.get(keyOf(test)) ?? []), failed.caseId])
     }
     if (missing.length > 0) {
-      this.#lines.push(`Delivery: ${missing.length} failed tests of the run are not here; the first: ${missing[0]}`)
-      if (this.#caseIds.size === 0) throw new Error("none of its failed tests is here")
+      this.#lines.push(
+        `Delivery: ${missing.length} failed tests of the run do not exist here; the first: ${missing[0]}`
+      )
+      if (this.#caseIds.size === 0) throw new Error("none of its failed tests exists here")
     }
   }
 
-  /** The failed tests, and in a serial group the tests before them, without which they would mean nothing. */
+  /** The failed tests, and in serial groups also the tests before them, which they depend on. */
   #wanted(suite: Suite, testRun: TestRunControl): ReadonlySet<TestCase> {
     const wanted = new Set<TestCase>()
     for (const test of suite.allTests()) {

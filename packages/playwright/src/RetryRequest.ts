@@ -1,19 +1,19 @@
-/** Which run to retry, as `delivery-playwright retry` tells the reporter. */
+/** The run to retry, as `delivery-playwright retry` passes it to the reporter. */
 export interface RetryRequest {
   readonly run: number
   readonly passes: number
-  /** Where to say that this reporter is part of the configuration. */
+  /** A file to write, to say that this reporter is configured. */
   readonly probe: string | undefined
 }
 
-/** How the command line tells the reporter what it is asked for. */
+/** The environment variables by which the command line calls the reporter. */
 export const retryVariables = {
   run: "DELIVERY_RETRY_OF_RUN",
   passes: "DELIVERY_RETRY_PASSES",
   probe: "DELIVERY_RETRY_PROBE"
 } as const
 
-/** The retry that this process is to publish, or undefined where it publishes a run. */
+/** The retry that this process should publish; undefined if it publishes a run. */
 export const retryRequest = (environment: Readonly<Record<string, string | undefined>>): RetryRequest | undefined => {
   const run = environment[retryVariables.run]
   if (run === undefined) return undefined

@@ -1,12 +1,12 @@
 import type { StartedRetry, StartedTestRun } from "@delivery/client"
 
-/** The run, and the retry of it where its failed tests run again. */
+/** The run that the tests belong to, and its retry if the failed tests run again. */
 export interface CurrentRun extends StartedTestRun {
-  /** The number of the retry; null where the run itself runs. */
+  /** The number of the retry; null for the run itself. */
   readonly retry: number | null
 }
 
-/** The environment variables by which the tests learn of their run. Workers inherit them. */
+/** The environment variables that tell the tests about their run. Workers inherit them. */
 const variables = (run: CurrentRun): Record<string, string | undefined> => ({
   DELIVERY_RUN_NUMBER: String(run.number),
   DELIVERY_RETRY_NUMBER: run.retry?.toString(),
@@ -20,10 +20,10 @@ const variables = (run: CurrentRun): Record<string, string | undefined> => ({
   DELIVERY_SEMAPHORES_EXPIRES_AT: run.semaphores.expiresAt
 })
 
-/** Makes the run known to every worker that starts from now on. */
+/** Tells every worker that starts from now on about the run. */
 export const announceRun = (run: StartedTestRun): void => announce({ ...run, retry: null })
 
-/** Makes the retry of the run known in the same way. */
+/** Tells them about a retry of the run. */
 export const announceRetry = (
   { number, url }: Pick<StartedTestRun, "number" | "url">,
   { fixture, retry, semaphores }: StartedRetry
@@ -37,8 +37,8 @@ const announce = (run: CurrentRun): void => {
 }
 
 /**
- * The run that this test belongs to, with its fixture scope and its semaphore token; undefined where nothing is
- * published. For tests and fixtures.
+ * The run that this test belongs to, with its fixture scope and its semaphore token; undefined if nothing is published.
+ * For use in tests and fixtures.
  */
 export const currentRun = (): CurrentRun | undefined => {
   const read = (name: string): string => process.env[name] ?? ""

@@ -1,13 +1,13 @@
 import type { CleanupReport, Coverage, FixtureAccess, Git } from "@delivery/client"
 
-/** Deletes what the tests of a run made on the deployment, under the run's scope. */
+/** Deletes the test data that a run made on the deployment, under its scope. */
 export type Cleanup = (fixture: FixtureAccess) => Promise<CleanupReport>
 
-/** Options of the reporter. What is left out is read from the environment variable named beside it. */
+/** Options of the reporter. An option that is left out is read from the environment variable beside it. */
 export interface DeliveryReporterOptions {
   /** The address of the service. `DELIVERY_URL` */
   readonly url?: string | undefined
-  /** A `ctk_` key. `DELIVERY_API_KEY` */
+  /** An API key (`ctk_...`). `DELIVERY_API_KEY` */
   readonly apiKey?: string | undefined
   /** Slug or id. `DELIVERY_WORKSPACE` */
   readonly workspace?: string | undefined
@@ -15,9 +15,9 @@ export interface DeliveryReporterOptions {
   readonly product?: string | undefined
   /** Slug or id. `DELIVERY_ENVIRONMENT` */
   readonly environment?: string | undefined
-  /** What the tests run against. `DELIVERY_BASE_URL`, else `use.baseURL`, else the deployment's. */
+  /** The URL that the tests run against. `DELIVERY_BASE_URL`, or `use.baseURL`, or that of the deployment. */
   readonly baseUrl?: string | undefined
-  /** Overrides the deployment's Fixture API. */
+  /** The Fixture API to use in place of that of the deployment. */
   readonly fixtureUrl?: string | undefined
   /** The coverage that was selected. `DELIVERY_COVERAGE` */
   readonly coverage?: Coverage | undefined
@@ -25,15 +25,15 @@ export interface DeliveryReporterOptions {
   readonly folders?: ReadonlyArray<string> | undefined
   /** The cases that were selected; none means all. */
   readonly caseIds?: ReadonlyArray<string> | undefined
-  /** Overrides what git and the CI's variables say. */
+  /** Replaces what git and the variables of the CI say. */
   readonly git?: Partial<Git> | undefined
-  /** Called before the finish of a run with a fixture: the function, or a module that exports it as default. */
+  /** Called before a run with a fixture scope finishes: a function, or a module with a function as its default export. */
   readonly cleanup?: Cleanup | string | undefined
-  /** Whether a run that cannot be published fails. `DELIVERY_REQUIRED=true` */
+  /** Whether a run fails if it cannot be published. `DELIVERY_REQUIRED=true` */
   readonly required?: boolean | undefined
 }
 
-/** Options that are complete. */
+/** Complete options. */
 export interface Settings {
   readonly url: string
   readonly apiKey: string
@@ -51,7 +51,7 @@ export const coverages: ReadonlyArray<Coverage> = ["critical", "acceptance", "re
 
 const isHttpUrl = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text)
 
-/** The settings, or one line that names everything that is missing or wrong. */
+/** The settings, or one line that names all that is missing or wrong. */
 export const readSettings = (options: DeliveryReporterOptions, environment: Environment): Settings | string => {
   const missing: Array<string> = []
   const problems: Array<string> = []
@@ -81,11 +81,11 @@ export const readSettings = (options: DeliveryReporterOptions, environment: Envi
   checkUrl("url", settings.url)
   checkUrl("baseUrl", settings.baseUrl)
   checkUrl("fixtureUrl", settings.fixtureUrl)
-  if (coverage !== null && known === undefined) problems.push(`coverage is none of ${coverages.join(", ")}`)
+  if (coverage !== null && known === undefined) problems.push(`coverage is not one of ${coverages.join(", ")}`)
   if (missing.length > 0) problems.unshift(`settings are missing: ${missing.join(", ")}`)
   return problems.length === 0 ? settings : problems.join("; ")
 }
 
-/** Whether a run that cannot be published fails. */
+/** Whether a run fails if it cannot be published. */
 export const isRequired = (options: DeliveryReporterOptions, environment: Environment): boolean =>
   options.required ?? environment["DELIVERY_REQUIRED"] === "true"

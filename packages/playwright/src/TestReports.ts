@@ -6,7 +6,7 @@ import { relative, sep } from "node:path"
 import { stripVTControlCharacters } from "node:util"
 import { coverages } from "./Settings.ts"
 
-/** What Playwright says of a test, in the terms of the service. */
+/** Turns what Playwright knows about a test into the terms of the service. */
 
 const maxMessage = 20_000
 const maxStack = 40_000
@@ -18,23 +18,23 @@ export interface FirstAttempt {
   readonly files: ReadonlyArray<string>
 }
 
-/** Without colours, and cut to `length` without half a character at its end. */
+/** The text without colours, cut to `length` characters. */
 const plain = (text: string, length: number): string =>
   firstCharacters(stripVTControlCharacters(text), length).toWellFormed()
 
-/** What an error says, for people. */
+/** The message of an error. */
 export const messageOf = (error: TestError): string =>
   plain(error.message ?? error.value ?? error.stack ?? "", maxMessage)
 
-/** The stack of an error and the lines of source around it, which a reader of the run does not have at hand. */
+/** The stack of an error, with the lines of source around it, which readers of the run do not have at hand. */
 const stackOf = ({ snippet, stack }: TestError): string =>
   plain([stack ?? "", snippet ?? ""].filter((text) => text !== "").join("\n\n"), maxStack)
 
 const joined = (texts: ReadonlyArray<string>): string | null => texts.filter((text) => text !== "").join("\n\n") || null
 
 /**
- * Playwright's own judgement of an attempt: it passed when it ended as expected, so an expected failure passes. Skipped
- * and interrupted attempts did not run (`test.outcome()` calls both skipped).
+ * An attempt as Playwright judges it: it passed if it ended as expected, so an expected failure passes. Skipped and
+ * interrupted attempts did not run (`test.outcome()` calls both skipped).
  */
 export const attemptReport = (
   test: TestCase,
@@ -61,7 +61,7 @@ export const attemptReport = (
 export const fileOf = (test: TestCase, rootDir: string): string =>
   relative(rootDir, test.location.file).split(sep).join("/")
 
-/** The titles of the test and the groups around it: what stands after root, project and file in the title path. */
+/** The titles of the test and the groups around it: the title path without root, project and file. */
 const titlesOf = (test: TestCase): ReadonlyArray<string> =>
   test
     .titlePath()
@@ -72,21 +72,21 @@ export const titleOf = (test: TestCase): string => titlesOf(test).join(" › ")
 
 const projectOf = (test: TestCase): string => test.parent.project()?.name ?? ""
 
-/** The description of the last annotation of a type; what the test says while it runs wins. */
+/** The description of the last annotation of a type, so that annotations that a test adds while it runs win. */
 const annotation = (annotations: TestCase["annotations"], type: string): string | undefined =>
   annotations.findLast((one) => one.type === type && (one.description ?? "").trim() !== "")?.description?.trim()
 
 const caseTag = /^@case:(\S+)$/
 
-/** At most `length` characters; a cut id stays unique by a hash of the whole. */
+/** At most `length` characters. An id that is cut stays unique by a hash of the whole id. */
 const fitId = (id: string, length: number): string =>
   fits(id, length)
     ? id
     : `${firstCharacters(id, length - 18)}… ${createHash("sha256").update(id).digest("hex").slice(0, 16)}`
 
 /**
- * The id of a test that stays the same from run to run: its own (annotation `caseId`, tag `@case:ID`), else its file and
- * titles. Several projects and repetitions run the same test, so their ids differ by them.
+ * The id of a test, the same in every run: its own (annotation `caseId`, tag `@case:ID`), or its file and titles. The project
+ * and the repetition are added, because each of them runs the test.
  */
 const caseIdOf = (test: TestCase, annotations: TestCase["annotations"], rootDir: string, projects: number): string => {
   const tag = test.tags.map((tag) => caseTag.exec(tag)?.[1]).find((id) => id !== undefined)
@@ -102,7 +102,7 @@ const coverageOf = (test: TestCase, annotations: TestCase["annotations"]): Cover
   return coverages.find((one) => one === said) ?? coverages.find((one) => test.tags.includes(`@${one}`)) ?? "regression"
 }
 
-/** Every test of the run, each with its first attempt; those without one did not run. */
+/** All tests of the run with their first attempts. Tests without one did not run. */
 export const testReports = (
   tests: ReadonlyArray<TestCase>,
   firstAttempts: ReadonlyMap<string, FirstAttempt>,

@@ -6,7 +6,7 @@ import { isPassing, lineOf, withRetries } from "./Retry.ts"
 
 const concurrency = 4
 
-/** The files of a run on their way to the service, a few at a time, while the tests go on. */
+/** Uploads the files of a run, a few at a time, while the tests run. */
 export class Uploads {
   readonly #client: PromiseClient
   readonly #slug: string
@@ -22,7 +22,7 @@ export class Uploads {
     this.#slug = slug
   }
 
-  /** Files wait until their run has begun. */
+  /** Adds files. They wait until the run has started. */
   add(files: ReadonlyArray<RunFile>): void {
     this.#count += files.length
     this.#waiting.push(...files)
@@ -34,7 +34,7 @@ export class Uploads {
     this.#fill()
   }
 
-  /** Resolves when every file that was added has been sent or given up. */
+  /** Resolves when every file was sent or given up. */
   async settled(): Promise<{
     readonly count: number
     readonly failures: ReadonlyArray<{ path: string; reason: string }>
@@ -67,10 +67,10 @@ export class Uploads {
     try {
       const body = typeof source === "string" ? await openAsBlob(source) : source
       const size = body instanceof Blob ? body.size : body.byteLength
-      if (size > maxFileBytes) throw new Error(`${size} bytes are more than the ${maxFileBytes} that a file may have`)
+      if (size > maxFileBytes) throw new Error(`${size} bytes are more than the limit of ${maxFileBytes}`)
       await withRetries(
         (signal) => this.#client.files.upload({ slug: this.#slug, run, path, body, contentType }, { signal }),
-        // Once the service is lost, each further file gets one try, or the end of the run would take minutes.
+        // Once the service is unreachable, each further file gets one try, or the end of the run would take minutes.
         { timeoutMillis: 300_000, pauses: this.#isServiceLost ? [] : [500, 2_000] }
       )
       this.#isServiceLost = false

@@ -11,9 +11,9 @@ import { retryVariables } from "./RetryRequest.ts"
 
 const usage = `Usage: delivery-playwright retry RUN --passes N [-- PLAYWRIGHT ARGUMENTS]
 
-Runs the failed tests of a run again, N times each (1 to 5), and publishes that as a retry of the run: a test that
-passes all N times becomes flaky. Where to publish, and the cleanup, come from the reporter's options in the Playwright
-configuration and from the same environment variables as for a run. Ends with 0 if the run has passed by then.
+Runs the failed tests of a run again, N times each (1 to 5), and publishes this as a retry of the run. A test that
+passes all N times becomes flaky. The options of the reporter in the Playwright configuration, and the same environment
+variables as for a run, say where to publish. Exits with 0 if the run has passed then, with 1 if not.
 
     delivery-playwright retry 12 --passes 3
     delivery-playwright retry 12 --passes 3 -- -c e2e/playwright.config.ts --workers 2
@@ -24,7 +24,7 @@ const fail = (message: string): never => {
   return process.exit(2)
 }
 
-/** The command line of the Playwright that is installed where this is called. */
+/** The command line of the Playwright that is installed in the current directory. */
 const playwrightCli = (): string => {
   try {
     const require = createRequire(join(process.cwd(), "package.json"))
@@ -43,14 +43,14 @@ const playwright = async (
     env: { ...process.env, ...environment },
     stdio: ["inherit", stdout, "inherit"]
   })
-  // The terminal sends it to both; this process waits for the other, which still has a retry to finish.
+  // The terminal sends it to both processes. This one waits for the other, which still has to finish the retry.
   process.on("SIGINT", () => {})
   process.on("SIGTERM", () => child.kill("SIGINT"))
   const [code] = (await once(child, "close")) as [number | null]
   return code ?? 1
 }
 
-/** Without the reporter, Playwright would run every test and publish nothing. */
+/** Without this reporter, Playwright would run all tests and publish nothing. */
 const isReporterConfigured = async (args: ReadonlyArray<string>, environment: Readonly<Record<string, string>>) => {
   const directory = await mkdtemp(join(tmpdir(), "delivery-retry-"))
   try {

@@ -6,7 +6,7 @@ import type { DeliveryReporterOptions } from "./Settings.ts"
 
 export type { Cleanup, DeliveryReporterOptions } from "./Settings.ts"
 
-/** What Playwright makes of the configuration: publishes a run or, under `delivery-playwright retry`, a retry. */
+/** The reporter that Playwright creates: it publishes a run or, under `delivery-playwright retry`, a retry. */
 const Delivery = function (options: DeliveryReporterOptions = {}): Reporter {
   const request = retryRequest(process.env)
   return request === undefined ? new DeliveryReporter(options) : new RetryReporter(options, request)

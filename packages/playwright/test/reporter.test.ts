@@ -344,7 +344,7 @@ describe("where something fails", several, () => {
     expect(outcome.exitCode).toBe(0)
     expect(outcome.output).toContain("1 passed")
     expect(outcome.lines).toHaveLength(1)
-    expect(outcome.lines[0]).toMatch(/^Delivery: this run is not published: .*ECONNREFUSED.*Its results: /)
+    expect(outcome.lines[0]).toMatch(/^Delivery: the run was not published: .*ECONNREFUSED.*Its results: /)
     expect(await project.saved()).toMatchObject([
       { start: { product: "shop" }, finish: { tests: [{ title: "works" }] } }
     ])
@@ -360,13 +360,13 @@ describe("where something fails", several, () => {
       [
         { ...keyless, DELIVERY_COVERAGE: "everything", DELIVERY_URL: "localhost" },
         "settings are missing: apiKey (or DELIVERY_API_KEY); url is not an http(s) URL; " +
-          "coverage is none of critical, acceptance, regression, exhaustive"
+          "coverage is not one of critical, acceptance, regression, exhaustive"
       ],
       [{ ...environment, DELIVERY_API_KEY: "ctk_wrong" }, "A valid API key is required."]
     ]
     for (const [settings, problem] of cases) {
       const outcome = await runPlaywright(project, settings)
-      expect([outcome.exitCode, outcome.lines]).toEqual([0, [`Delivery: this run is not published: ${problem}`]])
+      expect([outcome.exitCode, outcome.lines]).toEqual([0, [`Delivery: the run was not published: ${problem}`]])
     }
     expect(await countRuns("refused")).toBe(0)
   })
