@@ -32,8 +32,8 @@ const writers = 4
 const layerPlain = Layer.succeed(DataKeys, {
   cipher: () =>
     Effect.succeed({
-      seal: (_, value) => new Uint8Array(Buffer.from(Redacted.value(value))),
-      open: (_, sealed) => Effect.succeed(Redacted.make(Buffer.from(sealed).toString("utf8"))),
+      encrypt: (_, value) => new Uint8Array(Buffer.from(Redacted.value(value))),
+      decrypt: (_, encrypted) => Effect.succeed(Redacted.make(Buffer.from(encrypted).toString("utf8"))),
       fingerprint: (text) => text
     })
 })

@@ -62,7 +62,12 @@ export const layerServices = AgentsRoom.layer.pipe(
   Layer.provideMerge(Catalog.layer),
   Layer.provideMerge(Identity.layer),
   // What higher rooms supply to lower ones.
-  Layer.provideMerge([AgentsRoom.layerMentions, AgentsRoom.layerMemberChanges, Planning.layerNewWorkspaces]),
+  Layer.provideMerge([
+    AgentsRoom.layerMentions,
+    AgentsRoom.layerMemberChanges,
+    Planning.layerNewWorkspaces,
+    VaultRoom.layerSecretHoldings
+  ]),
   Layer.provideMerge([EventsRoom.layer, Keys.layer]),
   Layer.provideMerge(VaultRoom.layerKeys),
   Layer.provideMerge(Ids.layer)

@@ -2,26 +2,27 @@ import { Context, Data, Effect, FileSystem, Layer, Option, Path, Redacted } from
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto"
 import { Settings, SettingsError, type VaultKey } from "../Config.ts"
 
-/** A sealed secret cannot be opened: its key is not in the keyring, or it is not what was sealed for the purpose. */
+/** What was encrypted cannot be decrypted: its key is not in the keyring, or it was not encrypted for this purpose. */
 export class KeyringError extends Data.TaggedError("KeyringError")<{
   readonly reason: "unknown_key" | "not_authentic"
-  /** The id of the key that the secret says it is sealed under. */
+  /** The id of the key that it says it is encrypted under. */
   readonly keyId: string
 }> {}
 
 /**
- * Seals small secrets under the active key of `VAULT_KEYS` with AES-256-GCM. What is sealed is text that names its
- * format and key, `v1:{key id}:{base64url of nonce, ciphertext and tag}`, and opens for the same purpose only.
+ * Encrypts small secrets under the active key of `VAULT_KEYS` with AES-256-GCM (docs/contract.md, Vault). The result is
+ * text that names its format and key, `v1:{key id}:{base64url of nonce, ciphertext and tag}`. It can be decrypted for the
+ * same purpose only: the purpose is authenticated with it.
  */
 export class Keyring extends Context.Service<
   Keyring,
   {
-    /** The id of the key that seals. */
+    /** The id of the key that encrypts. */
     readonly activeId: string
     /** The ids of all keys, the active one first. */
     readonly ids: ReadonlyArray<string>
-    readonly seal: (purpose: string, secret: Uint8Array) => Effect.Effect<string>
-    readonly open: (purpose: string, sealed: string) => Effect.Effect<Uint8Array, KeyringError>
+    readonly encrypt: (purpose: string, secret: Uint8Array) => Effect.Effect<string>
+    readonly decrypt: (purpose: string, encrypted: string) => Effect.Effect<Uint8Array, KeyringError>
   }
 >()("@delivery/server/keys/Keyring") {
   /** The keys of the settings; where there are none, a key made once in `DATA_DIR`/keys. */
@@ -42,46 +43,49 @@ const cipher = "aes-256-gcm"
 const nonceLength = 12
 const tagLength = 16
 
-const make = (keys: readonly [VaultKey, ...Array<VaultKey>]): Keyring["Service"] => {
-  const [active] = keys
-  return Keyring.of({
-    activeId: active.id,
+type Keys = readonly [VaultKey, ...Array<VaultKey>]
+
+const make = (keys: Keys): Keyring["Service"] =>
+  Keyring.of({
+    activeId: keys[0].id,
     ids: keys.map((key) => key.id),
-    seal: (purpose, secret) =>
-      Effect.sync(() => {
-        const head = `${format}:${active.id}:`
-        const nonce = randomBytes(nonceLength)
-        const encrypt = createCipheriv(cipher, Redacted.value(active.bytes), nonce, { authTagLength: tagLength })
-        encrypt.setAAD(Buffer.from(head + purpose))
-        const body = Buffer.concat([nonce, encrypt.update(secret), encrypt.final(), encrypt.getAuthTag()])
-        return head + body.toString("base64url")
-      }),
-
-    open: (purpose, sealed) =>
-      Effect.suspend(() => {
-        const [form, keyId = "", text = ""] = sealed.split(":")
-        const notAuthentic = new KeyringError({ reason: "not_authentic", keyId })
-        const body = Buffer.from(text, "base64url")
-        if (form !== format || body.length < nonceLength + tagLength) return Effect.fail(notAuthentic)
-        const key = keys.find((key) => key.id === keyId)
-        if (key === undefined) return Effect.fail(new KeyringError({ reason: "unknown_key", keyId }))
-        return Effect.try({
-          try: () => {
-            const nonce = body.subarray(0, nonceLength)
-            const decrypt = createDecipheriv(cipher, Redacted.value(key.bytes), nonce, { authTagLength: tagLength })
-            decrypt.setAAD(Buffer.from(`${form}:${keyId}:${purpose}`))
-            decrypt.setAuthTag(body.subarray(-tagLength))
-            const secret = decrypt.update(body.subarray(nonceLength, -tagLength))
-            return new Uint8Array(Buffer.concat([secret, decrypt.final()]))
-          },
-          catch: () => notAuthentic
-        })
-      })
+    encrypt: encrypt(keys[0]),
+    decrypt: decrypt(keys)
   })
-}
 
-/** The id of the key that a sealed secret says it is sealed under. */
-export const keyIdOf = (sealed: string): string => sealed.split(":")[1] ?? ""
+const encrypt = (active: VaultKey) => (purpose: string, secret: Uint8Array) =>
+  Effect.sync(() => {
+    const head = `${format}:${active.id}:`
+    const nonce = randomBytes(nonceLength)
+    const encryption = createCipheriv(cipher, Redacted.value(active.bytes), nonce, { authTagLength: tagLength })
+    encryption.setAAD(Buffer.from(head + purpose))
+    const body = Buffer.concat([nonce, encryption.update(secret), encryption.final(), encryption.getAuthTag()])
+    return head + body.toString("base64url")
+  })
+
+const decrypt = (keys: Keys) => (purpose: string, encrypted: string) =>
+  Effect.suspend(() => {
+    const [form, keyId = "", text = ""] = encrypted.split(":")
+    const notAuthentic = new KeyringError({ reason: "not_authentic", keyId })
+    const body = Buffer.from(text, "base64url")
+    if (form !== format || body.length < nonceLength + tagLength) return Effect.fail(notAuthentic)
+    const key = keys.find((key) => key.id === keyId)
+    if (key === undefined) return Effect.fail(new KeyringError({ reason: "unknown_key", keyId }))
+    return Effect.try({
+      try: () => {
+        const nonce = body.subarray(0, nonceLength)
+        const decryption = createDecipheriv(cipher, Redacted.value(key.bytes), nonce, { authTagLength: tagLength })
+        decryption.setAAD(Buffer.from(`${form}:${keyId}:${purpose}`))
+        decryption.setAuthTag(body.subarray(-tagLength))
+        const secret = decryption.update(body.subarray(nonceLength, -tagLength))
+        return new Uint8Array(Buffer.concat([secret, decryption.final()]))
+      },
+      catch: () => notAuthentic
+    })
+  })
+
+/** The id of the key that it says it is encrypted under. */
+export const keyIdOf = (encrypted: string): string => encrypted.split(":")[1] ?? ""
 
 const newKey = (): Uint8Array => new Uint8Array(randomBytes(32))
 
@@ -115,12 +119,14 @@ const generatedKey = Effect.fnUntraced(
 
     const match = /^([A-Za-z0-9._-]{1,40}):([A-Za-z0-9+/]{43}=)\s*$/.exec(yield* fs.readFileString(file))
     if (match?.[1] === undefined || match[2] === undefined) {
-      return yield* new SettingsError({ message: `DATA_DIR: ${file} holds no key (id:base64-of-32-bytes).` })
+      return yield* new SettingsError({ message: `DATA_DIR: ${file} does not contain a key (id:base64-of-32-bytes).` })
     }
     return { id: match[1], bytes: Redacted.make(new Uint8Array(Buffer.from(match[2], "base64"))) }
   },
   (effect, dataDir) =>
     Effect.catchTag(effect, "PlatformError", (error) =>
-      Effect.fail(new SettingsError({ message: `DATA_DIR: no key can be kept in ${dataDir}: ${error.message}` }))
+      Effect.fail(
+        new SettingsError({ message: `DATA_DIR: the vault key cannot be stored in ${dataDir}: ${error.message}` })
+      )
     )
 )

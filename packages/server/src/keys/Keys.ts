@@ -1,11 +1,15 @@
 import { SigningKeys } from "./SigningKeys.ts"
-import { SigningKeysRepo } from "./SigningKeysRepo.ts"
+import * as SigningKeysMemory from "./SigningKeysMemory.ts"
+import { signingKeys } from "./SigningKeysRepo.ts"
+import * as SigningKeysSql from "./SigningKeysSql.ts"
 
-/** The keys of the server: the keyring that seals, and the keys that sign fixture tokens. */
+/** The keys of the server: the keyring that encrypts, and the keys that sign fixture tokens. */
 
-export const layerSql = SigningKeysRepo.layerSql
+export const tables = [signingKeys]
 
-export const layerMemory = SigningKeysRepo.layerMemory
+export const layerSql = SigningKeysSql.layer
+
+export const layerMemory = SigningKeysMemory.layer
 
 /** Needs a `Keyring`. */
 export const layer = SigningKeys.layer

@@ -8,7 +8,7 @@ export interface GeneratedValue {
   readonly publicKey: string | null
 }
 
-/** A fresh value, from the operating system's random numbers (contract, section 5). */
+/** A fresh value, from the operating system's random numbers (docs/contract.md, Vault). */
 export const generate = (generator: Generator): Effect.Effect<GeneratedValue> =>
   Effect.sync(() => {
     switch (generator.type) {

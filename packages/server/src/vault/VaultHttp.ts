@@ -1,13 +1,21 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { StrictBody } from "@delivery/domain/vault/VaultEdge"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpApiMiddleware } from "effect/http-api"
 import { handlersOf } from "../http/LeanContext.ts"
 import { decodeError } from "../http/ErrorResponse.ts"
 import { Vault } from "./Vault.ts"
 
-/** Handlers of the vault room. */
-export const VaultHttp = handlersOf(DeliveryApi, "vault", (handlers) =>
+/**
+ * A body that does not match its schema is `HttpApiDecodeError` in the vault alone (docs/contract.md, Vault); whatever else
+ * is wrong with a request is answered as everywhere.
+ */
+const layerStrictBody = HttpApiMiddleware.layerSchemaErrorTransform(StrictBody, (error) =>
+  Effect.fail(error.kind === "Payload" ? decodeError(error.cause) : error)
+)
+
+/** The handlers of secrets. */
+export const layer = handlersOf(DeliveryApi, "vault", (handlers) =>
   Effect.map(Vault, (vault) =>
     handlers
       .handle("listOfProduct", ({ params }) => vault.listOfProduct(params.productSlug))
@@ -25,9 +33,4 @@ export const VaultHttp = handlersOf(DeliveryApi, "vault", (handlers) =>
         )
       )
   )
-)
-
-/** What only the vault's requests pass: bodies that do not match their schema; whatever else is wrong with a request is answered as everywhere. */
-export const VaultEdgeLive = HttpApiMiddleware.layerSchemaErrorTransform(StrictBody, (error) =>
-  Effect.fail(error.kind === "Payload" ? decodeError(error.cause) : error)
-)
+).pipe(Layer.provide(layerStrictBody))

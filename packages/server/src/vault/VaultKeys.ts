@@ -7,7 +7,7 @@ import { Storage } from "../storage/Storage.ts"
 import { dataKeyProblem, dataKeyPurpose } from "./DataKeys.ts"
 import { VaultKeysRepo } from "./VaultKeysRepo.ts"
 
-/** A vault key, and how much is sealed under it. */
+/** A vault key, and how many keys are encrypted under it. */
 export interface VaultKeyUse {
   readonly id: string
   readonly isActive: boolean
@@ -17,7 +17,7 @@ export interface VaultKeyUse {
   readonly signingKeys: number
 }
 
-/** The keys of `VAULT_KEYS` against what the database was sealed under (contract, section 5). */
+/** The keys of `VAULT_KEYS`, compared with those that the database was encrypted under (docs/contract.md, Vault). */
 export class VaultKeys extends Context.Service<
   VaultKeys,
   {
@@ -26,115 +26,127 @@ export class VaultKeys extends Context.Service<
     /** Every key given or in use, the active one first. */
     readonly status: Effect.Effect<ReadonlyArray<VaultKeyUse>>
     /**
-     * Seals everything anew under the active key, while servers run; answers how much it was. Safe to repeat and to
-     * interrupt: what is done stays done.
+     * Encrypts data keys and signing keys under the active key, while servers run; how many they were. Safe to repeat
+     * and to interrupt: what is done stays done.
      */
     readonly rotate: Effect.Effect<{ readonly dataKeys: number; readonly signingKeys: number }, SettingsError>
   }
 >()("@delivery/server/vault/VaultKeys") {
-  static readonly layer = Layer.effect(
-    VaultKeys,
-    Effect.gen(function* () {
-      const storage = yield* Storage
-      const keyring = yield* Keyring
-      const repo = yield* VaultKeysRepo
-      const signingKeys = yield* SigningKeysRepo
+  static readonly layer = Layer.effect(VaultKeys, Effect.gen(make))
+}
 
-      const status = Effect.gen(function* () {
-        const counts = new Map((yield* repo.countDataKeys).map(({ count, keyId }) => [keyId, count]))
-        const signing = (yield* signingKeys.list).map((key) => keyIdOf(key.sealedPrivateKey))
-        return [...new Set([...keyring.ids, ...counts.keys(), ...signing])].map((id) => ({
-          id,
-          isActive: id === keyring.activeId,
-          isGiven: keyring.ids.includes(id),
-          dataKeys: counts.get(id) ?? 0,
-          signingKeys: signing.filter((keyId) => keyId === id).length
-        }))
-      })
+interface Dependencies {
+  readonly storage: Storage["Service"]
+  readonly keyring: Keyring["Service"]
+  readonly repo: VaultKeysRepo["Service"]
+  readonly signingKeys: SigningKeysRepo["Service"]
+}
 
-      const noneMissing = Effect.gen(function* () {
-        for (const { dataKeys, id, isGiven, signingKeys } of yield* status) {
-          if (!isGiven) {
-            return yield* new SettingsError({
-              message:
-                `VAULT_KEYS lacks the key ${id}, which ${dataKeys} data keys and ${signingKeys} signing keys of ` +
-                "this database are sealed under."
-            })
-          }
-        }
-      })
+function* make() {
+  const dependencies: Dependencies = {
+    storage: yield* Storage,
+    keyring: yield* Keyring,
+    repo: yield* VaultKeysRepo,
+    signingKeys: yield* SigningKeysRepo
+  }
+  return VaultKeys.of({
+    prove: prove(dependencies),
+    status: status(dependencies),
+    rotate: rotate(dependencies)
+  })
+}
 
-      const prove = Effect.gen(function* () {
-        yield* noneMissing
-        const sealed = yield* keyring.seal(canaryPurpose(keyring.activeId), Buffer.from(canaryText))
-        yield* repo.insertCanary({ keyId: keyring.activeId, sealed })
-        for (const canary of yield* repo.canaries) {
-          if (!keyring.ids.includes(canary.keyId)) continue
-          yield* Effect.catchTag(
-            keyring.open(canaryPurpose(canary.keyId), canary.sealed),
-            "KeyringError",
-            () =>
-              new SettingsError({
-                message: `VAULT_KEYS is wrong: its key ${canary.keyId} is not the one that this database knows by that id.`
-              })
-          )
-        }
-      })
+const status = ({ keyring, repo, signingKeys }: Dependencies) =>
+  Effect.gen(function* () {
+    const counts = new Map((yield* repo.countDataKeys).map(({ count, keyId }) => [keyId, count]))
+    const signing = (yield* signingKeys.list).map((key) => keyIdOf(key.sealedPrivateKey))
+    return [...new Set([...keyring.ids, ...counts.keys(), ...signing])].map((id) => ({
+      id,
+      isActive: id === keyring.activeId,
+      isGiven: keyring.ids.includes(id),
+      dataKeys: counts.get(id) ?? 0,
+      signingKeys: signing.filter((keyId) => keyId === id).length
+    }))
+  })
 
-      const rotateSome = storage.transaction(
-        Effect.gen(function* () {
-          const keys = yield* repo.lockOthers(keyring.activeId, batch)
-          const resealed = yield* Effect.forEach(keys, (key) =>
-            keyring.open(dataKeyPurpose(key), key.sealed).pipe(
-              Effect.flatMap((bytes) => keyring.seal(dataKeyPurpose(key), bytes)),
-              Effect.map((sealed) => ({ ...key, keyId: keyring.activeId, sealed })),
-              Effect.catchTag("KeyringError", (error) => new SettingsError({ message: dataKeyProblem(key, error) }))
-            )
-          )
-          if (resealed.length > 0) yield* repo.reseal(resealed)
-          return resealed.length
-        })
+const prove = (dependencies: Dependencies) => {
+  const { keyring, repo } = dependencies
+  return Effect.gen(function* () {
+    yield* checkNoneMissing(dependencies)
+    const sealed = yield* keyring.encrypt(canaryPurpose(keyring.activeId), Buffer.from(canaryText))
+    yield* repo.insertCanary({ keyId: keyring.activeId, sealed })
+    for (const canary of yield* repo.canaries) {
+      if (!keyring.ids.includes(canary.keyId)) continue
+      yield* Effect.catchTag(
+        keyring.decrypt(canaryPurpose(canary.keyId), canary.sealed),
+        "KeyringError",
+        () =>
+          new SettingsError({
+            message: `VAULT_KEYS is wrong: its key ${canary.keyId} is not the one that this database knows by that id.`
+          })
       )
+    }
+  })
+}
 
-      const rotateSigningKeys = Effect.gen(function* () {
-        const others = (yield* signingKeys.list).filter((key) => keyIdOf(key.sealedPrivateKey) !== keyring.activeId)
-        for (const { kid, sealedPrivateKey } of others) {
-          const purpose = signingKeyPurpose(kid)
-          const bytes = yield* Effect.catchTag(
-            keyring.open(purpose, sealedPrivateKey),
-            "KeyringError",
-            (error) => new SettingsError({ message: signingKeyProblem(kid, error) })
-          )
-          yield* signingKeys.reseal(kid, sealedPrivateKey, yield* keyring.seal(purpose, bytes))
-        }
-        return others.length
-      })
+const checkNoneMissing = (dependencies: Dependencies) =>
+  Effect.gen(function* () {
+    for (const { dataKeys, id, isGiven, signingKeys } of yield* status(dependencies)) {
+      if (!isGiven) {
+        return yield* new SettingsError({
+          message:
+            `VAULT_KEYS lacks the key ${id}, which encrypts ${dataKeys} data keys and ${signingKeys} signing keys of ` +
+            "this database."
+        })
+      }
+    }
+  })
 
-      return VaultKeys.of({
-        prove,
-        status,
-        rotate: Effect.gen(function* () {
-          yield* prove
-          let dataKeys = 0
-          for (;;) {
-            const some = yield* rotateSome
-            if (some === 0) break
-            dataKeys += some
-          }
-          return { dataKeys, signingKeys: yield* rotateSigningKeys }
-        }).pipe(Effect.withSpan("VaultKeys.rotate"))
-      })
+const rotate = (dependencies: Dependencies) =>
+  Effect.gen(function* () {
+    yield* prove(dependencies)
+    let dataKeys = 0
+    for (;;) {
+      const some = yield* rotateDataKeys(dependencies)
+      if (some === 0) break
+      dataKeys += some
+    }
+    return { dataKeys, signingKeys: yield* rotateSigningKeys(dependencies) }
+  }).pipe(Effect.withSpan("VaultKeys.rotate"))
+
+/** Rotates a batch of data keys in one transaction; how many they were. */
+const rotateDataKeys = ({ keyring, repo, storage }: Dependencies) =>
+  storage.transaction(
+    Effect.gen(function* () {
+      const keys = yield* repo.lockOthers(keyring.activeId, batch)
+      const rotated = yield* Effect.forEach(keys, (key) =>
+        keyring.decrypt(dataKeyPurpose(key), key.sealed).pipe(
+          Effect.flatMap((bytes) => keyring.encrypt(dataKeyPurpose(key), bytes)),
+          Effect.map((sealed) => ({ ...key, keyId: keyring.activeId, sealed })),
+          Effect.catchTag("KeyringError", (error) => new SettingsError({ message: dataKeyProblem(key, error) }))
+        )
+      )
+      if (rotated.length > 0) yield* repo.updateDataKeys(rotated)
+      return rotated.length
     })
   )
 
-  /** The same, where it has proved the keys. */
-  static readonly layerProven = Layer.effect(
-    VaultKeys,
-    Effect.tap(VaultKeys, ({ prove }) => prove)
-  ).pipe(Layer.provide(VaultKeys.layer))
-}
+const rotateSigningKeys = ({ keyring, signingKeys }: Dependencies) =>
+  Effect.gen(function* () {
+    const others = (yield* signingKeys.list).filter((key) => keyIdOf(key.sealedPrivateKey) !== keyring.activeId)
+    for (const { kid, sealedPrivateKey } of others) {
+      const purpose = signingKeyPurpose(kid)
+      const bytes = yield* Effect.catchTag(
+        keyring.decrypt(purpose, sealedPrivateKey),
+        "KeyringError",
+        (error) => new SettingsError({ message: signingKeyProblem(kid, error) })
+      )
+      yield* signingKeys.replacePrivateKey(kid, sealedPrivateKey, yield* keyring.encrypt(purpose, bytes))
+    }
+    return others.length
+  })
 
-/** How many data keys one transaction seals anew. */
+/** How many data keys one transaction rotates. */
 const batch = 100
 
 const canaryText = "A canary of the vault."
@@ -142,5 +154,5 @@ const canaryPurpose = (keyId: string) => `canary:${keyId}`
 
 const signingKeyProblem = (kid: string, { keyId, reason }: KeyringError): string =>
   reason === "unknown_key"
-    ? `VAULT_KEYS lacks the key ${keyId}, which the signing key ${kid} is sealed under.`
-    : `The signing key ${kid} is not what the key ${keyId} of VAULT_KEYS sealed.`
+    ? `VAULT_KEYS lacks the key ${keyId}, which encrypts the signing key ${kid}.`
+    : `The signing key ${kid} is not what was encrypted under the key ${keyId} of VAULT_KEYS.`

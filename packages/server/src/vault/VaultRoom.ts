@@ -1,22 +1,37 @@
-import { Layer } from "effect"
+import { Effect, Layer } from "effect"
+import { SecretHoldings } from "../catalog/SecretHoldings.ts"
 import { DataKeys } from "./DataKeys.ts"
 import { Vault } from "./Vault.ts"
-import { VaultErasure } from "./VaultErasure.ts"
-import { VaultEdgeLive, VaultHttp } from "./VaultHttp.ts"
+import * as VaultErasure from "./VaultErasure.ts"
+import * as VaultHttp from "./VaultHttp.ts"
 import { VaultKeys } from "./VaultKeys.ts"
-import { VaultKeysRepo } from "./VaultKeysRepo.ts"
-import { VaultRepo } from "./VaultRepo.ts"
+import * as VaultKeysMemory from "./VaultKeysMemory.ts"
+import { canaries, dataKeys } from "./VaultKeysRepo.ts"
+import * as VaultKeysSql from "./VaultKeysSql.ts"
+import * as VaultMemory from "./VaultMemory.ts"
+import { secrets, secretValues, secretVersions, vaultAudit, VaultRepo, vaultRequests } from "./VaultRepo.ts"
+import * as VaultSql from "./VaultSql.ts"
 
-/** The vault: secrets, their versions, and the keys that they are sealed under. */
+/** The vault: secrets, their versions, and the keys that encrypt them. */
 
-/** Supplies the catalog's `SecretHoldings`, too. */
-export const layerSql = Layer.mergeAll(VaultRepo.layerSql, VaultKeysRepo.layerSql)
+export const tables = [secrets, secretValues, secretVersions, vaultRequests, vaultAudit, dataKeys, canaries]
 
-export const layerMemory = Layer.mergeAll(VaultRepo.layerMemory, VaultKeysRepo.layerMemory)
+export const layerSql = Layer.mergeAll(VaultSql.layer, VaultKeysSql.layer)
 
-/** Proves, before anything is sealed, that the keyring is that of this database. */
-export const layerKeys = VaultKeys.layerProven
+export const layerMemory = Layer.mergeAll(VaultMemory.layer, VaultKeysMemory.layer)
 
-export const layer = VaultErasure.pipe(Layer.provideMerge(Vault.layer), Layer.provideMerge(DataKeys.layer))
+/** Fails, before anything is encrypted, where the keyring is not that of this database. */
+export const layerKeys = Layer.effect(
+  VaultKeys,
+  Effect.tap(VaultKeys, ({ prove }) => prove)
+).pipe(Layer.provide(VaultKeys.layer))
 
-export const layerHttp = Layer.provide(VaultHttp, VaultEdgeLive)
+/** For the catalog. */
+export const layerSecretHoldings = Layer.effect(
+  SecretHoldings,
+  Effect.map(VaultRepo, ({ holdsValues }) => ({ holdsValues }))
+)
+
+export const layer = VaultErasure.layer.pipe(Layer.provideMerge(Vault.layer), Layer.provideMerge(DataKeys.layer))
+
+export const layerHttp = VaultHttp.layer

@@ -1,14 +1,19 @@
-import { Conflict, InvalidInput, NotFound } from "@delivery/domain/Errors"
+import { Conflict, type Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
 import type { EnvironmentId, ProductId } from "@delivery/domain/Ids"
 import { isId, isSlug } from "@delivery/domain/Text"
 import { maxPairs } from "@delivery/domain/vault/Secret"
 import { Effect } from "effect"
-import type { EnvironmentPart, HeldSecret, PairState, ProductPart, Targets } from "./VaultRepo.ts"
+import type { EnvironmentPart, LockedSecret, PairState, ProductPart, Targets } from "./VaultRepo.ts"
 
-/** What a change of secrets is refused for (contract, section 5). */
+/** What a change of secrets is refused for (docs/contract.md, Vault). */
 
-/** At most 1,000 pairs in one call. */
-export const fewPairs = (field: string, products: number, environments: number): Effect.Effect<void, InvalidInput> =>
+export type Refusal = InvalidInput | NotFound | Forbidden | Conflict
+
+export const checkPairCount = (
+  field: string,
+  products: number,
+  environments: number
+): Effect.Effect<void, InvalidInput> =>
   products * environments <= maxPairs
     ? Effect.void
     : Effect.fail(InvalidInput.at(field, `At most ${maxPairs} pairs of product and environment`))
@@ -16,52 +21,72 @@ export const fewPairs = (field: string, products: number, environments: number):
 const refersTo = (ref: string) => (object: { readonly id: string; readonly slug: string }) =>
   object.id === ref || object.slug === ref
 
-/** A key of a body that has the form of a slug or id may be repeated in an error; anything else may be a mistake. */
-const missing = (field: string, ref: string): NotFound =>
-  NotFound.reference(isId(ref) || isSlug(ref) ? `${field}.${ref}` : field)
+/** A ref is repeated in an error only if it has the form of one: anything else may be a secret in the wrong place. */
+const isRepeatable = (ref: string): boolean => isId(ref) || isSlug(ref)
 
-/** The objects that refs of a list name, each once. */
-export const allNamed = Effect.fnUntraced(function* <A extends ProductPart | EnvironmentPart>(
+/** The product or environment that the path names does not exist. */
+export const pathNotFound = (noun: "product" | "environment", ref: string): NotFound =>
+  isRepeatable(ref) ? NotFound.of(noun, ref) : NotFound.of(noun)
+
+/** The product or environment that a field of the body names does not exist. */
+const fieldNotFound = (field: string, noun: "product" | "environment", ref: string): NotFound =>
+  isRepeatable(ref)
+    ? NotFound.reference(field, ref, noun)
+    : new NotFound({ message: `${field}: there is no such ${noun} that you can see.` })
+
+export const requireProduct = ({ products: [product] }: Pick<Targets, "products">, ref: string) =>
+  product === undefined ? Effect.fail(pathNotFound("product", ref)) : Effect.succeed(product)
+
+/** The products that a list of refs names, each once. */
+export const resolveProducts = (products: ReadonlyArray<ProductPart>, refs: ReadonlyArray<string>) =>
+  resolveAll(products, refs, (ref) => fieldNotFound("products", "product", ref))
+
+/** The environments that a list of refs names, each once. */
+export const resolveEnvironments = (environments: ReadonlyArray<EnvironmentPart>, refs: ReadonlyArray<string>) =>
+  resolveAll(environments, refs, (ref) => fieldNotFound("environments", "environment", ref))
+
+const resolveAll = Effect.fnUntraced(function* <A extends ProductPart | EnvironmentPart>(
   objects: ReadonlyArray<A>,
-  field: string,
-  refs: ReadonlyArray<string>
+  refs: ReadonlyArray<string>,
+  notFound: (ref: string) => NotFound
 ) {
-  const named = new Set<A>()
+  const resolved = new Set<A>()
   for (const ref of refs) {
     const object = objects.find(refersTo(ref))
-    if (object === undefined) return yield* missing(field, ref)
-    named.add(object)
+    if (object === undefined) return yield* notFound(ref)
+    resolved.add(object)
   }
-  return [...named]
+  return [...resolved]
 })
 
-/** The environments that the keys of a body name, each with what stands beside its key. */
-export const byRef = Effect.fnUntraced(function* <A>(
+/** The environments that the keys of an object name, each with the value of its key. */
+export const resolveKeys = Effect.fnUntraced(function* <A>(
   environments: ReadonlyArray<EnvironmentPart>,
-  field: string,
+  field: "values" | "expectedVersions",
   entries: ReadonlyArray<readonly [string, A]>
 ) {
-  const named = new Map<EnvironmentPart, A>()
+  const resolved = new Map<EnvironmentPart, A>()
   for (const [ref] of entries) {
-    if (!environments.some(refersTo(ref))) return yield* missing(field, ref)
+    if (!environments.some(refersTo(ref))) return yield* fieldNotFound(field, "environment", ref)
   }
   for (const [ref, value] of entries) {
     const environment = environments.find(refersTo(ref))!
-    if (named.has(environment)) {
+    if (resolved.has(environment)) {
       return yield* InvalidInput.at(field, `${environment.slug} is named twice, by slug and by id`)
     }
-    named.set(environment, value)
+    resolved.set(environment, value)
   }
-  return named
+  return resolved
 })
 
+/** Looks a pair up among those that are or were deployed. */
 export const pairsOf = (deployments: ReadonlyArray<PairState>) => {
   const pairs = new Map(deployments.map((pair) => [`${pair.productId} ${pair.environmentId}`, pair]))
   return (productId: ProductId, environmentId: EnvironmentId) => pairs.get(`${productId} ${environmentId}`)
 }
 
-/** Refuses archived products and environments, and pairs whose deployment was deleted (contract, section 5). */
-export const writable = Effect.fnUntraced(function* (
+/** Refuses archived products and environments, and pairs whose deployment was deleted. */
+export const checkWritable = Effect.fnUntraced(function* (
   targets: Targets,
   products: ReadonlyArray<ProductPart>,
   environments: ReadonlyArray<EnvironmentPart>
@@ -88,25 +113,25 @@ export const writable = Effect.fnUntraced(function* (
 })
 
 /** Refuses where an environment is at another version than the caller has seen. */
-export const asExpected = (
-  secret: HeldSecret,
+export const checkExpectedVersions = (
+  secret: LockedSecret,
   expected: ReadonlyMap<EnvironmentPart, number>
 ): Effect.Effect<void, Conflict> => {
-  const current = Array.from(expected, ([{ id, slug }, version]) => ({
+  const different = Array.from(expected, ([{ id, slug }, version]) => ({
     slug,
     version,
-    is: secret.versions.get(id) ?? 0
-  })).filter(({ is, version }) => is !== version)
-  return current.length === 0
+    current: secret.versions.get(id) ?? 0
+  })).filter(({ current, version }) => current !== version)
+  return different.length === 0
     ? Effect.void
     : Effect.fail(
         new Conflict({
-          message: `${current.map(({ is, slug }) => `${slug} is at version ${is}`).join(", ")}.`,
+          message: `${different.map(({ current, slug }) => `${slug} is at version ${current}`).join(", ")}.`,
           reason: "version_mismatch",
-          current: Object.fromEntries(current.map(({ is, slug }) => [slug, is]))
+          current: Object.fromEntries(different.map(({ current, slug }) => [slug, current]))
         })
       )
 }
 
-export const nameInUse = (name: string) =>
+export const nameInUse = (name: string): Conflict =>
   new Conflict({ message: `The name "${name}" is already in use.`, reason: "name_in_use" })

@@ -24,14 +24,14 @@ const directory = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirec
 )
 
 describe("Keyring", () => {
-  it.effect("opens what it sealed, for the same purpose only", () =>
+  it.effect("decrypts what it encrypted, for the same purpose only", () =>
     Effect.gen(function* () {
       const keyring = yield* Keyring
       for (const secret of [new Uint8Array(), bytes("a"), new Uint8Array(randomBytes(10_000))]) {
-        const sealed = yield* keyring.seal("purpose", secret)
-        assert.deepStrictEqual(yield* keyring.open("purpose", sealed), secret)
-        assert.notStrictEqual(yield* keyring.seal("purpose", secret), sealed)
-        assert.strictEqual((yield* Effect.flip(keyring.open("other", sealed))).reason, "not_authentic")
+        const encrypted = yield* keyring.encrypt("purpose", secret)
+        assert.deepStrictEqual(yield* keyring.decrypt("purpose", encrypted), secret)
+        assert.notStrictEqual(yield* keyring.encrypt("purpose", secret), encrypted)
+        assert.strictEqual((yield* Effect.flip(keyring.decrypt("other", encrypted))).reason, "not_authentic")
       }
     }).pipe(Effect.provide(Keyring.layerMemory))
   )
@@ -39,13 +39,13 @@ describe("Keyring", () => {
   it.effect("refuses whatever was changed", () =>
     Effect.gen(function* () {
       const keyring = yield* Keyring
-      const sealed = yield* keyring.seal("purpose", bytes("secret"))
-      const [format, id, body] = sealed.split(":") as [string, string, string]
+      const encrypted = yield* keyring.encrypt("purpose", bytes("secret"))
+      const [format, id, body] = encrypted.split(":") as [string, string, string]
       const blob = Buffer.from(body, "base64url")
       for (let i = 0; i < blob.length; i++) {
         const changed = Buffer.from(blob)
         changed[i]! ^= 1
-        yield* Effect.flip(keyring.open("purpose", `${format}:${id}:${changed.toString("base64url")}`))
+        yield* Effect.flip(keyring.decrypt("purpose", `${format}:${id}:${changed.toString("base64url")}`))
       }
       for (const text of [
         "",
@@ -55,34 +55,34 @@ describe("Keyring", () => {
         `${format}:${id}:${body.slice(0, 20)}`,
         `${format}:${id}:${blob.subarray(0, -1).toString("base64url")}`
       ]) {
-        assert.strictEqual((yield* Effect.flip(keyring.open("purpose", text))).reason, "not_authentic", text)
+        assert.strictEqual((yield* Effect.flip(keyring.decrypt("purpose", text))).reason, "not_authentic", text)
       }
-      assert.deepInclude(yield* Effect.flip(keyring.open("purpose", `${format}:gone:${body}`)), {
+      assert.deepInclude(yield* Effect.flip(keyring.decrypt("purpose", `${format}:gone:${body}`)), {
         reason: "unknown_key",
         keyId: "gone"
       })
     }).pipe(Effect.provide(Keyring.layerMemory))
   )
 
-  it.effect("seals under the first key and opens under any", () =>
+  it.effect("encrypts under the first key and decrypts under any", () =>
     Effect.gen(function* () {
       const [first, second] = [key("k.1"), key("k-2")]
-      const old = yield* using({ VAULT_KEYS: first }, (keyring) => keyring.seal("p", bytes("secret")))
+      const old = yield* using({ VAULT_KEYS: first }, (keyring) => keyring.encrypt("p", bytes("secret")))
       assert.match(old, /^v1:k\.1:/)
       yield* using({ VAULT_KEYS: `${second},${first}` }, (keyring) =>
         Effect.gen(function* () {
-          assert.match(yield* keyring.seal("p", bytes("secret")), /^v1:k-2:/)
-          assert.deepStrictEqual(yield* keyring.open("p", old), bytes("secret"))
+          assert.match(yield* keyring.encrypt("p", bytes("secret")), /^v1:k-2:/)
+          assert.deepStrictEqual(yield* keyring.decrypt("p", old), bytes("secret"))
         })
       )
       yield* using({ VAULT_KEYS: second }, (keyring) =>
         Effect.gen(function* () {
-          assert.strictEqual((yield* Effect.flip(keyring.open("p", old))).reason, "unknown_key")
+          assert.strictEqual((yield* Effect.flip(keyring.decrypt("p", old))).reason, "unknown_key")
         })
       )
       yield* using({ VAULT_KEYS: key("k.1") }, (keyring) =>
         Effect.gen(function* () {
-          assert.strictEqual((yield* Effect.flip(keyring.open("p", old))).reason, "not_authentic")
+          assert.strictEqual((yield* Effect.flip(keyring.decrypt("p", old))).reason, "not_authentic")
         })
       )
     })
@@ -92,14 +92,14 @@ describe("Keyring", () => {
     Effect.gen(function* () {
       const dir = join(yield* directory, "not", "there")
       const settings = { DATA_DIR: dir }
-      const sealed = yield* Effect.forEach(
+      const encrypted = yield* Effect.forEach(
         Array.from({ length: 10 }),
-        () => using(settings, (keyring) => keyring.seal("p", bytes("secret"))),
+        () => using(settings, (keyring) => keyring.encrypt("p", bytes("secret"))),
         { concurrency: "unbounded" }
       )
       yield* using(settings, (keyring) =>
         Effect.gen(function* () {
-          for (const blob of sealed) assert.deepStrictEqual(yield* keyring.open("p", blob), bytes("secret"))
+          for (const blob of encrypted) assert.deepStrictEqual(yield* keyring.decrypt("p", blob), bytes("secret"))
         })
       )
       const fs = yield* FileSystem.FileSystem
@@ -110,7 +110,7 @@ describe("Keyring", () => {
       const given = (yield* fs.readFileString(join(dir, "keys", "vault.keys"))).trim()
       yield* using({ VAULT_KEYS: given }, (keyring) =>
         Effect.gen(function* () {
-          assert.deepStrictEqual(yield* keyring.open("p", sealed[0]!), bytes("secret"))
+          assert.deepStrictEqual(yield* keyring.decrypt("p", encrypted[0]!), bytes("secret"))
         })
       )
     }).pipe(Effect.provide(platform))
@@ -124,10 +124,10 @@ describe("Keyring", () => {
       yield* fs.writeFileString(join(dir, "keys", "vault.keys"), "local:short")
       const damaged = yield* Effect.flip(using({ DATA_DIR: dir }, () => Effect.void))
       assert.strictEqual(damaged._tag, "SettingsError")
-      assert.match(damaged.message, /^DATA_DIR: .*vault\.keys holds no key \(id:base64-of-32-bytes\)\.$/)
+      assert.match(damaged.message, /^DATA_DIR: .*vault\.keys does not contain a key \(id:base64-of-32-bytes\)\.$/)
       yield* fs.writeFileString(join(dir, "file"), "")
       const impossible = yield* Effect.flip(using({ DATA_DIR: join(dir, "file") }, () => Effect.void))
-      assert.match(impossible.message, /^DATA_DIR: no key can be kept in /)
+      assert.match(impossible.message, /^DATA_DIR: the vault key cannot be stored in /)
     }).pipe(Effect.provide(platform))
   )
 })

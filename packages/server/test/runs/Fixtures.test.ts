@@ -9,6 +9,7 @@ import { randomBytes } from "node:crypto"
 import { Settings } from "../../src/Config.ts"
 import { Keyring } from "../../src/keys/Keyring.ts"
 import { SigningKeys } from "../../src/keys/SigningKeys.ts"
+import * as Keys from "../../src/keys/Keys.ts"
 import { SigningKeysRepo } from "../../src/keys/SigningKeysRepo.ts"
 import { MemoryStorage } from "../../src/storage/MemoryStorage.ts"
 import { Fixtures } from "../../src/runs/Fixtures.ts"
@@ -19,7 +20,7 @@ import { NodeFileSystem, NodePath } from "@effect/platform-node"
 const layerServices = Fixtures.layer.pipe(
   Layer.provideMerge(SigningKeys.layer),
   Layer.provide(Keyring.layerMemory),
-  Layer.provide(SigningKeysRepo.layerMemory),
+  Layer.provide(Keys.layerMemory),
   Layer.provide(MemoryStorage.layer),
   Layer.provide(Settings.layer({ BASE_URL: "https://delivery.example" })),
   Layer.provide(Layer.effectDiscard(Effect.suspend(() => TestClock.setTime(start))))
@@ -106,7 +107,7 @@ describe("SigningKeys", () => {
       assert.deepStrictEqual(yield* kids, [replaced[0]])
     }).pipe(
       Effect.provide([
-        SigningKeysRepo.layerMemory.pipe(Layer.provide(MemoryStorage.layer)),
+        Keys.layerMemory.pipe(Layer.provide(MemoryStorage.layer)),
         Keyring.layerMemory,
         Settings.layer({})
       ])

@@ -14,6 +14,7 @@ import { Events } from "../../src/events/Events.ts"
 import { Fixtures } from "../../src/runs/Fixtures.ts"
 import * as TestRunExpiry from "../../src/runs/TestRunExpiry.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
+import * as VaultRoom from "../../src/vault/VaultRoom.ts"
 import { answer, as, eventsOf, everyRole, membersAndUp, refusal, whoMay } from "../identity/Scene.ts"
 import { layerSigningKeys, sharedStorages } from "../support/Storages.ts"
 import { attempt, finishBody, git, machine, makeDeployed, report, startBody } from "./Scene.ts"
@@ -25,7 +26,7 @@ const baseUrl = "https://delivery.example"
 const layerServices = Layer.mergeAll(Products.layer, Environments.layer).pipe(
   Layer.provideMerge(TestRuns.layer),
   Layer.provideMerge([Deployments.layer, Fixtures.layer]),
-  Layer.provideMerge([Events.layer, layerSigningKeys]),
+  Layer.provideMerge([Events.layer, layerSigningKeys, VaultRoom.layerSecretHoldings]),
   Layer.provideMerge(Ids.layer),
   Layer.provideMerge(Keyring.layerMemory),
   Layer.provideMerge(Settings.layer({ BASE_URL: baseUrl, RUN_LIMIT_MS: String(runLimit) }))

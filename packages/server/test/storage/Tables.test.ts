@@ -4,19 +4,23 @@ import { SqlClient } from "effect/sql"
 import * as Catalog from "../../src/catalog/Catalog.ts"
 import * as EventsRoom from "../../src/events/EventsRoom.ts"
 import * as Identity from "../../src/identity/Identity.ts"
+import * as Keys from "../../src/keys/Keys.ts"
 import * as Planning from "../../src/planning/Planning.ts"
 import * as Runs from "../../src/runs/Runs.ts"
 import * as StorageRoom from "../../src/storage/StorageRoom.ts"
 import { type Column, columnName, type Table } from "../../src/storage/Table.ts"
+import * as VaultRoom from "../../src/vault/VaultRoom.ts"
 import { layerPostgres } from "../support/Databases.ts"
 import { layerLiveClock } from "../support/Storages.ts"
 
 /** Every table that the sources describe is one that the migrations made, column by column. */
 
 const tables: ReadonlyArray<Table> = [
+  Keys.tables,
   EventsRoom.tables,
   Identity.tables,
   Catalog.tables,
+  VaultRoom.tables,
   Planning.tables,
   Runs.tables
 ].flat()

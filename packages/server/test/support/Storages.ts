@@ -19,6 +19,7 @@ import { type AgentMention, AgentMentions } from "../../src/planning/Mentions.ts
 import * as Planning from "../../src/planning/Planning.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 import * as StorageRoom from "../../src/storage/StorageRoom.ts"
+import * as VaultRoom from "../../src/vault/VaultRoom.ts"
 import { isMemoryOnly, layerEmbedded, layerPostgres } from "./Databases.ts"
 
 /** Every repository over each storage, for tests that must pass on all of them. */
@@ -119,7 +120,7 @@ export const layerServices = Layer.provide(AgentsRoom.layer, layerLiveClock).pip
   Layer.provideMerge(Catalog.layer),
   // They write and look around several times a second, whatever time it is for the tests.
   Layer.provideMerge(Layer.provide(Identity.layer, layerLiveClock)),
-  Layer.provideMerge([AgentsRoom.layerMemberChanges, Planning.layerNewWorkspaces]),
+  Layer.provideMerge([AgentsRoom.layerMemberChanges, Planning.layerNewWorkspaces, VaultRoom.layerSecretHoldings]),
   Layer.provideMerge(EventsRoom.layer),
   Layer.provideMerge([
     Ids.layer,

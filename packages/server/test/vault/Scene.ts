@@ -11,7 +11,7 @@ import { Settings } from "../../src/Config.ts"
 import { Events } from "../../src/events/Events.ts"
 import { DataKeys } from "../../src/vault/DataKeys.ts"
 import { Vault } from "../../src/vault/Vault.ts"
-import { VaultKeys } from "../../src/vault/VaultKeys.ts"
+import * as VaultRoom from "../../src/vault/VaultRoom.ts"
 import { addEnvironment, addProduct } from "../catalog/Rows.ts"
 import { makeScene, type Scene } from "../identity/Scene.ts"
 import { layerPostgres } from "../support/Databases.ts"
@@ -27,7 +27,7 @@ import * as Ids from "../../src/ids/Ids.ts"
 /** Workspaces with products and environments, and the vault over each storage. */
 
 const layerVault = Layer.mergeAll(Vault.layer, Products.layer, Environments.layer, Deployments.layer).pipe(
-  Layer.provideMerge([DataKeys.layer, Events.layer, VaultKeys.layerProven]),
+  Layer.provideMerge([DataKeys.layer, Events.layer, VaultRoom.layerKeys, VaultRoom.layerSecretHoldings]),
   Layer.provideMerge([layerKeyring, Ids.layer, Settings.layer({ BASE_URL: "https://delivery.example" })])
 )
 

@@ -21,7 +21,7 @@ import {
 } from "../identity/Scene.ts"
 import { makeVaultScene, onEachStorage, secret, standing, values } from "./Scene.ts"
 
-/** The rules of the vault (contract, section 5), on every storage. */
+/** The rules of the vault (docs/contract.md, Vault), on every storage. */
 
 const day = 24 * 3_600_000
 
@@ -562,43 +562,46 @@ onEachStorage("Vault", (it) => {
         Effect.map(Effect.flip(call), ({ _tag, message }) => `${_tag} ${message}`)
       const unknown = { products: ["shop"], environments: ["staging"], name: "A", value: null }
       const cases = [
-        [vault.get("none", "A"), "NotFound The product does not exist."],
+        [vault.get("none", "A"), 'NotFound There is no product "none" that you can see.'],
         [vault.get("shop", "none"), "NotFound The secret does not exist."],
         [vault.get("shop", "a"), "NotFound The secret does not exist."],
         [vault.get("shop", "FOREIGN"), "NotFound The secret does not exist."],
-        [vault.get(other.shop.id, "FOREIGN"), "NotFound The product does not exist."],
+        [vault.get(other.shop.id, "FOREIGN"), `NotFound There is no product "${other.shop.id}" that you can see.`],
         [vault.listOfProduct("a b"), "NotFound The product does not exist."],
-        [vault.create("none", { name: "B" }), "NotFound The product does not exist."],
+        [vault.create("none", { name: "B" }), 'NotFound There is no product "none" that you can see.'],
         [
           vault.create("shop", { name: "B", values: values({ nowhere: "x" }) }),
-          "NotFound values.nowhere: nothing visible to you has this value."
+          'NotFound values: there is no environment "nowhere" that you can see.'
         ],
         [
           vault.update("shop", "A", { values: values({ [other.staging.id]: "x" }) }),
-          `NotFound values.${other.staging.id}: nothing visible to you has this value.`
+          `NotFound values: there is no environment "${other.staging.id}" that you can see.`
         ],
         [
           vault.update("shop", "A", { values: values({ "not a ref": "x" }) }),
-          "NotFound values: nothing visible to you has this value."
+          "NotFound values: there is no such environment that you can see."
         ],
         [
           vault.update("shop", "A", { expectedVersions: { nowhere: 1 } }),
-          "NotFound expectedVersions.nowhere: nothing visible to you has this value."
+          'NotFound expectedVersions: there is no environment "nowhere" that you can see.'
         ],
         [
           vault.assign({ ...unknown, products: ["shop", "none"] }),
-          "NotFound products.none: nothing visible to you has this value."
+          'NotFound products: there is no product "none" that you can see.'
         ],
         [
           vault.assign({ ...unknown, environments: ["none"] }),
-          "NotFound environments.none: nothing visible to you has this value."
+          'NotFound environments: there is no environment "none" that you can see.'
         ],
         [
           vault.versions({ product: "shop", name: "A", environment: "none" }),
-          "NotFound The environment does not exist."
+          'NotFound There is no environment "none" that you can see.'
         ],
         [vault.versions({ product: "shop", name: "none", environment: "ci" }), "NotFound The secret does not exist."],
-        [vault.versions({ product: "none", name: "A", environment: "ci" }), "NotFound The product does not exist."],
+        [
+          vault.versions({ product: "none", name: "A", environment: "ci" }),
+          'NotFound There is no product "none" that you can see.'
+        ],
         [vault.delete("shop", "none"), "NotFound The secret does not exist."]
       ] as const
       for (const [call, expected] of cases) {
@@ -706,7 +709,7 @@ onEachStorage("Vault", (it) => {
       yield* vault.delete("shop", "A").pipe(as(member))
       const inStorage = (secretId: typeof id) =>
         Effect.map(
-          repo.facts(workspace.id, { secretId, versions: [{ environmentId: staging.id, version: 1, shown: true }] }),
+          repo.find(workspace.id, { secretId, versions: [{ environmentId: staging.id, version: 1, shown: true }] }),
           ({ secrets, versions }) => [secrets.length, versions.length]
         )
       yield* TestClock.adjust(30 * day)

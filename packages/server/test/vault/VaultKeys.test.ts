@@ -16,6 +16,7 @@ import { Keyring } from "../../src/keys/Keyring.ts"
 import { SigningKeys } from "../../src/keys/SigningKeys.ts"
 import { DataKeys } from "../../src/vault/DataKeys.ts"
 import { VaultKeys } from "../../src/vault/VaultKeys.ts"
+import * as VaultRoom from "../../src/vault/VaultRoom.ts"
 import { VaultKeysRepo } from "../../src/vault/VaultKeysRepo.ts"
 import { addWorkspace } from "../identity/Scene.ts"
 import { layerEmbedded, layerPostgres, makeDatabase } from "../support/Databases.ts"
@@ -35,7 +36,7 @@ const withKeys = <A, E, R>(keys: ReadonlyArray<string>, effect: Effect.Effect<A,
   Effect.provide(
     effect,
     Layer.mergeAll(DataKeys.layer, SigningKeys.layer).pipe(
-      Layer.provideMerge(VaultKeys.layerProven),
+      Layer.provideMerge(VaultRoom.layerKeys),
       Layer.provideMerge(Keyring.layer),
       Layer.provide([Settings.layer({ VAULT_KEYS: keys.join(",") }), Ids.layer, NodeServices.layer])
     ),
@@ -58,7 +59,7 @@ for (const [name, storage] of [
   layer(storage)(`VaultKeys on ${name}`, (it) => {
     // One story, since the keys are those of the whole database.
     it.effect(
-      "proves keys at start, tells which are in use, and seals everything anew",
+      "proves keys at start, tells which are in use, and encrypts them under another",
       () =>
         Effect.gen(function* () {
           const [k1, k2] = [key("k1"), key("k2")]
@@ -197,7 +198,7 @@ describe("delivery vault", () => {
           })()
           const rotated = await run(environment(k2, k1), "vault", "rotate")
           assert.strictEqual(rotated.code, 0)
-          assert.match(rotated.output, /^Sealed 1 data keys and 1 signing keys anew\.$/m)
+          assert.match(rotated.output, /^Encrypted 1 data keys and 1 signing keys under the active key\.$/m)
           assert.match(rotated.output, /^k1: 0 data keys, 0 signing keys \(not in use; may be removed\)$/m)
           assert.deepStrictEqual(await reads, new Set([200]))
           await server.end("SIGTERM")
@@ -220,7 +221,7 @@ describe("delivery vault", () => {
     assert.match(status.output, /^local: 0 data keys, 1 signing keys \(active\)$/)
     const file = readFileSync(join(directory, "embedded", "keys", "vault.keys"), "utf8").trim()
     const rotated = await run({ ...environment, VAULT_KEYS: `${key("k2")},${file}` }, "vault", "rotate")
-    assert.match(rotated.output, /^Sealed 0 data keys and 1 signing keys anew\.$/m)
+    assert.match(rotated.output, /^Encrypted 0 data keys and 1 signing keys under the active key\.$/m)
     const old = await run(environment, "serve")
     assert.strictEqual(old.code, 1)
     assert.match(old.output, /^VAULT_KEYS lacks the key k2,.*$/)

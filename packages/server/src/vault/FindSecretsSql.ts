@@ -1,0 +1,237 @@
+import type { EnvironmentClass } from "@delivery/domain/catalog/Environment"
+import type { EnvironmentId, ProductId, SecretId, WorkspaceId } from "@delivery/domain/Ids"
+import { isId, isSlug } from "@delivery/domain/Text"
+import { type PgClient, PgTypes } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { Statement } from "effect/sql"
+import { actorJoins, type ActorRow, readActor } from "../access/Actors.ts"
+import { column, texts, uuids } from "../storage/Columns.ts"
+import { date, dieOnSqlError, isoOfJson } from "../storage/Sql.ts"
+import { findSecret, instantOrNull, type JsonInstant } from "./FindSecretSql.ts"
+import type {
+  EnvironmentPart,
+  FoundSecrets,
+  FoundVersion,
+  PairState,
+  ProductPart,
+  ReadAudit,
+  SecretRow,
+  Selection,
+  VaultRepo
+} from "./VaultRepo.ts"
+
+/**
+ * Secrets with the products, environments and deployments of them, in one statement. Its rows are of several kinds: the
+ * columns of each stand in a JSON array.
+ */
+
+const productData = "'product' as kind, jsonb_build_array(p.id, p.slug, p.name, p.archived_at) as data"
+const environmentData =
+  "'environment' as kind, jsonb_build_array(e.id, e.slug, e.name, e.class, e.emoji, e.archived_at) as data"
+const deploymentData = "'deployment' as kind, jsonb_build_array(d.product_id, d.environment_id, d.now) as data"
+
+/** Whether the object of this alias is one that the refs (slug or id) name. */
+export const isNamed = (sql: PgClient.PgClient, alias: string, refs: ReadonlyArray<string>): Statement.Fragment =>
+  sql`(${sql.literal(alias)}.id = any(${uuids(refs.filter(isId))})
+    or ${sql.literal(alias)}.slug = any(${texts(refs.filter(isSlug), (ref) => ref)}))`
+
+/** Requests ask for one secret most often: that has a statement of its own. */
+export const find = (sql: PgClient.PgClient): VaultRepo["Service"]["find"] => {
+  const findOne = findSecret(sql)
+  return (workspaceId, selection, read) => {
+    if ("product" in selection && selection.product !== undefined && selection.name !== undefined) {
+      return findOne({ workspaceId, product: selection.product, name: selection.name, read })
+    }
+    const parts =
+      "secretId" in selection
+        ? partsOfAnswer(sql, workspaceId, selection)
+        : partsOfCurrent(sql, workspaceId, selection.product, selection.name)
+    return selectSecrets(sql, workspaceId, parts, read).pipe(
+      Effect.map((rows) => readRows(workspaceId, rows)),
+      dieOnSqlError
+    )
+  }
+}
+
+export const lockTargets =
+  (sql: PgClient.PgClient): VaultRepo["Service"]["lockTargets"] =>
+  (workspaceId, { environments, products }) =>
+    sql<FoundRow>`with p as (
+        select p.id, p.slug, p.name, p.archived_at from products p
+        where p.workspace_id = ${workspaceId} and ${isNamed(sql, "p", products)} order by p.id for share
+      ), e as (
+        select e.id, e.slug, e.name, e.class, e.emoji, e.archived_at from environments e
+        where e.workspace_id = ${workspaceId} and ${isNamed(sql, "e", environments)} order by e.id for share
+      ), d as (
+        select product_id, environment_id, bool_or(deleted_at is null) as now from deployments
+        where workspace_id = ${workspaceId} and product_id in (select id from p)
+          and environment_id in (select id from e)
+        group by product_id, environment_id
+      )
+      select ${sql.literal(productData)}, null::bytea as sealed from p
+      union all select ${sql.literal(environmentData)}, null from e
+      union all select ${sql.literal(deploymentData)}, null from d`.pipe(
+      Effect.map((rows) => readRows(workspaceId, rows)),
+      dieOnSqlError
+    )
+
+/** The parts of `selectSecrets` that depend on what is asked for. */
+interface Parts {
+  /** The secrets. */
+  readonly chosen: Statement.Fragment
+  /** Their versions, and whether the value of each may be read. */
+  readonly pairs: Statement.Fragment
+  readonly products: Statement.Fragment
+  readonly environments: Statement.Fragment
+}
+
+/** A secret as an earlier answer had it, deleted or not. */
+const partsOfAnswer = (
+  sql: PgClient.PgClient,
+  workspaceId: WorkspaceId,
+  { secretId, versions }: Extract<Selection, { readonly secretId: SecretId }>
+): Parts => ({
+  chosen: sql`select s.* from secrets s where s.workspace_id = ${workspaceId} and s.id = ${secretId}`,
+  pairs: sql`select c.id as secret_id, c.product_id, v.environment_id, v.version, v.shown and c.deleted_at is null as shown
+    from chosen c, unnest(${uuids(versions.map(({ environmentId }) => environmentId))},
+      ${column(versions, PgTypes.OID.int4, ({ version }) => version)},
+      ${column(versions, PgTypes.OID.bool, ({ shown }) => shown)}
+    ) as v (environment_id, version, shown)`,
+  products: sql`p.id in (select product_id from chosen)`,
+  environments: sql`e.id in (select environment_id from pairs)`
+})
+
+/** Secrets as they are now: of the workspace, of a product, or of a name. */
+const partsOfCurrent = (
+  sql: PgClient.PgClient,
+  workspaceId: WorkspaceId,
+  product: string | undefined,
+  name: string | undefined
+): Parts => {
+  const products = product === undefined ? sql`p.id in (select product_id from chosen)` : isNamed(sql, "p", [product])
+  const ofProduct = sql`and s.product_id in (select p.id from products p
+    where p.workspace_id = ${workspaceId} and ${products})`
+  return {
+    chosen: sql`select s.* from secrets s where s.workspace_id = ${workspaceId} and s.deleted_at is null
+      ${product === undefined ? sql`` : ofProduct}
+      ${name === undefined ? sql`` : sql`and s.name = ${name}`}`,
+    pairs: sql`select c.id as secret_id, c.product_id, v.environment_id, v.version, true as shown
+      from chosen c join secret_values v on v.secret_id = c.id`,
+    products,
+    environments: sql`(e.archived_at is null or e.id in (select environment_id from pairs))`
+  }
+}
+
+const selectSecrets = (
+  sql: PgClient.PgClient,
+  workspaceId: WorkspaceId,
+  parts: Parts,
+  read: ReadAudit | undefined
+): Statement.Statement<FoundRow> =>
+  sql<FoundRow>`with chosen as (${parts.chosen}), pairs as (${parts.pairs}), deployed as (
+      select d.product_id, d.environment_id, bool_or(d.deleted_at is null) as now from deployments d
+      where d.workspace_id = ${workspaceId}
+        and d.product_id in (select p.id from products p where p.workspace_id = ${workspaceId} and ${parts.products})
+      group by d.product_id, d.environment_id
+    ), found as (
+      select v.*, h.created_at, h.actor_kind, h.actor_id, h.sealed is not null as has_value,
+        case when ${read !== undefined} and v.shown and e.class <> 'production' and d.now is distinct from false
+          then h.sealed end as sealed
+      from pairs v
+      join secret_versions h on h.secret_id = v.secret_id and h.environment_id = v.environment_id
+        and h.version = v.version
+      join environments e on e.id = v.environment_id
+      left join deployed d on d.product_id = v.product_id and d.environment_id = v.environment_id
+    )${read === undefined ? sql`` : auditFound(sql, workspaceId, read)}
+    select ${sql.literal(productData)}, null::bytea as sealed from products p
+      where p.workspace_id = ${workspaceId} and ${parts.products}
+    union all select ${sql.literal(environmentData)}, null from environments e
+      where e.workspace_id = ${workspaceId} and ${parts.environments}
+    union all select ${sql.literal(deploymentData)}, null from deployed d
+    union all select 'secret', jsonb_build_array(c.id, c.product_id, c.name, c.created_at, c.updated_at), null
+      from chosen c
+    union all select 'version', jsonb_build_array(v.secret_id, v.environment_id, v.version, v.has_value,
+        v.created_at, v.actor_kind, v.actor_id, coalesce(actor_person.name, actor_key.name), actor_person.email),
+        v.sealed
+      from found v ${actorJoins(sql, "v.actor")}`
+
+/** Stores the audit row of the values in `found`, if there are any. */
+const auditFound = (sql: PgClient.PgClient, workspaceId: WorkspaceId, read: ReadAudit): Statement.Fragment =>
+  sql`, audited as (
+      insert into vault_audit (id, workspace_id, action, actor_kind, actor_id, name, entries, request_id,
+        created_at)
+      select ${read.id}::uuid, ${workspaceId}::uuid, 'read', ${read.actor.kind}, ${read.actor.id}::uuid,
+        ${read.name}, jsonb_agg(jsonb_build_object('product', product_id, 'environment', environment_id,
+          'version', version)), ${read.requestId}, ${date(read.at)}
+      from found where sealed is not null having count(*) > 0
+    )`
+
+/** One row of an answer of several kinds: its columns in a JSON array. */
+type FoundRow = { readonly sealed: Uint8Array | null } & (
+  | { readonly kind: "product"; readonly data: [ProductId, string, string, JsonInstant | null] }
+  | {
+      readonly kind: "environment"
+      readonly data: [EnvironmentId, string, string, EnvironmentClass, string | null, JsonInstant | null]
+    }
+  | { readonly kind: "deployment"; readonly data: [ProductId, EnvironmentId, boolean] }
+  | { readonly kind: "secret"; readonly data: [SecretId, ProductId, string, JsonInstant, JsonInstant] }
+  | {
+      readonly kind: "version"
+      readonly data: [
+        SecretId,
+        EnvironmentId,
+        number,
+        boolean,
+        JsonInstant,
+        ActorRow["actorKind"],
+        string,
+        string | null,
+        string | null
+      ]
+    }
+)
+
+const readRows = (workspaceId: WorkspaceId, rows: ReadonlyArray<FoundRow>): FoundSecrets => {
+  const products: Array<ProductPart> = []
+  const environments: Array<EnvironmentPart> = []
+  const deployments: Array<PairState> = []
+  const secrets: Array<SecretRow> = []
+  const versions: Array<FoundVersion> = []
+  for (const row of rows) {
+    switch (row.kind) {
+      case "product": {
+        const [id, slug, name, archivedAt] = row.data
+        products.push({ id, slug, name, archivedAt: instantOrNull(archivedAt) })
+        break
+      }
+      case "environment": {
+        const [id, slug, name, environmentClass, emoji, archivedAt] = row.data
+        environments.push({ id, slug, name, class: environmentClass, emoji, archivedAt: instantOrNull(archivedAt) })
+        break
+      }
+      case "deployment": {
+        const [productId, environmentId, deployed] = row.data
+        deployments.push({ productId, environmentId, deployed })
+        break
+      }
+      case "secret": {
+        const [id, productId, name, createdAt, updatedAt] = row.data
+        secrets.push({
+          id,
+          workspaceId,
+          productId,
+          name,
+          createdAt: isoOfJson(createdAt),
+          updatedAt: isoOfJson(updatedAt)
+        })
+        break
+      }
+      case "version": {
+        const [secretId, environmentId, version, hasValue, at, actorKind, actorId, actorName, actorEmail] = row.data
+        const by = readActor({ actorKind, actorId, actorName, actorEmail })
+        versions.push({ secretId, environmentId, version, hasValue, at: isoOfJson(at), by, sealed: row.sealed })
+      }
+    }
+  }
+  return { products, environments, deployments, secrets, versions }
+}

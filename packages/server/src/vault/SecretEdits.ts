@@ -1,0 +1,174 @@
+import { NotFound } from "@delivery/domain/Errors"
+import { timestamp } from "@delivery/domain/Timestamp"
+import type { CreateSecret, UpdateSecret } from "@delivery/domain/vault/Secret"
+import { Clock, Effect, type Redacted } from "effect"
+import { type Access, atLeast } from "../access/Access.ts"
+import type { ValueCipher } from "./DataKeys.ts"
+import { readSecret, replaySecret, type WrittenSecret, writtenSecret } from "./SecretReads.ts"
+import { auditEntries, newSecret, nextVersion, secretEvent, storeWrite } from "./SecretWrites.ts"
+import { makeAudit } from "./VaultAudit.ts"
+import type { VaultDependencies } from "./VaultDependencies.ts"
+import { performOnce } from "./VaultReplays.ts"
+import type { EnvironmentPart, LockedSecret, NewVersion } from "./VaultRepo.ts"
+import {
+  checkExpectedVersions,
+  checkPairCount,
+  checkWritable,
+  nameInUse,
+  requireProduct,
+  resolveKeys
+} from "./VaultRules.ts"
+
+/** Writes of a single secret. */
+
+export const create = (dependencies: VaultDependencies) => {
+  const once = performOnce(dependencies)
+  const perform = createSecret(dependencies)
+  const replay = replaySecret(dependencies)
+  return Effect.fn("Vault.create")(function* (product: string, input: CreateSecret) {
+    yield* checkPairCount("values", 1, Object.keys(input.values ?? {}).length)
+    const by = yield* atLeast("member")
+    return yield* once(
+      by,
+      "create",
+      input.requestId,
+      { product, ...input },
+      (cipher) => perform(by, cipher, product, input),
+      (written: WrittenSecret, cipher) => replay(by, cipher, written)
+    )
+  })
+}
+
+const createSecret = (dependencies: VaultDependencies) => {
+  const { repo } = dependencies
+  const make = newSecret(dependencies)
+  const audit = makeAudit(dependencies)
+  const store = storeWrite(dependencies)
+  const read = readSecret(dependencies)
+  return Effect.fnUntraced(function* (by: Access, cipher: ValueCipher, productRef: string, input: CreateSecret) {
+    const values = Object.entries(input.values ?? {})
+    const targets = yield* repo.lockTargets(by.workspace.id, {
+      products: [productRef],
+      environments: values.map(([ref]) => ref)
+    })
+    const product = yield* requireProduct(targets, productRef)
+    const valueOf = yield* resolveKeys(targets.environments, "values", values)
+    yield* checkWritable(targets, [product], [...valueOf.keys()])
+    yield* repo.lockNames(by.workspace.id, input.name)
+    const now = timestamp(yield* Clock.currentTimeMillis)
+    const secret = yield* make(by, product.id, input.name, now)
+    yield* Effect.catchTag(repo.insert([secret]), "UniqueViolation", () => Effect.fail(nameInUse(input.name)))
+    const versions = nextVersions(cipher, secret, valueOf)
+    yield* store(by, yield* audit(by, "create", input.name, auditEntries(product.id, versions)), {
+      source: "edit",
+      targets,
+      secrets: [secret],
+      created: new Set([secret.id]),
+      versions
+    })
+    const answer = yield* read(by, cipher, product.id, input.name)
+    return { answer, written: writtenSecret(answer) }
+  })
+}
+
+export const update = (dependencies: VaultDependencies) => {
+  const once = performOnce(dependencies)
+  const perform = updateSecret(dependencies)
+  const replay = replaySecret(dependencies)
+  return Effect.fn("Vault.update")(function* (product: string, name: string, input: UpdateSecret) {
+    yield* checkPairCount("values", 1, Object.keys(input.values ?? {}).length)
+    const by = yield* atLeast("member")
+    return yield* once(
+      by,
+      "update",
+      input.requestId,
+      { product, name, ...input },
+      (cipher) => perform(by, cipher, product, name, input),
+      (written: WrittenSecret, cipher) => replay(by, cipher, written)
+    )
+  })
+}
+
+const updateSecret = (dependencies: VaultDependencies) => {
+  const { repo } = dependencies
+  const audit = makeAudit(dependencies)
+  const store = storeWrite(dependencies)
+  const read = readSecret(dependencies)
+  return Effect.fnUntraced(function* (
+    by: Access,
+    cipher: ValueCipher,
+    productRef: string,
+    name: string,
+    input: UpdateSecret
+  ) {
+    const values = Object.entries(input.values ?? {})
+    const expected = Object.entries(input.expectedVersions ?? {})
+    const targets = yield* repo.lockTargets(by.workspace.id, {
+      products: [productRef],
+      environments: [...values, ...expected].map(([ref]) => ref)
+    })
+    const product = yield* requireProduct(targets, productRef)
+    const newName = input.newName === name ? undefined : input.newName
+    // Both names, since of two secrets that take each other's name, each would wait for the other.
+    if (newName !== undefined) yield* repo.lockNames(by.workspace.id, name, newName)
+    const [secret] = yield* repo.lock(by.workspace.id, [product.id], name)
+    if (secret === undefined) return yield* NotFound.of("secret")
+    const valueOf = yield* resolveKeys(targets.environments, "values", values)
+    const expectedVersions = yield* resolveKeys(targets.environments, "expectedVersions", expected)
+    yield* checkWritable(targets, [product], [...valueOf.keys()])
+    if (newName !== undefined) {
+      yield* Effect.catchTag(repo.rename(secret.id, newName), "UniqueViolation", () => Effect.fail(nameInUse(newName)))
+    }
+    yield* checkExpectedVersions(secret, expectedVersions)
+    const versions = nextVersions(cipher, secret, valueOf)
+    if (versions.length > 0 || newName !== undefined) {
+      const entries = auditEntries(product.id, versions)
+      yield* store(by, yield* audit(by, "update", name, entries, newName), {
+        source: "edit",
+        targets,
+        secrets: [{ ...secret, name: newName ?? name }],
+        created: new Set(),
+        versions,
+        ...(newName === undefined ? {} : { renamed: { from: name, to: newName } })
+      })
+    }
+    const answer = yield* read(by, cipher, product.id, newName ?? name)
+    return { answer, written: writtenSecret(answer) }
+  })
+}
+
+/** The versions of the values that a body has. */
+const nextVersions = (
+  cipher: ValueCipher,
+  secret: LockedSecret,
+  values: ReadonlyMap<EnvironmentPart, Redacted.Redacted | null>
+): ReadonlyArray<NewVersion> =>
+  Array.from(values, ([{ id }, value]) => nextVersion(cipher, secret, id, value)).filter(
+    (version) => version !== undefined
+  )
+
+export const remove = (dependencies: VaultDependencies) => {
+  const { repo, storage } = dependencies
+  const audit = makeAudit(dependencies)
+  const event = secretEvent(dependencies)
+  return Effect.fn("Vault.delete")(function* (productRef: string, name: string) {
+    const by = yield* atLeast("member")
+    yield* storage.transaction(
+      Effect.gen(function* () {
+        const targets = yield* repo.lockTargets(by.workspace.id, { products: [productRef], environments: [] })
+        const product = yield* requireProduct(targets, productRef)
+        const [secret] = yield* repo.lock(by.workspace.id, [product.id], name)
+        if (secret === undefined) return yield* NotFound.of("secret")
+        yield* checkWritable(targets, [product], [])
+        yield* repo.write({
+          audit: yield* audit(by, "delete", name, []),
+          source: "edit",
+          versions: [],
+          updated: [],
+          deleted: secret.id,
+          events: [yield* event(by, "secret_deleted", product, secret, [])]
+        })
+      })
+    )
+  })
+}
