@@ -16,8 +16,8 @@ interface RecognizedAgent extends AuthenticatedAgent {
 }
 
 /**
- * The agent whose access token is sent, looked up for every request; noted as seen. Undefined where there is none, or
- * another credential beside it.
+ * Looks up the agent whose access token is sent, on every request, and notes that it was seen. Undefined where no valid
+ * token is sent, or another credential beside it.
  */
 export const makeAuthenticate = Effect.gen(function* () {
   const repo = yield* SignInsRepo
@@ -34,7 +34,7 @@ export const makeAuthenticate = Effect.gen(function* () {
   })
 })
 
-/** Runs what an agent asked for as the agent. */
+/** Runs an effect with the agent as its caller. */
 export const asAgent = ({ agent, computer, membership, person, scope, tokenHash }: RecognizedAgent) => {
   const ref = { id: agent.id, name: agentName(agent.client), person }
   return <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -50,7 +50,7 @@ export const asAgent = ({ agent, computer, membership, person, scope, tokenHash 
     )
 }
 
-/** The 401 of what takes access tokens, which tells clients where they come from (RFC 9728, section 5.1). */
+/** The 401 where an access token is needed. It says where clients get one (RFC 9728, section 5.1). */
 export const challenge = (baseUrl: string) => {
   const { _tag, message } = Unauthorized.agent
   const metadata = `${baseUrl}/.well-known/oauth-protected-resource/agent/mcp`

@@ -4,8 +4,8 @@ import { HttpServerRequest } from "effect/http"
 import { Settings } from "../Config.ts"
 import { asAgent, challenge, makeAuthenticate } from "./AgentAuthentication.ts"
 
-/** Authentication of what agents call: by access token alone. */
-export const AgentAuthorizationLive = Layer.effect(
+/** Authenticates what agents call: by access token, and by nothing else. */
+export const layer = Layer.effect(
   AgentAuthorization,
   Effect.gen(function* () {
     const { baseUrl } = yield* Settings

@@ -3,7 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import { makeWriteBehind, type WriteBehind } from "../storage/WriteBehind.ts"
 import { AgentsRepo } from "./AgentsRepo.ts"
 
-/** `lastSeenAt` of computers, written behind by at most a second; reading merges what is not yet written. */
+/** `lastSeenAt` of computers: written at most a second later, and what is not yet written is merged when it is read. */
 export class AgentUsage extends Context.Service<AgentUsage, WriteBehind<ComputerId>>()(
   "@delivery/server/agents/AgentUsage"
 ) {

@@ -12,11 +12,11 @@ import { agentHandlersOf } from "./AgentWrites.ts"
 import { AgentSessions } from "./AgentSessions.ts"
 import { Inbox } from "./Inbox.ts"
 import { Messages } from "./Messages.ts"
-import { OAuthHttp } from "./OAuthHttp.ts"
+import * as OAuthHttp from "./OAuthHttp.ts"
 
-/** Handlers of the agents room. */
-export const AgentsHttp = Layer.mergeAll(
-  OAuthHttp,
+/** The handlers of agents, their messages and notifications, and of what agents call. */
+export const layer = Layer.mergeAll(
+  OAuthHttp.layer,
 
   handlersOf(DeliveryApi, "agents", (handlers) =>
     Effect.map(Agents, (agents) =>

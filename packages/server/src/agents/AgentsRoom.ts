@@ -1,30 +1,38 @@
 import { Layer } from "effect"
-import { AgentAuthorizationLive } from "./AgentAuthorizationHttp.ts"
-import { AgentMcp } from "./AgentMcp.ts"
+import { agents } from "../access/ActorRows.ts"
+import * as AgentAuthorizationHttp from "./AgentAuthorizationHttp.ts"
+import * as AgentMcp from "./AgentMcp.ts"
 import { Agents } from "./Agents.ts"
 import { AgentSessions } from "./AgentSessions.ts"
-import { AgentsHttp } from "./AgentsHttp.ts"
-import { AgentsRepo } from "./AgentsRepo.ts"
+import * as AgentsHttp from "./AgentsHttp.ts"
+import * as AgentsMemory from "./AgentsMemory.ts"
+import * as AgentsSql from "./AgentsSql.ts"
 import { AgentUsage } from "./AgentUsage.ts"
-import { ChangedMembers } from "./ChangedMembers.ts"
+import * as ChangedMembers from "./ChangedMembers.ts"
 import { Inbox } from "./Inbox.ts"
 import { InboxWaits } from "./InboxWaits.ts"
 import { Messages } from "./Messages.ts"
-import { MessagesRepo } from "./MessagesRepo.ts"
+import * as MessagesMemory from "./MessagesMemory.ts"
+import { messages, notifications } from "./MessagesRepo.ts"
+import * as MessagesSql from "./MessagesSql.ts"
+import { accessTokens, computers, refreshTokens, sessions, signIns } from "./Rows.ts"
 import { SignIns } from "./SignIns.ts"
-import { SignInsRepo } from "./SignInsRepo.ts"
+import * as SignInsMemory from "./SignInsMemory.ts"
+import * as SignInsSql from "./SignInsSql.ts"
 
 /** Coding agents: their computers, sign-ins and messages, and what they call. */
 
-export const layerSql = Layer.mergeAll(AgentsRepo.layerSql, SignInsRepo.layerSql, MessagesRepo.layerSql)
+export const tables = [agents, computers, sessions, signIns, accessTokens, refreshTokens, messages, notifications]
 
-export const layerMemory = Layer.mergeAll(AgentsRepo.layerMemory, SignInsRepo.layerMemory, MessagesRepo.layerMemory)
+export const layerSql = Layer.mergeAll(AgentsSql.layer, SignInsSql.layer, MessagesSql.layer)
+
+export const layerMemory = Layer.mergeAll(AgentsMemory.layer, SignInsMemory.layer, MessagesMemory.layer)
 
 /** Planning's `AgentMentions`: a mention becomes a message to the agent. */
 export const layerMentions = Messages.layer
 
 /** Identity's `MemberChanges`: what becomes of the agents of a member who changes. */
-export const layerMemberChanges = Layer.provide(ChangedMembers, Messages.layer)
+export const layerMemberChanges = Layer.provide(ChangedMembers.layer, Messages.layer)
 
 export const layer = Layer.mergeAll(Agents.layer, AgentSessions.layer).pipe(
   Layer.provideMerge([SignIns.layer, Inbox.layer]),
@@ -32,7 +40,7 @@ export const layer = Layer.mergeAll(Agents.layer, AgentSessions.layer).pipe(
 )
 
 /** The handlers, and the authentication of requests with an agent's access token. */
-export const layerHttp = Layer.provide(AgentsHttp, AgentAuthorizationLive)
+export const layerHttp = Layer.provide(AgentsHttp.layer, AgentAuthorizationHttp.layer)
 
 /** `/agent/mcp`. */
-export const layerMcp = AgentMcp
+export const layerMcp = AgentMcp.layer

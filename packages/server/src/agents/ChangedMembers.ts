@@ -5,23 +5,22 @@ import { SignInsRepo } from "./SignInsRepo.ts"
 import { WaitingMessages } from "./WaitingMessages.ts"
 
 /**
- * What becomes of a member's agents when the member changes: calls that wait look again what they may, and messages
- * that wait for one who is deactivated are declined. The agents themselves leave lists, and their tokens stop, since
- * both are asked together with the membership.
+ * What becomes of a member's agents when the member changes: calls that wait look up again what they may do, and messages
+ * that wait for the agents of a member who is deactivated are declined. Lists and tokens need no change, since both look
+ * at the membership themselves.
  */
-export const ChangedMembers = Layer.effect(
-  MemberChanges,
-  Effect.gen(function* () {
-    const repo = yield* AgentsRepo
-    const signIns = yield* SignInsRepo
-    const messages = yield* WaitingMessages
-    return MemberChanges.of({
-      changed: Effect.fnUntraced(function* (by, { active, id }) {
-        const agents = yield* repo.ofPerson(by.workspace.id, id)
-        if (agents.length === 0) return
-        yield* signIns.tell(agents)
-        if (!active) yield* messages.decline(by, agents, "The member was deactivated.")
-      })
+export const layer = Layer.effect(MemberChanges, Effect.gen(make))
+
+function* make() {
+  const repo = yield* AgentsRepo
+  const signIns = yield* SignInsRepo
+  const messages = yield* WaitingMessages
+  return MemberChanges.of({
+    changed: Effect.fnUntraced(function* (by, { active, id }) {
+      const agents = yield* repo.ofPerson(by.workspace.id, id)
+      if (agents.length === 0) return
+      yield* signIns.notifyAccessChanged(agents)
+      if (!active) yield* messages.decline(by, agents, "The member was deactivated.")
     })
   })
-)
+}

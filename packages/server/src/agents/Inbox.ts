@@ -16,13 +16,13 @@ import { viewerOf } from "../planning/Visibility.ts"
 import { Storage } from "../storage/Storage.ts"
 import { asAgent } from "./AgentAuthentication.ts"
 import { InboxWaits } from "./InboxWaits.ts"
-import { Messages, shown } from "./Messages.ts"
+import { Messages, present } from "./Messages.ts"
 import { MessagesRepo } from "./MessagesRepo.ts"
 import { SignInsRepo } from "./SignInsRepo.ts"
 
 type Reading = Caller | AgentCaller
 
-/** What a signed-in agent does with its messages (contract, section 9). */
+/** What a signed-in agent does with its messages (docs/contract.md, Agent API). */
 export class Inbox extends Context.Service<
   Inbox,
   {
@@ -47,84 +47,107 @@ export class Inbox extends Context.Service<
     ) => Effect.Effect<AgentMessage, NotFound | Conflict, Reading>
   }
 >()("@delivery/server/agents/Inbox") {
-  static readonly layer = Layer.effect(
-    Inbox,
-    Effect.gen(function* () {
-      const storage = yield* Storage
-      const repo = yield* MessagesRepo
-      const messages = yield* Messages
-      const waits = yield* InboxWaits
-      const stopping = yield* Stopping
-      const signIns = yield* SignInsRepo
-
-      const here = Effect.gen(function* () {
-        const { principal } = yield* Caller
-        const { agent, computer, workspace } = yield* AgentCaller
-        const access: Access = { workspace, principal, actor: actorOf(principal) }
-        const seenAfter = timestamp((yield* Clock.currentTimeMillis) - unseenMillis)
-        return {
-          access,
-          viewer: viewerOf(access),
-          inbox: { agentId: agent.id, computerId: computer?.id ?? null, seenAfter }
-        }
-      })
-
-      /** The caller as it is now. */
-      const hereAgain = Effect.gen(function* () {
-        const { tokenHash } = yield* AgentCaller
-        const found = yield* signIns.authenticate(tokenHash, timestamp(yield* Clock.currentTimeMillis))
-        return found === undefined ? yield* Unauthorized.agent : yield* asAgent({ ...found, tokenHash })(here)
-      })
-
-      const end = Effect.fnUntraced(function* (id: string, status: "completed" | "declined", reply: string) {
-        const { access, inbox, viewer } = yield* here
-        const one = Effect.flatMap(repo.findOfAgent(viewer, inbox.agentId, id), (message) =>
-          message === undefined ? Effect.fail(NotFound.of("message")) : Effect.succeed(message)
-        )
-        return yield* storage.transaction(
-          Effect.gen(function* () {
-            yield* messages.end(access, yield* one, status, reply)
-            return shown(yield* one)
-          })
-        )
-      })
-
-      return Inbox.of({
-        list: Effect.gen(function* () {
-          const { inbox, viewer } = yield* here
-          return (yield* repo.waiting(viewer, inbox)).map(shown)
-        }).pipe(Effect.withSpan("Inbox.list")),
-
-        wait: Effect.fn("Inbox.wait")(function* (seconds: number) {
-          const until = (yield* Clock.currentTimeMillis) + seconds * 1_000
-          const changed = yield* waits.begin((yield* AgentCaller).agent.id)
-          // What ended the access before the wait began was not heard.
-          let at = yield* seconds === 0 ? here : hereAgain
-          while (true) {
-            const found = yield* repo.waiting(at.viewer, at.inbox)
-            const left = until - (yield* Clock.currentTimeMillis)
-            if (found.length > 0 || left <= 0 || stopping.hasBegun()) return found.map(shown)
-            if (yield* changed(left)) at = yield* hereAgain
-          }
-        }, Effect.scoped),
-
-        count: Effect.flatMap(here, ({ inbox, viewer }) => repo.count(viewer, inbox)),
-
-        take: Effect.fn("Inbox.take")(function* ({ limit = 1 }: TakeMessages) {
-          const { inbox, viewer } = yield* here
-          const at = timestamp(yield* Clock.currentTimeMillis)
-          return (yield* repo.take(viewer, inbox, limit, at)).map(shown)
-        }),
-
-        get: Effect.fn("Inbox.get")(function* (id: string) {
-          const { inbox, viewer } = yield* here
-          const message = yield* repo.findOfAgent(viewer, inbox.agentId, id)
-          return message === undefined ? yield* NotFound.of("message") : shown(message)
-        }),
-
-        complete: Effect.fn("Inbox.complete")((id: string, { reply }: CompleteMessage) => end(id, "completed", reply)),
-        decline: Effect.fn("Inbox.decline")((id: string, { reason }: AgentDecline) => end(id, "declined", reason))
-      })
-    })
-  )
+  static readonly layer = Layer.effect(Inbox, Effect.gen(make))
 }
+
+interface Dependencies {
+  readonly repo: MessagesRepo["Service"]
+  readonly messages: Messages["Service"]
+  readonly signIns: SignInsRepo["Service"]
+  readonly waits: InboxWaits["Service"]
+  readonly stopping: Stopping["Service"]
+  readonly storage: Storage["Service"]
+}
+
+function* make() {
+  const dependencies: Dependencies = {
+    repo: yield* MessagesRepo,
+    messages: yield* Messages,
+    signIns: yield* SignInsRepo,
+    waits: yield* InboxWaits,
+    stopping: yield* Stopping,
+    storage: yield* Storage
+  }
+  const { repo } = dependencies
+  const end = endMessage(dependencies)
+  return Inbox.of({
+    list: list(dependencies),
+    wait: wait(dependencies),
+    count: Effect.flatMap(current, ({ inbox, viewer }) => repo.count(viewer, inbox)),
+    take: take(dependencies),
+    get: get(dependencies),
+    complete: Effect.fn("Inbox.complete")((id: string, { reply }: CompleteMessage) => end(id, "completed", reply)),
+    decline: Effect.fn("Inbox.decline")((id: string, { reason }: AgentDecline) => end(id, "declined", reason))
+  })
+}
+
+/** The calling agent, what it sees, and which inbox is its own. */
+const current = Effect.gen(function* () {
+  const { principal } = yield* Caller
+  const { agent, computer, workspace } = yield* AgentCaller
+  const access: Access = { workspace, principal, actor: actorOf(principal) }
+  const seenAfter = timestamp((yield* Clock.currentTimeMillis) - unseenMillis)
+  return {
+    access,
+    viewer: viewerOf(access),
+    inbox: { agentId: agent.id, computerId: computer?.id ?? null, seenAfter }
+  }
+})
+
+/** The same by the access token as it is now. `Unauthorized` where it has ended meanwhile. */
+const lookedUpAgain = ({ signIns }: Dependencies) =>
+  Effect.gen(function* () {
+    const { tokenHash } = yield* AgentCaller
+    const found = yield* signIns.authenticate(tokenHash, timestamp(yield* Clock.currentTimeMillis))
+    return found === undefined ? yield* Unauthorized.agent : yield* asAgent({ ...found, tokenHash })(current)
+  })
+
+const list = ({ repo }: Dependencies) =>
+  Effect.gen(function* () {
+    const { inbox, viewer } = yield* current
+    return (yield* repo.waiting(viewer, inbox)).map(present)
+  }).pipe(Effect.withSpan("Inbox.list"))
+
+const wait = (dependencies: Dependencies) => {
+  const { repo, stopping, waits } = dependencies
+  const currentAgain = lookedUpAgain(dependencies)
+  return Effect.fn("Inbox.wait")(function* (seconds: number) {
+    const until = (yield* Clock.currentTimeMillis) + seconds * 1_000
+    const changed = yield* waits.begin((yield* AgentCaller).agent.id)
+    // The wait has not heard of what ended the access before it began.
+    let at = yield* seconds === 0 ? current : currentAgain
+    while (true) {
+      const found = yield* repo.waiting(at.viewer, at.inbox)
+      const left = until - (yield* Clock.currentTimeMillis)
+      if (found.length > 0 || left <= 0 || stopping.hasBegun()) return found.map(present)
+      if (yield* changed(left)) at = yield* currentAgain
+    }
+  }, Effect.scoped)
+}
+
+const take = ({ repo }: Dependencies) =>
+  Effect.fn("Inbox.take")(function* ({ limit = 1 }: TakeMessages) {
+    const { inbox, viewer } = yield* current
+    const at = timestamp(yield* Clock.currentTimeMillis)
+    return (yield* repo.take(viewer, inbox, limit, at)).map(present)
+  })
+
+const get = ({ repo }: Dependencies) =>
+  Effect.fn("Inbox.get")(function* (id: string) {
+    const { inbox, viewer } = yield* current
+    const message = yield* repo.findOfAgent(viewer, inbox.agentId, id)
+    return message === undefined ? yield* NotFound.of("message", id) : present(message)
+  })
+
+const endMessage = ({ messages, repo, storage }: Dependencies) =>
+  Effect.fnUntraced(function* (id: string, status: "completed" | "declined", reply: string) {
+    const { access, inbox, viewer } = yield* current
+    const find = Effect.flatMap(repo.findOfAgent(viewer, inbox.agentId, id), (message) =>
+      message === undefined ? Effect.fail(NotFound.of("message", id)) : Effect.succeed(message)
+    )
+    const ended = Effect.gen(function* () {
+      yield* messages.end(access, yield* find, status, reply)
+      return present(yield* find)
+    })
+    return yield* storage.transaction(ended)
+  })

@@ -6,7 +6,7 @@ import { OAuthFailure, type OAuthForm, SignIns } from "./SignIns.ts"
 
 const malformed = (description: string) => new OAuthFailure({ status: 400, error: "invalid_request", description })
 
-/** The fields of a form-encoded body. An empty field is none, and none may be there twice (RFC 6749, section 3.2). */
+/** The fields of a form-encoded body. An empty field counts as missing; none may be repeated (RFC 6749, section 3.2). */
 const formOf = Effect.fnUntraced(function* (
   request: HttpServerRequest.HttpServerRequest
 ): Effect.fn.Return<OAuthForm, OAuthFailure> {
@@ -17,24 +17,24 @@ const formOf = Effect.fnUntraced(function* (
   const text = yield* Effect.mapError(request.text, () => malformed("The body could not be read, or is too large."))
   const fields = new URLSearchParams(text)
   const names = [...fields.keys()]
-  const twice = names.find((name, index) => names.indexOf(name) !== index)
-  if (twice !== undefined) return yield* malformed("A field is there twice.")
+  const repeated = names.find((name, index) => names.indexOf(name) !== index)
+  if (repeated !== undefined) return yield* malformed("A field must not be repeated.")
   return (name) => fields.get(name) || undefined
 })
 
-const answered = <R>(
+const toResponse = <R>(
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, OAuthFailure, R>
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R> =>
   answer.pipe(
     Effect.catchTag("OAuthFailure", ({ description, error, status }) =>
       Effect.succeed(HttpServerResponse.jsonUnsafe({ error, error_description: description }, { status }))
     ),
-    // What HTTP/1.0 caches know, as RFC 6749 asks.
+    // For caches of HTTP/1.0, as RFC 6749 asks.
     Effect.map(HttpServerResponse.setHeader("pragma", "no-cache"))
   )
 
 /** Handlers of the OAuth endpoints, whose errors have the form of RFC 6749. */
-export const OAuthHttp = handlersOf(DeliveryApi, "oauth", (handlers) =>
+export const layer = handlersOf(DeliveryApi, "oauth", (handlers) =>
   Effect.map(SignIns, (signIns) =>
     handlers
       .handle("authorizationServer", () => Effect.succeed(signIns.authorizationServer))
@@ -44,14 +44,14 @@ export const OAuthHttp = handlersOf(DeliveryApi, "oauth", (handlers) =>
         formOf(request).pipe(
           Effect.flatMap(signIns.refresh),
           Effect.map((tokens) => HttpServerResponse.jsonUnsafe(tokens)),
-          answered
+          toResponse
         )
       )
       .handleRaw("revoke", ({ request }) =>
         formOf(request).pipe(
           Effect.flatMap(signIns.revoke),
           Effect.as(HttpServerResponse.empty({ status: 200 })),
-          answered
+          toResponse
         )
       )
   )

@@ -11,10 +11,9 @@ import { isAtLeast, type Role } from "@delivery/domain/identity/Role"
 import type { AgentId, ComputerId, SignInId, WorkspaceId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Data, Effect, Layer } from "effect"
-import { SecureRandom } from "effect/crypto"
 import { Settings } from "../Config.ts"
-import { nextId } from "../ids/NextId.ts"
-import { hashToken, isToken, makeToken } from "../ids/Tokens.ts"
+import { NextId } from "../ids/NextId.ts"
+import { hashToken, isToken, NewToken } from "../ids/Tokens.ts"
 import { Storage } from "../storage/Storage.ts"
 import { type HeldSignIn, SignInsRepo, type TokenPair } from "./SignInsRepo.ts"
 
@@ -34,7 +33,7 @@ export class OAuthFailure extends Data.TaggedError("OAuthFailure")<{
 /** The fields of a form, each at most once; undefined where it is missing. */
 export type OAuthForm = (name: string) => string | undefined
 
-/** The sign-ins of agents' clients: their tokens, refreshed and revoked (contract, section 9). */
+/** The sign-ins of agents' clients: their tokens, refreshed and revoked (docs/contract.md, Agent sign-in). */
 export class SignIns extends Context.Service<
   SignIns,
   {
@@ -51,144 +50,174 @@ export class SignIns extends Context.Service<
     readonly protectedResource: ProtectedResourceMetadata
   }
 >()("@delivery/server/agents/SignIns") {
-  static readonly layer = Layer.effect(
-    SignIns,
-    Effect.gen(function* () {
-      const random = yield* SecureRandom.SecureRandom
-      const { baseUrl } = yield* Settings
-      const storage = yield* Storage
-      const repo = yield* SignInsRepo
-      const resource = `${baseUrl}/agent/mcp`
-
-      const newPair = Effect.fnUntraced(
-        function* (scope: AgentScope) {
-          const [accessToken, refreshToken] = [yield* makeToken("atk_"), yield* makeToken("rtk_")]
-          const now = yield* Clock.currentTimeMillis
-          const pair: TokenPair = {
-            access: { hash: hashToken(accessToken), scope, expiresAt: timestamp(now + accessTokenSeconds * 1_000) },
-            refresh: { hash: hashToken(refreshToken), expiresAt: timestamp(now + refreshTokenMillis) }
-          }
-          const tokens: Tokens = {
-            access_token: accessToken,
-            token_type: "Bearer",
-            expires_in: accessTokenSeconds,
-            refresh_token: refreshToken,
-            scope
-          }
-          return { pair, tokens }
-        },
-        Effect.provideService(SecureRandom.SecureRandom, random)
-      )
-
-      return SignIns.of({
-        make: Effect.fnUntraced(function* (of, role) {
-          const id = yield* Effect.provideService(nextId<SignInId>(), SecureRandom.SecureRandom, random)
-          const scope = scopeOf(role, "read write")
-          const { pair, tokens } = yield* newPair(scope)
-          const createdAt = timestamp(yield* Clock.currentTimeMillis)
-          yield* repo.insert({ ...of, id, scope, generation: 0, refreshedAt: null, createdAt }, pair)
-          return { ...tokens, clientId: id }
-        }),
-
-        refresh: Effect.fn("SignIns.refresh")(function* (form: OAuthForm) {
-          const grantType = yield* required(form, "grant_type")
-          if (grantType !== "refresh_token") {
-            return yield* failure("unsupported_grant_type", "The only grant type is refresh_token.")
-          }
-          const clientId = yield* required(form, "client_id")
-          const token = yield* required(form, "refresh_token")
-          const scope = form("scope")
-          if (scope !== undefined && !isScope(scope))
-            return yield* failure("invalid_scope", "Scopes are read and write.")
-          const target = form("resource")
-          if (target !== undefined && target !== resource) {
-            return yield* failure("invalid_target", `The only resource is ${resource}.`)
-          }
-          if (!isToken("rtk_", token)) return yield* unknownToken
-          // What ends a sign-in is kept, so it is no failure inside of the transaction.
-          const outcome = yield* storage.transaction(
-            Effect.gen(function* () {
-              const held = yield* repo.lockByRefreshToken(hashToken(token))
-              const now = yield* Clock.currentTimeMillis
-              if (held === undefined || held.signIn.id !== clientId) return unknownToken
-              if (held.role === null) return inactiveMember
-              const use = useOf(held, now)
-              if (use === "expired") return unknownToken
-              if (use === "again") {
-                yield* repo.end(held.signIn.id)
-                return reusedToken
-              }
-              if (scope !== undefined && asksFor(scope, "write") && held.signIn.scope === "read") {
-                return failure("invalid_scope", "The sign-in was granted read alone.")
-              }
-              const { generation, id, refreshedAt, workspaceId } = held.signIn
-              const may = scopeOf(held.role, held.signIn.scope)
-              const { pair, tokens } = yield* newPair(scope === undefined || asksFor(scope, "write") ? may : "read")
-              yield* repo.putTokens(
-                use === "first"
-                  ? { id, workspaceId, generation: generation + 1, refreshedAt: timestamp(now) }
-                  : { id, workspaceId, generation, refreshedAt },
-                pair,
-                timestamp(now)
-              )
-              return tokens
-            })
-          )
-          return outcome instanceof OAuthFailure ? yield* outcome : outcome
-        }),
-
-        revoke: Effect.fn("SignIns.revoke")(function* (form: OAuthForm) {
-          const token = yield* required(form, "token")
-          const clientId = form("client_id")
-          const isOther = (id: SignInId) => clientId !== undefined && clientId !== id
-          if (isToken("atk_", token)) {
-            const signInId = yield* repo.ofAccessToken(hashToken(token))
-            if (signInId === undefined) return
-            if (isOther(signInId)) return yield* otherClient
-            return yield* repo.endAccessToken(hashToken(token))
-          }
-          if (!isToken("rtk_", token)) return
-          yield* storage.transaction(
-            Effect.gen(function* () {
-              const held = yield* repo.lockByRefreshToken(hashToken(token))
-              if (held === undefined) return
-              if (isOther(held.signIn.id)) return yield* otherClient
-              yield* repo.end(held.signIn.id)
-            })
-          )
-        }),
-
-        authorizationServer: {
-          issuer: baseUrl,
-          token_endpoint: `${baseUrl}/agent/oauth/token`,
-          revocation_endpoint: `${baseUrl}/agent/oauth/revoke`,
-          grant_types_supported: ["refresh_token"],
-          response_types_supported: [],
-          token_endpoint_auth_methods_supported: ["none"],
-          revocation_endpoint_auth_methods_supported: ["none"],
-          scopes_supported: ["read", "write"],
-          service_documentation: `${baseUrl}/docs`
-        },
-
-        protectedResource: {
-          resource,
-          authorization_servers: [baseUrl],
-          scopes_supported: ["read", "write"],
-          bearer_methods_supported: ["header"],
-          resource_name: "Workspace Delivery Service",
-          resource_documentation: `${baseUrl}/docs`
-        }
-      })
-    })
-  )
+  static readonly layer = Layer.effect(SignIns, Effect.gen(make))
 }
+
+interface Dependencies {
+  readonly baseUrl: string
+  readonly repo: SignInsRepo["Service"]
+  readonly storage: Storage["Service"]
+  readonly nextId: NextId["Service"]
+  readonly newToken: NewToken["Service"]
+}
+
+function* make() {
+  const dependencies: Dependencies = {
+    baseUrl: (yield* Settings).baseUrl,
+    repo: yield* SignInsRepo,
+    storage: yield* Storage,
+    nextId: yield* NextId,
+    newToken: yield* NewToken
+  }
+  return SignIns.of({
+    make: makeSignIn(dependencies),
+    refresh: refresh(dependencies),
+    revoke: revoke(dependencies),
+    authorizationServer: authorizationServer(dependencies),
+    protectedResource: protectedResource(dependencies)
+  })
+}
+
+const resourceOf = ({ baseUrl }: Dependencies): string => `${baseUrl}/agent/mcp`
+
+const authorizationServer = ({ baseUrl }: Dependencies): AuthorizationServerMetadata => ({
+  issuer: baseUrl,
+  token_endpoint: `${baseUrl}/agent/oauth/token`,
+  revocation_endpoint: `${baseUrl}/agent/oauth/revoke`,
+  grant_types_supported: ["refresh_token"],
+  response_types_supported: [],
+  token_endpoint_auth_methods_supported: ["none"],
+  revocation_endpoint_auth_methods_supported: ["none"],
+  scopes_supported: ["read", "write"],
+  service_documentation: `${baseUrl}/docs`
+})
+
+const protectedResource = (dependencies: Dependencies): ProtectedResourceMetadata => ({
+  resource: resourceOf(dependencies),
+  authorization_servers: [dependencies.baseUrl],
+  scopes_supported: ["read", "write"],
+  bearer_methods_supported: ["header"],
+  resource_name: "Workspace Delivery Service",
+  resource_documentation: `${dependencies.baseUrl}/docs`
+})
+
+/** A new pair of tokens: what is stored of it, and what its client is given. */
+const newPair = ({ newToken }: Dependencies) =>
+  Effect.fnUntraced(function* (scope: AgentScope) {
+    const [accessToken, refreshToken] = [yield* newToken("atk_"), yield* newToken("rtk_")]
+    const now = yield* Clock.currentTimeMillis
+    const pair: TokenPair = {
+      access: { hash: hashToken(accessToken), scope, expiresAt: timestamp(now + accessTokenSeconds * 1_000) },
+      refresh: { hash: hashToken(refreshToken), expiresAt: timestamp(now + refreshTokenMillis) }
+    }
+    const tokens: Tokens = {
+      access_token: accessToken,
+      token_type: "Bearer",
+      expires_in: accessTokenSeconds,
+      refresh_token: refreshToken,
+      scope
+    }
+    return { pair, tokens }
+  })
+
+const makeSignIn = (dependencies: Dependencies): SignIns["Service"]["make"] => {
+  const { nextId, repo } = dependencies
+  const newTokens = newPair(dependencies)
+  return Effect.fnUntraced(function* (of, role) {
+    const id = yield* nextId<SignInId>()
+    const scope = scopeOf(role, "read write")
+    const { pair, tokens } = yield* newTokens(scope)
+    const createdAt = timestamp(yield* Clock.currentTimeMillis)
+    yield* repo.insert({ ...of, id, scope, generation: 0, refreshedAt: null, createdAt }, pair)
+    return { ...tokens, clientId: id }
+  })
+}
+
+const refresh = (dependencies: Dependencies) => {
+  const { repo, storage } = dependencies
+  const read = refreshRequest(resourceOf(dependencies))
+  const newTokens = newPair(dependencies)
+  return Effect.fn("SignIns.refresh")(function* (form: OAuthForm) {
+    const { clientId, scope, token } = yield* read(form)
+    // What ends a sign-in is kept, so it is no failure inside of the transaction.
+    const outcome = yield* storage.transaction(
+      Effect.gen(function* () {
+        const held = yield* repo.lockByRefreshToken(hashToken(token))
+        const now = yield* Clock.currentTimeMillis
+        if (held === undefined || held.signIn.id !== clientId) return unknownToken
+        if (held.role === null) return inactiveMember
+        const use = useOf(held, now)
+        if (use === "expired") return unknownToken
+        if (use === "again") {
+          yield* repo.end(held.signIn.id)
+          return reusedToken
+        }
+        if (scope !== undefined && asksFor(scope, "write") && held.signIn.scope === "read") {
+          return failure("invalid_scope", "The sign-in was granted the scope read alone.")
+        }
+        const { generation, id, refreshedAt, workspaceId } = held.signIn
+        const granted = scopeOf(held.role, held.signIn.scope)
+        const { pair, tokens } = yield* newTokens(scope === undefined || asksFor(scope, "write") ? granted : "read")
+        yield* repo.putTokens(
+          use === "first"
+            ? { id, workspaceId, generation: generation + 1, refreshedAt: timestamp(now) }
+            : { id, workspaceId, generation, refreshedAt },
+          pair,
+          timestamp(now)
+        )
+        return tokens
+      })
+    )
+    return outcome instanceof OAuthFailure ? yield* outcome : outcome
+  })
+}
+
+/** What the form of the token endpoint asks for, or why it is refused before anything is looked up. */
+const refreshRequest = (resource: string) =>
+  Effect.fnUntraced(function* (form: OAuthForm) {
+    const grantType = yield* required(form, "grant_type")
+    if (grantType !== "refresh_token") {
+      return yield* failure("unsupported_grant_type", "The only grant type is refresh_token.")
+    }
+    const clientId = yield* required(form, "client_id")
+    const token = yield* required(form, "refresh_token")
+    const scope = form("scope")
+    if (scope !== undefined && !isScope(scope)) return yield* failure("invalid_scope", "Scopes are read and write.")
+    const target = form("resource")
+    if (target !== undefined && target !== resource) {
+      return yield* failure("invalid_target", `The only resource is ${resource}.`)
+    }
+    if (!isToken("rtk_", token)) return yield* unknownToken
+    return { clientId, token, scope }
+  })
+
+const revoke = ({ repo, storage }: Dependencies) =>
+  Effect.fn("SignIns.revoke")(function* (form: OAuthForm) {
+    const token = yield* required(form, "token")
+    const clientId = form("client_id")
+    const isOther = (id: SignInId) => clientId !== undefined && clientId !== id
+    if (isToken("atk_", token)) {
+      const signInId = yield* repo.ofAccessToken(hashToken(token))
+      if (signInId === undefined) return
+      if (isOther(signInId)) return yield* otherClient
+      return yield* repo.endAccessToken(hashToken(token))
+    }
+    if (!isToken("rtk_", token)) return
+    const ended = Effect.gen(function* () {
+      const held = yield* repo.lockByRefreshToken(hashToken(token))
+      if (held === undefined) return
+      if (isOther(held.signIn.id)) return yield* otherClient
+      yield* repo.end(held.signIn.id)
+    })
+    yield* storage.transaction(ended)
+  })
 
 /** What a token may do now: what was granted, and no more than its member's present role. */
 export const scopeOf = (role: Role, granted: AgentScope): AgentScope => (isAtLeast(role, "member") ? granted : "read")
 
 /**
- * What the use of a refresh token is: the first one; that of the last one whose successor was lost; or one again, by
- * somebody who should not have it (contract, section 9).
+ * Which use of a refresh token this is (docs/contract.md, Agent sign-in): the first one; a repeated one of the last token,
+ * whose successor was lost; or one again, by somebody who should not have the token.
  */
 const useOf = (
   { signIn, tokenExpiresAt, tokenGeneration }: HeldSignIn,
@@ -211,7 +240,7 @@ const required = (form: OAuthForm, name: string) => {
   return value === undefined ? Effect.fail(failure("invalid_request", `${name} is missing.`)) : Effect.succeed(value)
 }
 
-const unknownToken = failure("invalid_grant", "The refresh token does not work.")
-const reusedToken = failure("invalid_grant", "The refresh token was used before: the sign-in has ended.")
-const otherClient = failure("invalid_grant", "The token is another client's.")
-const inactiveMember = failure("invalid_client", "The member that the agent works for is inactive.", 401)
+const unknownToken = failure("invalid_grant", "The refresh token is not valid.")
+const reusedToken = failure("invalid_grant", "The refresh token was used before, so the sign-in has ended.")
+const otherClient = failure("invalid_grant", "The token belongs to another client.")
+const inactiveMember = failure("invalid_client", "The member whom the agent works for is inactive.", 401)

@@ -2,13 +2,13 @@ import type { AgentId, TeamId, WorkspaceId } from "@delivery/domain/Ids"
 import { Context, type Effect } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 
-/** What the ends of agents ask of whoever keeps messages (contract, section 9). `Messages` answers. */
+/** Declines what waits for agents that end (docs/contract.md, Agents). `Messages` supplies it. */
 export class WaitingMessages extends Context.Service<
   WaitingMessages,
   {
     /**
-     * Declines what waits in the inboxes of the agents, whoever sees it, and says of which teams' tickets that was.
-     * Called in the transaction of what ends them.
+     * Declines what waits in the inboxes of the agents, whoever sees it, and answers the teams of the tickets. Called in
+     * the transaction that ends the agents.
      */
     readonly decline: (
       by: { readonly workspace: { readonly id: WorkspaceId }; readonly actor: ActorRef },

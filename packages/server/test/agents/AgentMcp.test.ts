@@ -7,7 +7,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { type Http, join, newWorkspace, onEachServer, registerAgent, teamKey } from "../support/Http.ts"
 
 /** What the tools answer, as far as it is looked at. */
-interface Shown {
+interface Answer {
   readonly agent: { readonly id: string }
   readonly scope: string
   readonly messages: ReadonlyArray<{ readonly note: Quoted | null }>
@@ -33,7 +33,7 @@ const connect = async ({ baseUrl }: Http, token: string) => {
     const [content] = result.content as ReadonlyArray<{ readonly type: string; readonly text: string }>
     return {
       isError: result.isError === true,
-      structured: result.structuredContent as Shown,
+      structured: result.structuredContent as Answer,
       text: content?.text ?? ""
     }
   }

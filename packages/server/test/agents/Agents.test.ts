@@ -162,7 +162,7 @@ withServicesOnEachStorage("Agents", (it) => {
         assert.deepStrictEqual(yield* names(viewerKey, "me"), [])
         for (const unknown of [newId(), outsider.principal.id]) {
           const error = yield* Effect.flip(listed(member, unknown))
-          assert.strictEqual(error.message, "person: nothing visible to you has this value.")
+          assert.strictEqual(error.message, `person: there is no member "${unknown}" that you can see.`)
         }
       })
     )
@@ -174,12 +174,12 @@ withServicesOnEachStorage("Agents", (it) => {
         yield* TestClock.adjust("10 seconds")
         const desktop = yield* registered(member, { computer: "desktop" })
         const made = yield* now
-        const shown = Effect.map(listed(member, "me"), ([agent]) => agent!)
-        const lives = Effect.map(shown, ({ computers, live }) => [
+        const listedAgent = Effect.map(listed(member, "me"), ([agent]) => agent!)
+        const lives = Effect.map(listedAgent, ({ computers, live }) => [
           live,
           computers.map(({ live, name, sessions }) => [name, live, sessions.map(({ id, live }) => [id, live])])
         ])
-        assert.deepStrictEqual(yield* shown, {
+        assert.deepStrictEqual(yield* listedAgent, {
           id: laptop.agent,
           name: "Claude",
           person: { id: member.principal.id, name: member.principal.name, email: member.principal.email },
@@ -228,16 +228,16 @@ withServicesOnEachStorage("Agents", (it) => {
           ]
         ])
         yield* TestClock.adjust("30 seconds")
-        assert.isFalse((yield* shown).live)
+        assert.isFalse((yield* listedAgent).live)
         // A session leaves after a day; its computer was seen no less for it.
         yield* TestClock.adjust(86_400_000 - 90_000 - 1)
         assert.deepStrictEqual(
-          (yield* shown).computers[0]?.sessions.map(({ id }) => id),
+          (yield* listedAgent).computers[0]?.sessions.map(({ id }) => id),
           ["two", "one"]
         )
         yield* TestClock.adjust(1)
         assert.deepStrictEqual(
-          (yield* shown).computers[0]?.sessions.map(({ id }) => id),
+          (yield* listedAgent).computers[0]?.sessions.map(({ id }) => id),
           ["two"]
         )
       })
@@ -403,11 +403,13 @@ withServicesOnEachStorage("Agents", (it) => {
         }
         // A heartbeat of the first: now the second was not seen for longest.
         yield* report(access_token, named[0]!)
-        const shown = Effect.map(listed(member, "me"), ([agent]) => agent!.computers[0]!.sessions.map(({ id }) => id))
-        assert.lengthOf(yield* shown, maxSessions)
+        const listedAgent = Effect.map(listed(member, "me"), ([agent]) =>
+          agent!.computers[0]!.sessions.map(({ id }) => id)
+        )
+        assert.lengthOf(yield* listedAgent, maxSessions)
         yield* TestClock.adjust(1)
         yield* report(access_token, "one more")
-        const kept = yield* shown
+        const kept = yield* listedAgent
         assert.deepStrictEqual(
           kept.toSorted(),
           [...named.filter((session) => session !== named[1]), "one more"].toSorted()

@@ -3,7 +3,8 @@ import type { AgentId, ComputerId, SignInId } from "@delivery/domain/Ids"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { AgentsRepo } from "../../src/agents/AgentsRepo.ts"
-import { type SignInRow, SignInsRepo, type TokenPair } from "../../src/agents/SignInsRepo.ts"
+import type { SignInRow } from "../../src/agents/Rows.ts"
+import { SignInsRepo, type TokenPair } from "../../src/agents/SignInsRepo.ts"
 import type { AgentRow } from "../../src/access/ActorRows.ts"
 import { MembersRepo } from "../../src/identity/MembersRepo.ts"
 import { addMember, assertHolds, makeScene, minute, newId, unique } from "../identity/Scene.ts"
@@ -308,8 +309,8 @@ onEachStorage("SignInsRepo", (it) => {
       yield* repo.endOfAgent(workspace.id, agent.principal.id)
       assert.deepStrictEqual(yield* alive, [false, false, false, true])
       // Sign-ins stay when a member changes.
-      yield* repo.tell([codex.principal.id])
-      yield* repo.tell([])
+      yield* repo.notifyAccessChanged([codex.principal.id])
+      yield* repo.notifyAccessChanged([])
       assert.deepStrictEqual(yield* alive, [false, false, false, true])
     })
   )

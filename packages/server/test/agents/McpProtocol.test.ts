@@ -91,8 +91,8 @@ onEachServer("MCP on the wire", (test) => {
       const session = { "mcp-session-id": String(answer.headers["mcp-session-id"]) }
       const named = { ...session, "mcp-protocol-version": revision }
       const initialized = { jsonrpc: "2.0", method: "notifications/initialized" }
-      const told = await send(agent, initialized, named)
-      assert.deepStrictEqual([told.status, told.text], [202, ""])
+      const accepted = await send(agent, initialized, named)
+      assert.deepStrictEqual([accepted.status, accepted.text], [202, ""])
       // Who does not name the revision means the one that the session has.
       for (const headers of [session, named]) {
         assert.strictEqual(code(await send(agent, request("ping"), headers)), "200 ok")
@@ -312,7 +312,7 @@ onEachServer("MCP on the wire", (test) => {
     )
     assert.strictEqual(
       await said("complete_message", { message: "x", reply: "y" }),
-      "true NotFound: The message does not exist."
+      'true NotFound: There is no message "x" that you can see.'
     )
     assert.strictEqual(await said("get_ticket", { ticket: "x/../y" }), "true NotFound: The ticket does not exist.")
     assert.strictEqual(

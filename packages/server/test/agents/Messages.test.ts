@@ -34,8 +34,8 @@ const makeMessageScene = Effect.gen(function* () {
 const notifiedOf = (caller: CallerOf) =>
   Effect.gen(function* () {
     const { notifications } = yield* Messages
-    const told = yield* notifications.pipe(as(caller))
-    return told.map(({ kind, message }) => [kind, message.id])
+    const found = yield* notifications.pipe(as(caller))
+    return found.map(({ kind, message }) => [kind, message.id])
   })
 
 withServicesOnEachStorage("Messages", (it) => {
@@ -70,15 +70,15 @@ withServicesOnEachStorage("Messages", (it) => {
         Effect.map(Effect.flip(send(fields, by)), (error) =>
           "reason" in error && error.reason !== undefined ? error.reason : error.message
         )
-      const missing = (field: string) => `${field}: nothing visible to you has this value.`
+      const missing = (field: string, value: string) => `${field}: there is no ${field} "${value}" that you can see.`
       for (const ticket of [newId(), "NO-1", foreign.ticket.id])
-        assert.strictEqual(yield* said({ ticket }), missing("ticket"))
+        assert.strictEqual(yield* said({ ticket }), missing("ticket", ticket))
       for (const agent of [newId(), "claude", foreign.signIn.agent])
-        assert.strictEqual(yield* said({ agent }), missing("agent"))
+        assert.strictEqual(yield* said({ agent }), missing("agent", agent))
       for (const computer of [newId<ComputerId>(), foreign.signIn.computer.id]) {
-        assert.strictEqual(yield* said({ computer }), missing("computer"))
+        assert.strictEqual(yield* said({ computer }), missing("computer", computer))
       }
-      assert.strictEqual(yield* said({ ticket: hidden.id }, member), missing("ticket"))
+      assert.strictEqual(yield* said({ ticket: hidden.id }, member), missing("ticket", hidden.id))
       assert.strictEqual(yield* said({ ticket: hidden.id }), "ticket_invisible")
       yield* addTeamMember(closed, member)
       assert.strictEqual(
@@ -88,7 +88,7 @@ withServicesOnEachStorage("Messages", (it) => {
       const [agents, members] = [yield* Agents, yield* Members]
       yield* members.deactivate(member.principal.id).pipe(as(admin))
       assert.deepInclude(yield* Effect.flip(send()), {
-        message: "The agent's person is no active member.",
+        message: "The agent's person is not an active member.",
         reason: "inactive_member"
       })
       yield* members.reactivate(member.principal.id).pipe(as(admin))
@@ -111,10 +111,10 @@ withServicesOnEachStorage("Messages", (it) => {
         ]
         const answers = yield* Effect.all(ends, together)
         assert.deepStrictEqual(answers.toSorted(), [...times(11).map(() => "Conflict ended"), "ok"])
-        const told = yield* notifiedOf(admin)
-        assert.lengthOf(told, round + 1)
+        const notified = yield* notifiedOf(admin)
+        assert.lengthOf(notified, round + 1)
         const { status } = yield* messages.get(id).pipe(as(admin))
-        assert.deepStrictEqual(told[0], [`message_${status}`, id])
+        assert.deepStrictEqual(notified[0], [`message_${status}`, id])
         const events = (yield* eventsOf(workspace)).filter(({ subjectId }) => subjectId === id)
         assert.deepStrictEqual(
           events.map(({ kind }) => kind),

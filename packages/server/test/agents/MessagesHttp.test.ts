@@ -98,8 +98,8 @@ onEachServer("Messages to agents", (test) => {
     assert.deepStrictEqual([completed.status, completed.reply], ["completed", "Done in acme/shop#42."])
     assert.deepStrictEqual((await at.agent.send("GET", path)).body, completed)
     assert.deepStrictEqual(await at.ben.get(`messages/${sent.id}`), completed)
-    const [told] = await notifications(at.ben)
-    assert.deepStrictEqual([told?.kind, told?.message], ["message_completed", completed])
+    const [notification] = await notifications(at.ben)
+    assert.deepStrictEqual([notification?.kind, notification?.message], ["message_completed", completed])
     assert.deepStrictEqual(await at.ben.post("notifications/read", undefined, 200), { read: 1 })
     assert.deepStrictEqual(await at.ben.post("notifications/read", undefined, 200), { read: 0 })
     assertTimestamp((await notifications(at.ben))[0]!.readAt)
@@ -254,7 +254,7 @@ onEachServer("Messages to agents", (test) => {
     const [message] = await inbox(at.agent)
     assert.deepStrictEqual([message?.ask, message?.commentId, message?.sender.id], ["mention", comment.id, at.ben.id])
     assert.strictEqual(message?.note, Array.from(long).slice(0, 2_000).join(""))
-    // What an agent writes tells no agent.
+    // What an agent writes sends no message to another.
     await at.agent.send("POST", `/agent/v1/tickets/${at.ticket.identifier}/comments`, { json: { body: long } })
     assert.lengthOf(await inbox(at.agent), 1)
   })

@@ -4,7 +4,12 @@ import { notificationsPageSize } from "@delivery/domain/agents/Notification"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { AgentsRepo } from "../../src/agents/AgentsRepo.ts"
-import { type Inbox, type MessageRow, MessagesRepo, type NotificationRow } from "../../src/agents/MessagesRepo.ts"
+import {
+  type InboxAddress,
+  type MessageRow,
+  MessagesRepo,
+  type NotificationRow
+} from "../../src/agents/MessagesRepo.ts"
 import { ProductsRepo } from "../../src/catalog/ProductsRepo.ts"
 import { MembersRepo } from "../../src/identity/MembersRepo.ts"
 import { type TicketRow, TicketsRepo } from "../../src/planning/TicketsRepo.ts"
@@ -57,7 +62,7 @@ const addComputer = Effect.fnUntraced(function* (agent: Agent, name: string, las
   })
 })
 
-const inboxOf = (agent: Agent, fields: Partial<Inbox> = {}): Inbox => ({
+const inboxOf = (agent: Agent, fields: Partial<InboxAddress> = {}): InboxAddress => ({
   agentId: agent.principal.id,
   computerId: null,
   seenAfter: minute(100),
@@ -82,7 +87,7 @@ onEachStorage("MessagesRepo", (it) => {
       const bare = messageRow(agent, ticket, admin, { createdAt: minute(2) })
       yield* repo.insert([row, bare])
       const { email, id, name } = admin.principal
-      const shown = {
+      const stored = {
         id: row.id,
         agent: { id: agent.principal.id, name: "Claude", person: agent.principal.person },
         computer: { id: computer.id, name: "laptop" },
@@ -100,9 +105,9 @@ onEachStorage("MessagesRepo", (it) => {
         teamId: team.id
       }
       const viewer = seesAll(workspace.id)
-      assert.deepStrictEqual<unknown>(yield* repo.find(viewer, row.id), shown)
-      assert.deepStrictEqual<unknown>(yield* repo.findOfAgent(viewer, agent.principal.id, row.id), shown)
-      assert.deepStrictEqual<unknown>((yield* repo.list(viewer, {}))[1], shown)
+      assert.deepStrictEqual<unknown>(yield* repo.find(viewer, row.id), stored)
+      assert.deepStrictEqual<unknown>(yield* repo.findOfAgent(viewer, agent.principal.id, row.id), stored)
+      assert.deepStrictEqual<unknown>((yield* repo.list(viewer, {}))[1], stored)
       assert.deepInclude(yield* repo.find(viewer, bare.id), { computer: null, note: null, commentId: null })
       const other = yield* addAgent(admin)
       assert.isUndefined(yield* repo.findOfAgent(viewer, other.principal.id, row.id))
@@ -410,7 +415,7 @@ onEachStorage("MessagesRepo", (it) => {
         createdAt: minute(0),
         ...fields
       })
-      /** Of a message of its own: a person is told once of each. */
+      /** Of a message of its own: a person is notified once of each. */
       const received = Effect.fnUntraced(function* (fields: Partial<NotificationRow>) {
         const message = messageRow(agent, ticket, admin)
         yield* repo.insert([message])
@@ -422,15 +427,15 @@ onEachStorage("MessagesRepo", (it) => {
       const times = newestFirst((createdAt, id) => ({ createdAt, id: id as NotificationId }))
       yield* Effect.forEach(shuffled(times), received)
       const to = { personId: admin.principal.id }
-      const [told, hidden] = [row(message.id, { ...to, kind: "message_completed" }), row(secret.id, to)]
-      yield* repo.notify([told, hidden])
+      const [seen, hidden] = [row(message.id, { ...to, kind: "message_completed" }), row(secret.id, to)]
+      yield* repo.notify([seen, hidden])
       yield* repo.end(message.id, "completed", "Done.", minute(5))
       const viewer = seesOwn(workspace.id, null)
       const of = (id: PersonId) => repo.notifications(viewer, id)
       assert.deepStrictEqual(ids(yield* of(member.principal.id)), ids(times))
       const [one, ...more] = yield* of(admin.principal.id)
       assert.deepStrictEqual(more, [])
-      assert.deepInclude(one, { id: told.id, kind: "message_completed", readAt: null, createdAt: minute(0) })
+      assert.deepInclude(one, { id: seen.id, kind: "message_completed", readAt: null, createdAt: minute(0) })
       assert.deepInclude(one?.message, { id: message.id, status: "completed", reply: "Done." })
       assert.notProperty(one?.message, "teamId")
       assert.strictEqual(yield* repo.read(viewer, member.principal.id, minute(6)), times.length)

@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import * as AgentsRoom from "../../src/agents/AgentsRoom.ts"
 import * as Catalog from "../../src/catalog/Catalog.ts"
 import * as EventsRoom from "../../src/events/EventsRoom.ts"
 import * as Identity from "../../src/identity/Identity.ts"
@@ -22,7 +23,8 @@ const tables: ReadonlyArray<Table> = [
   Catalog.tables,
   VaultRoom.tables,
   Planning.tables,
-  Runs.tables
+  Runs.tables,
+  AgentsRoom.tables
 ].flat()
 
 const layerMigrated = Layer.provideMerge(StorageRoom.layerMigrations, layerPostgres).pipe(Layer.provide(layerLiveClock))

@@ -1,0 +1,147 @@
+import type { Role } from "@delivery/domain/identity/Role"
+import type { AgentId } from "@delivery/domain/Ids"
+import type { Timestamp } from "@delivery/domain/Timestamp"
+import { Effect, Layer } from "effect"
+import { type AgentRow, agents, persons } from "../access/ActorRows.ts"
+import { memberKey, members } from "../identity/MembersRepo.ts"
+import { workspaces } from "../identity/WorkspacesRepo.ts"
+import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
+import { accessTokens, computers, refreshTokens, type SignInRow, signIns } from "./Rows.ts"
+import { type AuthenticatedAgent, SignInsRepo, type TokenPair } from "./SignInsRepo.ts"
+
+type Memory = MemoryStorage["Service"]
+
+export const layer = Layer.effect(
+  SignInsRepo,
+  Effect.map(MemoryStorage, (memory) =>
+    SignInsRepo.of({
+      insert: insert(memory),
+      end: (id) => memory.write((database) => Effect.sync(() => endWhere(database, (signIn) => signIn.id === id))),
+      endOfAgent: (_, agentId) =>
+        memory.write((database) => Effect.sync(() => endWhere(database, (signIn) => signIn.agentId === agentId))),
+      notifyAccessChanged: notifyAccessChanged(memory),
+      lockByRefreshToken: lockByRefreshToken(memory),
+      putTokens: putTokens(memory),
+      ofAccessToken: (hash) => memory.read((database) => database.table(accessTokens).get(hash)?.signInId),
+      endAccessToken: endAccessToken(memory),
+      authenticate: authenticate(memory)
+    })
+  )
+)
+
+const endWhere = (database: MemoryDatabase, isOf: (signIn: SignInRow) => boolean) => {
+  const rows = database.table(signIns)
+  for (const { agentId, id } of rows.filter(isOf)) {
+    rows.delete(id)
+    database.notify("agents", agentId)
+    deleteTokens(database, ({ signInId }) => signInId === id)
+  }
+}
+
+const deleteTokens = (
+  database: MemoryDatabase,
+  isOf: (token: { readonly signInId: string; readonly expiresAt: Timestamp }) => boolean
+) => {
+  for (const table of [accessTokens, refreshTokens]) {
+    const rows = database.table<{
+      readonly tokenHash: string
+      readonly signInId: string
+      readonly expiresAt: Timestamp
+    }>(table)
+    for (const { tokenHash } of rows.filter(isOf)) rows.delete(tokenHash)
+  }
+}
+
+/** Stores the pair of the sign-in's generation, in place of one that it has. */
+const putPair = (
+  database: MemoryDatabase,
+  { generation, id, workspaceId }: Pick<SignInRow, "id" | "workspaceId" | "generation">,
+  { access, refresh }: TokenPair
+) => {
+  const tokens = database.table(refreshTokens)
+  const lost = tokens.find((token) => token.signInId === id && token.generation === generation)
+  if (lost !== undefined) tokens.delete(lost.tokenHash)
+  const of = { workspaceId, signInId: id }
+  tokens.set(refresh.hash, { ...of, tokenHash: refresh.hash, generation, expiresAt: refresh.expiresAt })
+  const { expiresAt, hash, scope } = access
+  database.table(accessTokens).set(hash, { ...of, tokenHash: hash, scope, expiresAt })
+}
+
+const insert = (memory: Memory) => (signIn: SignInRow, tokens: TokenPair) =>
+  memory.write((database) =>
+    Effect.sync(() => {
+      endWhere(database, ({ computerId }) => computerId !== null && computerId === signIn.computerId)
+      database.table(signIns).set(signIn.id, signIn)
+      putPair(database, signIn, tokens)
+    })
+  )
+
+const notifyAccessChanged = (memory: Memory) => (agents: ReadonlyArray<AgentId>) =>
+  memory.write((database) =>
+    Effect.sync(() => {
+      for (const agent of agents) database.notify("agents", agent)
+    })
+  )
+
+/** The present role of the agent's member; null while they are inactive. */
+const roleOf = (database: MemoryDatabase, { personId, workspaceId }: AgentRow): Role | null => {
+  const member = database.table(members).get(memberKey(workspaceId, personId))
+  return member?.active === true ? member.role : null
+}
+
+const lockByRefreshToken = (memory: Memory) => (hash: string) =>
+  memory.read((database) => {
+    const token = database.table(refreshTokens).get(hash)
+    if (token === undefined) return undefined
+    const signIn = database.table(signIns).get(token.signInId)!
+    return {
+      signIn,
+      tokenGeneration: token.generation,
+      tokenExpiresAt: token.expiresAt,
+      role: roleOf(database, database.table(agents).get(signIn.agentId)!)
+    }
+  })
+
+const putTokens =
+  (memory: Memory): SignInsRepo["Service"]["putTokens"] =>
+  ({ generation, id, refreshedAt, workspaceId }, tokens, now) =>
+    memory.write((database) =>
+      Effect.sync(() => {
+        const rows = database.table(signIns)
+        rows.set(id, { ...rows.get(id)!, generation, refreshedAt })
+        deleteTokens(database, ({ expiresAt, signInId }) => signInId === id && expiresAt <= now)
+        putPair(database, { id, workspaceId, generation }, tokens)
+      })
+    )
+
+const endAccessToken = (memory: Memory) => (hash: string) =>
+  memory.write((database) =>
+    Effect.sync(() => {
+      const tokens = database.table(accessTokens)
+      const token = tokens.get(hash)
+      if (token === undefined) return
+      tokens.delete(hash)
+      database.notify("agents", database.table(signIns).get(token.signInId)!.agentId)
+    })
+  )
+
+const authenticate = (memory: Memory) => (accessHash: string, now: Timestamp) =>
+  memory.read((database): AuthenticatedAgent | undefined => {
+    const token = database.table(accessTokens).get(accessHash)
+    if (token === undefined || token.expiresAt <= now) return undefined
+    const signIn = database.table(signIns).get(token.signInId)!
+    const agent = database.table(agents).get(signIn.agentId)!
+    const role = roleOf(database, agent)
+    if (agent.revokedAt !== null || role === null) return undefined
+    const person = database.table(persons).get(agent.personId)!
+    const workspace = database.table(workspaces).get(agent.workspaceId)!
+    const computer = database.table(computers).get(String(signIn.computerId))
+    return {
+      agent: { id: agent.id, client: agent.client },
+      person: { id: person.id, name: person.name, email: person.email },
+      membership: { id: workspace.id, slug: workspace.slug, name: workspace.name, role },
+      computer: computer === undefined ? null : { id: computer.id, name: computer.name },
+      signInId: signIn.id,
+      scope: token.scope
+    }
+  })

@@ -1,0 +1,164 @@
+import type { AgentScope } from "@delivery/domain/agents/Agent"
+import type { Person } from "@delivery/domain/identity/Actor"
+import type { Role } from "@delivery/domain/identity/Role"
+import type { AgentId, ComputerId, SignInId, WorkspaceId } from "@delivery/domain/Ids"
+import type { Timestamp } from "@delivery/domain/Timestamp"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer } from "effect"
+import type { Statement } from "effect/sql"
+import type { AgentRow } from "../access/ActorRows.ts"
+import { uuids } from "../storage/Columns.ts"
+import { date, dateOrNull, dieOnSqlError, iso } from "../storage/Sql.ts"
+import { columnsOf, readerOf, type SelectedRow } from "../storage/Table.ts"
+import { type SignInRow, signIns } from "./Rows.ts"
+import { type AuthenticatedAgent, SignInsRepo, type TokenPair } from "./SignInsRepo.ts"
+
+export const layer = Layer.effect(
+  SignInsRepo,
+  Effect.map(PgClient.PgClient, (sql) =>
+    SignInsRepo.of({
+      insert: insert(sql),
+      end: (id) => dieOnSqlError(endWhere(sql, sql`id = ${id}`)),
+      endOfAgent: (workspaceId, agentId) =>
+        dieOnSqlError(endWhere(sql, sql`workspace_id = ${workspaceId} and agent_id = ${agentId}`)),
+      notifyAccessChanged: notifyAccessChanged(sql),
+      lockByRefreshToken: lockByRefreshToken(sql),
+      putTokens: putTokens(sql),
+      ofAccessToken: ofAccessToken(sql),
+      endAccessToken: endAccessToken(sql),
+      authenticate: authenticate(sql)
+    })
+  )
+)
+
+const endWhere = (sql: PgClient.PgClient, where: Statement.Fragment) =>
+  Effect.asVoid(sql`with ended as (delete from sign_ins where ${where} returning agent_id)
+    select pg_notify('agents', agent_id::text)::text from ended`)
+
+const insert =
+  (sql: PgClient.PgClient) =>
+  (signIn: SignInRow, { access, refresh }: TokenPair) =>
+    dieOnSqlError(
+      Effect.andThen(
+        endWhere(sql, sql`computer_id = ${signIn.computerId}`),
+        Effect.asVoid(sql`with made as (
+          insert into sign_ins (id, workspace_id, agent_id, computer_id, scope, generation, refreshed_at,
+            created_at)
+          values (${signIn.id}, ${signIn.workspaceId}, ${signIn.agentId}, ${signIn.computerId}, ${signIn.scope},
+            ${signIn.generation}, ${dateOrNull(signIn.refreshedAt)}, ${date(signIn.createdAt)})
+          returning id, workspace_id, generation
+        ), access as (
+          insert into access_tokens (token_hash, workspace_id, sign_in_id, scope, expires_at)
+          select ${access.hash}, workspace_id, id, ${access.scope}, ${date(access.expiresAt)}::timestamptz from made
+        )
+        insert into refresh_tokens (token_hash, workspace_id, sign_in_id, generation, expires_at)
+        select ${refresh.hash}, workspace_id, id, generation, ${date(refresh.expiresAt)}::timestamptz from made`)
+      )
+    )
+
+const notifyAccessChanged = (sql: PgClient.PgClient) => (agents: ReadonlyArray<AgentId>) =>
+  dieOnSqlError(Effect.asVoid(sql`select pg_notify('agents', id::text)::text from unnest(${uuids(agents)}) as at (id)`))
+
+/** A sign-in with one of its refresh tokens, and the role of its member where that one is active. */
+interface HeldRow extends SelectedRow {
+  readonly tokenGeneration: number
+  readonly tokenExpiresAt: Date
+  readonly role: Role | null
+}
+
+const readSignIn = readerOf(signIns)
+
+const lockByRefreshToken = (sql: PgClient.PgClient) => (hash: string) =>
+  Effect.gen(function* () {
+    // Whoever waited here reads the token afterwards, and so sees by what it was replaced meanwhile.
+    const [held] = yield* sql<{ readonly id: SignInId }>`select id from sign_ins
+      where id = (select sign_in_id from refresh_tokens where token_hash = ${hash}) for update`
+    if (held === undefined) return undefined
+    const [row] = yield* sql<HeldRow>`select ${sql.literal(columnsOf(signIns, { of: "s" }))},
+        t.generation as "tokenGeneration", t.expires_at as "tokenExpiresAt", m.role
+      from refresh_tokens t
+      join sign_ins s on s.id = t.sign_in_id
+      join agents a on a.id = s.agent_id
+      left join members m on m.workspace_id = a.workspace_id and m.person_id = a.person_id and m.active
+      where t.token_hash = ${hash}`
+    if (row === undefined) return undefined
+    const { role, tokenExpiresAt, tokenGeneration } = row
+    return { signIn: readSignIn(row), tokenGeneration, tokenExpiresAt: iso(tokenExpiresAt), role }
+  }).pipe(dieOnSqlError)
+
+const putTokens =
+  (sql: PgClient.PgClient): SignInsRepo["Service"]["putTokens"] =>
+  (signIn, { access, refresh }, now) =>
+    dieOnSqlError(
+      Effect.asVoid(sql`with refreshed as (
+          update sign_ins set generation = ${signIn.generation}, refreshed_at = ${dateOrNull(signIn.refreshedAt)}
+          where id = ${signIn.id}
+        ), old_access as (
+          delete from access_tokens where sign_in_id = ${signIn.id} and expires_at <= ${date(now)}
+        ), old_refresh as (
+          delete from refresh_tokens where sign_in_id = ${signIn.id} and expires_at <= ${date(now)}
+        ), access as (
+          insert into access_tokens (token_hash, workspace_id, sign_in_id, scope, expires_at)
+          values (${access.hash}, ${signIn.workspaceId}, ${signIn.id}, ${access.scope}, ${date(access.expiresAt)})
+        )
+        insert into refresh_tokens (token_hash, workspace_id, sign_in_id, generation, expires_at)
+        values (${refresh.hash}, ${signIn.workspaceId}, ${signIn.id}, ${signIn.generation},
+          ${date(refresh.expiresAt)})
+        on conflict on constraint refresh_tokens_generation_key
+        do update set token_hash = excluded.token_hash, expires_at = excluded.expires_at`)
+    )
+
+const ofAccessToken = (sql: PgClient.PgClient) => (hash: string) =>
+  sql<{ readonly id: SignInId }>`select sign_in_id as id from access_tokens where token_hash = ${hash}`.pipe(
+    Effect.map((rows) => rows[0]?.id),
+    dieOnSqlError
+  )
+
+const endAccessToken = (sql: PgClient.PgClient) => (hash: string) =>
+  dieOnSqlError(
+    Effect.asVoid(sql`with ended as (
+        delete from access_tokens where token_hash = ${hash} returning sign_in_id
+      )
+      select pg_notify('agents', s.agent_id::text)::text from ended join sign_ins s on s.id = ended.sign_in_id`)
+  )
+
+interface AuthenticatedRow {
+  readonly agentId: AgentId
+  readonly client: AgentRow["client"]
+  readonly personId: Person["id"]
+  readonly personName: string
+  readonly email: string
+  readonly workspaceId: WorkspaceId
+  readonly slug: string
+  readonly workspaceName: string
+  readonly role: Role
+  readonly computerId: ComputerId | null
+  readonly computerName: string
+  readonly signInId: SignInId
+  readonly scope: AgentScope
+}
+
+const readAuthenticated = (row: AuthenticatedRow): AuthenticatedAgent => ({
+  agent: { id: row.agentId, client: row.client },
+  person: { id: row.personId, name: row.personName, email: row.email },
+  membership: { id: row.workspaceId, slug: row.slug, name: row.workspaceName, role: row.role },
+  computer: row.computerId === null ? null : { id: row.computerId, name: row.computerName },
+  signInId: row.signInId,
+  scope: row.scope
+})
+
+const authenticate = (sql: PgClient.PgClient) => (accessHash: string, now: Timestamp) =>
+  sql<AuthenticatedRow>`select a.id as "agentId", a.client, p.id as "personId", p.name as "personName", p.email,
+      w.id as "workspaceId", w.slug, w.name as "workspaceName", m.role, c.id as "computerId",
+      c.name as "computerName", s.id as "signInId", t.scope
+    from access_tokens t
+    join sign_ins s on s.id = t.sign_in_id
+    join agents a on a.id = s.agent_id and a.revoked_at is null
+    join members m on m.workspace_id = a.workspace_id and m.person_id = a.person_id and m.active
+    join persons p on p.id = a.person_id
+    join workspaces w on w.id = a.workspace_id
+    left join computers c on c.id = s.computer_id
+    where t.token_hash = ${accessHash} and t.expires_at > ${date(now)}`.pipe(
+    Effect.map((rows) => rows.map(readAuthenticated)[0]),
+    dieOnSqlError
+  )
