@@ -10,26 +10,29 @@ import { instructions, writeEntry } from "./AgentClients.ts"
 import { AgentError } from "./AgentError.ts"
 import { defaultDirectory, forget, keep, makeAccessTokens, type SignInName } from "./AgentSignIn.ts"
 
-const signIn = {
-  client: Flag.Literals("client", ["claude", "codex", "cursor"]).pipe(Flag.withDescription("The coding-agent client")),
+/** `delivery agent`: signs coding agents in on this computer, and connects them to the service. */
+
+/** The flags that name a sign-in. */
+const signInFlags = {
+  client: Flag.Literals("client", ["claude", "codex", "cursor"]).pipe(Flag.withDescription("The coding agent")),
   url: Flag.String("url").pipe(
     Flag.withFallbackConfig(Config.String("DELIVERY_URL")),
     Flag.withDefault("http://localhost:4000"),
-    Flag.withDescription("The address of the service; else DELIVERY_URL")
+    Flag.withDescription("Address of the service. Environment: DELIVERY_URL. Default: http://localhost:4000")
   ),
   workspace: Flag.String("workspace").pipe(
     Flag.withFallbackConfig(Config.String("DELIVERY_WORKSPACE")),
     Flag.withDefault("main"),
-    Flag.withDescription("The workspace's slug; else DELIVERY_WORKSPACE")
+    Flag.withDescription("Slug of the workspace. Environment: DELIVERY_WORKSPACE. Default: main")
   ),
   directory: Flag.String("directory").pipe(
     Flag.optional,
-    Flag.withDescription("Where sign-ins are kept; else delivery/agents below XDG_CONFIG_HOME or ~/.config")
+    Flag.withDescription("Directory for sign-ins. Default: delivery/agents in XDG_CONFIG_HOME or ~/.config")
   )
 }
 
-/** An address without a slash at its end, so that a sign-in is found however it was written. */
-const named = Effect.fnUntraced(function* ({
+/** The sign-in that the flags name. The address loses a slash at its end, so that both spellings mean one sign-in. */
+const signInName = Effect.fnUntraced(function* ({
   client,
   directory,
   url,
@@ -55,30 +58,30 @@ const apiKey = Effect.fnUntraced(function* (keyFile: Option.Option<string>) {
   }
   return yield* Effect.mapError(
     Config.Redacted("DELIVERY_API_KEY"),
-    () => new AgentError({ message: "An API key is needed, in DELIVERY_API_KEY or in a file that --key-file names." })
+    () => new AgentError({ message: "An API key is needed. Set DELIVERY_API_KEY, or name a file with --key-file." })
   )
 })
 
-/** `delivery agent connect`: registers this computer's client and keeps the tokens. */
+/** Registers the client on this computer and stores its tokens. */
 const connect = Command.make(
   "connect",
   {
-    ...signIn,
+    ...signInFlags,
     computer: Flag.String("computer").pipe(
       Flag.withDefault(hostname()),
-      Flag.withDescription("The computer's name for people; else its host name")
+      Flag.withDescription("Name of this computer, shown to members. Default: its host name")
     ),
     keyFile: Flag.String("key-file").pipe(
       Flag.optional,
-      Flag.withDescription("A file with your API key; else DELIVERY_API_KEY")
+      Flag.withDescription("File that holds your API key. Environment: DELIVERY_API_KEY (the key itself)")
     ),
     write: Flag.Boolean("write").pipe(
       Flag.withDefault(false),
-      Flag.withDescription("Add the server to the client's MCP configuration instead of printing how")
+      Flag.withDescription("Write the client's MCP configuration instead of printing what to do")
     )
   },
   Effect.fnUntraced(function* ({ computer, keyFile, write, ...flags }) {
-    const name = yield* named(flags)
+    const name = yield* signInName(flags)
     const key = yield* apiKey(keyFile)
     const agents = yield* HttpApiClient.group(DeliveryApi, {
       group: "agents",
@@ -91,7 +94,7 @@ const connect = Command.make(
         )
       )
     )
-    const made = yield* agents
+    const registered = yield* agents
       .register({ params: { slug: name.workspace }, payload: { client: name.client, computer } })
       .pipe(
         Effect.mapError(
@@ -99,47 +102,46 @@ const connect = Command.make(
             new AgentError({
               message:
                 error._tag === "HttpClientError"
-                  ? `${name.url} cannot be reached, or is another service.`
+                  ? `${name.url} cannot be reached, or is not a Delivery service.`
                   : error.message
             })
         )
       )
-    const file = yield* keep(name, made)
+    const file = yield* keep(name, registered)
     yield* Console.log(
-      `Signed in on "${made.computer.name}" for the workspace ${name.workspace} (${made.scope}).\nThe tokens are kept in ${file}, for you alone.\n`
+      `Signed in on "${registered.computer.name}" to the workspace ${name.workspace} (scope: ${registered.scope}).\nThe tokens are stored in ${file}, which only you can read.\n`
     )
     if (write) yield* Console.log(`Wrote ${yield* writeEntry(name)}.`)
     else yield* Console.log(yield* instructions(name))
   })
-).pipe(Command.withDescription("Sign a coding agent's client in on this computer"))
+).pipe(Command.withDescription("Sign a coding agent in on this computer"))
 
-/** `delivery agent disconnect`: ends the sign-in. */
+/** Ends the sign-in, at the server and on this computer. */
 const disconnect = Command.make(
   "disconnect",
-  signIn,
+  signInFlags,
   Effect.fnUntraced(function* (flags) {
-    const hadOne = yield* forget(yield* named(flags))
-    yield* Console.log(hadOne ? "Signed out." : "This computer was not signed in.")
+    const wasSignedIn = yield* forget(yield* signInName(flags))
+    yield* Console.log(wasSignedIn ? "Signed out." : "This computer was not signed in.")
   })
-).pipe(Command.withDescription("Sign the client out on this computer"))
+).pipe(Command.withDescription("Sign a coding agent out on this computer"))
 
-/** `delivery agent mcp`: what the client starts. */
+/** What clients start. */
 const mcp = Command.make(
   "mcp",
-  signIn,
+  signInFlags,
   Effect.fnUntraced(function* (flags) {
-    yield* runBridge(yield* makeAccessTokens(yield* named(flags)))
+    yield* runBridge(yield* makeAccessTokens(yield* signInName(flags)))
   })
-).pipe(Command.withDescription("Serve the client over standard input and output (MCP); clients start this themselves"))
+).pipe(Command.withDescription("Serve MCP over standard input and output. Coding agents start this command themselves"))
 
-/** `delivery agent`: the plugin's side of agents. It talks to a server and needs none of its settings. */
 export const agent = Command.make("agent").pipe(
-  Command.withDescription("Sign coding agents in, and connect them"),
+  Command.withDescription("Sign coding agents in on this computer, and connect them to the service"),
   Command.withSubcommands([connect, disconnect, mcp]),
   Command.provide(FetchHttpClient.layer)
 )
 
-/** One line for failures that the user can mend; undefined for faults, which show all they have. */
+/** One line for failures that the user can fix; undefined for faults, which are shown in full. */
 export const operatorMessage = (cause: Cause.Cause<unknown>): string | undefined => {
   const error = Cause.squash(cause)
   if (error instanceof AgentError) return error.message

@@ -5,7 +5,7 @@ import { homedir } from "node:os"
 import { AgentError } from "./AgentError.ts"
 import type { SignInName } from "./AgentSignIn.ts"
 
-/** How clients are told of the bridge: the command that they start, under a name. */
+/** The bridge in a client's configuration: the command that the client starts, and its name there. */
 interface McpServerEntry {
   readonly name: string
   readonly command: string
@@ -13,8 +13,8 @@ interface McpServerEntry {
 }
 
 /**
- * The bridge for a sign-in, by the Node and the script that run now: clients start it with little of the environment,
- * Codex without `XDG_CONFIG_HOME`.
+ * The bridge for a sign-in, with the Node and the script that run now. The directory is always named, since clients pass
+ * on little of the environment; Codex leaves out `XDG_CONFIG_HOME`.
  */
 const entryOf = ({ client, directory, url, workspace }: SignInName): McpServerEntry => ({
   name: `delivery-${workspace}`,
@@ -36,14 +36,14 @@ const entryOf = ({ client, directory, url, workspace }: SignInName): McpServerEn
 
 const jsonOf = ({ args, command }: McpServerEntry) => ({ command, args })
 
-/** TOML's basic strings take what JSON's do. */
+/** Strings of JSON are basic strings of TOML, too. */
 const tomlOf = ({ args, command, name }: McpServerEntry): string =>
   `[mcp_servers.${name}]\ncommand = ${JSON.stringify(command)}\nargs = [${args.map((arg) => JSON.stringify(arg)).join(", ")}]\n`
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** A JSON configuration with the entry, in place of one of its name; undefined where the text is none. */
+/** A JSON configuration with the entry, in place of one of the same name; undefined where the text is no configuration. */
 export const withJsonEntry = (text: string, entry: McpServerEntry): string | undefined => {
   let config: unknown
   try {
@@ -58,7 +58,7 @@ export const withJsonEntry = (text: string, entry: McpServerEntry): string | und
   return `${JSON.stringify(merged, undefined, 2)}\n`
 }
 
-/** The same in TOML. What else stands there stays as it is, comments too. */
+/** The same in TOML. Everything else in it stays as it is, comments too. */
 export const withTomlEntry = (text: string, entry: McpServerEntry): string | undefined => {
   if (Result.isFailure(Toml.parse(text))) return undefined
   const lines = text.split("\n")
@@ -87,23 +87,23 @@ const fileOf = Effect.fnUntraced(function* (client: AgentClient) {
   }
 })
 
-/** What to do by hand for the client to start the bridge. */
+/** How to configure the client by hand. */
 export const instructions = Effect.fnUntraced(function* (name: SignInName) {
   const entry = entryOf(name)
   const file = yield* fileOf(name.client)
   switch (name.client) {
     case "claude": {
       const words = [entry.command, ...entry.args].map((word) => (/^[\w./:@=-]+$/.test(word) ? word : `'${word}'`))
-      return `Tell Claude Code of it:\n\n  claude mcp add --scope user ${entry.name} -- ${words.join(" ")}\n`
+      return `Add the server to Claude Code:\n\n  claude mcp add --scope user ${entry.name} -- ${words.join(" ")}\n`
     }
     case "codex":
-      return `Add to ${file}:\n\n${tomlOf(entry)}`
+      return `Add this to ${file}:\n\n${tomlOf(entry)}`
     case "cursor":
-      return `Add to ${file}:\n\n${withJsonEntry("", entry)}`
+      return `Add this to ${file}:\n\n${withJsonEntry("", entry)}`
   }
 })
 
-/** Adds the bridge to the client's configuration, in place of an earlier one of its name. Answers the file. */
+/** Adds the bridge to the client's configuration, in place of one of the same name. Answers the path of the file. */
 export const writeEntry = Effect.fnUntraced(function* (name: SignInName) {
   const [fs, path] = [yield* FileSystem.FileSystem, yield* Path.Path]
   const file = yield* fileOf(name.client)
@@ -116,7 +116,7 @@ export const writeEntry = Effect.fnUntraced(function* (name: SignInName) {
   )
   const changed = (name.client === "codex" ? withTomlEntry : withJsonEntry)(text, entryOf(name))
   if (changed === undefined) {
-    return yield* new AgentError({ message: `${file} cannot be understood, and stays as it is.` })
+    return yield* new AgentError({ message: `${file} was not changed: it cannot be parsed.` })
   }
   yield* Effect.andThen(
     fs.makeDirectory(path.dirname(file), { recursive: true }),

@@ -1,4 +1,4 @@
 import { Data } from "effect"
 
-/** What keeps an agent's command from its work. The message is one line for people. */
+/** Why a command of the agent failed. The message is one line for people. */
 export class AgentError extends Data.TaggedError("AgentError")<{ readonly message: string }> {}

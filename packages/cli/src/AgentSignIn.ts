@@ -6,7 +6,7 @@ import { homedir } from "node:os"
 import { isLocked, lockFile } from "./FileLock.ts"
 import { AgentError } from "./AgentError.ts"
 
-/** Which sign-in of this computer is meant: there is one of a client for a workspace at a server. */
+/** Names a sign-in of this computer. A client has one for each workspace of each server. */
 export interface SignInName {
   readonly client: AgentClient
   readonly url: string
@@ -15,7 +15,7 @@ export interface SignInName {
   readonly directory: string
 }
 
-/** A sign-in as this computer keeps it, in a file that only its user reads. */
+/** A sign-in as this computer stores it, in a file that only its user can read. */
 const StoredSignIn = Schema.Struct({
   url: Schema.String,
   workspace: Schema.String,
@@ -37,10 +37,10 @@ const Refreshed = Schema.Struct({
   refresh_token: Schema.String
 })
 
-/** Milliseconds before its end in which an access token is replaced. */
+/** An access token is replaced when it ends in less than this, in milliseconds. */
 const earlyMillis = 60_000
 
-/** Where sign-ins are kept unless told: below `XDG_CONFIG_HOME`, else `~/.config`. */
+/** Where sign-ins are kept by default: in `XDG_CONFIG_HOME`, else `~/.config`. */
 export const defaultDirectory = Effect.gen(function* () {
   const path = yield* Path.Path
   const home = Option.getOrElse(yield* Config.option(Config.String("XDG_CONFIG_HOME")), () =>
@@ -55,7 +55,7 @@ const pathOf = Effect.fnUntraced(function* ({ client, directory, url, workspace 
   return path.join(directory, `${name.replaceAll(/[^A-Za-z0-9.@_-]/g, "_")}.json`)
 })
 
-/** Keeps a sign-in whole or not at all, whoever reads meanwhile. */
+/** Replaces the file at once, so that others read either the old sign-in or the new one. */
 const save = Effect.fnUntraced(
   function* (file: string, signIn: StoredSignIn) {
     const [fs, path] = [yield* FileSystem.FileSystem, yield* Path.Path]
@@ -75,23 +75,23 @@ const read = Effect.fnUntraced(function* (file: string) {
   )
 })
 
-/** Keeps what registering answered. */
-export const keep = Effect.fnUntraced(function* (name: SignInName, made: AgentSignIn) {
+/** Stores the sign-in that registering answered. Answers the path of its file. */
+export const keep = Effect.fnUntraced(function* (name: SignInName, registered: AgentSignIn) {
   const file = yield* pathOf(name)
   const now = yield* Clock.currentTimeMillis
   yield* save(file, {
     ...name,
-    agent: made.agent,
-    computer: made.computer.name,
-    clientId: made.clientId,
-    accessToken: made.access_token,
-    accessTokenExpiresAt: timestamp(now + made.expires_in * 1_000),
-    refreshToken: made.refresh_token
+    agent: registered.agent,
+    computer: registered.computer.name,
+    clientId: registered.clientId,
+    accessToken: registered.access_token,
+    accessTokenExpiresAt: timestamp(now + registered.expires_in * 1_000),
+    refreshToken: registered.refresh_token
   })
   return file
 })
 
-/** Forgets a sign-in, and ends it at the server. Whether there was one. */
+/** Ends a sign-in at the server and deletes its file. Answers whether there was one. */
 export const forget = Effect.fnUntraced(function* (name: SignInName) {
   const [fs, http] = [yield* FileSystem.FileSystem, yield* HttpClient.HttpClient]
   const file = yield* pathOf(name)
@@ -110,16 +110,16 @@ export const forget = Effect.fnUntraced(function* (name: SignInName) {
   return true
 })
 
-/** The access tokens of a sign-in for one process. Several of them may use one sign-in. */
+/** The access tokens of a sign-in for one process. Several processes may share a sign-in. */
 export interface AccessTokens {
   readonly url: string
-  /** One that works for a minute at least, and is not the one that the server refused. */
+  /** A token that is valid for a minute at least, and is not the one that the server refused. */
   readonly next: (refused?: string) => Effect.Effect<string, AgentError>
 }
 
 /**
- * Refreshes under a lock of the sign-in's file: a refresh token is used once, however many processes want the next
- * pair, since who waited finds it in the file.
+ * Refreshes under a lock of the sign-in's file, so that a refresh token is used once: a process that waited for the lock
+ * finds the new pair in the file.
  */
 export const makeAccessTokens = Effect.fnUntraced(function* (name: SignInName) {
   const services = yield* Effect.context<FileSystem.FileSystem | Path.Path | HttpClient.HttpClient>()
@@ -149,10 +149,13 @@ export const makeAccessTokens = Effect.fnUntraced(function* (name: SignInName) {
     if (response.status === 400) {
       return yield* new AgentError({ message: "The sign-in has ended: run `delivery agent connect` again." })
     }
-    if (response.status === 401) return yield* new AgentError({ message: "You are no active member any more." })
+    if (response.status === 401)
+      return yield* new AgentError({ message: "You are no longer an active member of the workspace." })
     const tokens = yield* response.json.pipe(
       Effect.flatMap(Schema.decodeUnknownEffect(Refreshed)),
-      Effect.mapError(() => new AgentError({ message: `${url} answered ${response.status} to a refresh.` }))
+      Effect.mapError(
+        () => new AgentError({ message: `${url} answered ${response.status} when the access token was refreshed.` })
+      )
     )
     const next = {
       ...signIn,
@@ -178,7 +181,7 @@ export const makeAccessTokens = Effect.fnUntraced(function* (name: SignInName) {
   })
   return {
     url,
-    // Half a refresh would lose what the server answered.
+    // A refresh that is interrupted would lose the tokens that the server answered.
     next: (refused) => turn.withPermits(1)(Effect.uninterruptible(Effect.provideContext(next(refused), services)))
   } satisfies AccessTokens
 })

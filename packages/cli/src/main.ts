@@ -1,7 +1,8 @@
 #!/usr/bin/env node
+import { reportFailure, runOptions } from "@delivery/domain/CommandLine"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Cause, Console, Effect, Exit } from "effect"
+import { Effect } from "effect"
 import { Command } from "effect/cli"
 import { agent, operatorMessage } from "./Agent.ts"
 import manifest from "../package.json" with { type: "json" }
@@ -12,15 +13,7 @@ const delivery = Command.make("delivery").pipe(
 )
 
 Command.run(delivery, { version: manifest.version }).pipe(
-  Effect.tapCause((cause) => {
-    if (Cause.hasInterruptsOnly(cause)) return Effect.void
-    const message = operatorMessage(cause) ?? Cause.pretty(cause)
-    return message === "" ? Effect.void : Console.error(message)
-  }),
+  reportFailure(operatorMessage),
   Effect.provide(NodeServices.layer),
-  NodeRuntime.runMain({
-    disableErrorReporting: true,
-    // A command that was told to stop and did has not failed.
-    teardown: (exit, onExit) => onExit(Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause) ? 1 : 0)
-  })
+  NodeRuntime.runMain(runOptions)
 )

@@ -226,7 +226,7 @@ describe("delivery agent", () => {
     assert.include(readFileSync(path("other", "config.toml"), "utf8"), `[mcp_servers.${name}]`)
     writeFileSync(path(".mcp.json"), "{")
     const broken = await connect(home, workspace, owner.baseUrl, "--client", "claude", "--write")
-    assert.deepStrictEqual([broken.code, broken.err], [1, ".mcp.json cannot be understood, and stays as it is.\n"])
+    assert.deepStrictEqual([broken.code, broken.err], [1, ".mcp.json was not changed: it cannot be parsed.\n"])
     assert.strictEqual(readFileSync(path(".mcp.json"), "utf8"), "{")
   })
 
@@ -412,7 +412,7 @@ describe("delivery agent", () => {
       lines.map(({ id }) => id),
       [null, "é", 2]
     )
-    assert.deepStrictEqual(lines[0]?.error, { code: -32700, message: "This is no JSON." })
+    assert.deepStrictEqual(lines[0]?.error, { code: -32700, message: "This is not JSON." })
     assert.strictEqual(lines[1]?.result?.protocolVersion, "2025-03-26")
   })
 })

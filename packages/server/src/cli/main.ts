@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 import "effect/schema/SchemaJITCompiler/enable"
+import { reportFailure, runOptions } from "@delivery/domain/CommandLine"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Cause, Console, Effect, Exit } from "effect"
+import { Effect } from "effect"
 import { Command } from "effect/cli"
 import { version } from "../Config.ts"
 import { fixtures } from "./Fixtures.ts"
@@ -17,15 +18,7 @@ const delivery = Command.make("delivery-server").pipe(
 )
 
 Command.run(delivery, { version }).pipe(
-  Effect.tapCause((cause) => {
-    if (Cause.hasInterruptsOnly(cause)) return Effect.void
-    const message = operatorMessage(cause) ?? Cause.pretty(cause)
-    return message === "" ? Effect.void : Console.error(message)
-  }),
+  reportFailure(operatorMessage),
   Effect.provide(NodeServices.layer),
-  NodeRuntime.runMain({
-    disableErrorReporting: true,
-    // A server that was told to stop and did has not failed.
-    teardown: (exit, onExit) => onExit(Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause) ? 1 : 0)
-  })
+  NodeRuntime.runMain(runOptions)
 )
