@@ -95,6 +95,8 @@ export const columnsOf = <R extends object>(
     .map((property) => {
       const column = `${options.of === undefined ? "" : `${options.of}.`}${columnName(table, property)}`
       const key = prefixed(options.as, property)
+      // The driver would give a day as an instant.
+      if (table.columns[property].type === "date") return `${column}::text as "${key}"`
       return column === key ? column : `${column} as "${key}"`
     })
     .join(", ")
