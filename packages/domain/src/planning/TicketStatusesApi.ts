@@ -88,7 +88,7 @@ export class TicketStatusesApi extends HttpApiGroup.make("ticketStatuses")
           conflicts: {
             is_default: "The default status cannot be deleted. Make another one the default first.",
             last_in_category: "Every category keeps at least one status.",
-            has_tickets: "Tickets have this status: say with moveTo where they go."
+            has_tickets: "Tickets have this status. Use moveTo to name the status that they get."
           }
         }
       )
@@ -102,7 +102,7 @@ export class TicketStatusesApi extends HttpApiGroup.make("ticketStatuses")
       doc(
         "Reorder a ticket status",
         "Moves the status directly before or after another one of its category. The response lists all statuses of the team (or the template). Returns 404 if the other status belongs to another team, 400 if it is the same status, and 409 `other_category` if it has another category. Requires the role `admin` or `owner`.",
-        { conflicts: { other_category: "A status is ordered within its category." } }
+        { conflicts: { other_category: "A status can be ordered only within its category." } }
       )
     )
   )

@@ -65,7 +65,7 @@ export class ViewsApi extends HttpApiGroup.make("views")
       doc(
         "Delete a view",
         "Deletes the view. Returns 409 `is_default` for one of the first views of a project, and 409 `archived` if the team or project of the scope is archived. Requires the role `member` or higher.",
-        { conflicts: { is_default: "The first views of a project stay.", archived } }
+        { conflicts: { is_default: "The first views of a project cannot be deleted.", archived } }
       )
     ),
     HttpApiEndpoint.post("reorder", `${one}/reorder`, {
@@ -77,7 +77,7 @@ export class ViewsApi extends HttpApiGroup.make("views")
       doc(
         "Reorder a view",
         "Moves the view directly before or after another view of its scope. `after: null` moves it to the first place. Nothing changes if it is there already. Returns 404 if you cannot see the other view, 400 if it is the same view, 409 `other_scope` if it has another scope, and 409 `archived` if the team or project of the scope is archived. Requires the role `member` or higher.",
-        { conflicts: { other_scope: "The other view is of another scope.", archived } }
+        { conflicts: { other_scope: "The other view belongs to another scope.", archived } }
       )
     ),
     HttpApiEndpoint.get("listTickets", `${one}/tickets`, {

@@ -89,7 +89,7 @@ const makeFirstWorkspace = ({
       active: true,
       joinedAt: now
     })
-    yield* newWorkspaces.furnish(workspace)
+    yield* newWorkspaces.createDefaults(workspace)
     const given = Option.getOrUndefined(Option.map(settings.apiKey, Redacted.value))
     const owner = { personId: person.id, workspaceId: null, role: null }
     const { secret } = yield* apiKeys.issue(owner, "first key", given)

@@ -3,13 +3,16 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
 
 /**
- * What a new workspace asks of whoever keeps things that every workspace begins with (docs/contract.md, Identity). The planning
- * room makes the template of ticket statuses.
+ * Creates what every workspace begins with in higher rooms. Planning supplies it, for the template of ticket statuses
+ * (docs/contract.md, Ticket statuses).
  */
 export class NewWorkspaces extends Context.Service<
   NewWorkspaces,
   {
-    /** Called in the transaction that makes the workspace, after its row is there. */
-    readonly furnish: (workspace: { readonly id: WorkspaceId; readonly createdAt: Timestamp }) => Effect.Effect<void>
+    /** Called in the transaction that creates the workspace, after the workspace's row is stored. */
+    readonly createDefaults: (workspace: {
+      readonly id: WorkspaceId
+      readonly createdAt: Timestamp
+    }) => Effect.Effect<void>
   }
 >()("@delivery/server/identity/NewWorkspaces") {}

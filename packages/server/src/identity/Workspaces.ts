@@ -98,7 +98,7 @@ const create = ({ events, members, newWorkspaces, nextId, repo, storage }: Depen
     const inserted = Effect.gen(function* () {
       yield* repo.insert(workspace)
       yield* members.insert({ ...owner, workspaceId: workspace.id })
-      yield* newWorkspaces.furnish(workspace)
+      yield* newWorkspaces.createDefaults(workspace)
       yield* events.record(by, { kind: "workspace_created", subject: subjectOf(workspace) })
     })
     yield* storage.transaction(inserted).pipe(Effect.catchTag("UniqueViolation", slugInUse(input.slug)))

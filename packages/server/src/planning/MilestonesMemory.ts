@@ -1,10 +1,10 @@
-import type { MilestoneId, ProjectId, TicketId } from "@delivery/domain/Ids"
-import type { Timestamp } from "@delivery/domain/Timestamp"
+import type { ProjectId } from "@delivery/domain/Ids"
 import { Effect, Layer } from "effect"
 import { MemoryStorage } from "../storage/MemoryStorage.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import { type MilestoneRow, milestones, MilestonesRepo } from "./MilestonesRepo.ts"
 import { projects } from "./ProjectsRepo.ts"
+import { tickets } from "./TicketsRepo.ts"
 
 type Memory = MemoryStorage["Service"]
 
@@ -51,16 +51,10 @@ const remove =
   ({ id }) =>
     memory.write((database) =>
       Effect.gen(function* () {
-        const tickets = database.table<MemoryTicket>("tickets")
-        for (const ticket of tickets.filter(({ milestoneId }) => milestoneId === id)) {
-          tickets.set(ticket.id, { ...ticket, milestoneId: null, updatedAt: yield* nextUpdate(ticket) })
+        const rows = database.table(tickets)
+        for (const ticket of rows.filter(({ milestoneId }) => milestoneId === id)) {
+          rows.set(ticket.id, { ...ticket, milestoneId: null, updatedAt: yield* nextUpdate(ticket) })
         }
         database.table(milestones).delete(id)
       })
     )
-
-interface MemoryTicket {
-  readonly id: TicketId
-  readonly milestoneId: MilestoneId | null
-  readonly updatedAt: Timestamp
-}

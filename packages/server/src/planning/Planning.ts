@@ -7,9 +7,11 @@ import { Milestones } from "./Milestones.ts"
 import * as MilestonesMemory from "./MilestonesMemory.ts"
 import { milestones } from "./MilestonesRepo.ts"
 import * as MilestonesSql from "./MilestonesSql.ts"
-import { PlanningHttp } from "./PlanningHttp.ts"
+import * as PlanningHttp from "./PlanningHttp.ts"
 import { Projects } from "./Projects.ts"
-import { projectProducts, projects, ProjectsRepo, projectTeams } from "./ProjectsRepo.ts"
+import * as ProjectsMemory from "./ProjectsMemory.ts"
+import { projectProducts, projects, projectTeams } from "./ProjectsRepo.ts"
+import * as ProjectsSql from "./ProjectsSql.ts"
 import { StatusFilters } from "./StatusFilters.ts"
 import { Tags } from "./Tags.ts"
 import * as TagsMemory from "./TagsMemory.ts"
@@ -25,10 +27,15 @@ import { TicketsHttp } from "./TicketsHttp.ts"
 import * as TicketsMemory from "./TicketsMemory.ts"
 import { ticketIdentifiers, tickets, ticketTags } from "./TicketsRepo.ts"
 import * as TicketsSql from "./TicketsSql.ts"
-import { TicketStatuses, TicketStatusTemplates } from "./TicketStatuses.ts"
-import { ticketStatuses, TicketStatusesRepo } from "./TicketStatusesRepo.ts"
+import * as StatusTemplate from "./StatusTemplate.ts"
+import { TicketStatuses } from "./TicketStatuses.ts"
+import * as TicketStatusesMemory from "./TicketStatusesMemory.ts"
+import { ticketStatuses } from "./TicketStatusesRepo.ts"
+import * as TicketStatusesSql from "./TicketStatusesSql.ts"
 import { Views } from "./Views.ts"
-import { views, ViewsRepo } from "./ViewsRepo.ts"
+import * as ViewsMemory from "./ViewsMemory.ts"
+import { views } from "./ViewsRepo.ts"
+import * as ViewsSql from "./ViewsSql.ts"
 
 /** Teams, ticket statuses, projects, tickets, comments, tags and views. */
 
@@ -55,10 +62,10 @@ export const layerSql = Layer.mergeAll(
   TeamsSql.layer,
   TicketsSql.layer,
   CommentsSql.layer,
-  TicketStatusesRepo.layerSql,
-  ProjectsRepo.layerSql,
+  TicketStatusesSql.layer,
+  ProjectsSql.layer,
   MilestonesSql.layer,
-  ViewsRepo.layerSql,
+  ViewsSql.layer,
   TagsSql.layer
 )
 
@@ -67,15 +74,15 @@ export const layerMemory = Layer.mergeAll(
   TeamsMemory.layer,
   TicketsMemory.layer,
   CommentsMemory.layer,
-  TicketStatusesRepo.layerMemory,
-  ProjectsRepo.layerMemory,
+  TicketStatusesMemory.layer,
+  ProjectsMemory.layer,
   MilestonesMemory.layer,
-  ViewsRepo.layerMemory,
+  ViewsMemory.layer,
   TagsMemory.layer
 )
 
-/** Identity's `NewWorkspaces`: makes the ticket statuses that every workspace begins with. */
-export const layerNewWorkspaces = TicketStatusTemplates
+/** Supplies identity's `NewWorkspaces`: the template of ticket statuses. */
+export const layerNewWorkspaces = StatusTemplate.layer
 
 /** Needs `AgentMentions`, which the agents supply. */
 export const layer = Layer.mergeAll(
@@ -88,4 +95,4 @@ export const layer = Layer.mergeAll(
   Tags.layer
 ).pipe(Layer.provideMerge([Tickets.layer, StatusFilters.layer]))
 
-export const layerHttp = Layer.mergeAll(PlanningHttp, TicketsHttp)
+export const layerHttp = Layer.mergeAll(PlanningHttp.layer, TicketsHttp)

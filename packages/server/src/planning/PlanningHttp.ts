@@ -8,8 +8,7 @@ import { Teams } from "./Teams.ts"
 import { TicketStatuses } from "./TicketStatuses.ts"
 import { Views } from "./Views.ts"
 
-/** Handlers of the planning room. */
-export const PlanningHttp = Layer.mergeAll(
+export const layer = Layer.mergeAll(
   handlersOf(DeliveryApi, "teams", (handlers) =>
     Effect.map(Teams, (teams) =>
       handlers

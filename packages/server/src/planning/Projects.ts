@@ -2,37 +2,36 @@ import type { Archived } from "@delivery/domain/Doc"
 import { Conflict, type Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
 import type { Change } from "@delivery/domain/events/Event"
 import type { Caller } from "@delivery/domain/identity/Authorization"
-import type { Member } from "@delivery/domain/identity/Member"
-import type { PersonId, ProjectId, WorkspaceId } from "@delivery/domain/Ids"
+import type { ProjectId, TeamId } from "@delivery/domain/Ids"
 import { byName, compare } from "@delivery/domain/Order"
 import type {
   CreateProject,
   Project,
-  ProjectProduct,
   ProjectSummary,
   ReorderProject,
   UpdateProject
 } from "@delivery/domain/planning/Project"
-import { firstCharacters, fits, isId } from "@delivery/domain/Text"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
-import { SecureRandom } from "effect/crypto"
-import { slugInUse } from "../catalog/Archivables.ts"
-import { type ProductRow, ProductsRepo } from "../catalog/ProductsRepo.ts"
-import { nextId } from "../ids/NextId.ts"
-import { changesBetween, Events } from "../events/Events.ts"
 import { type Access, anyRole, atLeast } from "../access/Access.ts"
+import { slugInUse } from "../catalog/Archivables.ts"
+import { ProductsRepo } from "../catalog/ProductsRepo.ts"
+import { Events } from "../events/Events.ts"
 import { MembersRepo } from "../identity/MembersRepo.ts"
+import { NextId } from "../ids/NextId.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import type { UniqueViolation } from "../storage/Sql.ts"
 import { Storage } from "../storage/Storage.ts"
+import { defaultViewsOf } from "./DefaultViews.ts"
+import { changedLinks, projectChanges } from "./ProjectChanges.ts"
+import { refuseArchived, resolveReferences } from "./ProjectReferences.ts"
 import { type HeldProject, type ProjectRow, ProjectsRepo } from "./ProjectsRepo.ts"
 import { rankAt } from "./RankedList.ts"
-import { type TeamRow, TeamsRepo } from "./TeamsRepo.ts"
-import { defaultViewsOf, ViewsRepo } from "./ViewsRepo.ts"
+import { TeamsRepo } from "./TeamsRepo.ts"
+import { ViewsRepo } from "./ViewsRepo.ts"
 import { type Viewer, viewerOf } from "./Visibility.ts"
 
-/** Projects (service document, Projects; contract, section 8). One without a team that the caller sees is not there. */
+/** Projects (docs/contract.md, Projects). A project does not exist for a caller who sees none of its teams. */
 export class Projects extends Context.Service<
   Projects,
   {
@@ -55,248 +54,257 @@ export class Projects extends Context.Service<
     readonly restore: (project: string) => Effect.Effect<Project, NotFound | Forbidden, Caller>
   }
 >()("@delivery/server/planning/Projects") {
-  static readonly layer = Layer.effect(
-    Projects,
-    Effect.gen(function* () {
-      const random = yield* SecureRandom.SecureRandom
-      const storage = yield* Storage
-      const repo = yield* ProjectsRepo
-      const teams = yield* TeamsRepo
-      const products = yield* ProductsRepo
-      const members = yield* MembersRepo
-      const views = yield* ViewsRepo
-      const events = yield* Events
-
-      const findLead = Effect.fnUntraced(function* (workspaceId: WorkspaceId, ref: string) {
-        const member = isId(ref)
-          ? yield* members.find(workspaceId, ref as PersonId)
-          : yield* members.findByEmail(workspaceId, ref.trim().toLowerCase())
-        return member?.active === true ? member : yield* NotFound.reference("lead")
-      })
-
-      const findTeams = Effect.fnUntraced(function* (viewer: Viewer, keys: ReadonlyArray<string>) {
-        const found = yield* teams.findAll(viewer, keys)
-        return found.length === new Set(keys).size ? found : yield* NotFound.reference("teams")
-      })
-
-      const findProducts = Effect.fnUntraced(function* (workspaceId: WorkspaceId, refs: ReadonlyArray<string>) {
-        if (refs.length === 0) return []
-        const all = yield* products.list(workspaceId)
-        const byRef = new Map(
-          all.flatMap((product) => [[product.id as string, product] as const, [product.slug, product]])
-        )
-        const found = new Set(refs.map((ref) => byRef.get(ref)))
-        return found.has(undefined)
-          ? yield* NotFound.reference("products")
-          : [...found].flatMap((product) => product ?? [])
-      })
-
-      /** What the body of a new or changed project refers to; undefined for what it leaves out. */
-      const resolve = Effect.fnUntraced(function* (viewer: Viewer, input: UpdateProject) {
-        const { workspaceId } = viewer
-        const lead: Member | null | undefined =
-          typeof input.lead === "string" ? yield* findLead(workspaceId, input.lead) : input.lead
-        return {
-          lead,
-          teams: input.teams && (yield* findTeams(viewer, input.teams)),
-          products: input.products && (yield* findProducts(workspaceId, input.products))
-        }
-      })
-
-      const current = (viewer: Viewer, slug: string) =>
-        Effect.map(repo.find(viewer, slug), (project) => shown(project!))
-
-      const update = Effect.fnUntraced(function* (by: Access, slug: string, input: UpdateProject) {
-        const viewer = viewerOf(by)
-        const before = yield* repo.lock(viewer, slug)
-        if (before === undefined) return yield* NotFound.of("project")
-        const refs = yield* resolve(viewer, input)
-        if (before.archivedAt !== null) return yield* archivedProject
-        const teams = changedLinks(
-          before.teams.filter(({ isSeen }) => isSeen),
-          refs.teams
-        )
-        const products = changedLinks(before.products, refs.products)
-        yield* refuseArchived({ teams: teams.added, products: products.added })
-
-        const { lead: _, products: __, teams: ___, ...fields } = input
-        const lead = refs.lead === undefined ? before.lead : refs.lead
-        const after = { ...before, ...fields, lead, products: refs.products ?? before.products }
-        const changes = changesBetween(toldOf(before), toldOf(after), ...toldFields).map(shortened)
-        const isUnchanged = changes.length === 0 && teams.added.length + teams.removed.length === 0
-        if (isUnchanged) return yield* current(viewer, slug)
-
-        const ids = <Id extends string>(rows: ReadonlyArray<{ readonly id: Id }>) => rows.map(({ id }) => id)
-        if (teams.removed.length + products.removed.length > 0) {
-          yield* repo
-            .unlink(before, { teams: ids(teams.removed), products: ids(products.removed) })
-            .pipe(Effect.catchTag("HoldsTickets", () => Effect.fail(holdsTickets(teams.removed))))
-        }
-        if (teams.added.length + products.added.length > 0) {
-          yield* repo.link(before, { teams: ids(teams.added), products: ids(products.added) })
-        }
-        yield* repo.update(before.id, {
-          ...fields,
-          ...(refs.lead === undefined ? {} : { leadId: refs.lead?.id ?? null }),
-          updatedAt: yield* nextUpdate(before)
-        })
-
-        const subject = subjectOf(after)
-        const linked = before.teams.filter(({ id }) => !teams.removed.some((team) => team.id === id))
-        const audience = [...ids(linked), ...ids(teams.added)]
-        if (changes.length > 0) yield* events.record(by, { kind: "project_updated", subject, changes, teams: audience })
-        // Each told to those alone who see the team.
-        for (const [team, from, to] of [
-          ...teams.removed.toSorted(byKey).map((team) => [team, team.key, null] as const),
-          ...teams.added.toSorted(byKey).map((team) => [team, null, team.key] as const)
-        ]) {
-          yield* events.record(by, {
-            kind: "project_updated",
-            subject,
-            changes: [{ field: "teams", from, to }],
-            teams: [team.id]
-          })
-        }
-        return yield* current(viewer, after.slug)
-      })
-
-      return Projects.of({
-        list: Effect.fn("Projects.list")(function* ({ archived = "exclude", product, team }) {
-          const by = yield* anyRole
-          const viewer = viewerOf(by)
-          const teamId = team === undefined ? undefined : (yield* teams.findAll(viewer, [team]))[0]?.id
-          if (team !== undefined && teamId === undefined) return yield* NotFound.reference("team")
-          const productId = product === undefined ? undefined : (yield* products.find(viewer.workspaceId, product))?.id
-          if (product !== undefined && productId === undefined) return yield* NotFound.reference("product")
-          return (yield* repo.list(viewer, { teamId, productId, archived })).map(shown)
-        }),
-
-        create: Effect.fn("Projects.create")(
-          function* (input: CreateProject) {
-            const by = yield* atLeast("member")
-            const viewer = viewerOf(by)
-            const refs = yield* resolve(viewer, input)
-            const linked = { teams: refs.teams ?? [], products: refs.products ?? [] }
-            yield* refuseArchived(linked)
-            const id = yield* nextId<ProjectId>()
-            return yield* storage
-              .transaction(
-                Effect.gen(function* () {
-                  const order = yield* repo.lockOrder(by.workspace.id)
-                  const now = timestamp(yield* Clock.currentTimeMillis)
-                  const project: ProjectRow = {
-                    id,
-                    workspaceId: by.workspace.id,
-                    slug: input.slug,
-                    name: input.name,
-                    summary: input.summary ?? null,
-                    status: input.status ?? "planned",
-                    leadId: refs.lead?.id ?? null,
-                    targetDate: input.targetDate ?? null,
-                    document: input.document ?? null,
-                    rank: yield* rankAt(order, { id, rank: null }, { before: null }),
-                    archivedAt: null,
-                    createdAt: now,
-                    updatedAt: now
-                  }
-                  const teams = linked.teams.map(({ id }) => id)
-                  yield* repo.insert(project, { teams, products: linked.products.map(({ id }) => id) })
-                  yield* views.insert(yield* defaultViewsOf(project, by.actor))
-                  yield* events.record(by, { kind: "project_created", subject: subjectOf(project), teams })
-                  return yield* current(viewer, project.slug)
-                })
-              )
-              .pipe(Effect.catchTag("UniqueViolation", inUse(input)))
-          },
-          Effect.provideService(SecureRandom.SecureRandom, random)
-        ),
-
-        get: Effect.fn("Projects.get")(function* (slug: string) {
-          const by = yield* anyRole
-          const project = yield* repo.find(viewerOf(by), slug)
-          return project === undefined ? yield* NotFound.of("project") : shown(project)
-        }),
-
-        update: Effect.fn("Projects.update")(function* (slug: string, input: UpdateProject) {
-          const by = yield* atLeast("member")
-          return yield* storage
-            .transaction(update(by, slug, input))
-            .pipe(Effect.catchTag("UniqueViolation", inUse(input)))
-        }),
-
-        reorder: Effect.fn("Projects.reorder")(function* (slug: string, place: ReorderProject) {
-          const by = yield* atLeast("member")
-          const viewer = viewerOf(by)
-          return yield* storage
-            .transaction(
-              Effect.gen(function* () {
-                const order = yield* repo.lockOrder(by.workspace.id)
-                const before = yield* repo.lock(viewer, slug)
-                if (before === undefined) return yield* NotFound.of("project")
-                const side = place.before === undefined ? "after" : "before"
-                const ref = place.before ?? place.after ?? null
-                const anchor = ref === null ? null : yield* repo.findPlace(viewer, ref)
-                if (anchor === undefined) return yield* NotFound.reference(side)
-                if (anchor?.id === before.id) return yield* InvalidInput.at(side, "A project cannot go beside itself.")
-                if (before.archivedAt !== null) return yield* archivedProject
-                if (anchor !== null && anchor.archivedAt !== null) {
-                  return yield* new Conflict({ message: "The other project is archived.", reason: "archived" })
-                }
-                const rank = yield* rankAt(order, before, side === "before" ? { before: anchor } : { after: anchor })
-                if (rank !== before.rank) {
-                  yield* repo.update(before.id, { rank, updatedAt: yield* nextUpdate(before) })
-                  yield* events.record(by, { kind: "project_reordered", ...about(before) })
-                }
-                return yield* current(viewer, slug)
-              })
-            )
-            .pipe(Effect.catchTag("UniqueViolation", Effect.die))
-        }),
-
-        archive: Effect.fn("Projects.archive")(function* (slug: string) {
-          const by = yield* atLeast("member")
-          const viewer = viewerOf(by)
-          return yield* storage
-            .transaction(
-              Effect.gen(function* () {
-                const before = yield* repo.lock(viewer, slug)
-                if (before === undefined) return yield* NotFound.of("project")
-                if (before.archivedAt === null) {
-                  const now = yield* nextUpdate(before)
-                  yield* repo.update(before.id, { archivedAt: now, updatedAt: now })
-                  yield* events.record(by, { kind: "project_archived", ...about(before) })
-                }
-                return yield* current(viewer, slug)
-              })
-            )
-            .pipe(Effect.catchTag("UniqueViolation", Effect.die))
-        }),
-
-        restore: Effect.fn("Projects.restore")(function* (slug: string) {
-          const by = yield* atLeast("member")
-          const viewer = viewerOf(by)
-          return yield* storage
-            .transaction(
-              Effect.gen(function* () {
-                const order = yield* repo.lockOrder(by.workspace.id)
-                const before = yield* repo.lock(viewer, slug)
-                if (before === undefined) return yield* NotFound.of("project")
-                if (before.archivedAt !== null) {
-                  const rank = yield* rankAt(order, before, { before: null })
-                  yield* repo.update(before.id, { rank, archivedAt: null, updatedAt: yield* nextUpdate(before) })
-                  yield* events.record(by, { kind: "project_restored", ...about(before) })
-                }
-                return yield* current(viewer, slug)
-              })
-            )
-            .pipe(Effect.catchTag("UniqueViolation", Effect.die))
-        })
-      })
-    })
-  )
+  static readonly layer = Layer.effect(Projects, Effect.gen(make))
 }
 
-const shown = <A extends ProjectSummary>(project: A): A => ({
+interface Dependencies {
+  readonly repo: ProjectsRepo["Service"]
+  readonly teams: TeamsRepo["Service"]
+  readonly products: ProductsRepo["Service"]
+  readonly members: MembersRepo["Service"]
+  readonly views: ViewsRepo["Service"]
+  readonly storage: Storage["Service"]
+  readonly events: Events["Service"]
+  readonly nextId: NextId["Service"]
+}
+
+function* make() {
+  const dependencies: Dependencies = {
+    repo: yield* ProjectsRepo,
+    teams: yield* TeamsRepo,
+    products: yield* ProductsRepo,
+    members: yield* MembersRepo,
+    views: yield* ViewsRepo,
+    storage: yield* Storage,
+    events: yield* Events,
+    nextId: yield* NextId
+  }
+  return Projects.of({
+    list: list(dependencies),
+    create: create(dependencies),
+    get: get(dependencies),
+    update: update(dependencies),
+    reorder: reorder(dependencies),
+    archive: archive(dependencies),
+    restore: restore(dependencies)
+  })
+}
+
+const list = ({ products, repo, teams }: Dependencies) =>
+  Effect.fn("Projects.list")(function* ({
+    archived = "exclude",
+    product,
+    team
+  }: Parameters<Projects["Service"]["list"]>[0]) {
+    const by = yield* anyRole
+    const viewer = viewerOf(by)
+    const teamId = team === undefined ? undefined : (yield* teams.findAll(viewer, [team]))[0]?.id
+    if (team !== undefined && teamId === undefined) return yield* NotFound.reference("team", team)
+    const productId = product === undefined ? undefined : (yield* products.find(viewer.workspaceId, product))?.id
+    if (product !== undefined && productId === undefined) return yield* NotFound.reference("product", product)
+    return (yield* repo.list(viewer, { teamId, productId, archived })).map(present)
+  })
+
+const create = (dependencies: Dependencies) => {
+  const { events, nextId, repo, storage, views } = dependencies
+  return Effect.fn("Projects.create")(function* (input: CreateProject) {
+    const by = yield* atLeast("member")
+    const viewer = viewerOf(by)
+    const { lead, products = [], teams = [] } = yield* resolveReferences(dependencies, viewer, input)
+    yield* refuseArchived({ teams, products })
+    const id = yield* nextId<ProjectId>()
+    const created = Effect.gen(function* () {
+      const order = yield* repo.lockOrder(by.workspace.id)
+      const now = timestamp(yield* Clock.currentTimeMillis)
+      const project: ProjectRow = {
+        id,
+        workspaceId: by.workspace.id,
+        slug: input.slug,
+        name: input.name,
+        summary: input.summary ?? null,
+        status: input.status ?? "planned",
+        leadId: lead?.id ?? null,
+        targetDate: input.targetDate ?? null,
+        document: input.document ?? null,
+        rank: yield* rankAt(order, { id, rank: null }, { before: null }),
+        archivedAt: null,
+        createdAt: now,
+        updatedAt: now
+      }
+      yield* repo.insert(project, { teams: idsOf(teams), products: idsOf(products) })
+      yield* views.insert(yield* defaultViewsOf(nextId, project, by.actor))
+      yield* events.record(by, { kind: "project_created", subject: subjectOf(project), teams: idsOf(teams) })
+      return yield* findCurrent(dependencies, viewer, project.slug)
+    })
+    return yield* storage.transaction(created).pipe(Effect.catchTag("UniqueViolation", inUse(input)))
+  })
+}
+
+const get = ({ repo }: Dependencies) =>
+  Effect.fn("Projects.get")(function* (slug: string) {
+    const by = yield* anyRole
+    const project = yield* repo.find(viewerOf(by), slug)
+    return project === undefined ? yield* NotFound.of("project", slug) : present(project)
+  })
+
+const update = (dependencies: Dependencies) =>
+  Effect.fn("Projects.update")(function* (slug: string, input: UpdateProject) {
+    const by = yield* atLeast("member")
+    return yield* dependencies.storage
+      .transaction(updateHeld(dependencies, by, slug, input))
+      .pipe(Effect.catchTag("UniqueViolation", inUse(input)))
+  })
+
+const updateHeld = Effect.fnUntraced(function* (
+  dependencies: Dependencies,
+  by: Access,
+  slug: string,
+  input: UpdateProject
+) {
+  const { repo } = dependencies
+  const viewer = viewerOf(by)
+  const before = yield* lockProject(dependencies, viewer, slug)
+  const refs = yield* resolveReferences(dependencies, viewer, input)
+  if (before.archivedAt !== null) return yield* archivedProject
+  const teams = changedLinks(
+    before.teams.filter(({ isSeen }) => isSeen),
+    refs.teams
+  )
+  const products = changedLinks(before.products, refs.products)
+  yield* refuseArchived({ teams: teams.added, products: products.added })
+
+  const { lead: _, products: __, teams: ___, ...fields } = input
+  const lead = refs.lead === undefined ? before.lead : refs.lead
+  const after = { ...before, ...fields, lead, products: refs.products ?? before.products }
+  const changes = projectChanges(before, after)
+  const isUnchanged = changes.length === 0 && teams.added.length + teams.removed.length === 0
+  if (isUnchanged) return yield* findCurrent(dependencies, viewer, slug)
+
+  if (teams.removed.length + products.removed.length > 0) {
+    yield* repo
+      .unlink(before, { teams: idsOf(teams.removed), products: idsOf(products.removed) })
+      .pipe(Effect.catchTag("HoldsTickets", () => Effect.fail(holdsTickets(teams.removed))))
+  }
+  if (teams.added.length + products.added.length > 0) {
+    yield* repo.link(before, { teams: idsOf(teams.added), products: idsOf(products.added) })
+  }
+  yield* repo.update(before.id, {
+    ...fields,
+    ...(refs.lead === undefined ? {} : { leadId: refs.lead?.id ?? null }),
+    updatedAt: yield* nextUpdate(before)
+  })
+  yield* recordUpdate(dependencies, by, before, after, changes, teams)
+  return yield* findCurrent(dependencies, viewer, after.slug)
+})
+
+/** One event for the fields, and one for each team that was added or removed, seen only by those who see that team. */
+const recordUpdate = Effect.fnUntraced(function* (
+  { events }: Dependencies,
+  by: Access,
+  before: HeldProject,
+  after: Pick<ProjectRow, "id" | "slug" | "name">,
+  changes: ReadonlyArray<Change>,
+  teams: { readonly added: ReadonlyArray<LinkedTeam>; readonly removed: ReadonlyArray<LinkedTeam> }
+) {
+  const event = { kind: "project_updated", subject: subjectOf(after) }
+  const kept = before.teams.filter(({ id }) => !teams.removed.some((team) => team.id === id))
+  if (changes.length > 0) {
+    yield* events.record(by, { ...event, changes, teams: [...idsOf(kept), ...idsOf(teams.added)] })
+  }
+  for (const team of teams.removed.toSorted(byKey)) {
+    yield* events.record(by, { ...event, changes: [{ field: "teams", from: team.key, to: null }], teams: [team.id] })
+  }
+  for (const team of teams.added.toSorted(byKey)) {
+    yield* events.record(by, { ...event, changes: [{ field: "teams", from: null, to: team.key }], teams: [team.id] })
+  }
+})
+
+const reorder = (dependencies: Dependencies) => {
+  const { events, repo, storage } = dependencies
+  return Effect.fn("Projects.reorder")(function* (slug: string, place: ReorderProject) {
+    const by = yield* atLeast("member")
+    const viewer = viewerOf(by)
+    const reordered = Effect.gen(function* () {
+      const order = yield* repo.lockOrder(by.workspace.id)
+      const before = yield* lockProject(dependencies, viewer, slug)
+      const side = place.before === undefined ? "after" : "before"
+      const ref = place.before ?? place.after ?? null
+      const anchor = ref === null ? null : yield* repo.findPlace(viewer, ref)
+      if (anchor === undefined) return yield* NotFound.reference(side, ref ?? undefined, "project")
+      if (anchor?.id === before.id) return yield* InvalidInput.at(side, "A project cannot go beside itself.")
+      if (before.archivedAt !== null) return yield* archivedProject
+      if (anchor !== null && anchor.archivedAt !== null) {
+        return yield* new Conflict({ message: "The other project is archived.", reason: "archived" })
+      }
+      const rank = yield* rankAt(order, before, side === "before" ? { before: anchor } : { after: anchor })
+      if (rank !== before.rank) {
+        yield* repo.update(before.id, { rank, updatedAt: yield* nextUpdate(before) })
+        yield* events.record(by, { kind: "project_reordered", ...about(before) })
+      }
+      return yield* findCurrent(dependencies, viewer, slug)
+    })
+    return yield* storage.transaction(reordered).pipe(Effect.catchTag("UniqueViolation", Effect.die))
+  })
+}
+
+const archive = (dependencies: Dependencies) => {
+  const { events, repo, storage } = dependencies
+  return Effect.fn("Projects.archive")(function* (slug: string) {
+    const by = yield* atLeast("member")
+    const viewer = viewerOf(by)
+    const archived = Effect.gen(function* () {
+      const before = yield* lockProject(dependencies, viewer, slug)
+      if (before.archivedAt === null) {
+        const now = yield* nextUpdate(before)
+        yield* repo.update(before.id, { archivedAt: now, updatedAt: now })
+        yield* events.record(by, { kind: "project_archived", ...about(before) })
+      }
+      return yield* findCurrent(dependencies, viewer, slug)
+    })
+    return yield* storage.transaction(archived).pipe(Effect.catchTag("UniqueViolation", Effect.die))
+  })
+}
+
+/** A restored project goes last in priority order. */
+const restore = (dependencies: Dependencies) => {
+  const { events, repo, storage } = dependencies
+  return Effect.fn("Projects.restore")(function* (slug: string) {
+    const by = yield* atLeast("member")
+    const viewer = viewerOf(by)
+    const restored = Effect.gen(function* () {
+      const order = yield* repo.lockOrder(by.workspace.id)
+      const before = yield* lockProject(dependencies, viewer, slug)
+      if (before.archivedAt !== null) {
+        const rank = yield* rankAt(order, before, { before: null })
+        yield* repo.update(before.id, { rank, archivedAt: null, updatedAt: yield* nextUpdate(before) })
+        yield* events.record(by, { kind: "project_restored", ...about(before) })
+      }
+      return yield* findCurrent(dependencies, viewer, slug)
+    })
+    return yield* storage.transaction(restored).pipe(Effect.catchTag("UniqueViolation", Effect.die))
+  })
+}
+
+const lockProject = Effect.fnUntraced(function* ({ repo }: Dependencies, viewer: Viewer, slug: string) {
+  const project = yield* repo.lock(viewer, slug)
+  return project === undefined ? yield* NotFound.of("project", slug) : project
+})
+
+/** A project that the viewer sees, as it is now. */
+const findCurrent = ({ repo }: Dependencies, viewer: Viewer, slug: string) =>
+  Effect.map(repo.find(viewer, slug), (project) => present(project!))
+
+interface LinkedTeam {
+  readonly id: TeamId
+  readonly key: string
+}
+
+const byKey = (a: LinkedTeam, b: LinkedTeam): number => compare(a.key, b.key)
+
+const idsOf = <Id extends string>(rows: ReadonlyArray<{ readonly id: Id }>): ReadonlyArray<Id> =>
+  rows.map(({ id }) => id)
+
+const present = <A extends ProjectSummary>(project: A): A => ({
   ...project,
   teams: project.teams.toSorted(byName),
   products: project.products.toSorted(byName)
@@ -309,33 +317,13 @@ const subjectOf = (project: Pick<ProjectRow, "id" | "slug" | "name">) => ({
   path: `projects/${project.slug}`
 })
 
-/** The subject of an event about a project, and who sees it. */
-const about = (project: HeldProject) => ({
-  subject: subjectOf(project),
-  teams: project.teams.map(({ id }) => id)
-})
+/** The subject of an event about a project, and the teams that decide who sees the event. */
+const about = (project: HeldProject) => ({ subject: subjectOf(project), teams: idsOf(project.teams) })
 
 /** An archived project takes no changes until it is restored. */
 export const archivedProject = new Conflict({ message: "The project is archived.", reason: "archived" })
 
-/** What is archived takes no new projects. */
-const refuseArchived = ({
-  products,
-  teams
-}: {
-  readonly teams: ReadonlyArray<Pick<TeamRow, "key" | "archivedAt">>
-  readonly products: ReadonlyArray<Pick<ProductRow, "slug" | "archivedAt">>
-}): Effect.Effect<void, Conflict> => {
-  const archived = [
-    ...teams.map((team) => ({ ...team, label: `team ${team.key}` })),
-    ...products.map((product) => ({ ...product, label: `product ${product.slug}` }))
-  ].find(({ archivedAt }) => archivedAt !== null)
-  return archived === undefined
-    ? Effect.void
-    : Effect.fail(new Conflict({ message: `The ${archived.label} is archived.`, reason: "archived" }))
-}
-
-const holdsTickets = (teams: ReadonlyArray<{ readonly key: string }>) =>
+const holdsTickets = (teams: ReadonlyArray<LinkedTeam>) =>
   new Conflict({
     message: `The project holds tickets of ${teams.length === 1 ? "the team" : "one of the teams"} ${teams
       .toSorted(byKey)
@@ -358,44 +346,3 @@ const inUse =
         return Effect.die(new Error(`Unexpected violation of ${constraint}`))
     }
   }
-
-const byKey = (a: { readonly key: string }, b: typeof a): number => compare(a.key, b.key)
-
-/** What comes and what goes where `next`, if it is given, takes the place of `present`. */
-const changedLinks = <Present extends { readonly id: string }, Next extends { readonly id: string }>(
-  present: ReadonlyArray<Present>,
-  next: ReadonlyArray<Next> | undefined
-): { readonly added: ReadonlyArray<Next>; readonly removed: ReadonlyArray<Present> } => {
-  if (next === undefined) return { added: [], removed: [] }
-  const [before, after] = [new Set(present.map(({ id }) => id)), new Set(next.map(({ id }) => id))]
-  return {
-    added: next.filter(({ id }) => !before.has(id)),
-    removed: present.filter(({ id }) => !after.has(id))
-  }
-}
-
-/** The fields of which an event tells, as it shows them. Teams are told of apart. */
-const toldOf = (
-  project: Pick<ProjectRow, "slug" | "name" | "summary" | "status" | "targetDate" | "document"> & {
-    readonly lead: { readonly email: string } | null
-    readonly products: ReadonlyArray<ProjectProduct>
-  }
-) => ({
-  ...project,
-  lead: project.lead?.email ?? null,
-  products:
-    project.products
-      .map(({ slug }) => slug)
-      .toSorted()
-      .join(", ") || null
-})
-const toldFields = ["slug", "name", "summary", "status", "lead", "targetDate", "products", "document"] as const
-
-/** Longest text of an event's change. */
-const maxToldLength = 200
-
-const shortened = ({ field, from, to }: Change): Change => {
-  const short = (text: string | null) =>
-    text === null || fits(text, maxToldLength) ? text : `${firstCharacters(text, maxToldLength - 1)}…`
-  return { field, from: short(from), to: short(to) }
-}

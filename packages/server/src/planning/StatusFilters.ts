@@ -11,9 +11,9 @@ interface NamedStatus {
 }
 
 /**
- * The names of statuses in the filters of views (contract, section 8). Called in the transaction of the change. Where a
- * view shows tickets of another team too that has a status of the same name, that name stays in its filter. Who does
- * not see the team sees neither name change.
+ * Keeps the names of statuses in the filters of views up to date (docs/contract.md, Ticket statuses). Both operations
+ * run in the transaction of the change. Where a view also shows tickets of another team that has a status of the same
+ * name, that name stays in its filter. Whoever does not see the team sees no name change.
  */
 export class StatusFilters extends Context.Service<
   StatusFilters,
@@ -26,13 +26,16 @@ export class StatusFilters extends Context.Service<
 >()("@delivery/server/planning/StatusFilters") {
   static readonly layer = Layer.effect(
     StatusFilters,
-    Effect.gen(function* () {
-      const views = yield* ViewsRepo
-      const follow = ({ name, teamId, workspaceId }: NamedStatus, to: string | null) =>
-        Effect.flatMap(Clock.currentTimeMillis, (now) =>
-          views.followStatus({ workspaceId, teamId, from: name, to, at: timestamp(now) })
-        )
-      return StatusFilters.of({ renamed: follow, deleted: (status) => follow(status, null) })
-    })
+    Effect.map(ViewsRepo, (views) =>
+      StatusFilters.of({
+        renamed: (status, to) => follow(views, status, to),
+        deleted: (status) => follow(views, status, null)
+      })
+    )
   )
 }
+
+const follow = (views: ViewsRepo["Service"], { name, teamId, workspaceId }: NamedStatus, to: string | null) =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    views.followStatus({ workspaceId, teamId, from: name, to, at: timestamp(now) })
+  )

@@ -2,34 +2,34 @@ import type { TeamId } from "@delivery/domain/Ids"
 import { nameKey } from "@delivery/domain/Text"
 
 /**
- * The names of statuses in a view's filter. They stay as they were saved; beside them stands what became of them in
- * each team, so that a viewer's filter follows the teams that they see and tells nothing of others.
+ * The names of statuses in a view's filter. They stay as they were saved. `followed` says what each team calls those
+ * statuses now, so that a viewer's filter follows the teams that they see and discloses nothing of other teams.
  */
 export interface StatusNames {
   readonly statuses: ReadonlyArray<string>
   readonly followed: ReadonlyArray<FollowedName>
 }
 
-/** What a team calls the status now that had a saved name. */
+/** The present name, in one team, of the status that had a saved name. */
 export interface FollowedName {
   readonly teamId: TeamId
-  /** The key of the saved name; null for a name that stands in the filter for those alone who see the team. */
+  /** The key of the saved name; null for a name that only those who see the team have in the filter. */
   readonly from: string | null
   /** Null where the status was deleted. */
   readonly to: string | null
 }
 
-/** A team in which a name was followed, or one of the view's scope that still has a name that another one has not. */
+/** A team in which a name was followed, or a team of the view's scope that has a followed name still. */
 export interface NamingTeam {
   readonly id: TeamId
   readonly isSeen: boolean
-  /** By all who see the view. */
+  /** Whether everybody who sees the view sees the team. */
   readonly isSeenByAll: boolean
   /** The keys of followed names that its statuses have, where the view shows its tickets. */
   readonly has: ReadonlyArray<string>
 }
 
-/** A status whose name in a team changes, or, to null, goes. */
+/** A status of a team that gets another name or, where `to` is null, is deleted. */
 export interface StatusNameChange {
   readonly teamId: TeamId
   readonly from: string
@@ -37,16 +37,16 @@ export interface StatusNameChange {
 }
 
 /**
- * The names as a viewer has them: in place of a saved one those that it has become. It stays beside them where a team
- * has it still.
+ * The names as a viewer sees them: in place of a saved name, those that it has become. The saved name stays beside them
+ * where a team still has it.
  */
-export const shownNames = (names: StatusNames, teams: ReadonlyArray<NamingTeam>): ReadonlyArray<string> =>
+export const visibleNames = (names: StatusNames, teams: ReadonlyArray<NamingTeam>): ReadonlyArray<string> =>
   namesIn(
     names,
     teams.filter(({ isSeen }) => isSeen)
   )
 
-/** The names after a change in a team; undefined where they stay. A team out of the view's scope keeps saved ones. */
+/** The names after a change in a team; undefined where nothing changes. Out of the view's scope, saved names stay. */
 export const followName = (
   { followed, statuses }: StatusNames,
   { from, teamId, to }: StatusNameChange,
@@ -69,22 +69,22 @@ export const followName = (
 }
 
 /**
- * The names that a viewer sends in place of those shown to them. What they do not see stays, for those who do; and what
- * they have of a team that others do not see stays with that team.
+ * The names that a viewer sends in place of those that they see. Names that the viewer does not see stay, for those who
+ * do. A name that the viewer has from a team that others do not see stays with that team.
  */
 export const replaceNames = (
   before: StatusNames,
   teams: ReadonlyArray<NamingTeam>,
   sent: ReadonlyArray<string>
 ): StatusNames => {
-  const shown = keysOf(shownNames(before, teams))
-  const shownToAll = keysOf(
+  const visible = keysOf(visibleNames(before, teams))
+  const visibleToAll = keysOf(
     namesIn(
       before,
       teams.filter(({ isSeenByAll }) => isSeenByAll)
     )
   )
-  const isOfSome = (key: string) => shown.has(key) && !shownToAll.has(key)
+  const isOfSome = (key: string) => visible.has(key) && !visibleToAll.has(key)
   const sentKeys = keysOf(sent)
   const statuses = sent.filter((name) => !isOfSome(nameKey(name)))
   const saved = keysOf(statuses)
@@ -94,7 +94,7 @@ export const replaceNames = (
     namesOf(before, { ...team, id: teamId })
       .filter((name) => {
         const key = nameKey(name)
-        return !saved.has(key) && (team.isSeen ? isOfSome(key) && sentKeys.has(key) : !shown.has(key))
+        return !saved.has(key) && (team.isSeen ? isOfSome(key) && sentKeys.has(key) : !visible.has(key))
       })
       .filter((to) => !kept.some((name) => name.teamId === teamId && name.to === to))
       .map((to) => ({ teamId, from: null, to }))
@@ -114,7 +114,7 @@ const keysOf = (names: ReadonlyArray<string>): ReadonlySet<string> => new Set(na
 const keeps = (followed: ReadonlyArray<FollowedName>, team: NamingTeam, key: string): boolean =>
   team.has.includes(key) && !followed.some(({ from, teamId }) => teamId === team.id && from === key)
 
-/** The names for who sees these teams alone. */
+/** The names for a viewer who sees only these teams. */
 const namesIn = ({ followed, statuses }: StatusNames, teams: ReadonlyArray<NamingTeam>): ReadonlyArray<string> => {
   const known = followed.filter(({ teamId }) => teams.some(({ id }) => id === teamId))
   const become = (key: string | null) => known.filter(({ from }) => from === key).flatMap(({ to }) => to ?? [])

@@ -38,13 +38,13 @@ import { addTeam, addTeamMember, seesAll, statusesOf } from "./Scene.ts"
 
 const nothing = { backlog: 0, unstarted: 0, started: 0, completed: 0, canceled: 0 }
 
-/** What of a call does not exist. */
+/** The field or the noun of what does not exist, without the value that the call sent. */
 const missing = <A, R>(call: Effect.Effect<A, { readonly _tag: string; readonly message: string }, R>) =>
   Effect.map(Effect.flip(call), ({ _tag, message }) => {
     assert.strictEqual(_tag, "NotFound")
-    return message.replace(": nothing visible to you has this value.", "")
+    return message.replace(/: there is no .*$/s, "").replace(/ ".*" that you can see\.$/s, "")
   })
-const noProject = "The project does not exist."
+const noProject = "There is no project"
 
 withServicesOnEachStorage("Projects", (it, storageName) => {
   /** A workspace with an open team and a private one, whose member is `insider`. */

@@ -355,10 +355,11 @@ onEachServer("projects", (test) => {
         ["DELETE", `${path}/milestones/1`, undefined]
       ] as const) {
         const [unseen, absent] = await Promise.all([
-          outsider.send(method, to, { json }),
-          outsider.send(method, to.replace(hidden.slug, "none"), { json })
+          outsider.send<{ message: string }>(method, to, { json }),
+          outsider.send<{ message: string }>(method, to.replace(hidden.slug, "none"), { json })
         ])
-        assert.deepStrictEqual([unseen.status, unseen.body], [404, absent.body])
+        const message = absent.body.message.replace('"none"', `"${hidden.slug}"`)
+        assert.deepStrictEqual([unseen.status, unseen.body], [404, { ...absent.body, message }])
       }
       await outsider.refuse("404 before:", "POST", `projects/${mixed.slug}/reorder`, { before: hidden.slug })
       await outsider.refuse("404 team:", "GET", `projects?team=${closed.key}`)
@@ -477,14 +478,14 @@ onEachServer("views", (test) => {
     const statuses = Array.from({ length: 100 }, (_, i) => `${i}`.padEnd(40, "x"))
     const made = await workspace.post<View>("views", { ...view, filters: { statuses } })
     assert.deepStrictEqual(made.filters.statuses, statuses)
-    for (const [field, fields] of [
-      ["scope.key", { scope: { kind: "team", key: "NONE" } }],
-      ["filters.teams", { filters: { teams: [team.key, "NONE"] } }],
-      ["filters.owners", { filters: { owners: ["nobody"] } }]
+    for (const [field, sent, fields] of [
+      ["scope.key", 'team "NONE"', { scope: { kind: "team", key: "NONE" } }],
+      ["filters.teams", 'team "NONE"', { filters: { teams: [team.key, "NONE"] } }],
+      ["filters.owners", 'member or agent "nobody"', { filters: { owners: ["nobody"] } }]
     ] as const) {
       const answer = await workspace.send<{ message: string }>("POST", "views", { json: { ...view, ...fields } })
       assert.strictEqual(answer.status, 404)
-      assert.strictEqual(answer.body.message, `${field}: nothing visible to you has this value.`)
+      assert.strictEqual(answer.body.message, `${field}: there is no ${sent} that you can see.`)
     }
   })
 })

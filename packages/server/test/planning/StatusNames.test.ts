@@ -5,7 +5,7 @@ import {
   followName,
   type NamingTeam,
   replaceNames,
-  shownNames,
+  visibleNames,
   type StatusNames
 } from "../../src/planning/StatusNames.ts"
 import { newId } from "../identity/Scene.ts"
@@ -34,7 +34,7 @@ class World {
   }
 
   shown(isInsider: boolean) {
-    return shownNames(this.view, this.teams(isInsider))
+    return visibleNames(this.view, this.teams(isInsider))
   }
 
   /** Renames a status, deletes it, or makes one. */

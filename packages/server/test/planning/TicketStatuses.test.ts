@@ -105,7 +105,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
           const error = yield* Effect.flip(list(caller, key))
           assert.deepStrictEqual(
             [error._tag, error.message],
-            ["NotFound", "team: nothing visible to you has this value."]
+            ["NotFound", `team: there is no team "${key}" that you can see.`]
           )
         }
       }
@@ -186,7 +186,10 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
           statuses.reorder(ref, { after: null })
         ]) {
           const error = yield* Effect.flip(call.pipe(as(stranger)))
-          assert.deepStrictEqual([error._tag, error.message], ["NotFound", "The ticket status does not exist."])
+          assert.deepStrictEqual(
+            [error._tag, error.message],
+            ["NotFound", `There is no ticket status "${ref}" that you can see.`]
+          )
         }
       }
     })
@@ -316,7 +319,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
           const error = yield* Effect.flip(statuses.delete(review.id, moveTo).pipe(as(admin)))
           assert.deepStrictEqual(
             [error._tag, error.message],
-            ["NotFound", "moveTo: nothing visible to you has this value."]
+            ["NotFound", `moveTo: there is no ticket status "${moveTo}" that you can see.`]
           )
         }
         const same = yield* Effect.flip(statuses.delete(review.id, review.id).pipe(as(admin)))
@@ -325,7 +328,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
         // What is not there comes before what is wrong with it.
         const missing = newId<string>()
         const error = yield* Effect.flip(statuses.delete(missing, missing).pipe(as(admin)))
-        assert.strictEqual(error.message, "The ticket status does not exist.")
+        assert.strictEqual(error.message, `There is no ticket status "${missing}" that you can see.`)
         assert.lengthOf(yield* list(viewer, team.key), 6)
       })
     )
@@ -470,7 +473,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
           assert.deepInclude(across, { _tag: "Conflict", reason: "other_category" })
           for (const beside of [foreign.id, shared.id, newId<string>(), "Done", "\u0000"]) {
             const missing = yield* reorder(review.id, beside)
-            assert.strictEqual(missing.message, `${side}: nothing visible to you has this value.`)
+            assert.strictEqual(missing.message, `${side}: there is no ticket status "${beside}" that you can see.`)
           }
         }
         assert.deepStrictEqual(yield* kindsOf(workspace), ["status_created"])

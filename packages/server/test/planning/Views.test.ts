@@ -36,13 +36,13 @@ import { addAgent } from "./TicketsScene.ts"
 
 const unfiltered = { categories: [], statuses: [], owners: [], tags: [], teams: [], projects: [] }
 
-/** What of a call does not exist. */
+/** The field or the noun of what does not exist, without the value that the call sent. */
 const missing = <A, R>(call: Effect.Effect<A, { readonly _tag: string; readonly message: string }, R>) =>
   Effect.map(Effect.flip(call), ({ _tag, message }) => {
     assert.strictEqual(_tag, "NotFound")
-    return message.replace(": nothing visible to you has this value.", "")
+    return message.replace(/: there is no .*$/s, "").replace(/ ".*" that you can see\.$/s, "")
   })
-const noView = "The view does not exist."
+const noView = "There is no view"
 
 withServicesOnEachStorage("Views", (it, storageName) => {
   /** A workspace with an open team and a private one, whose member is `insider`, and a project of each. */
