@@ -162,10 +162,11 @@ const nouns: Readonly<Record<string, string>> = {
   values: "environment"
 }
 
-/** `filters.teams[0]` refers to a team. */
+/** `filters.teams[0]` refers to a team, and `values.staging` to an environment. */
 const nounOf = (field: string): string => {
-  const name = field.replace(/\[\d+\]$/, "").replace(/^.*\./, "")
-  return nouns[name] ?? name
+  const names = field.replace(/\[\d+\]$/, "").split(".")
+  const last = names.at(-1)!
+  return nouns[last] ?? nouns[names[0]!] ?? last
 }
 
 /** A value between quotation marks, cut after 100 characters. */
