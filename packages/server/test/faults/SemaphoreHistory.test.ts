@@ -32,6 +32,12 @@ describe("the checker of histories", () => {
     assert.deepStrictEqual(violations(lease(0, 1, 1, { slot: 3 })), ["s: slot 3 of 2"])
   })
 
+  it("counts no holder of a lease that lapsed before its answer came", () => {
+    const late = lease(20, 10, 1, { askedAt: 0 })
+    assert.deepStrictEqual(violations(late, lease(15, 25, 2), lease(30, 40, 3)), [])
+    assert.deepStrictEqual(violations(lease(10, 10, 1), lease(15, 25, 2)), [])
+  })
+
   it("finds fences that come twice or fall", () => {
     assert.deepStrictEqual(violations(lease(0, 1, 1), lease(0, 1, 1, { slot: 2 })), ["s: a fence was given twice"])
     const askedBefore = violations(lease(0, 1, 2), lease(1, 2, 1, { askedAt: 0 }))

@@ -22,7 +22,7 @@ import * as Ids from "../../src/ids/Ids.ts"
 export const runLimit = 60_000
 export const baseUrl = "https://delivery.example"
 
-/** The services of the testing room, over repositories. */
+/** The services of runs, over repositories. */
 export const layerServices = Layer.mergeAll(Retries.layer, TestRunFiles.layer).pipe(
   Layer.provideMerge(TestRuns.layer),
   Layer.provideMerge([Deployments.layer, Fixtures.layer, FileStore.layerMemory]),
