@@ -229,10 +229,16 @@ const addresseeOf = ({ repo }: Dependencies) =>
       return yield* new Conflict({ message: "The agent was revoked.", reason: "agent_revoked" })
     }
     if (!addressee.hasActiveMember) {
-      return yield* new Conflict({ message: "The agent's person is not an active member.", reason: "inactive_member" })
+      return yield* new Conflict({
+        message: "The person of the agent is not an active member.",
+        reason: "inactive_member"
+      })
     }
     if (team.visibility === "private" && !addressee.seesPrivateTeam) {
-      return yield* new Conflict({ message: "The agent's person cannot see the ticket.", reason: "ticket_invisible" })
+      return yield* new Conflict({
+        message: "The person of the agent cannot see the ticket.",
+        reason: "ticket_invisible"
+      })
     }
     return { addressee, computerId }
   })

@@ -16,7 +16,7 @@ import {
   withClockOnEachServer
 } from "../support/Http.ts"
 
-/** Registered agents, their sign-ins and what agents call (service document, Agents; contract, section 9). */
+/** Registered agents, their sign-ins and what agents call (docs/contract.md, Agents; Agent sign-in; Agent API). */
 
 const agents = async (http: Http, query = "") =>
   (await http.get<{ agents: ReadonlyArray<RegisteredAgent> }>(`agents${query}`)).agents
@@ -24,7 +24,7 @@ const me = (http: Http, { access_token }: Pick<AgentSignIn, "access_token">) =>
   http.as(access_token).send<AgentMe>("GET", "/agent/v1/me")
 const revoke = (http: Http, { agent }: AgentSignIn) => http.post(`agents/${agent}/revoke`, undefined, 200)
 
-/** A token's form (contract, section 1, Tokens), worked out anew. */
+/** A token's form (docs/contract.md, Tokens), worked out anew. */
 const assertToken = (prefix: string, token: string) => {
   assert.match(token, new RegExp(`^${prefix}[0-9A-Za-z]{42}$`))
   const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

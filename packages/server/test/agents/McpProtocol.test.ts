@@ -12,7 +12,7 @@ import {
   withClockOnEachServer
 } from "../support/Http.ts"
 
-/** MCP as it goes over the wire, in each revision (contract, section 9): what the official client never sends, too. */
+/** MCP as it goes over the wire, in each revision (docs/contract.md, MCP): what the official client never sends, too. */
 
 interface JsonRpc {
   readonly id: string | number | null

@@ -88,7 +88,7 @@ withServicesOnEachStorage("Messages", (it) => {
       const [agents, members] = [yield* Agents, yield* Members]
       yield* members.deactivate(member.principal.id).pipe(as(admin))
       assert.deepInclude(yield* Effect.flip(send()), {
-        message: "The agent's person is not an active member.",
+        message: "The person of the agent is not an active member.",
         reason: "inactive_member"
       })
       yield* members.reactivate(member.principal.id).pipe(as(admin))
