@@ -12,13 +12,13 @@ export interface AgentMention {
     readonly title: string
   }
   readonly comment: { readonly id: CommentId; readonly body: string }
-  /** Those that the comment did not mention before, and whose persons see the ticket. Never empty. */
+  /** Agents that the comment never mentioned before, and whose persons see the ticket. Never empty. */
   readonly agentIds: ReadonlyArray<AgentId>
 }
 
 /**
- * What comments ask of whoever keeps messages to agents: each agent that a person mentions gets one message of the ask
- * `mention` (contract, section 8). The agents room answers.
+ * Notifies agents that a comment mentions: each gets one message of the ask `mention` (docs/contract.md, Comments). The
+ * agents room supplies it.
  */
 export class AgentMentions extends Context.Service<
   AgentMentions,

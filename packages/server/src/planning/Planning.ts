@@ -23,7 +23,7 @@ import * as TeamsMemory from "./TeamsMemory.ts"
 import { teamMembers, teams } from "./TeamsRepo.ts"
 import * as TeamsSql from "./TeamsSql.ts"
 import { Tickets } from "./Tickets.ts"
-import { TicketsHttp } from "./TicketsHttp.ts"
+import * as TicketsHttp from "./TicketsHttp.ts"
 import * as TicketsMemory from "./TicketsMemory.ts"
 import { ticketIdentifiers, tickets, ticketTags } from "./TicketsRepo.ts"
 import * as TicketsSql from "./TicketsSql.ts"
@@ -95,4 +95,4 @@ export const layer = Layer.mergeAll(
   Tags.layer
 ).pipe(Layer.provideMerge([Tickets.layer, StatusFilters.layer]))
 
-export const layerHttp = Layer.mergeAll(PlanningHttp.layer, TicketsHttp)
+export const layerHttp = Layer.mergeAll(PlanningHttp.layer, TicketsHttp.layer)

@@ -1,30 +1,32 @@
 import { Effect } from "effect"
 import { maxRankLength, rankBetween, spreadRanks } from "./Ranks.ts"
 
-/** A list ordered by ranks, while its order is held: nobody else moves or adds meanwhile. */
+/** A list in the order of ranks. The transaction holds it: nobody else moves or adds meanwhile. */
 export interface RankedList<Id extends string> {
-  /** The nearest rank above or below `rank`, or, of null, the first or last of all; not that of `except`. */
+  /**
+   * The nearest rank above or below `rank`, but for that of `except`; with null the first (above) or last (below) of all.
+   */
   readonly next: (side: "above" | "below", rank: string | null, except: Id) => Effect.Effect<string | null>
-  /** All of the list, in order. */
+  /** All, in order. */
   readonly ids: Effect.Effect<ReadonlyArray<Id>>
-  /** Sets the ranks of all of the list at once. */
+  /** Sets these ranks at once. */
   readonly setRanks: (ranks: ReadonlyArray<readonly [id: Id, rank: string]>) => Effect.Effect<void>
 }
 
-/** One of a list, and its rank. */
+/** An object of a list, and its rank. */
 export interface Ranked<Id extends string> {
   readonly id: Id
   readonly rank: string
 }
 
-/** Where one of a list goes: directly before or after another, first (after null) or last (before null). */
+/** Where an object goes: directly before or after another, first (after null) or last (before null). */
 export type RankedPlace<Id extends string> =
   | { readonly before: Ranked<Id> | null }
   | { readonly after: Ranked<Id> | null }
 
 /**
- * The rank of one that moves to the place, or that is new there; its own where it stands there already. Where the rank
- * would be too long, all of the list get short ones.
+ * The rank of an object that moves to a place, or that is new there: its own where it is there already. Where the rank
+ * would be too long, all objects of the list get new, short ones.
  */
 export const rankAt = Effect.fnUntraced(function* <Id extends string>(
   list: RankedList<Id>,

@@ -1,11 +1,11 @@
 import { generateKeyBetween, generateNKeysBetween } from "fractional-indexing"
 
 /**
- * Ranks: base-62 fractional strings compared bytewise (contract, section 8). A move writes one row; between any two
- * ranks there is another.
+ * Ranks: base-62 fractions as strings, compared byte by byte (docs/contract.md, Planning). There is a rank between any
+ * two others, so a move writes one row.
  */
 
-/** Longest rank that is stored. Moves into one gap make ranks longer; then all of a list are spread anew. */
+/** The longest rank that is stored. Moves into one gap make ranks longer; then all of a list get new, short ones. */
 export const maxRankLength = 63
 
 /** A rank after `before` and before `after`; null for an end of the list. */

@@ -1,17 +1,18 @@
 import type { Person } from "@delivery/domain/identity/Actor"
-import type { MilestoneId, ProjectId, TeamId, TicketStatusId } from "@delivery/domain/Ids"
-import type { TeamVisibility } from "@delivery/domain/planning/Team"
-import type { StatusCategory } from "@delivery/domain/planning/TicketStatus"
 import type { SqlClient, Statement } from "effect/sql"
 import type { ActorRef } from "../access/Access.ts"
 import { actorColumns, actorJoins, readActor } from "../access/Actors.ts"
 import { columnsOf, partReaderOf, type SelectedRow } from "../storage/Table.ts"
+import { milestones } from "./MilestonesRepo.ts"
+import { projects } from "./ProjectsRepo.ts"
+import { teams } from "./TeamsRepo.ts"
 import { ownerOf } from "./TicketOwners.ts"
 import { type ListedTicket, type OwnerRef, type TagPart, tickets } from "./TicketsRepo.ts"
+import { ticketStatuses } from "./TicketStatusesRepo.ts"
 
 /** Tickets with all that lists say of them, as SQL statements select them. */
 
-const properties = [
+const ticketProperties = [
   "id",
   "number",
   "title",
@@ -23,13 +24,28 @@ const properties = [
   "createdAt",
   "updatedAt"
 ] as const
+const teamProperties = ["id", "key", "name", "visibility"] as const
+const statusProperties = ["id", "name", "category", "position"] as const
+const projectProperties = ["id", "slug", "name"] as const
+const milestoneProperties = ["id", "number", "name"] as const
+
+const partColumns = [
+  columnsOf(tickets, { of: "t", only: ticketProperties }),
+  columnsOf(teams, { of: "team", as: "team", only: teamProperties }),
+  columnsOf(ticketStatuses, { of: "s", as: "status", only: statusProperties }),
+  columnsOf(projects, { of: "p", as: "project", only: projectProperties }),
+  columnsOf(milestones, { of: "m", as: "milestone", only: milestoneProperties })
+].join(", ")
+
+const readTicket = partReaderOf(tickets, ticketProperties)
+const readTeam = partReaderOf(teams, teamProperties, { as: "team" })
+const readStatus = partReaderOf(ticketStatuses, statusProperties, { as: "status" })
+const readProject = partReaderOf(projects, projectProperties, { as: "project" })
+const readMilestone = partReaderOf(milestones, milestoneProperties, { as: "milestone" })
 
 /** The columns of a `ListedTicket`, over `joinedTables`. */
 export const listedColumns = (sql: SqlClient.SqlClient): Statement.Fragment =>
-  sql`${sql.literal(columnsOf(tickets, { of: "t", only: properties }))}, team.id as "teamId", team.key as "teamKey",
-    team.name as "teamName", team.visibility as "teamVisibility", s.id as "statusId", s.name as "statusName",
-    s.category as "statusCategory", s.position as "statusPosition", p.id as "projectId", p.slug as "projectSlug",
-    p.name as "projectName", m.id as "milestoneId", m.number as "milestoneNumber", m.name as "milestoneName",
+  sql`${sql.literal(partColumns)},
     (select count(*)::int from comments c where c.ticket_id = t.id) as "commentCount",
     (select json_agg(json_build_object('id', g.id, 'name', g.name, 'color', g.color, 'teamId', g.team_id))
       from ticket_tags tt join tags g on g.id = tt.tag_id where tt.ticket_id = t.id) as tags,
@@ -45,22 +61,8 @@ export const joinedTables = (sql: SqlClient.SqlClient): Statement.Fragment =>
     ${actorJoins(sql, "t.owner", "owner")}
     ${actorJoins(sql, "t.creator", "creator")}`
 
-/** What `listedColumns` selects beside the ticket's own columns. */
+/** What `listedColumns` selects beside the columns of tables. */
 export interface SelectedTicket extends SelectedRow {
-  readonly teamId: TeamId
-  readonly teamKey: string
-  readonly teamName: string
-  readonly teamVisibility: TeamVisibility
-  readonly statusId: TicketStatusId
-  readonly statusName: string
-  readonly statusCategory: StatusCategory
-  readonly statusPosition: number
-  readonly projectId: ProjectId | null
-  readonly projectSlug: string
-  readonly projectName: string
-  readonly milestoneId: MilestoneId | null
-  readonly milestoneNumber: number
-  readonly milestoneName: string
   readonly commentCount: number
   readonly tags: ReadonlyArray<TagPart> | null
   readonly ownerKind: OwnerRef["kind"] | null
@@ -75,12 +77,10 @@ export interface SelectedTicket extends SelectedRow {
   readonly creatorPerson: Person | null
 }
 
-const readTicket = partReaderOf(tickets, properties)
-
 export const readListed = (row: SelectedTicket): ListedTicket => ({
   ...readTicket(row),
-  team: { id: row.teamId, key: row.teamKey, name: row.teamName, visibility: row.teamVisibility },
-  status: { id: row.statusId, name: row.statusName, category: row.statusCategory, position: row.statusPosition },
+  team: readTeam(row),
+  status: readStatus(row),
   owner:
     row.ownerKind === null
       ? null
@@ -93,9 +93,8 @@ export const readListed = (row: SelectedTicket): ListedTicket => ({
             actorPerson: row.ownerPerson
           })
         ),
-  project: row.projectId === null ? null : { id: row.projectId, slug: row.projectSlug, name: row.projectName },
-  milestone:
-    row.milestoneId === null ? null : { id: row.milestoneId, number: row.milestoneNumber, name: row.milestoneName },
+  project: row["projectId"] === null ? null : readProject(row),
+  milestone: row["milestoneId"] === null ? null : readMilestone(row),
   tags: row.tags ?? [],
   commentCount: row.commentCount,
   creator: { kind: row.creatorKind, id: row.creatorId } as ActorRef,

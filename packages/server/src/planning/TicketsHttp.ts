@@ -4,8 +4,8 @@ import { handlersOf } from "../http/LeanContext.ts"
 import { Comments } from "./Comments.ts"
 import { Tickets } from "./Tickets.ts"
 
-/** Handlers of tickets and their comments. */
-export const TicketsHttp = Layer.mergeAll(
+/** The handlers of tickets and their comments. */
+export const layer = Layer.mergeAll(
   handlersOf(DeliveryApi, "tickets", (handlers) =>
     Effect.map(Tickets, (tickets) =>
       handlers

@@ -1,6 +1,7 @@
-import type { ProjectId, TeamId } from "@delivery/domain/Ids"
+import type { ProjectId } from "@delivery/domain/Ids"
 import type { MemoryDatabase } from "../storage/MemoryStorage.ts"
-import type { TeamMemberRow, TeamRow } from "./TeamsRepo.ts"
+import { projectTeams } from "./ProjectsRepo.ts"
+import { teamMemberKey, teamMembers, type TeamRow, teams } from "./TeamsRepo.ts"
 import type { Viewer } from "./Visibility.ts"
 
 /** Whether `viewer` sees the team: `seesTeam` over the memory storage. */
@@ -13,14 +14,14 @@ export const seesTeamInMemory = (
   (team.visibility === "open" ||
     viewer.seesPrivateTeams ||
     (viewer.personId !== null &&
-      database.table<TeamMemberRow>("team_members").get(`${team.id}/${viewer.personId}`) !== undefined))
+      database.table(teamMembers).get(teamMemberKey(team.id, viewer.personId)) !== undefined))
 
 /** Whether `viewer` sees one of the project's teams: `seesProject` over the memory storage. */
 export const seesProjectInMemory = (database: MemoryDatabase, viewer: Viewer, projectId: ProjectId): boolean =>
   database
-    .table<{ readonly projectId: ProjectId; readonly teamId: TeamId }>("project_teams")
+    .table(projectTeams)
     .filter((link) => link.projectId === projectId)
     .some(({ teamId }) => {
-      const team = database.table<TeamRow>("teams").get(teamId)
+      const team = database.table(teams).get(teamId)
       return team !== undefined && seesTeamInMemory(database, viewer, team)
     })

@@ -108,7 +108,10 @@ onEachServer("Agents over MCP", (test) => {
     const again = await call("complete_message", { message: sent.id, reply: "Planned." })
     assert.deepStrictEqual([again.isError, again.text], [true, "Conflict: The message was completed already. (ended)"])
     const absent = await call("get_ticket", { ticket: "NO-1" })
-    assert.deepStrictEqual([absent.isError, absent.text], [true, "NotFound: The ticket does not exist."])
+    assert.deepStrictEqual(
+      [absent.isError, absent.text],
+      [true, 'NotFound: There is no ticket "NO-1" that you can see.']
+    )
     const statuses = await call("list_statuses", { team })
     assert.lengthOf(statuses.structured.statuses, 5)
     const made = await call("create_ticket", { team, title: "More" })

@@ -124,7 +124,7 @@ withServicesOnEachStorage("Tags", (it, storageName) => {
           const error = yield* Effect.flip(names(caller, key))
           assert.deepStrictEqual(
             [error._tag, error.message],
-            ["NotFound", "team: nothing visible to you has this value."]
+            ["NotFound", `team: there is no team "${key}" that you can see.`]
           )
         }
       }
@@ -152,14 +152,17 @@ withServicesOnEachStorage("Tags", (it, storageName) => {
         for (const ref of [hidden.id, foreign.id, newId<string>(), "", "Hush", "\u0000"]) {
           for (const call of [tags.update(ref, { name: "Mine" }), tags.delete(ref)]) {
             const error = yield* Effect.flip(call.pipe(as(caller)))
-            assert.deepStrictEqual([error._tag, error.message], ["NotFound", "The tag does not exist."])
+            assert.deepStrictEqual(
+              [error._tag, error.message],
+              ["NotFound", `There is no tag "${ref}" that you can see.`]
+            )
           }
         }
         for (const team of [secret.key, teamKey(), "\u0000"]) {
           const error = yield* Effect.flip(tags.create({ name: "Hush", color, team }).pipe(as(caller)))
           assert.deepStrictEqual(
             [error._tag, error.message],
-            ["NotFound", "team: nothing visible to you has this value."]
+            ["NotFound", `team: there is no team "${team}" that you can see.`]
           )
         }
       }

@@ -1,0 +1,73 @@
+import type { WorkspaceId } from "@delivery/domain/Ids"
+import { byName } from "@delivery/domain/Order"
+import type { Ticket, TicketSummary } from "@delivery/domain/planning/Ticket"
+import type { Access } from "../access/Access.ts"
+import { ticketPath } from "./TicketEvents.ts"
+import { identifierOf } from "./TicketRefs.ts"
+import type { HeldProject, HeldTeam, ListedTicket, ProjectPart, TicketDetails, TicketRow } from "./TicketsRepo.ts"
+
+/** A ticket as lists of the API answer it. */
+export const summaryOf = (baseUrl: string, { workspace }: Access, ticket: ListedTicket): TicketSummary => {
+  const { category, id, name } = ticket.status
+  return {
+    id: ticket.id,
+    identifier: identifierOf(ticket),
+    number: ticket.number,
+    url: `${baseUrl}/w/${workspace.slug}/${ticketPath(ticket)}`,
+    title: ticket.title,
+    description: ticket.description,
+    team: ticket.team,
+    status: { id, name, category },
+    rank: ticket.rank,
+    owner: ticket.owner,
+    project: ticket.project,
+    milestone: ticket.milestone && { number: ticket.milestone.number, name: ticket.milestone.name },
+    tags: ticket.tags.toSorted(byName).map(({ color, id, name }) => ({ id, name, color })),
+    commentCount: ticket.commentCount,
+    createdBy: ticket.createdBy,
+    startedAt: ticket.startedAt,
+    completedAt: ticket.completedAt,
+    canceledAt: ticket.canceledAt,
+    createdAt: ticket.createdAt,
+    updatedAt: ticket.updatedAt
+  }
+}
+
+/** A ticket as the API answers it. */
+export const present = (baseUrl: string, access: Access, ticket: TicketDetails): Ticket => ({
+  ...summaryOf(baseUrl, access, ticket),
+  plan: ticket.plan
+})
+
+/** The row that stores a ticket. */
+export const rowOf = (workspaceId: WorkspaceId, ticket: TicketDetails): TicketRow => ({
+  id: ticket.id,
+  workspaceId,
+  teamId: ticket.team.id,
+  number: ticket.number,
+  title: ticket.title,
+  description: ticket.description,
+  plan: ticket.plan,
+  statusId: ticket.status.id,
+  rank: ticket.rank,
+  ownerKind: ticket.owner?.kind ?? null,
+  ownerId: ticket.owner?.id ?? null,
+  projectId: ticket.project?.id ?? null,
+  milestoneId: ticket.milestone?.id ?? null,
+  creatorKind: ticket.creator.kind,
+  creatorId: ticket.creator.id,
+  startedAt: ticket.startedAt,
+  completedAt: ticket.completedAt,
+  canceledAt: ticket.canceledAt,
+  createdAt: ticket.createdAt,
+  updatedAt: ticket.updatedAt
+})
+
+export const projectPart = ({ id, name, slug }: HeldProject): ProjectPart => ({ id, slug, name })
+
+export const teamPart = ({ id, key, name, visibility }: HeldTeam): TicketDetails["team"] => ({
+  id,
+  key,
+  name,
+  visibility
+})

@@ -1,0 +1,91 @@
+import { Conflict, InvalidInput, NotFound } from "@delivery/domain/Errors"
+import type { Place } from "@delivery/domain/planning/Reorder"
+import { Effect } from "effect"
+import { type Access, atLeast } from "../access/Access.ts"
+import { nextUpdate } from "../storage/NextUpdate.ts"
+import { type Ranked, rankAt } from "./RankedList.ts"
+import { present, rowOf } from "./TicketAnswers.ts"
+import { about } from "./TicketEvents.ts"
+import { archived } from "./TicketRules.ts"
+import type { TicketDetails } from "./TicketsRepo.ts"
+import { type Dependencies, findLocked, locate, lock, untilLocked } from "./TicketTransactions.ts"
+import { type Viewer, viewerOf } from "./Visibility.ts"
+
+export const reorder = (dependencies: Dependencies) => {
+  const tryReorder = reorderOnce(dependencies)
+  const retry = untilLocked(dependencies)
+  return Effect.fn("Tickets.reorder")(function* (ref: string, place: Place) {
+    const by = yield* atLeast("member")
+    return yield* retry(tryReorder(by, ref, place))
+  })
+}
+
+/** A ticket to be moved, held with its team, and the ticket beside which it goes. */
+interface Move {
+  readonly before: TicketDetails
+  readonly isTeamArchived: boolean
+  /** Null: the ticket goes before the first of its status. */
+  readonly anchor: TicketDetails | null
+  readonly side: "before" | "after"
+}
+
+/** Undefined where the ticket moved to another team before it was locked. */
+const reorderOnce = (dependencies: Dependencies) => {
+  const { baseUrl, events, repo } = dependencies
+  const hold = holdMove(dependencies)
+  return Effect.fnUntraced(function* (by: Access, ref: string, place: Place) {
+    const move = yield* hold(viewerOf(by), ref, place)
+    if (move === undefined) return undefined
+    const { anchor, before, isTeamArchived, side } = move
+    const status = { workspaceId: by.workspace.id, teamId: before.team.id, statusId: before.status.id }
+    const other = anchor ?? (yield* repo.inStatus(status, "above", null, before.id))
+    if (other === undefined) return present(baseUrl, by, before)
+    const goesBefore = anchor === null || side === "before"
+    const next = yield* repo.inStatus(status, goesBefore ? "below" : "above", other.rank, before.id)
+    if (isBetween(before.rank, goesBefore ? [next, other] : [other, next])) return present(baseUrl, by, before)
+    if (isTeamArchived) return yield* archived("team")
+
+    const order = repo.orderOf({ id: before.team.id, workspaceId: by.workspace.id })
+    const rank = yield* rankAt(order, before, goesBefore ? { before: other } : { after: other })
+    const after = { ...before, rank, updatedAt: yield* nextUpdate(before) }
+    const event = yield* events.make(by, { kind: "ticket_reordered", ...about(after) })
+    yield* repo.update(rowOf(by.workspace.id, after), undefined, [event])
+    return present(baseUrl, by, after)
+  })
+}
+
+/** Undefined where the ticket moved to another team before it was locked. */
+const holdMove = (dependencies: Dependencies) => {
+  const { repo } = dependencies
+  const find = locate(dependencies)
+  const lockTicket = lock(dependencies)
+  const findTicket = findLocked(dependencies)
+  return Effect.fnUntraced(function* (viewer: Viewer, ref: string, place: Place) {
+    const { id, teamId } = yield* find(viewer, ref)
+    const side = place.before === undefined ? "after" : "before"
+    const anchorRef = place.before ?? place.after ?? null
+    const anchorNotFound = () => NotFound.reference(side, anchorRef ?? undefined, "ticket")
+    const anchorPlace = anchorRef === null ? null : yield* repo.locate(viewer, anchorRef)
+    if (anchorPlace === undefined) return yield* anchorNotFound()
+    if (anchorPlace?.id === id) return yield* InvalidInput.at(side, "A ticket cannot go beside itself.")
+    const team = (yield* repo.holdTeams([teamId], "alone")).get(teamId)!
+    const now = yield* lockTicket(id, ref)
+    if (now.teamId !== teamId) return undefined
+    const before = yield* findTicket(viewer, id, ref)
+    const anchor = anchorPlace === null ? null : yield* repo.find(viewer, anchorPlace.id)
+    if (anchor === undefined) return yield* anchorNotFound()
+    if (anchor !== null && (anchor.team.id !== teamId || anchor.status.id !== before.status.id)) {
+      return yield* new Conflict({
+        message: "The two tickets are in different statuses or teams.",
+        reason: "other_status"
+      })
+    }
+    const move: Move = { before, isTeamArchived: team.archived, anchor, side }
+    return move
+  })
+}
+
+type Bound = Pick<Ranked<string>, "rank"> | undefined
+
+const isBetween = (rank: string, [below, above]: readonly [below: Bound, above: Bound]): boolean =>
+  (below === undefined || below.rank < rank) && (above === undefined || rank < above.rank)

@@ -1,0 +1,88 @@
+import { Conflict, InvalidInput, NotFound } from "@delivery/domain/Errors"
+import type { Actor } from "@delivery/domain/identity/Actor"
+import { isAtLeast } from "@delivery/domain/identity/Role"
+import type { UpdateTicket } from "@delivery/domain/planning/Ticket"
+import { Effect } from "effect"
+import { type Access, type ActorRef, isSameActor } from "../access/Access.ts"
+import type { HeldProject, HeldTeam, ResolvedReferences, TagPart } from "./TicketsRepo.ts"
+
+/** What refuses a change of a ticket (docs/contract.md, Tickets). */
+
+export const archived = (what: "team" | "project") =>
+  new Conflict({ message: `The ${what} is archived.`, reason: "archived" })
+
+/**
+ * Whether the caller may delete what an actor made: it is their own or their agent's, or they are an admin or owner of
+ * the workspace.
+ */
+export const isAnswerableFor = (by: Access, actorRef: ActorRef, actor: Actor): boolean =>
+  isSameActor(by.actor, actorRef) ||
+  (by.principal.kind === "user" && actor.kind === "agent" && actor.person.id === by.principal.id) ||
+  isAtLeast(by.workspace.role, "admin")
+
+/**
+ * What a body refers to beside the team and the project. A property that the body does not have is undefined; one that is
+ * null stays null. `NotFound` names the property.
+ */
+export const referencesOf = Effect.fnUntraced(function* (
+  input: Pick<UpdateTicket, "status" | "owner" | "milestone" | "tags">,
+  resolved: ResolvedReferences,
+  project: HeldProject | null
+) {
+  const { milestone, owner, status: statusId } = input
+  const status = resolved.statuses.find(({ id }) => id === statusId)
+  if (statusId !== undefined && status === undefined) return yield* NotFound.reference("status", statusId)
+  if (typeof owner === "string" && resolved.owner === undefined) return yield* NotFound.reference("owner", owner)
+  if (typeof milestone === "number" && project !== null && resolved.milestone === undefined) {
+    return yield* NotFound.reference("milestone", milestone)
+  }
+  const tags: Array<TagPart> = []
+  for (const id of new Set(input.tags)) {
+    tags.push(resolved.tags.find((tag) => tag.id === id) ?? (yield* NotFound.reference("tags", id)))
+  }
+  if (typeof milestone === "number" && project === null) {
+    return yield* InvalidInput.at("milestone", "A milestone needs a project.")
+  }
+  return {
+    status,
+    owner: typeof owner === "string" ? resolved.owner!.owner : owner,
+    milestone: typeof milestone === "number" ? resolved.milestone : milestone,
+    tags: input.tags === undefined ? undefined : tags
+  }
+})
+
+export const checkProject = (project: HeldProject, { isLinked }: ResolvedReferences): Effect.Effect<void, Conflict> => {
+  if (project.archived) return Effect.fail(archived("project"))
+  return isLinked
+    ? Effect.void
+    : Effect.fail(
+        new Conflict({
+          message: "The project is not linked to the ticket's team.",
+          reason: "project_not_in_team"
+        })
+      )
+}
+
+/** An owner whom a ticket has already may be inactive; a new one may not. */
+export const checkOwner = (
+  team: HeldTeam,
+  { owner }: ResolvedReferences,
+  isNew: boolean
+): Effect.Effect<void, Conflict> => {
+  if (isNew && owner?.active === false) {
+    return Effect.fail(
+      new Conflict({
+        message: "The owner is not an active member, or is an agent that was revoked.",
+        reason: "inactive_owner"
+      })
+    )
+  }
+  return team.visibility === "open" || owner?.seesPrivateTeam === true
+    ? Effect.void
+    : Effect.fail(
+        new Conflict({
+          message: "The ticket's team is private, and the owner cannot see it.",
+          reason: "owner_cannot_see"
+        })
+      )
+}

@@ -1,0 +1,62 @@
+import { NotFound } from "@delivery/domain/Errors"
+import type { TicketId } from "@delivery/domain/Ids"
+import { Effect } from "effect"
+import type { Events } from "../events/Events.ts"
+import type { NextId } from "../ids/NextId.ts"
+import type { Storage } from "../storage/Storage.ts"
+import type { TeamsRepo } from "./TeamsRepo.ts"
+import type { TicketPlace, TicketsRepo } from "./TicketsRepo.ts"
+import type { Viewer } from "./Visibility.ts"
+
+/**
+ * How operations on tickets find what they name and take their locks. Locks are taken by where a ticket is, teams before
+ * the ticket (see `TicketsRepo`), so a change first looks where the ticket is, then locks, then looks again.
+ */
+
+export interface Dependencies {
+  readonly repo: TicketsRepo["Service"]
+  readonly teams: TeamsRepo["Service"]
+  readonly storage: Storage["Service"]
+  readonly events: Events["Service"]
+  readonly nextId: NextId["Service"]
+  /** The public address of the server, for the links to tickets. */
+  readonly baseUrl: string
+}
+
+/** The team that a body or query names by key. */
+export const findTeam = ({ teams }: Dependencies) =>
+  Effect.fnUntraced(function* (viewer: Viewer, key: string) {
+    return (yield* teams.find(viewer, key)) ?? (yield* NotFound.reference("team", key))
+  })
+
+/** Where the ticket of a path is now. */
+export const locate = ({ repo }: Dependencies) =>
+  Effect.fnUntraced(function* (viewer: Viewer, ref: string) {
+    return (yield* repo.locate(viewer, ref)) ?? (yield* NotFound.of("ticket", ref))
+  })
+
+/** Locks the ticket of a path and says where it is now. */
+export const lock = ({ repo }: Dependencies) =>
+  Effect.fnUntraced(function* (id: TicketId, ref: string) {
+    return (yield* repo.lock(id)) ?? (yield* NotFound.of("ticket", ref))
+  })
+
+/** The ticket of a path, which the transaction has locked. */
+export const findLocked = ({ repo }: Dependencies) =>
+  Effect.fnUntraced(function* (viewer: Viewer, id: TicketId, ref: string) {
+    return (yield* repo.find(viewer, id)) ?? (yield* NotFound.of("ticket", ref))
+  })
+
+export const isSamePlace = (a: TicketPlace, b: TicketPlace): boolean =>
+  a.teamId === b.teamId && a.projectId === b.projectId
+
+/** Runs an attempt in a transaction, again while it answers undefined: the ticket moved before it was locked. */
+export const untilLocked =
+  ({ storage }: { readonly storage: Storage["Service"] }) =>
+  <A, E, R>(attempt: Effect.Effect<A | undefined, E, R>): Effect.Effect<A, E, R> =>
+    Effect.gen(function* () {
+      for (;;) {
+        const outcome = yield* storage.transaction(attempt)
+        if (outcome !== undefined) return outcome
+      }
+    })
