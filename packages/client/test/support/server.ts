@@ -54,7 +54,7 @@ export const startServer = async (environment: Readonly<Record<string, string>> 
     await rm(dataDir, { recursive: true, force: true })
   }
 
-  for (const deadline = Date.now() + 30_000; ;) {
+  for (const deadline = Date.now() + 110_000; ;) {
     const isReady = await fetch(`${url}/ready`).then(
       (answer) => answer.ok,
       () => false

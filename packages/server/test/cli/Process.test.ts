@@ -13,6 +13,7 @@ import { startDatabaseProxy } from "../support/DatabaseProxy.ts"
 import { makeDatabase, makeEmptyDatabase, openDatabase } from "../support/Databases.ts"
 import { eventually } from "../support/Http.ts"
 import { startS3 } from "../support/S3Server.ts"
+import { scrape } from "../telemetry/Scrape.ts"
 import { baseEnvironment, type ServerProcess, startServer } from "../support/ServerProcess.ts"
 
 /** The server as a process: settings, first start, signals. */
@@ -31,6 +32,14 @@ const run = async (environment: Record<string, string>) => {
   return { code, output }
 }
 
+/** Until the server has begun to answer a request. */
+const untilAnswering = ({ baseUrl }: ServerProcess) =>
+  eventually(
+    async () => (await scrape(baseUrl)).value("delivery_http_requests_in_flight"),
+    // One is the scrape.
+    (count) => count === 2
+  )
+
 /** A client of the database, open until the scope closes. */
 const clientOf = (url: string) =>
   Effect.map(Layer.build(PgClient.layer({ url: Redacted.make(url) })), (context) =>
@@ -45,9 +54,17 @@ describe("the server as a process", () => {
     directories.push(directory)
     return directory
   }
+  const drops: Array<() => Promise<void>> = []
+  /** Settings over PostgreSQL: a server starts there in a third of the time that the embedded database takes. */
+  const onPostgres = async (): Promise<Record<string, string>> => {
+    const { drop, url } = await openDatabase()
+    drops.push(drop)
+    return { DATABASE_URL: url, VAULT_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}`, DATA_DIR: newDirectory() }
+  }
   afterEach(async () => {
     await server?.end()
     server = undefined
+    for (const drop of drops.splice(0)) await drop()
     for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true })
   })
 
@@ -114,16 +131,16 @@ describe("the server as a process", () => {
         [/no AWS credentials were found in the environment, a profile or a role\.$/, { FILES_URL: s3.filesUrl("a") }]
       ]
       for (const [why, environment] of wrong) {
-        const { code, output } = await run({ DATA_DIR: newDirectory(), ...none, ...environment })
+        const { code, output } = await run({ ...(await onPostgres()), ...none, ...environment })
         assert.strictEqual(code, 1)
         assert.match(output.trim(), /^FILES_URL: the .+$/)
         assert.match(output.trim(), why)
         assert.notInclude(output, "hidden")
       }
-      const DATA_DIR = newDirectory()
-      server = await startServer({ DATA_DIR, ...none, ...credentials, FILES_URL: s3.filesUrl("a") })
+      const settings = await onPostgres()
+      server = await startServer({ ...settings, ...none, ...credentials, FILES_URL: s3.filesUrl("a") })
       assert.deepStrictEqual(s3.keys(), [])
-      assert.isFalse(existsSync(join(DATA_DIR, "files")))
+      assert.isFalse(existsSync(join(settings["DATA_DIR"]!, "files")))
       await server.end("SIGTERM")
     } finally {
       await s3.stop()
@@ -139,9 +156,9 @@ describe("the server as a process", () => {
   })
 
   it("refuses a port that is taken", async () => {
-    server = await startServer({ DATA_DIR: newDirectory() })
+    server = await startServer(await onPostgres())
     const PORT = new URL(server.baseUrl).port
-    const { code, output } = await run({ DATA_DIR: newDirectory(), PORT, LOG_LEVEL: "warn" })
+    const { code, output } = await run({ ...(await onPostgres()), PORT, LOG_LEVEL: "warn" })
     assert.strictEqual(code, 1)
     assert.match(output.trim(), /^PORT.*$/)
   })
@@ -170,7 +187,7 @@ describe("the server as a process", () => {
 
   it("logs each request with its id, and no secret at any level", async () => {
     const key = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
-    const environment = { DATA_DIR: newDirectory(), BOOTSTRAP_API_KEY: key, LOG_LEVEL: "trace" }
+    const environment = { ...(await onPostgres()), BOOTSTRAP_API_KEY: key, LOG_LEVEL: "trace" }
     server = await startServer(environment)
     const { baseUrl, output } = server
     const call = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
@@ -187,7 +204,10 @@ describe("the server as a process", () => {
     const wrong = `${key.slice(0, -1)}p`
     await call("GET", "/v1/me", undefined, { authorization: `Bearer ${wrong}` })
     await call("GET", `/v1/workspaces/main/products/${apiKey.secret}`)
-    for (let i = 0; !output().includes("***") && i < 100; i++) await new Promise((resolve) => setTimeout(resolve, 50))
+    await eventually(
+      async () => output(),
+      (text) => text.includes("***")
+    )
 
     const lines = output()
       .split("\n")
@@ -206,14 +226,16 @@ describe("the server as a process", () => {
     it(`loses no line of its access log when it ${how}`, async () => {
       const fault = `process.on("SIGUSR2", () => { throw new Error("A fault that nobody expects.") })`
       const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(fault)}`
-      server = await startServer({ DATA_DIR: newDirectory(), NODE_OPTIONS })
+      server = await startServer({ ...(await onPostgres()), NODE_OPTIONS })
       const { baseUrl, end, output } = server
       const ids = Array.from({ length: 200 }, (_, index) => `request-${index}-of-the-test`)
       await Promise.all(ids.map((id) => fetch(`${baseUrl}/health`, { headers: { "x-request-id": id } })))
       // Lines are written each 100 ms: some are still in memory.
+      const closed = once(server.child, "close")
       const code = await end(signal)
       assert.strictEqual(code, signal === "SIGTERM" ? 0 : 1)
-      await new Promise((resolve) => setTimeout(resolve, 200))
+      // All that it printed has been read.
+      await closed
       const lines = output()
         .split("\n")
         .filter((line) => line.startsWith("{"))
@@ -268,7 +290,7 @@ describe("the server as a process", () => {
       ["", false],
       ["0.0.0.0", true]
     ] as const) {
-      server = await startServer({ DATA_DIR: newDirectory(), HOST })
+      server = await startServer({ ...(await onPostgres()), HOST })
       // Of the machine too, and another address.
       const other = server.baseUrl.replace("127.0.0.1", "127.0.0.2")
       const answered = await fetch(`${other}/health`).then(
@@ -407,14 +429,14 @@ describe("the server as a process", () => {
 
   it("ends on SIGTERM though a request does not", async () => {
     const key = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
-    server = await startServer({ DATA_DIR: newDirectory(), BOOTSTRAP_API_KEY: key })
+    server = await startServer({ ...(await onPostgres()), BOOTSTRAP_API_KEY: key, METRICS: "true" })
     const outgoing = request(`${server.baseUrl}/v1/workspaces/main/products`, {
       method: "POST",
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json", "content-length": "100" }
     })
     const failed = once(outgoing, "error")
     outgoing.write("{")
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    await untilAnswering(server)
     assert.oneOf(await server.end("SIGTERM"), [0, 130, 143])
     server = undefined
     await failed
@@ -422,7 +444,7 @@ describe("the server as a process", () => {
 
   it("finishes what runs on SIGTERM, takes nothing new, and ends", async () => {
     const key = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
-    server = await startServer({ DATA_DIR: newDirectory(), BOOTSTRAP_API_KEY: key })
+    server = await startServer({ ...(await onPostgres()), BOOTSTRAP_API_KEY: key, METRICS: "true" })
     const body = JSON.stringify({ slug: "slow", name: "Slow", type: "library" })
     // The request has begun and is half sent when the signal comes.
     const outgoing = request(`${server.baseUrl}/v1/workspaces/main/products`, {
@@ -435,15 +457,18 @@ describe("the server as a process", () => {
     })
     const answered = once(outgoing, "response")
     outgoing.write(body.slice(0, 10))
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    await untilAnswering(server)
     const ended = server.end("SIGTERM")
-    await new Promise((resolve) => setTimeout(resolve, 300))
-    const refused = await new Promise((resolve) => {
-      const socket = connect(Number(new URL(server!.baseUrl).port), "127.0.0.1")
-      socket.once("connect", () => resolve("connected"))
-      socket.once("error", (error: NodeJS.ErrnoException) => resolve(error.code))
-    })
-    assert.strictEqual(refused, "ECONNREFUSED")
+    const port = Number(new URL(server.baseUrl).port)
+    await eventually(
+      () =>
+        new Promise((resolve) => {
+          const socket = connect(port, "127.0.0.1")
+          socket.once("connect", () => resolve(socket.destroy() && "connected"))
+          socket.once("error", (error: NodeJS.ErrnoException) => resolve(error.code))
+        }),
+      (answer) => answer === "ECONNREFUSED"
+    )
     outgoing.end(body.slice(10))
     const [response] = (await answered) as [{ statusCode: number; resume: () => void }]
     response.resume()

@@ -1,3 +1,4 @@
+import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { Settings } from "../../src/Config.ts"
@@ -6,7 +7,7 @@ import { ApiKeysRepo } from "../../src/identity/ApiKeysRepo.ts"
 import { Bootstrap } from "../../src/identity/Bootstrap.ts"
 import { MembersRepo } from "../../src/identity/MembersRepo.ts"
 import { PersonsRepo } from "../../src/identity/PersonsRepo.ts"
-import { layerServices, newStorages, storages } from "../support/Storages.ts"
+import { layerServices, sharedStorages, storages } from "../support/Storages.ts"
 import { addPerson, eventsOf, now } from "./Scene.ts"
 
 /** A server's first step with these settings. */
@@ -19,7 +20,16 @@ const bootstrap = (environment: Readonly<Record<string, string>> = {}) =>
 const authenticate = (apiKey: Redacted.Redacted, workspace: string) =>
   Effect.flatMap(ApiKeysRepo, (keys) => keys.authenticate(hashToken(Redacted.value(apiKey)), workspace))
 
-for (const { layer: layerStorage, name } of newStorages) {
+/** As a server finds its database at its first start: with nothing in it. */
+const layerEmptied = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const sql = yield* Effect.serviceOption(PgClient.PgClient)
+    if (Option.isSome(sql)) yield* sql.value`truncate workspaces, persons cascade`
+  })
+)
+
+for (const { layer, name } of sharedStorages) {
+  const layerStorage = Layer.provideMerge(layerEmptied, layer)
   describe(`Bootstrap on ${name}`, () => {
     it.effect("makes a workspace with its owner and a key, once, also where servers start at once", () =>
       Effect.gen(function* () {

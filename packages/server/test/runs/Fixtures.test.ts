@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import type { WorkspaceId } from "@delivery/domain/Ids"
 import type { JsonWebKeySet } from "@delivery/domain/SystemApi"
 import { timestamp } from "@delivery/domain/Timestamp"
-import { Clock, Effect, Layer } from "effect"
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Effect, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from "jose"
 import { randomBytes } from "node:crypto"
@@ -14,7 +15,7 @@ import { SigningKeysRepo } from "../../src/keys/SigningKeysRepo.ts"
 import { MemoryStorage } from "../../src/storage/MemoryStorage.ts"
 import { Fixtures } from "../../src/runs/Fixtures.ts"
 import { newId } from "../identity/Scene.ts"
-import { newStorages } from "../support/Storages.ts"
+import { sharedStorages } from "../support/Storages.ts"
 import { NodeFileSystem, NodePath } from "@effect/platform-node"
 
 const layerServices = Fixtures.layer.pipe(
@@ -117,7 +118,24 @@ describe("SigningKeys", () => {
 
 const vaultKey = (id: string) => `${id}:${randomBytes(32).toString("base64")}`
 
-for (const { layer: storage, name } of newStorages) {
+/** The keys are those of the whole database, which other suites use too: they are put aside, and brought back. */
+const alone = <A, E, R>(test: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const sql = yield* Effect.serviceOption(PgClient.PgClient)
+    if (Option.isNone(sql)) return yield* test
+    yield* sql.value`create table signing_keys_aside as select * from signing_keys`
+    yield* sql.value`delete from signing_keys`
+    return yield* Effect.ensuring(
+      test,
+      Effect.gen(function* () {
+        yield* sql.value`delete from signing_keys`
+        yield* sql.value`insert into signing_keys select * from signing_keys_aside`
+        yield* sql.value`drop table signing_keys_aside`
+      }).pipe(Effect.orDie)
+    )
+  })
+
+for (const { layer: storage, name } of sharedStorages) {
   describe(`SigningKeys on ${name}`, () => {
     it.effect("are made once by servers that start at once, and kept", () =>
       Effect.gen(function* () {
@@ -152,7 +170,7 @@ for (const { layer: storage, name } of newStorages) {
 
         const [stored] = yield* (yield* SigningKeysRepo).list
         assert.match(stored!.sealedPrivateKey, /^v1:a:/)
-      }).pipe(Effect.provide(storage))
+      }).pipe(Effect.scoped, alone, Effect.provide(storage))
     )
 
     it.effect("are replaced without an end to any token", () =>
@@ -222,7 +240,7 @@ for (const { layer: storage, name } of newStorages) {
         yield* verify([last[0]!])
         yield* until(30, [renewed], renewed)
         yield* verify(yield* sign)
-      }).pipe(Effect.provide(storage), Effect.scoped)
+      }).pipe(Effect.scoped, alone, Effect.provide(storage))
     )
   })
 }

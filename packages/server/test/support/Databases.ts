@@ -101,3 +101,12 @@ export const layerEmptyPostgres = Layer.unwrap(Effect.map(makeEmptyDatabase, ({ 
 
 /** A client of a new embedded database in memory. */
 export const layerEmbedded = EmbeddedDatabase.layer({ dataDir: undefined })
+
+/** The rows of a statement, for tests that are no effects. */
+export const query = (url: string, statement: string): Promise<ReadonlyArray<object>> =>
+  Effect.runPromise(
+    Effect.provide(
+      Effect.flatMap(PgClient.PgClient, (sql) => sql.unsafe<object>(statement)),
+      client(url, 1)
+    )
+  )

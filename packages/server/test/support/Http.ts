@@ -323,10 +323,17 @@ export const onEachServer = (
   environment: Environment = {}
 ): void => onServers(servers, subject, tests, environment)
 
+type ClockTests = (test: Test<[owner: Http, advance: (duration: Duration.Input) => void]>) => void
+
 /** Runs the tests on each server. They share it, and for it no time passes unless they advance it. */
-export const withClockOnEachServer = (
+export const withClockOnEachServer = (subject: string, tests: ClockTests, environment: Environment = {}): void =>
+  withClockOnServers(servers, subject, tests, environment)
+
+/** The same on each of the servers. */
+export const withClockOnServers = (
+  servers: Servers,
   subject: string,
-  tests: (test: Test<[owner: Http, advance: (duration: Duration.Input) => void]>) => void,
+  tests: ClockTests,
   environment: Environment = {}
 ): void => {
   for (const [name, server] of servers) {
@@ -380,7 +387,7 @@ export const owner = Effect.map(DeliveryServer, ({ apiKey, baseUrl, workspace })
 
 /** Asks until the answer is what it is to become. */
 export const eventually = async <A>(ask: () => Promise<A>, isDone: (answer: A) => boolean): Promise<A> => {
-  for (const deadline = Date.now() + 15_000; ;) {
+  for (const deadline = Date.now() + 60_000; ;) {
     const answer = await ask()
     if (isDone(answer)) return answer
     assert.isBelow(Date.now(), deadline, `It never came: ${JSON.stringify(answer).slice(0, 500)}`)

@@ -61,8 +61,8 @@ export const startServer = async (
       (response) => response.ok,
       () => false
     )
-  for (let i = 0; !(await isReady()); i++) {
-    if (hasExited || i > 600) {
+  for (const deadline = Date.now() + 110_000; !(await isReady());) {
+    if (hasExited || Date.now() > deadline) {
       child.kill("SIGKILL")
       throw new Error(`The server did not start:\n${output}`)
     }
