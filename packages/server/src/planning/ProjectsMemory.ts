@@ -233,7 +233,7 @@ const milestonesOf = (database: MemoryDatabase, project: StoredProject): Readonl
 const summaries = (
   database: MemoryDatabase,
   viewer: Viewer,
-  shown: ReadonlyArray<StoredProject>
+  rows: ReadonlyArray<StoredProject>
 ): ReadonlyArray<ProjectSummary> => {
   const visibleTeams = new Map(
     database
@@ -244,7 +244,7 @@ const summaries = (
   const linksOf = Map.groupBy(database.table(projectTeams).values(), ({ projectId }) => projectId)
   const ticketsOf = Map.groupBy(database.table(tickets).values(), ({ projectId }) => projectId)
   const statuses = database.table(ticketStatuses)
-  return shown.flatMap((project) => {
+  return rows.flatMap((project) => {
     const teamsOfProject = (linksOf.get(project.id) ?? []).flatMap(({ teamId }) => visibleTeams.get(teamId) ?? [])
     if (teamsOfProject.length === 0) return []
     const categories = (ticketsOf.get(project.id) ?? [])

@@ -317,7 +317,7 @@ onEachServer("MCP on the wire", (test) => {
     assert.strictEqual(await said("get_ticket", { ticket: "x/../y" }), "true NotFound: The ticket does not exist.")
     assert.strictEqual(
       await said("list_statuses", { team: "NO" }),
-      "true NotFound: team: nothing visible to you has this value."
+      'true NotFound: team: there is no team "NO" that you can see.'
     )
     assert.strictEqual(
       await said("create_ticket", { team: "OPS", title: "x" }),

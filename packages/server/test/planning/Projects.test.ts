@@ -278,10 +278,12 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
           [open.id]
         )
         assert.strictEqual(yield* missing(projects.get(hidden.slug).pipe(as(caller))), noProject)
+        const unseen = yield* Effect.flip(projects.get(hidden.slug).pipe(as(caller)))
+        assert.strictEqual(unseen.message, `There is no project "${hidden.slug}" that you can see.`)
         assert.strictEqual(yield* missing(projects.list({ team: closed.key }).pipe(as(caller))), "team")
-        const told = yield* events.list.pipe(as(caller))
-        assert.notInclude(JSON.stringify(told), hidden.slug)
-        assert.notInclude(JSON.stringify(told), `"${closed.key}"`)
+        const visible = yield* events.list.pipe(as(caller))
+        assert.notInclude(JSON.stringify(visible), hidden.slug)
+        assert.notInclude(JSON.stringify(visible), `"${closed.key}"`)
       }
       for (const caller of [insider, admin]) {
         assert.deepStrictEqual(yield* listed(caller), [mixed.slug, hidden.slug])
@@ -354,7 +356,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
       const { admin, member, open, workspace } = yield* makeTeams
       const product = yield* addProduct(workspace.id)
       let project = yield* create(member, { teams: [open.key] })
-      const told = { ...project, lead: null, products: null }
+      const initial = { ...project, lead: null, products: null }
       const change = Effect.fnUntraced(function* (input: UpdateProject) {
         yield* TestClock.adjust(10)
         const changed = yield* projects.update(project.slug, input).pipe(as(admin))
@@ -384,7 +386,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
       assert.deepStrictEqual([...new Set(events.map(({ kind }) => kind))], ["project_updated"])
       const long = events.find(({ changes }) => changes[0]?.field === "document")!.changes[0]!
       assert.deepStrictEqual([long.from, long.to], [null, `${"x".repeat(199)}…`])
-      assertChain(events, told, { ...full, lead: email, products: product.slug, document: long.to })
+      assertChain(events, initial, { ...full, lead: email, products: product.slug, document: long.to })
       for (const field of ["summary", "lead", "targetDate", "document"] as const) yield* change({ [field]: null })
       assert.deepInclude(project, { summary: null, lead: null, targetDate: null, document: null })
       yield* change({ products: [] })
@@ -576,12 +578,12 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
           }
           const other = beside === null ? null : slugs[beside]!
           const place = isBefore && other !== null ? { before: other } : { after: other }
-          const told = yield* answer(projects.reorder(slug, place))
-          if (other === slug) assert.strictEqual(told, "InvalidInput")
+          const outcome = yield* answer(projects.reorder(slug, place))
+          if (other === slug) assert.strictEqual(outcome, "InvalidInput")
           else if (archived.has(slug) || (other !== null && archived.has(other))) {
-            assert.strictEqual(told, "Conflict archived")
+            assert.strictEqual(outcome, "Conflict archived")
           } else {
-            assert.strictEqual(told, "ok")
+            assert.strictEqual(outcome, "ok")
             const others = model.filter((each) => each !== slug)
             const at = other === null ? 0 : others.indexOf(other) + (isBefore ? 0 : 1)
             model = others.toSpliced(at, 0, slug)
@@ -702,7 +704,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
           Array.from({ length: 10 }, () => answer(create(member, { teams: [open.key], ...fields }))),
           { concurrency: "unbounded" }
         )
-        assert.deepStrictEqual(answers.filter((told) => told === "ok").length, 1)
+        assert.deepStrictEqual(answers.filter((outcome) => outcome === "ok").length, 1)
         assert.deepStrictEqual([...new Set(answers)].toSorted(), [`Conflict ${field}_in_use`, "ok"])
       }
       // What failed left nothing.
@@ -826,7 +828,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
           calls.map((call) => answer(call.pipe(as(member)))),
           { concurrency: "unbounded" }
         )
-        const [told] = answers.splice(round % 4, 1)
+        const [outcome] = answers.splice(round % 4, 1)
         const project = yield* projects.get(slug).pipe(as(member))
         const held = yield* tickets.list({ project: slug }).pipe(as(member))
         const linked = new Set(project.teams.map(({ id }) => id))
@@ -834,8 +836,8 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
         assert.lengthOf(held, answers.filter((each) => each === "ok").length)
         const refused = isArchiving ? "Conflict archived" : "Conflict project_not_in_team"
         assert.sameMembers([...new Set(["ok", refused, ...answers])], ["ok", refused])
-        if (isArchiving) assert.strictEqual(told, "ok")
-        else assert.strictEqual(told, held.length === 0 ? "ok" : "Conflict team_has_tickets")
+        if (isArchiving) assert.strictEqual(outcome, "ok")
+        else assert.strictEqual(outcome, held.length === 0 ? "ok" : "Conflict team_has_tickets")
       }
     })
   )
@@ -863,7 +865,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
         { concurrency: "unbounded" }
       )
       assert.deepStrictEqual(answers.slice(1, 4), ["ok", "ok", "ok"])
-      for (const told of [answers[0], answers[4]]) assert.include(["ok", "NotFound"], told)
+      for (const outcome of [answers[0], answers[4]]) assert.include(["ok", "NotFound"], outcome)
       for (const { identifier, updatedAt } of [seen, unseen]) {
         const ticket = yield* tickets.get(identifier).pipe(as(insider))
         assert.deepInclude(ticket, { milestone: null })

@@ -16,7 +16,7 @@ import {
   unique
 } from "../support/Http.ts"
 
-/** Projects, milestones and views on the wire (service document, Projects; contract, sections 1, 8 and 10). */
+/** Projects, milestones and views on the wire (docs/contract.md, Projects and Views). */
 
 const nothing = { backlog: 0, unstarted: 0, started: 0, completed: 0, canceled: 0 }
 const body = (teams: ReadonlyArray<string>, fields: object = {}) => {
@@ -166,14 +166,14 @@ onEachServer("projects", (test) => {
       await workspace.refuse(`409 ${reason}`, "POST", "projects", { ...body([made.teams[0]!.key]), ...fields })
     }
     const { events } = await workspace.get<{ events: ReadonlyArray<Event> }>("events")
-    const told = events.find(({ kind }) => kind === "project_updated")
-    assert.deepStrictEqual(told?.changes, [
+    const updated = events.find(({ kind }) => kind === "project_updated")
+    assert.deepStrictEqual(updated?.changes, [
       { field: "slug", from: made.slug, to: slug },
       { field: "summary", from: "Short", to: null },
       { field: "targetDate", from: "2027-03-31", to: null },
       { field: "document", from: "# Goal", to: null }
     ])
-    assert.deepStrictEqual(told?.subject, {
+    assert.deepStrictEqual(updated?.subject, {
       type: "project",
       id: made.id,
       label: made.name,
@@ -181,7 +181,7 @@ onEachServer("projects", (test) => {
     })
   })
 
-  test("a long text is told by its first characters, none of them cut", async (owner) => {
+  test("an event has the first characters of a long text, none of them cut", async (owner) => {
     const { create, workspace } = await newTeam(owner)
     const { slug } = await create({})
     for (const before of [197, 198, 199, 200]) {
@@ -312,12 +312,12 @@ onEachServer("projects", (test) => {
     }
     await workspace.refuse("404 project", "POST", "projects/none/milestones", { name: "New" })
     const { events } = await workspace.get<{ events: ReadonlyArray<Event> }>("events")
-    const told = events.filter(({ kind }) => kind.startsWith("milestone_")).toReversed()
+    const recorded = events.filter(({ kind }) => kind.startsWith("milestone_")).toReversed()
     assert.deepStrictEqual(
-      told.map(({ kind }) => kind.slice("milestone_".length)),
+      recorded.map(({ kind }) => kind.slice("milestone_".length)),
       ["created", "created", "updated", "updated", "deleted", "created", "created"]
     )
-    assert.deepStrictEqual(told[0]?.subject.type, "milestone")
+    assert.deepStrictEqual(recorded[0]?.subject.type, "milestone")
     const many = await Promise.all(
       Array.from({ length: 20 }, () => workspace.post<Milestone>(path, { name: "At once" }))
     )

@@ -452,9 +452,9 @@ withServicesOnEachStorage("Teams", (it, storageName) => {
         assert.deepStrictEqual(added, expected)
         assert.deepInclude(yield* teams.listMembers(key).pipe(as(scene.viewer)), expected as never)
         assert.strictEqual(yield* refusal(add(id)), "Conflict already_member")
-        const told = (yield* eventsOf(scene.workspace)).slice(1)
+        const recorded = (yield* eventsOf(scene.workspace)).slice(1)
         assert.deepStrictEqual(
-          told.map(({ changes, kind, subjectType }) => ({ changes, kind, subjectType })),
+          recorded.map(({ changes, kind, subjectType }) => ({ changes, kind, subjectType })),
           [
             {
               kind: "team_member_added",

@@ -17,7 +17,7 @@ import {
   teamKey
 } from "../support/Http.ts"
 
-/** Teams, ticket statuses and tags on the wire (service document, Ticket statuses; contract, sections 1, 8 and 10). */
+/** Teams, ticket statuses and tags on the wire (docs/contract.md, Teams, Ticket statuses and Tags). */
 
 const teams = async (http: Http, query = "") => (await http.get<{ teams: ReadonlyArray<Team> }>(`teams${query}`)).teams
 

@@ -293,7 +293,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
         const review = yield* create(scene, team.key, "In review")
         const later = yield* create(scene, team.key, "Later", "backlog")
         yield* addTicket(team, { statusId: review.id })
-        const told = yield* kindsOf(workspace)
+        const recorded = yield* kindsOf(workspace)
         const [backlog, , todo, started, , done, canceled] = yield* list(viewer, team.key)
         assert.strictEqual(yield* remove(backlog!.id), "Conflict is_default")
         assert.strictEqual(yield* remove(backlog!.id, later.id), "Conflict is_default")
@@ -303,7 +303,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
         }
         assert.strictEqual(yield* remove(review.id), "Conflict has_tickets")
         assert.lengthOf(yield* list(viewer, team.key), 7)
-        assert.deepStrictEqual(yield* kindsOf(workspace), told)
+        assert.deepStrictEqual(yield* kindsOf(workspace), recorded)
       })
     )
 
@@ -426,7 +426,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
                 if (beside === moved || (beside === null && side === "before")) continue
                 const rest = model.filter((id) => id !== moved)
                 const at = beside === null ? 0 : rest.indexOf(beside) + (side === "after" ? 1 : 0)
-                const told = (yield* kindsOf(workspace)).length
+                const recorded = (yield* kindsOf(workspace)).length
                 const isMoved = model.indexOf(moved) !== at
                 model = rest.toSpliced(at, 0, moved)
                 const place = side === "after" ? { after: beside } : { before: beside! }
@@ -436,7 +436,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
                   model
                 )
                 assert.deepStrictEqual(answered, yield* list(viewer, key ?? undefined))
-                assert.strictEqual((yield* kindsOf(workspace)).length, told + (isMoved ? 1 : 0))
+                assert.strictEqual((yield* kindsOf(workspace)).length, recorded + (isMoved ? 1 : 0))
               }
             }
           }
@@ -632,7 +632,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
       })
     )
 
-    it.effect("20 changes of the default leave one, and the last told is it", () =>
+    it.effect("20 changes of the default leave one: that of the last event", () =>
       Effect.gen(function* () {
         const statuses = yield* TicketStatuses
         const scene = yield* makeBoard

@@ -146,17 +146,17 @@ withServicesOnEachStorage("Views", (it, storageName) => {
       for (const caller of [insider, admin]) {
         assert.deepStrictEqual(yield* names(caller, { team: closed.key }), [ofTeam.name])
         assert.lengthOf(yield* names(caller, { project: hidden.slug }), 5)
-        const told = JSON.stringify(yield* events.list.pipe(as(caller)))
-        assert.include(told, ofTeam.id)
-        assert.include(told, ofProject.id)
+        const visible = JSON.stringify(yield* events.list.pipe(as(caller)))
+        assert.include(visible, ofTeam.id)
+        assert.include(visible, ofProject.id)
       }
       for (const caller of [member, viewer]) {
         assert.strictEqual(yield* missing(views.list({ team: closed.key }).pipe(as(caller))), "team")
         assert.strictEqual(yield* missing(views.list({ project: hidden.slug }).pipe(as(caller))), "project")
-        const told = JSON.stringify(yield* events.list.pipe(as(caller)))
-        assert.notInclude(told, ofTeam.id)
-        assert.notInclude(told, ofProject.id)
-        assert.include(told, ofWorkspace.id)
+        const visible = JSON.stringify(yield* events.list.pipe(as(caller)))
+        assert.notInclude(visible, ofTeam.id)
+        assert.notInclude(visible, ofProject.id)
+        assert.include(visible, ofWorkspace.id)
       }
       for (const scope of [
         { kind: "team", key: closed.key },
@@ -282,8 +282,8 @@ withServicesOnEachStorage("Views", (it, storageName) => {
       const made = yield* create(member, { scope: { kind: "project", key: shared.slug } })
       const all = yield* views.list({ project: shared.slug }).pipe(as(member))
       for (const { id, isDefault } of all) {
-        const told = yield* answer(views.delete(id).pipe(as(member)))
-        assert.strictEqual(told, isDefault ? "Conflict is_default" : "ok")
+        const outcome = yield* answer(views.delete(id).pipe(as(member)))
+        assert.strictEqual(outcome, isDefault ? "Conflict is_default" : "ok")
       }
       assert.deepStrictEqual(yield* names(member, { project: shared.slug }), ["All", "Active", "Backlog", "Done"])
       assert.strictEqual(yield* missing(views.delete(made.id).pipe(as(member))), noView)
