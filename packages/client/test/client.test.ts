@@ -304,7 +304,7 @@ describe("effects", () => {
       expect([stored.size, chunks.reduce((size, chunk) => size + chunk.length, 0), missing]).toEqual([
         3,
         3,
-        "The product does not exist."
+        'There is no product "nothing" that you can see.'
       ])
     }).pipe(
       Effect.provide(DeliveryClient.layer({ baseUrl: server.url, apiKey: Redacted.make(server.apiKey) })),

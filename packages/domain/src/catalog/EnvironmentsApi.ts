@@ -51,7 +51,8 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
         {
           conflicts: {
             ...slugInUse.conflicts,
-            holds_secrets: "The environment holds secret values, which would become readable."
+            holds_secrets:
+              "The environment holds secret values. They would become readable in an environment of another class."
           }
         }
       )

@@ -53,7 +53,8 @@ export class ProductsApi extends HttpApiGroup.make("products")
         {
           conflicts: {
             slug_in_use: slugInUse,
-            needs_base_url: "A deployment of the product has no baseUrl, which the type website requires."
+            needs_base_url:
+              "A product of the type website needs a baseUrl in each of its deployments, and one has none."
           }
         }
       )

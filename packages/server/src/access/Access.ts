@@ -53,7 +53,7 @@ export const atLeast = (needed: Role): Effect.Effect<Access, NotFound | Forbidde
       ? Effect.succeed(access)
       : Effect.fail(
           new Forbidden({
-            message: `This needs the role ${needed} or more; yours is ${access.workspace.role}.`,
+            message: `This requires the role ${needed} or higher; yours is ${access.workspace.role}.`,
             reason: "role_too_low"
           })
         )

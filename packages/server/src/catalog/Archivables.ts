@@ -111,7 +111,7 @@ const get = <Row extends ArchivableRow, Create>({ name, noun, repo }: Dependenci
   Effect.fn(`${name}.get`)(function* (ref: string) {
     const { workspace } = yield* anyRole
     const row = yield* repo.find(workspace.id, ref)
-    return row === undefined ? yield* NotFound.of(noun) : present(row)
+    return row === undefined ? yield* NotFound.of(noun, ref) : present(row)
   })
 
 const update = <Row extends ArchivableRow, Create>({
@@ -127,7 +127,7 @@ const update = <Row extends ArchivableRow, Create>({
     const by = yield* atLeast("admin")
     const change = Effect.gen(function* () {
       const before = yield* repo.lock(by.workspace.id, ref)
-      if (before === undefined) return yield* NotFound.of(noun)
+      if (before === undefined) return yield* NotFound.of(noun, ref)
       const changed = { ...before, ...input }
       const changes = changesBetween(before, changed, ...editable)
       if (changes.length === 0) return present(before)
@@ -149,7 +149,7 @@ const setArchived = <Row extends ArchivableRow, Create>(
     const archived = action === "archive"
     const change = Effect.gen(function* () {
       const before = yield* repo.lock(by.workspace.id, ref)
-      if (before === undefined) return yield* NotFound.of(noun)
+      if (before === undefined) return yield* NotFound.of(noun, ref)
       if ((before.archivedAt !== null) === archived) return present(before)
       const now = yield* nextUpdate(before)
       const after = { ...before, archivedAt: archived ? now : null, updatedAt: now }

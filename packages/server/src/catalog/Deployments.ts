@@ -105,8 +105,8 @@ const namedPair = Effect.fnUntraced(function* (
   environmentRef: string
 ) {
   const { deployment, environment, product } = yield* repo.target(workspaceId, productRef, environmentRef)
-  if (product === undefined) return yield* NotFound.reference("product")
-  if (environment === undefined) return yield* NotFound.reference("environment")
+  if (product === undefined) return yield* NotFound.reference("product", productRef)
+  if (environment === undefined) return yield* NotFound.reference("environment", environmentRef)
   return { product, environment, deployment }
 })
 
@@ -119,7 +119,7 @@ const deployedPair = Effect.fnUntraced(function* (
 ) {
   const { deployment, environment, product } = yield* repo.target(workspaceId, productRef, environmentRef)
   if (product === undefined || environment === undefined || deployment === undefined) {
-    return yield* NotFound.of("deployment")
+    return yield* NotFound.of("deployment", `${productRef}/${environmentRef}`)
   }
   return { product, environment, deployment }
 })
@@ -127,10 +127,12 @@ const deployedPair = Effect.fnUntraced(function* (
 const resolveRefs = ({ environments, products }: Dependencies): Deployments["Service"]["resolveRefs"] =>
   Effect.fnUntraced(function* (workspaceId, { environment, product }) {
     const productId = product === undefined ? undefined : (yield* products.find(workspaceId, product))?.id
-    if (product !== undefined && productId === undefined) return yield* NotFound.reference("product")
+    if (product !== undefined && productId === undefined) return yield* NotFound.reference("product", product)
     const environmentId =
       environment === undefined ? undefined : (yield* environments.find(workspaceId, environment))?.id
-    if (environment !== undefined && environmentId === undefined) return yield* NotFound.reference("environment")
+    if (environment !== undefined && environmentId === undefined) {
+      return yield* NotFound.reference("environment", environment)
+    }
     return { productId, environmentId }
   })
 
@@ -229,7 +231,8 @@ const remove = ({ events, repo, storage }: Dependencies) =>
     const pair = yield* deployedPair(repo, by.workspace.id, product, environment)
     const deleted = Effect.gen(function* () {
       const now = timestamp(yield* Clock.currentTimeMillis)
-      if (!(yield* repo.delete(pair.deployment.id, now))) return yield* NotFound.of("deployment")
+      if (!(yield* repo.delete(pair.deployment.id, now)))
+        return yield* NotFound.of("deployment", `${product}/${environment}`)
       yield* events.record(by, { kind: "deployment_deleted", subject: subjectOf(pair, pair.deployment) })
     })
     yield* storage.transaction(deleted)

@@ -321,7 +321,7 @@ onEachServer("MCP on the wire", (test) => {
     )
     assert.strictEqual(
       await said("create_ticket", { team: "OPS", title: "x" }),
-      "true Forbidden: This needs the role member or more; yours is viewer. (role_too_low)"
+      "true Forbidden: This requires the role member or higher; yours is viewer. (role_too_low)"
     )
   })
 })

@@ -261,7 +261,10 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
           deployments.delete(p, e)
         ]) {
           const error = yield* Effect.flip(Effect.asVoid(call.pipe(as(member))))
-          assert.deepStrictEqual([error._tag, error.message], ["NotFound", "The deployment does not exist."])
+          assert.deepStrictEqual(
+            [error._tag, error.message],
+            ["NotFound", `There is no deployment "${p}/${e}" that you can see.`]
+          )
         }
       }
     })

@@ -92,7 +92,10 @@ withServicesOnEachStorage("Environments", (it) => {
           environments.restore(ref)
         ]) {
           const error = yield* Effect.flip(call.pipe(as(owner)))
-          assert.deepStrictEqual([error._tag, error.message], ["NotFound", "The environment does not exist."])
+          assert.deepStrictEqual(
+            [error._tag, error.message],
+            ["NotFound", `There is no environment "${ref}" that you can see.`]
+          )
         }
       }
       assert.deepStrictEqual(yield* environments.list("include").pipe(as(owner)), [])

@@ -95,7 +95,10 @@ withServicesOnEachStorage("Products", (it, storageName) => {
           products.restore(ref)
         ]) {
           const error = yield* Effect.flip(call.pipe(as(owner)))
-          assert.deepStrictEqual([error._tag, error.message], ["NotFound", "The product does not exist."])
+          assert.deepStrictEqual(
+            [error._tag, error.message],
+            ["NotFound", `There is no product "${ref}" that you can see.`]
+          )
         }
       }
       assert.deepStrictEqual(yield* products.list("include").pipe(as(owner)), [])
