@@ -21,7 +21,7 @@ import {
   unique
 } from "../support/Http.ts"
 
-/** Tickets and comments on the wire (service document, Pagination rules; contract, sections 1, 8 and 10). */
+/** Tickets and comments over HTTP (docs/contract.md, Tickets, Comments). */
 
 /** A workspace with an open team, its statuses by category, and a member. */
 const newTeam = async (owner: Http) => {
