@@ -1,11 +1,20 @@
 import type { DeploymentId, EnvironmentId, ProductId, WorkspaceId } from "@delivery/domain/Ids"
 import { Effect } from "effect"
-import { type DeploymentRow, DeploymentsRepo } from "../../src/catalog/DeploymentsRepo.ts"
+import { type DeploymentRow, deployments, DeploymentsRepo } from "../../src/catalog/DeploymentsRepo.ts"
 import { type EnvironmentRow, EnvironmentsRepo } from "../../src/catalog/EnvironmentsRepo.ts"
 import { type ProductRow, ProductsRepo } from "../../src/catalog/ProductsRepo.ts"
+import type { Table } from "../../src/storage/Table.ts"
 import { minute, newId, unique } from "../identity/Scene.ts"
 
 /** Stored products, environments and deployments for tests. */
+
+/** Null for every nullable column of a table, so that a new one changes no test. */
+const nulls = <Row extends object>({ columns }: Table<Row>): Row =>
+  Object.fromEntries(
+    Object.entries<{ readonly isNullable: boolean }>(columns)
+      .filter(([, { isNullable }]) => isNullable)
+      .map(([property]) => [property, null])
+  ) as Row
 
 export const productRow = (workspaceId: WorkspaceId, fields: Partial<ProductRow> = {}): ProductRow => {
   const slug = unique("product")
@@ -44,17 +53,15 @@ export const deploymentRow = (
   environment: EnvironmentRow,
   fields: Partial<DeploymentRow> = {}
 ): DeploymentRow => ({
+  ...nulls(deployments),
   id: newId<DeploymentId>(),
   workspaceId: product.workspaceId,
   productId: product.id,
   environmentId: environment.id,
   baseUrl: "https://shop.example",
-  fixtureUrl: null,
-  version: null,
   versionUpdatedAt: minute(0),
   createdAt: minute(0),
   updatedAt: minute(0),
-  deletedAt: null,
   ...fields
 })
 

@@ -1,17 +1,15 @@
 import type { StartTestRun } from "@delivery/domain/runs/TestRun"
 import type { FinishTestRun } from "@delivery/domain/runs/FinishTestRun"
 import type { TestReport } from "@delivery/domain/runs/TestEntry"
-import type { DeploymentId, EnvironmentId, FileId, ProductId, TestRunId } from "@delivery/domain/Ids"
+import type { FileId, TestRunId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { layer, type Vitest } from "@effect/vitest"
 import { Effect } from "effect"
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
-import { DeploymentsRepo } from "../../src/catalog/DeploymentsRepo.ts"
-import { EnvironmentsRepo } from "../../src/catalog/EnvironmentsRepo.ts"
-import { ProductsRepo } from "../../src/catalog/ProductsRepo.ts"
 import type { StoredEvent } from "../../src/events/EventsRepo.ts"
 import type { NewTestRun } from "../../src/runs/TestRunRows.ts"
+import { addDeployment, addEnvironment, addProduct } from "../catalog/Rows.ts"
 import { makeScene, newId, unique } from "../identity/Scene.ts"
 import { type Repositories, sharedStorages, type StorageName } from "../support/Storages.ts"
 
@@ -33,44 +31,15 @@ export const makeDeployed = Effect.fnUntraced(function* (
   fields: { readonly fixtureUrl?: string | null; readonly workspace?: Effect.Success<typeof makeScene> } = {}
 ) {
   const scene = fields.workspace ?? (yield* makeScene)
-  const product = {
-    id: newId<ProductId>(),
-    workspaceId: scene.workspace.id,
-    slug: unique("product"),
-    name: unique("Product"),
-    type: "website" as const,
-    repository: null,
-    archivedAt: null,
-    createdAt: start,
-    updatedAt: start
-  }
-  const environment = {
-    id: newId<EnvironmentId>(),
-    workspaceId: scene.workspace.id,
-    slug: unique("environment"),
-    name: unique("Environment"),
-    class: "non-production" as const,
-    emoji: null,
-    archivedAt: null,
-    createdAt: start,
-    updatedAt: start
-  }
-  const deployment = {
-    id: newId<DeploymentId>(),
-    workspaceId: scene.workspace.id,
-    productId: product.id,
-    environmentId: environment.id,
-    baseUrl: "https://shop.example",
+  const times = { createdAt: start, updatedAt: start }
+  const product = yield* addProduct(scene.workspace.id, { type: "website", name: unique("Product"), ...times })
+  const environment = yield* addEnvironment(scene.workspace.id, { name: unique("Environment"), ...times })
+  const deployment = yield* addDeployment(product, environment, {
     fixtureUrl: fields.fixtureUrl ?? null,
     version: "v1",
     versionUpdatedAt: start,
-    createdAt: start,
-    updatedAt: start,
-    deletedAt: null
-  }
-  yield* (yield* ProductsRepo).insert(product)
-  yield* (yield* EnvironmentsRepo).insert(environment)
-  yield* (yield* DeploymentsRepo).insert(deployment)
+    ...times
+  })
   return { ...scene, product, environment, deployment }
 })
 
