@@ -9,7 +9,9 @@ export const makeStatements = () => {
   const byRequest = new Map<string, Array<string>>()
   const record = (text: string) => {
     const id = Fiber.getCurrent()?.getRef(RequestId) ?? "none"
-    byRequest.set(id, [...(byRequest.get(id) ?? []), text])
+    const texts = byRequest.get(id)
+    if (texts === undefined) byRequest.set(id, [text])
+    else texts.push(text)
   }
   const layer = Layer.effect(
     Tracer.Tracer,
