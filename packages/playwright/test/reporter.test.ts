@@ -71,7 +71,7 @@ const publishedRun = async ({ lines, output }: Outcome): Promise<TestRun> => {
 }
 
 // They wait more than they work, so several run at once.
-const several = { concurrent: true, timeout: 60_000 }
+const several = { concurrent: true, timeout: 180_000 }
 
 describe("a run", several, () => {
   it("publishes each test's first attempt, in every project", async () => {
@@ -395,7 +395,7 @@ describe("where something fails", several, () => {
 })
 
 // Alone, since no other test could upload meanwhile.
-describe("where no file can be stored", { timeout: 60_000 }, () => {
+describe("where no file can be stored", { timeout: 180_000 }, () => {
   it("keeps the results", async () => {
     const directory = join(server.dataDir, "files")
     const project = await projectOf({

@@ -142,7 +142,7 @@ const retriedShard = shared(async () => {
 })
 
 // They wait for each other's processes more than they work.
-describe("delivery-playwright retry", { concurrent: true, timeout: 120_000 }, () => {
+describe("delivery-playwright retry", { concurrent: true, timeout: 300_000 }, () => {
   it("finds out which failed tests are flaky", async () => {
     const options = `{ git: { sha: "9fceb02" }, cleanup: "cleanup.ts" }`
     const project = await projectOf({
