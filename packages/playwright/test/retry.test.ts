@@ -130,15 +130,19 @@ const shards = shared(async () => {
     const name = { PLAYWRIGHT_BLOB_OUTPUT_FILE: `blobs/${number}.zip` }
     return published(await runPlaywright(project, { ...environment, ...name }, { args: ["--shard", `${number}/2`] }))
   }
-  const [first, second] = await Promise.all([shard(1), shard(2)])
+  // One after the other, here and below: each run empties the directory of results.
+  const [first, second] = [await shard(1), await shard(2)]
   const args = ["-c", "playwright.config.ts", "blobs"]
   const merged = await published(await runPlaywright(project, environment, { command: "merge-reports", args }))
   return { project, first, second, merged }
 })
 
-const retriedShard = shared(async () => {
-  const { first, project } = await shards()
-  return deliver(project, "retry", String(first.number), "--passes", "2")
+const retries = shared(async () => {
+  const { first, merged, project } = await shards()
+  return {
+    ofShard: await deliver(project, "retry", String(first.number), "--passes", "2"),
+    ofMerged: await deliver(project, "retry", String(merged.number), "--passes", "1")
+  }
 })
 
 // They wait for each other's processes more than they work.
@@ -306,13 +310,12 @@ describe("delivery-playwright retry", { concurrent: true, timeout: 300_000 }, ()
   })
 
   it("publishes a run of each shard, or one of all that are merged, and retries both", async () => {
-    const { first, merged, project, second } = await shards()
+    const { first, merged, second } = await shards()
     expect(first.tests).toEqual({ one: ["failed", "null:failed"] })
     expect(second.tests).toEqual({ two: ["passed", "null:passed"] })
     expect(merged.tests).toEqual({ one: ["failed", "null:failed"], two: ["passed", "null:passed"] })
 
-    const ofShard = await retriedShard()
-    const ofMerged = await deliver(project, "retry", String(merged.number), "--passes", "1")
+    const { ofMerged, ofShard } = await retries()
     expect([ofShard.exitCode, byTitle(await readRun(first.number))["one"]]).toEqual([
       0,
       ["flaky", "null:failed", "1:passed", "1:passed"]
@@ -326,7 +329,7 @@ describe("delivery-playwright retry", { concurrent: true, timeout: 300_000 }, ()
   it("ends with 0 when the run has passed by it, and refuses what cannot be retried", async () => {
     const { first, project } = await shards()
     const { number } = first
-    const outcome = await retriedShard()
+    const { ofShard: outcome } = await retries()
     expect([outcome.exitCode, outcome.lines]).toEqual([
       0,
       [expect.stringContaining(`run ${number} passed (0 passed, 1 flaky, 0 failed, 0 skipped)`)]
