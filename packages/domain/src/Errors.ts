@@ -137,7 +137,7 @@ export class NotFound extends Schema.TaggedError<NotFound>()(
     return new NotFound({
       message:
         value === undefined
-          ? `${field}: nothing visible to you has this value.`
+          ? `${field}: there is no such ${noun} that you can see.`
           : `${field}: there is no ${noun} ${quote(value)} that you can see.`
     })
   }

@@ -14,7 +14,7 @@ import {
   refusal
 } from "../support/Http.ts"
 
-/** Products, environments and deployments (service document, Deployments; contract, sections 1 and 4). */
+/** Products, environments and deployments (docs/contract.md, Catalog; Deployments). */
 
 type Archivable = Product | Environment
 

@@ -22,7 +22,7 @@ import {
   unique
 } from "../support/Http.ts"
 
-/** The events of a workspace (service document, Pagination rules; contract, section 10). */
+/** The events of a workspace (docs/contract.md, Events). */
 
 const events = async (http: Http) => (await http.get<{ events: ReadonlyArray<Event> }>("events")).events
 const actorOf = async (http: Http) => {

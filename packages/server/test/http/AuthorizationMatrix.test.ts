@@ -35,7 +35,7 @@ import {
   unique
 } from "../support/Http.ts"
 
-/** Every endpoint of the API, and who may call it (contract, sections 1, 3 to 7, 9 and 10). */
+/** Every endpoint of the API, and who may call it (docs/contract.md, Order of checks). */
 
 interface Endpoint {
   readonly name: string

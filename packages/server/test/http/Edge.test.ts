@@ -14,7 +14,7 @@ import {
   unique
 } from "../support/Http.ts"
 
-/** What every request passes (contract, section 1), over a real socket. */
+/** What every request passes (docs/contract.md, Conventions; Errors), over a real socket. */
 
 const mebibyte = 1024 * 1024
 

@@ -12,7 +12,7 @@ import {
   withClockOnEachServer
 } from "../support/Http.ts"
 
-/** Rate limits (contract, section 1): off unless configured, of a key or of an address. */
+/** Rate limits (docs/contract.md, Errors): off unless configured, of a key or of an address. */
 
 const me = (http: Http, headers: Record<string, string> = {}) => http.send<ErrorBody>("GET", "/v1/me", { headers })
 

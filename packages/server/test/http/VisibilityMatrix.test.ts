@@ -25,7 +25,7 @@ import {
 } from "./VisibilityScene.ts"
 
 /**
- * Who does not see a private team (contract, section 8) cannot tell its objects from those that do not exist: every
+ * Who does not see a private team (docs/contract.md, Teams) cannot tell its objects from those that do not exist: every
  * field of every request that names one answers as for one that is not there, to the byte, after the same statements;
  * and no answer changes with what happens out of sight. The fields are those of the API's own description.
  */

@@ -23,7 +23,7 @@ import {
   withClockOnEachServer
 } from "../support/Http.ts"
 
-/** Persons, workspaces, members, invites and keys (service document, API keys; contract, sections 1 and 3). */
+/** Persons, workspaces, members, invites and keys (docs/contract.md, Identity; Members; Invites; API keys). */
 
 const members = async (http: Http) => (await http.get<{ members: ReadonlyArray<Member> }>("members")).members
 const invites = async (http: Http) => (await http.get<{ invites: ReadonlyArray<Invite> }>("invites")).invites
@@ -32,7 +32,7 @@ const accountKeys = async (http: Http) =>
 const me = (http: Http) => http.get<Me>("/v1/me")
 const newEmail = () => `${unique("person")}@example.com`
 
-/** A token's form (contract, section 1, Tokens), worked out anew. */
+/** A token's form (docs/contract.md, Tokens), worked out anew. */
 const assertToken = (prefix: string, token: string) => {
   assert.match(token, new RegExp(`^${prefix}[0-9A-Za-z]{42}$`))
   const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

@@ -31,7 +31,7 @@ import {
 import { startS3 } from "../support/S3Server.ts"
 import { layerPostgresServer } from "../support/Servers.ts"
 
-/** Files of test runs (service document, Test runs; contract, section 6, Files). */
+/** Files of test runs (docs/contract.md, Files). */
 
 const DATA_DIR = mkdtempSync(joinPath(tmpdir(), "delivery-files-"))
 afterAll(() => rmSync(DATA_DIR, { recursive: true, force: true }))

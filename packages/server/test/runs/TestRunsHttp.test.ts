@@ -29,7 +29,7 @@ import {
   withClockOnEachServer
 } from "../support/Http.ts"
 
-/** Test runs (service document, Test runs; contract, section 6). */
+/** Test runs (docs/contract.md, Test runs). */
 
 const hour = 3_600_000
 const list = (http: Http, query = "") => http.get<TestRunPage>(`test-runs${query}`)

@@ -214,7 +214,7 @@ const tags: Readonly<Record<number, string>> = {
   500: "Internal"
 }
 
-/** What holds for every answer (contract, section 1). */
+/** What holds for every answer (docs/contract.md, Conventions). */
 const assertForm = (path: string, answer: Answer): void => {
   const { headers, status, text } = answer
   const said = `${status} ${text.slice(0, 300)}`
