@@ -340,7 +340,10 @@ describe("delivery-playwright retry", { concurrent: true, timeout: 300_000 }, ()
     expect(nothing.exitCode).toBe(1)
     expect(nothing.output).toContain(`Delivery: run ${number} cannot be retried: No test of the run has failed.`)
     const unknown = await deliver(project, "retry", "999", "--passes", "2")
-    expect([unknown.exitCode, unknown.output]).toEqual([1, expect.stringContaining("The test run does not exist.")])
+    expect([unknown.exitCode, unknown.output]).toEqual([
+      1,
+      expect.stringContaining('There is no test run "999" that you can see.')
+    ])
     expect((await readRun(number)).retries).toHaveLength(1)
   })
 
