@@ -267,7 +267,7 @@ describe("Settings", () => {
 
   it.effect("take several workers with a database alone", () =>
     Effect.gen(function* () {
-      assert.match(yield* failure({ WORKERS: "2" }), /^WORKERS is wrong: several need PostgreSQL [^\n]+\.$/)
+      assert.match(yield* failure({ WORKERS: "2" }), /^WORKERS is wrong: more than one needs PostgreSQL [^\n]+\.$/)
       const database = { DATABASE_URL: "postgres://db.example/delivery", VAULT_KEYS: vaultKeys }
       assert.strictEqual((yield* read({ ...database, WORKERS: "256" })).workers, 256)
     })

@@ -314,7 +314,10 @@ onEachServer("MCP on the wire", (test) => {
       await said("complete_message", { message: "x", reply: "y" }),
       'true NotFound: There is no message "x" that you can see.'
     )
-    assert.strictEqual(await said("get_ticket", { ticket: "x/../y" }), "true NotFound: The ticket does not exist.")
+    assert.strictEqual(
+      await said("get_ticket", { ticket: "x/../y" }),
+      'true NotFound: There is no ticket "x/../y" that you can see.'
+    )
     assert.strictEqual(
       await said("list_statuses", { team: "NO" }),
       'true NotFound: team: there is no team "NO" that you can see.'
