@@ -7,7 +7,7 @@ import { isToken } from "./ids/Tokens.ts"
 /** The version of the service. */
 export const version = "1.0.0"
 
-/** A wrong setting. The message is one line and names the variable; it never repeats a secret. */
+/** An invalid setting. The message is one line, names the variable and says what it expects; it never repeats the value. */
 export class SettingsError extends Data.TaggedError("SettingsError")<{ readonly message: string }> {}
 
 export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "none"
@@ -18,10 +18,10 @@ export interface VaultKey {
   readonly bytes: Redacted.Redacted<Uint8Array>
 }
 
-/** Where in S3, or in a service with its interface, files are kept. */
+/** Where in S3, or in a compatible service, files are stored. */
 export interface S3Location {
   readonly bucket: string
-  /** What the keys of all objects begin with, without slashes around; empty for the whole bucket. */
+  /** The prefix of the keys of all objects, without slashes around it; empty for the whole bucket. */
   readonly prefix: string
   /** Absent: that of AWS. */
   readonly endpoint: string | undefined
@@ -56,7 +56,7 @@ export class Settings extends Context.Service<
       readonly ownerName: string
       readonly apiKey: Option.Option<Redacted.Redacted>
     }
-    /** Absent: no limit. How many requests of one caller are taken in so many seconds. */
+    /** How many requests one caller may send in so many seconds. Absent: no limit. */
     readonly rateLimit: Option.Option<RateLimit>
     readonly semaphoreLeaseMillis: number
     readonly runLimitMillis: number
@@ -64,9 +64,9 @@ export class Settings extends Context.Service<
     readonly requestLimitMillis: number
     readonly logLevel: LogLevel
     readonly logFormat: "pretty" | "json"
-    /** Where spans go: a collector that speaks OTLP over HTTP. Absent: nowhere. */
+    /** A collector for spans that speaks OTLP over HTTP. Absent: no spans are sent. */
     readonly otlpUrl: Option.Option<string>
-    /** Whether `/metrics` is there. */
+    /** Whether the server answers `/metrics`. */
     readonly metrics: boolean
     /** Processes that serve behind the port. */
     readonly workers: number
@@ -115,13 +115,13 @@ const s3Location: Read<S3Location> = (text) => {
   const names = [...parameters.keys()]
   const endpoint = parameters.get("endpoint") ?? undefined
   const region = parameters.get("region") ?? undefined
-  const isRight =
+  const isValid =
     !prefix.split("/").some((segment) => segment === "." || segment === "..") &&
     new Set(names).size === names.length &&
     names.every((name) => name === "endpoint" || name === "region") &&
     (endpoint === undefined || isEndpoint(endpoint)) &&
     (region === undefined || /^[a-z0-9-]{1,40}$/.test(region))
-  return isRight ? { bucket: bucket!, prefix, endpoint, region } : undefined
+  return isValid ? { bucket: bucket!, prefix, endpoint, region } : undefined
 }
 
 const isEndpoint = (text: string): boolean => {
@@ -149,7 +149,7 @@ const vaultKeys: Read<readonly [VaultKey, ...Array<VaultKey>]> = (text) => {
   return first === undefined ? undefined : [first, ...rest]
 }
 
-/** Absent where no file can be made: Node's recursive `mkdir` would try for ever below /proc. */
+/** Undefined below /proc and /sys, where no file can be made: Node's recursive `mkdir` would try for ever. */
 const directory: Read<string> = (text) => {
   const path = existingPart(resolve(text))
   return /^\/(proc|sys)(\/|$)/.test(path) ? undefined : text
@@ -176,7 +176,7 @@ const optional = <A>(
   if (value === undefined || value === "") return Effect.succeedNone
   const found = read(value)
   return found === undefined
-    ? Effect.fail(new SettingsError({ message: `${name} is wrong: expected ${expected}.` }))
+    ? Effect.fail(new SettingsError({ message: `${name} is invalid: expected ${expected}.` }))
     : Effect.succeedSome(found)
 }
 
@@ -192,7 +192,7 @@ const readSettings = Effect.fnUntraced(function* (environment: Environment) {
   const workers = yield* withDefault(environment, "WORKERS", integer(1, 256), "a number from 1 to 256", 1)
   if (workers > 1 && Option.isNone(storage.databaseUrl)) {
     return yield* new SettingsError({
-      message: "WORKERS is wrong: more than one needs PostgreSQL (DATABASE_URL). The embedded database has one process."
+      message: "WORKERS is invalid: more than one worker needs PostgreSQL. Set DATABASE_URL, or leave WORKERS at 1."
     })
   }
   return {
@@ -231,12 +231,12 @@ const readStorage = Effect.fnUntraced(function* (environment: Environment) {
     environment,
     "VAULT_KEYS",
     vaultKeys,
-    "id:base64-of-32-bytes, comma-separated, each id once"
+    "comma-separated keys, each as id:base64-of-32-bytes with an id of its own"
   )
   if (Option.isSome(databaseUrl) && Option.isNone(keys)) {
     return yield* new SettingsError({
       message:
-        "VAULT_KEYS is missing: with DATABASE_URL set, every server of the database needs the same keys, " +
+        "VAULT_KEYS is missing. With DATABASE_URL, set the same keys for every server of the database, " +
         "for example VAULT_KEYS=k1:$(openssl rand -base64 32)."
     })
   }
@@ -247,7 +247,7 @@ const readStorage = Effect.fnUntraced(function* (environment: Environment) {
       environment,
       "DATA_DIR",
       directory,
-      "a directory that can hold files, and not one below /proc or /sys",
+      "a directory that can hold files, not one below /proc or /sys",
       ".data"
     ),
     filesUrl: yield* optional(
@@ -265,10 +265,16 @@ const readBootstrap = Effect.fnUntraced(function* (environment: Environment) {
     environment,
     "BOOTSTRAP_API_KEY",
     (text) => (isToken("ctk_", text) ? text : undefined),
-    "a whole API key (ctk_ and 42 characters, the last 6 its checksum)"
+    "a complete API key: ctk_ and 42 characters, of which the last 6 are the checksum"
   )
   return {
-    workspace: yield* withDefault(environment, "BOOTSTRAP_WORKSPACE", decoded(Slug), "a slug", "main"),
+    workspace: yield* withDefault(
+      environment,
+      "BOOTSTRAP_WORKSPACE",
+      decoded(Slug),
+      "a slug: lowercase letters, digits and single hyphens between them, at most 60 characters",
+      "main"
+    ),
     ownerEmail: yield* withDefault(
       environment,
       "BOOTSTRAP_OWNER_EMAIL",

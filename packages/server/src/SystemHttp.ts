@@ -8,7 +8,7 @@ import { Storage } from "./storage/Storage.ts"
 const ok = { status: "ok" } as const
 
 /** Handlers of the server itself: they need no key. Migrations have run before the socket listens. */
-export const SystemHttp = handlersOf(DeliveryApi, "system", (handlers) =>
+export const layer = handlersOf(DeliveryApi, "system", (handlers) =>
   Effect.gen(function* () {
     const storage = yield* Storage
     const signingKeys = yield* SigningKeys

@@ -247,7 +247,7 @@ describe("Settings", () => {
       Effect.gen(function* () {
         for (const value of values) {
           const message = yield* failure({ [name]: value }).pipe(Effect.catch(() => Effect.succeed(`took ${value}`)))
-          assert.match(message, new RegExp(`^${name} is wrong: expected .+\\.$`))
+          assert.match(message, new RegExp(`^${name} is invalid: expected .+\\.$`))
           for (const secret of ["hunter2", key(1).slice(0, -1), apiKey.slice(4, -6)]) assert.notInclude(message, secret)
         }
       })
@@ -259,7 +259,7 @@ describe("Settings", () => {
       const url = "postgres://user:hunter2@db.example/delivery"
       for (const environment of [{ DATABASE_URL: url }, { DATABASE_URL: url, VAULT_KEYS: "" }]) {
         const message = yield* failure(environment)
-        assert.match(message, /^VAULT_KEYS is missing: with DATABASE_URL set, [^\n]+$/)
+        assert.match(message, /^VAULT_KEYS is missing. With DATABASE_URL, [^\n]+$/)
         assert.notInclude(message, "hunter2")
       }
     })
@@ -267,7 +267,10 @@ describe("Settings", () => {
 
   it.effect("take several workers with a database alone", () =>
     Effect.gen(function* () {
-      assert.match(yield* failure({ WORKERS: "2" }), /^WORKERS is wrong: more than one needs PostgreSQL [^\n]+\.$/)
+      assert.match(
+        yield* failure({ WORKERS: "2" }),
+        /^WORKERS is invalid: more than one worker needs PostgreSQL\. [^\n]+\.$/
+      )
       const database = { DATABASE_URL: "postgres://db.example/delivery", VAULT_KEYS: vaultKeys }
       assert.strictEqual((yield* read({ ...database, WORKERS: "256" })).workers, 256)
     })

@@ -5,8 +5,9 @@ import { Effect, Layer } from "effect"
 import { McpProtocol, McpServer } from "effect/ai"
 import { HttpEffect, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Settings } from "../Config.ts"
-import { maxBodyBytes } from "../http/EdgeHttp.ts"
+import { maxBodyBytes } from "../http/BodyLimits.ts"
 import { errorResponse } from "../http/ErrorResponse.ts"
+import { RequestTimes } from "../http/RequestTimes.ts"
 import { asAgent, challenge, makeAuthenticate } from "./AgentAuthentication.ts"
 import * as AgentToolHandlers from "./AgentToolHandlers.ts"
 import { AgentTools } from "./AgentTools.ts"
@@ -24,12 +25,16 @@ const AgentRoute = HttpRouter.middleware<{ provides: Caller | AgentCaller }>()(
     const authenticate = yield* makeAuthenticate
     const inSession = withSession(yield* McpSessions)
     const unauthorized = challenge(baseUrl)
+    const { untimed } = yield* RequestTimes
     return (httpEffect) =>
-      Effect.gen(function* () {
-        const { headers } = yield* HttpServerRequest.HttpServerRequest
-        const found = yield* authenticate(headers)
-        return found === undefined ? unauthorized : yield* asAgent(found)(inSession(httpEffect))
-      })
+      // Each tool call has the limit of time of a request, and reports its end in the protocol's form (AgentTools.ts).
+      untimed(
+        Effect.gen(function* () {
+          const { headers } = yield* HttpServerRequest.HttpServerRequest
+          const found = yield* authenticate(headers)
+          return found === undefined ? unauthorized : yield* asAgent(found)(inSession(httpEffect))
+        })
+      )
   })
 )
 

@@ -64,7 +64,7 @@ const begin = (waiters: Waiters, queue: RequestQueue["Service"]) =>
         })
     )
     return (millis: number) =>
-      Effect.map(queue.aside(Effect.timeoutOption(waiter.latch.await, millis)), (woken) => {
+      Effect.map(queue.releaseWhile(Effect.timeoutOption(waiter.latch.await, millis)), (woken) => {
         const isAccessOld = waiter.isAccessOld || Option.isNone(woken)
         waiter.latch.closeUnsafe()
         waiter.isAccessOld = false

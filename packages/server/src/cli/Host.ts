@@ -1,12 +1,12 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Layer } from "effect"
 import { Settings } from "../Config.ts"
-import { layerDatabase } from "../database/Database.ts"
-import { layerLogs } from "../http/Logs.ts"
+import * as Database from "../database/Database.ts"
+import * as Logs from "../http/Logs.ts"
 
-/** The database and settings of the environment, for commands that run on the host beside or without a server. */
-export const layer = Layer.mergeAll(layerDatabase, NodeServices.layer).pipe(
+/** The database and settings of the environment, for commands that run on the host, with or without a running server. */
+export const layer = Layer.mergeAll(Database.layer, NodeServices.layer).pipe(
   Layer.provideMerge(NodeServices.layer),
-  Layer.provideMerge(layerLogs),
+  Layer.provideMerge(Logs.layer),
   Layer.provideMerge(Layer.suspend(() => Settings.layer(process.env)))
 )

@@ -5,8 +5,8 @@ import { platform } from "node:os"
 import { promisify } from "node:util"
 
 /**
- * npx and pnpm end on SIGTERM without passing it on, and the server that they started would go on alone, holding its port
- * and its database. So a server that was started by a script of package.json ends when one of them does.
+ * npx and pnpm end on SIGTERM without passing it on. The server that they started would keep running, with its port and
+ * its database. So a server that was started by a script of package.json ends when one of them does.
  */
 
 interface Process {
@@ -16,7 +16,7 @@ interface Process {
 
 const run = promisify(execFile)
 
-/** A process, as the operating system tells of it. Fails where it is gone. */
+/** A process, as the operating system describes it. Fails if it is gone. */
 const inspect: (pid: number) => Promise<Process> =
   platform() === "linux"
     ? async (pid) => {
@@ -53,7 +53,7 @@ const launchers = async (): Promise<ReadonlyArray<number>> => {
 
 const interval = platform() === "linux" ? "500 millis" : "3 seconds"
 
-/** Ends this process as SIGTERM does, once one of those that launched it has ended. */
+/** Ends this process as SIGTERM does, once one of the processes that launched it has ended. */
 export const endWithLauncher = (environment: Readonly<Record<string, string | undefined>>): Effect.Effect<void> =>
   Effect.gen(function* () {
     if (environment["npm_lifecycle_event"] === undefined) return

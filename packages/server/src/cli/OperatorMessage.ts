@@ -7,16 +7,19 @@ import { EmbeddedDatabaseError } from "../database/EmbeddedDatabase.ts"
 import { HostError } from "./Persons.ts"
 import { NoWorkerStarted } from "../workers/Supervisor.ts"
 
-/** One line for failures that the operator can mend, none where it was told; undefined for faults, which show all. */
+/**
+ * One line for failures that the operator can fix; an empty one where the failure was already reported; undefined for
+ * faults, which are printed in full.
+ */
 export const operatorMessage = (cause: Cause.Cause<unknown>): string | undefined => {
   const error = Cause.squash(cause)
   if (error instanceof SettingsError || error instanceof EmbeddedDatabaseError) return error.message
   if (error instanceof NoWorkerStarted || error instanceof HostError) return error.message
   if (error instanceof SqlError.SqlError && unreachable.has(error.reason._tag)) {
-    return `DATABASE_URL: the database does not let the server in: ${oneLine(error.reason.cause)}`
+    return `DATABASE_URL: the server cannot connect to the database: ${oneLine(error.reason.cause)}`
   }
   if (error instanceof HttpServerError.ServeError) return listenMessage(error.cause)
-  // The command line has printed its own help.
+  // The help of the command line is already printed.
   if (CliError.isCliError(error)) return ""
   return undefined
 }
@@ -28,8 +31,10 @@ const oneLine = (cause: unknown): string =>
 
 const listenMessage = (cause: unknown): string => {
   const { address, code, hostname, port } = cause as NodeJS.ErrnoException & Readonly<Record<string, unknown>>
-  if (code === "ENOTFOUND") return `HOST: no address of this machine is called ${hostname}.`
-  if (code === "EADDRINUSE") return `PORT: another process listens on ${address}:${port}.`
-  if (code === "EACCES") return `PORT: this user may not listen on ${address}:${port}.`
+  if (code === "ENOTFOUND") return `HOST: this machine has no address with the name ${hostname}.`
+  if (code === "EADDRINUSE")
+    return `PORT: another process already listens on ${address}:${port}. Stop it, or set another PORT.`
+  if (code === "EACCES")
+    return `PORT: this user is not allowed to listen on ${address}:${port}. Set a PORT of 1024 or above.`
   return `HOST, PORT: the server cannot listen on ${address}:${port} (${code}).`
 }

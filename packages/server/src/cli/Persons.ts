@@ -12,7 +12,7 @@ import * as Planning from "../planning/Planning.ts"
 import * as StorageRoom from "../storage/StorageRoom.ts"
 import * as Host from "./Host.ts"
 
-/** What a command of the host cannot do. The message is one line. */
+/** A command that cannot do what it was asked to. The message is one line. */
 export class HostError extends Data.TaggedError("HostError")<{ readonly message: string }> {}
 
 /** Persons and their keys, in the database of the settings. */
@@ -37,15 +37,18 @@ const list = Command.make("list", {}, () =>
 
 /** `person`: who may use the service. */
 export const person = Command.make("person").pipe(
-  Command.withDescription("The persons of this service"),
+  Command.withDescription("Show who can use this service"),
   Command.withSubcommands([list])
 )
 
 const create = Command.make(
   "create",
   {
-    email: Argument.String("email").pipe(Argument.withDescription("The email of the person who gets the key")),
-    name: Flag.String("name").pipe(Flag.withDefault("made on the host"), Flag.withDescription("The name of the key"))
+    email: Argument.String("email").pipe(Argument.withDescription("The email address of the person who gets the key")),
+    name: Flag.String("name").pipe(
+      Flag.withDefault("made on the host"),
+      Flag.withDescription("A name for the key, 1 to 100 characters")
+    )
   },
   ({ email, name }) =>
     Effect.gen(function* () {
@@ -53,19 +56,19 @@ const create = Command.make(
       const found = Option.isSome(address) ? yield* (yield* PersonsRepo).findByEmail(address.value) : undefined
       if (found === undefined) {
         return yield* new HostError({
-          message: `There is no person with the email ${JSON.stringify(email)}. \`pnpm delivery person list\` shows who there is.`
+          message: `There is no person with the email ${JSON.stringify(email)}. List all persons with \`person list\`.`
         })
       }
       const keyName = Schema.decodeUnknownOption(Name(100))(name)
       if (Option.isNone(keyName)) return yield* new HostError({ message: "--name must have 1 to 100 characters." })
       const owner = { personId: found.id, workspaceId: null, role: null }
       const { secret } = yield* (yield* ApiKeys).issue(owner, keyName.value)
-      yield* Console.log(`A new API key of ${found.name} <${found.email}>. It is shown only this once:\n\n${secret}`)
+      yield* Console.log(`API key of ${found.name} <${found.email}>, shown only this once:\n\n${secret}`)
     }).pipe(Effect.provide(layer), Effect.scoped)
-).pipe(Command.withDescription("Make a new API key for a person, for example because the first one was lost"))
+).pipe(Command.withDescription("Create a new API key for a person, for example because the first one was lost"))
 
-/** `api-key`: a way back in for who runs the host. */
+/** `api-key`: how the operator of the host gets access again. */
 export const apiKey = Command.make("api-key").pipe(
-  Command.withDescription("API keys of persons"),
+  Command.withDescription("Manage the API keys of persons"),
   Command.withSubcommands([create])
 )

@@ -2,14 +2,14 @@ import { Console, Effect, Layer, Option, Redacted } from "effect"
 import { Command, Flag } from "effect/cli"
 import { layerServer } from "../App.ts"
 import { Settings } from "../Config.ts"
-import { layerLogs } from "../http/Logs.ts"
+import * as Logs from "../http/Logs.ts"
 import { Bootstrap } from "../identity/Bootstrap.ts"
 import { supervise } from "../workers/Supervisor.ts"
 import { endWithLauncher } from "./Launcher.ts"
-import { greets, isWorker, layerSiblings, sayReady } from "../workers/Worker.ts"
+import * as Worker from "../workers/Worker.ts"
 
-/** What a person wants to know of a server that has just started; the key only where this start made it. */
-const greeting = Effect.gen(function* () {
+/** Prints where the server is, and the owner's API key if this start created it. */
+const printStart = Effect.gen(function* () {
   const settings = yield* Settings
   const { made } = yield* Bootstrap
   const { baseUrl } = settings
@@ -17,33 +17,36 @@ const greeting = Effect.gen(function* () {
   if (Option.isSome(made)) {
     const { apiKey, isGiven, ownerEmail, workspace } = made.value
     const key = isGiven ? "$BOOTSTRAP_API_KEY" : Redacted.value(apiKey)
-    lines.push("", `Made the workspace "${workspace}" and its owner ${ownerEmail}.`)
-    if (!isGiven) lines.push(`The owner's API key, shown this once: ${key}`)
-    lines.push("", `  curl -H "Authorization: Bearer ${key}" ${baseUrl}/v1/me`)
+    lines.push("", `Created the workspace "${workspace}" with the owner ${ownerEmail}.`)
+    if (!isGiven) lines.push(`API key of ${ownerEmail}, shown only this once: ${key}`)
+    lines.push("Send it as a Bearer token with each request:", "")
+    lines.push(`  curl -H "Authorization: Bearer ${key}" ${baseUrl}/v1/me`)
   }
   yield* Console.log(lines.join("\n") + "\n")
 })
 
-const serveAlone = Effect.provide(Effect.andThen(greeting, Effect.never), layerServer)
+const serveAlone = Effect.provide(Effect.andThen(printStart, Effect.never), layerServer)
 
-const serveAsWorker = Effect.suspend(() => (greets() ? greeting : Effect.void)).pipe(
-  Effect.andThen(sayReady),
+const serveAsWorker = Effect.suspend(() => (Worker.printsStart() ? printStart : Effect.void)).pipe(
+  Effect.andThen(Worker.reportReady),
   Effect.andThen(Effect.never),
-  Effect.provide(Layer.provide(layerServer, layerSiblings))
+  Effect.provide(Layer.provide(layerServer, Worker.layer))
 )
 
-/** `delivery serve`: runs a server until it is told to stop. */
+/** `serve`: runs a server until it is stopped. */
 export const serve = Command.make(
   "serve",
   {
     workers: Flag.String("workers").pipe(
-      Flag.withDescription("How many processes serve behind the port, instead of WORKERS"),
+      Flag.withDescription(
+        "Number of worker processes behind the port; overrides WORKERS. More than one needs PostgreSQL"
+      ),
       Flag.optional
     )
   },
   ({ workers }) =>
     Effect.gen(function* () {
-      if (isWorker()) return yield* serveAsWorker
+      if (Worker.isWorker()) return yield* serveAsWorker
       yield* Effect.forkScoped(endWithLauncher(process.env))
       const settings = yield* Settings
       if (settings.workers > 1) return yield* supervise
@@ -51,7 +54,7 @@ export const serve = Command.make(
     }).pipe(
       Effect.provide(
         Layer.provideMerge(
-          layerLogs,
+          Logs.layer,
           Layer.suspend(() =>
             Settings.layer({ ...process.env, ...(Option.isSome(workers) ? { WORKERS: workers.value } : {}) })
           )
@@ -59,4 +62,8 @@ export const serve = Command.make(
       ),
       Effect.scoped
     )
-).pipe(Command.withDescription("Run the server; settings come from environment variables (docs/operations.md)"))
+).pipe(
+  Command.withDescription(
+    "Run the server until it is stopped. Settings are environment variables; docs/operations.md lists them"
+  )
+)

@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Option, type Redacted } from "effect"
 import { createServer } from "node:net"
 import { layerMemoryServer } from "../App.ts"
 import { Settings } from "../Config.ts"
-import { layerLogs } from "../http/Logs.ts"
+import * as Logs from "../http/Logs.ts"
 import { Bootstrap } from "../identity/Bootstrap.ts"
 
 /** A server that runs for a test: where it answers, and its owner's key. */
@@ -34,7 +34,7 @@ export const serverOf = <E, R>(server: Layer.Layer<Bootstrap, E, R>, environment
     })
   ).pipe(
     Layer.provide(server),
-    Layer.provide(layerLogs),
+    Layer.provide(Logs.layer),
     Layer.provide(
       Layer.unwrap(
         Effect.map(freePort, (port) =>

@@ -1,24 +1,17 @@
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Console, Effect, Layer } from "effect"
 import { Command } from "effect/cli"
-import { Settings } from "../Config.ts"
 import { Keyring } from "../keys/Keyring.ts"
 import * as Keys from "../keys/Keys.ts"
-import { layerLogs } from "../http/Logs.ts"
-import { layerDatabase } from "../database/Database.ts"
-import { layerMigrations } from "../storage/Migrations.ts"
-import { Storage } from "../storage/Storage.ts"
+import * as StorageRoom from "../storage/StorageRoom.ts"
 import { VaultKeys } from "../vault/VaultKeys.ts"
 import * as VaultKeysSql from "../vault/VaultKeysSql.ts"
+import * as Host from "./Host.ts"
 
 /** The vault keys of the database that the settings name, without a server. */
 const layerVaultKeys = VaultKeys.layer.pipe(
-  Layer.provide([Storage.layerSql, VaultKeysSql.layer, Keys.layerSql, Keyring.layer]),
-  Layer.provide(layerMigrations),
-  Layer.provide(layerDatabase),
-  Layer.provide(NodeServices.layer),
-  Layer.provide(layerLogs),
-  Layer.provide(Layer.suspend(() => Settings.layer(process.env)))
+  Layer.provide([StorageRoom.layerSql, VaultKeysSql.layer, Keys.layerSql, Keyring.layer]),
+  Layer.provide(StorageRoom.layerMigrations),
+  Layer.provide(Host.layer)
 )
 
 const printStatus = Effect.gen(function* () {
@@ -38,7 +31,7 @@ const printStatus = Effect.gen(function* () {
 })
 
 const status = Command.make("status", {}, () => Effect.provide(printStatus, layerVaultKeys)).pipe(
-  Command.withDescription("Print which keys of VAULT_KEYS this database needs")
+  Command.withDescription("Show which keys of VAULT_KEYS the database needs")
 )
 
 const rotate = Command.make("rotate", {}, () =>
@@ -49,12 +42,12 @@ const rotate = Command.make("rotate", {}, () =>
   }).pipe(Effect.provide(layerVaultKeys))
 ).pipe(
   Command.withDescription(
-    "Encrypt data keys and signing keys under the first key of VAULT_KEYS; servers may run meanwhile"
+    "Encrypt data keys and signing keys with the first key of VAULT_KEYS. Servers can keep running"
   )
 )
 
 /** `delivery vault`: the keys of `VAULT_KEYS`. */
 export const vault = Command.make("vault").pipe(
-  Command.withDescription("The keys that secrets are encrypted under; settings come from environment variables"),
+  Command.withDescription("Manage the keys that encrypt secrets. Settings are environment variables, as for serve"),
   Command.withSubcommands([rotate, status])
 )

@@ -3,13 +3,13 @@ import { mkdirSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { isLocked, lockFile } from "./FileLock.ts"
 
-/** A data directory that cannot be had. The message is one line and names it. */
+/** A data directory that cannot be used. The message is one line and names it. */
 export class DataDirError extends Schema.TaggedError<DataDirError>()("DataDirError", {
   message: Schema.String,
   cause: Schema.Defect()
 }) {}
 
-/** Two that start at once can collide; within this time one of them has the lock. */
+/** Milliseconds. Two servers that start at once can collide; within this time one of them has the lock. */
 const collisionMillis = 500
 
 const lock = (dataDir: string) => {
@@ -17,7 +17,10 @@ const lock = (dataDir: string) => {
   return lockFile(join(dataDir, "server.lock"), collisionMillis)
 }
 
-const acquire = Effect.fnUntraced(function* (dataDir: string): Effect.fn.Return<void, DataDirError, Scope.Scope> {
+/** Sole use of a data directory, made if it is missing, until the scope closes or the process ends. */
+export const acquire = Effect.fnUntraced(function* (
+  dataDir: string
+): Effect.fn.Return<void, DataDirError, Scope.Scope> {
   const path = resolve(dataDir)
   yield* Effect.acquireRelease(
     Effect.try({
@@ -25,7 +28,7 @@ const acquire = Effect.fnUntraced(function* (dataDir: string): Effect.fn.Return<
       catch: (cause) =>
         new DataDirError({
           message: isLocked(cause)
-            ? `DATA_DIR ${path} is used by another server: stop that one, or give this one another DATA_DIR.`
+            ? `DATA_DIR ${path} is used by another server. Stop that server, or set another DATA_DIR for this one.`
             : `DATA_DIR ${path} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`,
           cause
         })
@@ -33,6 +36,3 @@ const acquire = Effect.fnUntraced(function* (dataDir: string): Effect.fn.Return<
     (file) => Effect.sync(() => file.close())
   )
 })
-
-/** Sole use of a data directory, made if it is missing, until the scope closes or the process ends. */
-export const DataDirLock = { acquire }

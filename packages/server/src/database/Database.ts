@@ -3,7 +3,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 import { Settings } from "../Config.ts"
 import { maxMessageSize } from "./MessageSize.ts"
-import { EmbeddedDatabase, type EmbeddedDatabaseError } from "./EmbeddedDatabase.ts"
+import * as EmbeddedDatabase from "./EmbeddedDatabase.ts"
 import { makeSockets } from "./PostgresSockets.ts"
 
 /** How many statements a connection keeps prepared; more than the service has. */
@@ -19,10 +19,13 @@ export const DatabaseLimits = Context.Reference<{
   defaultValue: () => ({ statementSeconds: 20, silentSeconds: 30 })
 })
 
-type Database = Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, EmbeddedDatabaseError | SqlError.SqlError>
+type Database = Layer.Layer<
+  PgClient.PgClient | SqlClient.SqlClient,
+  EmbeddedDatabase.EmbeddedDatabaseError | SqlError.SqlError
+>
 
 /** PostgreSQL at `DATABASE_URL`, or the embedded database in `DATA_DIR`. */
-export const layerDatabase = Layer.unwrap(
+export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const { dataDir, databasePool, databaseUrl } = yield* Settings
     const { silentSeconds, statementSeconds } = yield* DatabaseLimits
@@ -33,7 +36,7 @@ export const layerDatabase = Layer.unwrap(
       stream: yield* makeSockets(url, silentSeconds),
       startupParameters: {
         statement_timeout: `${statementSeconds}s`,
-        // What PostgreSQL does for a server that is gone without a word keeps its locks no longer.
+        // PostgreSQL frees the locks of a server that vanished after this time.
         idle_in_transaction_session_timeout: `${silentSeconds}s`,
         tcp_keepalives_idle: "30",
         tcp_keepalives_interval: "10",

@@ -3,7 +3,7 @@ import { Effect, type Layer, Schema, type Scope } from "effect"
 import type { Reactivity } from "effect/reactivity"
 import type { SqlClient } from "effect/sql"
 import { resolve } from "node:path"
-import { DataDirLock } from "./DataDirLock.ts"
+import * as DataDirLock from "./DataDirLock.ts"
 import { EmbeddedBackend } from "./EmbeddedBackend.ts"
 import { maxMessageSize } from "./MessageSize.ts"
 
@@ -91,8 +91,6 @@ const make = Effect.fnUntraced(function* (
  * `SET`, temporary tables and advisory locks of the session are everyone's: use `SET LOCAL` and the locks of
  * transactions. `statement_timeout` has no effect and a running statement cannot be cancelled.
  */
-const layer = (
+export const layer = (
   options: EmbeddedDatabaseOptions
 ): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, EmbeddedDatabaseError> => PgClient.layerFrom(make(options))
-
-export const EmbeddedDatabase = { layer }

@@ -4,6 +4,11 @@ import { tmpdir, userInfo } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
+/**
+ * A new database as a tar, kept in the user's temporary directory because making one takes seconds. Files appear whole
+ * or not at all, so that processes may read and write it at once.
+ */
+
 /** Raise it when the template is made in another way. */
 const revision = 1
 
@@ -25,7 +30,7 @@ const assertOwn = async (): Promise<void> => {
   }
 }
 
-const read = async (): Promise<Blob | undefined> => {
+export const read = async (): Promise<Blob | undefined> => {
   try {
     await assertOwn()
     return new Blob([await readFile(await path())])
@@ -34,7 +39,7 @@ const read = async (): Promise<Blob | undefined> => {
   }
 }
 
-const write = async (template: Blob): Promise<void> => {
+export const write = async (template: Blob): Promise<void> => {
   try {
     await assertOwn()
     const target = await path()
@@ -56,12 +61,6 @@ const write = async (template: Blob): Promise<void> => {
   }
 }
 
-const remove = async (): Promise<void> => {
+export const remove = async (): Promise<void> => {
   await rm(await path(), { force: true })
 }
-
-/**
- * A new database as a tar, kept in the user's temporary directory because making one takes seconds. Files appear
- * whole or not at all, so that processes may read and write it at once.
- */
-export const EmbeddedDatabaseTemplate = { read, write, remove }

@@ -4,7 +4,7 @@ import { mkdir, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads"
 import { BackendScheduler } from "./BackendScheduler.ts"
-import { EmbeddedDatabaseTemplate } from "./EmbeddedDatabaseTemplate.ts"
+import * as EmbeddedDatabaseTemplate from "./EmbeddedDatabaseTemplate.ts"
 import { copyOf } from "./PostgresWire.ts"
 
 /** What the thread is started with. */

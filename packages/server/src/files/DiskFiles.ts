@@ -1,19 +1,24 @@
-import { Cause, Data, Effect, Stream } from "effect"
+import { Cause, Data, Effect, Layer, Stream } from "effect"
 import { createHash } from "node:crypto"
 import * as fs from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { SettingsError } from "../Config.ts"
 import { BlobNotFound, type BlobRef, type BlobStore } from "./Blob.ts"
+import { FileStore } from "./FileStore.ts"
 
 /** Blobs as files of a directory, which is made if it is missing: `directory`/{run}/{blob}. */
-export const makeDiskFiles = (directory: string): Effect.Effect<BlobStore, SettingsError> => {
-  const root = resolve(directory)
-  return Effect.as(makeDirectory(root), disk(root)).pipe(
+export const layer = (directory: string) => Layer.effect(FileStore, make(resolve(directory)))
+
+const make = (root: string): Effect.Effect<BlobStore, SettingsError> =>
+  Effect.as(makeDirectory(root), disk(root)).pipe(
     Effect.catchTag("IoError", ({ cause }) =>
-      Effect.fail(new SettingsError({ message: `DATA_DIR: no files can be kept in ${root}: ${cause.message}` }))
+      Effect.fail(
+        new SettingsError({
+          message: `DATA_DIR: the server cannot store files in ${root} (${cause.message}). Set DATA_DIR to a directory that it may write to.`
+        })
+      )
     )
   )
-}
 
 const disk = (root: string): BlobStore => {
   const pathOf = (blob: BlobRef) => join(root, blob.runId, blob.id)

@@ -3,8 +3,8 @@ import type { HttpServerRequest } from "effect/http"
 import { Settings } from "../Config.ts"
 
 /**
- * One line per request, at level info: method, path without query (queries may carry what people typed), status,
- * milliseconds, request id. Written in batches of 100 ms past the logger, which would halve the throughput. Only
+ * One line per request, at level info: method, path without query (a query may contain what people typed), status,
+ * milliseconds, request id. Written in batches of 100 ms, not through the logger, which would halve the throughput. Only
  * `kill -9` loses the last batch.
  */
 export class AccessLog extends Context.Service<
@@ -27,7 +27,7 @@ export class AccessLog extends Context.Service<
       const { write } = yield* Effect.acquireRelease(
         Effect.sync(() => {
           const batches = batched((text) => process.stdout.write(text))
-          // Also when the process ends by a fault.
+          // Also when the process crashes.
           process.on("exit", batches.flush)
           return batches
         }),
@@ -55,10 +55,10 @@ export class AccessLog extends Context.Service<
   )
 }
 
-/** Several processes may write into one pipe: up to so many bytes (POSIX, PIPE_BUF) arrive in one piece. */
+/** Several processes may write into one pipe: up to this many bytes (POSIX, PIPE_BUF) arrive in one piece. */
 const maxWrite = 4096
 
-/** Collects lines for 100 ms and hands them on in pieces of whole lines. */
+/** Collects lines for 100 ms and writes them in pieces of whole lines. */
 const batched = (write: (text: string) => void) => {
   let pieces: Array<string> = []
   let piece = ""
@@ -86,7 +86,7 @@ const batched = (write: (text: string) => void) => {
   }
 }
 
-/** The time in ISO 8601, written anew each millisecond. */
+/** The time in ISO 8601, formatted once per millisecond. */
 const clock = () => {
   let at = 0
   let text = ""

@@ -1,19 +1,19 @@
 import { Server, type ServerOptions, type ServerResponse } from "node:http"
 
 /**
- * Milliseconds until kept connections are ended. Who loses one comes back at once: by then no process that shares the
- * port listens any longer, and a client is refused, which is safe to repeat, and not cut off.
+ * Milliseconds until kept-alive connections are ended. Their clients connect again at once. By then no process that shares
+ * the port listens any longer, so a client is refused, which is safe to repeat, and not cut off.
  */
 const stillOpen = 250
 
-/** Milliseconds that a kept connection has for one more request, whose answer ends it. */
+/** Milliseconds in which a kept-alive connection may send one more request, whose answer ends it. */
 const lastRequest = 200
 
 /**
- * Closes without losing a request of a client that keeps its connections. Node's own closes what is idle at that
- * instant, where the next request may be on its way, and leaves the others open for more. This one goes on answering
- * on open connections for a moment, then tells clients in every answer not to use the connection again, and then closes
- * what is idle.
+ * Closes without losing a request of a client that keeps its connections alive. Node's own server closes the connections
+ * that are idle at that instant, although a request may be on its way, and leaves the others open for more. This one goes
+ * on answering on open connections for a moment, then sends `connection: close` with every answer, and then closes idle
+ * connections.
  */
 export class DrainingServer extends Server {
   readonly #answering = new Set<ServerResponse>()
@@ -21,7 +21,7 @@ export class DrainingServer extends Server {
 
   readonly #onEnding: () => void
 
-  /** `onEnding` is told when answers begin to end their connections: what waits for something else answers then. */
+  /** `onEnding` is called when answers begin to end their connections, so that calls that wait can answer. */
   constructor(options: ServerOptions, onEnding: () => void) {
     super(options)
     this.#onEnding = onEnding
@@ -30,7 +30,7 @@ export class DrainingServer extends Server {
       if (this.#state === "ending" || this.#state === "closing") endConnection(response)
       response.once("close", () => {
         this.#answering.delete(response)
-        // One whose head was sent before may have kept its connection.
+        // If its headers were sent before, the connection was kept alive.
         if (this.#state === "closing") setImmediate(() => super.closeIdleConnections())
       })
     })

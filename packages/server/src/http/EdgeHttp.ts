@@ -1,102 +1,18 @@
-import { Internal, InvalidInput, TooManyRequests } from "@delivery/domain/Errors"
-import { Edge } from "@delivery/domain/identity/Authorization"
-import { NoStore } from "@delivery/domain/NoStore"
-import { LargeBody } from "@delivery/domain/runs/LargeBody"
+import { Internal, TooManyRequests } from "@delivery/domain/Errors"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { ByteSize, Cause, Context, Effect, Layer, type Types } from "effect"
-import {
-  HttpEffect,
-  HttpIncomingMessage,
-  HttpMethod,
-  HttpRouter,
-  HttpServerError,
-  HttpServerRequest,
-  HttpServerResponse
-} from "effect/http"
-import { HttpApiError } from "effect/http-api"
+import { Cause, Context, Effect } from "effect"
+import { HttpMethod, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { isUtf8 } from "node:buffer"
 import { AccessLog } from "./AccessLog.ts"
-import { beforeRestOfPath } from "./EndpointTraits.ts"
-import { errorOf, errorResponse, invalidInput, missingHost, unreadableBody } from "./ErrorResponse.ts"
+import { errorOf, errorResponse, missingHost } from "./ErrorResponse.ts"
 import { RateLimits, RequestAdmission } from "./RateLimits.ts"
 import { RequestId, requestId } from "./RequestId.ts"
 import { RequestQueue } from "./RequestQueue.ts"
 import { RequestTimes } from "./RequestTimes.ts"
+import { routed } from "./Routing.ts"
 import { Starting } from "./Starting.ts"
 
-/** Bytes of a JSON body; the two finish calls take more (docs/contract.md, Conventions). */
-export const maxBodyBytes = 1024 * 1024
-const maxLargeBodyBytes = 64 * 1024 * 1024
-
-const problem = (message: string) => new InvalidInput({ message, issues: [{ path: [], message }] })
-
-/** Inside the API: what a request does wrong before its handler runs becomes the contract's `InvalidInput`. */
-export const EdgeLive = Layer.succeed(Edge, (httpEffect) =>
-  httpEffect.pipe(
-    Effect.flatMap((response) =>
-      response.status === 415
-        ? Effect.fail(problem("The content type must be application/json."))
-        : Effect.succeed(response)
-    ),
-    Effect.catch(
-      (error): Effect.Effect<HttpServerResponse.HttpServerResponse, InvalidInput | Internal | Types.unhandled> => {
-        if (!HttpApiError.HttpApiSchemaError.is(error)) return Effect.fail(error)
-        if (error.kind !== "Body" && error.kind !== "ResponseHeaders") {
-          // Not an error first: an error takes a stack trace, which nobody reads of what a client sent wrong.
-          return Effect.succeed(errorResponse(invalidInput(error.cause), 400))
-        }
-        return Effect.flatMap(RequestId, (id) =>
-          Effect.andThen(
-            Effect.logError("A response did not match its schema.", error.cause),
-            Effect.fail(new Internal({ message: "Something went wrong.", requestId: id }))
-          )
-        )
-      }
-    ),
-    Effect.catchDefect((defect) =>
-      HttpServerError.isHttpServerError(defect) && defect.reason._tag === "RequestParseError"
-        ? Effect.fail(unreadableBody(defect.reason))
-        : Effect.die(defect)
-    )
-  )
-)
-
-export const NoStoreLive = Layer.succeed(NoStore, (httpEffect) =>
-  HttpEffect.withPreResponseHandler(httpEffect, (_, response) =>
-    Effect.succeed(HttpServerResponse.setHeader(response, "cache-control", "no-store"))
-  )
-)
-
-export const LargeBodyLive = Layer.succeed(LargeBody, (httpEffect) =>
-  Effect.provideService(httpEffect, HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxLargeBodyBytes))
-)
-
-/** The limit of bodies that are not streams, for a layer around the whole server. */
-export const BodyLimit = Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes))
-
-/**
- * Paths are written as they are described: in this case. A longer path parameter is not found; paths of files are
- * refused above 512 characters by a rule with a message.
- */
-export const routerConfig = { caseSensitive: true, maxParamLength: 16_384 }
-
-/**
- * The URL as the router is to read it. It would end the path at `;` or `#`, and so delete `a` when asked to delete `a;b`.
- * A file's path has slashes, and the router wants one segment: written as `%2F` they are decoded once, like the rest. An
- * empty one becomes a slash, which is as wrong and finds its way.
- */
-export const routed = (url: string): string => {
-  const before = beforeRestOfPath(url)
-  if (before === undefined && !/[;#]/.test(url)) return url
-  const query = url.indexOf("?")
-  const end = query === -1 ? url.length : query
-  const path = url.slice(0, end).replaceAll(";", "%3B").replaceAll("#", "%23")
-  const start = before === undefined ? path.length : beforeRestOfPath(path)!.length
-  const rest = before === undefined ? "" : path.slice(start).replaceAll("/", "%2F") || "%2F"
-  return path.slice(0, start) + rest + url.slice(end)
-}
-
-/** A body as text. What is not UTF-8 is refused: read leniently, it would be kept as other characters than were sent. */
+/** Refuses a body that is not UTF-8: decoded leniently, other characters would be stored than were sent. */
 const withStrictText = (request: HttpServerRequest.HttpServerRequest): HttpServerRequest.HttpServerRequest =>
   Object.defineProperty(Object.create(request), "text", {
     get: () =>
@@ -112,10 +28,8 @@ const withStrictText = (request: HttpServerRequest.HttpServerRequest): HttpServe
 const httpVersion = (request: HttpServerRequest.HttpServerRequest): string =>
   NodeHttpServerRequest.toIncomingMessage(request).httpVersion
 
-/**
- * Around the whole router: the request id, errors of every kind and path in the contract's form, and the access log.
- */
-export const EdgeRouter = HttpRouter.middleware(
+/** Around the whole router: the request id, errors of every path in the contract's form, and the access log. */
+export const layer = HttpRouter.middleware(
   Effect.gen(function* () {
     const log = yield* AccessLog
     const limits = yield* RateLimits
@@ -138,7 +52,7 @@ export const EdgeRouter = HttpRouter.middleware(
             : named
         }
         if (admission?.retryAfter !== undefined) {
-          const message = `Too many requests: ${limits.words}. Try again in ${admission.retryAfter} s.`
+          const message = `Too many requests: ${limits.description}. Try again in ${admission.retryAfter} s.`
           return Effect.succeed(finish(errorResponse(new TooManyRequests({ message }), 429)))
         }
         if (request.headers["host"] === undefined && httpVersion(request) === "1.1") {

@@ -4,7 +4,7 @@ import { Context } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 
 /**
- * What endpoints say of themselves (domain/Endpoint.ts), asked before the router has found the endpoint of a request: by
+ * What endpoints say about themselves (domain/Endpoint.ts), needed before the router has found the endpoint of a request: by
  * patterns that are made once, from the paths of the annotated endpoints.
  */
 

@@ -1,7 +1,7 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { FindMyWay } from "effect/http"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
-import { routed, routerConfig } from "./EdgeHttp.ts"
+import { routed, routerConfig } from "./Routing.ts"
 
 /** Routes beside the API's own. */
 const others: Readonly<Record<string, string>> = {
@@ -10,7 +10,7 @@ const others: Readonly<Record<string, string>> = {
   "/openapi.json": "system.openapi"
 }
 
-/** Tells which endpoint a request is for, as `group.endpoint`; `unmatched` where there is none. */
+/** Finds the endpoint of a request, as `group.endpoint`; `unmatched` where there is none. */
 export const makeEndpoints = (): ((method: string, url: string) => string) => {
   const router = FindMyWay.make<string>(routerConfig)
   HttpApi.reflect(DeliveryApi, {

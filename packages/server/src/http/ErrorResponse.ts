@@ -21,7 +21,7 @@ const maxIssues = 20
 const segment = (part: PropertyKey | { readonly key: PropertyKey }): string =>
   String(typeof part === "object" ? part.key : part)
 
-/** What a body or query did not match, as the contract says it. Never repeats the input. */
+/** What a body or query did not match, in the contract's form. Never repeats the input. */
 export const invalidInput = (error: Schema.SchemaError): typeof InvalidInput.Encoded => {
   const issues = isNoObject(error.issue) ? [noObject] : formatted(error.issue).slice(0, maxIssues)
   return { _tag: "InvalidInput", message: firstOf(issues), issues }
@@ -36,7 +36,7 @@ export const decodeError = (error: Schema.SchemaError): HttpApiDecodeError => {
 const formatted = (issue: SchemaIssue.Issue): ReadonlyArray<Issue> =>
   format(issue).issues.map(({ message, path = [] }) => ({ path: path.map(segment), message }))
 
-/** Whether a body is none of what it may be. The formatter would name its schema, which says nothing to people. */
+/** Whether a body matches none of its alternatives. The formatter would name the schema, which means nothing to people. */
 const isNoObject = (issue: SchemaIssue.Issue): boolean =>
   issue._tag === "InvalidType" || (issue._tag === "AnyOf" && issue.issues.length === 0)
 
@@ -55,7 +55,7 @@ const decodeIssues = (issue: SchemaIssue.Issue, path: ReadonlyArray<string>): Re
     return issue.issues.flatMap((part) => decodeIssues(part, path))
   }
   const _tag = decodeTags[issue._tag] ?? "Type"
-  // A key that the schema does not know may be a value that slipped: it is told only where it reads like a name.
+  // An unknown key may be a secret in the wrong place: it is named only if it reads like a name.
   if (issue._tag === "UnexpectedKey" && !/^[A-Za-z]{1,30}$/.test(path.at(-1) ?? "")) {
     return [{ _tag, path: path.slice(0, -1), message: "Expected no excess property" }]
   }
@@ -72,7 +72,7 @@ const decodeTags: Partial<Record<SchemaIssue.Issue["_tag"], string>> = {
   Forbidden: "Forbidden"
 }
 
-/** A request whose body could not be taken: too large, cut off, or not decodable. */
+/** A request whose body could not be read: too large, cut off, or not decodable. */
 export const unreadableBody = (error: HttpServerError.RequestParseError): InvalidInput => {
   const message =
     error.reason === "BodyTooLarge" ? "The body is too large." : (error.description ?? "The body could not be read.")
@@ -92,7 +92,7 @@ export const errorOf = (
     if (reason._tag === "Interrupt") continue
     const error = requestError(reason._tag === "Fail" ? reason.error : reason.defect)
     if (error?._tag === "RouteNotFound") {
-      const message = isDecodable(error.request.url) ? "Nothing is here." : undecodable
+      const message = isDecodable(error.request.url) ? "There is nothing at this path." : undecodable
       return { error: new NotFound({ message }), status: 404, isFault: false }
     }
     if (error?._tag === "RequestParseError") return { error: unreadableBody(error), status: 400, isFault: false }
@@ -107,7 +107,7 @@ export const errorOf = (
 /** What HTTP/1.1 demands of every request. */
 export const missingHost = InvalidInput.at("Host", "The header is required")
 
-const undecodable = "Nothing is here: the path has a percent sign that does not begin an encoded character."
+const undecodable = "There is nothing at this path: it has a percent sign that does not begin an encoded character."
 
 /** Whether the path can be decoded; the router finds nothing at one that cannot. */
 const isDecodable = (url: string): boolean => {

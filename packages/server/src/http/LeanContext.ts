@@ -2,19 +2,19 @@ import { Context, Effect, Layer, Scope } from "effect"
 import { HttpServer } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 
-/** The services of the server are told by the prefix of their keys. Those of other packages are kept. */
+/** The keys of the server's services begin with it. Services of other packages are kept. */
 const prefix = "@delivery/server/"
 
 /**
  * Leaves the services of the server out of the context of a request. The context is copied several times while a request
- * is answered, and handlers have their services from their layers: they look none up at a request.
+ * is answered, and handlers get their services from their layers, not from the request.
  */
 export const lean = <Services>(context: Context.Context<Services>): Context.Context<Services> =>
   Context.makeUnsafe(new Map(Array.from(context.mapUnsafe).filter(([key]) => !key.startsWith(prefix))))
 
-// What is built, and of what, is the caller's: its types stand in the signature.
+// The types of what is built are the caller's: they are in the signature.
 // @effect-diagnostics anyUnknownInErrorContext:off unsafeEffectTypeAssertion:off
-/** Like `HttpApiBuilder.group`, but what the handlers are made of is no part of the context of requests. */
+/** Like `HttpApiBuilder.group`, but the services of the handlers are not in the context of requests. */
 export const handlersOf: typeof HttpApiBuilder.group = (api, group, build) =>
   Layer.fromBuild((memoMap, scope) =>
     Effect.contextWith((services: Context.Context<never>) => {
@@ -29,8 +29,8 @@ export const handlersOf: typeof HttpApiBuilder.group = (api, group, build) =>
     })
   )
 
-/** The server, whose requests begin without the services of the layers around it. */
-export const layerLeanServer: Layer.Layer<HttpServer.HttpServer, never, HttpServer.HttpServer> = Layer.effect(
+/** The server; its requests begin without the services of the layers around it. */
+export const layer: Layer.Layer<HttpServer.HttpServer, never, HttpServer.HttpServer> = Layer.effect(
   HttpServer.HttpServer,
   Effect.map(HttpServer.HttpServer, ({ address, serve }) =>
     HttpServer.make({

@@ -11,7 +11,7 @@ const levels: Record<LogLevel, EffectLogLevel.LogLevel> = {
 }
 
 /** Logs to standard output, as `LOG_LEVEL` and `LOG_FORMAT` say. */
-export const layerLogs = Layer.unwrap(
+export const layer = Layer.unwrap(
   Effect.map(Settings, ({ logFormat, logLevel }) =>
     Layer.merge(
       Logger.layer([logFormat === "json" ? Logger.consoleJson : Logger.consolePretty()]),

@@ -4,9 +4,9 @@ import { STATUS_CODES } from "node:http"
 import type { Duplex } from "node:stream"
 import { requestId } from "./RequestId.ts"
 
-/** A request that ends before a handler could end it: how it is answered, by the code of its error. */
+/** Answers to requests that end before a handler could answer them, by the code of their error. */
 const refusals: Readonly<Record<string, readonly [status: number, message: string]>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: [408, "The request came too slowly."],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "The request arrived too slowly."],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, "The extensions of a chunk are too large."],
   HPE_HEADER_OVERFLOW: [431, "The headers are too large."]
 }
@@ -15,20 +15,20 @@ const malformed = [400, "The request is malformed or incomplete."] as const
 /** How long a client has to read its refusal before the connection ends, in milliseconds. */
 const graceMillis = 500
 
-/** The response that each connection is at, also to a request that waits for its body to be asked for. */
+/** The current response of each connection, also to a request that waits for `100 Continue`. */
 export type Responses = WeakMap<Duplex, ServerResponse>
 
 export const watchResponses = (server: Server): Responses => {
   const responses: Responses = new WeakMap()
-  const note = (request: IncomingMessage, response: ServerResponse) => responses.set(request.socket, response)
-  server.on("request", note)
-  server.on("checkContinue", note)
+  const track = (request: IncomingMessage, response: ServerResponse) => responses.set(request.socket, response)
+  server.on("request", track)
+  server.on("checkContinue", track)
   return responses
 }
 
 /**
- * What is not HTTP, or ends before its declared length, reaches no handler, and Node alone would answer it without a
- * body. Answers it in the contract's form.
+ * Answers requests that are not HTTP, or that end before their declared length, in the contract's form. They reach no
+ * handler, and Node alone would answer without a body.
  */
 export const answerMalformedRequests = (server: Server, responses: Responses): void => {
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
@@ -36,22 +36,22 @@ export const answerMalformedRequests = (server: Server, responses: Responses): v
     const isAnswering = response !== undefined && response.headersSent && !response.writableFinished
     if (!socket.writable || isAnswering) return void socket.destroy(error)
     socket.end(answer(...(refusals[error.code ?? ""] ?? malformed)))
-    // What the client still sends would reset the connection, and the answer with it.
+    // Unread data of the client would reset the connection, and the answer would be lost.
     socket.resume()
     const timer = setTimeout(() => socket.destroy(), graceMillis)
     socket.once("close", () => clearTimeout(timer))
   })
   server.on("checkExpectation", (_, response) => {
-    const body = bodyOf("The server does what it can, and knows no expectation but 100-continue.")
+    const body = bodyOf("The only expectation that the server supports is 100-continue.")
     response.writeHead(417, { ...headersOf(body), connection: "close" }).end(body)
   })
-  // Nothing is a proxy here; Node alone would hang up.
+  // The server is no proxy; Node alone would close the connection.
   server.on("connect", (_, socket) => socket.end(answer(...malformed)))
 }
 
-/** Ends the request that the socket brings as one that came too slowly. */
+/** Ends the request on this socket because it arrives too slowly. */
 export const refuseSlowRequest = (server: Server, socket: Duplex): void => {
-  const error = Object.assign(new Error("The request came too slowly."), { code: "ERR_HTTP_REQUEST_TIMEOUT" })
+  const error = Object.assign(new Error("The request arrived too slowly."), { code: "ERR_HTTP_REQUEST_TIMEOUT" })
   server.emit("clientError", error, socket)
 }
 

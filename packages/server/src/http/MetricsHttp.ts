@@ -6,8 +6,8 @@ import { ScrapeTasks } from "../telemetry/Scrapes.ts"
 import { type ProcessSnapshot, Siblings } from "../telemetry/Siblings.ts"
 
 /**
- * `GET /metrics` in the text format of Prometheus. It stands beside the API, not in its description: it is for those
- * who run the server, has no form that clients may rely on, and is not there unless `METRICS=true`.
+ * `GET /metrics` in the text format of Prometheus. It is not part of the API description: it is for operators,
+ * its content may change, and it exists only with `METRICS=true`.
  */
 export const layer = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
@@ -15,7 +15,7 @@ export const layer = HttpRouter.use(
     const tasks = yield* ScrapeTasks
     yield* Metric.update(Metrics.buildInfo, 1)
     const runTasks = Effect.suspend(() => Effect.all([...tasks], { concurrency: "unbounded", discard: true }))
-    // Whoever asks, it is of this server's registry.
+    // Another process that asks also gets this server's registry.
     const own = Effect.provideContext(Effect.andThen(runTasks, Metric.snapshot), yield* Effect.context<never>())
     if (siblings !== undefined) yield* siblings.answer(own)
     const all = siblings === undefined ? Effect.map(own, (snapshot) => [{ labels: {}, snapshot }]) : siblings.ask

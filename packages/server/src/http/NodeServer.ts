@@ -2,8 +2,8 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer } from "effect"
 import { Settings } from "../Config.ts"
 import { DrainingServer } from "./DrainingServer.ts"
-import { BodyLimit } from "./EdgeHttp.ts"
-import { layerLeanServer } from "./LeanContext.ts"
+import * as BodyLimits from "./BodyLimits.ts"
+import * as LeanContext from "./LeanContext.ts"
 import { answerMalformedRequests, watchResponses } from "./MalformedRequests.ts"
 import { ClientLimits, endSlowClients } from "./SlowClients.ts"
 import { Stopping } from "./Stopping.ts"
@@ -17,7 +17,7 @@ const layerListening = Layer.unwrap(
     return NodeHttpServer.layerServer(() => makeServer(limits, stopping.begin), {
       host,
       port,
-      // A burst of connections waits for the server, and not for its client to try again.
+      // Connections of a burst wait here; otherwise each client would have to try again.
       backlog: 4096,
       gracefulShutdownTimeout: "10 seconds"
     })
@@ -32,7 +32,7 @@ const makeServer = (limits: (typeof ClientLimits)["Service"], onDrain: () => voi
     // A slow upload of 100 MiB may take longer than Node's 300 s.
     requestTimeout: 0,
     keepAliveTimeout: 65_000,
-    // EdgeHttp.ts answers what has none.
+    // EdgeHttp.ts answers requests without it.
     requireHostHeader: false
   }
   const server = new DrainingServer(options, onDrain)
@@ -43,7 +43,7 @@ const makeServer = (limits: (typeof ClientLimits)["Service"], onDrain: () => voi
 }
 
 export const layer = Layer.mergeAll(
-  Layer.provide(layerLeanServer, layerListening),
-  BodyLimit,
+  Layer.provide(LeanContext.layer, layerListening),
+  BodyLimits.layer,
   NodeHttpServer.layerHttpServices
 )

@@ -4,13 +4,13 @@ import { hash } from "node:crypto"
 import { type RateLimit, Settings } from "../Config.ts"
 import { isProbe } from "./EndpointTraits.ts"
 
-/** What the rate limit says of a request. */
+/** The decision of the rate limit about a request. */
 export interface Admission {
-  /** Seconds after which another try may succeed; undefined where the request is taken. */
+  /** Seconds after which another attempt may succeed; undefined if the request is accepted. */
   readonly retryAfter: number | undefined
-  /** What the response tells of the limit. */
+  /** The headers of the response about the limit. */
   readonly headers: Readonly<Record<string, string>>
-  /** Says that the credential of the request is valid: from now on it has a limit of its own. */
+  /** To be called when the credential of the request is valid: from then on it has a limit of its own. */
   readonly recognize: () => void
 }
 
@@ -19,7 +19,7 @@ export const RequestAdmission = Context.Reference<Admission | undefined>("@deliv
   defaultValue: () => undefined
 })
 
-/** Says that the credential of the running request is valid. */
+/** Notes that the credential of the current request is valid. */
 export const recognized: Effect.Effect<void> = Effect.withFiber((fiber) => {
   fiber.getRef(RequestAdmission)?.recognize()
   return Effect.void
@@ -27,14 +27,14 @@ export const recognized: Effect.Effect<void> = Effect.withFiber((fiber) => {
 
 /**
  * How many requests a caller may send (docs/contract.md, Errors), counted in this process alone. A caller is a valid
- * credential; without one, an address, of IPv6 its first 64 bits. A credential is not valid until a request was
- * authenticated by it: who tries many has the limit of one address.
+ * credential, or an address where there is none (of IPv6, its first 64 bits). A credential counts only after a request
+ * was authenticated by it: a client that tries many credentials has the limit of one address.
  */
 export class RateLimits extends Context.Service<
   RateLimits,
   {
-    /** The limit, for people. */
-    readonly words: string
+    /** The limit, as the error message describes it. */
+    readonly description: string
     /** Undefined where there is no limit, or none for such a request. */
     readonly admit: (request: HttpServerRequest.HttpServerRequest) => Admission | undefined
   }
@@ -43,11 +43,11 @@ export class RateLimits extends Context.Service<
     RateLimits,
     Effect.gen(function* () {
       const { rateLimit } = yield* Settings
-      if (Option.isNone(rateLimit)) return RateLimits.of({ words: "", admit: () => undefined })
+      if (Option.isNone(rateLimit)) return RateLimits.of({ description: "", admit: () => undefined })
       const clock = yield* Clock.Clock
       const { requests, seconds } = rateLimit.value
       return RateLimits.of({
-        words: `at most ${requests} in ${seconds} s`,
+        description: `at most ${requests} in ${seconds} s`,
         admit: limiter(rateLimit.value, () => clock.currentTimeMillisUnsafe())
       })
     })
@@ -86,8 +86,8 @@ interface Bucket {
 }
 
 /**
- * Token buckets, which fill up in the time of the limit. Those that nobody has used for that long are full, and are
- * forgotten with the generation that last used them.
+ * Token buckets, which fill up in the time of the limit. A bucket that was not used for that long is full; it is forgotten
+ * with the generation that last used it.
  */
 export const makeBuckets = ({ requests, seconds }: RateLimit) => {
   const perMilli = requests / (seconds * 1000)

@@ -3,8 +3,8 @@ import { HttpRouter, HttpServerError, HttpServerRequest } from "effect/http"
 import { makeEndpoints } from "./Endpoints.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
 
-/** Around the whole router, outside of all that shapes answers: counts requests and takes their time. */
-export const RequestMetrics = HttpRouter.middleware(
+/** Around the whole router, outside of all that shapes answers: counts requests and measures their duration. */
+export const layer = HttpRouter.middleware(
   Effect.gen(function* () {
     const context = yield* Effect.context<never>()
     const endpointOf = makeEndpoints()

@@ -10,15 +10,15 @@ import { hasBody } from "./SlowClients.ts"
 
 /** How many requests a process works on at once, and how long others wait for their turn. */
 export interface RequestLimits {
-  /** Requests at once: some times as many as the pool can have statements of, so that it is never idle. */
+  /** Requests at once: several times as many as the pool can run statements, so that the pool is never idle. */
   readonly atOnce: number
-  /** Milliseconds until a request of a burst that waits for its turn is refused. */
+  /** Milliseconds that a request may wait for its turn during a burst, before it is refused. */
   readonly waitMillis: number
-  /** Milliseconds for which requests have waited without a pause when it is no burst any more. */
+  /** Milliseconds of uninterrupted waiting after which a burst counts as an overload. */
   readonly burstMillis: number
-  /** Milliseconds until a request is refused from then on. */
+  /** Milliseconds that a request may wait during an overload, before it is refused. */
   readonly overloadWaitMillis: number
-  /** Milliseconds until a request whose body is still on its way no longer counts. */
+  /** Milliseconds until a request whose body is still arriving no longer counts. */
   readonly bodyMillis: number
 }
 
@@ -34,21 +34,20 @@ export const RequestLimits = Context.Reference<RequestLimits>("@delivery/server/
 })
 
 /**
- * Bounds what an overload costs: requests beyond those that are worked on wait in the order in which they came, and are
- * refused where that takes too long, before anything of them has happened. A burst is served to its end, if late. Once
- * it lasts, it is an overload: then an answer is late by a second at most, and nobody is served whose client has long
- * gone.
+ * Limits the cost of an overload. Requests beyond those that are worked on wait in the order of their arrival. They are
+ * refused if that takes too long, before they have changed anything. A burst is served to its end, if late. A burst that
+ * lasts is an overload: then answers are late by a second at most, and no request is served whose client gave up long ago.
  */
 export class RequestQueue extends Context.Service<
   RequestQueue,
   {
-    /** Answers the request when it is its turn. Probes and uploads, which take as long as their client, are always. */
+    /** Answers the request when it is its turn: at once for probes, and for uploads, which take as long as their client. */
     readonly work: <E, R>(
       request: HttpServerRequest.HttpServerRequest,
       answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
     ) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
-    /** Lets others have the turn of a request that waits for something else than the server, which is no time of its. */
-    readonly aside: <A, E, R>(wait: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+    /** Gives the turn of the current request to others while it waits. The wait does not count as its time. */
+    readonly releaseWhile: <A, E, R>(wait: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
 >()("@delivery/server/http/RequestQueue") {
   static readonly layer = Layer.effect(RequestQueue, Effect.gen(make))
@@ -60,15 +59,15 @@ function* make() {
   const clock = yield* Clock.Clock
   const turns = new Turns(limits, () => clock.currentTimeMillisUnsafe())
   yield* observe(httpRequestsWaiting, () => turns.waiting.size)
-  yield* Effect.sync(() => turns.look()).pipe(Effect.repeat(Schedule.spaced("100 millis")), Effect.forkScoped)
+  yield* Effect.sync(() => turns.check()).pipe(Effect.repeat(Schedule.spaced("100 millis")), Effect.forkScoped)
   return RequestQueue.of({
     work: work(turns),
-    aside: (wait) =>
+    releaseWhile: (wait) =>
       Effect.suspend(() => {
         turns.leave()
         return Effect.ensuring(
-          times.aside(wait),
-          Effect.sync(() => turns.comeBack())
+          times.untimed(wait),
+          Effect.sync(() => turns.reenter())
         )
       })
   })
@@ -81,7 +80,7 @@ class Turns {
   readonly #limits: RequestLimits
   readonly #now: () => number
   #working = 0
-  /** When nobody waited. */
+  /** When nobody waited last. */
   #idleAt: number
 
   constructor(limits: RequestLimits, now: () => number) {
@@ -106,13 +105,13 @@ class Turns {
     }
   }
 
-  /** A request that let others have its turn is worked on again, however many are by now. */
-  comeBack(): void {
+  /** A request that gave up its turn is worked on again, even if the others are as many as allowed. */
+  reenter(): void {
     this.#working++
   }
 
-  /** Refuses those that have waited too long, and gives the turns of requests away whose bodies take too long. */
-  look(): void {
+  /** Refuses requests that have waited too long, and frees the turns of those whose bodies take too long. */
+  check(): void {
     const { bodyMillis, burstMillis, overloadWaitMillis, waitMillis } = this.#limits
     const now = this.#now()
     if (this.waiting.size === 0) this.#idleAt = now
@@ -156,7 +155,7 @@ class Turns {
   })
 
   /** The answer of a request whose turn it is. */
-  worked<E, R>(
+  answer<E, R>(
     request: HttpServerRequest.HttpServerRequest,
     answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
   ): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> {
@@ -184,9 +183,9 @@ const work =
   (request, answer) => {
     if (isProbe(request) || request.url === "/metrics" || isStreamed(request)) return answer
     return Effect.uninterruptibleMask((restore) => {
-      if (turns.enter()) return turns.worked(request, restore(answer))
+      if (turns.enter()) return turns.answer(request, restore(answer))
       return Effect.flatMap(restore(turns.turn), (isTurn) =>
-        isTurn ? turns.worked(request, restore(answer)) : Effect.sync(busy)
+        isTurn ? turns.answer(request, restore(answer)) : Effect.sync(busy)
       )
     })
   }
@@ -196,7 +195,7 @@ interface Waiting {
   readonly decide: (isTurn: boolean) => void
 }
 
-/** A request that is worked on while its body is on its way. */
+/** A request that is worked on while its body is arriving. */
 interface Receiving {
   readonly request: { readonly complete: boolean }
   readonly since: number
@@ -204,6 +203,6 @@ interface Receiving {
 }
 
 const busy = () => {
-  const message = "The server has too much to do. Try again in 1 s."
+  const message = "The server has too many requests. Try again in 1 s."
   return HttpServerResponse.setHeader(errorResponse(new TooManyRequests({ message }), 429), "retry-after", "1")
 }

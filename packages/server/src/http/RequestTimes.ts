@@ -6,37 +6,36 @@ import { httpRequestsOverdue, observeCounter } from "../telemetry/Metrics.ts"
 import { isStreamed } from "./EndpointTraits.ts"
 import { hasBody } from "./SlowClients.ts"
 
-/** A request that is on its way to its answer. */
+/** A request that is being answered. */
 export interface RequestTime {
-  /** Whether it took too long: its fiber is interrupted, and nobody else did that before. */
+  /** Whether it took too long: then its fiber was interrupted here, and by nobody before. */
   isOver: boolean
-  /** Milliseconds that it has taken, as far as anyone has looked. */
+  /** Milliseconds that it had taken at the last check. */
   taken: number
-  /** Undefined once its body is there. */
+  /** Undefined once its body has arrived. */
   body: { readonly complete: boolean } | undefined
 }
 
 /**
- * Bounds a request as a whole by `REQUEST_LIMIT_MS`, where each of its waits is bounded by itself: a request may do many
- * things one after the other. One that takes longer is interrupted as if its client had gone, so what it did in a
- * transaction is rolled back, and answers `Internal`.
+ * Limits the time of a whole request to `REQUEST_LIMIT_MS`. Each of its waits has a limit of its own, but a request may
+ * do many things one after the other. One that takes longer is interrupted as if its client had gone: its transaction is
+ * rolled back, and the answer is `Internal`.
  *
- * No time of the server's, and not counted: while the body is on its way, which `SlowClients.ts` bounds; while the
- * request waits for a lease or a message. Uploads take as long as their client; what is downloaded has begun to be
- * answered. MCP answers in a form of its own (`agents/AgentTools.ts`). One look at all requests costs less than a timer
- * for each.
+ * Only the server's own time counts: not the time in which the body arrives, which `SlowClients.ts` limits, and not what
+ * runs `untimed`, such as the wait for a lease or a message. Uploads take as long as their client needs; the answer of a
+ * download has begun. One check of all requests costs less than a timer for each.
  */
 export class RequestTimes extends Context.Service<
   RequestTimes,
   {
-    /** From here on the request takes time, in the fiber that answers it. Undefined where it has no bound. */
+    /** Starts the time of a request, which the current fiber answers. Undefined for a request without a limit. */
     readonly begin: (
       fiber: Fiber.Fiber<unknown, unknown>,
       request: HttpServerRequest.HttpServerRequest
     ) => RequestTime | undefined
     readonly end: (fiber: Fiber.Fiber<unknown, unknown>) => void
-    /** Time that the running request does not take. */
-    readonly aside: <A, E, R>(wait: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+    /** Runs a part of the current request whose time does not count. */
+    readonly untimed: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
 >()("@delivery/server/http/RequestTimes") {
   static readonly layer = Layer.effect(
@@ -45,15 +44,15 @@ export class RequestTimes extends Context.Service<
       const { requestLimitMillis } = yield* Settings
       const times = new Map<Fiber.Fiber<unknown, unknown>, RequestTime>()
       const interval = Math.min(1_000, requestLimitMillis / 4)
-      let lookedAt = performance.now()
+      let checkedAt = performance.now()
       let overdue = 0
       yield* observeCounter(httpRequestsOverdue, () => overdue)
 
       yield* Effect.sync(() => {
         const now = performance.now()
-        // No request is to blame for a process that stood still.
-        const elapsed = Math.min(now - lookedAt, 2 * interval)
-        lookedAt = now
+        // If the process itself stood still, that time is not the requests'.
+        const elapsed = Math.min(now - checkedAt, 2 * interval)
+        checkedAt = now
         for (const [fiber, time] of times) {
           if (time.body !== undefined) {
             if (time.body.complete) time.body = undefined
@@ -70,7 +69,7 @@ export class RequestTimes extends Context.Service<
 
       return RequestTimes.of({
         begin: (fiber, request) => {
-          if (isStreamed(request) || request.url.startsWith("/agent/mcp")) return undefined
+          if (isStreamed(request)) return undefined
           const time: RequestTime = {
             isOver: false,
             taken: 0,
@@ -80,13 +79,13 @@ export class RequestTimes extends Context.Service<
           return time
         },
         end: (fiber) => void times.delete(fiber),
-        aside: (wait) =>
+        untimed: (effect) =>
           Effect.withFiber((fiber) => {
             const time = times.get(fiber)
-            if (time === undefined) return wait
+            if (time === undefined) return effect
             times.delete(fiber)
             return Effect.ensuring(
-              wait,
+              effect,
               Effect.sync(() => void times.set(fiber, time))
             )
           })

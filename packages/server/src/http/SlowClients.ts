@@ -6,16 +6,16 @@ import { isStreamed } from "./EndpointTraits.ts"
 
 /** How long the server waits for a client, and how much it keeps for those that do not read. */
 export interface ClientLimits {
-  /** Milliseconds until the headers of a request are there. */
+  /** Milliseconds in which the headers of a request must arrive. */
   readonly headersMillis: number
-  /** In each such time, in milliseconds, a body brings `bodyBytes`, or ends. */
+  /** Milliseconds in which at least `bodyBytes` of a body must arrive, again and again. */
   readonly bodyWindowMillis: number
   readonly bodyBytes: number
-  /** Milliseconds until a body that is no file is there. */
+  /** Milliseconds in which a body must arrive, unless it is a file. */
   readonly bodyMillis: number
-  /** Milliseconds in which a client reads nothing of its response. */
+  /** Milliseconds after which a client that reads nothing of its response is disconnected. */
   readonly unreadMillis: number
-  /** What is kept of responses that are not read, of all clients, in bytes. */
+  /** Bytes of unread responses that are kept for all clients together. */
   readonly unreadBytes: number
 }
 
@@ -31,14 +31,14 @@ export const ClientLimits = Context.Reference<ClientLimits>("@delivery/server/ht
   })
 })
 
-/** A body that is on its way. */
+/** A body that is arriving. */
 interface Receiving {
   readonly request: IncomingMessage
-  /** Milliseconds that are left until it has to be there. */
+  /** Milliseconds that are left until it must be complete. */
   left: number
   /** Milliseconds of the present window. */
   waited: number
-  /** What the connection had brought when the window began. */
+  /** Bytes that the connection had received when the window began. */
   bytes: number
 }
 
@@ -48,7 +48,7 @@ export const endSlowClients = (server: Server, responses: Responses, limits: Cli
   const receiving = new Set<Receiving>()
   const unread = new Map<Socket, Unread>()
 
-  const note = (request: IncomingMessage) => {
+  const track = (request: IncomingMessage) => {
     const { socket } = request
     if (!hasBody(request)) return
     const left = isStreamed(request) ? Number.POSITIVE_INFINITY : limits.bodyMillis
@@ -56,8 +56,8 @@ export const endSlowClients = (server: Server, responses: Responses, limits: Cli
     receiving.add(body)
     request.once("close", () => receiving.delete(body))
   }
-  server.on("request", note)
-  server.on("checkContinue", note)
+  server.on("request", track)
+  server.on("checkContinue", track)
   server.on("connection", (socket) => {
     sockets.add(socket)
     socket.once("close", () => {
@@ -70,7 +70,7 @@ export const endSlowClients = (server: Server, responses: Responses, limits: Cli
     const { bytesRead } = body.request.socket
     body.left -= elapsed
     body.waited += elapsed
-    // Otherwise it is the server that does not take it.
+    // Otherwise the server is the one that does not read.
     const isAwaited = body.request.readableLength === 0 && isRead(body.request)
     const isMoving = bytesRead - body.bytes >= limits.bodyBytes
     if (isAwaited && !isMoving) return body.left <= 0 || body.waited >= limits.bodyWindowMillis
@@ -99,12 +99,12 @@ export const endSlowClients = (server: Server, responses: Responses, limits: Cli
   }
 
   const interval = Math.min(1000, limits.bodyWindowMillis / 4)
-  let lookedAt = performance.now()
-  const look = () => {
+  let checkedAt = performance.now()
+  const check = () => {
     const now = performance.now()
-    // No client is to blame for a process that stood still.
-    const elapsed = Math.min(now - lookedAt, 2 * interval)
-    lookedAt = now
+    // If the process itself stood still, that time is not the clients'.
+    const elapsed = Math.min(now - checkedAt, 2 * interval)
+    checkedAt = now
     for (const body of receiving) {
       if (body.request.complete || body.request.destroyed) receiving.delete(body)
       else if (isTooSlow(body, elapsed)) {
@@ -114,10 +114,10 @@ export const endSlowClients = (server: Server, responses: Responses, limits: Cli
     }
     endUnread(now)
   }
-  const timer = setInterval(look, interval).unref()
+  const timer = setInterval(check, interval).unref()
   server.once("close", () => clearInterval(timer))
 
-  // Node's own watch: nothing was read and nothing could be written for so long.
+  // Node's own timeout: nothing was read and nothing could be written for so long.
   server.timeout = limits.unreadMillis
   server.on("timeout", (socket) => {
     const response = responses.get(socket)
@@ -128,17 +128,17 @@ export const endSlowClients = (server: Server, responses: Responses, limits: Cli
 }
 
 interface Unread {
-  /** What the operating system had taken of the connection's responses, in bytes. */
+  /** Bytes of the connection's responses that the operating system has accepted. */
   readonly taken: number
   readonly since: number
 }
 
-/** What is still here of what was written, in bytes: Node counts a chunk until the last of it is gone. */
+/** Bytes that are written and not yet sent: Node counts a chunk until all of it is sent. */
 const unsent = (socket: Socket): number =>
   (socket as { readonly _handle?: { readonly writeQueueSize?: number } })._handle?.writeQueueSize ??
   socket.writableLength
 
-/** Whether someone reads the body, or has done with it. */
+/** Whether someone reads the body, or has read it. */
 const isRead = (request: IncomingMessage): boolean =>
   request.readableFlowing === true || request.listenerCount("readable") > 0
 

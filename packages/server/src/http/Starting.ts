@@ -1,8 +1,8 @@
 import { Context, Effect, Latch, Layer } from "effect"
 
 /**
- * Whether the server has yet to make what it needs before it answers. The port is held first, so that a server that
- * cannot have it makes nothing; requests that come meanwhile wait.
+ * Whether the server is still preparing its first answer. It takes the port first, so that a server that cannot have the
+ * port creates nothing. Requests that arrive meanwhile wait.
  */
 export class Starting extends Context.Service<
   Starting,

@@ -1,11 +1,11 @@
 import { Context, Effect, Layer, type Scope } from "effect"
 
-/** Whether the server is about to end: calls that wait for something answer then, as if their time were up. */
+/** Whether the server is about to end. Calls that wait for something then answer as if their time were up. */
 export class Stopping extends Context.Service<
   Stopping,
   {
     readonly hasBegun: () => boolean
-    /** From now on answers end their connections, so that who asks again finds another server, or none. */
+    /** From now on answers end their connections, so that clients that call again find another server, or none. */
     readonly begin: () => void
     /** Calls back until the scope closes. */
     readonly onBegin: (wake: () => void) => Effect.Effect<void, never, Scope.Scope>

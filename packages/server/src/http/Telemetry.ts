@@ -1,39 +1,54 @@
 import { Effect, Layer, Option, References, Tracer } from "effect"
 import { HttpMiddleware } from "effect/http"
 import { Settings } from "../Config.ts"
-import { layerDatabaseMetrics } from "../telemetry/DatabaseMetrics.ts"
-import { layerRegistry } from "../telemetry/Metrics.ts"
+import * as DatabaseMetrics from "../telemetry/DatabaseMetrics.ts"
+import * as Metrics from "../telemetry/Metrics.ts"
+import * as ProcessMetrics from "../telemetry/ProcessMetrics.ts"
 import * as Scrapes from "../telemetry/Scrapes.ts"
+import * as Traces from "../telemetry/Traces.ts"
+import { isProbe } from "./EndpointTraits.ts"
 import * as MetricsHttp from "./MetricsHttp.ts"
-import { layerProcessMetrics } from "../telemetry/ProcessMetrics.ts"
-import { RequestMetrics } from "./RequestMetrics.ts"
-import { layerTraces } from "../telemetry/Traces.ts"
+import * as RequestMetrics from "./RequestMetrics.ts"
 
-/** What the settings ask to be seen of a server, for a layer around it. Nothing unless they do. */
-export const layerTelemetry = Layer.unwrap(
+/** The metrics and traces that the settings ask for, for a layer around the server. Nothing unless they do. */
+export const layer = Layer.unwrap(
   Effect.map(Settings, ({ metrics, otlpUrl }) => {
-    const layerSpans = Option.match(otlpUrl, { onNone: () => layerUntraced, onSome: layerTraces })
+    const layerSpans = Option.match(otlpUrl, { onNone: () => layerUntraced, onSome: layerTraced })
     return metrics
-      ? Layer.provideMerge(Layer.provideMerge(layerMetrics, layerSpans), Layer.merge(layerRegistry, Scrapes.layer))
+      ? Layer.provideMerge(Layer.provideMerge(layerMetrics, layerSpans), Layer.merge(Metrics.layer, Scrapes.layer))
       : Option.isSome(otlpUrl)
         ? layerSpans
         : layerNothing
   })
 )
 
-/** No spans at all, not even unsent ones, where nobody looks at any: who embeds the server may have a tracer. */
+/** The routes and middleware of metrics. */
+export const layerHttp = Layer.unwrap(
+  Effect.map(Settings, ({ metrics }) => (metrics ? Layer.merge(RequestMetrics.layer, MetricsHttp.layer) : Layer.empty))
+)
+
+/** No spans at all, not even unsent ones, unless the program that embeds the server has a tracer of its own. */
 const layerNothing = Layer.unwrap(
   Effect.map(Tracer.Tracer, (tracer) =>
     tracer === Tracer.nativeTracer ? Layer.succeed(References.TracerEnabled, false) : Layer.empty
   )
 )
 
-/** Requests have no spans, where nobody asked for traces. */
+const layerMetrics = Layer.merge(DatabaseMetrics.layer, ProcessMetrics.layer)
+
+/** Metrics need spans of statements, but none of requests. */
 const layerUntraced = Layer.succeed(HttpMiddleware.TracerDisabledWhen, () => true)
 
-const layerMetrics = Layer.merge(layerDatabaseMetrics, layerProcessMetrics)
+const layerTraced = (url: string) =>
+  Layer.mergeAll(
+    Traces.layer(url),
+    // Probes and scrapes repeat without end.
+    Layer.succeed(HttpMiddleware.TracerDisabledWhen, isRepeated),
+    // The id of a request, which its log lines have too, is the one header that spans show.
+    Layer.succeed(HttpMiddleware.TracerHeaderFilter, (name, phase) => name === "x-request-id" && phase === "response")
+  )
 
-/** The routes and middleware that go with it. */
-export const TelemetryHttp = Layer.unwrap(
-  Effect.map(Settings, ({ metrics }) => (metrics ? Layer.merge(RequestMetrics, MetricsHttp.layer) : Layer.empty))
-)
+const isRepeated = ({ url }: { readonly url: string }): boolean => {
+  const path = url.split("?", 1)[0]!.replace(/\/$/, "")
+  return path === "/metrics" || isProbe({ url: path })
+}

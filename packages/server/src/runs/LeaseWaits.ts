@@ -118,7 +118,7 @@ const begin = (queue: RequestQueue["Service"], waits: Waits, checkBy: (millis: n
     return {
       changed: (millis: number) =>
         Effect.andThen(
-          queue.aside(Effect.timeoutOption(latch.await, millis)),
+          queue.releaseWhile(Effect.timeoutOption(latch.await, millis)),
           Effect.sync(() => void latch.closeUnsafe())
         ),
       lapsesIn: (millis: number) => checkBy(clock.currentTimeMillisUnsafe() + Math.min(longestMillis, millis)),

@@ -1,5 +1,5 @@
 import { Context, Effect, HashMap, Layer, Option, type Scope, Semaphore } from "effect"
-import type { NoticeChannel } from "./Notices.ts"
+import type { NoticeChannel } from "./NoticeChannel.ts"
 
 interface MemoryNotice {
   readonly channel: NoticeChannel
@@ -38,7 +38,7 @@ export class MemoryDatabase {
   constructor(tables: Tables) {
     this.tables = tables
   }
-  /** Tells whoever listens, once the transaction is kept. */
+  /** Notifies the listeners of the channel once the transaction is committed. */
   notify(channel: NoticeChannel, payload: string): void {
     this.notices = [...this.notices, { channel, payload }]
   }

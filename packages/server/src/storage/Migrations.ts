@@ -42,7 +42,7 @@ const run = Migrator.make({})({ loader: Migrator.fromRecord(migrations) })
  * Brings the database up to date, under a lock that lets several servers start at once. On PostgreSQL over a connection
  * of its own: a migration may take longer than a statement of a request.
  */
-export const layerMigrations = Layer.effectDiscard(
+export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { applicationName, url } = (yield* PgClient.PgClient).config
     const done = yield* url === undefined

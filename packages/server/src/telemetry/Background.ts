@@ -5,11 +5,11 @@ import { backgroundFailures } from "./Metrics.ts"
 const firstPause = 5_000
 const longestPause = 5 * 60_000
 
-/** Reports how work goes that is done again and again, where a failure is the next round's to mend. */
+/** Reports on work that is repeated: after a failure, the next round tries again. */
 export interface Reports {
-  /** Counts the failure. Warns of the first, then ever more seldom while they go on. */
+  /** Counts the failure. Warns of the first one, then less and less often while failures continue. */
   readonly failed: (cause: Cause.Cause<unknown>) => Effect.Effect<void>
-  /** Tells that failures are over, where there were any. */
+  /** Logs that the work succeeds again, if it failed before. */
   readonly succeeded: Effect.Effect<void>
 }
 
@@ -22,25 +22,25 @@ export interface Reports {
 export const makeReports = (task: string, failure: string): Effect.Effect<Reports> => {
   const failures = backgroundFailures(task)
   return Effect.map(Metric.update(failures, 0), () => {
-    let untold = 0
+    let unreported = 0
     let pause = 0
     let warnAt = Number.NEGATIVE_INFINITY
     return {
       failed: Effect.fnUntraced(function* (cause: Cause.Cause<unknown>) {
         yield* Metric.update(failures, 1)
-        untold++
+        unreported++
         const now = yield* Clock.currentTimeMillis
         if (now < warnAt) return
         pause = pause === 0 ? firstPause : Math.min(longestPause, pause * 2)
         warnAt = now + pause
-        const told = { task, failures: untold }
-        untold = 0
-        yield* Effect.annotateLogs(Effect.logWarning(failure, cause), told)
+        const details = { task, failures: unreported }
+        unreported = 0
+        yield* Effect.annotateLogs(Effect.logWarning(failure, cause), details)
       }),
       succeeded: Effect.suspend(() => {
         if (pause === 0) return Effect.void
         pause = 0
-        untold = 0
+        unreported = 0
         warnAt = Number.NEGATIVE_INFINITY
         return Effect.annotateLogs(Effect.logInfo("Background work succeeds again."), { task })
       })
@@ -48,7 +48,7 @@ export const makeReports = (task: string, failure: string): Effect.Effect<Report
   })
 }
 
-/** Makes a round of work that never fails, and reports how it goes. */
+/** Makes a round of work that never fails, and reports its failures and successes. */
 export const background = <E, R>(
   task: string,
   failure: string,

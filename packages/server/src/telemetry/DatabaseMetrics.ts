@@ -4,11 +4,11 @@ import { Settings } from "../Config.ts"
 import * as Metrics from "./Metrics.ts"
 
 /**
- * The use of connections, seen by the spans of the SQL client: its pool shows nothing of itself. A statement's span
- * begins before it asks for a connection, and is told how long it waited; a transaction has its connection once the
- * first statement in it begins.
+ * The use of connections, measured by the spans of the SQL client, since its pool has no metrics. A statement's span
+ * begins before the statement asks for a connection, and gets the time that it waited as an attribute. A transaction has
+ * its connection once its first statement begins.
  */
-export const layerDatabaseMetrics = Layer.effect(
+export const layer = Layer.effect(
   Tracer.Tracer,
   Effect.gen(function* () {
     const { databasePool } = yield* Settings

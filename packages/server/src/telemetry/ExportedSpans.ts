@@ -5,9 +5,9 @@ type Span = TraceData["resourceSpans"][number]["scopeSpans"][number]["spans"][nu
 type Attribute = Span["attributes"][number]
 
 /**
- * What leaves the process of spans. Routes, statuses, statements and times do; whatever a caller chose does not: no
- * path, query, header (but the request's id), parameter, address or message of an error. A statement's text has its
- * parameters as `$1`.
+ * The part of spans that leaves the process: routes, statuses, statements and times. Nothing that a caller chose does:
+ * no path, query, header (except the request's id), parameter, address or message of an error. The text of a statement
+ * has `$1` in place of its parameters.
  */
 export const exported = (data: TraceData): TraceData => ({
   resourceSpans: data.resourceSpans.map((resource) => ({
@@ -28,7 +28,7 @@ const attributes = new Set([
 ])
 
 const exportedSpan = (span: Span): Span => {
-  // A message may name what was asked for, or repeat a parameter; the log has it, under the request's id.
+  // A message may contain what the caller sent, or a parameter. The log has it, under the request's id.
   const events = span.events.map((event) => ({
     ...event,
     attributes: event.attributes.filter(({ key }) => key === "exception.type")

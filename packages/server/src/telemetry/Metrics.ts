@@ -2,7 +2,7 @@ import { Effect, Layer, Metric, type Scope } from "effect"
 import { version } from "../Config.ts"
 
 /**
- * What a scrape of `/metrics` tells (docs/operations.md). Metrics are Effect's: they cost a look-up in a map when they
+ * The metrics that `/metrics` answers (docs/operations.md). Metrics are Effect's: they cost a look-up in a map when they
  * change, and are shown only with `METRICS=true`.
  */
 
@@ -84,7 +84,7 @@ export const leasesReleased = counter(
 
 export const semaphoreWaiters = gauge("delivery_semaphore_waiters", "Calls that wait for a lease at this process")
 
-/** Of the whole database: every process tells the same. */
+/** Of the whole database: every process reports the same. */
 export const semaphoreLeases = (state: "held" | "queued") =>
   gauge("delivery_semaphore_leases", "Leases that are held and places in queues, in the whole database", { state })
 
@@ -100,7 +100,7 @@ export const backgroundFailures = (task: string) =>
 
 const counters = [runsExpired, retriesExpired, leasesGranted, leasesReleased, uploadedBytes]
 
-/** Shows a number as it is when somebody asks, until the scope closes. */
+/** Reports a number as it is at the time of a scrape, until the scope closes. */
 export const observe = (gauge: Metric.Gauge<number>, read: () => number): Effect.Effect<void, never, Scope.Scope> =>
   register(gauge, () => ({ value: read() }))
 
@@ -120,7 +120,7 @@ const register = <State>(metric: Metric.Metric<number, State>, get: () => State)
     )
   )
 
-/** Metrics of this server alone, where a process runs several; what counts begins at 0, so that a first change shows. */
-export const layerRegistry = Layer.effectDiscard(
+/** A registry of this server's own, since a process may run several. Counters begin at 0, so that a first change shows. */
+export const layer = Layer.effectDiscard(
   Effect.forEach(counters, (counter) => Metric.update(counter, 0), { discard: true })
 ).pipe(Layer.provideMerge(Layer.sync(Metric.MetricRegistry, () => new Map())))

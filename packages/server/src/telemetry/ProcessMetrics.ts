@@ -2,13 +2,13 @@ import { Effect, Layer, Metric } from "effect"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import { observe, observeCounter } from "./Metrics.ts"
 
-/** Milliseconds between two looks at the event loop. */
+/** Milliseconds between two measurements of the event loop. */
 const resolution = 10
 
 const lagName = (of: string) => `nodejs_eventloop_lag_${of}seconds`
 
-/** Memory, CPU and event loop of the process, under the names that dashboards for Node.js know. */
-export const layerProcessMetrics = Layer.effectDiscard(
+/** Memory, CPU and event loop of the process, under the names that dashboards for Node.js expect. */
+export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const memory = (name: string, description: string, read: (usage: NodeJS.MemoryUsage) => number) =>
       observe(Metric.gauge(name, { description }), () => read(process.memoryUsage()))
@@ -37,7 +37,7 @@ export const layerProcessMetrics = Layer.effectDiscard(
       }),
       (delays) => Effect.sync(() => void delays.disable())
     )
-    // It records the time between two looks, in nanoseconds.
+    // It records the time between two measurements, in nanoseconds.
     const late = (nanos: number) => (Number.isFinite(nanos) ? Math.max(0, nanos / 1e9 - resolution / 1000) : 0)
     const lag = (of: string, description: string, read: () => number) =>
       observe(Metric.gauge(lagName(of), { description }), () => late(read()))

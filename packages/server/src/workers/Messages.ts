@@ -1,21 +1,21 @@
 import type { ProcessSnapshot, Snapshot } from "../telemetry/Siblings.ts"
 
-/** What a worker says to its supervisor. */
+/** Messages of a worker to its supervisor. */
 export type ToSupervisor =
-  /** It answers requests. */
+  /** The worker answers requests. */
   | { readonly kind: "ready" }
-  /** What do all processes tell a scrape? */
-  | { readonly kind: "ask"; readonly id: number }
-  /** What this process tells the scrape. */
-  | { readonly kind: "told"; readonly id: number; readonly snapshot: Snapshot }
+  /** Asks for the metrics of all processes, to answer a scrape. */
+  | { readonly kind: "scrape"; readonly id: number }
+  /** The metrics of this worker, for the scrape that asked with `collect`. */
+  | { readonly kind: "snapshot"; readonly id: number; readonly snapshot: Snapshot }
 
-/** What a supervisor says to a worker. */
+/** Messages of a supervisor to a worker. */
 export type ToWorker =
-  /** What do you tell the scrape? */
-  | { readonly kind: "tell"; readonly id: number }
-  /** What all processes told. */
-  | { readonly kind: "answer"; readonly id: number; readonly processes: ReadonlyArray<ProcessSnapshot> }
+  /** Asks for the metrics of this worker. */
+  | { readonly kind: "collect"; readonly id: number }
+  /** The metrics of all processes, for the `scrape` of this id. */
+  | { readonly kind: "processes"; readonly id: number; readonly processes: ReadonlyArray<ProcessSnapshot> }
 
-/** Variables by which a supervisor tells a process that it is a worker: which one, and whether it greets people. */
+/** Environment variables of a worker: its number, and whether it prints the start message. */
 export const workerVariable = "DELIVERY_WORKER"
-export const greetsVariable = "DELIVERY_WORKER_GREETS"
+export const printsStartVariable = "DELIVERY_WORKER_PRINTS_START"

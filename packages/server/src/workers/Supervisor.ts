@@ -3,20 +3,20 @@ import cluster, { type Worker } from "node:cluster"
 import { Settings } from "../Config.ts"
 import { observe, observeCounter } from "../telemetry/Metrics.ts"
 import type { ProcessSnapshot } from "../telemetry/Siblings.ts"
-import { layerProcessMetrics } from "../telemetry/ProcessMetrics.ts"
-import { greetsVariable, type ToSupervisor, type ToWorker, workerVariable } from "./Messages.ts"
+import * as ProcessMetrics from "../telemetry/ProcessMetrics.ts"
+import { printsStartVariable, type ToSupervisor, type ToWorker, workerVariable } from "./Messages.ts"
 import { passOnUntakenConnections } from "./UntakenConnections.ts"
 
 /**
- * Several processes behind one port. Node's cluster accepts connections here and hands them in turn to workers that are
- * free, on every platform: connections that are few and kept open are spread, where the kernel (`SO_REUSEPORT`) may give
- * most of them to one process, and those that nobody has taken yet outlive a worker.
+ * Several processes behind one port. On every platform, Node's cluster accepts connections in this process and hands them
+ * in turn to workers that are free. So a few long-lived connections are spread evenly, where the kernel (`SO_REUSEPORT`)
+ * may give most of them to one process, and connections that no worker has taken yet survive the end of a worker.
  */
 
-/** No worker could start. The first one has said why, unless there is a message. */
+/** No worker could start. The message is empty where the first worker has already reported the reason. */
 export class NoWorkerStarted extends Data.TaggedError("NoWorkerStarted")<{ readonly message: string }> {}
 
-/** One of the workers, whichever process it is at the moment. */
+/** One of the workers. Its process is replaced when it ends. */
 class Place {
   readonly number: number
   process: Worker | undefined
@@ -34,7 +34,7 @@ interface Ending {
   readonly signal: string | null
 }
 
-/** The pause before a worker is started again; doubled each time that one ends within `settled` of its start. */
+/** Milliseconds before a worker is started again; doubled each time that one ends within `settled` of its start. */
 const firstPause = 100
 const longestPause = 30_000
 const settled = 10_000
@@ -45,7 +45,7 @@ const patience = Duration.seconds(15)
 /** How long a scrape waits for the workers. */
 const scrapePatience = Duration.seconds(2)
 
-/** Runs the workers until it is interrupted; then each finishes what it does. */
+/** Runs the workers until it is interrupted; then each finishes its requests and ends. */
 export const supervise = Effect.gen(function* () {
   const { metrics, workers } = yield* Settings
   cluster.schedulingPolicy = cluster.SCHED_RR
@@ -53,23 +53,23 @@ export const supervise = Effect.gen(function* () {
   const places = Array.from({ length: workers }, (_, index) => new Place(index + 1))
   const answerScrape = metrics ? yield* makeScrapes(places) : undefined
 
-  /** Starts a worker. Answers how its process ends, once it has. */
+  /** Starts a worker. The result completes when its process has ended. */
   const start = Effect.fnUntraced(function* (place: Place, onReady?: Effect.Effect<unknown>) {
     const run = Effect.runForkWith(yield* Effect.context())
     const ended = yield* Deferred.make<Ending>()
-    const greets = onReady === undefined ? "0" : "1"
-    const worker = cluster.fork({ [workerVariable]: String(place.number), [greetsVariable]: greets })
+    const printsStart = onReady === undefined ? "0" : "1"
+    const worker = cluster.fork({ [workerVariable]: String(place.number), [printsStartVariable]: printsStart })
     passOnUntakenConnections(worker)
     place.process = worker
     place.isReady = false
     worker.on("message", (message: ToSupervisor) => {
       if (message.kind === "ready") {
         place.isReady = true
-        run(Effect.logInfo(`Worker ${place.number} (process ${worker.process.pid}) answers.`))
+        run(Effect.logInfo(`Worker ${place.number} (process ${worker.process.pid}) is ready.`))
         if (onReady !== undefined) run(onReady)
       } else answerScrape?.(place, message)
     })
-    // A worker that ends while it is spoken to.
+    // Sending to a worker that ends fails.
     worker.on("error", () => {})
     worker.once("exit", (code: number | null, signal: string | null) => {
       place.process = undefined
@@ -79,7 +79,7 @@ export const supervise = Effect.gen(function* () {
     return ended
   })
 
-  /** Keeps a worker running, from how its process ended on. */
+  /** Starts a worker again whenever its process has ended. */
   const keep = Effect.fnUntraced(function* (place: Place, ending: Deferred.Deferred<Ending>) {
     let pause = firstPause
     let startedAt = yield* Clock.currentTimeMillis
@@ -89,8 +89,8 @@ export const supervise = Effect.gen(function* () {
       if (now - startedAt >= settled) pause = firstPause
       place.restarts++
       yield* Effect.logWarning(
-        `Worker ${place.number} (process ${pid}) ended by ${signal ?? `itself with ${code}`}; ` +
-          `another begins in ${pause / 1000} s.`
+        `Worker ${place.number} (process ${pid}) ended with ${signal ?? `exit code ${code}`}. ` +
+          `It is started again in ${pause / 1000} s.`
       )
       yield* Effect.sleep(pause)
       pause = Math.min(longestPause, pause * 2)
@@ -99,10 +99,11 @@ export const supervise = Effect.gen(function* () {
     }
   })
 
-  // Before it come the fibers that would start others.
+  // Runs after the fibers that start workers again have been interrupted.
   yield* Effect.addFinalizer(() => Effect.forEach(places, stop, { concurrency: "unbounded", discard: true }))
 
-  // The first one alone, so that what stops all of them is told once. It migrates and makes the first workspace.
+  // The first one starts alone, so that an error that stops all of them is reported once. It runs the migrations and
+  // creates the first workspace.
   const [first, ...others] = places
   const firstReady = yield* Deferred.make<void>()
   const firstEnded = yield* start(first!, Deferred.succeed(firstReady, undefined))
@@ -111,7 +112,7 @@ export const supervise = Effect.gen(function* () {
     Effect.flatMap(Deferred.await(firstEnded), ({ code, signal }) =>
       Effect.fail(
         new NoWorkerStarted({
-          message: code === 1 ? "" : `The first worker ended by ${signal ?? `itself with ${code}`} before it was ready.`
+          message: code === 1 ? "" : `The first worker ended with ${signal ?? `exit code ${code}`} before it was ready.`
         })
       )
     )
@@ -123,7 +124,7 @@ export const supervise = Effect.gen(function* () {
   return yield* Effect.never
 }).pipe(Effect.scoped)
 
-/** Tells a worker to finish, and waits until it has. */
+/** Asks a worker to finish, and waits until it has ended. */
 const stop = (place: Place): Effect.Effect<void> => {
   const signal = (name: NodeJS.Signals) => Effect.sync(() => void place.process?.process.kill(name))
   const isGone = Effect.sync(() => place.process === undefined)
@@ -131,38 +132,41 @@ const stop = (place: Place): Effect.Effect<void> => {
   return signal("SIGTERM").pipe(Effect.andThen(Effect.timeoutOption(gone, patience)), Effect.andThen(signal("SIGKILL")))
 }
 
-/** Answers the scrapes that workers were asked for with what all processes tell, this one too. */
+/** Answers the scrapes of workers with the metrics of all processes, including this one. */
 const makeScrapes = Effect.fnUntraced(function* (places: ReadonlyArray<Place>) {
   const context = yield* Layer.build(layerSupervisorMetrics(places))
   const scrapes = new Map<
     number,
-    { readonly told: Array<ProcessSnapshot>; readonly missing: Set<Place>; readonly done: () => void }
+    { readonly collected: Array<ProcessSnapshot>; readonly missing: Set<Place>; readonly done: () => void }
   >()
   let lastId = 0
-  const say = (place: Place, message: ToWorker) => {
+  const send = (place: Place, message: ToWorker) => {
     if (place.process?.isConnected() === true) place.process.send(message, () => {})
   }
 
   return (asker: Place, message: ToSupervisor): void => {
-    if (message.kind === "told") {
+    if (message.kind === "snapshot") {
       const scrape = scrapes.get(message.id)
       if (scrape === undefined || !scrape.missing.delete(asker)) return
-      scrape.told.push({ labels: { worker: String(asker.number) }, snapshot: message.snapshot })
+      scrape.collected.push({ labels: { worker: String(asker.number) }, snapshot: message.snapshot })
       if (scrape.missing.size === 0) scrape.done()
-    } else if (message.kind === "ask") {
+    } else if (message.kind === "scrape") {
       const id = ++lastId
       const ready = places.filter((place) => place.isReady)
-      const told: Array<ProcessSnapshot> = []
+      const collected: Array<ProcessSnapshot> = []
       const timer = setTimeout(() => done(), Duration.toMillis(scrapePatience))
       const done = () => {
         clearTimeout(timer)
         scrapes.delete(id)
         const own = { labels: { worker: "supervisor" }, snapshot: Metric.snapshotUnsafe(context) }
-        const processes = [...told.toSorted((a, b) => Number(a.labels["worker"]) - Number(b.labels["worker"])), own]
-        say(asker, { kind: "answer", id: message.id, processes })
+        const processes = [
+          ...collected.toSorted((a, b) => Number(a.labels["worker"]) - Number(b.labels["worker"])),
+          own
+        ]
+        send(asker, { kind: "processes", id: message.id, processes })
       }
-      scrapes.set(id, { told, missing: new Set(ready), done })
-      for (const place of ready) say(place, { kind: "tell", id })
+      scrapes.set(id, { collected, missing: new Set(ready), done })
+      for (const place of ready) send(place, { kind: "collect", id })
     }
   }
 })
@@ -189,4 +193,4 @@ const layerSupervisorMetrics = (places: ReadonlyArray<Place>) =>
       },
       { discard: true }
     )
-  ).pipe(Layer.merge(layerProcessMetrics), Layer.provideMerge(Layer.sync(Metric.MetricRegistry, () => new Map())))
+  ).pipe(Layer.merge(ProcessMetrics.layer), Layer.provideMerge(Layer.sync(Metric.MetricRegistry, () => new Map())))

@@ -1,7 +1,7 @@
 import type { Worker } from "node:cluster"
 import type { ChildProcess } from "node:child_process"
 
-/** What Node's cluster says between the processes, as far as it concerns connections. */
+/** Messages of Node's cluster between the processes, as far as they concern connections. */
 interface ClusterMessage {
   readonly cmd: "NODE_CLUSTER"
   /** Of a message to a worker that hands it a connection. */
@@ -12,9 +12,9 @@ interface ClusterMessage {
 }
 
 /**
- * Passes on the connection that a worker was handed and had not taken when it ended. Node's cluster keeps it open and
- * forgets it, so its client would wait for ever. A worker answers before it reads anything of a connection, so what it
- * has not answered may go to another: that is what a refusal of the worker would have done.
+ * Hands the connections that a worker was given and had not accepted when it ended to other workers. Node's cluster
+ * keeps them open and forgets them, so their clients would wait for ever. A worker acknowledges a connection before it
+ * reads from it, so an unacknowledged connection can go to another worker, as if this one had refused it.
  */
 export const passOnUntakenConnections = (worker: Worker): void => {
   const child = worker.process
@@ -31,9 +31,9 @@ export const passOnUntakenConnections = (worker: Worker): void => {
   child.once("disconnect", () => {
     isDisconnected = true
   })
-  // Comes after all that the worker has said.
+  // Comes after all messages of the worker.
   child.once("close", () => {
-    // Node does not tell of it where a connection was on its way; the cluster would go on to count with the worker.
+    // Node does not emit it while a connection is being handed over; the cluster would go on using the worker.
     if (!isDisconnected) child.emit("disconnect")
     for (const ack of untaken) child.emit("internalMessage", { cmd: "NODE_CLUSTER", ack, accepted: false })
   })

@@ -1,38 +1,38 @@
 import { Effect, Layer } from "effect"
 import { type ProcessSnapshot, Siblings } from "../telemetry/Siblings.ts"
-import { greetsVariable, type ToSupervisor, type ToWorker, workerVariable } from "./Messages.ts"
+import { printsStartVariable, type ToSupervisor, type ToWorker, workerVariable } from "./Messages.ts"
 
 /** Whether this process is one of several that a supervisor started. */
 export const isWorker = (): boolean => process.env[workerVariable] !== undefined && process.send !== undefined
 
-/** Whether it is this process that shows people the start message. */
-export const greets = (): boolean => !isWorker() || process.env[greetsVariable] === "1"
+/** Whether this process prints the start message. */
+export const printsStart = (): boolean => !isWorker() || process.env[printsStartVariable] === "1"
 
-const say = (message: ToSupervisor): void => {
-  // A supervisor that is gone takes its workers along.
+const send = (message: ToSupervisor): void => {
+  // When the supervisor is gone, its workers end, too.
   if (process.connected) process.send!(message, undefined, undefined, () => {})
 }
 
-/** Tells the supervisor that requests are answered. */
-export const sayReady = Effect.sync(() => say({ kind: "ready" }))
+/** Tells the supervisor that this worker answers requests. */
+export const reportReady = Effect.sync(() => send({ kind: "ready" }))
 
-/** The other workers, asked through the supervisor. */
-export const layerSiblings = Layer.effect(
+/** The other workers, reached through the supervisor. */
+export const layer = Layer.effect(
   Siblings,
   Effect.gen(function* () {
     const run = Effect.runForkWith(yield* Effect.context())
-    const asked = new Map<number, (processes: ReadonlyArray<ProcessSnapshot>) => void>()
+    const pending = new Map<number, (processes: ReadonlyArray<ProcessSnapshot>) => void>()
     let lastId = 0
     let own: Parameters<Siblings["answer"]>[0] | undefined
 
     const listener = (message: ToWorker) => {
-      if (message.kind === "answer") {
-        asked.get(message.id)?.(message.processes)
-        asked.delete(message.id)
-      } else if (message.kind === "tell" && own !== undefined) {
+      if (message.kind === "processes") {
+        pending.get(message.id)?.(message.processes)
+        pending.delete(message.id)
+      } else if (message.kind === "collect" && own !== undefined) {
         run(
           Effect.map(own, (snapshot) => {
-            say({ kind: "told", id: message.id, snapshot })
+            send({ kind: "snapshot", id: message.id, snapshot })
           })
         )
       }
@@ -48,9 +48,9 @@ export const layerSiblings = Layer.effect(
         }),
       ask: Effect.callback<ReadonlyArray<ProcessSnapshot>>((resume) => {
         const id = ++lastId
-        asked.set(id, (processes) => resume(Effect.succeed(processes)))
-        say({ kind: "ask", id })
-        return Effect.sync(() => asked.delete(id))
+        pending.set(id, (processes) => resume(Effect.succeed(processes)))
+        send({ kind: "scrape", id })
+        return Effect.sync(() => pending.delete(id))
       })
     }
   })

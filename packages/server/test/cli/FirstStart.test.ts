@@ -127,7 +127,7 @@ describe("the first start", () => {
   it.each(["/proc/delivery", "/proc/self/delivery/data"])("refuses %s as DATA_DIR in a line", async (directory) => {
     const { code, output } = await run(["serve"], { DATA_DIR: directory, PORT: "0" })
     assert.strictEqual(code, 1)
-    assert.match(output.trim(), /^DATA_DIR is wrong: [^\n]*$/)
+    assert.match(output.trim(), /^DATA_DIR is invalid: [^\n]*$/)
   })
 
   it("by the README's command ends when that command is told to", { timeout: 180_000 }, async () => {

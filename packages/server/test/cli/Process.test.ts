@@ -92,7 +92,7 @@ describe("the server as a process", () => {
   }
 
   for (const [name, environment, why] of [
-    ["HOST", { HOST: "not-here.invalid" }, /^HOST: no address of this machine is called not-here\.invalid\.$/],
+    ["HOST", { HOST: "not-here.invalid" }, /^HOST: this machine has no address with the name not-here\.invalid\.$/],
     ["DATA_DIR", { DATA_DIR: "/dev/null/x" }, /^DATA_DIR.+ENOTDIR.+$/]
   ] as const) {
     it(`refuses a ${name} that cannot be used with one line that says why`, async () => {
@@ -128,7 +128,7 @@ describe("the server as a process", () => {
           /bucket files cannot be used: PutObject: SignatureDoesNotMatch: .+$/,
           { ...credentials, AWS_SECRET_ACCESS_KEY: "hidden", FILES_URL: s3.filesUrl("a") }
         ],
-        [/no AWS credentials were found in the environment, a profile or a role\.$/, { FILES_URL: s3.filesUrl("a") }]
+        [/there are no AWS credentials in the environment, a profile or a role\.$/, { FILES_URL: s3.filesUrl("a") }]
       ]
       for (const [why, environment] of wrong) {
         const { code, output } = await run({ ...(await onPostgres()), ...none, ...environment })
@@ -327,7 +327,7 @@ describe("the server as a process", () => {
         yield* Effect.promise(() => one.end("SIGTERM"))
         const printed = one.output()
         assert.strictEqual(printed.includes("/main/members"), index <= 2, LOG_LEVEL)
-        assert.strictEqual(printed.includes("Listening to the database is not possible."), index <= 3, LOG_LEVEL)
+        assert.strictEqual(printed.includes("Cannot listen for notices of the database."), index <= 3, LOG_LEVEL)
         assert.strictEqual(printed.includes("A request failed."), index <= 4, LOG_LEVEL)
         const logged = printed
           .split("\n")
@@ -362,7 +362,7 @@ describe("the server as a process", () => {
           .join("\n")
           .match(pattern)?.length ?? 0
       assert.strictEqual(count(/Applied \d+ migrations\./g), 1)
-      assert.strictEqual(count(/The owner's API key, shown this once/g), 1)
+      assert.strictEqual(count(/shown only this once: ctk_/g), 1)
       for (const table of ["workspaces", "persons", "api_keys"]) {
         assert.lengthOf(yield* sql`select 1 from ${sql(table)}`, 1, table)
       }

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { DataDirError, DataDirLock } from "../../src/database/DataDirLock.ts"
+import * as DataDirLock from "../../src/database/DataDirLock.ts"
 
 describe("DataDirLock", () => {
   let root = ""
@@ -23,7 +23,7 @@ describe("DataDirLock", () => {
   const other = (dataDir: string) => {
     const source = `
       import { Effect } from "effect"
-      import { DataDirError, DataDirLock } from ${JSON.stringify(new URL("../../src/database/DataDirLock.ts", import.meta.url).href)}
+      import * as DataDirLock from ${JSON.stringify(new URL("../../src/database/DataDirLock.ts", import.meta.url).href)}
       await Effect.runPromise(Effect.scoped(DataDirLock.acquire(${JSON.stringify(dataDir)}).pipe(
         Effect.andThen(Effect.sync(() => console.log("held"))),
         Effect.andThen(Effect.sleep("1 minute"))
@@ -47,10 +47,10 @@ describe("DataDirLock", () => {
       const error = yield* Effect.scoped(
         Effect.andThen(DataDirLock.acquire(dataDir), Effect.flip(DataDirLock.acquire(join(dataDir, "."))))
       )
-      assert.instanceOf(error, DataDirError)
+      assert.instanceOf(error, DataDirLock.DataDirError)
       assert.strictEqual(
         error.message,
-        `DATA_DIR ${dataDir} is used by another server: stop that one, or give this one another DATA_DIR.`
+        `DATA_DIR ${dataDir} is used by another server. Stop that server, or set another DATA_DIR for this one.`
       )
       yield* hold(dataDir)
     })

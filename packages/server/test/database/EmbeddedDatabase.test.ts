@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { EmbeddedBackend } from "../../src/database/EmbeddedBackend.ts"
-import { EmbeddedDatabase, EmbeddedDatabaseError } from "../../src/database/EmbeddedDatabase.ts"
+import * as EmbeddedDatabase from "../../src/database/EmbeddedDatabase.ts"
 
 const reasonOf = <A, R>(effect: Effect.Effect<A, SqlError, R>) =>
   Effect.map(Effect.flip(effect), (error) => error.reason._tag)
@@ -364,7 +364,7 @@ describe("EmbeddedDatabase in a directory", () => {
 
   const message = (dataDir: string) =>
     Effect.map(Effect.flip(within(dataDir, Effect.void)), (error) => {
-      assert.instanceOf(error, EmbeddedDatabaseError)
+      assert.instanceOf(error, EmbeddedDatabase.EmbeddedDatabaseError)
       assert.isFalse(error.message.includes("\n"), error.message)
       assert.include(error.message, `DATA_DIR ${dataDir} `)
       return error.message

@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { writeSync } from "node:fs"
-import { EmbeddedDatabase } from "../../src/database/EmbeddedDatabase.ts"
+import * as EmbeddedDatabase from "../../src/database/EmbeddedDatabase.ts"
 
 /** A process with an embedded database, for the tests: `node EmbeddedDatabaseProcess.ts <look|write> <data dir>`. */
 const [, , mode, dataDir] = process.argv

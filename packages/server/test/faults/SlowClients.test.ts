@@ -72,7 +72,7 @@ const sendSlowly = async (http: Http, request: string, body: string, bytes: numb
 
 const tooSlow = (answer: { readonly status: number; readonly text: string }) => {
   assert.strictEqual(answer.status, 408, answer.text)
-  assert.strictEqual((JSON.parse(answer.text) as ErrorBody).message, "The request came too slowly.")
+  assert.strictEqual((JSON.parse(answer.text) as ErrorBody).message, "The request arrived too slowly.")
 }
 
 /** A client that reads the beginning of an answer, and then nothing more until it is told to read the rest. */

@@ -8,6 +8,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Settings } from "../../src/Config.ts"
 import type { BlobRef } from "../../src/files/Blob.ts"
+import * as DiskFiles from "../../src/files/DiskFiles.ts"
+import * as Files from "../../src/files/Files.ts"
 import { FileStore } from "../../src/files/FileStore.ts"
 import { newId } from "../identity/Scene.ts"
 import { makeS3 } from "../support/S3Server.ts"
@@ -37,18 +39,18 @@ const read = Effect.fnUntraced(function* (blob: BlobRef, offset: number, length:
 
 const directory = mkdtempSync(join(tmpdir(), "delivery-files-"))
 const layerDisk = Layer.merge(
-  FileStore.layerDisk(join(directory, "files")),
+  DiskFiles.layer(join(directory, "files")),
   Layer.effectDiscard(Effect.addFinalizer(() => Effect.sync(() => rmSync(directory, { recursive: true }))))
 )
 /** On a server of its own, that of the store. */
 const layerS3 = Layer.unwrap(
-  Effect.map(makeS3, (s3) => Layer.provide(FileStore.layer, Settings.layer({ FILES_URL: s3.filesUrl("a/prefix") })))
+  Effect.map(makeS3, (s3) => Layer.provide(Files.layer, Settings.layer({ FILES_URL: s3.filesUrl("a/prefix") })))
 )
 const onDisk = () => readdirSync(join(directory, "files"), { recursive: true }).map(String)
 
 for (const [name, store] of [
   ["disk", layerDisk],
-  ["memory", FileStore.layerMemory],
+  ["memory", Files.layerMemory],
   ["S3", layerS3]
 ] as const) {
   layer(Layer.merge(store, NodeFileSystem.layer), { excludeTestServices: true })(`FileStore on ${name}`, (it) => {

@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Settings } from "../../src/Config.ts"
 import type { BlobRef } from "../../src/files/Blob.ts"
+import * as Files from "../../src/files/Files.ts"
 import { FileStore } from "../../src/files/FileStore.ts"
 import { newId } from "../identity/Scene.ts"
 import { makeS3, type S3Server } from "../support/S3Server.ts"
@@ -15,7 +16,7 @@ class S3 extends Context.Service<S3, S3Server>()("test/S3") {}
 
 const layerS3 = Layer.provideMerge(
   Layer.unwrap(
-    Effect.map(S3, (s3) => Layer.provide(FileStore.layer, Settings.layer({ FILES_URL: s3.filesUrl("kept/here") })))
+    Effect.map(S3, (s3) => Layer.provide(Files.layer, Settings.layer({ FILES_URL: s3.filesUrl("kept/here") })))
   ),
   Layer.effect(S3, makeS3)
 )
@@ -85,7 +86,7 @@ layer(layerS3, { excludeTestServices: true })("FileStore on S3 alone", (it) => {
       const failure = (FILES_URL: string) =>
         Effect.map(
           Effect.flip(
-            Effect.scoped(Layer.build(Layer.provide(Layer.fresh(FileStore.layer), Settings.layer({ FILES_URL }))))
+            Effect.scoped(Layer.build(Layer.provide(Layer.fresh(Files.layer), Settings.layer({ FILES_URL }))))
           ),
           (error) => error.message
         )
@@ -97,7 +98,7 @@ layer(layerS3, { excludeTestServices: true })("FileStore on S3 alone", (it) => {
       )
       assert.strictEqual(
         yield* failure("s3://files"),
-        because("its region is not known: add region=... or set AWS_REGION")
+        because("its region is missing: add region=... to FILES_URL or set AWS_REGION")
       )
       assert.strictEqual(
         yield* failure(`s3://others?endpoint=${s3.endpoint}`),
@@ -107,7 +108,7 @@ layer(layerS3, { excludeTestServices: true })("FileStore on S3 alone", (it) => {
       s3.server.store.getObject = () => Promise.resolve(null)
       const unreadable = yield* failure(s3.filesUrl("a"))
       s3.server.store.getObject = getObject
-      assert.strictEqual(unreadable, because("what was written to it cannot be read"))
+      assert.strictEqual(unreadable, because("an object that was written to it cannot be read"))
       assert.deepStrictEqual(s3.keys(), [])
     })
   )

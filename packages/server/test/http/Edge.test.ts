@@ -110,7 +110,7 @@ onEachServer("the edge", (test) => {
     for (const caller of [owner, owner.as(undefined), owner.as("nonsense")]) {
       for (const [method, path] of routes) {
         const { body, status } = await caller.send<ErrorBody>(method, path)
-        assert.deepStrictEqual([status, body.message], [404, "Nothing is here."], `${method} ${path}`)
+        assert.deepStrictEqual([status, body.message], [404, "There is nothing at this path."], `${method} ${path}`)
       }
     }
   })

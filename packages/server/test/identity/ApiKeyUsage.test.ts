@@ -6,7 +6,7 @@ import * as Identity from "../../src/identity/Identity.ts"
 import { ApiKeysRepo } from "../../src/identity/ApiKeysRepo.ts"
 import { ApiKeyUsage } from "../../src/identity/ApiKeyUsage.ts"
 import { backgroundFailures } from "../../src/telemetry/Metrics.ts"
-import { layerMigrations } from "../../src/storage/Migrations.ts"
+import * as StorageRoom from "../../src/storage/StorageRoom.ts"
 import { layerPostgres } from "../support/Databases.ts"
 import { onEachStorage } from "../support/Storages.ts"
 import { addPerson, apiKeyRow, keyOfPerson, minute, now } from "./Scene.ts"
@@ -87,7 +87,7 @@ onEachStorage("ApiKeyUsage", (it) => {
   )
 })
 
-layer(Identity.layerSql.pipe(Layer.provide(layerMigrations), Layer.provideMerge(layerPostgres)))(
+layer(Identity.layerSql.pipe(Layer.provide(StorageRoom.layerMigrations), Layer.provideMerge(layerPostgres)))(
   "ApiKeyUsage on a database that fails",
   (it) => {
     it.effect("writes again what could not be written", () =>

@@ -11,7 +11,7 @@ import { Settings } from "../../src/Config.ts"
 import { SigningKeys } from "../../src/keys/SigningKeys.ts"
 import { Events } from "../../src/events/Events.ts"
 import { EventsRepo } from "../../src/events/EventsRepo.ts"
-import { FileStore } from "../../src/files/FileStore.ts"
+import * as DiskFiles from "../../src/files/DiskFiles.ts"
 import { Fixtures } from "../../src/runs/Fixtures.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 import { TestRunFiles } from "../../src/runs/TestRunFiles.ts"
@@ -37,7 +37,7 @@ const layerServer = TestRunFiles.layer.pipe(
   Layer.provide(layerKeyring),
   Layer.provide(Settings.layer({})),
   Layer.provide([NodeFileSystem.layer, NodePath.layer]),
-  Layer.provide(FileStore.layerDisk(directory))
+  Layer.provide(DiskFiles.layer(directory))
 )
 
 const rounds = 40

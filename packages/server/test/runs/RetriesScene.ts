@@ -6,7 +6,7 @@ import { Deployments } from "../../src/catalog/Deployments.ts"
 import { Settings } from "../../src/Config.ts"
 import { Keyring } from "../../src/keys/Keyring.ts"
 import { Events } from "../../src/events/Events.ts"
-import { FileStore } from "../../src/files/FileStore.ts"
+import * as Files from "../../src/files/Files.ts"
 import { Fixtures } from "../../src/runs/Fixtures.ts"
 import { Retries } from "../../src/runs/Retries.ts"
 import { TestRunFiles } from "../../src/runs/TestRunFiles.ts"
@@ -25,7 +25,7 @@ export const baseUrl = "https://delivery.example"
 /** The services of runs, over repositories. */
 export const layerServices = Layer.mergeAll(Retries.layer, TestRunFiles.layer).pipe(
   Layer.provideMerge(TestRuns.layer),
-  Layer.provideMerge([Deployments.layer, Fixtures.layer, FileStore.layerMemory]),
+  Layer.provideMerge([Deployments.layer, Fixtures.layer, Files.layerMemory]),
   Layer.provideMerge([Events.layer, layerSigningKeys]),
   Layer.provideMerge(Ids.layer),
   Layer.provideMerge(Keyring.layerMemory),

@@ -7,7 +7,7 @@ import { Settings } from "../../src/Config.ts"
 import { RequestQueue } from "../../src/http/RequestQueue.ts"
 import { RequestTimes } from "../../src/http/RequestTimes.ts"
 import { Stopping } from "../../src/http/Stopping.ts"
-import { Notices } from "../../src/storage/Notices.ts"
+import * as NoticesSql from "../../src/storage/NoticesSql.ts"
 import { LeaseWaits } from "../../src/runs/LeaseWaits.ts"
 import { type LeaseAnswer, Semaphores } from "../../src/runs/Semaphores.ts"
 import { SemaphoresRepo } from "../../src/runs/SemaphoresRepo.ts"
@@ -31,7 +31,7 @@ const makeServerWith = (layerRepo: Layer.Layer<SemaphoresRepo, never, PgClient.P
   Effect.map(
     Effect.flatMap(PgClient.PgClient, (sql) =>
       Layer.build(
-        Layer.fresh(layerServices.pipe(Layer.provide([Layer.fresh(layerRepo), Layer.fresh(Notices.layerSql)]))).pipe(
+        Layer.fresh(layerServices.pipe(Layer.provide([Layer.fresh(layerRepo), Layer.fresh(NoticesSql.layer)]))).pipe(
           Layer.provide(Layer.succeed(PgClient.PgClient, sql))
         )
       )

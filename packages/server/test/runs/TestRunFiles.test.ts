@@ -13,6 +13,8 @@ import { Settings } from "../../src/Config.ts"
 import { Keyring } from "../../src/keys/Keyring.ts"
 import { Events } from "../../src/events/Events.ts"
 import type { BlobRef } from "../../src/files/Blob.ts"
+import * as DiskFiles from "../../src/files/DiskFiles.ts"
+import * as Files from "../../src/files/Files.ts"
 import { FileStore } from "../../src/files/FileStore.ts"
 import { Fixtures } from "../../src/runs/Fixtures.ts"
 import { TestRunFiles } from "../../src/runs/TestRunFiles.ts"
@@ -51,7 +53,7 @@ const layerRecording = (store: Layer.Layer<FileStore>) =>
 
 const disk = {
   name: "disk",
-  layer: layerRecording(Layer.orDie(FileStore.layerDisk(directory))),
+  layer: layerRecording(Layer.orDie(DiskFiles.layer(directory))),
   blobs: () => blobsBelow(directory),
   /** The directories of runs that have any blobs. */
   directories: () => readdirSync(directory).length,
@@ -68,7 +70,7 @@ const disk = {
 const bucket: typeof disk = {
   name: "S3",
   layer: layerRecording(
-    Layer.provide(Layer.orDie(FileStore.layer), Layer.orDie(Settings.layer({ FILES_URL: s3.filesUrl("runs") })))
+    Layer.provide(Layer.orDie(Files.layer), Layer.orDie(Settings.layer({ FILES_URL: s3.filesUrl("runs") })))
   ),
   blobs: s3.keys,
   directories: () => new Set(s3.keys().map(dirname)).size,

@@ -2,8 +2,8 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import { inject } from "vitest"
-import { EmbeddedDatabase } from "../../src/database/EmbeddedDatabase.ts"
-import { layerMigrations } from "../../src/storage/Migrations.ts"
+import * as EmbeddedDatabase from "../../src/database/EmbeddedDatabase.ts"
+import * as StorageRoom from "../../src/storage/StorageRoom.ts"
 import { maxMessageSize } from "../../src/database/MessageSize.ts"
 
 /** What globalSetup.ts provides. */
@@ -60,7 +60,7 @@ const template = Effect.gen(function* () {
   yield* sql`select pg_advisory_lock(${lockOfTemplate})`
   if ((yield* sql`select 1 from pg_database where datname = ${name}`).length > 0) return name
   const draft = yield* createDatabase(inject("postgresUrl"))
-  yield* Layer.build(layerMigrations).pipe(Effect.provide(client(draft.url)), Effect.scoped)
+  yield* Layer.build(StorageRoom.layerMigrations).pipe(Effect.provide(client(draft.url)), Effect.scoped)
   yield* sql`alter database ${sql(draft.name)} rename to ${sql(name)}`
   return name
 }).pipe(

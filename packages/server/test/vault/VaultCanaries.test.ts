@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { inspect } from "node:util"
 import { layerApp, layerSqlStorage } from "../../src/App.ts"
 import { Keyring } from "../../src/keys/Keyring.ts"
-import { FileStore } from "../../src/files/FileStore.ts"
+import * as Files from "../../src/files/Files.ts"
 import { DeliveryServer, serverOf } from "../../src/cli/TestServer.ts"
 import { makeDatabase } from "../support/Databases.ts"
 import { startCollector } from "../telemetry/Collector.ts"
@@ -351,7 +351,7 @@ describe("Canaries", () => {
           layerApp.pipe(
             Layer.provide(layerSqlStorage),
             Layer.provide(PgClient.layer({ url: Redacted.make(url) })),
-            Layer.provide([FileStore.layerMemory, Keyring.layerMemory]),
+            Layer.provide([Files.layerMemory, Keyring.layerMemory]),
             Layer.provide(NodeServices.layer)
           ),
           { BOOTSTRAP_API_KEY: apiKey, LOG_LEVEL: "trace" }

@@ -100,7 +100,7 @@ export const useWorkers = () => {
     cleanups.push(() => server.end())
     const processes = () =>
       new Map(
-        [...server.output().matchAll(/Worker (\d+) \(process (\d+)\) answers/g)].map(
+        [...server.output().matchAll(/Worker (\d+) \(process (\d+)\) is ready/g)].map(
           ([, number, pid]) => [Number(number), Number(pid)] as const
         )
       )

@@ -24,7 +24,7 @@ describe("Workers", () => {
     ] as const) {
       const { code, output } = await run({ WORKERS }, flags)
       assert.strictEqual(code, 1)
-      assert.match(output.trim(), /^WORKERS is wrong: [^\n]+\.$/)
+      assert.match(output.trim(), /^WORKERS is invalid: [^\n]+\.$/)
     }
   })
 
@@ -43,7 +43,7 @@ describe("Workers", () => {
     const { code, output } = await run({ ...environment, PORT, LOG_LEVEL: "warn" }, ["--workers", "3"])
     taken.close()
     assert.strictEqual(code, 1)
-    assert.match(output.trim(), new RegExp(`^PORT: another process listens on [^\n]*${PORT}.$`))
+    assert.match(output.trim(), new RegExp(`^PORT: another process already listens on [^\n]*${PORT}\\. [^\n]*$`))
   })
 
   it("greet once, share the port, and are all told of by a scrape, whichever answers it", async () => {
@@ -57,7 +57,7 @@ describe("Workers", () => {
       (now) => up(now).join() === "1,1,1"
     )
     assert.lengthOf(server.output().match(/Workspace Delivery Service/g)!, 1)
-    assert.lengthOf(server.output().match(/shown this once: ctk_/g)!, 1)
+    assert.lengthOf(server.output().match(/shown only this once: ctk_/g)!, 1)
 
     const clients = Array.from({ length: 12 }, () => client(server))
     for (let round = 0; round < 10; round++) {

@@ -7,8 +7,9 @@ import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import * as Catalog from "../../../src/catalog/Catalog.ts"
 import * as Identity from "../../../src/identity/Identity.ts"
-import { layerMigrations, migrations } from "../../../src/storage/Migrations.ts"
+import * as Migrations from "../../../src/storage/Migrations.ts"
 import { Storage } from "../../../src/storage/Storage.ts"
+import * as StorageSql from "../../../src/storage/StorageSql.ts"
 import { resultTerms } from "../../../src/runs/search/SearchTerms.ts"
 import { SearchBlocks } from "../../../src/runs/search/SearchBlocks.ts"
 import type { FinishedTestRun, TestRunFilter } from "../../../src/runs/TestRunRows.ts"
@@ -324,13 +325,15 @@ for (const { layer: storage, name } of newStorages) {
 }
 
 /** What the runs of before need, without the migrations that came after. */
-const layerOld = Layer.mergeAll(Storage.layerSql, Identity.layerSql, Catalog.layerSql, Runs.layerSql).pipe(
+const layerOld = Layer.mergeAll(StorageSql.layer, Identity.layerSql, Catalog.layerSql, Runs.layerSql).pipe(
   Layer.provide(blocks)
 )
 
 const migrateTo = (last: string) =>
   Migrator.make({})({
-    loader: Migrator.fromRecord(Object.fromEntries(Object.entries(migrations).filter(([name]) => name <= last)))
+    loader: Migrator.fromRecord(
+      Object.fromEntries(Object.entries(Migrations.migrations).filter(([name]) => name <= last))
+    )
   })
 
 const databases = [
@@ -369,7 +372,7 @@ for (const database of databases) {
         }
         assert.isNotEmpty(yield* sql`select 1 from test_runs where search like '%ς%'`)
 
-        const upgrade = Layer.build(Layer.fresh(layerMigrations))
+        const upgrade = Layer.build(Layer.fresh(Migrations.layer))
         yield* Effect.all([upgrade, upgrade], { concurrency: "unbounded" })
         assert.deepStrictEqual(yield* sql`select to_regclass('test_run_grams')::text as grams`, [{ grams: null }])
 

@@ -1,0 +1,47 @@
+import { DeliveryApi } from "@delivery/domain/Api"
+import { Effect, Layer } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { AccessLog } from "./AccessLog.ts"
+import * as ApiMiddleware from "./ApiMiddleware.ts"
+import * as DocsPage from "./DocsPage.ts"
+import * as EdgeHttp from "./EdgeHttp.ts"
+import * as NodeServer from "./NodeServer.ts"
+import { RateLimits } from "./RateLimits.ts"
+import { RequestQueue } from "./RequestQueue.ts"
+import { RequestTimes } from "./RequestTimes.ts"
+import { routerConfig } from "./Routing.ts"
+import { Starting } from "./Starting.ts"
+import { Stopping } from "./Stopping.ts"
+import * as Telemetry from "./Telemetry.ts"
+
+/** The HTTP server: its socket, what surrounds every request, and the limits of requests. */
+
+/** What services and routes share: the start and the end of the server, and the limits of requests. */
+export const layer = Layer.mergeAll(Starting.layer, Stopping.layer, RequestQueue.layer).pipe(
+  Layer.provideMerge(RequestTimes.layer)
+)
+
+/** The API over the handlers of the rooms, its description and its documentation. */
+export const layerApi = Layer.mergeAll(
+  EdgeHttp.layer,
+  HttpApiBuilder.layer(DeliveryApi, { openapiPath: "/openapi.json" }),
+  DocsPage.layer
+).pipe(Layer.provide([AccessLog.layer, RateLimits.layer]))
+
+/** The middleware that endpoints name, except authentication. */
+export const layerMiddleware = ApiMiddleware.layer
+
+/** The socket that the settings name. */
+export const layerServer = NodeServer.layer
+
+/** Options of `HttpRouter.serve`. */
+export const routerOptions = { disableLogger: true, disableListenLog: true, routerConfig }
+
+/** The metrics and traces that the settings ask for, around the whole server. */
+export const layerTelemetry = Telemetry.layer
+
+/** Must be built before all other routes, so that it measures all answers. */
+export const layerTelemetryRoutes = Telemetry.layerHttp
+
+/** From here on, requests are answered. */
+export const layerStarted = Layer.effectDiscard(Effect.flatMap(Starting, ({ end }) => end))
