@@ -5,7 +5,7 @@ import { execFile } from "node:child_process"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { isDeepStrictEqual, promisify } from "node:util"
-import { hashToken, makeToken } from "../packages/server/src/ids/Tokens.ts"
+import { hashToken, NewToken } from "../packages/server/src/ids/Tokens.ts"
 import { apiKey, open } from "./Bench.ts"
 import { id, makePlanning, makeRuns, makeWorkspace } from "./Database.ts"
 import { cpuSeconds, load, type Loaded, request, type Requests } from "./Load.ts"
@@ -32,7 +32,10 @@ const isProfiled = process.env["BENCH_PROFILE"] === "true"
 const pool = 10
 /** Each connection has a key of its own, as many clients have. One more is revoked. */
 const [revoked = "", ...keys] = await Effect.runPromise(
-  Effect.provide(Effect.replicateEffect(makeToken("ctk_"), connections + 1), Ids.layer)
+  Effect.provide(
+    Effect.flatMap(NewToken, (newToken) => Effect.replicateEffect(newToken("ctk_"), connections + 1)),
+    Ids.layer
+  )
 )
 
 const bench = await open({ durable: true })

@@ -8,15 +8,15 @@ import {
   StatementNames
 } from "./PostgresWire.ts"
 
-/** The one backend, and the way back to the connections that share it. */
+/** The one backend, and how to reach the connections that share it. */
 export interface Backend {
-  /** Runs one cycle and answers what the backend said. Never fails: a broken backend ends the thread. */
+  /** Runs one cycle; the result is the answer of the backend. Never fails: a broken backend ends the thread. */
   readonly execute: (cycle: Uint8Array) => Promise<Uint8Array>
   readonly reply: (connection: number, bytes: Uint8Array) => void
   readonly notify: (notifications: Uint8Array) => void
   /** Ends a connection that broke the protocol. */
   readonly disconnect: (connection: number) => void
-  /** Called between two cycles: lets what has arrived meanwhile be queued or cancelled. */
+  /** Called between two cycles, so that what has arrived meanwhile can be queued or cancelled. */
   readonly receive: () => void
 }
 
@@ -39,7 +39,7 @@ interface Request {
   readonly since: number
 }
 
-/** Work of the backend's own, done when no transaction is open. */
+/** Maintenance work, done when no transaction is open. */
 type Task = () => Promise<void>
 
 const isRequest = (work: Request | Task): work is Request => typeof work !== "function"
@@ -114,13 +114,13 @@ export class BackendScheduler {
     this.#wake()
   }
 
-  /** Does work of the backend's own in turn. */
+  /** Queues maintenance work. */
   schedule(task: Task): void {
     this.#queue.push(task)
     this.#wake()
   }
 
-  /** Ends after the cycle that runs, with an open transaction rolled back. What waits is not run. */
+  /** Ends after the current cycle and rolls back an open transaction. Waiting cycles are not run. */
   async stop(): Promise<void> {
     this.#stopped = true
     clearTimeout(this.#impatience)
@@ -201,7 +201,7 @@ export class BackendScheduler {
     }
   }
 
-  /** Sets the clock for the request that waits longest behind a transaction. */
+  /** Sets the timer for the request that has waited longest behind a transaction. */
   #watch(): void {
     clearTimeout(this.#impatience)
     if (this.#owner === undefined || this.#stopped) return

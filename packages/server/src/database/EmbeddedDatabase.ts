@@ -16,11 +16,11 @@ export class EmbeddedDatabaseError extends Schema.TaggedError<EmbeddedDatabaseEr
 export interface EmbeddedDatabaseOptions {
   /** The server's data directory, which is locked; the database is its folder `postgres`. Absent: in memory. */
   readonly dataDir: string | undefined
-  /** 10 unless told. All of them share one backend: more only lets more fibers wait in the database. */
+  /** 10 by default. All of them share one backend: with more, more fibers wait in the database. */
   readonly maxConnections?: number | undefined
-  /** How long a statement waits for an idle transaction of another connection. 10,000 unless told. */
+  /** How long a statement waits for an idle transaction of another connection. 10,000 by default. */
   readonly patienceMillis?: number | undefined
-  /** How often checkpoint and vacuum are considered. 10,000 unless told. */
+  /** How often checkpoint and vacuum are considered. 10,000 by default. */
   readonly maintenanceMillis?: number | undefined
 }
 
@@ -79,7 +79,7 @@ const make = Effect.fnUntraced(function* (
 })
 
 /**
- * A PostgreSQL of the process's own (PGlite, in a thread), behind the same client as a server's. A start in a new
+ * A PostgreSQL inside this process (PGlite, in a thread), behind the same client as a PostgreSQL server. A start in a new
  * directory takes seconds, any other half a second. Fails when another process uses the directory, or its files are
  * broken or of another PostgreSQL.
  *
@@ -88,7 +88,7 @@ const make = Effect.fnUntraced(function* (
  *
  * One backend serves all connections. Transactions run one after another; a statement outside the transaction that its
  * own fiber has open fails after `patienceMillis` (`LockTimeoutError`), as `PgClient.notify` and `listen` would.
- * `SET`, temporary tables and advisory locks of the session are everyone's: use `SET LOCAL` and the locks of
+ * `SET`, temporary tables and advisory locks of the session affect all connections: use `SET LOCAL` and the locks of
  * transactions. `statement_timeout` has no effect and a running statement cannot be cancelled.
  */
 export const layer = (

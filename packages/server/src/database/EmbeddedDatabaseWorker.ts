@@ -7,7 +7,7 @@ import { BackendScheduler } from "./BackendScheduler.ts"
 import * as EmbeddedDatabaseTemplate from "./EmbeddedDatabaseTemplate.ts"
 import { copyOf } from "./PostgresWire.ts"
 
-/** What the thread is started with. */
+/** Options of the thread. */
 export interface WorkerData {
   /** Absent: in memory. */
   readonly dataDir: string | undefined
@@ -45,7 +45,7 @@ const reasonOf = (error: unknown): string =>
 
 const postgresMessage = /\b(?:FATAL|PANIC|ERROR|HINT|DETAIL):\s+(.*)/
 
-/** Opens a database; the reason of a failure is what PostgreSQL wrote, for PGlite itself does not say. */
+/** Opens a database. The reason of a failure is what PostgreSQL logged, since PGlite itself does not report it. */
 const start = async (dataDir: string, loadDataDir?: Blob): Promise<PGlite> => {
   const lines: Array<string> = []
   try {
@@ -96,7 +96,7 @@ const open = async (dataDir: string | undefined): Promise<PGlite> => {
   if (dataDir === undefined) return await fromTemplate("memory://", "keep")
   const directory = join(dataDir, "postgres")
   if (!existsSync(directory)) {
-    // Made beside and renamed, for half a database would be taken for a whole one at the next start.
+    // Made in a draft directory and renamed: the next start would take half a database for a whole one.
     const draft = `${directory}.new`
     await rm(draft, { recursive: true, force: true })
     await mkdir(draft, { recursive: true, mode: 0o700 })
@@ -126,7 +126,7 @@ const endWhenBroken = (database: PGlite, end: (error: unknown) => never): void =
   }
 }
 
-/** Collects what the backend says to a cycle. PGlite's own way parses every message and never lets go of them. */
+/** Collects the backend's answer to a cycle. PGlite's own method parses every message and never frees them. */
 const executor = (database: PGlite) => {
   let buffer = Buffer.allocUnsafe(1024 * 1024)
   let length = 0
@@ -148,8 +148,8 @@ const executor = (database: PGlite) => {
 }
 
 /**
- * What PostgreSQL's background processes do, of which a backend alone has none: without checkpoints the write-ahead
- * log grows without end, without vacuum the tables do. The thresholds are autovacuum's.
+ * Does the work of PostgreSQL's background processes, which a single backend does not have. Without checkpoints the
+ * write-ahead log would grow without end, and without vacuum the tables would. The thresholds are those of autovacuum.
  */
 const maintain = async (
   database: PGlite,

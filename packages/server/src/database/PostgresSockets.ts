@@ -2,9 +2,9 @@ import { Effect, Redacted, Schedule, type Scope } from "effect"
 import { connect, type Socket } from "node:net"
 
 /**
- * Makes the sockets to PostgreSQL at `url`. One on which nothing has come for `silentSeconds` is closed: it is idle, or
- * what was asked on it will not be answered, since the network or the server is gone without a word. The client makes
- * another, and what waited for the answer fails.
+ * Makes the sockets to PostgreSQL at `url`. A socket that has received nothing for `silentSeconds` is closed:
+ * either it is idle, or its statements will not be answered, since the network or the server failed without closing it.
+ * The client opens another socket, and what waited for the answer fails.
  */
 export const makeSockets = Effect.fnUntraced(function* (
   url: Redacted.Redacted,
@@ -13,12 +13,12 @@ export const makeSockets = Effect.fnUntraced(function* (
   const address = addressOf(Redacted.value(url))
   const sockets = new Map<Socket, { bytesRead: number; silentFor: number }>()
 
-  // Counted in rounds, so that a process that stood still blames nobody.
+  // Counted in rounds, so that time in which this process stood still does not count.
   yield* Effect.sync(() => {
     for (const [socket, seen] of sockets) {
       if (socket.bytesRead !== seen.bytesRead) sockets.set(socket, { bytesRead: socket.bytesRead, silentFor: 0 })
       else if (++seen.silentFor > silentSeconds) {
-        socket.destroy(new Error(`Nothing came from PostgreSQL for ${silentSeconds} s.`))
+        socket.destroy(new Error(`PostgreSQL sent nothing for ${silentSeconds} s.`))
       }
     }
   }).pipe(Effect.repeat(Schedule.spaced("1 second")), Effect.forkScoped)

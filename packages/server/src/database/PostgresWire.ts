@@ -1,4 +1,4 @@
-/** What the embedded database needs of the PostgreSQL wire protocol, version 3. Bytes in, bytes or plain data out. */
+/** The part of the PostgreSQL wire protocol, version 3, that the embedded database needs. */
 
 const utf8 = new TextEncoder()
 const empty = new Uint8Array(0)
@@ -43,7 +43,7 @@ const uint32 = (value: number): Uint8Array => {
 const message = (type: string, ...body: ReadonlyArray<Uint8Array>): Uint8Array =>
   concat([new Uint8Array([code(type)]), uint32(4 + body.reduce((length, part) => length + part.length, 0)), ...body])
 
-/** What a client says first on a new connection. */
+/** The first message of a client on a new connection. */
 export type Opening =
   | { readonly _tag: "Startup" }
   | { readonly _tag: "EncryptionRequest" }
@@ -112,7 +112,7 @@ export class CycleReader {
   #unread: Uint8Array = empty
   #scanned = 0
 
-  /** Whether the client has said goodbye. */
+  /** Whether the client has sent Terminate. */
   ended = false
 
   /** Throws on bytes that cannot be the protocol's. */
@@ -164,7 +164,7 @@ const textAt = (bytes: Uint8Array, offset: number, end: number): string =>
 /** A LISTEN is short; a long statement is not decoded to find out that it is none. */
 const longestListen = 200
 
-/** What a connection has left in the backend that all connections share. */
+/** What a connection leaves in the backend that all connections share. */
 export class StatementNames {
   readonly #statements = new Map<string, ListenChange | undefined>()
 
@@ -218,7 +218,7 @@ export interface Answer {
   readonly inTransaction: boolean
 }
 
-/** Takes an answer of the backend apart. Throws when the backend did not say that it is ready again. */
+/** Parses an answer of the backend. Throws if it does not end with the backend being ready again. */
 export const readAnswer = (bytes: Uint8Array): Answer => {
   const notifications: Array<Uint8Array> = []
   const reply: Array<Uint8Array> = []

@@ -3,7 +3,7 @@ import { FindMyWay } from "effect/http"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import { routed, routerConfig } from "./Routing.ts"
 
-/** Routes beside the API's own. */
+/** Routes that are not part of the API description. */
 const others: Readonly<Record<string, string>> = {
   "/docs": "system.docs",
   "/metrics": "system.metrics",

@@ -10,7 +10,7 @@ const levels: Record<LogLevel, EffectLogLevel.LogLevel> = {
   none: "None"
 }
 
-/** Logs to standard output, as `LOG_LEVEL` and `LOG_FORMAT` say. */
+/** Logs to standard output, with `LOG_LEVEL` and `LOG_FORMAT`. */
 export const layer = Layer.unwrap(
   Effect.map(Settings, ({ logFormat, logLevel }) =>
     Layer.merge(

@@ -15,11 +15,3 @@ export class NextId extends Context.Service<NextId, <Id extends string>() => Eff
     )
   )
 }
-
-/** To be replaced by the service. */
-export const nextId = <Id extends string>(): Effect.Effect<Id, never, SecureRandom.SecureRandom> =>
-  Effect.flatMap(SecureRandom.SecureRandom, (random) => random.uuidV7()) as Effect.Effect<
-    Id,
-    never,
-    SecureRandom.SecureRandom
-  >

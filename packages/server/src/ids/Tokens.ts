@@ -3,14 +3,14 @@ import { SecureRandom } from "effect/crypto"
 import { hash } from "node:crypto"
 import { crc32 } from "node:zlib"
 
-/** What a token is for, as its first letters say (docs/contract.md, Tokens). */
+/** The kinds of tokens, by their first letters (docs/contract.md, Tokens). */
 export type TokenPrefix = "ctk_" | "atk_" | "rtk_" | "stk_" | "itk_"
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 const randomLength = 36
 const form = /^(ctk_|atk_|rtk_|stk_|itk_)[0-9A-Za-z]{42}$/
 
-/** Six base62 characters of the CRC-32 over `text`: tells a mistyped or cut token without asking the database. */
+/** Six base62 characters of the CRC-32 over `text`: detects a mistyped or cut token without a look-up in the database. */
 const checksum = (text: string): string => {
   let rest = crc32(text)
   let digits = ""
@@ -47,12 +47,6 @@ const randomBase62 = Effect.fnUntraced(function* (random: SecureRandom.SecureRan
     }
   }
   return text
-})
-
-/** To be replaced by the service. */
-export const makeToken = Effect.fnUntraced(function* (prefix: TokenPrefix) {
-  const body = prefix + (yield* randomBase62(yield* SecureRandom.SecureRandom, randomLength))
-  return body + checksum(body)
 })
 
 /** Whether `text` is a token of this kind with the right checksum. */

@@ -5,13 +5,13 @@ import type { SqlClient } from "effect/sql"
 const maxKeys = 100
 
 /**
- * Makes one statement of those that requests send at the same time. What is answered to a key is read or done after it
- * was asked for, like by a statement of its own: what is asked while batches are on their way waits for the next. A
- * batch goes on whoever goes away. What is asked within a transaction is asked in it, alone.
+ * Combines the statements that requests send at the same time into one. As with a statement of its own, the answer to a
+ * key is read or done after it was asked for: keys that come while batches are running wait for the next batch. A batch
+ * continues when a request is interrupted. Within a transaction, a key is asked alone, in that transaction.
  *
- * @param ask Answers in the order of the keys, at most 100. What fails fails for all of them.
- * @param options.running Batches that are on their way at once; more would only make them smaller.
- * @param options.groupOf Keys of several groups are never in one batch, and wait for none but their own.
+ * @param ask Answers in the order of the keys, at most 100. A failure is that of all keys.
+ * @param options.running Batches that run at once; more would only make them smaller.
+ * @param options.groupOf Keys of different groups are never in one batch, and do not wait for each other.
  */
 export const batched = <Key, A, E, R>(
   { transactionService }: Pick<SqlClient.SqlClient, "transactionService">,
@@ -29,7 +29,7 @@ export const batched = <Key, A, E, R>(
   }
   const groups = new Map<string, Group>()
 
-  /** Asks for those that wait, in the name of the first, in a fiber that no request interrupts. */
+  /** Asks for the waiting keys with the context of the first, in a fiber that no request interrupts. */
   const next = (group: Group, name: string): void => {
     const batch = [...group.waiting].slice(0, maxKeys)
     const [first] = batch

@@ -9,8 +9,8 @@ interface MemoryNotice {
 type Tables = Record<string, HashMap.HashMap<string, unknown>>
 
 /**
- * Names a table of the memory storage, and carries the type of its rows. Each table has one, exported beside its port, so
- * that two places cannot disagree about its rows. A `Table` (storage/Table.ts) is one, too.
+ * Names a table of the memory storage, and carries the type of its rows. It is exported once, from the file
+ * of its port, so that two places cannot disagree about its rows. A `Table` (storage/Table.ts) is such a name, too.
  */
 export interface MemoryTableName<Row> {
   readonly name: string
@@ -42,8 +42,7 @@ export class MemoryDatabase {
   notify(channel: NoticeChannel, payload: string): void {
     this.notices = [...this.notices, { channel, payload }]
   }
-  table<Row>(table: MemoryTableName<Row> | string): MemoryTable<Row> {
-    const name = typeof table === "string" ? table : table.name
+  table<Row>({ name }: MemoryTableName<Row>): MemoryTable<Row> {
     const rows = () => (this.tables[name] ?? HashMap.empty()) as HashMap.HashMap<string, Row>
     const values = () => HashMap.values(rows())
     return {

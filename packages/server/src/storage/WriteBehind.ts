@@ -2,19 +2,19 @@ import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect, Schedule, type Scope } from "effect"
 import { background } from "../telemetry/Background.ts"
 
-/** Instants that are noted on every request and written together. */
+/** Instants that are recorded on every request and written together. */
 export interface WriteBehind<Id extends string> {
-  /** Notes that it was now. */
+  /** Records the current time. */
   readonly note: (id: Id) => Effect.Effect<void>
-  /** The later of what is stored and what was noted and is not yet written. */
+  /** The later one of the stored instant and the recorded one that is not yet written. */
   readonly latest: <Stored extends Timestamp | null>(id: Id, stored: Stored) => Timestamp | Stored
   /** How many are yet to be written. */
   readonly unwritten: () => number
 }
 
 /**
- * Writes what was noted twice a second, and what is left when the scope closes; again what could not be written.
- * `task` names the work in metrics, `failure` is the warning, in a sentence.
+ * Writes the recorded instants twice a second, and the rest when the scope closes. A failed write is repeated.
+ * `task` names the work in metrics; `failure` is the warning, a sentence.
  */
 export const makeWriteBehind = Effect.fnUntraced(function* <Id extends string>(
   task: string,
@@ -22,7 +22,7 @@ export const makeWriteBehind = Effect.fnUntraced(function* <Id extends string>(
   store: (batch: ReadonlyMap<Id, Timestamp>) => Effect.Effect<void>
 ): Effect.fn.Return<WriteBehind<Id>, never, Scope.Scope> {
   let noted = new Map<Id, Timestamp>()
-  /** The last batch, also once it is written: rows read before that are merged after it. */
+  /** The last batch. It stays here after it is written, for rows that were read before. */
   let writing: ReadonlyMap<Id, Timestamp> = new Map()
 
   const write = Effect.suspend(() => {

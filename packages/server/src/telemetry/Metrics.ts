@@ -3,7 +3,7 @@ import { version } from "../Config.ts"
 
 /**
  * The metrics that `/metrics` answers (docs/operations.md). Metrics are Effect's: they cost a look-up in a map when they
- * change, and are shown only with `METRICS=true`.
+ * change, and are exposed only with `METRICS=true`.
  */
 
 /** Seconds: from one statement to the longest wait for a lease. */

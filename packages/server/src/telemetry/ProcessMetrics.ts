@@ -46,7 +46,7 @@ export const layer = Layer.effectDiscard(
     yield* lag("p99_", "How late the event loop was, 99th percentile since the last scrape", () =>
       delays.percentile(99)
     )
-    // Read last, since metrics are shown in the order of their making.
+    // Read last, since metrics are exposed in the order in which they were made.
     yield* lag("max_", "How late the event loop was at most, since the last scrape", () => {
       const { max } = delays
       delays.reset()

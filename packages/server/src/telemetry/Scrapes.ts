@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, type Scope } from "effect"
 
-/** What must be asked for when somebody scrapes, such as counts in the database. Each server has its own. */
+/** Tasks of a scrape, such as counts in the database. Each server has its own. */
 export const ScrapeTasks = Context.Reference<Set<Effect.Effect<void>>>("@delivery/server/telemetry/ScrapeTasks", {
   defaultValue: () => new Set()
 })

@@ -2,13 +2,13 @@ import { Context, type Effect, type Metric } from "effect"
 
 export type Snapshot = ReadonlyArray<Metric.Metric.Snapshot>
 
-/** The metrics of one process of a server, and labels that tell it from the others. */
+/** The metrics of one process of a server, and labels that distinguish it from the others. */
 export interface ProcessSnapshot {
   readonly labels: Metric.Metric.AttributeSet
   readonly snapshot: Snapshot
 }
 
-/** The processes that serve behind one port, seen from one of them. */
+/** The processes that serve behind one port, as one of them sees them. */
 export interface Siblings {
   /** Answers the others when they ask for the metrics of this process, until the scope closes. */
   readonly answer: (own: Effect.Effect<Snapshot>) => Effect.Effect<void>

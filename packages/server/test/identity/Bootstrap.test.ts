@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { Settings } from "../../src/Config.ts"
-import { hashToken, isToken, makeToken } from "../../src/ids/Tokens.ts"
+import { hashToken, isToken, NewToken } from "../../src/ids/Tokens.ts"
 import { ApiKeysRepo } from "../../src/identity/ApiKeysRepo.ts"
 import { Bootstrap } from "../../src/identity/Bootstrap.ts"
 import { MembersRepo } from "../../src/identity/MembersRepo.ts"
@@ -78,7 +78,7 @@ describe("Bootstrap", () => {
 
   it.effect("makes what the settings name, with the key they give", () =>
     Effect.gen(function* () {
-      const apiKey = yield* makeToken("ctk_")
+      const apiKey = yield* (yield* NewToken)("ctk_")
       const environment = {
         BOOTSTRAP_WORKSPACE: "acme",
         BOOTSTRAP_OWNER_EMAIL: "Ana@Example.com",

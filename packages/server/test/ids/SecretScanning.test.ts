@@ -1,8 +1,8 @@
-import { SecureRandom } from "effect/crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
-import { makeToken, type TokenPrefix } from "../../src/ids/Tokens.ts"
+import * as Ids from "../../src/ids/Ids.ts"
+import { NewToken, type TokenPrefix } from "../../src/ids/Tokens.ts"
 
 /** The rules by which scanners find tokens, as docs/operations.md gives them. */
 
@@ -39,9 +39,10 @@ describe("The scanning rules of the docs", () => {
   ] as const) {
     it.effect(`let ${name} find every kind of token wherever it stands`, () =>
       Effect.gen(function* () {
+        const newToken = yield* NewToken
         for (const prefix of prefixes) {
           for (let round = 0; round < 50; round++) {
-            const token = yield* makeToken(prefix)
+            const token = yield* newToken(prefix)
             for (const text of [
               token,
               `API_KEY=${token}`,
@@ -58,12 +59,12 @@ describe("The scanning rules of the docs", () => {
             }
           }
         }
-      }).pipe(Effect.provide(SecureRandom.layerWebCrypto))
+      }).pipe(Effect.provide(Ids.layer))
     )
 
     it.effect(`let ${name} pass what only looks like one`, () =>
       Effect.gen(function* () {
-        const token = yield* makeToken("ctk_")
+        const token = yield* (yield* NewToken)("ctk_")
         const body = token.slice(4)
         for (const text of [
           token.slice(0, -1),
@@ -82,7 +83,7 @@ describe("The scanning rules of the docs", () => {
         ]) {
           assert.deepStrictEqual(scan(text), [], text)
         }
-      }).pipe(Effect.provide(SecureRandom.layerWebCrypto))
+      }).pipe(Effect.provide(Ids.layer))
     )
   }
 

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { hashToken, isToken, makeToken, type TokenPrefix } from "../../src/ids/Tokens.ts"
+import * as Ids from "../../src/ids/Ids.ts"
+import { hashToken, isToken, NewToken, type TokenPrefix } from "../../src/ids/Tokens.ts"
 
 const prefixes: ReadonlyArray<TokenPrefix> = ["ctk_", "atk_", "rtk_", "stk_", "itk_"]
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -23,13 +24,18 @@ const base62 = (number: bigint): string => {
 
 const checksum = (text: string): string => base62(crc32(text)).padStart(6, "0")
 
-const fresh = (prefix: TokenPrefix = "ctk_") => makeToken(prefix).pipe(Effect.provide(SecureRandom.layerWebCrypto))
+const makeToken = (prefix: TokenPrefix) => Effect.flatMap(NewToken, (newToken) => newToken(prefix))
+
+const fresh = (prefix: TokenPrefix = "ctk_") => makeToken(prefix).pipe(Effect.provide(Ids.layer))
 
 /** A token made of these bytes, again and again. */
 const tokenOf = (bytes: ReadonlyArray<number>) => {
   let at = 0
   const random = SecureRandom.make((size) => Uint8Array.from({ length: size }, () => bytes[at++ % bytes.length]!))
-  return Effect.provideService(makeToken("ctk_"), SecureRandom.SecureRandom, random)
+  return Effect.provide(
+    makeToken("ctk_"),
+    Layer.provide(NewToken.layer, Layer.succeed(SecureRandom.SecureRandom, random))
+  )
 }
 
 describe("Tokens", () => {

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
-import { type MemoryDatabase, MemoryStorage } from "../../src/storage/MemoryStorage.ts"
+import { type MemoryDatabase, MemoryStorage, memoryTable } from "../../src/storage/MemoryStorage.ts"
 import { unique } from "../identity/Scene.ts"
 
 layer(MemoryStorage.layer)("MemoryStorage", (it) => {
@@ -11,8 +11,8 @@ layer(MemoryStorage.layer)("MemoryStorage", (it) => {
   /** A table of its own for each test. */
   const makeTable = Effect.gen(function* () {
     const memory = yield* MemoryStorage
-    const name = unique("table")
-    const table = (database: MemoryDatabase) => database.table<Row>(name)
+    const rows = memoryTable<Row>(unique("table"))
+    const table = (database: MemoryDatabase) => database.table(rows)
     return {
       memory,
       table,
