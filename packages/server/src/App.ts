@@ -46,7 +46,7 @@ export const layerMemoryStorage = Layer.mergeAll(
 ).pipe(Layer.provide(StorageRoom.layerMemoryTables))
 
 /** The services of every room, over a storage, a file store, a keyring and `Http.layer`. */
-export const layerServices = AgentsRoom.layer.pipe(
+const layerServices = AgentsRoom.layer.pipe(
   Layer.provideMerge([VaultRoom.layer, Runs.layer, Planning.layer]),
   Layer.provideMerge(Catalog.layer),
   Layer.provideMerge(Identity.layer),

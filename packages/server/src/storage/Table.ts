@@ -32,14 +32,11 @@ type UdtName =
   | "date"
   | "jsonb"
   | "bytea"
-  | "_int4"
   | "_uuid"
 
 export interface Column<A> {
   readonly type: UdtName
   readonly isNullable: boolean
-  /** Set where the name is not the property in snake case. */
-  readonly name?: string
   readonly A?: A
 }
 
@@ -57,13 +54,9 @@ export const day = (): Column<string> => column("date")
 export const json = <A>(): Column<A> => column("jsonb")
 export const bytes = (): Column<Uint8Array> => column("bytea")
 export const uuids = <Id extends string = string>(): Column<ReadonlyArray<Id>> => column("_uuid")
-export const integers = (): Column<ReadonlyArray<number>> => column("_int4")
 
 export const nullable = <A>(column: Column<A>): Column<A | null> =>
   ({ ...column, isNullable: true }) as Column<A | null>
-
-/** A column whose name is not its property in snake case. */
-export const called = <A>(name: string, column: Column<A>): Column<A> => ({ ...column, name })
 
 export const table = <Columns extends Readonly<Record<string, Column<unknown>>>>(
   name: string,
@@ -74,8 +67,7 @@ export const table = <Columns extends Readonly<Record<string, Column<unknown>>>>
 const snakeCase = (property: string): string => property.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /** The name of a property's column. */
-export const columnName = <R extends object>(table: Table<R>, property: keyof R & string): string =>
-  table.columns[property].name ?? snakeCase(property)
+export const columnName = <R extends object>(table: Table<R>, property: keyof R & string): string => snakeCase(property)
 
 const propertiesOf = <R extends object>(table: Table<R>): ReadonlyArray<keyof R & string> =>
   Object.keys(table.columns) as never

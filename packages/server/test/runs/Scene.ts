@@ -47,7 +47,7 @@ export type Deployed = Effect.Success<ReturnType<typeof makeDeployed>>
 
 export const git = { branch: "main", sha: "9fceb02d0ae598e95dc970b74767f19372d61af8", dirty: false, subject: "Add it" }
 export const machine = { hostname: "ci-7", platform: "linux" }
-export const selection = { coverage: "acceptance", folders: ["checkout"], caseIds: ["a"] } as const
+const selection = { coverage: "acceptance", folders: ["checkout"], caseIds: ["a"] } as const
 
 /** A run as its repository takes it. */
 export const newRun = (at: Deployed, fields: Partial<NewTestRun> = {}): NewTestRun => ({

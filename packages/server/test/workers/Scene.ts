@@ -14,7 +14,7 @@ import { baseEnvironment, type ServerProcess, startServer } from "../support/Ser
 
 const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url))
 export const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
-export const vaultKeys = `k1:${Buffer.alloc(32, 7).toString("base64")}`
+const vaultKeys = `k1:${Buffer.alloc(32, 7).toString("base64")}`
 
 /** A client with a connection of its own, which it keeps as long as the server lets it. */
 export class Client {

@@ -12,6 +12,7 @@ import { SqlClient } from "effect/sql"
  * The functions do not wait for the disk, since they would hold the row meanwhile and one semaphore would change as
  * often as the disk flushes. Whoever answers that a lease is held has the log flushed first (`SemaphoresRepo`).
  */
+// oxlint-disable-next-line max-lines-per-function -- A migration is history, and stays as it was released.
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`create table semaphores (
