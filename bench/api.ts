@@ -7,7 +7,19 @@ import { join } from "node:path"
 import { isDeepStrictEqual, promisify } from "node:util"
 import { hashToken, NewToken } from "../packages/server/src/ids/Tokens.ts"
 import { apiKey, open } from "./Bench.ts"
-import { id, makePlanning, makeRuns, makeWorkspace } from "./Database.ts"
+import {
+  analyze,
+  finishBody,
+  finishTests,
+  makeData,
+  makeRunning,
+  person,
+  plans,
+  reads,
+  startBody,
+  writes
+} from "./ApiData.ts"
+import { id } from "./Database.ts"
 import { cpuSeconds, load, type Loaded, request, type Requests } from "./Load.ts"
 import type { Driver, Statement } from "./peer/Database.ts"
 import * as Statements from "./peer/Statements.ts"
@@ -50,80 +62,6 @@ const database = Effect.fnUntraced(
 const run = <A, E>(work: Effect.Effect<A, E, PgClient.PgClient>): Promise<A> =>
   Effect.runPromise(Effect.orDie(database(work)))
 
-/** The caller: a member of every workspace, and of some of the private teams. */
-const person = id(2, 1)
-const reads = { number: 1, slug: "bench-1", id: id(1, 1), runs: 100_000, tests: 500 }
-const plans = { number: 2, slug: "bench-2", id: id(1, 2), projects: 100 }
-const writes = { number: 3, slug: "bench-3", id: id(1, 3) }
-
-const makeDeployments = Effect.fnUntraced(function* (number: number, environments: number) {
-  const sql = yield* PgClient.PgClient
-  yield* sql`insert into deployments (id, workspace_id, product_id, environment_id, base_url, version,
-      version_updated_at, created_at, updated_at)
-    select gen_random_uuid(), p.workspace_id, p.id, e.id, 'https://' || p.slug || '.' || e.slug || '.example', '9fceb02',
-      now, now, now
-    from date_trunc('milliseconds', now()) now, products p join environments e on e.workspace_id = p.workspace_id
-    where p.workspace_id = ${id(1, number)} and e.slug = any(${Array.from({ length: environments }, (_, n) => `env-${n}`)})`
-})
-
-const makeData = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
-  yield* makeRuns(reads.number, reads.runs)
-  yield* makePlanning(plans.number, plans.projects)
-  yield* makeWorkspace(writes.number)
-  yield* makeDeployments(reads.number, 2)
-  yield* makeDeployments(writes.number, 4)
-  yield* sql`insert into members (workspace_id, person_id, role, active, joined_at)
-    select id, ${person}::uuid, 'member', true, now() from workspaces on conflict do nothing`
-  yield* sql`update api_keys set person_id = ${person} where token_hash = ${hashToken(apiKey)}`
-  yield* sql`insert into api_keys (id, person_id, name, token_hash, token_prefix, last_four, created_at, revoked_at)
-    select gen_random_uuid(), ${person}::uuid, 'Bench', hash, 'ctk_', '', now(),
-      case when hash = ${hashToken(revoked)} then now() end
-    from unnest(${[revoked, ...keys].map(hashToken)}::text[]) hash`
-  yield* sql`update test_runs set total = 500, passed = 425, failed = 50, skipped = 25, result = 'failed'
-    where workspace_id = ${reads.id} and number = ${reads.runs}`
-  yield* sql`insert into test_run_tests (workspace_id, run_id, case_id, title, file, coverage, test_kind, priority, status,
-      files, attempt_status, attempt_duration_ms, attempt_started_at, attempt_error_message, attempt_error_stack,
-      attempt_files)
-    select r.workspace_id, r.id, 'checkout/basket.spec.ts:case-' || n, 'Basket › keeps what is in it, step ' || n,
-      'checkout/basket.spec.ts', 'acceptance', 'behavior', case when n % 3 = 0 then 'high' end, status, '[]',
-      case when status <> 'skipped' then status end, case when status <> 'skipped' then 1200 + n end,
-      case when status <> 'skipped' then now() end,
-      case when status = 'failed' then 'Expected 200, got 500' end,
-      case when status = 'failed' then repeat(E'Error: Expected 200, got 500\n    at basket.spec.ts:12:9\n', 5) end,
-      case when status = 'failed' then '["basket/trace.zip"]'::jsonb when status = 'passed' then '[]'::jsonb end
-    from test_runs r, (
-      select n, case when n % 10 = 0 then 'failed' when n % 20 = 1 then 'skipped' else 'passed' end as status
-      from generate_series(1, ${reads.tests}::int) n
-    ) made
-    where r.workspace_id = ${reads.id} and r.number = ${reads.runs}`
-})
-
-const analyze = Effect.flatMap(PgClient.PgClient, (sql) => sql`vacuum analyze`)
-
-/** Runs of the workspace for writes, for each a finish; the number of the first. */
-const makeRunning = (count: number) =>
-  run(
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const [made] = yield* sql<{ first: number }>`with counted as (
-          update workspaces set last_run_number = last_run_number + ${count}::int where id = ${writes.id}
-          returning last_run_number - ${count}::int as before
-        ), started as (
-          insert into test_runs (id, workspace_id, number, product_id, environment_id, publisher_kind, publisher_id,
-            base_url, git_branch, git_sha, git_dirty, git_subject, search, hostname, platform, selection, token_hash,
-            state, total, passed, flaky, failed, skipped, duration_ms, started_at, expires_at)
-          select ('00000000-0009-7000-8000-' || lpad(to_hex(before + n), 12, '0'))::uuid, ${writes.id}::uuid, before + n,
-            ${id(3, 300)}::uuid, ${id(4, 300)}::uuid, 'user', ${person}::uuid, 'https://shop.example', 'main',
-            md5(n::text), false, 'Add the basket', '', 'ci', 'linux', '{}', gen_random_uuid()::text, 'running', 0, 0, 0,
-            0, 0, 0, now(), now() + interval '6 hours'
-          from counted, generate_series(1, ${count}::int) n
-        )
-        select before + 1 as first from counted`
-      return made!.first
-    })
-  )
-
 const authorization = (key: string) => ({ authorization: `Bearer ${key}` })
 const own = (connection: number) => authorization(keys[connection % keys.length]!)
 const path = (slug: string, rest: string) => `/v1/workspaces/${slug}/${rest}`
@@ -134,38 +72,6 @@ const always =
     return () => bytes
   }
 const get = (slug: string, rest: string, key?: string) => always("GET", path(slug, rest), undefined, key)
-
-const startBody = JSON.stringify({
-  product: "shop-0",
-  environment: "env-0",
-  baseUrl: "https://shop.example",
-  git: {
-    branch: "feature/basket",
-    sha: "9fceb02d0ae598e95dc970b74767f19372d61af8",
-    dirty: false,
-    subject: "Add the basket"
-  },
-  machine: { hostname: "ci-7", platform: "linux" },
-  selection: { coverage: null, folders: [], caseIds: [] }
-})
-const finishTests = Array.from({ length: 50 }, (_, n) => ({
-  caseId: `checkout/basket.spec.ts:case-${n}`,
-  title: `Basket › keeps what is in it, step ${n}`,
-  file: "checkout/basket.spec.ts",
-  coverage: "acceptance",
-  testKind: "behavior",
-  priority: null,
-  files: [],
-  attempt: {
-    status: n % 10 === 0 ? "failed" : "passed",
-    durationMs: 1200 + n,
-    startedAt: "2026-11-21T09:30:10.000Z",
-    errorMessage: n % 10 === 0 ? "Expected 200, got 500" : null,
-    errorStack: n % 10 === 0 ? "Error: Expected 200, got 500\n    at basket.spec.ts:12:9" : null,
-    files: []
-  }
-}))
-const finishBody = JSON.stringify({ interrupted: false, error: null, durationMs: 64_210, tests: finishTests })
 
 const deploymentPath = (n: number) => `deployments/shop-${n % 10}/env-${Math.floor(n / 10) % 4}`
 let versions = 0
@@ -206,7 +112,7 @@ const service = await start("packages/server/src/cli/main.ts", ["serve"], {
 })
 const servers: Array<Started> = [service]
 try {
-  await run(makeData)
+  await run(makeData(keys, revoked))
   const client = createClient({ baseUrl: service.baseUrl, apiKey })
   await client.vault.create({
     params: { slug: writes.slug, productSlug: "shop-0" },
@@ -340,13 +246,13 @@ ${authenticated(writes.slug)}${inlined(Statements.deployment, [
           : undefined,
       prepare: async (seconds) => {
         const count = Math.ceil(seconds * 2_500)
-        running.next = await makeRunning(count)
+        running.next = await run(makeRunning(count))
         running.end = running.next + count
       },
       volatile: ["number", "url", "sha"],
       pgbench: async () => {
         const each = Math.ceil(200 * seconds)
-        const first = await makeRunning(each * pool)
+        const first = await run(makeRunning(each * pool))
         const runId = `('00000000-0009-7000-8000-' || lpad(to_hex(:n::int), 12, '0'))::uuid`
         const column = (value: (test: (typeof finishTests)[number]) => unknown) => array(finishTests.map(value))
         const finish = inlined(Statements.finishRun, [

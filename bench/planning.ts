@@ -15,6 +15,29 @@ const sizes = { small: 50, large: 500 }
 /** Calls of each list; of one with more than 2,000 rows fewer. */
 const rounds = { few: 100, many: 20 }
 
+/** Milliseconds and rows. */
+const timed = Effect.fnUntraced(function* (list: Effect.Effect<ReadonlyArray<unknown>>) {
+  const began = performance.now()
+  const rows = yield* list
+  return [performance.now() - began, rows.length] as const
+})
+/** The plan of the one statement of a list. */
+const explain = Effect.fnUntraced(function* (sql: PgClient.PgClient, list: Effect.Effect<ReadonlyArray<unknown>>) {
+  const statements: Array<ReturnType<Statement.Statement<unknown>["compile"]>> = []
+  const capture: Statement.Transformer = (one) => {
+    statements.push(one.compile())
+    return Effect.succeed(one)
+  }
+  yield* Effect.provideService(list, Statement.CurrentTransformer, capture)
+  const [statement, ...more] = statements
+  if (statement === undefined || more.length > 0) throw new Error(`The list takes ${statements.length} statements.`)
+  const plan = yield* sql.unsafe<{ readonly "QUERY PLAN": string }>(
+    `explain (analyze, costs off, timing off, summary off, buffers off) ${statement[0]}`,
+    statement[1]
+  )
+  return plan.map((row) => `    ${row["QUERY PLAN"]}`).join("\n")
+})
+
 const program = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const projects = yield* ProjectsRepo
@@ -52,27 +75,6 @@ const program = Effect.gen(function* () {
     ["tickets of a view", (at) => tickets.list(at.member, { statusIds: at.statusIds, tagIds: at.tagIds })]
   ]
 
-  const timed = Effect.fnUntraced(function* (list: Effect.Effect<ReadonlyArray<unknown>>) {
-    const began = performance.now()
-    const rows = yield* list
-    return [performance.now() - began, rows.length] as const
-  })
-  const explain = Effect.fnUntraced(function* (list: Effect.Effect<ReadonlyArray<unknown>>) {
-    const statements: Array<ReturnType<Statement.Statement<unknown>["compile"]>> = []
-    const capture: Statement.Transformer = (one) => {
-      statements.push(one.compile())
-      return Effect.succeed(one)
-    }
-    yield* Effect.provideService(list, Statement.CurrentTransformer, capture)
-    const [statement, ...more] = statements
-    if (statement === undefined || more.length > 0) throw new Error(`The list takes ${statements.length} statements.`)
-    const plan = yield* sql.unsafe<{ readonly "QUERY PLAN": string }>(
-      `explain (analyze, costs off, timing off, summary off, buffers off) ${statement[0]}`,
-      statement[1]
-    )
-    return plan.map((row) => `    ${row["QUERY PLAN"]}`).join("\n")
-  })
-
   const countOf = (projects: number) => projects * ticketsPerProject
   console.log(
     `Whole lists, ${rounds.few} calls in turn, of the longest ${rounds.many}, after warming up; medians:\n` +
@@ -101,7 +103,7 @@ const program = Effect.gen(function* () {
     )
   }
   console.log(`\nPlans at ${countOf(sizes.large)} tickets:`)
-  for (const [name, list] of lists) console.log(`\n  ${name}\n${yield* explain(list(large))}`)
+  for (const [name, list] of lists) console.log(`\n  ${name}\n${yield* explain(sql, list(large))}`)
 })
 
 await Effect.runPromise(program.pipe(Effect.provide(layerStorage), Effect.scoped))
