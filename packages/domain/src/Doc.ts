@@ -66,7 +66,7 @@ export const WorkspaceRef = PathRef.annotate({ description: "The workspace's slu
 /** The filter `archived` of a list. */
 export const Archived = OneOf(["exclude", "include", "only"]).annotate({
   description:
-    "Whether the list leaves archived objects out (`exclude`), has them too (`include`), or has nothing else (`only`).",
+    "Whether the list leaves archived objects out (`exclude`), includes them (`include`), or lists only them (`only`).",
   default: "exclude"
 })
 export type Archived = typeof Archived.Type

@@ -79,8 +79,8 @@ and never on \`message\`.
 | 403 | \`Forbidden\` | The role of the key does not allow this. |
 | 404 | \`NotFound\` | The object does not exist, or you cannot see it. The two answer alike. |
 | 409 | \`Conflict\` | The request contradicts what is stored. |
-| 408, 417, 431 | \`InvalidInput\` | The request came too slowly, expects something that the server does not do, or has \
-too large headers. |
+| 408, 417, 431 | \`InvalidInput\` | The request came too slowly, expects something that the server does not do, or \
+its headers are too large. |
 | 429 | \`TooManyRequests\` | You sent too many requests, or the server is overloaded. Nothing has happened. |
 | 500 | \`Internal\` | The server failed, or the request took too long (by default, two minutes). Try again, or report \
 the \`requestId\`. A write may have happened nevertheless. |

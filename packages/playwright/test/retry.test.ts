@@ -338,7 +338,7 @@ describe("delivery-playwright retry", { concurrent: true, timeout: 300_000 }, ()
 
     const nothing = await deliver(project, "retry", String(number), "--passes", "2")
     expect(nothing.exitCode).toBe(1)
-    expect(nothing.output).toContain(`Delivery: run ${number} cannot be retried: No test of the run has failed.`)
+    expect(nothing.output).toContain(`Delivery: run ${number} cannot be retried: The run has no failed tests.`)
     const unknown = await deliver(project, "retry", "999", "--passes", "2")
     expect([unknown.exitCode, unknown.output]).toEqual([
       1,

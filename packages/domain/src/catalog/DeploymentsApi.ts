@@ -30,7 +30,7 @@ export class DeploymentsApi extends HttpApiGroup.make("deployments")
         archived: Schema.optionalKey(
           Archived.annotate({
             description:
-              "Whether the list leaves inactive deployments out (`exclude`), has them too (`include`), or has nothing else (`only`)."
+              "Whether the list leaves inactive deployments out (`exclude`), includes them (`include`), or lists only them (`only`)."
           })
         )
       },

@@ -36,7 +36,7 @@ export class TicketStatusesApi extends HttpApiGroup.make("ticketStatuses")
     }).annotateMerge(
       doc(
         "List ticket statuses",
-        "Lists the statuses of a team in board order: by category, then by position. Without `team`, lists the template, which new teams start with a copy of. Any role may call this. Returns 404 if you cannot see the team."
+        "Lists the statuses of a team in board order: by category, then by position. Without `team`, lists the template, of which each new team gets a copy. Any role may call this. Returns 404 if you cannot see the team."
       )
     ),
     HttpApiEndpoint.post("create", path, {

@@ -36,7 +36,7 @@ export class RetriesApi extends HttpApiGroup.make("retries")
               not_retryable: "The run is not finished.",
               other_commit: "The run tested another commit.",
               retry_running: "Retry 1 of the run is still running.",
-              nothing_to_retry: "No test of the run has failed."
+              nothing_to_retry: "The run has no failed tests."
             }
           }
         )
@@ -52,7 +52,7 @@ export class RetriesApi extends HttpApiGroup.make("retries")
       .annotateMerge(
         doc(
           "Finish a retry",
-          "Adds the attempts to the tests of the run and counts the run again. A test that ran at least `requiredPasses` times in this retry, and passed each time, becomes flaky. `counts`, `result` and `passRate` follow; `firstAttemptPassRate` never changes. An interrupted retry still counts the attempts that it reports. Returns 400, and stores nothing, if a `caseId` is unknown, repeated, or had not failed when the retry started, or if an attempt is skipped. All semaphore leases of the retry end. Only the publisher of the retry can finish it (403 `not_publisher`), and only while it runs (409 `not_running`). If the response got lost, read the run: a second finish is 409. The body may have 64 MiB.",
+          "Adds the attempts to the tests of the run and counts the run again. A test that ran at least `requiredPasses` times in this retry, and passed each time, becomes flaky. `counts`, `result` and `passRate` follow; `firstAttemptPassRate` never changes. An interrupted retry still counts the attempts that it reports. Returns 400, and stores nothing, if a `caseId` is unknown, repeated, or had not failed when the retry started, or if an attempt is skipped. All semaphore leases of the retry end. Only the publisher of the retry can finish it (403 `not_publisher`), and only while it runs (409 `not_running`). If the response got lost, read the run: a second finish is 409. The body may be up to 64 MiB.",
           { conflicts: { not_running: "The retry is no longer running." } }
         )
       )

@@ -36,7 +36,7 @@ const RetryNumber = Schema.NullOr(Schema.Int).annotate({
   description: "The number of the retry that holds the lease; null if the run itself holds it."
 })
 const Test = Schema.NullOr(Schema.String).annotate({
-  description: "The test that the lease was taken for; null if it was not said."
+  description: "The test that the lease was taken for; null if none was given."
 })
 
 const example = {
@@ -192,7 +192,7 @@ export const RenewLease = Body({
   ttlMs: Schema.optionalKey(
     Ttl.annotate({
       description:
-        "How long the lease lasts from now, in milliseconds: 10000 to 300000. This also holds for later renewals. By default, as before."
+        "How long the lease lasts from now, in milliseconds: 10000 to 300000. This also holds for later renewals. By default, the current duration."
     })
   )
 }).annotate({

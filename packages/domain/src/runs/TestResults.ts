@@ -187,7 +187,7 @@ export const retryOutcome = (
     const caseId = storable(reported)
     const test = known.get(caseId)
     if (test === undefined || !hadFailedAt(retry.number, test)) {
-      return `${JSON.stringify(caseId)} is not a test that had failed when the retry started, or is reported twice`
+      return `${JSON.stringify(caseId)} is not a test that had failed when the retry started, or it is reported twice.`
     }
     known.delete(caseId)
     for (const [index, attempt] of reports.entries()) {

@@ -227,17 +227,17 @@ export type TestRunSummary = typeof TestRunSummary.Type
 
 /** A retry of the failed tests of a run (docs/contract.md, Retries). */
 export const Retry = Schema.Struct({
-  number: Count.annotate({ description: "Counts from 1 in the run." }),
+  number: Count.annotate({ description: "The number of the retry, from 1 in the run." }),
   state: RunState,
-  requiredPasses: Count.annotate({ description: "How often a test must pass, and pass each time, to become flaky." }),
+  requiredPasses: Count.annotate({ description: "How often a test must run, and pass each time, to become flaky." }),
   testCount: Count.annotate({ description: "The tests that had failed at its start." }),
-  flakyCount: Count.annotate({ description: "The tests that became flaky by it." }),
+  flakyCount: Count.annotate({ description: "The tests that this retry showed to be flaky." }),
   baseUrl: Schema.String.annotate({ description: "The URL that the tests ran against." }),
   gitSha: Schema.String.annotate({ description: "The run's own commit." }),
   cleanup: Schema.NullOr(Cleanup).annotate({ description: "Null when the run had no Fixture API." }),
   publishedBy: Actor,
   startedAt: Timestamp,
-  finishedAt: Schema.NullOr(Timestamp).annotate({ description: "When the run ended; null while it is running." })
+  finishedAt: Schema.NullOr(Timestamp).annotate({ description: "When the retry ended; null while it is running." })
 }).annotate({
   identifier: "Retry",
   description: "A retry of a run's failed tests.",

@@ -189,7 +189,7 @@ export const ProductSecrets = Schema.Struct({
       description: "An environment, and whether the product is deployed there.",
       examples: [{ ...exampleEnvironment.environment, deployed: true }]
     })
-  ).annotate({ description: "By name; archived ones only where a secret listed has a version." }),
+  ).annotate({ description: "By name; archived ones only if a listed secret has a version there." }),
   secrets: Schema.Array(Secret).annotate({ description: "By name." })
 }).annotate({ identifier: "ProductSecrets", description: "The secrets of a product, without values." })
 export type ProductSecrets = typeof ProductSecrets.Type
@@ -197,7 +197,7 @@ export type ProductSecrets = typeof ProductSecrets.Type
 /** The secrets of a workspace. */
 export const VaultSecrets = Schema.Struct({
   environments: Schema.Array(EnvironmentRef).annotate({
-    description: "By name; archived ones only where a secret listed has a version."
+    description: "By name; archived ones only if a listed secret has a version there."
   }),
   secrets: Schema.Array(Secret).annotate({ description: "By name, then product name." })
 }).annotate({ identifier: "VaultSecrets", description: "The secrets of a workspace, without values." })
@@ -239,7 +239,7 @@ export const UpdateSecret = Body({
       Schema.Int.check(Schema.isGreaterThanOrEqualTo(0, { message: "Expected a whole number from 0" }))
     ).annotate({
       description:
-        "The versions that you have seen, by slug or id of the environment. If one of them differs by now, nothing is written (409 `version_mismatch`).",
+        "The versions that you have seen, by slug or id of the environment. If one of them has changed since, nothing is written (409 `version_mismatch`).",
       examples: [{ staging: 3 }]
     })
   ),

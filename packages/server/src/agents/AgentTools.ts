@@ -163,7 +163,8 @@ export const AgentTools = Toolkit.make(
   }),
   tool("report_session", {
     title: "Report the session",
-    description: "Says what you work on now, so that messages find you; live for a minute after the last report.",
+    description:
+      "Says what you work on now, so that messages find you. The session is live for a minute after the last report.",
     parameters: Schema.Struct({ session: SessionName, ...ReportSession.fields }),
     success: ReportedSession,
     hints: changes,

@@ -12,7 +12,7 @@ export class AgentUsage extends Context.Service<AgentUsage, WriteBehind<Computer
     Effect.flatMap(AgentsRepo, (repo) =>
       makeWriteBehind<ComputerId>(
         "agent_usage",
-        "When computers were last seen could not be written.",
+        "The times at which computers were last seen could not be stored.",
         repo.touchComputers
       )
     )

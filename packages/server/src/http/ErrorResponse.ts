@@ -57,7 +57,7 @@ const decodeIssues = (issue: SchemaIssue.Issue, path: ReadonlyArray<string>): Re
   const _tag = decodeTags[issue._tag] ?? "Type"
   // An unknown key may be a secret in the wrong place: it is named only if it reads like a name.
   if (issue._tag === "UnexpectedKey" && !/^[A-Za-z]{1,30}$/.test(path.at(-1) ?? "")) {
-    return [{ _tag, path: path.slice(0, -1), message: "Expected no excess property" }]
+    return [{ _tag, path: path.slice(0, -1), message: "Unknown property" }]
   }
   if (path.length === 0 && isNoObject(issue)) return [{ _tag, ...noObject }]
   return formatted(issue).map((part) => ({ _tag, path: [...path, ...part.path], message: part.message }))
@@ -92,7 +92,7 @@ export const errorOf = (
     if (reason._tag === "Interrupt") continue
     const error = requestError(reason._tag === "Fail" ? reason.error : reason.defect)
     if (error?._tag === "RouteNotFound") {
-      const message = isDecodable(error.request.url) ? "There is nothing at this path." : undecodable
+      const message = isDecodable(error.request.url) ? "This path does not exist." : undecodable
       return { error: new NotFound({ message }), status: 404, isFault: false }
     }
     if (error?._tag === "RequestParseError") return { error: unreadableBody(error), status: 400, isFault: false }
@@ -105,9 +105,9 @@ export const errorOf = (
 }
 
 /** What HTTP/1.1 demands of every request. */
-export const missingHost = InvalidInput.at("Host", "The header is required")
+export const missingHost = InvalidInput.at("Host", "The header is required.")
 
-const undecodable = "There is nothing at this path: it has a percent sign that does not begin an encoded character."
+const undecodable = "This path does not exist: it has a percent sign that does not begin an encoded character."
 
 /** Whether the path can be decoded; the router finds nothing at one that cannot. */
 const isDecodable = (url: string): boolean => {

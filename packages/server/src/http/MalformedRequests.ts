@@ -42,7 +42,7 @@ export const answerMalformedRequests = (server: Server, responses: Responses): v
     socket.once("close", () => clearTimeout(timer))
   })
   server.on("checkExpectation", (_, response) => {
-    const body = bodyOf("The only expectation that the server supports is 100-continue.")
+    const body = bodyOf("The only supported expectation is 100-continue.")
     response.writeHead(417, { ...headersOf(body), connection: "close" }).end(body)
   })
   // The server is no proxy; Node alone would close the connection.

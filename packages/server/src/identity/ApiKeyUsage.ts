@@ -26,7 +26,7 @@ export class ApiKeyUsage extends Context.Service<
       const repo = yield* ApiKeysRepo
       const { latest, note, unwritten } = yield* makeWriteBehind(
         "api_key_usage",
-        "The last use of API keys could not be written.",
+        "The times at which API keys were last used could not be stored.",
         repo.touch
       )
       yield* observe(keyUsesUnwritten, unwritten)

@@ -157,7 +157,7 @@ const remove = (dependencies: Dependencies) => {
       const target = moveTo === undefined ? undefined : board.statuses.find((other) => other.id === moveTo)
       if (moveTo !== undefined && target === undefined) return yield* NotFound.reference("moveTo", moveTo)
       if (target?.id === status.id) {
-        return yield* InvalidInput.at("moveTo", "Expected another status than the one that is deleted")
+        return yield* InvalidInput.at("moveTo", "Expected a status other than the one that is deleted")
       }
       if (status.isDefault) return yield* defaultStays
       if (ofCategory(board.statuses, status.category).length === 1) return yield* lastInCategory
@@ -189,7 +189,7 @@ const reorder = (dependencies: Dependencies) => {
         place.before === undefined ? (["after", place.after ?? null] as const) : (["before", place.before] as const)
       const beside = ref === null ? undefined : board.statuses.find((other) => other.id === ref)
       if (ref !== null && beside === undefined) return yield* NotFound.reference(field, ref, "ticket status")
-      if (beside?.id === status.id) return yield* InvalidInput.at(field, "Expected another status")
+      if (beside?.id === status.id) return yield* InvalidInput.at(field, "A status cannot go beside itself.")
       if (beside !== undefined && beside.category !== status.category) return yield* otherCategory
       const inOrder = ofCategory(board.statuses, status.category)
       const others = inOrder.filter((other) => other.id !== status.id)

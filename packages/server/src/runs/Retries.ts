@@ -120,7 +120,7 @@ const startable = ({ nextId, repo, runs }: Dependencies) =>
     }
     const tests = testsToRetry(yield* repo.tests(run.id))
     if (tests.length === 0) {
-      return yield* new Conflict({ message: "No test of the run has failed.", reason: "nothing_to_retry" })
+      return yield* new Conflict({ message: "The run has no failed tests.", reason: "nothing_to_retry" })
     }
     return { run, millis, count, fixtureUrl, tests }
   })

@@ -179,8 +179,8 @@ const answer = (taken: Exclude<Taken, RunNotRunning>): Effect.Effect<LeaseAnswer
     case "Full": {
       const message =
         taken.capacity === 1
-          ? "The semaphore is held or waited for."
-          : `All ${taken.capacity} leases of the semaphore are held or waited for.`
+          ? "The semaphore is in use, or others are waiting for it."
+          : `All ${taken.capacity} leases of the semaphore are in use, or others are waiting for them.`
       return Effect.fail(new Conflict({ message, reason: "full", ...extras(taken) }))
     }
     case "CapacityMismatch": {

@@ -6,7 +6,7 @@ import { Effect, Stream } from "effect"
 
 /** The size that `Content-Length` declares (docs/contract.md, Files). */
 export const declaredSize = (contentLength: string | undefined): Effect.Effect<number, InvalidInput> => {
-  if (contentLength === undefined) return Effect.fail(InvalidInput.at("Content-Length", "The header is required"))
+  if (contentLength === undefined) return Effect.fail(InvalidInput.at("Content-Length", "The header is required."))
   if (!/^\d+$/.test(contentLength)) return Effect.fail(InvalidInput.at("Content-Length", "Expected a number of bytes"))
   const size = Number(contentLength)
   return size <= maxFileBytes
@@ -19,7 +19,7 @@ export const ofSize = <E>(body: Stream.Stream<Uint8Array, E>, size: number): Str
   Stream.suspend(() => {
     let seen = 0
     const wrong = (amount: string) =>
-      Effect.fail(InvalidInput.at("Content-Length", `The body has ${amount} bytes than declared`))
+      Effect.fail(InvalidInput.at("Content-Length", `The body has ${amount} bytes than Content-Length says.`))
     return body.pipe(
       Stream.mapArrayEffect((chunks) => {
         for (const chunk of chunks) seen += chunk.length

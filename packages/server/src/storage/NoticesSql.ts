@@ -10,7 +10,7 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const connect = pinnedConnection(yield* PgClient.PgClient)
     const listeners = makeListeners()
-    const reports = yield* makeReports("notices", "Cannot listen for notices of the database. Trying again.")
+    const reports = yield* makeReports("notices", "Could not listen for database notifications. Trying again.")
     let isListening = false
 
     yield* Effect.gen(function* () {

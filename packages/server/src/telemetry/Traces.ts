@@ -85,7 +85,7 @@ const layerClient = Layer.effect(
       Effect.suspend(() => {
         // A defect makes the exporter stop its attempts and drop spans for a minute.
         if (running >= maxExports) {
-          const reason = `The collector has not answered ${running} batches yet.`
+          const reason = `The collector has not accepted ${running} batches yet.`
           return Effect.andThen(report(reason), Effect.die(new Error(reason)))
         }
         running++

@@ -25,7 +25,7 @@ export const generate = (dependencies: VaultDependencies) => {
   return Effect.fn("Vault.generate")(function* (input: GenerateSecret) {
     yield* checkPairCount("products", new Set(input.products).size, new Set(input.environments).size)
     if (input.generator.type === "password" && chosenClasses(input.generator).length === 0) {
-      return yield* InvalidInput.at("generator", "A password needs at least one class of characters")
+      return yield* InvalidInput.at("generator", "A password needs at least one class of characters.")
     }
     const by = yield* atLeast("member")
     return yield* once(

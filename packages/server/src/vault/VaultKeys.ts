@@ -82,7 +82,7 @@ const prove = (dependencies: Dependencies) => {
         "KeyringError",
         () =>
           new SettingsError({
-            message: `VAULT_KEYS is wrong: its key ${canary.keyId} is not the one that this database knows by that id.`
+            message: `VAULT_KEYS is wrong: its key ${canary.keyId} does not match the key with that id in this database.`
           })
       )
     }

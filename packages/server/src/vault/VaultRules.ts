@@ -16,7 +16,7 @@ export const checkPairCount = (
 ): Effect.Effect<void, InvalidInput> =>
   products * environments <= maxPairs
     ? Effect.void
-    : Effect.fail(InvalidInput.at(field, `At most ${maxPairs} pairs of product and environment`))
+    : Effect.fail(InvalidInput.at(field, `One call writes at most ${maxPairs} pairs of product and environment.`))
 
 const refersTo = (ref: string) => (object: { readonly id: string; readonly slug: string }) =>
   object.id === ref || object.slug === ref
@@ -72,7 +72,7 @@ export const resolveKeys = Effect.fnUntraced(function* <A>(
   for (const [ref, value] of entries) {
     const environment = environments.find(refersTo(ref))!
     if (resolved.has(environment)) {
-      return yield* InvalidInput.at(field, `${environment.slug} is named twice, by slug and by id`)
+      return yield* InvalidInput.at(field, `The environment ${environment.slug} is named twice: by slug and by id.`)
     }
     resolved.set(environment, value)
   }

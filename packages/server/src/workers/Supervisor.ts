@@ -89,8 +89,8 @@ export const supervise = Effect.gen(function* () {
       if (now - startedAt >= settled) pause = firstPause
       place.restarts++
       yield* Effect.logWarning(
-        `Worker ${place.number} (process ${pid}) ended with ${signal ?? `exit code ${code}`}. ` +
-          `It is started again in ${pause / 1000} s.`
+        `Worker ${place.number} (process ${pid}) exited ${signal === null ? `with code ${code}` : `on ${signal}`}; ` +
+          `it restarts in ${pause / 1000} s.`
       )
       yield* Effect.sleep(pause)
       pause = Math.min(longestPause, pause * 2)
@@ -112,7 +112,10 @@ export const supervise = Effect.gen(function* () {
     Effect.flatMap(Deferred.await(firstEnded), ({ code, signal }) =>
       Effect.fail(
         new NoWorkerStarted({
-          message: code === 1 ? "" : `The first worker ended with ${signal ?? `exit code ${code}`} before it was ready.`
+          message:
+            code === 1
+              ? ""
+              : `The first worker exited ${signal === null ? `with code ${code}` : `on ${signal}`} before it was ready.`
         })
       )
     )

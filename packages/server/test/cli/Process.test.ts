@@ -327,7 +327,7 @@ describe("the server as a process", () => {
         yield* Effect.promise(() => one.end("SIGTERM"))
         const printed = one.output()
         assert.strictEqual(printed.includes("/main/members"), index <= 2, LOG_LEVEL)
-        assert.strictEqual(printed.includes("Cannot listen for notices of the database."), index <= 3, LOG_LEVEL)
+        assert.strictEqual(printed.includes("Could not listen for database notifications."), index <= 3, LOG_LEVEL)
         assert.strictEqual(printed.includes("A request failed."), index <= 4, LOG_LEVEL)
         const logged = printed
           .split("\n")

@@ -57,7 +57,7 @@ describe("Workers", () => {
     assert.includeMembers([...stored], acknowledged)
     assert.isAtMost(stored.length - acknowledged.length, failures.length)
     assert.deepStrictEqual([new Map(after).get(1), new Map(after).get(3)], [before.get(1), before.get(3)])
-    assert.match(server.output(), /Worker 2 \(process \d+\) ended with SIGKILL\. It is started again in 0\.1 s\./)
+    assert.match(server.output(), /Worker 2 \(process \d+\) exited on SIGKILL; it restarts in 0\.1 s\./)
     const now = await scrape(server.baseUrl)
     assert.strictEqual(now.value("delivery_worker_restarts_total", { worker: "2" }), 1)
     assert.strictEqual(now.value("delivery_worker_restarts_total", { worker: "1" }), 0)
@@ -114,7 +114,7 @@ describe("Workers", () => {
     await Promise.all(work)
     await replaced
     assert.isAbove(answers, 200)
-    assert.match(server.output(), /Worker 3 \(process \d+\) ended with exit code 0/)
+    assert.match(server.output(), /Worker 3 \(process \d+\) exited with code 0/)
   })
 
   it("are started again ever more slowly while they keep ending, and the others serve", async () => {
@@ -129,7 +129,7 @@ describe("Workers", () => {
       assert.strictEqual(await client(server).send("GET", "/ready"), 200)
     }
     assert.deepStrictEqual(
-      [...server.output().matchAll(/is started again in ([\d.]+) s/g)].map(([, pause]) => pause),
+      [...server.output().matchAll(/it restarts in ([\d.]+) s/g)].map(([, pause]) => pause),
       ["0.1", "0.2", "0.4"]
     )
   })

@@ -110,7 +110,7 @@ onEachServer("the edge", (test) => {
     for (const caller of [owner, owner.as(undefined), owner.as("nonsense")]) {
       for (const [method, path] of routes) {
         const { body, status } = await caller.send<ErrorBody>(method, path)
-        assert.deepStrictEqual([status, body.message], [404, "There is nothing at this path."], `${method} ${path}`)
+        assert.deepStrictEqual([status, body.message], [404, "This path does not exist."], `${method} ${path}`)
       }
     }
   })
@@ -209,7 +209,7 @@ onEachServer("the edge", (test) => {
       sendRequest(owner, [`GET /v1/me HTTP/${version}`, ...lines, ...more, "", ""].join("\r\n"))
     const hostless = await send("1.1")
     assert.strictEqual(refusal(hostless), "400 Host")
-    assert.strictEqual((hostless.body as ErrorBody).message, "Host: The header is required")
+    assert.strictEqual((hostless.body as ErrorBody).message, "Host: The header is required.")
     assert.strictEqual((await send("1.0")).status, 200)
     assert.strictEqual((await send("1.1", "Host: localhost")).status, 200)
     assert.strictEqual(refusal(await send("1.1", "Host: localhost", "Expect: a-miracle")), "417")

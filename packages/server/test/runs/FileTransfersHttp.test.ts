@@ -192,7 +192,7 @@ onEachServer("files of test runs over HTTP", (test) => {
     chunked.call.write("part")
     const refused = await chunked.answered
     chunked.call.destroy()
-    assert.deepStrictEqual([refused.status, refused.body.message], [400, "Content-Length: The header is required"])
+    assert.deepStrictEqual([refused.status, refused.body.message], [400, "Content-Length: The header is required."])
 
     const large = begin(http, path, { "content-length": "104857601" })
     large.call.flushHeaders()

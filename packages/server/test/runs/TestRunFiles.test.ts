@@ -286,7 +286,7 @@ for (const { storage, store } of suites) {
         assert.strictEqual(yield* refused({ contentLength: "104857600" }), "NotFound")
         const messageOf = (contentLength: string | undefined) =>
           Effect.map(Effect.flip(as(at.member)(upload(text, { contentLength }))), (error) => error.message)
-        assert.strictEqual(yield* messageOf(undefined), "Content-Length: The header is required")
+        assert.strictEqual(yield* messageOf(undefined), "Content-Length: The header is required.")
         assert.strictEqual(yield* messageOf("x"), "Content-Length: Expected a number of bytes")
         assert.strictEqual(yield* messageOf("104857601"), "Content-Length: Expected at most 104857600 bytes")
       })
