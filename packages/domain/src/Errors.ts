@@ -169,11 +169,18 @@ const nounOf = (field: string): string => {
   return nouns[last] ?? nouns[names[0]!] ?? last
 }
 
-/** A value between quotation marks, cut after 100 characters. */
+/**
+ * A value between quotation marks, cut after 100 characters. A token that was sent in a wrong place is not repeated, since
+ * answers are printed where the token is not. Characters that a terminal would obey are escaped.
+ */
 const quote = (value: string | number): string => {
-  const text = String(value)
-  return fits(text, 100) ? `"${text}"` : `"${firstCharacters(text, 100)}..."`
+  const text = String(value).replaceAll(/\b([a-z]tk)_[0-9A-Za-z]+/g, "$1_***")
+  const cut = fits(text, 100) ? text : `${firstCharacters(text, 100)}...`
+  return `"${cut.replaceAll(/["\\\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, escaped)}"`
 }
+
+const escaped = (character: string): string =>
+  character === '"' || character === "\\" ? `\\${character}` : `\\u{${character.codePointAt(0)!.toString(16)}}`
 
 /** 409: the request contradicts what is stored. `reason` is always present. */
 export class Conflict extends Schema.TaggedError<Conflict>()(

@@ -52,6 +52,17 @@ describe("Errors", () => {
     assert.strictEqual(said("milestone", 3), 'milestone: there is no milestone "3" that you can see.')
   })
 
+  it("repeat no token, and nothing that a terminal would obey", () => {
+    const said = (value: string) => NotFound.of("product", value).message
+    const token = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
+    assert.strictEqual(said(`a ${token}`), 'There is no product "a ctk_***" that you can see.')
+    assert.strictEqual(
+      said('"x" \\ \u001b[31m\u009b\u202e\n\ud800'),
+      'There is no product "\\"x\\" \\\\ \\u{1b}[31m\\u{9b}\\u{202e}\\u{a}\\u{d800}" that you can see.'
+    )
+    assert.strictEqual(said("größe 😀"), 'There is no product "größe 😀" that you can see.')
+  })
+
   it("cut a long value after 100 characters, and never within one", () => {
     const long = "😀".repeat(101)
     assert.strictEqual(

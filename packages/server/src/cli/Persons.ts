@@ -1,6 +1,10 @@
 import { Console, Data, Effect, Layer, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { SqlClient } from "effect/sql"
+import { existsSync } from "node:fs"
+import { join, resolve } from "node:path"
 import { Email, Name } from "@delivery/domain/Text"
+import { Settings } from "../Config.ts"
 import * as EventsRoom from "../events/EventsRoom.ts"
 import { ApiKeys } from "../identity/ApiKeys.ts"
 import { ApiKeyUsage } from "../identity/ApiKeyUsage.ts"
@@ -19,20 +23,41 @@ export class HostError extends Data.TaggedError("HostError")<{ readonly message:
 const layer = ApiKeys.layer.pipe(
   Layer.provide([ApiKeyUsage.layer, EventsRoom.layer]),
   Layer.provideMerge([Identity.layerSql, StorageRoom.layerSql, EventsRoom.layerSql, Planning.layerSql]),
-  Layer.provide(StorageRoom.layerMigrations),
-  Layer.provide([Ids.layer, Host.layer])
+  Layer.provide(Ids.layer),
+  Layer.provideMerge(Host.layer)
 )
 
-const list = Command.make("list", {}, () =>
-  Effect.gen(function* () {
-    const workspaces = yield* WorkspacesRepo
-    const persons = yield* (yield* PersonsRepo).list
-    for (const person of persons) {
-      const found = yield* workspaces.ofPerson(person.id)
-      const roles = found.map(({ role, slug }) => `${slug} (${role})`).join(", ")
-      yield* Console.log(`${person.email}  ${person.name}  ${roles === "" ? "in no workspace" : roles}`)
+/** Runs a command on a database that a server has made. It makes and migrates none itself. */
+const onDatabase = <E>(command: Effect.Effect<void, E, Layer.Success<typeof layer>>) => {
+  const checked = Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const [found] = yield* sql<{ readonly isMade: boolean }>`select to_regclass('persons') is not null as "isMade"`
+    if (found?.isMade !== true) {
+      return yield* new HostError({ message: "The database has no tables yet. Start the server once, and try again." })
     }
-  }).pipe(Effect.provide(layer), Effect.scoped)
+    yield* command
+  })
+  return Effect.gen(function* () {
+    const { dataDir, databaseUrl } = yield* Settings
+    if (Option.isNone(databaseUrl) && !existsSync(join(dataDir, "postgres"))) {
+      return yield* new HostError({ message: `There is no database in DATA_DIR ${resolve(dataDir)}.` })
+    }
+    yield* Effect.scoped(Effect.provide(checked, layer))
+  }).pipe(Effect.provide(Layer.suspend(() => Settings.layer(process.env))))
+}
+
+const list = Command.make("list", {}, () =>
+  onDatabase(
+    Effect.gen(function* () {
+      const workspaces = yield* WorkspacesRepo
+      const persons = yield* (yield* PersonsRepo).list
+      for (const person of persons) {
+        const found = yield* workspaces.ofPerson(person.id)
+        const roles = found.map(({ role, slug }) => `${slug} (${role})`).join(", ")
+        yield* Console.log(`${person.email}  ${person.name}  ${roles === "" ? "in no workspace" : roles}`)
+      }
+    })
+  )
 ).pipe(Command.withDescription("List every person with their email, name and workspaces"))
 
 /** `person`: who may use the service. */
@@ -51,21 +76,28 @@ const create = Command.make(
     )
   },
   ({ email, name }) =>
-    Effect.gen(function* () {
-      const address = Schema.decodeUnknownOption(Email)(email)
-      const found = Option.isSome(address) ? yield* (yield* PersonsRepo).findByEmail(address.value) : undefined
-      if (found === undefined) {
-        return yield* new HostError({
-          message: `There is no person with the email ${JSON.stringify(email)}. List all persons with \`person list\`.`
-        })
-      }
-      const keyName = Schema.decodeUnknownOption(Name(100))(name)
-      if (Option.isNone(keyName)) return yield* new HostError({ message: "--name must have 1 to 100 characters." })
-      const owner = { personId: found.id, workspaceId: null, role: null }
-      const { secret } = yield* (yield* ApiKeys).issue(owner, keyName.value)
-      yield* Console.log(`API key of ${found.name} <${found.email}>, shown only this once:\n\n${secret}`)
-    }).pipe(Effect.provide(layer), Effect.scoped)
-).pipe(Command.withDescription("Create a new API key for a person, for example because the first one was lost"))
+    onDatabase(
+      Effect.gen(function* () {
+        const address = Schema.decodeUnknownOption(Email)(email)
+        const found = Option.isSome(address) ? yield* (yield* PersonsRepo).findByEmail(address.value) : undefined
+        if (found === undefined) {
+          return yield* new HostError({
+            message: `There is no person with the email ${JSON.stringify(email)}. List all persons with \`person list\`.`
+          })
+        }
+        const keyName = Schema.decodeUnknownOption(Name(100))(name)
+        if (Option.isNone(keyName))
+          return yield* new HostError({ message: "--name must have 1 to 100 printable characters." })
+        const owner = { personId: found.id, workspaceId: null, role: null }
+        const { secret } = yield* (yield* ApiKeys).issue(owner, keyName.value)
+        yield* Console.log(`API key of ${found.name} <${found.email}>, shown only this once:\n\n${secret}`)
+      })
+    )
+).pipe(
+  Command.withDescription(
+    "Create a new API key for a person, for example because the first one was lost. The limit of keys does not hold here"
+  )
+)
 
 /** `api-key`: how the operator of the host gets access again. */
 export const apiKey = Command.make("api-key").pipe(

@@ -21,29 +21,27 @@ export const checkPairCount = (
 const refersTo = (ref: string) => (object: { readonly id: string; readonly slug: string }) =>
   object.id === ref || object.slug === ref
 
-/** A ref is repeated in an error only if it has the form of one: anything else may be a secret in the wrong place. */
+/** A path is repeated in an error only if it has the form of a ref: anything else may be a secret in the wrong place. */
 const isRepeatable = (ref: string): boolean => isId(ref) || isSlug(ref)
 
 /** The product or environment that the path names does not exist. */
 export const pathNotFound = (noun: "product" | "environment", ref: string): NotFound =>
   isRepeatable(ref) ? NotFound.of(noun, ref) : NotFound.of(noun)
 
-/** The product or environment that a field of the body names does not exist. */
-const fieldNotFound = (field: string, noun: "product" | "environment", ref: string): NotFound =>
-  isRepeatable(ref)
-    ? NotFound.reference(field, ref, noun)
-    : new NotFound({ message: `${field}: there is no such ${noun} that you can see.` })
+/** The product or environment that a field of the body names does not exist. Bodies of the vault are never repeated. */
+const fieldNotFound = (field: string, noun: "product" | "environment"): NotFound =>
+  NotFound.reference(field, undefined, noun)
 
 export const requireProduct = ({ products: [product] }: Pick<Targets, "products">, ref: string) =>
   product === undefined ? Effect.fail(pathNotFound("product", ref)) : Effect.succeed(product)
 
 /** The products that a list of refs names, each once. */
 export const resolveProducts = (products: ReadonlyArray<ProductPart>, refs: ReadonlyArray<string>) =>
-  resolveAll(products, refs, (ref) => fieldNotFound("products", "product", ref))
+  resolveAll(products, refs, () => fieldNotFound("products", "product"))
 
 /** The environments that a list of refs names, each once. */
 export const resolveEnvironments = (environments: ReadonlyArray<EnvironmentPart>, refs: ReadonlyArray<string>) =>
-  resolveAll(environments, refs, (ref) => fieldNotFound("environments", "environment", ref))
+  resolveAll(environments, refs, () => fieldNotFound("environments", "environment"))
 
 const resolveAll = Effect.fnUntraced(function* <A extends ProductPart | EnvironmentPart>(
   objects: ReadonlyArray<A>,
@@ -67,7 +65,7 @@ export const resolveKeys = Effect.fnUntraced(function* <A>(
 ) {
   const resolved = new Map<EnvironmentPart, A>()
   for (const [ref] of entries) {
-    if (!environments.some(refersTo(ref))) return yield* fieldNotFound(field, "environment", ref)
+    if (!environments.some(refersTo(ref))) return yield* fieldNotFound(field, "environment")
   }
   for (const [ref, value] of entries) {
     const environment = environments.find(refersTo(ref))!

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -122,6 +122,16 @@ describe("the first start", () => {
     assert.strictEqual(await me(port, keyIn(first.output())), 200)
     second.child.kill("SIGTERM")
     await second.code()
+  })
+
+  it("is what makes a database: the commands of the host make none", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "delivery-first-"))
+    directories.push(directory)
+    const environment = { DATA_DIR: directory, LOG_LEVEL: "warn" }
+    const { code, output } = await run(["api-key", "create", "owner@example.com"], environment)
+    assert.strictEqual(code, 1)
+    assert.strictEqual(output.trim(), `There is no database in DATA_DIR ${directory}.`)
+    assert.deepStrictEqual(readdirSync(directory), [])
   })
 
   it.each(["/proc/delivery", "/proc/self/delivery/data"])("refuses %s as DATA_DIR in a line", async (directory) => {

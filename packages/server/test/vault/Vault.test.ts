@@ -571,11 +571,11 @@ onEachStorage("Vault", (it) => {
         [vault.create("none", { name: "B" }), 'NotFound There is no product "none" that you can see.'],
         [
           vault.create("shop", { name: "B", values: values({ nowhere: "x" }) }),
-          'NotFound values: there is no environment "nowhere" that you can see.'
+          "NotFound values: there is no such environment that you can see."
         ],
         [
           vault.update("shop", "A", { values: values({ [other.staging.id]: "x" }) }),
-          `NotFound values: there is no environment "${other.staging.id}" that you can see.`
+          "NotFound values: there is no such environment that you can see."
         ],
         [
           vault.update("shop", "A", { values: values({ "not a ref": "x" }) }),
@@ -583,15 +583,15 @@ onEachStorage("Vault", (it) => {
         ],
         [
           vault.update("shop", "A", { expectedVersions: { nowhere: 1 } }),
-          'NotFound expectedVersions: there is no environment "nowhere" that you can see.'
+          "NotFound expectedVersions: there is no such environment that you can see."
         ],
         [
           vault.assign({ ...unknown, products: ["shop", "none"] }),
-          'NotFound products: there is no product "none" that you can see.'
+          "NotFound products: there is no such product that you can see."
         ],
         [
           vault.assign({ ...unknown, environments: ["none"] }),
-          'NotFound environments: there is no environment "none" that you can see.'
+          "NotFound environments: there is no such environment that you can see."
         ],
         [
           vault.versions({ product: "shop", name: "A", environment: "none" }),
