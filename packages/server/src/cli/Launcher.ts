@@ -2,6 +2,7 @@ import { Effect, Schedule } from "effect"
 import { execFile } from "node:child_process"
 import { readFile } from "node:fs/promises"
 import { platform } from "node:os"
+import { basename } from "node:path"
 import { promisify } from "node:util"
 
 /**
@@ -32,37 +33,67 @@ const inspect: (pid: number) => Promise<Process> =
         return { parent: Number(parent), command: command! }
       }
 
-const isPackageManager = ({ command }: Process): boolean => /(^|[\s\0/])(npm|npx|pnpm)([\s\0.-]|$)/.test(command)
+/** The names of a program and of its first argument, which is a script where the program is Node. */
+const namesOf = (command: string): ReadonlyArray<string> =>
+  command
+    .split(/[\s\0]+/)
+    .slice(0, 2)
+    .map((word) => basename(word))
+
+const isManager = ({ command }: Process): boolean =>
+  namesOf(command).some((name) => /^(npm|npx|pnpm)(-cli)?(\.[cm]?js)?$/.test(name))
+
+/** Node that watches the sources, and starts the server again when it ends (`pnpm dev`). */
+const isWatcher = ({ command }: Process): boolean => /[\s\0]--watch([\s\0]|$)/.test(command)
+
+const isShell = ({ command }: Process): boolean => /^(sh|bash|dash|zsh)$/.test(namesOf(command)[0] ?? "")
 
 interface Ancestor {
   readonly pid: number
   readonly isManager: boolean
+  readonly isWatcher: boolean
 }
 
-/** A process and its ancestors, nearest first. */
+/** This process' ancestors as far as they are package managers and what these run their scripts by, nearest first. */
 const lineOf = async (pid: number): Promise<ReadonlyArray<Ancestor>> => {
   const found = pid > 1 ? await inspect(pid).catch(() => undefined) : undefined
-  return found === undefined ? [] : [{ pid, isManager: isPackageManager(found) }, ...(await lineOf(found.parent))]
+  if (found === undefined || !(isManager(found) || isWatcher(found) || isShell(found))) return []
+  return [{ pid, isManager: isManager(found), isWatcher: isWatcher(found) }, ...(await lineOf(found.parent))]
 }
 
-/** The ancestors of this process up to the outermost npx, npm or pnpm, nearest first. Empty where there is none. */
-const launchers = async (): Promise<ReadonlyArray<number>> => {
+/** The same up to the outermost package manager. Empty if there is none. */
+const launchers = async (): Promise<ReadonlyArray<Ancestor>> => {
   const line = await lineOf(process.ppid)
-  return line.slice(0, line.findLastIndex(({ isManager }) => isManager) + 1).map(({ pid }) => pid)
+  return line.slice(0, line.findLastIndex((ancestor) => ancestor.isManager) + 1)
 }
 
 const interval = platform() === "linux" ? "500 millis" : "3 seconds"
 
-/** Ends this process as SIGTERM does, once one of the processes that launched it has ended. */
+/** Sends SIGTERM to a process, which may have ended meanwhile. */
+const terminate = (pid: number): void => {
+  try {
+    process.kill(pid, "SIGTERM")
+  } catch {
+    // It has ended.
+  }
+}
+
+/**
+ * Ends this process as SIGTERM does, once one of the processes that launched it has ended. A watcher ends first: it would
+ * start another server.
+ */
 export const endWithLauncher = (environment: Readonly<Record<string, string | undefined>>): Effect.Effect<void> =>
   Effect.gen(function* () {
     if (environment["npm_lifecycle_event"] === undefined) return
     const first = yield* Effect.promise(launchers)
-    const hasEnded = Effect.map(
-      Effect.promise(launchers),
-      (now) => now.length < first.length || first.some((pid, index) => pid !== now[index])
-    )
     if (first.length === 0) return
+    const hasEnded = Effect.map(
+      Effect.promise(() => lineOf(process.ppid)),
+      (now) => first.some(({ pid }, index) => pid !== now[index]?.pid)
+    )
     yield* Effect.repeat(hasEnded, { schedule: Schedule.spaced(interval), until: (ended) => ended })
-    yield* Effect.sync(() => process.kill(process.pid, "SIGTERM"))
+    yield* Effect.sync(() => {
+      for (const ancestor of first) if (ancestor.isWatcher) terminate(ancestor.pid)
+      terminate(process.pid)
+    })
   })

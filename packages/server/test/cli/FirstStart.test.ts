@@ -140,11 +140,11 @@ describe("the first start", () => {
     assert.match(output.trim(), /^DATA_DIR is invalid: [^\n]*$/)
   })
 
-  it("by the README's command ends when that command is told to", { timeout: 180_000 }, async () => {
+  it.each(["start", "dev"])("by pnpm %s ends when that command is told to", { timeout: 180_000 }, async (script) => {
     const { close, port } = await listen()
     await close()
     const environment = { ...(await newSettings(port)), HOME: process.env["HOME"]! }
-    const launched = start("npx", ["--yes", "pnpm@12.21.0", "start"], environment)
+    const launched = start("npx", ["--yes", "pnpm@12.21.0", script], environment)
     // It may have to install first: the limit is the test's.
     const isPrinted = new Promise<void>((resolve) => {
       launched.child.stdout.on("data", () => launched.output().includes("curl") && resolve())
