@@ -262,3 +262,7 @@ export const assertHolds = Effect.fnUntraced(function* <A, R>(lock: Effect.Effec
   yield* Fiber.join(first)
   assert.deepStrictEqual(steps, ["first ends", "second passes"])
 })
+
+/** A ref as errors repeat it: characters that a terminal would obey are escaped. */
+export const repeated = (ref: string): string =>
+  ref.replaceAll(/\p{Cc}/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)

@@ -9,14 +9,15 @@ import {
   answer,
   as,
   assertChain,
-  everyRole,
   eventsOf,
+  everyRole,
   kindsOf,
   makeScene,
   membersAndUp,
   newId,
   now,
   refusal,
+  repeated,
   type Scene,
   whoMay
 } from "../identity/Scene.ts"
@@ -124,7 +125,7 @@ withServicesOnEachStorage("Tags", (it, storageName) => {
           const error = yield* Effect.flip(names(caller, key))
           assert.deepStrictEqual(
             [error._tag, error.message],
-            ["NotFound", `team: there is no team "${key}" that you can see.`]
+            ["NotFound", `team: there is no team "${repeated(key)}" that you can see.`]
           )
         }
       }
@@ -154,7 +155,7 @@ withServicesOnEachStorage("Tags", (it, storageName) => {
             const error = yield* Effect.flip(call.pipe(as(caller)))
             assert.deepStrictEqual(
               [error._tag, error.message],
-              ["NotFound", `There is no tag "${ref}" that you can see.`]
+              ["NotFound", `There is no tag "${repeated(ref)}" that you can see.`]
             )
           }
         }
@@ -162,7 +163,7 @@ withServicesOnEachStorage("Tags", (it, storageName) => {
           const error = yield* Effect.flip(tags.create({ name: "Hush", color, team }).pipe(as(caller)))
           assert.deepStrictEqual(
             [error._tag, error.message],
-            ["NotFound", `team: there is no team "${team}" that you can see.`]
+            ["NotFound", `team: there is no team "${repeated(team)}" that you can see.`]
           )
         }
       }

@@ -16,14 +16,15 @@ import {
   as,
   assertChain,
   type CallerOf,
-  everyRole,
   eventsOf,
+  everyRole,
   kindsOf,
   makeScene,
   membersAndUp,
   newId,
   now,
   refusal,
+  repeated,
   type Scene,
   whoMay
 } from "../identity/Scene.ts"
@@ -211,7 +212,7 @@ withServicesOnEachStorage("Teams", (it, storageName) => {
           const error = yield* Effect.flip(call.pipe(as(owner)))
           assert.deepStrictEqual(
             [error._tag, error.message],
-            ["NotFound", `There is no team "${ref}" that you can see.`]
+            ["NotFound", `There is no team "${repeated(ref)}" that you can see.`]
           )
         }
       }
@@ -443,7 +444,7 @@ withServicesOnEachStorage("Teams", (it, storageName) => {
           const error = yield* Effect.flip(add(id))
           assert.deepStrictEqual(
             [error._tag, error.message],
-            ["NotFound", `member: there is no member "${id}" that you can see.`]
+            ["NotFound", `member: there is no member "${repeated(id)}" that you can see.`]
           )
         }
         const { email, id, name } = scene.viewer.principal
@@ -471,7 +472,7 @@ withServicesOnEachStorage("Teams", (it, storageName) => {
           const error = yield* Effect.flip(teams.removeMember(key, missing).pipe(as(scene.admin)))
           assert.deepStrictEqual(
             [error._tag, error.message],
-            ["NotFound", `There is no member "${missing}" that you can see.`]
+            ["NotFound", `There is no member "${repeated(missing)}" that you can see.`]
           )
         }
       })

@@ -14,13 +14,14 @@ import {
   answer,
   as,
   type CallerOf,
-  everyRole,
   eventsOf,
+  everyRole,
   kindsOf,
   makeScene,
   newId,
   now,
   refusal,
+  repeated,
   type Scene,
   unique,
   whoMay
@@ -105,7 +106,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
           const error = yield* Effect.flip(list(caller, key))
           assert.deepStrictEqual(
             [error._tag, error.message],
-            ["NotFound", `team: there is no team "${key}" that you can see.`]
+            ["NotFound", `team: there is no team "${repeated(key)}" that you can see.`]
           )
         }
       }
@@ -188,7 +189,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
           const error = yield* Effect.flip(call.pipe(as(stranger)))
           assert.deepStrictEqual(
             [error._tag, error.message],
-            ["NotFound", `There is no ticket status "${ref}" that you can see.`]
+            ["NotFound", `There is no ticket status "${repeated(ref)}" that you can see.`]
           )
         }
       }
@@ -319,7 +320,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
           const error = yield* Effect.flip(statuses.delete(review.id, moveTo).pipe(as(admin)))
           assert.deepStrictEqual(
             [error._tag, error.message],
-            ["NotFound", `moveTo: there is no ticket status "${moveTo}" that you can see.`]
+            ["NotFound", `moveTo: there is no ticket status "${repeated(moveTo)}" that you can see.`]
           )
         }
         const same = yield* Effect.flip(statuses.delete(review.id, review.id).pipe(as(admin)))
@@ -328,7 +329,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
         // What is not there comes before what is wrong with it.
         const missing = newId<string>()
         const error = yield* Effect.flip(statuses.delete(missing, missing).pipe(as(admin)))
-        assert.strictEqual(error.message, `There is no ticket status "${missing}" that you can see.`)
+        assert.strictEqual(error.message, `There is no ticket status "${repeated(missing)}" that you can see.`)
         assert.lengthOf(yield* list(viewer, team.key), 6)
       })
     )
@@ -473,7 +474,10 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
           assert.deepInclude(across, { _tag: "Conflict", reason: "other_category" })
           for (const beside of [foreign.id, shared.id, newId<string>(), "Done", "\u0000"]) {
             const missing = yield* reorder(review.id, beside)
-            assert.strictEqual(missing.message, `${side}: there is no ticket status "${beside}" that you can see.`)
+            assert.strictEqual(
+              missing.message,
+              `${side}: there is no ticket status "${repeated(beside)}" that you can see.`
+            )
           }
         }
         assert.deepStrictEqual(yield* kindsOf(workspace), ["status_created"])
