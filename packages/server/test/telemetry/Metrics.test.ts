@@ -287,7 +287,9 @@ describe("Metrics of the database", () => {
                 () => scrape(server.baseUrl),
                 (now) =>
                   now.value("delivery_database_waiting")! >= 2 &&
-                  now.value("delivery_database_statements_running") === 4
+                  now.value("delivery_database_statements_running") === 4 &&
+                  // A scrape that began before the calls may still have had its answer.
+                  now.value("delivery_semaphore_leases", { state: "held" }) === undefined
               )
             )
             return { calls, during }
