@@ -242,7 +242,7 @@ onPostgres("The vault under concurrency", (it) => {
         const bulk = { products: refs.slice(0, 32), environments: refs.slice(0, 31), name: "BIG" }
         const assigned = yield* vault.assign({ ...bulk, value: secret(value) }).pipe(as(member))
         assert.strictEqual(assigned.assignments.length, 992)
-        assert.isBelow(performance.now() - started, 60_000)
+        assert.isBelow(performance.now() - started, 20_000)
         const read = yield* vault.get("p31", "BIG").pipe(as(member))
         assert.strictEqual(standing(read)["p30"], `${value}@1`)
       }).pipe(TestClock.withLive),

@@ -139,6 +139,7 @@ describe("Workers", () => {
       const millis = Date.now() - released
       const releaser = (await releases()).findIndex((count, index) => count > before[index]!) + 1
       if (String(releaser) !== waiter) acrossWorkers++
+      assert.isBelow(millis, 700)
       waited.push(millis)
       await call("DELETE", `${path}/${next.lease}`)
     }
