@@ -143,7 +143,8 @@ describe("the first start", () => {
   it.each(["start", "dev"])("by pnpm %s ends when that command is told to", { timeout: 180_000 }, async (script) => {
     const { close, port } = await listen()
     await close()
-    const environment = { ...(await newSettings(port)), HOME: process.env["HOME"]! }
+    // All of it: npm may need settings of the machine to reach its registry.
+    const environment = { ...process.env, ...(await newSettings(port)) }
     const launched = start("npx", ["--yes", "pnpm@12.21.0", script], environment)
     // It may have to install first: the limit is the test's.
     const isPrinted = new Promise<void>((resolve) => {
