@@ -70,7 +70,8 @@ const prepare = Effect.fnUntraced(function* (vault: Vault["Service"], slug: stri
   }
   const caller: CallerTag["Service"] = {
     principal: { kind: "user", id: person.id, name: person.name, email: person.email },
-    membership: { id: workspace.id, slug, name: slug, role: "member" }
+    membership: { id: workspace.id, slug, name: slug, role: "member" },
+    credential: { kind: "apiKey", id: person.id, lastFour: "wxyz" }
   }
   const as = Effect.provideService(Caller, caller)
   const assign = (name: string) =>

@@ -19,6 +19,14 @@ export interface Membership {
   readonly role: Role
 }
 
+/** The credential that a request was authenticated by (docs/contract.md, Tokens). Never the token itself. */
+export interface Credential {
+  readonly kind: "apiKey" | "accountApiKey" | "session" | "agent"
+  readonly id: string
+  /** The last 4 characters of the token. */
+  readonly lastFour: string
+}
+
 /**
  * The authenticated caller of a request. `membership` is that of the workspace in the path. On paths without a workspace
  * it is undefined for people, and the key's own workspace for account API keys.
@@ -28,6 +36,7 @@ export class Caller extends Context.Service<
   {
     readonly principal: Principal
     readonly membership: Membership | undefined
+    readonly credential: Credential
   }
 >()("@delivery/domain/identity/Caller") {}
 

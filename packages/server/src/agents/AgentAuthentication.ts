@@ -13,6 +13,7 @@ import { type AuthenticatedAgent, SignInsRepo } from "./SignInsRepo.ts"
 
 interface RecognizedAgent extends AuthenticatedAgent {
   readonly tokenHash: string
+  readonly lastFour: string
 }
 
 /**
@@ -30,16 +31,18 @@ export const makeAuthenticate = Effect.gen(function* () {
     if (found === undefined) return undefined
     yield* recognized
     if (found.computer !== null) yield* usage.note(found.computer.id)
-    return { ...found, tokenHash }
+    return { ...found, tokenHash, lastFour: token.slice(-4) }
   })
 })
 
 /** Runs an effect with the agent as its caller. */
-export const asAgent = ({ agent, computer, membership, person, scope, tokenHash }: RecognizedAgent) => {
+export const asAgent = (recognizedAgent: RecognizedAgent) => {
+  const { agent, computer, lastFour, membership, person, scope, signInId, tokenHash } = recognizedAgent
+  const credential = { kind: "agent", id: signInId, lastFour } as const
   const ref = { id: agent.id, name: agentName(agent.client), person }
   return <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     effect.pipe(
-      Effect.provideService(Caller, { principal: { kind: "agent", ...ref }, membership }),
+      Effect.provideService(Caller, { principal: { kind: "agent", ...ref }, membership, credential }),
       Effect.provideService(AgentCaller, {
         agent: ref,
         workspace: membership,

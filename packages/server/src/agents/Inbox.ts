@@ -98,8 +98,9 @@ const current = Effect.gen(function* () {
 const lookedUpAgain = ({ signIns }: Dependencies) =>
   Effect.gen(function* () {
     const { tokenHash } = yield* AgentCaller
+    const { lastFour } = (yield* Caller).credential
     const found = yield* signIns.authenticate(tokenHash, timestamp(yield* Clock.currentTimeMillis))
-    return found === undefined ? yield* Unauthorized.agent : yield* asAgent({ ...found, tokenHash })(current)
+    return found === undefined ? yield* Unauthorized.agent : yield* asAgent({ ...found, tokenHash, lastFour })(current)
   })
 
 const list = ({ repo }: Dependencies) =>

@@ -135,7 +135,7 @@ withServicesOnEachStorage("Messages", (it) => {
         const signIn = yield* registered(member)
         // Looked up before, as in a request that was let in just before the revocation.
         const found = (yield* authenticated(signIn.access_token))!
-        const byAgent = asAgent({ ...found, tokenHash: hashToken(signIn.access_token) })
+        const byAgent = asAgent({ ...found, tokenHash: hashToken(signIn.access_token), lastFour: "wxyz" })
         const send = messages.send({ agent: signIn.agent, ticket: ticket.id, ask: "build" }).pipe(as(admin))
         const sent = yield* Effect.forEach(times(12), () => send, together)
         const [taken, { declined }, more] = yield* Effect.all(

@@ -30,7 +30,7 @@ export const withToken =
   (accessToken: string) =>
   <A, E, R>(effect: Effect.Effect<A, E, R | Caller | AgentCaller>) =>
     Effect.flatMap(authenticated(accessToken), (found) =>
-      asAgent({ ...found!, tokenHash: hashToken(accessToken) })(effect)
+      asAgent({ ...found!, tokenHash: hashToken(accessToken), lastFour: accessToken.slice(-4) })(effect)
     )
 
 /** The fields of a form. */

@@ -78,7 +78,8 @@ export const apiKeyRow = (
   }
 }
 
-export type CallerOf = Caller["Service"]
+/** A caller; `as` gives it a credential where the test has none to say. */
+export type CallerOf = Omit<Caller["Service"], "credential"> & Partial<Pick<Caller["Service"], "credential">>
 
 /** A stored person who is in no workspace. */
 export const addPerson = Effect.fnUntraced(function* (fields: Partial<PersonRow> = {}) {
@@ -154,7 +155,15 @@ export const makeScene = Effect.gen(function* () {
 export type Scene = Effect.Success<typeof makeScene>
 
 /** Runs what a service offers as this caller. */
-export const as = (caller: CallerOf) => Effect.provideService(Caller, caller)
+export const as = (caller: CallerOf) =>
+  Effect.provideService(Caller, {
+    credential: {
+      kind: caller.principal.kind === "apiKey" ? "accountApiKey" : "apiKey",
+      id: caller.principal.id,
+      lastFour: "wxyz"
+    },
+    ...caller
+  })
 
 interface Refusal {
   readonly _tag: string

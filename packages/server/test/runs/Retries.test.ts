@@ -1,5 +1,4 @@
 import { assert, layer } from "@effect/vitest"
-import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { FinishRetry, StartRetry } from "@delivery/domain/runs/TestRetry"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect, Layer } from "effect"
@@ -8,7 +7,7 @@ import { decodeJwt } from "jose"
 import { isToken } from "../../src/ids/Tokens.ts"
 import { Retries } from "../../src/runs/Retries.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
-import { answer, as, eventsOf, kindsOf, membersAndUp, whoMay } from "../identity/Scene.ts"
+import { answer, as, type CallerOf, eventsOf, kindsOf, membersAndUp, whoMay } from "../identity/Scene.ts"
 import { baseUrl, finishedRun, finishOf, layerServices, retried, runLimit, startOf, upload } from "./RetriesScene.ts"
 import { sharedStorages } from "../support/Storages.ts"
 import { attempt, finishBody, git, makeDeployed, startBody } from "./Scene.ts"
@@ -247,7 +246,7 @@ for (const storage of sharedStorages) {
         const [runs, retries] = [yield* TestRuns, yield* Retries]
         const at = yield* makeDeployed()
         const other = { git: { ...git, sha: "0".repeat(40) } }
-        const refused = (run: number, fields: Partial<StartRetry> = {}, by: Caller["Service"] = at.member) =>
+        const refused = (run: number, fields: Partial<StartRetry> = {}, by: CallerOf = at.member) =>
           answer(as(by)(retries.start(run, startOf(fields))))
         assert.deepStrictEqual(yield* whoMay(at, retries.start(99, startOf())), membersAndUp)
         assert.strictEqual(yield* refused(1, {}, at.outsider), "NotFound")
@@ -277,7 +276,7 @@ for (const storage of sharedStorages) {
         yield* finishedRun(at, ["a", "b", "c\uFFFD"])
         const finish = (
           tests: FinishRetry["tests"],
-          by: Caller["Service"] = at.memberKey,
+          by: CallerOf = at.memberKey,
           [run, retry]: readonly [number, number] = [1, 1]
         ) => answer(as(by)(retries.finish(run, retry, finishOf(tests))))
         assert.deepStrictEqual(yield* whoMay(at, retries.finish(99, 1, finishOf([]))), membersAndUp)

@@ -1,11 +1,10 @@
 import { assert, layer } from "@effect/vitest"
-import type { Caller } from "@delivery/domain/identity/Authorization"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import { Retries } from "../../src/runs/Retries.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
-import { answer, as } from "../identity/Scene.ts"
+import { answer, as, type CallerOf } from "../identity/Scene.ts"
 import { finishOf, layerServices, retried, runLimit, startOf, upload } from "./RetriesScene.ts"
 import { type Repositories, sharedStorages } from "../support/Storages.ts"
 import { attempt, type Deployed, finishBody, git, makeDeployed, report, startBody } from "./Scene.ts"
@@ -143,7 +142,7 @@ class Command implements fc.AsyncCommand<Model, Real> {
   }
 }
 
-const callerOf = (at: Deployed, who: Who): Caller["Service"] => at[who]
+const callerOf = (at: Deployed, who: Who): CallerOf => at[who]
 
 const startRun = (by: Who) =>
   new Command(

@@ -1,5 +1,4 @@
 import { NodeFileSystem, NodePath } from "@effect/platform-node"
-import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { FinishRetry, RetryTestReport, StartRetry } from "@delivery/domain/runs/TestRetry"
 import { Effect, Layer, Stream } from "effect"
 import { Deployments } from "../../src/catalog/Deployments.ts"
@@ -12,7 +11,7 @@ import { Retries } from "../../src/runs/Retries.ts"
 import { TestRunFiles } from "../../src/runs/TestRunFiles.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
 import { layerSigningKeys } from "../support/Storages.ts"
-import { answer, as } from "../identity/Scene.ts"
+import { answer, as, type CallerOf } from "../identity/Scene.ts"
 import { attempt, type Deployed, finishBody, git, machine, report, startBody } from "./Scene.ts"
 import * as Ids from "../../src/ids/Ids.ts"
 
@@ -71,7 +70,7 @@ export const finishedRun = Effect.fnUntraced(function* (
 })
 
 /** `ok`, or why the caller may not upload a file of the run. */
-export const upload = Effect.fnUntraced(function* (by: Caller["Service"], run: number, path = "retry/a.txt") {
+export const upload = Effect.fnUntraced(function* (by: CallerOf, run: number, path = "retry/a.txt") {
   const files = yield* TestRunFiles
   return yield* answer(
     as(by)(

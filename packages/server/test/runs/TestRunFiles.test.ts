@@ -1,6 +1,5 @@
 import { NodeFileSystem, NodePath } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
-import type { Caller } from "@delivery/domain/identity/Authorization"
 import { Cause, Deferred, Effect, Exit, Fiber, Layer, References, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { createHash, randomBytes } from "node:crypto"
@@ -22,7 +21,7 @@ import { TestRunFilesRepo } from "../../src/runs/TestRunFilesRepo.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
 import { startS3 } from "../support/S3Server.ts"
 import { layerSigningKeys, sharedStorages } from "../support/Storages.ts"
-import { answer, as, everyRole, membersAndUp, newId, refusal, whoMay } from "../identity/Scene.ts"
+import { answer, as, type CallerOf, everyRole, membersAndUp, newId, refusal, whoMay } from "../identity/Scene.ts"
 import { blobsBelow, type Deployed, finishBody, makeDeployed, startBody } from "./Scene.ts"
 import * as Ids from "../../src/ids/Ids.ts"
 
@@ -134,7 +133,7 @@ const upload = Effect.fnUntraced(function* (content: Uint8Array | string, fields
   })
 })
 
-const startRun = Effect.fnUntraced(function* (at: Deployed, by: Caller["Service"] = at.member) {
+const startRun = Effect.fnUntraced(function* (at: Deployed, by: CallerOf = at.member) {
   return (yield* as(by)((yield* TestRuns).start(startBody(at)))).number
 })
 
@@ -303,7 +302,7 @@ for (const { storage, store } of suites) {
     it.effect("takes files of the publisher alone, while the run runs", () =>
       Effect.gen(function* () {
         const at = yield* makeRun
-        const answers = (by: Caller["Service"], fields: Fields = {}) => answer(as(by)(upload(text, fields)))
+        const answers = (by: CallerOf, fields: Fields = {}) => answer(as(by)(upload(text, fields)))
         assert.strictEqual(yield* answers(at.member, { run: 2 }), "NotFound")
         assert.strictEqual(yield* answers(at.member, { run: 0 }), "NotFound")
         assert.strictEqual(yield* answers(at.memberKey), "Forbidden not_publisher")

@@ -1,5 +1,4 @@
 import { assert, layer } from "@effect/vitest"
-import type { Caller } from "@delivery/domain/identity/Authorization"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -15,7 +14,7 @@ import { Fixtures } from "../../src/runs/Fixtures.ts"
 import * as TestRunExpiry from "../../src/runs/TestRunExpiry.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
 import * as VaultRoom from "../../src/vault/VaultRoom.ts"
-import { answer, as, eventsOf, everyRole, membersAndUp, refusal, whoMay } from "../identity/Scene.ts"
+import { answer, as, type CallerOf, eventsOf, everyRole, membersAndUp, refusal, whoMay } from "../identity/Scene.ts"
 import { layerSigningKeys, sharedStorages } from "../support/Storages.ts"
 import { attempt, finishBody, git, machine, makeDeployed, report, startBody } from "./Scene.ts"
 import * as Ids from "../../src/ids/Ids.ts"
@@ -290,7 +289,7 @@ for (const storage of sharedStorages) {
         const runs = yield* TestRuns
         const at = yield* makeDeployed()
         yield* as(at.member)(runs.start(startBody(at)))
-        const finish = (by: Caller["Service"], body = finishBody()) => answer(as(by)(runs.finish(1, body)))
+        const finish = (by: CallerOf, body = finishBody()) => answer(as(by)(runs.finish(1, body)))
         assert.strictEqual(yield* finish(at.admin), "Forbidden not_publisher")
         assert.strictEqual(yield* finish(at.memberKey), "Forbidden not_publisher")
         assert.strictEqual(yield* finish(at.viewer), "Forbidden role_too_low")
