@@ -1,22 +1,13 @@
 // Publishes a test run with the promise client: starts it, uploads a file, finishes it, and reads it back.
 // Run it against a server: DELIVERY_URL=http://localhost:4000 DELIVERY_API_KEY=ctk_... node examples/publish-run.ts
-import { createClient } from "@delivery/client"
-import { createShop } from "./shop.ts"
+import { connectToShop, shopRun } from "./shop.ts"
 
-const client = createClient({
-  baseUrl: process.env["DELIVERY_URL"] ?? "http://localhost:4000",
-  apiKey: process.env["DELIVERY_API_KEY"] ?? ""
-})
-await createShop(client)
+const client = await connectToShop()
 
 const run = await client.testRuns.start({
   params: { slug: "main" },
   payload: {
-    product: "shop",
-    environment: "staging",
-    baseUrl: "https://staging.shop.example.com",
-    git: { branch: "main", sha: "9fceb02d0ae598e95dc970b74767f19372d61af8", dirty: false, subject: "Add the basket" },
-    machine: { hostname: "ci-7", platform: "linux" },
+    ...shopRun,
     selection: { coverage: "acceptance", folders: [], caseIds: [] }
   }
 })
