@@ -14,6 +14,13 @@ const layerVaultKeys = VaultKeys.layer.pipe(
   Layer.provide(Host.layer)
 )
 
+/** How this command line is called: installed, by the script of a clone, or without a package manager. */
+const program = import.meta.filename.endsWith(".js")
+  ? "delivery-server"
+  : process.env["npm_lifecycle_event"] === "delivery"
+    ? "pnpm delivery"
+    : "node packages/server/src/cli/main.ts"
+
 const printStatus = Effect.gen(function* () {
   const { status } = yield* VaultKeys
   const lines = (yield* status).map(({ dataKeys, id, isActive, isGiven, signingKeys }) => {
@@ -23,7 +30,7 @@ const printStatus = Effect.gen(function* () {
       : !isGiven
         ? "missing in VAULT_KEYS"
         : isUsed
-          ? "in use; `delivery vault rotate` replaces it"
+          ? `in use; \`${program} vault rotate\` replaces it`
           : "not in use; may be removed"
     return `${id}: ${dataKeys} data keys, ${signingKeys} signing keys (${note})`
   })
@@ -46,7 +53,7 @@ const rotate = Command.make("rotate", {}, () =>
   )
 )
 
-/** `delivery vault`: the keys of `VAULT_KEYS`. */
+/** `vault`: the keys of `VAULT_KEYS`. */
 export const vault = Command.make("vault").pipe(
   Command.withDescription("Manage the keys that encrypt secrets. Settings are environment variables, as for serve"),
   Command.withSubcommands([rotate, status])

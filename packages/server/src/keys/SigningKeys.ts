@@ -106,8 +106,8 @@ const decrypt = ({ keyring }: Dependencies) =>
         new SettingsError({
           message:
             reason === "unknown_key"
-              ? `VAULT_KEYS is wrong: it lacks the key ${keyId}, which encrypts this database's signing key.`
-              : `VAULT_KEYS is wrong: its key ${keyId} is not the one that encrypts this database's signing key.`
+              ? `VAULT_KEYS is invalid: it lacks the key ${keyId}, which encrypts this database's signing key.`
+              : `VAULT_KEYS is invalid: its key ${keyId} is not the one that encrypts this database's signing key.`
         })
     )
     const d = Buffer.from(secret).toString("base64url")

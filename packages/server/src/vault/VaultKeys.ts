@@ -82,7 +82,7 @@ const prove = (dependencies: Dependencies) => {
         "KeyringError",
         () =>
           new SettingsError({
-            message: `VAULT_KEYS is wrong: its key ${canary.keyId} does not match the key with that id in this database.`
+            message: `VAULT_KEYS is invalid: its key ${canary.keyId} does not match the key with that id in this database.`
           })
       )
     }

@@ -164,9 +164,9 @@ for (const { layer: storage, name } of sharedStorages) {
         const later = yield* server(`${vaultKey("b")},${keys}`)
         assert.deepStrictEqual(yield* later.jwks, sets[0]!)
         const without = yield* Effect.flip(server(vaultKey("b")))
-        assert.match(without.message, /^VAULT_KEYS is wrong: it lacks the key a, /)
+        assert.match(without.message, /^VAULT_KEYS is invalid: it lacks the key a, /)
         const other = yield* Effect.flip(server(vaultKey("a")))
-        assert.match(other.message, /^VAULT_KEYS is wrong: its key a is not the one /)
+        assert.match(other.message, /^VAULT_KEYS is invalid: its key a is not the one /)
 
         const [stored] = yield* (yield* SigningKeysRepo).list
         assert.match(stored!.sealedPrivateKey, /^v1:a:/)

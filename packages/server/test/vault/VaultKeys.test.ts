@@ -74,7 +74,7 @@ for (const [name, storage] of [
           ])
 
           const wrong = yield* Effect.flip(withKeys([key("k1")], status))
-          assert.include(wrong.message, "VAULT_KEYS is wrong: its key k1 ")
+          assert.include(wrong.message, "VAULT_KEYS is invalid: its key k1 ")
           const missing = yield* Effect.flip(withKeys([k2], status))
           assert.include(missing.message, "VAULT_KEYS lacks the key k1")
 
@@ -99,7 +99,7 @@ for (const [name, storage] of [
           assert.include(gone.message, "VAULT_KEYS lacks the key k2")
           // An id once used stands for its key.
           const reused = yield* Effect.flip(withKeys([k2, key("k1")], status))
-          assert.include(reused.message, "VAULT_KEYS is wrong: its key k1 ")
+          assert.include(reused.message, "VAULT_KEYS is invalid: its key k1 ")
         }),
       60_000
     )
@@ -127,7 +127,7 @@ for (const [name, storage] of [
   })
 }
 
-describe("delivery vault", () => {
+describe("the command vault", () => {
   const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url))
   const directory = mkdtempSync(join(tmpdir(), "delivery-vault-"))
   let server: ServerProcess | undefined
@@ -196,6 +196,10 @@ describe("delivery vault", () => {
             }
             return statuses
           })()
+          const before = await run(environment(k2, k1), "vault", "status")
+          assert.include(before.output, "`node packages/server/src/cli/main.ts vault rotate` replaces it")
+          const called = await run({ ...environment(k2, k1), npm_lifecycle_event: "delivery" }, "vault", "status")
+          assert.include(called.output, "`pnpm delivery vault rotate` replaces it")
           const rotated = await run(environment(k2, k1), "vault", "rotate")
           assert.strictEqual(rotated.code, 0)
           assert.match(rotated.output, /^Encrypted 1 data keys and 1 signing keys under the active key\.$/m)
