@@ -2,7 +2,7 @@ import type { EnvironmentId, PersonId, ProductId } from "@delivery/domain/Ids"
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { Statement } from "effect/sql"
-import type { TestRunFilter } from "../packages/server/src/runs/TestRunRows.ts"
+import type { TestRunFilter } from "../packages/server/src/runs/TestRunsRepo.ts"
 import type { makeRuns } from "./Database.ts"
 
 /** The lists of runs that `bench:list` and `bench:search` measure, in workspaces of `makeRuns`. */

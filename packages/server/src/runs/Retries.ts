@@ -14,9 +14,8 @@ import { NextId } from "../ids/NextId.ts"
 import { hashToken, NewToken } from "../ids/Tokens.ts"
 import { Fixtures, newScopeKey } from "./Fixtures.ts"
 import { RetriesRepo } from "./RetriesRepo.ts"
-import { cleanupAfter, noRetry, noRun, semaphoresOf, summaryOf } from "./RunAnswers.ts"
-import type { FoundTestRun } from "./TestRunRows.ts"
-import { TestRunsRepo } from "./TestRunsRepo.ts"
+import { cleanupAfter, noRetry, noRun, notRunning, semaphoresOf, summaryOf } from "./RunAnswers.ts"
+import { type FoundTestRun, TestRunsRepo } from "./TestRunsRepo.ts"
 import { asOf, foldSha, isRunning, labelOfRetry, runPath } from "./TestRunState.ts"
 
 /** Retries of the failed tests of runs (docs/contract.md, Retries). */
@@ -183,7 +182,7 @@ const finish = (dependencies: Dependencies) => {
     const outcome = retryOutcome(report, retry, yield* repo.tests(run.id))
     if (typeof outcome === "string") return yield* InvalidInput.at("tests", outcome)
     const finishedAt = timestamp(yield* Clock.currentTimeMillis)
-    if (!isRunning(retry, finishedAt)) return yield* notRunning
+    if (!isRunning(retry, finishedAt)) return yield* notRunning("retry")
     const recounted = recount(run.counts, outcome.flaky.length)
     const finished = {
       ...outcome,
@@ -197,7 +196,8 @@ const finish = (dependencies: Dependencies) => {
       subject: { type: "retry", id: retry.id, label: labelOfRetry(number, retryNumber), path: runPath + number },
       changes: outcome.flaky.length === 0 ? [] : [{ field: "flakyCount", from: "0", to: String(outcome.flaky.length) }]
     })
-    if (!(yield* repo.finish({ runId: run.id, number: retryNumber }, finished, event))) return yield* notRunning
+    if (!(yield* repo.finish({ runId: run.id, number: retryNumber }, finished, event)))
+      return yield* notRunning("retry")
     return summaryOf(baseUrl, access, { ...run, ...recounted })
   })
 }
@@ -227,7 +227,3 @@ const checkRetryable = (run: FoundTestRun, sha: string): Effect.Effect<void, Con
 
 const stillRunning = (retry: number) =>
   Effect.fail(new Conflict({ message: `Retry ${retry} of the run is still running.`, reason: "retry_running" }))
-
-const notRunning = Effect.suspend(() =>
-  Effect.fail(new Conflict({ message: "The retry is no longer running.", reason: "not_running" }))
-)

@@ -16,8 +16,7 @@ import {
   testRunRetries
 } from "./RetriesRepo.ts"
 import { endLeases } from "./SemaphoresMemory.ts"
-import { testRuns } from "./TestRunRows.ts"
-import { testRunTests } from "./TestRunsRepo.ts"
+import { testRuns, testRunTests } from "./TestRunsRepo.ts"
 import { interrupted, isRunning, labelOfRetry, runPath } from "./TestRunState.ts"
 
 type Memory = MemoryStorage["Service"]

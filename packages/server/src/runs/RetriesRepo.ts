@@ -8,7 +8,7 @@ import type { ActorRef } from "../access/Access.ts"
 import type { StoredEvent } from "../events/EventsRepo.ts"
 import { memoryTable } from "../storage/MemoryStorage.ts"
 import { boolean, instant, integer, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
-import { cleanupOf, type Numbered } from "./TestRunRows.ts"
+import { cleanupOf, type Numbered } from "./TestRunsRepo.ts"
 
 /** The retries of each run, numbered from 1. */
 export const testRunRetries = table("test_run_retries", {

@@ -20,7 +20,7 @@ import {
   testRunRetries
 } from "./RetriesRepo.ts"
 import { endLeases } from "./SemaphoresSql.ts"
-import type { Numbered } from "./TestRunRows.ts"
+import type { Numbered } from "./TestRunsRepo.ts"
 import { retryLabel, runPath } from "./TestRunState.ts"
 
 export const layer = Layer.effect(

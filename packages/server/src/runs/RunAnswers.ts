@@ -1,9 +1,8 @@
 import { Conflict, NotFound } from "@delivery/domain/Errors"
 import type { Cleanup, SemaphoreAccess, TestRunSummary } from "@delivery/domain/runs/TestRun"
 import type { Timestamp } from "@delivery/domain/Timestamp"
-import { Effect } from "effect"
 import type { Access } from "../access/Access.ts"
-import type { FinishedTestRun, FoundTestRun } from "./TestRunRows.ts"
+import type { FinishedTestRun, FoundTestRun } from "./TestRunsRepo.ts"
 import { runPath } from "./TestRunState.ts"
 
 /** What calls of runs, of retries and of files answer alike (docs/contract.md, Test runs). */
@@ -46,7 +45,8 @@ export const noRun = (number: number): NotFound => NotFound.of("test run", sent(
 
 export const noRetry = (number: number): NotFound => NotFound.of("retry", sent(number))
 
-/** Fails a call that needs a running run. */
-export const runNotRunning = Effect.suspend(() =>
-  Effect.fail(new Conflict({ message: "The run is no longer running.", reason: "not_running" }))
-)
+export const notRunningMessage = (what: "run" | "retry"): string => `The ${what} is no longer running.`
+
+/** The error of a call that needs a running run or retry. */
+export const notRunning = (what: "run" | "retry"): Conflict =>
+  new Conflict({ message: notRunningMessage(what), reason: "not_running" })

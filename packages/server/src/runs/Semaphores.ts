@@ -12,6 +12,7 @@ import { Stopping } from "../http/Stopping.ts"
 import { anyRole } from "../access/Access.ts"
 import { leasesGranted, leasesReleased } from "../telemetry/Metrics.ts"
 import { type LeaseWait, LeaseWaits } from "./LeaseWaits.ts"
+import { notRunningMessage } from "./RunAnswers.ts"
 import {
   type NotHolder,
   type Queued,
@@ -106,7 +107,7 @@ const take = (dependencies: Dependencies) => {
     if (taken._tag !== "RunNotRunning") return yield* answer(taken)
     const [semaphore = { capacity: request.capacity, holders: [] }] = yield* repo.list(owner.workspaceId, name)
     return yield* new Conflict({
-      message: "The run is no longer running.",
+      message: notRunningMessage("run"),
       reason: "run_not_running",
       ...extras({ ...semaphore, lapsesInMillis: undefined })
     })

@@ -4,7 +4,7 @@ import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect, Layer } from "effect"
 import { workspaces } from "../identity/WorkspacesRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
-import { type MemoryLease, type MemorySemaphore, MemorySemaphores } from "./MemorySemaphores.ts"
+import { type MemoryLease, type MemorySemaphore, SemaphoreState } from "./SemaphoreStateMemory.ts"
 import { testRunRetries } from "./RetriesRepo.ts"
 import {
   type Held,
@@ -17,7 +17,7 @@ import {
   SemaphoresRepo,
   type Taken
 } from "./SemaphoresRepo.ts"
-import { testRuns } from "./TestRunRows.ts"
+import { testRuns } from "./TestRunsRepo.ts"
 import { isRunning } from "./TestRunState.ts"
 
 type Memory = MemoryStorage["Service"]
@@ -41,16 +41,16 @@ export const layer = Layer.effect(
 
 /** Ends what the run, or the retry of it that runs, holds of semaphores and waits for. */
 export const endLeases = (database: MemoryDatabase, runId: TestRunId, at: Timestamp): void =>
-  new MemorySemaphores(database, Date.parse(at)).endRun(runId)
+  new SemaphoreState(database, Date.parse(at)).endRun(runId)
 
-const write = <A>(memory: Memory, write: (semaphores: MemorySemaphores, database: MemoryDatabase) => A) =>
+const write = <A>(memory: Memory, write: (semaphores: SemaphoreState, database: MemoryDatabase) => A) =>
   Effect.flatMap(Clock.currentTimeMillis, (now) =>
-    memory.write((database) => Effect.sync(() => write(new MemorySemaphores(database, now), database)))
+    memory.write((database) => Effect.sync(() => write(new SemaphoreState(database, now), database)))
   )
 
-const read = <A>(memory: Memory, read: (semaphores: MemorySemaphores, database: MemoryDatabase) => A) =>
+const read = <A>(memory: Memory, read: (semaphores: SemaphoreState, database: MemoryDatabase) => A) =>
   Effect.flatMap(Clock.currentTimeMillis, (now) =>
-    memory.read((database) => read(new MemorySemaphores(database, now), database))
+    memory.read((database) => read(new SemaphoreState(database, now), database))
   )
 
 const take = (memory: Memory) => (owner: LeaseOwner, request: LeaseRequest) =>
@@ -65,7 +65,7 @@ const take = (memory: Memory) => (owner: LeaseOwner, request: LeaseRequest) =>
 
 /** The live lease or place that an earlier call with the same `requestId` has made. */
 const takeAgain = (
-  semaphores: MemorySemaphores,
+  semaphores: SemaphoreState,
   semaphore: MemorySemaphore,
   owner: LeaseOwner,
   { requestId, waitMillis }: LeaseRequest
@@ -85,7 +85,7 @@ const takeAgain = (
 
 /** A new lease, or a new place for a call that waits or can be repeated. */
 const takeAnew = (
-  semaphores: MemorySemaphores,
+  semaphores: SemaphoreState,
   found: MemorySemaphore,
   owner: LeaseOwner,
   request: LeaseRequest
@@ -271,7 +271,7 @@ const held = (semaphore: MemorySemaphore, lease: MemoryLease, isNew: boolean): H
   }
 })
 
-const queued = (semaphores: MemorySemaphores, semaphore: MemorySemaphore, place: MemoryLease): Queued => ({
+const queued = (semaphores: SemaphoreState, semaphore: MemorySemaphore, place: MemoryLease): Queued => ({
   _tag: "Queued",
   polls: place.polls,
   lapsesInMillis: semaphores.lapsesIn(semaphore),
@@ -284,7 +284,7 @@ const queued = (semaphores: MemorySemaphores, semaphore: MemorySemaphore, place:
   }
 })
 
-const refused = (semaphores: MemorySemaphores, semaphore: MemorySemaphore, tag: Refused["_tag"]): Refused => ({
+const refused = (semaphores: SemaphoreState, semaphore: MemorySemaphore, tag: Refused["_tag"]): Refused => ({
   _tag: tag,
   capacity: semaphore.capacity,
   holders: semaphores.holders(semaphore).map(holderOf),

@@ -10,7 +10,7 @@ import { column, texts } from "../storage/Columns.ts"
 import { date, dateOrNull, dieOnSqlError } from "../storage/Sql.ts"
 import { searchText } from "./search/SearchText.ts"
 import { endLeases } from "./SemaphoresSql.ts"
-import type { FinishedTestRun, NewTestRun, Numbered } from "./TestRunRows.ts"
+import type { FinishedTestRun, NewTestRun, Numbered } from "./TestRunsRepo.ts"
 import { runLabel, runPath } from "./TestRunState.ts"
 
 /** How a run starts and ends over SQL: each change is one statement, with its event. */

@@ -11,11 +11,10 @@ import { NextId } from "../ids/NextId.ts"
 import { Storage } from "../storage/Storage.ts"
 import { background } from "../telemetry/Background.ts"
 import { observe, uploadedBytes, uploadsRunning } from "../telemetry/Metrics.ts"
-import { runNotRunning } from "./RunAnswers.ts"
+import { notRunning } from "./RunAnswers.ts"
 import { type RunBlob, TestRunFilesRepo } from "./TestRunFilesRepo.ts"
-import type { LockedTestRun } from "./TestRunRows.ts"
+import { type LockedTestRun, TestRunsRepo } from "./TestRunsRepo.ts"
 import { TestRuns } from "./TestRuns.ts"
-import { TestRunsRepo } from "./TestRunsRepo.ts"
 import { isRunning } from "./TestRunState.ts"
 import { declaredSize, ofSize, storableType } from "./UploadedBody.ts"
 
@@ -141,7 +140,7 @@ const commit = (
     Effect.gen(function* () {
       const run = yield* runsRepo.lock(blob.runId)
       const now = timestamp(yield* Clock.currentTimeMillis)
-      if (run === undefined || !isPublishing(by, run, now)) return yield* runNotRunning
+      if (run === undefined || !isPublishing(by, run, now)) return yield* notRunning("run")
       const file = { ...stored, createdAt: now }
       const done = yield* repo.store({ ...file, blob })
       if (done === undefined) return yield* Effect.die(new Error("The upload was not renewed in time."))

@@ -11,7 +11,7 @@ import {
   testRunFiles,
   TestRunFilesRepo
 } from "./TestRunFilesRepo.ts"
-import { testRuns } from "./TestRunRows.ts"
+import { testRuns } from "./TestRunsRepo.ts"
 
 type Memory = MemoryStorage["Service"]
 

@@ -25,10 +25,9 @@ import { Storage } from "../storage/Storage.ts"
 import { retriesExpired, runsExpired } from "../telemetry/Metrics.ts"
 import { Fixtures, newScopeKey } from "./Fixtures.ts"
 import { type FoundRetry, RetriesRepo } from "./RetriesRepo.ts"
-import { cleanupAfter, noRun, pageOf, runNotRunning, semaphoresOf, summaryOf } from "./RunAnswers.ts"
+import { cleanupAfter, noRun, notRunning, pageOf, semaphoresOf, summaryOf } from "./RunAnswers.ts"
 import { SearchBlocks } from "./search/SearchBlocks.ts"
-import type { FoundTestRun } from "./TestRunRows.ts"
-import { TestRunsRepo } from "./TestRunsRepo.ts"
+import { type FoundTestRun, TestRunsRepo } from "./TestRunsRepo.ts"
 import { asOf, isRunning, runLabel, runPath } from "./TestRunState.ts"
 
 /** The query of a list of runs. */
@@ -242,7 +241,7 @@ const finish = ({ baseUrl, events, repo }: Dependencies) =>
     const run = yield* repo.find(access.workspace.id, number)
     if (run === undefined) return yield* noRun(number)
     if (!isSameActor(run.publisher, access.actor)) return yield* notPublisher
-    if (!isRunning(run, yield* now)) return yield* runNotRunning
+    if (!isRunning(run, yield* now)) return yield* notRunning("run")
     const finished = {
       ...outcome(report, tests),
       durationMs: report.durationMs,
@@ -254,7 +253,7 @@ const finish = ({ baseUrl, events, repo }: Dependencies) =>
       subject: { type: "run", id: run.id, label: runLabel + number, path: runPath + number },
       changes: finished.result === null ? [] : [{ field: "result", from: null, to: finished.result }]
     })
-    if (!(yield* repo.finish(run.id, finished, tests, event))) return yield* runNotRunning
+    if (!(yield* repo.finish(run.id, finished, tests, event))) return yield* notRunning("run")
     const cleanup = run.cleanup === null || finished.cleanup === null ? null : { ...run.cleanup, ...finished.cleanup }
     return summaryOf(baseUrl, access, { ...run, ...finished, cleanup })
   })
@@ -271,7 +270,7 @@ const publishing = ({ repo, retries }: Dependencies) =>
     if (running !== null && isSameActor(running.publisher, access.actor) && isRunning(running, at)) {
       return { access, run, retry: running.number }
     }
-    return yield* isPublisher ? runNotRunning : notPublisher
+    return yield* isPublisher ? notRunning("run") : notPublisher
   })
 
 /** How many runs or retries one statement ends. */

@@ -19,9 +19,10 @@ import {
   runningRetryOf,
   type TestRunFilter,
   type TestRunRow,
-  testRuns
-} from "./TestRunRows.ts"
-import { testRunTests, TestRunsRepo } from "./TestRunsRepo.ts"
+  testRuns,
+  TestRunsRepo,
+  testRunTests
+} from "./TestRunsRepo.ts"
 import { foldSha, interrupted, isRunning, runLabel, runPath } from "./TestRunState.ts"
 
 type Memory = MemoryStorage["Service"]

@@ -14,8 +14,7 @@ import { SearchBlocks } from "./search/SearchBlocks.ts"
 import * as TestRunIndex from "./search/TestRunIndex.ts"
 import * as TestRunSearch from "./search/TestRunSearch.ts"
 import { expire, finish, start } from "./TestRunChangesSql.ts"
-import { foundColumns, foundRun, type FoundTestRun, runningRetryOf, testRuns } from "./TestRunRows.ts"
-import { TestRunsRepo } from "./TestRunsRepo.ts"
+import { foundColumns, foundRun, type FoundTestRun, runningRetryOf, testRuns, TestRunsRepo } from "./TestRunsRepo.ts"
 
 export const layer = Layer.effect(
   TestRunsRepo,

@@ -1,5 +1,5 @@
 import type { RunResult, RunState } from "@delivery/domain/runs/TestRun"
-import type { TestRunFilter } from "../TestRunRows.ts"
+import type { TestRunFilter } from "../TestRunsRepo.ts"
 import { foldSha } from "../TestRunState.ts"
 import { searchPart } from "./SearchText.ts"
 

@@ -45,7 +45,7 @@ const endedTable = memoryTable<EndedLease>("semaphore_leases_ended")
 const countersTable = memoryTable<number>("semaphore_counters")
 
 /** The semaphores inside of one transaction, at one instant. */
-export class MemorySemaphores {
+export class SemaphoreState {
   readonly #database: MemoryDatabase
   readonly now: number
 
