@@ -6,8 +6,17 @@ import { Effect, Layer } from "effect"
 import { type AgentRow, agents, persons } from "../access/ActorRows.ts"
 import { memberKey, members } from "../identity/MembersRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
-import { AgentsRepo, type SessionReport, type StoredAgent } from "./AgentsRepo.ts"
-import { type ComputerRow, computers, type SessionRow, sessionKey, sessions, signIns } from "./Rows.ts"
+import {
+  AgentsRepo,
+  type ComputerRow,
+  computers,
+  sessionKey,
+  type SessionReport,
+  type SessionRow,
+  sessions,
+  type StoredAgent
+} from "./AgentsRepo.ts"
+import { signIns } from "./SignInsRepo.ts"
 
 type Memory = MemoryStorage["Service"]
 

@@ -3,7 +3,35 @@ import type { AgentId, ComputerId, PersonId, WorkspaceId } from "@delivery/domai
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
 import type { AgentRow } from "../access/ActorRows.ts"
-import type { ComputerRow, SessionRow } from "./Rows.ts"
+import { instant, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
+
+/** The computers that each agent is signed in on. An agent has one of each name. */
+export const computers = table("computers", {
+  id: uuid<ComputerId>(),
+  workspaceId: uuid<WorkspaceId>(),
+  agentId: uuid<AgentId>(),
+  name: text(),
+  createdAt: instant(),
+  lastSeenAt: instant()
+})
+
+export type ComputerRow = Row<typeof computers>
+
+/** What an agent works on at a computer. In memory by `sessionKey`. */
+export const sessions = table("sessions", {
+  workspaceId: uuid<WorkspaceId>(),
+  computerId: uuid<ComputerId>(),
+  /** Chosen by the client. */
+  id: text(),
+  repository: nullable(text()),
+  branch: nullable(text()),
+  lastSeenAt: instant()
+})
+
+export type SessionRow = Row<typeof sessions>
+
+/** Under which a session stands in the memory storage. */
+export const sessionKey = ({ computerId, id }: Pick<SessionRow, "computerId" | "id">): string => `${computerId}/${id}`
 
 /** A session as it is reported: what is left out stays as it was. */
 export interface SessionReport extends Omit<SessionRow, "repository" | "branch"> {

@@ -7,8 +7,15 @@ import { agents } from "../access/ActorRows.ts"
 import { column, uuids } from "../storage/Columns.ts"
 import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
 import { columnsOf, readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
-import { AgentsRepo, type SessionReport, type StoredAgent } from "./AgentsRepo.ts"
-import { type ComputerRow, computers, type SessionRow, sessions } from "./Rows.ts"
+import {
+  AgentsRepo,
+  type ComputerRow,
+  computers,
+  type SessionReport,
+  type SessionRow,
+  sessions,
+  type StoredAgent
+} from "./AgentsRepo.ts"
 
 export const layer = Layer.effect(
   AgentsRepo,

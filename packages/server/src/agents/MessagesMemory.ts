@@ -28,7 +28,7 @@ import {
   notifications,
   type StoredMessage
 } from "./MessagesRepo.ts"
-import { type ComputerRow, computers, sessions } from "./Rows.ts"
+import { type ComputerRow, computers, sessions } from "./AgentsRepo.ts"
 
 type Memory = MemoryStorage["Service"]
 

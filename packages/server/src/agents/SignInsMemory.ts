@@ -6,8 +6,16 @@ import { type AgentRow, agents, persons } from "../access/ActorRows.ts"
 import { memberKey, members } from "../identity/MembersRepo.ts"
 import { workspaces } from "../identity/WorkspacesRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
-import { accessTokens, computers, refreshTokens, type SignInRow, signIns } from "./Rows.ts"
-import { type AuthenticatedAgent, SignInsRepo, type TokenPair } from "./SignInsRepo.ts"
+import { computers } from "./AgentsRepo.ts"
+import {
+  accessTokens,
+  type AuthenticatedAgent,
+  refreshTokens,
+  type SignInRow,
+  signIns,
+  SignInsRepo,
+  type TokenPair
+} from "./SignInsRepo.ts"
 
 type Memory = MemoryStorage["Service"]
 

@@ -2,11 +2,49 @@ import type { AgentScope } from "@delivery/domain/agents/Agent"
 import type { Person } from "@delivery/domain/identity/Actor"
 import type { Membership } from "@delivery/domain/identity/Authorization"
 import type { Role } from "@delivery/domain/identity/Role"
-import type { AgentId, SignInId, WorkspaceId } from "@delivery/domain/Ids"
+import type { AgentId, ComputerId, SignInId, WorkspaceId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
 import type { AgentRow } from "../access/ActorRows.ts"
-import type { ComputerRow, SignInRow } from "./Rows.ts"
+import { instant, integer, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
+import type { ComputerRow } from "./AgentsRepo.ts"
+
+/** A client's sign-in for an agent. Its id is the `client_id`. A computer has one at most. */
+export const signIns = table("sign_ins", {
+  id: uuid<SignInId>(),
+  workspaceId: uuid<WorkspaceId>(),
+  agentId: uuid<AgentId>(),
+  /** Null where it was made with the server URL. */
+  computerId: nullable(uuid<ComputerId>()),
+  /** The most that its tokens may do. */
+  scope: text<AgentScope>(),
+  /** How many times it was refreshed. */
+  generation: integer(),
+  /** When the refresh token before the present one was first used; null before the first refresh. */
+  refreshedAt: nullable(instant()),
+  createdAt: instant()
+})
+
+export type SignInRow = Row<typeof signIns>
+
+/** The access tokens of sign-ins, by their hashes. */
+export const accessTokens = table("access_tokens", {
+  tokenHash: text(),
+  workspaceId: uuid<WorkspaceId>(),
+  signInId: uuid<SignInId>(),
+  scope: text<AgentScope>(),
+  expiresAt: instant()
+})
+
+/** The refresh tokens of sign-ins, by their hashes. A generation has one. */
+export const refreshTokens = table("refresh_tokens", {
+  tokenHash: text(),
+  workspaceId: uuid<WorkspaceId>(),
+  signInId: uuid<SignInId>(),
+  /** The number of refreshes before it was made. */
+  generation: integer(),
+  expiresAt: instant()
+})
 
 /** A pair of tokens, by their hashes. */
 export interface TokenPair {

@@ -10,8 +10,7 @@ import type { AgentRow } from "../access/ActorRows.ts"
 import { uuids } from "../storage/Columns.ts"
 import { date, dateOrNull, dieOnSqlError, iso } from "../storage/Sql.ts"
 import { columnsOf, readerOf, type SelectedRow } from "../storage/Table.ts"
-import { type SignInRow, signIns } from "./Rows.ts"
-import { type AuthenticatedAgent, SignInsRepo, type TokenPair } from "./SignInsRepo.ts"
+import { type AuthenticatedAgent, type SignInRow, signIns, SignInsRepo, type TokenPair } from "./SignInsRepo.ts"
 
 export const layer = Layer.effect(
   SignInsRepo,
