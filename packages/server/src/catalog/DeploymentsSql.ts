@@ -2,7 +2,7 @@ import type { DeploymentId, EnvironmentId, ProductId, WorkspaceId } from "@deliv
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
-import { insertEventRows } from "../events/EventStatements.ts"
+import { eventRecord, eventRecordColumns, insertEventRows } from "../events/EventStatements.ts"
 import type { StoredEvent } from "../events/EventsRepo.ts"
 import { batched } from "../storage/Batched.ts"
 import { idsAndSlugs, uuids } from "../storage/Columns.ts"
@@ -144,14 +144,12 @@ const update = (sql: PgClient.PgClient) => {
 
 /** The rows that change are held in one order, so that two writes never wait for each other. */
 const writeUpdates = (sql: PgClient.PgClient) => {
-  const sets = changing.map((property) => columnName(deployments, property)).map((name) => `${name} = a.${name}`)
+  const sets = changing.map((property) => columnName(property)).map((name) => `${name} = a.${name}`)
   return prepared(
     sql,
     (changes: PgTypes.Parameter) => sql<{ readonly place: number }>`with asked as (
         select * from json_to_recordset(${changes}::json) as a (place integer, id uuid, before timestamptz,
-          ${sql.literal(recordOf(deployments, changing))},
-          event_id uuid, workspace_id uuid, kind text, actor_kind text, actor_id uuid, subject_type text,
-          subject_id text, subject_label text, subject_path text, changes jsonb, created_at timestamptz)
+          ${sql.literal(recordOf(deployments, changing))}, event json)
       ), held as materialized (
         select id from deployments where id in (select id from asked) order by id for update
       ), changed as (
@@ -160,9 +158,8 @@ const writeUpdates = (sql: PgClient.PgClient) => {
         where d.id = held.id and d.deleted_at is null and d.updated_at = a.before
         returning a.place
       ), events_of as (
-        select a.event_id as id, a.workspace_id, a.kind, a.actor_kind, a.actor_id, a.subject_type, a.subject_id,
-          a.subject_label, a.subject_path, a.changes, a.created_at
-        from asked a join changed on changed.place = a.place
+        select event.* from asked a join changed on changed.place = a.place
+          cross join json_to_record(a.event) as event (${sql.literal(eventRecordColumns)})
       ), inserted as (
         ${insertEventRows(sql, "events_of")}
       )
@@ -176,17 +173,7 @@ const askedRecord = ({ after, before, event }: AskedUpdate, place: number) => ({
   id: before.id,
   before: before.updatedAt,
   ...recordFrom(deployments, changing, after),
-  event_id: event.id,
-  workspace_id: event.workspaceId,
-  kind: event.kind,
-  actor_kind: event.actor.kind,
-  actor_id: event.actor.id,
-  subject_type: event.subjectType,
-  subject_id: event.subjectId,
-  subject_label: event.subjectLabel,
-  subject_path: event.subjectPath,
-  changes: event.changes,
-  created_at: event.createdAt
+  event: eventRecord(event)
 })
 
 const remove = (sql: PgClient.PgClient) => (id: DeploymentId, at: Timestamp) =>

@@ -2,7 +2,8 @@ import type { PgClient } from "@effect/sql-pg"
 import type { Statement } from "effect/sql"
 import { uuids } from "../storage/Columns.ts"
 import { date } from "../storage/Sql.ts"
-import type { StoredEvent } from "./EventsRepo.ts"
+import { columnName, recordFrom, recordOf, type Row } from "../storage/Table.ts"
+import { events, type StoredEvent } from "./EventsRepo.ts"
 
 /** Statements that insert events, also as parts of the statements of other rooms that make the change. */
 
@@ -32,8 +33,18 @@ export const insertEvent = (
  * events: for changes of many subjects at once.
  */
 export const insertEventRows = (sql: PgClient.PgClient, from: string): Statement.Fragment => {
-  const columns =
-    "id, workspace_id, kind, actor_kind, actor_id, subject_type, subject_id, subject_label, subject_path, " +
-    "changes, created_at"
+  const columns = workspaceEvent.map(columnName).join(", ")
   return sql.literal(`insert into events (${columns}) select ${columns} from ${from}`)
 }
+
+/** The columns of events for the whole workspace, which name no teams. */
+const workspaceEvent = (Object.keys(events.columns) as ReadonlyArray<keyof Row<typeof events>>).filter(
+  (property) => property !== "teamIds"
+)
+
+/** The columns of `json_to_record` that read an `eventRecord`. */
+export const eventRecordColumns = recordOf(events, workspaceEvent)
+
+/** An event for the whole workspace as a record that a statement reads by `eventRecordColumns`. */
+export const eventRecord = ({ actor, ...event }: StoredEvent) =>
+  recordFrom(events, workspaceEvent, { ...event, actorKind: actor.kind, actorId: actor.id })

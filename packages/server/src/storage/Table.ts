@@ -64,10 +64,9 @@ export const table = <Columns extends Readonly<Record<string, Column<unknown>>>>
 ): Table<{ readonly [Property in keyof Columns]: Columns[Property] extends Column<infer A> ? A : never }> =>
   ({ name, columns }) as never
 
-const snakeCase = (property: string): string => property.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-
 /** The name of a property's column. */
-export const columnName = <R extends object>(table: Table<R>, property: keyof R & string): string => snakeCase(property)
+export const columnName = (property: string): string =>
+  property.replaceAll(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`)
 
 const propertiesOf = <R extends object>(table: Table<R>): ReadonlyArray<keyof R & string> =>
   Object.keys(table.columns) as never
@@ -85,7 +84,7 @@ export const columnsOf = <R extends object>(
 ): string =>
   (options.only ?? propertiesOf(table))
     .map((property) => {
-      const column = `${options.of === undefined ? "" : `${options.of}.`}${columnName(table, property)}`
+      const column = `${options.of === undefined ? "" : `${options.of}.`}${columnName(property)}`
       const key = prefixed(options.as, property)
       // The driver would give a day as an instant.
       if (table.columns[property].type === "date") return `${column}::text as "${key}"`
@@ -143,7 +142,7 @@ export const insertInto = <R extends object>(
   table: Table<R>
 ): ((row: R) => Effect.Effect<void, SqlError.SqlError>) => {
   const properties = propertiesOf(table)
-  const names = properties.map((property) => columnName(table, property)).join(", ")
+  const names = properties.map((property) => columnName(property)).join(", ")
   const places = properties.map((_, index) => `$${index + 1}`).join(", ")
   const statement = `insert into ${table.name} (${names}) values (${places})`
   return (row) =>
@@ -165,7 +164,7 @@ export const updateById = <R extends { readonly id: string }, Property extends k
   table: Table<R>,
   properties: ReadonlyArray<Property>
 ): ((row: Pick<R, Property | "id">) => Effect.Effect<void, SqlError.SqlError>) => {
-  const sets = properties.map((property, index) => `${columnName(table, property)} = $${index + 1}`).join(", ")
+  const sets = properties.map((property, index) => `${columnName(property)} = $${index + 1}`).join(", ")
   const statement = `update ${table.name} set ${sets} where id = $${properties.length + 1}`
   return (row) =>
     Effect.asVoid(
@@ -182,7 +181,7 @@ export const selectFrom = <R extends object>(sql: SqlClient.SqlClient, table: Ta
 
 /** The columns of `json_to_recordset`, by which many rows of one statement are one parameter: `base_url text, ...`. */
 export const recordOf = <R extends object>(table: Table<R>, properties: ReadonlyArray<keyof R & string>): string =>
-  properties.map((property) => `${columnName(table, property)} ${table.columns[property].type}`).join(", ")
+  properties.map((property) => `${columnName(property)} ${table.columns[property].type}`).join(", ")
 
 /** A row for `recordOf`: the properties by the names of their columns. */
 export const recordFrom = <R extends object, Property extends keyof R & string>(
@@ -190,4 +189,4 @@ export const recordFrom = <R extends object, Property extends keyof R & string>(
   properties: ReadonlyArray<Property>,
   row: Pick<R, Property>
 ): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(properties.map((property) => [columnName(table, property), row[property]]))
+  Object.fromEntries(properties.map((property) => [columnName(property), row[property]]))

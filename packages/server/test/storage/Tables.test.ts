@@ -40,7 +40,7 @@ layer(layerMigrated)("tables", (it) => {
           from information_schema.columns where table_schema = 'public' and table_name = ${table.name}`
         const columns = table.columns as Readonly<Record<string, Column<unknown>>>
         const described = Object.entries(columns).map(([property, { isNullable, type }]) => ({
-          name: columnName(table, property as never),
+          name: columnName(property),
           type,
           isNullable
         }))
