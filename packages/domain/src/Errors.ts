@@ -207,7 +207,20 @@ export class Conflict extends Schema.TaggedError<Conflict>()(
     )
   },
   { httpApiStatus: 409, identifier: "Conflict", description: "The request contradicts what is stored." }
-) {}
+) {
+  /** `Conflict.archived("product")` says: The product is archived. */
+  static archived(noun: string): Conflict {
+    return new Conflict({ message: `The ${noun} is archived.`, reason: "archived" })
+  }
+  /** Another object has the name already. */
+  static nameInUse(name: string): Conflict {
+    return new Conflict({ message: `The name "${name}" is already in use.`, reason: "name_in_use" })
+  }
+  /** Another object has the slug already. */
+  static slugInUse(slug: string): Conflict {
+    return new Conflict({ message: `The slug "${slug}" is already in use.`, reason: "slug_in_use" })
+  }
+}
 
 /** 429: the caller is over the rate limit, or the server is overloaded. `Retry-After` says when to try again. */
 export class TooManyRequests extends Schema.TaggedError<TooManyRequests>()(

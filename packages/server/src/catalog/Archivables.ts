@@ -103,7 +103,7 @@ const create = <Row extends ArchivableRow, Create>({
     const event = { kind: `${noun}_created`, subject: subjectOf(noun, row) }
     yield* storage
       .transaction(Effect.andThen(repo.insert(row), events.record(by, event)))
-      .pipe(Effect.catchTag("UniqueViolation", slugInUse(row.slug)))
+      .pipe(Effect.catchTag("UniqueViolation", () => Effect.fail(Conflict.slugInUse(row.slug))))
     return present(row)
   })
 
@@ -137,7 +137,9 @@ const update = <Row extends ArchivableRow, Create>({
       yield* events.record(by, { kind: `${noun}_updated`, subject: subjectOf(noun, after), changes })
       return present(after)
     })
-    return yield* storage.transaction(change).pipe(Effect.catchTag("UniqueViolation", slugInUse(input.slug ?? "")))
+    return yield* storage
+      .transaction(change)
+      .pipe(Effect.catchTag("UniqueViolation", () => Effect.fail(Conflict.slugInUse(input.slug ?? ""))))
   })
 
 const setArchived = <Row extends ArchivableRow, Create>(
@@ -165,10 +167,6 @@ export const isListed =
   (archived: Archived) =>
   ({ archivedAt }: Pick<ArchivableRow, "archivedAt">): boolean =>
     archived === "include" || (archived === "only") === (archivedAt !== null)
-
-/** What a unique violation of a slug means. */
-export const slugInUse = (slug: string) => () =>
-  Effect.fail(new Conflict({ message: `The slug "${slug}" is already in use.`, reason: "slug_in_use" }))
 
 const subjectOf = (noun: "product" | "environment", { id, name, slug }: ArchivableRow) => ({
   type: noun,

@@ -241,11 +241,7 @@ const remove = ({ events, repo, storage }: Dependencies) =>
 const isActive = ({ environment, product }: Pair): boolean =>
   product.archivedAt === null && environment.archivedAt === null
 
-const archived = ({ product }: Pair) =>
-  new Conflict({
-    message: `The ${product.archivedAt === null ? "environment" : "product"} is archived.`,
-    reason: "archived"
-  })
+const archived = ({ product }: Pair) => Conflict.archived(product.archivedAt === null ? "environment" : "product")
 
 const baseUrlNeeded = (type: string) =>
   InvalidInput.at("baseUrl", `A deployment of a product of the type ${type} needs a baseUrl.`)

@@ -101,7 +101,9 @@ const create = ({ events, members, newWorkspaces, nextId, repo, storage }: Depen
       yield* newWorkspaces.createDefaults(workspace)
       yield* events.record(by, { kind: "workspace_created", subject: subjectOf(workspace) })
     })
-    yield* storage.transaction(inserted).pipe(Effect.catchTag("UniqueViolation", slugInUse(input.slug)))
+    yield* storage
+      .transaction(inserted)
+      .pipe(Effect.catchTag("UniqueViolation", () => Effect.fail(Conflict.slugInUse(input.slug))))
     return { ...workspace, role: "owner" as const }
   })
 
@@ -126,11 +128,10 @@ const update = ({ events, repo, storage }: Dependencies) =>
       yield* events.record(by, { kind: "workspace_updated", subject: subjectOf(after), changes })
       return { ...after, role }
     })
-    return yield* storage.transaction(updated).pipe(Effect.catchTag("UniqueViolation", slugInUse(input.slug ?? "")))
+    return yield* storage
+      .transaction(updated)
+      .pipe(Effect.catchTag("UniqueViolation", () => Effect.fail(Conflict.slugInUse(input.slug ?? ""))))
   })
-
-const slugInUse = (slug: string) => () =>
-  Effect.fail(new Conflict({ message: `The slug "${slug}" is already in use.`, reason: "slug_in_use" }))
 
 const subjectOf = (workspace: WorkspaceRow) => ({
   type: "workspace",

@@ -1,4 +1,4 @@
-import { type Conflict, Forbidden, NotFound } from "@delivery/domain/Errors"
+import { Conflict, Forbidden, NotFound } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { AgentId, CommentId } from "@delivery/domain/Ids"
 import type { Comment, CreateComment, UpdateComment } from "@delivery/domain/planning/Comment"
@@ -14,7 +14,7 @@ import { type CommentDetails, type CommentRow, CommentsRepo } from "./CommentsRe
 import { AgentMentions } from "./Mentions.ts"
 import { about } from "./TicketEvents.ts"
 import { identifierOf } from "./TicketRefs.ts"
-import { archived, isAnswerableFor } from "./TicketRules.ts"
+import { isAnswerableFor } from "./TicketRules.ts"
 import { type TicketDetails, TicketsRepo } from "./TicketsRepo.ts"
 import { untilLocked } from "./TicketTransactions.ts"
 import { viewerOf } from "./Visibility.ts"
@@ -78,7 +78,7 @@ const create = (dependencies: Dependencies) => {
       by,
       ticketRef,
       Effect.fnUntraced(function* (ticket, isArchived) {
-        if (isArchived) return yield* archived("team")
+        if (isArchived) return yield* Conflict.archived("team")
         const { mentions, notified } = yield* resolve(by, ticket, body)
         const comment: CommentRow = {
           id: yield* nextId<CommentId>(),
@@ -116,7 +116,7 @@ const update = (dependencies: Dependencies) => {
           return yield* notAuthor("Only the author of a comment can edit it.")
         }
         if (before.body === body) return present(before)
-        if (isArchived) return yield* archived("team")
+        if (isArchived) return yield* Conflict.archived("team")
         const { mentions, notified } = yield* resolve(by, ticket, body, before)
         const now = yield* Clock.currentTimeMillis
         const after = { ...before, body, editedAt: timestamp(Math.max(now, Date.parse(before.createdAt))) }
@@ -144,7 +144,7 @@ const remove = (dependencies: Dependencies) => {
         if (!isAnswerableFor(by, authorOf(comment), comment.author)) {
           return yield* notAuthor("Only the author of a comment, or an admin or owner of the workspace, can delete it.")
         }
-        if (isArchived) return yield* archived("team")
+        if (isArchived) return yield* Conflict.archived("team")
         const event = yield* events.make(by, { kind: "comment_deleted", ...aboutComment(ticket, comment) })
         yield* repo.delete(comment.id, event)
       })

@@ -1,4 +1,4 @@
-import { type Conflict, type Forbidden, NotFound } from "@delivery/domain/Errors"
+import { Conflict, type Forbidden, NotFound } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { MilestoneId } from "@delivery/domain/Ids"
 import type { CreateMilestone, Milestone, UpdateMilestone } from "@delivery/domain/planning/Project"
@@ -10,7 +10,6 @@ import { NextId } from "../ids/NextId.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
 import { type MilestoneRow, MilestonesRepo } from "./MilestonesRepo.ts"
-import { archivedProject } from "./Projects.ts"
 import { type HeldProject, ProjectsRepo } from "./ProjectsRepo.ts"
 import { viewerOf } from "./Visibility.ts"
 
@@ -63,7 +62,7 @@ const create = (dependencies: Dependencies) => {
     const id = yield* nextId<MilestoneId>()
     const created = Effect.gen(function* () {
       const project = yield* lockProject(dependencies, by, slug)
-      if (project.archivedAt !== null) return yield* archivedProject
+      if (project.archivedAt !== null) return yield* Conflict.archived("project")
       const now = timestamp(yield* Clock.currentTimeMillis)
       const milestone = { id, name: input.name, summary: input.summary ?? null }
       const number = yield* repo.insert({
@@ -89,7 +88,7 @@ const update = (dependencies: Dependencies) => {
       const project = yield* lockProject(dependencies, by, slug)
       const before = yield* repo.find(project.id, number)
       if (before === undefined) return yield* NotFound.of("milestone", number)
-      if (project.archivedAt !== null) return yield* archivedProject
+      if (project.archivedAt !== null) return yield* Conflict.archived("project")
       const changed = { ...before, ...input }
       const changes = changesBetween(before, changed, "name", "summary")
       if (changes.length === 0) return present(before)
@@ -110,7 +109,7 @@ const remove = (dependencies: Dependencies) => {
       const project = yield* lockProject(dependencies, by, slug)
       const milestone = yield* repo.find(project.id, number)
       if (milestone === undefined) return yield* NotFound.of("milestone", number)
-      if (project.archivedAt !== null) return yield* archivedProject
+      if (project.archivedAt !== null) return yield* Conflict.archived("project")
       yield* repo.delete(milestone, timestamp(yield* Clock.currentTimeMillis))
       yield* touch(dependencies, project)
       yield* events.record(by, { kind: "milestone_deleted", ...about(project, milestone) })

@@ -77,7 +77,5 @@ export const refuseArchived = ({
     ...teams.map((team) => ({ ...team, label: `team ${team.key}` })),
     ...products.map((product) => ({ ...product, label: `product ${product.slug}` }))
   ].find(({ archivedAt }) => archivedAt !== null)
-  return archived === undefined
-    ? Effect.void
-    : Effect.fail(new Conflict({ message: `The ${archived.label} is archived.`, reason: "archived" }))
+  return archived === undefined ? Effect.void : Effect.fail(Conflict.archived(archived.label))
 }

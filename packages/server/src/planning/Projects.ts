@@ -1,5 +1,5 @@
 import type { Archived } from "@delivery/domain/Doc"
-import { Conflict, type Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
+import { Conflict, type Forbidden, type InvalidInput, NotFound } from "@delivery/domain/Errors"
 import type { Change } from "@delivery/domain/events/Event"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { ProjectId, TeamId } from "@delivery/domain/Ids"
@@ -14,7 +14,6 @@ import type {
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { type Access, anyRole, atLeast } from "../access/Access.ts"
-import { slugInUse } from "../catalog/Archivables.ts"
 import { ProductsRepo } from "../catalog/ProductsRepo.ts"
 import { Events } from "../events/Events.ts"
 import { MembersRepo } from "../identity/MembersRepo.ts"
@@ -26,7 +25,7 @@ import { defaultViewsOf } from "./DefaultViews.ts"
 import { changedLinks, projectChanges } from "./ProjectChanges.ts"
 import { refuseArchived, resolveReferences } from "./ProjectReferences.ts"
 import { type HeldProject, type ProjectRow, ProjectsRepo } from "./ProjectsRepo.ts"
-import { rankAt } from "./RankedList.ts"
+import { beside, findAnchor, rankAt } from "./RankedList.ts"
 import { TeamsRepo } from "./TeamsRepo.ts"
 import { ViewsRepo } from "./ViewsRepo.ts"
 import { type Viewer, viewerOf } from "./Visibility.ts"
@@ -165,7 +164,7 @@ const updateHeld = Effect.fnUntraced(function* (
   const viewer = viewerOf(by)
   const before = yield* lockProject(dependencies, viewer, slug)
   const refs = yield* resolveReferences(dependencies, viewer, input)
-  if (before.archivedAt !== null) return yield* archivedProject
+  if (before.archivedAt !== null) return yield* Conflict.archived("project")
   const teams = changedLinks(
     before.teams.filter(({ isSeen }) => isSeen),
     refs.teams
@@ -227,16 +226,10 @@ const reorder = (dependencies: Dependencies) => {
     const reordered = Effect.gen(function* () {
       const order = yield* repo.lockOrder(by.workspace.id)
       const before = yield* lockProject(dependencies, viewer, slug)
-      const side = place.before === undefined ? "after" : "before"
-      const ref = place.before ?? place.after ?? null
-      const anchor = ref === null ? null : yield* repo.findPlace(viewer, ref)
-      if (anchor === undefined) return yield* NotFound.reference(side, ref ?? undefined, "project")
-      if (anchor?.id === before.id) return yield* InvalidInput.at(side, "A project cannot go beside itself.")
-      if (before.archivedAt !== null) return yield* archivedProject
-      if (anchor !== null && anchor.archivedAt !== null) {
-        return yield* new Conflict({ message: "The other project is archived.", reason: "archived" })
-      }
-      const rank = yield* rankAt(order, before, side === "before" ? { before: anchor } : { after: anchor })
+      const { anchor, side } = yield* findAnchor(place, "project", before.id, (ref) => repo.findPlace(viewer, ref))
+      if (before.archivedAt !== null) return yield* Conflict.archived("project")
+      if (anchor !== null && anchor.archivedAt !== null) return yield* Conflict.archived("other project")
+      const rank = yield* rankAt(order, before, beside(anchor, side))
       if (rank !== before.rank) {
         yield* repo.update(before.id, { rank, updatedAt: yield* nextUpdate(before) })
         yield* events.record(by, { kind: "project_reordered", ...about(before) })
@@ -320,9 +313,6 @@ const subjectOf = (project: Pick<ProjectRow, "id" | "slug" | "name">) => ({
 /** The subject of an event about a project, and the teams that decide who sees the event. */
 const about = (project: HeldProject) => ({ subject: subjectOf(project), teams: idsOf(project.teams) })
 
-/** An archived project takes no changes until it is restored. */
-export const archivedProject = new Conflict({ message: "The project is archived.", reason: "archived" })
-
 const holdsTickets = (teams: ReadonlyArray<LinkedTeam>) =>
   new Conflict({
     message: `The project holds tickets of ${teams.length === 1 ? "the team" : "one of the teams"} ${teams
@@ -337,11 +327,9 @@ const inUse =
   ({ constraint }: UniqueViolation) => {
     switch (constraint) {
       case "projects_slug_key":
-        return slugInUse(input.slug ?? "")()
+        return Effect.fail(Conflict.slugInUse(input.slug ?? ""))
       case "projects_name_key":
-        return Effect.fail(
-          new Conflict({ message: `The name "${input.name}" is already in use.`, reason: "name_in_use" })
-        )
+        return Effect.fail(Conflict.nameInUse(input.name ?? ""))
       default:
         return Effect.die(new Error(`Unexpected violation of ${constraint}`))
     }

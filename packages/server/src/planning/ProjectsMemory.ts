@@ -1,6 +1,5 @@
 import type { Person } from "@delivery/domain/identity/Actor"
 import type { ProjectId, TeamId, WorkspaceId } from "@delivery/domain/Ids"
-import { compare } from "@delivery/domain/Order"
 import type { Milestone, ProjectProduct, ProjectProgress, ProjectSummary } from "@delivery/domain/planning/Project"
 import { StatusCategory } from "@delivery/domain/planning/TicketStatus"
 import { Effect, Layer } from "effect"
@@ -21,7 +20,7 @@ import {
   ProjectsRepo,
   projectTeams
 } from "./ProjectsRepo.ts"
-import type { RankedList } from "./RankedList.ts"
+import { inOrder, rankedList } from "./RankedListMemory.ts"
 import { teams } from "./TeamsRepo.ts"
 import { tickets } from "./TicketsRepo.ts"
 import { ticketStatuses } from "./TicketStatusesRepo.ts"
@@ -31,6 +30,11 @@ import { seesProjectInMemory, seesTeamInMemory } from "./VisibilityMemory.ts"
 type Memory = MemoryStorage["Service"]
 type Repo = ProjectsRepo["Service"]
 type StoredProject = Row<typeof projects>
+
+const isOf =
+  (workspaceId: WorkspaceId) =>
+  (project: StoredProject): boolean =>
+    project.workspaceId === workspaceId
 
 export const layer = Layer.effect(
   ProjectsRepo,
@@ -45,7 +49,7 @@ export const layer = Layer.effect(
       findPlace: findPlace(memory),
       teamsOf: teamsOf(memory),
       lock: lock(memory),
-      lockOrder: (workspaceId) => Effect.succeed(orderOf(memory, workspaceId))
+      lockOrder: (workspaceId) => Effect.succeed(rankedList(memory, projects, isOf(workspaceId)))
     })
   )
 )
@@ -90,7 +94,7 @@ const list =
       const isLinked = ({ id }: StoredProject) =>
         (teamId === undefined || database.table(projectTeams).get(projectLinkKey(id, teamId)) !== undefined) &&
         (productId === undefined || database.table(projectProducts).get(projectLinkKey(id, productId)) !== undefined)
-      const listed = inOrder(database, viewer.workspaceId).filter(
+      const listed = inOrder(database, projects, isOf(viewer.workspaceId)).filter(
         (project) => isListed(archived)(project) && isLinked(project)
       )
       return summaries(database, viewer, listed)
@@ -137,32 +141,6 @@ const lock =
         products: productsOf(database, project)
       }
     })
-
-const orderOf = (memory: Memory, workspaceId: WorkspaceId): RankedList<ProjectId> => ({
-  next: (side, rank, except) =>
-    memory.read((database) => {
-      const others = inOrder(database, workspaceId).filter(({ id }) => id !== except)
-      const found =
-        side === "above"
-          ? others.find((other) => rank === null || other.rank > rank)
-          : others.findLast((other) => rank === null || other.rank < rank)
-      return found?.rank ?? null
-    }),
-  ids: memory.read((database) => inOrder(database, workspaceId).map(({ id }) => id)),
-  setRanks: (ranks) =>
-    memory.write((database) =>
-      Effect.sync(() => {
-        const rows = database.table(projects)
-        for (const [id, rank] of ranks) rows.set(id, { ...rows.get(id)!, rank })
-      })
-    )
-})
-
-const inOrder = (database: MemoryDatabase, workspaceId: WorkspaceId): ReadonlyArray<StoredProject> =>
-  database
-    .table(projects)
-    .filter((project) => project.workspaceId === workspaceId)
-    .toSorted((a, b) => compare(a.rank, b.rank))
 
 const put = (database: MemoryDatabase, project: StoredProject) => {
   const constraint = violation(database, project)

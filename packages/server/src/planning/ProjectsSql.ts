@@ -8,7 +8,7 @@ import { isSlug } from "@delivery/domain/Text"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
-import { texts, uuids } from "../storage/Columns.ts"
+import { uuids } from "../storage/Columns.ts"
 import { date, dateOrNull, dieOnSqlError, failOnDuplicate } from "../storage/Sql.ts"
 import { columnsOf, partReaderOf, type SelectedRow } from "../storage/Table.ts"
 import {
@@ -20,7 +20,7 @@ import {
   projects,
   ProjectsRepo
 } from "./ProjectsRepo.ts"
-import type { RankedList } from "./RankedList.ts"
+import { rankedList } from "./RankedListSql.ts"
 import { seesProject, seesTeam, type Viewer } from "./Visibility.ts"
 
 export const layer = Layer.effect(
@@ -306,26 +306,5 @@ const lock = (sql: PgClient.PgClient) => {
 const lockOrder = (sql: PgClient.PgClient) => (workspaceId: WorkspaceId) =>
   Effect.as(
     sql`select pg_advisory_xact_lock(hashtextextended(${`projects:${workspaceId}`}, 0))::text`,
-    orderOf(sql, workspaceId)
+    rankedList<ProjectId>(sql, projects, sql`workspace_id = ${workspaceId}`)
   ).pipe(dieOnSqlError)
-
-const orderOf = (sql: PgClient.PgClient, workspaceId: WorkspaceId): RankedList<ProjectId> => ({
-  next: (side, rank, except) =>
-    sql<{ rank: string }>`select rank from projects
-      where workspace_id = ${workspaceId} and id <> ${except} ${
-        rank === null ? sql.literal("") : side === "above" ? sql`and rank > ${rank}` : sql`and rank < ${rank}`
-      } order by rank ${sql.literal(side === "above" ? "asc" : "desc")} limit 1`.pipe(
-      Effect.map((rows) => rows[0]?.rank ?? null),
-      dieOnSqlError
-    ),
-  ids: sql<{ id: ProjectId }>`select id from projects where workspace_id = ${workspaceId} order by rank`.pipe(
-    Effect.map((rows) => rows.map(({ id }) => id)),
-    dieOnSqlError
-  ),
-  setRanks: (ranks) =>
-    dieOnSqlError(
-      Effect.asVoid(sql`update projects p set rank = new.rank
-        from unnest(${uuids(ranks.map(([id]) => id))}, ${texts(ranks, ([, rank]) => rank)}) as new (id, rank)
-        where p.id = new.id`)
-    )
-})

@@ -1,3 +1,5 @@
+import { InvalidInput, NotFound } from "@delivery/domain/Errors"
+import type { Place } from "@delivery/domain/planning/Reorder"
 import { Effect } from "effect"
 import { maxRankLength, rankBetween, spreadRanks } from "./Ranks.ts"
 
@@ -23,6 +25,29 @@ export interface Ranked<Id extends string> {
 export type RankedPlace<Id extends string> =
   | { readonly before: Ranked<Id> | null }
   | { readonly after: Ranked<Id> | null }
+
+/**
+ * The object beside which a request moves another one, and on which side; null for the first place. Fails where the
+ * object is not found or is the moved one itself.
+ */
+export const findAnchor = Effect.fnUntraced(function* <A extends { readonly id: string }>(
+  place: Place,
+  noun: string,
+  movedId: string,
+  find: (ref: string) => Effect.Effect<A | undefined>
+) {
+  const side: "before" | "after" = place.before === undefined ? "after" : "before"
+  const ref = place.before ?? place.after ?? null
+  if (ref === null) return { anchor: null, side }
+  const anchor = yield* find(ref)
+  if (anchor === undefined) return yield* NotFound.reference(side, ref, noun)
+  if (anchor.id === movedId) return yield* InvalidInput.at(side, `A ${noun} cannot go beside itself.`)
+  return { anchor, side }
+})
+
+/** The place directly beside the anchor. */
+export const beside = <Id extends string>(anchor: Ranked<Id> | null, side: "before" | "after"): RankedPlace<Id> =>
+  side === "before" ? { before: anchor } : { after: anchor }
 
 /**
  * The rank of an object that moves to a place, or that is new there: its own where it is there already. Where the rank

@@ -131,11 +131,8 @@ const lockTag = ({ repo }: Dependencies) =>
 /** Takes the tag's name until the transaction ends. Fails where another tag beside it has the name. */
 const takeNameOf = ({ repo }: Dependencies) =>
   Effect.fnUntraced(function* (tag: TagRow) {
-    if (yield* repo.holdName(tag)) return yield* nameInUse(tag.name)
+    if (yield* repo.holdName(tag)) return yield* Conflict.nameInUse(tag.name)
   })
-
-const nameInUse = (name: string) =>
-  new Conflict({ message: `The name "${name}" is already in use.`, reason: "name_in_use" })
 
 /** The subject of an event about a tag, and who sees it. */
 const about = ({ id, name, team }: TagOfTeam) => ({

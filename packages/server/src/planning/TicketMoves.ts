@@ -1,12 +1,11 @@
-import { Conflict, InvalidInput, NotFound } from "@delivery/domain/Errors"
+import { Conflict, NotFound } from "@delivery/domain/Errors"
 import type { Place } from "@delivery/domain/planning/Reorder"
 import { Effect } from "effect"
 import { type Access, atLeast } from "../access/Access.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
-import { type Ranked, rankAt } from "./RankedList.ts"
+import { beside, findAnchor, type Ranked, rankAt } from "./RankedList.ts"
 import { present, rowOf } from "./TicketAnswers.ts"
 import { about } from "./TicketEvents.ts"
-import { archived } from "./TicketRules.ts"
 import type { TicketDetails } from "./TicketsRepo.ts"
 import { type Dependencies, findLocked, locate, lock, untilLocked } from "./TicketTransactions.ts"
 import { type Viewer, viewerOf } from "./Visibility.ts"
@@ -43,10 +42,10 @@ const reorderOnce = (dependencies: Dependencies) => {
     const goesBefore = anchor === null || side === "before"
     const next = yield* repo.inStatus(status, goesBefore ? "below" : "above", other.rank, before.id)
     if (isBetween(before.rank, goesBefore ? [next, other] : [other, next])) return present(baseUrl, by, before)
-    if (isTeamArchived) return yield* archived("team")
+    if (isTeamArchived) return yield* Conflict.archived("team")
 
     const order = repo.orderOf({ id: before.team.id, workspaceId: by.workspace.id })
-    const rank = yield* rankAt(order, before, goesBefore ? { before: other } : { after: other })
+    const rank = yield* rankAt(order, before, beside(other, goesBefore ? "before" : "after"))
     const after = { ...before, rank, updatedAt: yield* nextUpdate(before) }
     const event = yield* events.make(by, { kind: "ticket_reordered", ...about(after) })
     yield* repo.update(rowOf(by.workspace.id, after), undefined, [event])
@@ -62,18 +61,13 @@ const holdMove = (dependencies: Dependencies) => {
   const findTicket = findLocked(dependencies)
   return Effect.fnUntraced(function* (viewer: Viewer, ref: string, place: Place) {
     const { id, teamId } = yield* find(viewer, ref)
-    const side = place.before === undefined ? "after" : "before"
-    const anchorRef = place.before ?? place.after ?? null
-    const anchorNotFound = () => NotFound.reference(side, anchorRef ?? undefined, "ticket")
-    const anchorPlace = anchorRef === null ? null : yield* repo.locate(viewer, anchorRef)
-    if (anchorPlace === undefined) return yield* anchorNotFound()
-    if (anchorPlace?.id === id) return yield* InvalidInput.at(side, "A ticket cannot go beside itself.")
+    const { anchor: located, side } = yield* findAnchor(place, "ticket", id, (ref) => repo.locate(viewer, ref))
     const team = (yield* repo.holdTeams([teamId], "alone")).get(teamId)!
     const now = yield* lockTicket(id, ref)
     if (now.teamId !== teamId) return undefined
     const before = yield* findTicket(viewer, id, ref)
-    const anchor = anchorPlace === null ? null : yield* repo.find(viewer, anchorPlace.id)
-    if (anchor === undefined) return yield* anchorNotFound()
+    const anchor = located === null ? null : yield* repo.find(viewer, located.id)
+    if (anchor === undefined) return yield* NotFound.reference(side, place[side] ?? undefined, "ticket")
     if (anchor !== null && (anchor.team.id !== teamId || anchor.status.id !== before.status.id)) {
       return yield* new Conflict({
         message: "The two tickets are in different statuses or teams.",

@@ -8,9 +8,6 @@ import type { HeldProject, HeldTeam, ResolvedReferences, TagPart } from "./Ticke
 
 /** What refuses a change of a ticket (docs/contract.md, Tickets). */
 
-export const archived = (what: "team" | "project") =>
-  new Conflict({ message: `The ${what} is archived.`, reason: "archived" })
-
 /**
  * Whether the caller may delete what an actor made: it is their own or their agent's, or they are an admin or owner of
  * the workspace.
@@ -52,7 +49,7 @@ export const referencesOf = Effect.fnUntraced(function* (
 })
 
 export const checkProject = (project: HeldProject, { isLinked }: ResolvedReferences): Effect.Effect<void, Conflict> => {
-  if (project.archived) return Effect.fail(archived("project"))
+  if (project.archived) return Effect.fail(Conflict.archived("project"))
   return isLinked
     ? Effect.void
     : Effect.fail(

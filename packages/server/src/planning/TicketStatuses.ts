@@ -114,7 +114,9 @@ const create = (dependencies: Dependencies) => {
       yield* events.record(by, { kind: "status_created", ...about(board, status) })
       return present(status)
     })
-    return yield* storage.transaction(created).pipe(Effect.catchTag("UniqueViolation", nameInUse(input.name)))
+    return yield* storage
+      .transaction(created)
+      .pipe(Effect.catchTag("UniqueViolation", () => Effect.fail(Conflict.nameInUse(input.name))))
   })
 }
 
@@ -143,7 +145,9 @@ const update = (dependencies: Dependencies) => {
       yield* events.record(by, { kind: "status_updated", ...about(board, after), changes })
       return present(after)
     })
-    return yield* storage.transaction(updated).pipe(Effect.catchTag("UniqueViolation", nameInUse(input.name ?? "")))
+    return yield* storage
+      .transaction(updated)
+      .pipe(Effect.catchTag("UniqueViolation", () => Effect.fail(Conflict.nameInUse(input.name ?? ""))))
   })
 }
 
@@ -263,9 +267,6 @@ const otherCategory = new Conflict({
   message: "A status can be ordered only within its category.",
   reason: "other_category"
 })
-
-const nameInUse = (name: string) => () =>
-  Effect.fail(new Conflict({ message: `The name "${name}" is already in use.`, reason: "name_in_use" }))
 
 /** The subject of an event about a status, and the team that decides who sees the event. */
 const about = ({ team }: Board, status: TicketStatusRow) => ({

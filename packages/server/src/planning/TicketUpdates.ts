@@ -1,14 +1,14 @@
 import type { UpdateTicket } from "@delivery/domain/planning/Ticket"
 import { datesInCategory } from "@delivery/domain/planning/StatusTimes"
 import type { StatusCategory } from "@delivery/domain/planning/TicketStatus"
-import { type Conflict, NotFound } from "@delivery/domain/Errors"
+import { Conflict, NotFound } from "@delivery/domain/Errors"
 import { Effect } from "effect"
 import { type Access, atLeast } from "../access/Access.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import { rankBetween } from "./Ranks.ts"
 import { present, projectPart, rowOf, teamPart } from "./TicketAnswers.ts"
 import { changesOf, updateEvents } from "./TicketEvents.ts"
-import { archived, checkOwner, checkProject, referencesOf } from "./TicketRules.ts"
+import { checkOwner, checkProject, referencesOf } from "./TicketRules.ts"
 import type { HeldProject, HeldTeam, ResolvedReferences, TeamStatus, TicketDetails } from "./TicketsRepo.ts"
 import {
   type Dependencies,
@@ -139,7 +139,7 @@ const checkChange = Effect.fnUntraced(function* (
   { owner }: TicketDetails,
   changedFields: ReadonlySet<string>
 ): Effect.fn.Return<void, Conflict> {
-  if (teams.some(({ archived }) => archived)) return yield* archived("team")
+  if (teams.some(({ archived }) => archived)) return yield* Conflict.archived("team")
   if (project !== null && (isMoved || changedFields.has("project") || changedFields.has("milestone"))) {
     yield* checkProject(project, resolved)
   }

@@ -4,9 +4,10 @@ import { Effect } from "effect"
 import type { Statement } from "effect/sql"
 import type { StoredEvent } from "../events/EventsRepo.ts"
 import { insertEvent } from "../events/EventStatements.ts"
-import { texts, uuids } from "../storage/Columns.ts"
+import { uuids } from "../storage/Columns.ts"
 import { date, dateOrNull, dieOnSqlError } from "../storage/Sql.ts"
-import type { TicketRow, TicketsRepo } from "./TicketsRepo.ts"
+import { nearest, rankedList } from "./RankedListSql.ts"
+import { type TicketRow, tickets, type TicketsRepo } from "./TicketsRepo.ts"
 
 /** What `TicketsRepo` writes over SQL, and the order of a team's tickets. A ticket is stored in one statement. */
 
@@ -94,24 +95,8 @@ const joined = (sql: PgClient.PgClient, ctes: ReadonlyArray<Statement.Fragment>)
 
 export const orderOf =
   (sql: PgClient.PgClient): Repo["orderOf"] =>
-  ({ id: teamId, workspaceId }) => {
-    const ofTeam = sql`from tickets where workspace_id = ${workspaceId} and team_id = ${teamId}`
-    return {
-      next: (side, rank, except) =>
-        sql<{ rank: string }>`select rank ${ofTeam} and id <> ${except} ${nearest(sql, side, rank)}`.pipe(
-          Effect.map((rows) => rows[0]?.rank ?? null),
-          dieOnSqlError
-        ),
-      ids: sql<{ id: TicketId }>`select id ${ofTeam} order by rank`.pipe(
-        Effect.map((rows) => rows.map(({ id }) => id)),
-        dieOnSqlError
-      ),
-      setRanks: (ranks) =>
-        sql`update tickets t set rank = new.rank
-          from unnest(${uuids(ranks.map(([id]) => id))}, ${texts(ranks, ([, rank]) => rank)}) as new (id, rank)
-          where t.id = new.id`.pipe(Effect.asVoid, dieOnSqlError)
-    }
-  }
+  ({ id: teamId, workspaceId }) =>
+    rankedList(sql, tickets, sql`workspace_id = ${workspaceId} and team_id = ${teamId}`)
 
 export const inStatus =
   (sql: PgClient.PgClient): Repo["inStatus"] =>
@@ -121,10 +106,3 @@ export const inStatus =
       Effect.map((rows): { readonly id: TicketId; readonly rank: string } | undefined => rows[0]),
       dieOnSqlError
     )
-
-/** The nearest to a rank on a side; of null, the first above or the last below all. */
-const nearest = (sql: PgClient.PgClient, side: "above" | "below", rank: string | null): Statement.Fragment => {
-  const [beyond, order] = side === "above" ? [">", "asc"] : ["<", "desc"]
-  return sql`${rank === null ? sql`` : sql`and rank ${sql.literal(beyond)} ${rank}`}
-    order by rank ${sql.literal(order)} limit 1`
-}

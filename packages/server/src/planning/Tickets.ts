@@ -1,4 +1,4 @@
-import { type Conflict, Forbidden, type InvalidInput, NotFound } from "@delivery/domain/Errors"
+import { Conflict, Forbidden, type InvalidInput, NotFound } from "@delivery/domain/Errors"
 import type { Caller, Principal } from "@delivery/domain/identity/Authorization"
 import type { Actor } from "@delivery/domain/identity/Actor"
 import type { AgentId, PersonId, TicketId } from "@delivery/domain/Ids"
@@ -24,7 +24,7 @@ import { TeamsRepo } from "./TeamsRepo.ts"
 import { present, projectPart, rowOf, summaryOf, teamPart } from "./TicketAnswers.ts"
 import { about } from "./TicketEvents.ts"
 import { reorder } from "./TicketMoves.ts"
-import { archived, checkOwner, checkProject, isAnswerableFor, referencesOf } from "./TicketRules.ts"
+import { checkOwner, checkProject, isAnswerableFor, referencesOf } from "./TicketRules.ts"
 import { type TicketDetails, type TicketSelection, TicketsRepo } from "./TicketsRepo.ts"
 import { type Dependencies, findLocked, findTeam, locate, lock, untilLocked } from "./TicketTransactions.ts"
 import { update } from "./TicketUpdates.ts"
@@ -172,7 +172,7 @@ const newTicket = (dependencies: Dependencies) => {
       tags: input.tags
     })
     const references = yield* referencesOf(input, resolved, project)
-    if (team.archived) return yield* archived("team")
+    if (team.archived) return yield* Conflict.archived("team")
     if (project !== null) yield* checkProject(project, resolved)
     if (references.owner) yield* checkOwner(team, resolved, true)
     const at = timestamp(yield* Clock.currentTimeMillis)
@@ -247,7 +247,7 @@ const deleteOnce = (dependencies: Dependencies) => {
         reason: "not_creator"
       })
     }
-    if (team.archived) return yield* archived("team")
+    if (team.archived) return yield* Conflict.archived("team")
     yield* repo.delete(ticket.id, yield* events.make(by, { kind: "ticket_deleted", ...about(ticket) }))
     return ticket.id
   })

@@ -1,5 +1,4 @@
 import type { AgentId, PersonId, TagId, TeamId, TicketId, WorkspaceId } from "@delivery/domain/Ids"
-import { compare } from "@delivery/domain/Order"
 import type { TeamRef } from "@delivery/domain/planning/Team"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
@@ -10,6 +9,7 @@ import { deleteCommentInMemory } from "./CommentsMemory.ts"
 import { comments } from "./CommentsRepo.ts"
 import { milestones } from "./MilestonesRepo.ts"
 import { projectLinkKey, projects, projectTeams } from "./ProjectsRepo.ts"
+import { inOrder, nearest, rankedList } from "./RankedListMemory.ts"
 import { tags } from "./TagsRepo.ts"
 import { teams } from "./TeamsRepo.ts"
 import { findCandidateInMemory, ownerOf, ownerRefOf, resolvedOwner } from "./TicketOwners.ts"
@@ -144,7 +144,7 @@ const resolve =
           .table(ticketStatuses)
           .filter((status) => status.workspaceId === workspaceId && status.teamId === teamId)
           .map(({ category, id, isDefault, name, position }) => ({ id, name, category, position, isDefault })),
-        lastRank: inTeam(database, teamId).at(-1)?.rank ?? null,
+        lastRank: inOrder(database, tickets, isIn(teamId)).at(-1)?.rank ?? null,
         owner: candidate && resolvedOwner(candidate),
         isLinked:
           projectId !== undefined && database.table(projectTeams).get(projectLinkKey(projectId, teamId)) !== undefined,
@@ -216,44 +216,28 @@ const remove = (memory: Memory) => (id: TicketId, event: StoredEvent) =>
     })
   )
 
+const isIn =
+  (teamId: TeamId) =>
+  (ticket: TicketRow): boolean =>
+    ticket.teamId === teamId
+
 const orderOf =
   (memory: Memory): Repo["orderOf"] =>
-  ({ id: teamId }) => ({
-    next: (side, rank, except) =>
-      memory.read((database) => nearest(inTeam(database, teamId, except), side, rank)?.rank ?? null),
-    ids: memory.read((database) => inTeam(database, teamId).map(({ id }) => id)),
-    setRanks: (ranks) =>
-      memory.write((database) =>
-        Effect.sync(() => {
-          const rows = database.table(tickets)
-          for (const [id, rank] of ranks) rows.set(id, { ...rows.get(id)!, rank })
-        })
-      )
-  })
+  ({ id: teamId }) =>
+    rankedList(memory, tickets, isIn(teamId))
 
 const inStatus =
   (memory: Memory): Repo["inStatus"] =>
   ({ statusId, teamId }, side, rank, except) =>
     memory.read((database) => {
-      const found = nearest(
-        inTeam(database, teamId, except).filter((ticket) => ticket.statusId === statusId),
-        side,
-        rank
+      const others = inOrder(
+        database,
+        tickets,
+        (ticket) => isIn(teamId)(ticket) && ticket.statusId === statusId && ticket.id !== except
       )
+      const found = nearest(others, side, rank)
       return found && { id: found.id, rank: found.rank }
     })
-
-/** The team's tickets by rank, but for one. */
-const inTeam = (database: MemoryDatabase, teamId: TeamId, except?: TicketId): ReadonlyArray<TicketRow> =>
-  database
-    .table(tickets)
-    .filter((ticket) => ticket.teamId === teamId && ticket.id !== except)
-    .toSorted((a, b) => compare(a.rank, b.rank))
-
-const nearest = (ordered: ReadonlyArray<TicketRow>, side: "above" | "below", rank: string | null) =>
-  side === "above"
-    ? ordered.find((ticket) => rank === null || ticket.rank > rank)
-    : ordered.findLast((ticket) => rank === null || ticket.rank < rank)
 
 const teamPart = ({ id, key, name, visibility }: TeamRef): TeamRef => ({ id, key, name, visibility })
 const projectPart = ({ id, name, slug }: ProjectPart): ProjectPart => ({ id, slug, name })

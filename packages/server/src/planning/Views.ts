@@ -12,7 +12,7 @@ import { NextId } from "../ids/NextId.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
 import { ProjectsRepo } from "./ProjectsRepo.ts"
-import { rankAt } from "./RankedList.ts"
+import { beside, findAnchor, rankAt } from "./RankedList.ts"
 import { visibleNames } from "./StatusNames.ts"
 import { TeamsRepo } from "./TeamsRepo.ts"
 import { Tickets } from "./Tickets.ts"
@@ -167,16 +167,12 @@ const reorder = (dependencies: Dependencies) => {
       if (scope === undefined) return yield* NotFound.of("view", id)
       const order = yield* repo.lockOrder(by.workspace.id, scope)
       const before = yield* lockView(dependencies, viewer, id)
-      const side = place.before === undefined ? "after" : "before"
-      const ref = place.before ?? place.after ?? null
-      const anchor = ref === null ? null : yield* repo.find(viewer, ref)
-      if (anchor === undefined) return yield* NotFound.reference(side, ref ?? undefined, "view")
-      if (anchor?.id === before.id) return yield* InvalidInput.at(side, "A view cannot go beside itself.")
+      const { anchor, side } = yield* findAnchor(place, "view", before.id, (ref) => repo.find(viewer, ref))
       if (anchor !== null && (anchor.teamId !== before.teamId || anchor.projectId !== before.projectId)) {
         return yield* new Conflict({ message: "The other view belongs to another scope.", reason: "other_scope" })
       }
       if (before.isArchived) return yield* archivedScope(before)
-      const rank = yield* rankAt(order, before, side === "before" ? { before: anchor } : { after: anchor })
+      const rank = yield* rankAt(order, before, beside(anchor, side))
       if (rank === before.rank) return present(before)
       yield* repo.update({ ...before, rank, updatedAt: yield* nextUpdate(before) })
       yield* record(dependencies, by, "view_reordered", before)
@@ -242,8 +238,7 @@ const record = Effect.fnUntraced(function* (
   })
 })
 
-const archivedScope = ({ teamId }: ScopeIds) =>
-  new Conflict({ message: `The ${teamId === null ? "project" : "team"} is archived.`, reason: "archived" })
+const archivedScope = ({ teamId }: ScopeIds) => Conflict.archived(teamId === null ? "project" : "team")
 
 const defaultStays = new Conflict({
   message: "The first views of a project cannot be deleted.",

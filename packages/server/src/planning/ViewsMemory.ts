@@ -1,4 +1,4 @@
-import type { TeamId, ViewId, WorkspaceId } from "@delivery/domain/Ids"
+import type { TeamId, WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import { nameKey } from "@delivery/domain/Text"
 import { Effect, Layer } from "effect"
@@ -10,7 +10,7 @@ import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import type { Row } from "../storage/Table.ts"
 import { projectLinkKey, type ProjectRow, projects, projectTeams } from "./ProjectsRepo.ts"
-import type { RankedList } from "./RankedList.ts"
+import { inOrder, rankedList } from "./RankedListMemory.ts"
 import { followName, type NamingTeam } from "./StatusNames.ts"
 import { type TagRow, tags } from "./TagsRepo.ts"
 import { type TeamRow, teams } from "./TeamsRepo.ts"
@@ -23,6 +23,11 @@ type Memory = MemoryStorage["Service"]
 type Repo = ViewsRepo["Service"]
 type StoredView = Row<typeof views>
 
+const isIn =
+  (scopeId: string) =>
+  (view: StoredView): boolean =>
+    view.scopeId === scopeId
+
 export const layer = Layer.effect(
   ViewsRepo,
   Effect.map(MemoryStorage, (memory) =>
@@ -33,7 +38,7 @@ export const layer = Layer.effect(
       list: list(memory),
       find: find(memory),
       lock: find(memory),
-      lockOrder: (workspaceId, scope) => Effect.succeed(orderOf(memory, scopeIdOf(workspaceId, scope))),
+      lockOrder: (workspaceId, scope) => Effect.succeed(rankedList(memory, views, isIn(scopeIdOf(workspaceId, scope)))),
       statusesNamed: statusesNamed(memory),
       resolve: resolve(memory),
       followStatus: followStatus(memory)
@@ -65,7 +70,9 @@ const list =
   (memory: Memory): Repo["list"] =>
   (viewer, scope) =>
     memory.read((database) =>
-      inOrder(database, scopeIdOf(viewer.workspaceId, scope)).flatMap((view) => foundView(database, viewer, view) ?? [])
+      inOrder(database, views, isIn(scopeIdOf(viewer.workspaceId, scope))).flatMap(
+        (view) => foundView(database, viewer, view) ?? []
+      )
     )
 
 const find =
@@ -75,32 +82,6 @@ const find =
       const view = database.table(views).get(id)
       return view && foundView(database, viewer, view)
     })
-
-const orderOf = (memory: Memory, scopeId: string): RankedList<ViewId> => ({
-  next: (side, rank, except) =>
-    memory.read((database) => {
-      const others = inOrder(database, scopeId).filter(({ id }) => id !== except)
-      const found =
-        side === "above"
-          ? others.find((other) => rank === null || other.rank > rank)
-          : others.findLast((other) => rank === null || other.rank < rank)
-      return found?.rank ?? null
-    }),
-  ids: memory.read((database) => inOrder(database, scopeId).map(({ id }) => id)),
-  setRanks: (ranks) =>
-    memory.write((database) =>
-      Effect.sync(() => {
-        const rows = database.table(views)
-        for (const [id, rank] of ranks) rows.set(id, { ...rows.get(id)!, rank })
-      })
-    )
-})
-
-const inOrder = (database: MemoryDatabase, scopeId: string): ReadonlyArray<StoredView> =>
-  database
-    .table(views)
-    .filter((view) => view.scopeId === scopeId)
-    .toSorted((a, b) => compare(a.rank, b.rank))
 
 const statusesNamed = (memory: Memory) => (workspaceId: WorkspaceId, names: ReadonlyArray<string>) =>
   memory.read((database) => {
@@ -192,7 +173,7 @@ const foundView = (
     },
     namingTeams: namingTeams(database, viewer, view),
     isArchived: (team ?? project ?? { archivedAt: null }).archivedAt !== null,
-    position: inOrder(database, scopeId).findIndex(({ id }) => id === view.id),
+    position: inOrder(database, views, isIn(scopeId)).findIndex(({ id }) => id === view.id),
     createdBy: resolveActor(database, { kind: view.creatorKind, id: view.creatorId } as ActorRef)
   }
 }

@@ -7,7 +7,7 @@ import { actorColumns, actorJoins, type ActorRow, readActor } from "../access/Ac
 import { column, texts, uuids } from "../storage/Columns.ts"
 import { date, dieOnSqlError } from "../storage/Sql.ts"
 import { columnsOf, partReaderOf, type SelectedRow, updateById } from "../storage/Table.ts"
-import type { RankedList } from "./RankedList.ts"
+import { rankedList } from "./RankedListSql.ts"
 import { followName } from "./StatusNames.ts"
 import {
   type FilterRefs,
@@ -202,31 +202,9 @@ const lockOrder = (sql: PgClient.PgClient) => (workspaceId: WorkspaceId, scope: 
   const scopeId = scopeIdOf(workspaceId, scope)
   return Effect.as(
     sql`select pg_advisory_xact_lock(hashtextextended(${`views:${scopeId}`}, 0))::text`,
-    orderOf(sql, workspaceId, scopeId)
+    rankedList<ViewId>(sql, views, sql`workspace_id = ${workspaceId} and scope_id = ${scopeId}`)
   ).pipe(dieOnSqlError)
 }
-
-const orderOf = (sql: PgClient.PgClient, workspaceId: WorkspaceId, scopeId: string): RankedList<ViewId> => ({
-  next: (side, rank, except) =>
-    sql<{ rank: string }>`select rank from views
-      where workspace_id = ${workspaceId} and scope_id = ${scopeId} and id <> ${except} ${
-        rank === null ? sql.literal("") : side === "above" ? sql`and rank > ${rank}` : sql`and rank < ${rank}`
-      } order by rank ${sql.literal(side === "above" ? "asc" : "desc")} limit 1`.pipe(
-      Effect.map((rows) => rows[0]?.rank ?? null),
-      dieOnSqlError
-    ),
-  ids: sql<{ id: ViewId }>`select id from views
-    where workspace_id = ${workspaceId} and scope_id = ${scopeId} order by rank`.pipe(
-    Effect.map((rows) => rows.map(({ id }) => id)),
-    dieOnSqlError
-  ),
-  setRanks: (ranks) =>
-    dieOnSqlError(
-      Effect.asVoid(sql`update views v set rank = new.rank
-        from unnest(${uuids(ranks.map(([id]) => id))}, ${texts(ranks, ([, rank]) => rank)}) as new (id, rank)
-        where v.id = new.id`)
-    )
-})
 
 const statusesNamed = (sql: PgClient.PgClient) => (workspaceId: WorkspaceId, names: ReadonlyArray<string>) =>
   sql<{ id: TicketStatusId }>`select id from ticket_statuses

@@ -190,12 +190,12 @@ const start = (dependencies: Dependencies) => {
 
 /** The deployment that a run may test. */
 const deploymentOf = ({ deployment, environment, product }: DeploymentTarget) => {
-  const refused = (reason: string, message: string) => Effect.fail(new Conflict({ message, reason }))
-  if (product.archived || environment.archived) {
-    return refused("archived", `The ${product.archived ? "product" : "environment"} is archived.`)
-  }
+  if (product.archived) return Effect.fail(Conflict.archived("product"))
+  if (environment.archived) return Effect.fail(Conflict.archived("environment"))
   return deployment === undefined
-    ? refused("not_deployed", "The product has no deployment in the environment.")
+    ? Effect.fail(
+        new Conflict({ message: "The product has no deployment in the environment.", reason: "not_deployed" })
+      )
     : Effect.succeed(deployment)
 }
 

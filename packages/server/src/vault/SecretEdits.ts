@@ -1,4 +1,4 @@
-import { NotFound } from "@delivery/domain/Errors"
+import { Conflict, NotFound } from "@delivery/domain/Errors"
 import { timestamp } from "@delivery/domain/Timestamp"
 import type { CreateSecret, UpdateSecret } from "@delivery/domain/vault/Secret"
 import { Clock, Effect, type Redacted } from "effect"
@@ -10,14 +10,7 @@ import { makeAudit } from "./VaultAudit.ts"
 import type { VaultDependencies } from "./VaultDependencies.ts"
 import { performOnce } from "./VaultReplays.ts"
 import type { EnvironmentPart, LockedSecret, NewVersion } from "./VaultRepo.ts"
-import {
-  checkExpectedVersions,
-  checkPairCount,
-  checkWritable,
-  nameInUse,
-  requireProduct,
-  resolveKeys
-} from "./VaultRules.ts"
+import { checkExpectedVersions, checkPairCount, checkWritable, requireProduct, resolveKeys } from "./VaultRules.ts"
 
 /** Writes of a single secret. */
 
@@ -57,7 +50,7 @@ const createSecret = (dependencies: VaultDependencies) => {
     yield* repo.lockNames(by.workspace.id, input.name)
     const now = timestamp(yield* Clock.currentTimeMillis)
     const secret = yield* make(by, product.id, input.name, now)
-    yield* Effect.catchTag(repo.insert([secret]), "UniqueViolation", () => Effect.fail(nameInUse(input.name)))
+    yield* Effect.catchTag(repo.insert([secret]), "UniqueViolation", () => Effect.fail(Conflict.nameInUse(input.name)))
     const versions = nextVersions(cipher, secret, valueOf)
     yield* store(by, yield* audit(by, "create", input.name, auditEntries(product.id, versions)), {
       source: "edit",
@@ -117,7 +110,9 @@ const updateSecret = (dependencies: VaultDependencies) => {
     const expectedVersions = yield* resolveKeys(targets.environments, "expectedVersions", expected)
     yield* checkWritable(targets, [product], [...valueOf.keys()])
     if (newName !== undefined) {
-      yield* Effect.catchTag(repo.rename(secret.id, newName), "UniqueViolation", () => Effect.fail(nameInUse(newName)))
+      yield* Effect.catchTag(repo.rename(secret.id, newName), "UniqueViolation", () =>
+        Effect.fail(Conflict.nameInUse(newName))
+      )
     }
     yield* checkExpectedVersions(secret, expectedVersions)
     const versions = nextVersions(cipher, secret, valueOf)

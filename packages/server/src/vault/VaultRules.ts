@@ -94,7 +94,7 @@ export const checkWritable = Effect.fnUntraced(function* (
     ["environment", environments]
   ] as const) {
     if (objects.some(({ archivedAt }) => archivedAt !== null)) {
-      return yield* new Conflict({ message: `The ${noun} is archived.`, reason: "archived" })
+      return yield* Conflict.archived(noun)
     }
   }
   const pair = pairsOf(targets.deployments)
@@ -130,6 +130,3 @@ export const checkExpectedVersions = (
         })
       )
 }
-
-export const nameInUse = (name: string): Conflict =>
-  new Conflict({ message: `The name "${name}" is already in use.`, reason: "name_in_use" })
