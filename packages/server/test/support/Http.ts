@@ -352,7 +352,7 @@ export const withClockOnServers = (
  * A clock that stands until it is put forward. Who sleeps to the new time or less wakes then, and once: seven days are
  * over at once, while `TestClock` lives through each of the seconds.
  */
-const standingClock = () => {
+export const standingClock = () => {
   let now = Date.now()
   const sleepers = new Set<{ readonly until: number; readonly wake: () => void }>()
   const nanos = () => BigInt(now) * 1_000_000n
