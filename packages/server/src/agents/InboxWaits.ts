@@ -3,6 +3,7 @@ import { Context, Effect, Latch, Layer, Option, type Scope } from "effect"
 import { RequestQueue } from "../http/RequestQueue.ts"
 import { Stopping } from "../http/Stopping.ts"
 import { Notices } from "../storage/Notices.ts"
+import { messageWaiters, observe } from "../telemetry/Metrics.ts"
 
 /** The calls of this server that wait for a message. They hold no database connection: notices wake them. */
 export class InboxWaits extends Context.Service<
@@ -33,6 +34,7 @@ function* make() {
   const stopping = yield* Stopping
   const queue = yield* RequestQueue
   const waiters: Waiters = new Map()
+  yield* observe(messageWaiters, () => countCalls(waiters))
   const wakeAll = () => {
     for (const ofAgent of waiters.values()) wake(ofAgent, true)
   }
@@ -40,6 +42,12 @@ function* make() {
   yield* notices.listen("agents", { onNotice: (agent) => wake(waiters.get(agent), true), onListening: wakeAll })
   yield* stopping.onBegin(wakeAll)
   return InboxWaits.of({ begin: begin(waiters, queue) })
+}
+
+const countCalls = (waiters: Waiters): number => {
+  let calls = 0
+  for (const ofAgent of waiters.values()) calls += ofAgent.size
+  return calls
 }
 
 const wake = (waiters: Iterable<Waiter> = [], isAccessOld: boolean) => {

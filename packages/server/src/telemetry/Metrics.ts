@@ -82,6 +82,8 @@ export const leasesReleased = counter(
   "Leases and places that were given back by a call"
 )
 
+export const messageWaiters = gauge("delivery_message_waiters", "Calls that wait for a message at this process")
+
 export const semaphoreWaiters = gauge("delivery_semaphore_waiters", "Calls that wait for a lease at this process")
 
 /** Of the whole database: every process reports the same. */

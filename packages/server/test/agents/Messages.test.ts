@@ -1,7 +1,7 @@
 import type { ComputerId, MessageId } from "@delivery/domain/Ids"
 import type { SendMessage } from "@delivery/domain/agents/Message"
 import { assert } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Clock, Deferred, type Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { asAgent } from "../../src/agents/AgentAuthentication.ts"
 import { Agents } from "../../src/agents/Agents.ts"
@@ -204,9 +204,15 @@ withServicesOnEachStorage("Messages", (it) => {
 withServicesOnEachStorage("A call that waits for messages", (it) => {
   const waiting = Effect.fnUntraced(function* (accessToken: string, seconds = 25) {
     const inbox = yield* Inbox
-    const fiber = yield* Effect.forkChild(withToken(accessToken)(inbox.wait(seconds)))
-    // Until it waits: only time passes for it then.
-    yield* TestClock.withLive(Effect.sleep(50))
+    const clock = yield* Clock.Clock
+    const waits = yield* Deferred.make<void>()
+    const sleep = (duration: Duration.Duration) =>
+      Effect.andThen(Deferred.succeed(waits, undefined), clock.sleep(duration))
+    const fiber = yield* Effect.forkChild(
+      withToken(accessToken)(inbox.wait(seconds)).pipe(Effect.provideService(Clock.Clock, { ...clock, sleep }))
+    )
+    // Only time passes for it then.
+    yield* Deferred.await(waits)
     return fiber
   })
 

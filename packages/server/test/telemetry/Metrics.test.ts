@@ -199,18 +199,18 @@ onEachServer(
 
     test("tell the process's memory, CPU and event loop", async (owner) => {
       const first = await scrape(owner.baseUrl)
-      const stop = Date.now() + 300
-      await new Promise((resolve) => setTimeout(resolve, 100))
       // The server runs in this process: nobody else gets a turn.
-      while (Date.now() < stop);
-      await new Promise((resolve) => setTimeout(resolve, 50))
-      const { value } = await scrape(owner.baseUrl)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)
+      const { value } = await eventually(
+        () => scrape(owner.baseUrl),
+        ({ value }) => value("nodejs_eventloop_lag_max_seconds")! > 0.2
+      )
       assert.isAbove(value("process_resident_memory_bytes")!, 50_000_000)
       assert.isAbove(value("nodejs_heap_size_total_bytes")!, value("nodejs_heap_size_used_bytes")!)
       assert.isAbove(value("process_cpu_seconds_total")!, first.value("process_cpu_seconds_total")!)
       assert.closeTo(value("process_start_time_seconds")!, performance.timeOrigin / 1000, 1)
-      assert.isAbove(value("nodejs_eventloop_lag_max_seconds")!, 0.1)
-      assert.isBelow(value("nodejs_eventloop_lag_p50_seconds")!, 0.1)
+      const [p50, max] = ["p50", "max"].map((of) => value(`nodejs_eventloop_lag_${of}_seconds`)!)
+      assert.isAtMost(p50!, max!)
       assert.strictEqual(value("delivery_build_info", { version: "1.0.0", node: process.version }), 1)
       assert.strictEqual(value("delivery_background_failures_total", { task: "run_expiry" }), 0)
       if (server !== "memory") assert.isAbove(value("delivery_database_statement_seconds_count")!, 0)
