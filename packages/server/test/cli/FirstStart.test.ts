@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -58,6 +58,14 @@ const me = async (port: number, key: string) =>
 const keyIn = (output: string): string => /ctk_[0-9A-Za-z]{42}/.exec(output)![0]
 
 describe("the first start", () => {
+  it("checks packages against the Node that scripts run on, not against the one that runs pnpm", () => {
+    const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+      readonly devDependencies: Readonly<Record<string, string>>
+    }
+    const settings = readFileSync(join(root, "pnpm-workspace.yaml"), "utf8")
+    assert.strictEqual(/^nodeVersion: (.+)$/m.exec(settings)?.[1], devDependencies["node"])
+  })
+
   const directories: Array<string> = []
   const drops: Array<() => Promise<void>> = []
   /** The settings of a server on a new database. */
