@@ -41,12 +41,15 @@ const newHome = (): Home => {
   }
 }
 
-const run = async (
+const run = (home: Home, args: ReadonlyArray<string>, more?: Record<string, string>) =>
+  runMain(home, ["agent", ...args], more)
+
+const runMain = async (
   { directory, environment }: Home,
   args: ReadonlyArray<string>,
   more: Record<string, string> = {}
 ) => {
-  const child = spawn(process.execPath, [main, "agent", ...args], {
+  const child = spawn(process.execPath, [main, ...args], {
     cwd: directory,
     env: { ...environment, ...more },
     stdio: ["ignore", "pipe", "pipe"]
@@ -97,6 +100,20 @@ const startFront = async (service: string) => {
 }
 
 const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
+
+describe("delivery", () => {
+  it("says in a line or two what is wrong with a command, and where the commands of the host are", async () => {
+    const home = newHome()
+    const help = "Add --help to see how it is used."
+    for (const [args, line] of [
+      [["agent", "connect"], `Missing required flag: --client.\n${help}`],
+      [["agent", "conect"], `Unknown subcommand "conect" for "delivery agent". Did you mean connect?\n${help}`],
+      [["person", "list"], "This command is for coding agents. On the host of the service, use: pnpm delivery person"]
+    ] as const) {
+      assert.deepStrictEqual(await runMain(home, args), { code: 1, out: "", err: `${line}\n` })
+    }
+  })
+})
 
 describe("delivery agent", () => {
   const dataDir = mkdtempSync(joinPath(tmpdir(), "delivery-agent-"))

@@ -1,4 +1,5 @@
-import { Cause, Console, Effect, Exit, type Runtime } from "effect"
+import { Cause, Console, Effect, Exit, Layer, type Runtime } from "effect"
+import { CliConfig, type CliError, CliOutput, GlobalFlag } from "effect/cli"
 
 /** How the command lines of the service report failures and end. */
 
@@ -16,6 +17,38 @@ export const reportFailure =
       const message = messageOf(cause) ?? Cause.pretty(cause)
       return message === "" ? Effect.void : Console.error(message)
     })
+
+/** A wrong use in one line: what is wrong, and what may have been meant. */
+const wrongUse = (error: CliError.NonShowHelpErrors): string => {
+  const [message = ""] = error.message.split("\n")
+  const suggestions = "suggestions" in error ? error.suggestions : []
+  const sentence = /[.?]$/.test(message) ? message : `${message}.`
+  return suggestions.length === 0 ? sentence : `${sentence} Did you mean ${suggestions.join(" or ")}?`
+}
+
+/**
+ * How a command line answers `--help`, `--version`, `--completions` and a wrong use, which gets a line or two on standard
+ * error instead of the whole help, so that the error is what is seen last.
+ *
+ * @param elsewhere A line for each command that people look for here and that another command line has.
+ */
+export const layer = (elsewhere: Readonly<Record<string, string>>): Layer.Layer<never> =>
+  Layer.merge(
+    // Without `--log-level`: LOG_LEVEL sets the level of the server, and the rest logs nothing.
+    CliConfig.layer({
+      builtIns: GlobalFlag.BuiltIns.filter((flag) => flag !== GlobalFlag.LogLevel)
+    }),
+    CliOutput.layerPresenter({
+      present: (event) => {
+        if (event._tag !== "InvalidInvocation") return CliOutput.defaultPresenter.present(event)
+        for (const error of event.errors) {
+          const line = error._tag === "UnknownSubcommand" ? elsewhere[error.subcommand] : undefined
+          if (line !== undefined) return Console.error(line)
+        }
+        return Console.error(`${event.errors.map(wrongUse).join("\n")}\nAdd --help to see how it is used.`)
+      }
+    })
+  )
 
 /** The exit code of a command: 1 where it failed, 0 where it succeeded or was told to stop. */
 const teardown: Runtime.Teardown = (exit, onExit) =>

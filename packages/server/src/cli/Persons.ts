@@ -1,4 +1,4 @@
-import { Console, Data, Effect, Layer, Option, Schema } from "effect"
+import { Console, Effect, Layer, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { SqlClient } from "effect/sql"
 import { existsSync } from "node:fs"
@@ -16,9 +16,6 @@ import * as Planning from "../planning/Planning.ts"
 import * as StorageRoom from "../storage/StorageRoom.ts"
 import * as Host from "./Host.ts"
 
-/** A command that cannot do what it was asked to. The message is one line. */
-export class HostError extends Data.TaggedError("HostError")<{ readonly message: string }> {}
-
 /** Persons and their keys, in the database of the settings. */
 const layer = ApiKeys.layer.pipe(
   Layer.provide([ApiKeyUsage.layer, EventsRoom.layer]),
@@ -33,14 +30,16 @@ const onDatabase = <E>(command: Effect.Effect<void, E, Layer.Success<typeof laye
     const sql = yield* SqlClient.SqlClient
     const [found] = yield* sql<{ readonly isMade: boolean }>`select to_regclass('persons') is not null as "isMade"`
     if (found?.isMade !== true) {
-      return yield* new HostError({ message: "The database has no tables yet. Start the server once, and try again." })
+      return yield* new Host.HostError({
+        message: "The database has no tables yet. Start the server once, and try again."
+      })
     }
     yield* command
   })
   return Effect.gen(function* () {
     const { dataDir, databaseUrl } = yield* Settings
     if (Option.isNone(databaseUrl) && !existsSync(join(dataDir, "postgres"))) {
-      return yield* new HostError({ message: `There is no database in DATA_DIR ${resolve(dataDir)}.` })
+      return yield* new Host.HostError({ message: `There is no database in DATA_DIR ${resolve(dataDir)}.` })
     }
     yield* Effect.scoped(Effect.provide(checked, layer))
   }).pipe(Effect.provide(Layer.suspend(() => Settings.layer(process.env))))
@@ -81,13 +80,13 @@ const create = Command.make(
         const address = Schema.decodeUnknownOption(Email)(email)
         const found = Option.isSome(address) ? yield* (yield* PersonsRepo).findByEmail(address.value) : undefined
         if (found === undefined) {
-          return yield* new HostError({
+          return yield* new Host.HostError({
             message: `There is no person with the email ${JSON.stringify(email)}. List all persons with \`person list\`.`
           })
         }
         const keyName = Schema.decodeUnknownOption(Name(100))(name)
         if (Option.isNone(keyName))
-          return yield* new HostError({ message: "--name must have 1 to 100 printable characters." })
+          return yield* new Host.HostError({ message: "--name must have 1 to 100 printable characters." })
         const owner = { personId: found.id, workspaceId: null, role: null }
         const { secret } = yield* (yield* ApiKeys).issue(owner, keyName.value)
         yield* Console.log(`API key of ${found.name} <${found.email}>, shown only this once:\n\n${secret}`)

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import "effect/schema/SchemaJITCompiler/enable"
-import { reportFailure, runOptions } from "@delivery/domain/CommandLine"
+import * as CommandLine from "@delivery/domain/CommandLine"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { Command } from "effect/cli"
 import { version } from "../Config.ts"
 import { fixtures } from "./Fixtures.ts"
@@ -13,12 +13,18 @@ import { serve } from "./Serve.ts"
 import { vault } from "./Vault.ts"
 
 const delivery = Command.make("delivery-server").pipe(
-  Command.withDescription("The Workspace Delivery Service"),
+  Command.withDescription("The Workspace Delivery Service: the commands of its host (`pnpm delivery` in a clone)"),
   Command.withSubcommands([serve, apiKey, person, fixtures, vault])
 )
 
+/** What signs coding agents in runs on their computers. It is a program of its own, without a server. */
+const elsewhere = {
+  agent:
+    "This command runs on the host of the service. For coding agents, use: pnpm exec node packages/cli/src/main.ts agent"
+}
+
 Command.run(delivery, { version }).pipe(
-  reportFailure(operatorMessage),
-  Effect.provide(NodeServices.layer),
-  NodeRuntime.runMain(runOptions)
+  CommandLine.reportFailure(operatorMessage(process.env)),
+  Effect.provide(Layer.merge(NodeServices.layer, CommandLine.layer(elsewhere))),
+  NodeRuntime.runMain(CommandLine.runOptions)
 )

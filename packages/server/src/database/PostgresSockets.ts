@@ -32,7 +32,7 @@ export const makeSockets = Effect.fnUntraced(function* (
 })
 
 /** Where to connect, as the client reads it from the URL: a host that begins with a slash is a directory of sockets. */
-const addressOf = (text: string) => {
+export const addressOf = (text: string) => {
   const url = new URL(text)
   const named = url.searchParams.get("host") ?? decodeURIComponent(url.hostname)
   const host = named === "" ? "localhost" : named.replace(/^\[(.*)\]$/, "$1")

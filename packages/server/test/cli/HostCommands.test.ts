@@ -1,0 +1,112 @@
+import { execFile } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { afterAll, assert, describe, inject, it } from "vitest"
+import { baseEnvironment, startServer } from "../support/ServerProcess.ts"
+
+/** What `pnpm delivery ...` says on the host when it cannot do what it was asked to. */
+
+const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url))
+const VAULT_KEYS = `k1:${Buffer.alloc(32, 7).toString("base64")}`
+
+const run = (args: ReadonlyArray<string>, environment: Readonly<Record<string, string>> = {}) =>
+  promisify(execFile)(process.execPath, [main, ...args], { env: { ...baseEnvironment, ...environment } }).then(
+    ({ stderr, stdout }) => ({ code: 0, stdout, stderr }),
+    ({ code, stderr, stdout }: { code: number; stdout: string; stderr: string }) => ({ code, stdout, stderr })
+  )
+
+/** A failure that is explained by these lines of standard error, and by nothing else. */
+const failure = (...lines: ReadonlyArray<string>) => ({
+  code: 1,
+  stdout: "",
+  stderr: lines.map((line) => `${line}\n`).join("")
+})
+
+describe("the commands of the host", () => {
+  const directory = mkdtempSync(join(tmpdir(), "delivery-host-"))
+  afterAll(() => rmSync(directory, { recursive: true, force: true }))
+
+  for (const [args, lines] of [
+    [["api-key", "create"], ["Missing required argument: email."]],
+    [
+      ["api-key", "create", "--nmae", "x"],
+      ["Unrecognized flag: --nmae in command delivery-server api-key create. Did you mean --name?"]
+    ],
+    [["persn", "list"], [`Unknown subcommand "persn" for "delivery-server". Did you mean person?`]],
+    // LOG_LEVEL sets it.
+    [["serve", "--log-level", "debug"], ["Unrecognized flag: --log-level in command delivery-server serve."]]
+  ] as const) {
+    it(`say what is wrong with "${args.join(" ")}", and not the whole help`, async () => {
+      assert.deepStrictEqual(await run(args), failure(...lines, "Add --help to see how it is used."))
+    })
+  }
+
+  it("send those who look for the commands of coding agents to them", async () => {
+    const line =
+      "This command runs on the host of the service. " +
+      "For coding agents, use: pnpm exec node packages/cli/src/main.ts agent"
+    assert.deepStrictEqual(await run(["agent"]), failure(line))
+    assert.deepStrictEqual(await run(["agent", "connect", "--client", "claude", "--write"]), failure(line))
+  })
+
+  it("offer no flag that has no effect", async () => {
+    const { code, stdout } = await run(["serve", "--help"])
+    assert.strictEqual(code, 0)
+    assert.include(stdout, "--workers")
+    assert.notInclude(stdout, "--log-level")
+  })
+
+  it("tell a connection that was refused from a login that was", async () => {
+    const given = inject("postgresUrl")
+    const { host } = new URL(given)
+    const urlOf = (changes: Readonly<Partial<Record<"host" | "username" | "pathname", string>>>) =>
+      Object.assign(new URL(given), changes).href
+    const cases: ReadonlyArray<readonly [url: string, message: string | RegExp]> = [
+      [
+        urlOf({ host: "127.0.0.1:1" }),
+        "the connection to 127.0.0.1:1 was refused: no PostgreSQL listens there. Start it, or correct host and port."
+      ],
+      [urlOf({ host: "not-here.invalid:5432" }), "there is no host with the name not-here.invalid."],
+      // PostgreSQL names the user, and says more or less, as it is configured.
+      [
+        urlOf({ username: "stranger" }),
+        new RegExp(`^PostgreSQL at ${host} refused the login: .*"stranger".*\\. Correct user and password\\.$`)
+      ],
+      [urlOf({ pathname: "/nowhere" }), `the connection to ${host} failed: database "nowhere" does not exist.`]
+    ]
+    for (const [DATABASE_URL, message] of cases) {
+      const environment = { DATABASE_URL, VAULT_KEYS, DATA_DIR: directory }
+      for (const args of [["serve"], ["person", "list"]]) {
+        const { stderr, ...ended } = await run(args, environment)
+        assert.deepStrictEqual(ended, { code: 1, stdout: "" }, args.join(" "))
+        const said = stderr.replace(/^DATABASE_URL: /, "").replace(/\n$/, "")
+        if (typeof message === "string") assert.strictEqual(said, message)
+        else assert.match(said, message)
+      }
+    }
+  }, 120_000)
+
+  it("say that a running server holds the embedded database, and what to do", async () => {
+    const DATA_DIR = join(directory, "embedded")
+    const server = await startServer({ DATA_DIR, LOG_LEVEL: "none" })
+    try {
+      for (const args of [
+        ["person", "list"],
+        ["api-key", "create", "owner@example.com"],
+        ["vault", "status"],
+        ["vault", "rotate"],
+        ["fixtures", "rotate"]
+      ]) {
+        const line =
+          `A running server (or another command) holds the embedded database in DATA_DIR ${DATA_DIR}. ` +
+          "Stop it, run this command again, and then start the server."
+        assert.deepStrictEqual(await run(args, { DATA_DIR }), failure(line), args.join(" "))
+      }
+    } finally {
+      await server.end()
+    }
+  }, 120_000)
+})
