@@ -1,7 +1,8 @@
 // Uses the Effect client as a service: the program asks for it, a layer provides it, and errors are values with tags.
-// Run it against a server: DELIVERY_URL=http://localhost:4000 DELIVERY_API_KEY=ctk_... node examples/effect-client.ts
+// Runs against a server: examples/README.md says how.
 import { DeliveryClient, isTransient } from "@delivery/client"
-import { Config, Console, Effect, Layer, Schedule } from "effect"
+import { Console, Effect, Layer, Redacted, Schedule } from "effect"
+import { baseUrl, endWith, requiredApiKey } from "./explain.ts"
 
 const params = { slug: "main" }
 
@@ -36,12 +37,8 @@ const program = Effect.gen(function* () {
 })
 
 /** The client, from the environment. The key is redacted wherever it is printed. */
-const ClientFromEnvironment = Layer.unwrap(
-  Effect.gen(function* () {
-    const baseUrl = yield* Config.String("DELIVERY_URL").pipe(Config.withDefault("http://localhost:4000"))
-    const apiKey = yield* Config.Redacted("DELIVERY_API_KEY")
-    return DeliveryClient.layer({ baseUrl, apiKey })
-  })
+const ClientFromEnvironment = Layer.suspend(() =>
+  DeliveryClient.layer({ baseUrl, apiKey: Redacted.make(requiredApiKey()) })
 )
 
-await Effect.runPromise(Effect.provide(program, ClientFromEnvironment))
+await Effect.runPromise(Effect.provide(program, ClientFromEnvironment)).catch(endWith)

@@ -15,10 +15,13 @@ beforeAll(async () => {
 })
 afterAll(() => runtime.dispose())
 
-const outputOf = async (file: string): Promise<string> => {
-  const { stderr, stdout } = await promisify(execFile)(process.execPath, [join(import.meta.dirname, file)], {
-    env: { ...process.env, ...environment }
+const run = (file: string, changes: Readonly<Record<string, string>> = {}) =>
+  promisify(execFile)(process.execPath, [join(import.meta.dirname, file)], {
+    env: { ...process.env, ...environment, ...changes }
   })
+
+const outputOf = async (file: string): Promise<string> => {
+  const { stderr, stdout } = await run(file)
   expect(stderr).toBe("")
   return stdout
 }
@@ -46,5 +49,21 @@ describe("the examples", () => {
 
   it("share accounts among tests", async () => {
     expect(await outputOf("with-semaphore.ts")).toBe("4 tests shared 2 accounts; at most 2 ran at once.\n")
+  })
+
+  it.for(["publish-run.ts", "effect-client.ts", "with-semaphore.ts"])("say what %s lacks in one line", async (file) => {
+    const wrongKey = environment["DELIVERY_API_KEY"]!.replace("ctk_", "ctk_x")
+    for (const [lacking, line] of [
+      [{ DELIVERY_API_KEY: "" }, /^DELIVERY_API_KEY is missing\. .+\n$/],
+      [{ DELIVERY_API_KEY: wrongKey }, /^The server at \S+ does not know the key in DELIVERY_API_KEY\. .+\n$/],
+      [{ DELIVERY_URL: "http://127.0.0.1:1" }, /^No server answers at http:\/\/127\.0\.0\.1:1\. .*DELIVERY_URL.+\n$/]
+    ] as const) {
+      const failed = await run(file, lacking).then(
+        () => undefined,
+        (error: { readonly code: number; readonly stderr: string; readonly stdout: string }) => error
+      )
+      expect(failed).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(line) })
+      expect(failed!.stderr).not.toContain("ctk_")
+    }
   })
 })

@@ -1,5 +1,5 @@
 // Publishes a test run with the promise client: starts it, uploads a file, finishes it, and reads it back.
-// Run it against a server: DELIVERY_URL=http://localhost:4000 DELIVERY_API_KEY=ctk_... node examples/publish-run.ts
+// Runs against a server: examples/README.md says how.
 import { connectToShop, shopRun } from "./shop.ts"
 
 const client = await connectToShop()

@@ -1,5 +1,6 @@
 // What the examples share: a client, and the product "shop", deployed in "staging". Safe to call again.
 import { Conflict, createClient, type PromiseClient } from "@delivery/client"
+import { baseUrl, endWith, requiredApiKey } from "./explain.ts"
 
 /** Waits for a call that creates something, which may exist already. */
 const ignoreConflict = async (call: Promise<unknown>): Promise<void> => {
@@ -10,11 +11,8 @@ const ignoreConflict = async (call: Promise<unknown>): Promise<void> => {
 
 /** A client of the server that the environment names, where the shop exists. */
 export const connectToShop = async (): Promise<PromiseClient> => {
-  const client = createClient({
-    baseUrl: process.env["DELIVERY_URL"] ?? "http://localhost:4000",
-    apiKey: process.env["DELIVERY_API_KEY"] ?? ""
-  })
-  await createShop(client)
+  const client = createClient({ baseUrl, apiKey: requiredApiKey() })
+  await createShop(client).catch(endWith)
   return client
 }
 

@@ -1,5 +1,5 @@
 // Shares two accounts among many tests: each test holds a lease while it uses one, and the others wait for their turn.
-// Run it against a server: DELIVERY_URL=http://localhost:4000 DELIVERY_API_KEY=ctk_... node examples/with-semaphore.ts
+// Runs against a server: examples/README.md says how.
 import { createSemaphores } from "@delivery/client"
 import { setTimeout } from "node:timers/promises"
 import { connectToShop, shopRun } from "./shop.ts"

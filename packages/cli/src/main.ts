@@ -13,10 +13,11 @@ const delivery = Command.make("delivery").pipe(
 )
 
 /** The commands of the host, which `delivery-server` has. */
+const host = import.meta.filename.endsWith(".js") ? "delivery-server" : "pnpm delivery"
 const elsewhere = Object.fromEntries(
   ["api-key", "fixtures", "person", "serve", "vault"].map((command) => [
     command,
-    `This command is for coding agents. On the host of the service, use: pnpm delivery ${command}`
+    `This command is for coding agents. On the host of the service, use: ${host} ${command}`
   ])
 )
 

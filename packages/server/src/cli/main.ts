@@ -18,10 +18,8 @@ const delivery = Command.make("delivery-server").pipe(
 )
 
 /** What signs coding agents in runs on their computers. It is a program of its own, without a server. */
-const elsewhere = {
-  agent:
-    "This command runs on the host of the service. For coding agents, use: pnpm exec node packages/cli/src/main.ts agent"
-}
+const agent = import.meta.filename.endsWith(".js") ? "delivery agent" : "pnpm exec node packages/cli/src/main.ts agent"
+const elsewhere = { agent: `This command runs on the host of the service. For coding agents, use: ${agent}` }
 
 Command.run(delivery, { version }).pipe(
   CommandLine.reportFailure(operatorMessage(process.env)),
