@@ -1,35 +1,19 @@
-import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { afterEach, assert, describe, it } from "vitest"
 import { openDatabase } from "../support/Databases.ts"
 import { eventually } from "../support/Http.ts"
-import { baseEnvironment } from "../support/ServerProcess.ts"
+import { answers, main, root, startCommand } from "../support/ServerProcess.ts"
 
-/** The first start, the way back to a lost key, and how a server that was started by a package manager ends. */
+/** The first start, and the way back to a lost key. */
 
 const VAULT_KEYS = `k1:${Buffer.alloc(32, 7).toString("base64")}`
-const root = fileURLToPath(new URL("../../../..", import.meta.url))
-const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url))
-
-const start = (command: string, args: ReadonlyArray<string>, environment: Readonly<Record<string, string>>) => {
-  const child = spawn(command, args, { cwd: root, env: { ...baseEnvironment, ...environment }, stdio: "pipe" })
-  let output = ""
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on("data", (chunk: Buffer) => {
-      output += chunk.toString()
-    })
-  }
-  const closed = once(child, "close") as Promise<[number | null]>
-  return { child, output: () => output, code: async () => (await closed)[0] }
-}
 
 const run = async (args: ReadonlyArray<string>, environment: Readonly<Record<string, string>>) => {
-  const started = start(process.execPath, [main, ...args], environment)
+  const started = startCommand(process.execPath, [main, ...args], environment)
   return { code: await started.code(), output: started.output() }
 }
 
@@ -45,12 +29,6 @@ const listen = async (): Promise<{ readonly port: number; readonly close: () => 
     }
   }
 }
-
-const answers = (port: number): Promise<boolean> =>
-  fetch(`http://127.0.0.1:${port}/ready`).then(
-    (response) => response.ok,
-    () => false
-  )
 
 const me = async (port: number, key: string) =>
   (await fetch(`http://127.0.0.1:${port}/v1/me`, { headers: { authorization: `Bearer ${key}` } })).status
@@ -90,7 +68,7 @@ describe("the first start", () => {
     assert.deepStrictEqual(await run(["person", "list"], environment), { code: 0, output: "" })
     await taken.close()
 
-    const server = start(process.execPath, [main, "serve"], environment)
+    const server = startCommand(process.execPath, [main, "serve"], environment)
     await eventually(
       async () => server.output(),
       (output) => output.includes("curl")
@@ -104,7 +82,7 @@ describe("the first start", () => {
     const { close, port } = await listen()
     await close()
     const environment = await newSettings(port)
-    const first = start(process.execPath, [main, "serve"], environment)
+    const first = startCommand(process.execPath, [main, "serve"], environment)
     await eventually(
       async () => first.output(),
       (output) => output.includes("curl")
@@ -121,7 +99,7 @@ describe("the first start", () => {
     first.child.kill("SIGTERM")
     await first.code()
 
-    const second = start(process.execPath, [main, "serve"], environment)
+    const second = startCommand(process.execPath, [main, "serve"], environment)
     await eventually(
       async () => await answers(port),
       (isAnswering) => isAnswering
@@ -146,23 +124,5 @@ describe("the first start", () => {
     const { code, output } = await run(["serve"], { DATA_DIR: directory, PORT: "0" })
     assert.strictEqual(code, 1)
     assert.match(output.trim(), /^DATA_DIR is invalid: [^\n]*$/)
-  })
-
-  it.each(["start", "dev"])("by pnpm %s ends when that command is told to", { timeout: 180_000 }, async (script) => {
-    const { close, port } = await listen()
-    await close()
-    // All of it: npm may need settings of the machine to reach its registry.
-    const environment = { ...process.env, ...(await newSettings(port)) }
-    const launched = start("npx", ["--yes", "pnpm@12.21.0", script], environment)
-    // It may have to install first: the limit is the test's.
-    const isPrinted = new Promise<void>((resolve) => {
-      launched.child.stdout.on("data", () => launched.output().includes("curl") && resolve())
-    })
-    await Promise.race([isPrinted, launched.code()])
-    assert.isTrue(await answers(port), launched.output())
-    launched.child.kill("SIGTERM")
-    // Its output closes when the last process that has it has ended.
-    await launched.code()
-    assert.isFalse(await answers(port))
   })
 })

@@ -3,7 +3,10 @@ import { once } from "node:events"
 import { createServer } from "node:net"
 import { fileURLToPath } from "node:url"
 
-const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url))
+/** The command `delivery-server`. */
+export const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url))
+/** The root of the repository. */
+export const root = fileURLToPath(new URL("../../../..", import.meta.url))
 
 /**
  * What a process has of the tests' environment: not the whole, since the test runner sets BASE_URL for itself, and the
@@ -24,7 +27,7 @@ export interface ServerProcess {
   readonly end: (signal?: NodeJS.Signals) => Promise<number | null>
 }
 
-const freePort = async (): Promise<number> => {
+export const freePort = async (): Promise<number> => {
   const server = createServer()
   server.listen(0, "127.0.0.1")
   await once(server, "listening")
@@ -33,6 +36,33 @@ const freePort = async (): Promise<number> => {
   await once(server, "close")
   return port
 }
+
+/** Starts a command at the root of the repository, in a process group of its own. */
+export const startCommand = (
+  command: string,
+  args: ReadonlyArray<string>,
+  environment: Readonly<Record<string, string | undefined>>
+) => {
+  const child = spawn(command, args, {
+    cwd: root,
+    env: { ...baseEnvironment, ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true
+  })
+  let output = ""
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => (output += text))
+  }
+  const closed = once(child, "close") as Promise<[number | null]>
+  return { child, output: () => output, code: async () => (await closed)[0] }
+}
+
+/** Whether a server is ready at a port. */
+export const answers = (port: number): Promise<boolean> =>
+  fetch(`http://127.0.0.1:${port}/ready`).then(
+    (response) => response.ok,
+    () => false
+  )
 
 /** Starts `delivery serve` as a process of its own and waits until it is ready. Fails with its output if it ends. */
 export const startServer = async (
@@ -56,12 +86,7 @@ export const startServer = async (
     hasExited = true
   })
   const baseUrl = `http://127.0.0.1:${port}`
-  const isReady = () =>
-    fetch(`${baseUrl}/ready`).then(
-      (response) => response.ok,
-      () => false
-    )
-  for (const deadline = Date.now() + 110_000; !(await isReady());) {
+  for (const deadline = Date.now() + 110_000; !(await answers(Number(port)));) {
     if (hasExited || Date.now() > deadline) {
       child.kill("SIGKILL")
       throw new Error(`The server did not start:\n${output}`)
