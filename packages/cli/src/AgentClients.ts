@@ -71,7 +71,7 @@ export const withTomlEntry = (text: string, entry: McpServerEntry): string | und
   return Result.isFailure(Toml.parse(changed)) ? undefined : changed
 }
 
-/** The file in which a client looks for its MCP servers. */
+/** The file from which a client reads its MCP servers. */
 const fileOf = Effect.fnUntraced(function* (client: AgentClient) {
   const path = yield* Path.Path
   switch (client) {
@@ -93,8 +93,8 @@ export const instructions = Effect.fnUntraced(function* (name: SignInName) {
   const file = yield* fileOf(name.client)
   switch (name.client) {
     case "claude": {
-      const words = [entry.command, ...entry.args].map((word) => (/^[\w./:@=-]+$/.test(word) ? word : `'${word}'`))
-      return `Add the server to Claude Code:\n\n  claude mcp add --scope user ${entry.name} -- ${words.join(" ")}\n`
+      const parts = [entry.command, ...entry.args].map((part) => (/^[\w./:@=-]+$/.test(part) ? part : `'${part}'`))
+      return `Add the server to Claude Code:\n\n  claude mcp add --scope user ${entry.name} -- ${parts.join(" ")}\n`
     }
     case "codex":
       return `Add this to ${file}:\n\n${tomlOf(entry)}`

@@ -37,8 +37,8 @@ const Refreshed = Schema.Struct({
   refresh_token: Schema.String
 })
 
-/** An access token is replaced when it ends in less than this, in milliseconds. */
-const earlyMillis = 60_000
+/** An access token is refreshed when it expires in less than this, in milliseconds. */
+const refreshMarginMillis = 60_000
 
 /** Where sign-ins are kept by default: in `XDG_CONFIG_HOME`, else `~/.config`. */
 export const defaultDirectory = Effect.gen(function* () {
@@ -130,8 +130,8 @@ export const makeAccessTokens = Effect.fnUntraced(function* (name: SignInName) {
 
   const usable = Effect.fnUntraced(function* (refused: string | undefined) {
     const signIn = yield* read(file)
-    const soon = timestamp((yield* Clock.currentTimeMillis) + earlyMillis)
-    return { signIn, isUsable: signIn.accessTokenExpiresAt > soon && signIn.accessToken !== refused }
+    const deadline = timestamp((yield* Clock.currentTimeMillis) + refreshMarginMillis)
+    return { signIn, isUsable: signIn.accessTokenExpiresAt > deadline && signIn.accessToken !== refused }
   })
 
   const refresh = Effect.fnUntraced(function* (signIn: StoredSignIn) {

@@ -3,14 +3,14 @@ import { Sse } from "effect/encoding"
 import { HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { AgentError } from "./AgentError.ts"
 
-/** Passes the messages of MCP on between standard input and output and a server over HTTP. */
+/** Forwards MCP messages between standard input and output and a server over HTTP. */
 
 /** Sends a request with a valid access token. */
 export type Send = (
   request: HttpClientRequest.HttpClientRequest
 ) => Effect.Effect<HttpClientResponse.HttpClientResponse, AgentError>
 
-/** What the proxy reads of a message. */
+/** The parts of a message that the proxy reads. */
 interface Message {
   readonly id?: unknown
   readonly method?: unknown
@@ -25,7 +25,7 @@ interface Message {
 interface Session {
   readonly id: string | undefined
   readonly version: string
-  /** The message that began it, to be sent again where the server has forgotten the session. */
+  /** Its `initialize` message, which is sent again if the server has lost the session. */
   readonly initialize: string
 }
 
@@ -34,7 +34,7 @@ interface Proxy {
   readonly send: Send
   /** Writes a message to standard output, one at a time. */
   readonly write: (message: unknown) => Effect.Effect<void, PlatformError.PlatformError>
-  /** Held while a lost session is begun again. */
+  /** Locked while a lost session is restarted. */
   readonly beginning: Semaphore.Semaphore
   session: Session | undefined
 }
@@ -43,7 +43,7 @@ interface Proxy {
 const parseError = -32_700
 const internalError = -32_603
 
-/** Passes messages on until standard input ends and what was asked is answered; then ends the session. */
+/** Forwards messages until standard input ends and all requests are answered; then ends the session. */
 export const runProxy = Effect.fnUntraced(function* (url: string, send: Send) {
   const stdio = yield* Stdio.Stdio
   const writing = yield* Semaphore.make(1)
@@ -86,10 +86,10 @@ const messageOf = (line: string): Message | "malformed" | undefined => {
   return isRecord(value) ? value : {}
 }
 
-/** Sends a message on, and writes what is answered. What goes wrong is answered as an error, and reported. */
+/** Forwards a message and writes the answers. A failure is answered as a JSON-RPC error and logged. */
 const pass = (proxy: Proxy, text: string, message: Message) =>
   Effect.gen(function* () {
-    const { messages, response } = yield* answersTo(proxy, text, message)
+    const { messages, response } = yield* exchange(proxy, text, message)
     let count = 0
     yield* Stream.runForEach(messages, (answer) => {
       count++
@@ -112,13 +112,13 @@ const pass = (proxy: Proxy, text: string, message: Message) =>
     })
   )
 
-const answersTo = Effect.fnUntraced(function* (proxy: Proxy, text: string, message: Message) {
+const exchange = Effect.fnUntraced(function* (proxy: Proxy, text: string, message: Message) {
   if (message.method === "initialize") return yield* initialize(proxy, text)
   const used = proxy.session
   const headers = headersOf(message, used)
   let response = yield* post(proxy, text, headers)
   if (response.status === 404 && used !== undefined && headers["mcp-session-id"] !== undefined) {
-    yield* beginAgain(proxy, used)
+    yield* restartSession(proxy, used)
     response = yield* post(proxy, text, headersOf(message, proxy.session))
   }
   return { response, messages: messagesOf(response) }
@@ -150,8 +150,8 @@ const initialize = (proxy: Proxy, text: string) =>
     )
   }))
 
-/** Begins a session anew that the server has forgotten, since it was restarted or another server answers. */
-const beginAgain = (proxy: Proxy, lost: Session) =>
+/** Starts a new session where the server does not know the old one: it was restarted, or another server answers. */
+const restartSession = (proxy: Proxy, lost: Session) =>
   proxy.beginning.withPermits(1)(
     Effect.gen(function* () {
       if (proxy.session !== lost) return

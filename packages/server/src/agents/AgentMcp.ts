@@ -16,8 +16,8 @@ import { McpSessions } from "./McpSessions.ts"
 const sessionHeader = "mcp-session-id"
 
 /**
- * Authenticates the caller by access token before anything of the protocol is read (docs/contract.md, MCP). A session of
- * the protocol belongs to one agent: to others it is unknown.
+ * Authenticates the caller by access token before the protocol is read (docs/contract.md, MCP). A session of the protocol
+ * belongs to one agent: for others it does not exist.
  */
 const AgentRoute = HttpRouter.middleware<{ provides: Caller | AgentCaller }>()(
   Effect.gen(function* () {

@@ -68,7 +68,7 @@ function* make() {
   return toolHandlers(handlers, (yield* Settings).requestLimitMillis)
 }
 
-/** Each tool with what holds for all of them: the check of the scope, MCP's form of errors, and a limit of its time. */
+/** Adds to each tool the check of the scope, MCP's form of errors, and a time limit. */
 const toolHandlers = (handlers: Handlers, limitMillis: number) => {
   const within = failingWithin(limitMillis)
   const guarded = Object.values(AgentTools.tools).map((tool: Tools[keyof Tools]) => {
@@ -83,7 +83,7 @@ const toolHandlers = (handlers: Handlers, limitMillis: number) => {
   return AgentTools.of(Object.fromEntries(guarded) as unknown as Toolkit.HandlersFrom<Tools>)
 }
 
-/** A call as a whole is bounded like a request (http/RequestTimes.ts), and answers in MCP's own form. */
+/** A call has the time limit of a request (http/RequestTimes.ts); its errors have the form of MCP. */
 const failingWithin =
   (millis: number) =>
   <A, R>(

@@ -38,7 +38,7 @@ interface Described<Parameters, Success> {
   readonly parameters: Parameters
   readonly success: Success
   readonly hints: Hints
-  /** Set where an access token of any scope may call it, though it changes something. */
+  /** True if an access token of any scope may call it, although it changes something. */
   readonly anyScope?: boolean
 }
 
@@ -51,7 +51,7 @@ const tool = <const Name extends string, Parameters extends Schema.Constraint, S
     .annotate(Tool.Readonly, hints.readOnly)
     .annotate(Tool.Destructive, hints.destructive)
     .annotate(Tool.Idempotent, hints.idempotent)
-    // None reaches beyond the service.
+    // No tool reaches beyond the service.
     .annotate(Tool.OpenWorld, false)
     .annotate(AnyScope, anyScope)
 

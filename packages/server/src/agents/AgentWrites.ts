@@ -44,7 +44,7 @@ const checkingWrites = <Handlers extends object>(handlers: Handlers): Handlers =
   return Object.assign(handlers, {
     handle: withCheck(handle),
     handleRaw: withCheck(handleRaw),
-    // It would add what it is given as it is.
+    // It would add handlers without the check.
     handleAll: undefined
   })
 }

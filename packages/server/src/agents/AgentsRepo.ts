@@ -30,16 +30,16 @@ export const sessions = table("sessions", {
 
 export type SessionRow = Row<typeof sessions>
 
-/** Under which a session stands in the memory storage. */
+/** The key of a session in the memory storage. */
 export const sessionKey = ({ computerId, id }: Pick<SessionRow, "computerId" | "id">): string => `${computerId}/${id}`
 
-/** A session as it is reported: what is left out stays as it was. */
+/** A reported session: omitted properties stay unchanged. */
 export interface SessionReport extends Omit<SessionRow, "repository" | "branch"> {
   readonly repository?: string | null
   readonly branch?: string | null
 }
 
-/** An agent with its member and all that was seen of it. */
+/** An agent with its member, computers and sessions. */
 export interface StoredAgent {
   readonly id: AgentId
   readonly client: AgentRow["client"]
@@ -58,14 +58,14 @@ export interface StoredAgent {
 export class AgentsRepo extends Context.Service<
   AgentsRepo,
   {
-    /** The person's agent of the client that is not revoked: the one there is, else this. Held until the transaction ends. */
+    /** The person's agent of the client that is not revoked: the existing one, else this. Locked until the transaction ends. */
     readonly register: (agent: AgentRow) => Effect.Effect<AgentRow>
-    /** The agent, unless it is revoked. Held until the transaction ends. */
+    /** The agent, unless it is revoked. Locked until the transaction ends. */
     readonly lock: (workspaceId: WorkspaceId, id: AgentId) => Effect.Effect<AgentRow | undefined>
     readonly revoke: (id: AgentId, at: Timestamp) => Effect.Effect<void>
     /**
-     * Agents that are not revoked, of active members, in no order, nor are their computers and sessions; of one person
-     * or all. Sessions seen after `sessionsAfter`.
+     * Agents that are not revoked, of one active member or of all, with sessions seen after `sessionsAfter`; all in no
+     * particular order.
      */
     readonly list: (
       workspaceId: WorkspaceId,
@@ -74,7 +74,7 @@ export class AgentsRepo extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<StoredAgent>>
     /** The person's agents that are not revoked. */
     readonly ofPerson: (workspaceId: WorkspaceId, personId: PersonId) => Effect.Effect<ReadonlyArray<AgentId>>
-    /** The agent's computer of the name: the one there is, seen then, else this. */
+    /** The agent's computer of the name: the existing one, with the new `lastSeenAt`, else this. */
     readonly putComputer: (computer: ComputerRow) => Effect.Effect<ComputerRow>
     /** Moves `lastSeenAt` forward, never back. */
     readonly touchComputers: (seen: ReadonlyMap<ComputerId, Timestamp>) => Effect.Effect<void>

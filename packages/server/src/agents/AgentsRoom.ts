@@ -21,7 +21,7 @@ import * as SignInsMemory from "./SignInsMemory.ts"
 import { accessTokens, refreshTokens, signIns } from "./SignInsRepo.ts"
 import * as SignInsSql from "./SignInsSql.ts"
 
-/** Coding agents: their computers, sign-ins and messages, and what they call. */
+/** Coding agents: their computers, sign-ins and messages, and the endpoints that they call. */
 
 export const tables = [agents, computers, sessions, signIns, accessTokens, refreshTokens, messages, notifications]
 
@@ -32,7 +32,7 @@ export const layerMemory = Layer.mergeAll(AgentsMemory.layer, SignInsMemory.laye
 /** Planning's `AgentMentions`: a mention becomes a message to the agent. */
 export const layerMentions = Messages.layer
 
-/** Identity's `MemberChanges`: what becomes of the agents of a member who changes. */
+/** Identity's `MemberChanges`: applies changes of a member to their agents. */
 export const layerMemberChanges = Layer.provide(ChangedMembers.layer, Messages.layer)
 
 export const layer = Layer.mergeAll(Agents.layer, AgentSessions.layer).pipe(

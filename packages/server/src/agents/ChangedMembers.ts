@@ -5,9 +5,8 @@ import { SignInsRepo } from "./SignInsRepo.ts"
 import { WaitingMessages } from "./WaitingMessages.ts"
 
 /**
- * What becomes of a member's agents when the member changes: calls that wait look up again what they may do, and messages
- * that wait for the agents of a member who is deactivated are declined. Lists and tokens need no change, since both look
- * at the membership themselves.
+ * Applies changes of a member to their agents: waiting calls check their access again, and queued messages to agents of a
+ * deactivated member are declined. Lists and tokens need no change, since both read the membership themselves.
  */
 export const layer = Layer.effect(MemberChanges, Effect.gen(make))
 

@@ -26,14 +26,14 @@ type Reading = Caller | AgentCaller
 export class Inbox extends Context.Service<
   Inbox,
   {
-    /** What is queued for the token's computer. */
+    /** The messages that are queued for the token's computer. */
     readonly list: Effect.Effect<ReadonlyArray<AgentMessage>, never, Reading>
     /**
-     * The same; waits so many seconds for something to be there. `Unauthorized` as soon as the access token ends
-     * meanwhile, whatever ended it and at whichever server.
+     * Like `list`, but waits up to so many seconds for a message. `Unauthorized` as soon as the access token ends,
+     * whatever ended it and at whichever server.
      */
     readonly wait: (seconds: number) => Effect.Effect<ReadonlyArray<AgentMessage>, Unauthorized, Reading>
-    /** How much is queued for the token's computer. */
+    /** The number of messages that are queued for the token's computer. */
     readonly count: Effect.Effect<number, never, Reading>
     readonly take: (input: TakeMessages) => Effect.Effect<ReadonlyArray<AgentMessage>, never, Reading>
     readonly get: (message: string) => Effect.Effect<AgentMessage, NotFound, Reading>
@@ -94,8 +94,8 @@ const current = Effect.gen(function* () {
   }
 })
 
-/** The same by the access token as it is now. `Unauthorized` where it has ended meanwhile. */
-const lookedUpAgain = ({ signIns }: Dependencies) =>
+/** Like `current`, after looking the access token up again. `Unauthorized` where it is no longer valid. */
+const reauthenticate = ({ signIns }: Dependencies) =>
   Effect.gen(function* () {
     const { tokenHash } = yield* AgentCaller
     const { lastFour } = (yield* Caller).credential
@@ -111,17 +111,17 @@ const list = ({ repo }: Dependencies) =>
 
 const wait = (dependencies: Dependencies) => {
   const { repo, stopping, waits } = dependencies
-  const currentAgain = lookedUpAgain(dependencies)
+  const reauthenticated = reauthenticate(dependencies)
   return Effect.fn("Inbox.wait")(function* (seconds: number) {
     const until = (yield* Clock.currentTimeMillis) + seconds * 1_000
     const changed = yield* waits.begin((yield* AgentCaller).agent.id)
-    // The wait has not heard of what ended the access before it began.
-    let at = yield* seconds === 0 ? current : currentAgain
+    // Access may have ended before the wait began, and no notice of that comes.
+    let at = yield* seconds === 0 ? current : reauthenticated
     while (true) {
       const found = yield* repo.waiting(at.viewer, at.inbox)
       const left = until - (yield* Clock.currentTimeMillis)
       if (found.length > 0 || left <= 0 || stopping.hasBegun()) return found.map(present)
-      if (yield* changed(left)) at = yield* currentAgain
+      if (yield* changed(left)) at = yield* reauthenticated
     }
   }, Effect.scoped)
 }

@@ -10,9 +10,9 @@ export class InboxWaits extends Context.Service<
   InboxWaits,
   {
     /**
-     * Begins a wait, before the inbox is read, so that nothing is missed. The function that it answers waits until there
-     * may be a message, or the agent's access may have changed, at most so many milliseconds; it says whether access must
-     * be looked up again, which it need not where a message alone woke it. Called again, it waits for what comes then.
+     * Registers a wait. Called before the inbox is read, so that no message is missed. The function that it returns waits
+     * at most so many milliseconds, until there may be a message or the agent's access may have changed. It returns true
+     * if access must be checked again, and can be called again.
      */
     readonly begin: (agent: AgentId) => Effect.Effect<(millis: number) => Effect.Effect<boolean>, never, Scope.Scope>
   }

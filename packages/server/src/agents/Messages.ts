@@ -48,7 +48,7 @@ interface By {
   readonly actor: ActorRef
 }
 
-/** A message that may be sent: whatever refuses it was checked. */
+/** A message that has passed all checks. */
 interface NewMessage {
   readonly addressee: Addressee
   readonly ticket: { readonly id: TicketId; readonly teamId: TeamId; readonly identifier: string }
@@ -79,7 +79,7 @@ export class Messages extends Context.Service<
       reply: string | null
     ) => Effect.Effect<void, NotFound | Conflict>
     readonly notifications: Effect.Effect<ReadonlyArray<Notification>, NotFound, Caller>
-    /** Marks the caller's unread notifications read that they see, and answers how many those were. */
+    /** Marks the caller's visible unread notifications read, and returns their number. */
     readonly read: Effect.Effect<number, NotFound, Caller>
   }
 >()("@delivery/server/agents/Messages") {
@@ -131,7 +131,7 @@ const notify = ({ nextId, repo }: Dependencies) =>
     yield* repo.notify(rows)
   })
 
-/** Puts the message in the agent's inbox. Answers its id. */
+/** Puts the message in the agent's inbox, and returns its id. */
 const queue = (dependencies: Dependencies) => {
   const { events, nextId, repo } = dependencies
   const notifyMembers = notify(dependencies)
@@ -203,7 +203,7 @@ const send = (dependencies: Dependencies) => {
   })
 }
 
-/** The ticket that a new message is about. Held, so that it is still there when the message is stored. */
+/** The ticket that a new message is about. Locked, so that it still exists when the message is stored. */
 const lockTicket = ({ tickets }: Dependencies) =>
   Effect.fnUntraced(function* (viewer: Viewer, ref: string) {
     const place = yield* tickets.locate(viewer, ref)

@@ -77,7 +77,7 @@ const personOf = (database: MemoryDatabase, personId: PersonId): Person => {
   return { id, name, email }
 }
 
-/** Undefined where the ticket is gone: its messages go with it. */
+/** Undefined where the ticket is deleted: its messages are deleted with it. */
 const storedMessage = (database: MemoryDatabase, row: MessageRow): StoredMessage | undefined => {
   const ticket = database.table(tickets).get(row.ticketId)
   if (ticket === undefined) return undefined
@@ -134,7 +134,7 @@ const selectInbox = (database: MemoryDatabase, viewer: Viewer, { agentId, comput
     return seen.every(({ lastSeenAt }) => lastSeenAt <= seenAfter)
   }).toSorted(oldestFirst)
 
-/** Changes messages whose tickets are there, and answers them. */
+/** Changes messages whose tickets exist, and returns them. */
 const change = (database: MemoryDatabase, ids: ReadonlyArray<MessageId>, to: (row: MessageRow) => MessageRow) => {
   const rows = database.table(messages)
   return ids.map((id) => {

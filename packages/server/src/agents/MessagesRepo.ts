@@ -39,7 +39,7 @@ export const messages = table("messages", {
 
 export type MessageRow = Row<typeof messages>
 
-/** What members are notified of. They are deleted with their messages. */
+/** The notifications of members. They are deleted with their messages. */
 export const notifications = table("notifications", {
   id: uuid<NotificationId>(),
   workspaceId: uuid<WorkspaceId>(),
@@ -80,7 +80,7 @@ export interface Addressee {
 /** A computer as routing sees it. */
 export interface AddressedComputer extends ComputerRef, RoutedComputer {}
 
-/** Which messages a list holds. What is absent does not restrict. */
+/** Which messages a list contains. An absent property does not restrict. */
 export interface MessageFilter {
   readonly agentId?: AgentId | undefined
   readonly ticketId?: TicketId | undefined
@@ -99,13 +99,13 @@ export class MessagesRepo extends Context.Service<
     readonly notify: (notifications: ReadonlyArray<NotificationRow>) => Effect.Effect<void>
     /** The newest that the viewer sent or an agent of theirs got; all, for admins and owners. Newest first. */
     readonly list: (viewer: Viewer, filter: MessageFilter) => Effect.Effect<ReadonlyArray<StoredMessage>>
-    /** One that the list would hold. */
+    /** A message that the list contains. */
     readonly find: (viewer: Viewer, id: string) => Effect.Effect<StoredMessage | undefined>
-    /** One of the agent's. */
+    /** A message to the agent. */
     readonly findOfAgent: (viewer: Viewer, agentId: AgentId, id: string) => Effect.Effect<StoredMessage | undefined>
-    /** Holds the message until the transaction ends, and says its status. */
+    /** Locks the message until the transaction ends, and returns its status. */
     readonly lock: (id: MessageId) => Effect.Effect<MessageStatus | undefined>
-    /** Ends a message that the transaction holds. A queued one that is completed is delivered by it. */
+    /** Ends a message that the transaction has locked. Completing a queued message delivers it too. */
     readonly end: (
       id: MessageId,
       status: "completed" | "declined",
@@ -116,7 +116,7 @@ export class MessagesRepo extends Context.Service<
     readonly waiting: (viewer: Viewer, inbox: InboxAddress) => Effect.Effect<ReadonlyArray<StoredMessage>>
     readonly count: (viewer: Viewer, inbox: InboxAddress) => Effect.Effect<number>
     /**
-     * Delivers the oldest of the inbox, at most so many. Whoever takes at the same time gets others: a message is
+     * Delivers the oldest messages of the inbox, at most `limit`. Concurrent calls get different ones: a message is
      * delivered once.
      */
     readonly take: (
@@ -125,7 +125,7 @@ export class MessagesRepo extends Context.Service<
       limit: number,
       at: Timestamp
     ) => Effect.Effect<ReadonlyArray<StoredMessage>>
-    /** Declines what is queued for the agents, whoever sees it, and says what that was. */
+    /** Declines and returns the queued messages of the agents, whoever sees them. */
     readonly declineQueued: (
       workspaceId: WorkspaceId,
       agents: ReadonlyArray<AgentId>,
@@ -133,8 +133,8 @@ export class MessagesRepo extends Context.Service<
       at: Timestamp
     ) => Effect.Effect<ReadonlyArray<StoredMessage>>
     /**
-     * The agent, revoked or not, as a message about a ticket of the team sees it. Held, so that it is not revoked before
-     * the transaction ends.
+     * The agent, revoked or not, as the addressee of a message about a ticket of the team. Locked, so that it is not
+     * revoked before the transaction ends.
      */
     readonly addressee: (workspaceId: WorkspaceId, id: AgentId, teamId: TeamId) => Effect.Effect<Addressee | undefined>
     /** The repositories of the products of the ticket's project. */
@@ -145,7 +145,7 @@ export class MessagesRepo extends Context.Service<
     readonly findTicket: (viewer: Viewer, ref: string) => Effect.Effect<TicketId | undefined>
     /** The person's newest, newest first. */
     readonly notifications: (viewer: Viewer, personId: PersonId) => Effect.Effect<ReadonlyArray<Notification>>
-    /** Marks the person's unread ones read, and says how many those were. */
+    /** Marks the person's unread notifications read, and returns their number. */
     readonly read: (viewer: Viewer, personId: PersonId, at: Timestamp) => Effect.Effect<number>
   }
 >()("@delivery/server/agents/MessagesRepo") {}

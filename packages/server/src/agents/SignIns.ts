@@ -15,7 +15,7 @@ import { Settings } from "../Config.ts"
 import { NextId } from "../ids/NextId.ts"
 import { hashToken, isToken, NewToken } from "../ids/Tokens.ts"
 import { Storage } from "../storage/Storage.ts"
-import { type HeldSignIn, SignInsRepo, type TokenPair } from "./SignInsRepo.ts"
+import { type LockedSignIn, SignInsRepo, type TokenPair } from "./SignInsRepo.ts"
 
 /** Why a request at the OAuth endpoints fails (RFC 6749, section 5.2). */
 export class OAuthFailure extends Data.TaggedError("OAuthFailure")<{
@@ -101,7 +101,7 @@ const protectedResource = (dependencies: Dependencies): ProtectedResourceMetadat
   resource_documentation: `${dependencies.baseUrl}/docs`
 })
 
-/** A new pair of tokens: what is stored of it, and what its client is given. */
+/** A new pair of tokens: the part that is stored, and the part that its client gets. */
 const newPair = ({ newToken }: Dependencies) =>
   Effect.fnUntraced(function* (scope: AgentScope) {
     const [accessToken, refreshToken] = [yield* newToken("atk_"), yield* newToken("rtk_")]
@@ -139,7 +139,7 @@ const refresh = (dependencies: Dependencies) => {
   const newTokens = newPair(dependencies)
   return Effect.fn("SignIns.refresh")(function* (form: OAuthForm) {
     const { clientId, scope, token } = yield* read(form)
-    // What ends a sign-in is kept, so it is no failure inside of the transaction.
+    // The end of a sign-in must be committed, so it is not a failure inside the transaction.
     const outcome = yield* storage.transaction(
       Effect.gen(function* () {
         const held = yield* repo.lockByRefreshToken(hashToken(token))
@@ -152,12 +152,12 @@ const refresh = (dependencies: Dependencies) => {
           yield* repo.end(held.signIn.id)
           return reusedToken
         }
-        if (scope !== undefined && asksFor(scope, "write") && held.signIn.scope === "read") {
+        if (scope !== undefined && hasScope(scope, "write") && held.signIn.scope === "read") {
           return failure("invalid_scope", "The sign-in was granted the scope read alone.")
         }
         const { generation, id, refreshedAt, workspaceId } = held.signIn
         const granted = scopeOf(held.role, held.signIn.scope)
-        const { pair, tokens } = yield* newTokens(scope === undefined || asksFor(scope, "write") ? granted : "read")
+        const { pair, tokens } = yield* newTokens(scope === undefined || hasScope(scope, "write") ? granted : "read")
         yield* repo.putTokens(
           use === "first"
             ? { id, workspaceId, generation: generation + 1, refreshedAt: timestamp(now) }
@@ -172,7 +172,7 @@ const refresh = (dependencies: Dependencies) => {
   })
 }
 
-/** What the form of the token endpoint asks for, or why it is refused before anything is looked up. */
+/** The request in the form of the token endpoint. Fails before anything is read from the database. */
 const refreshRequest = (resource: string) =>
   Effect.fnUntraced(function* (form: OAuthForm) {
     const grantType = yield* required(form, "grant_type")
@@ -212,15 +212,15 @@ const revoke = ({ repo, storage }: Dependencies) =>
     yield* storage.transaction(ended)
   })
 
-/** What a token may do now: what was granted, and no more than its member's present role. */
+/** The scope of a token now: what was granted, within its member's current role. */
 export const scopeOf = (role: Role, granted: AgentScope): AgentScope => (isAtLeast(role, "member") ? granted : "read")
 
 /**
- * Which use of a refresh token this is (docs/contract.md, Agent sign-in): the first one; a repeated one of the last token,
- * whose successor was lost; or one again, by somebody who should not have the token.
+ * Which use of a refresh token this is (docs/contract.md, Agent sign-in): the first; `repeated`, of the previous token,
+ * whose successor was lost; or `again`, by somebody who should not have the token.
  */
 const useOf = (
-  { signIn, tokenExpiresAt, tokenGeneration }: HeldSignIn,
+  { signIn, tokenExpiresAt, tokenGeneration }: LockedSignIn,
   now: number
 ): "first" | "repeated" | "again" | "expired" => {
   if (tokenExpiresAt <= timestamp(now)) return "expired"
@@ -229,7 +229,7 @@ const useOf = (
   return isLast && signIn.refreshedAt! > timestamp(now - refreshAgainMillis) ? "repeated" : "again"
 }
 
-const asksFor = (scope: string, one: string): boolean => scope.split(" ").includes(one)
+const hasScope = (scope: string, one: string): boolean => scope.split(" ").includes(one)
 const isScope = (scope: string): boolean => scope.split(" ").every((one) => one === "read" || one === "write")
 
 const failure = (error: OAuthFailure["error"], description: string, status: 400 | 401 = 400) =>

@@ -16,7 +16,7 @@ export const signIns = table("sign_ins", {
   agentId: uuid<AgentId>(),
   /** Null where it was made with the server URL. */
   computerId: nullable(uuid<ComputerId>()),
-  /** The most that its tokens may do. */
+  /** The granted scope. */
   scope: text<AgentScope>(),
   /** How many times it was refreshed. */
   generation: integer(),
@@ -52,8 +52,8 @@ export interface TokenPair {
   readonly refresh: { readonly hash: string; readonly expiresAt: Timestamp }
 }
 
-/** A sign-in seen from one of its refresh tokens. */
-export interface HeldSignIn {
+/** A locked sign-in, with one of its refresh tokens. */
+export interface LockedSignIn {
   readonly signIn: SignInRow
   /** The number of refreshes before the token was made. */
   readonly tokenGeneration: number
@@ -62,7 +62,7 @@ export interface HeldSignIn {
   readonly role: Role | null
 }
 
-/** Whom an access token stands for now. */
+/** The agent of a valid access token. */
 export interface AuthenticatedAgent {
   readonly agent: Pick<AgentRow, "id" | "client">
   readonly person: Person
@@ -85,8 +85,8 @@ export class SignInsRepo extends Context.Service<
     readonly endOfAgent: (workspaceId: WorkspaceId, agentId: AgentId) => Effect.Effect<void>
     /** Notifies the servers that the agents' member may do less or more than before. Their sign-ins stay. */
     readonly notifyAccessChanged: (agents: ReadonlyArray<AgentId>) => Effect.Effect<void>
-    /** The sign-in that a refresh token is or was of. Held until the transaction ends, so that refreshes are decided one by one. */
-    readonly lockByRefreshToken: (hash: string) => Effect.Effect<HeldSignIn | undefined>
+    /** The sign-in of a current or former refresh token. Locked until the transaction ends, so that refreshes are serial. */
+    readonly lockByRefreshToken: (hash: string) => Effect.Effect<LockedSignIn | undefined>
     /**
      * Stores the pair of a generation: of the next one, or of the present one in place of a pair that was lost, whose
      * refresh token is then forgotten. Forgets what expired before `now`.
@@ -96,10 +96,10 @@ export class SignInsRepo extends Context.Service<
       tokens: TokenPair,
       now: Timestamp
     ) => Effect.Effect<void>
-    /** The sign-in that an access token is of. */
+    /** The sign-in of an access token. */
     readonly ofAccessToken: (hash: string) => Effect.Effect<SignInId | undefined>
     readonly endAccessToken: (hash: string) => Effect.Effect<void>
-    /** In one look-up: the agent, while its sign-in has not ended and its member is active. */
+    /** The agent, while its sign-in has not ended and its member is active. */
     readonly authenticate: (accessHash: string, now: Timestamp) => Effect.Effect<AuthenticatedAgent | undefined>
   }
 >()("@delivery/server/agents/SignInsRepo") {}

@@ -58,8 +58,8 @@ const insert =
 const notifyAccessChanged = (sql: PgClient.PgClient) => (agents: ReadonlyArray<AgentId>) =>
   dieOnSqlError(Effect.asVoid(sql`select pg_notify('agents', id::text)::text from unnest(${uuids(agents)}) as at (id)`))
 
-/** A sign-in with one of its refresh tokens, and the role of its member where that one is active. */
-interface HeldRow extends SelectedRow {
+/** A sign-in with one of its refresh tokens, and the role of its member if active. */
+interface LockedRow extends SelectedRow {
   readonly tokenGeneration: number
   readonly tokenExpiresAt: Date
   readonly role: Role | null
@@ -69,11 +69,11 @@ const readSignIn = readerOf(signIns)
 
 const lockByRefreshToken = (sql: PgClient.PgClient) => (hash: string) =>
   Effect.gen(function* () {
-    // Whoever waited here reads the token afterwards, and so sees by what it was replaced meanwhile.
+    // The token is read after the lock is held, so that a concurrent refresh is seen.
     const [held] = yield* sql<{ readonly id: SignInId }>`select id from sign_ins
       where id = (select sign_in_id from refresh_tokens where token_hash = ${hash}) for update`
     if (held === undefined) return undefined
-    const [row] = yield* sql<HeldRow>`select ${sql.literal(columnsOf(signIns, { of: "s" }))},
+    const [row] = yield* sql<LockedRow>`select ${sql.literal(columnsOf(signIns, { of: "s" }))},
         t.generation as "tokenGeneration", t.expires_at as "tokenExpiresAt", m.role
       from refresh_tokens t
       join sign_ins s on s.id = t.sign_in_id

@@ -2,12 +2,12 @@ import type { AgentId, TeamId, WorkspaceId } from "@delivery/domain/Ids"
 import { Context, type Effect } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 
-/** Declines what waits for agents that end (docs/contract.md, Agents). `Messages` supplies it. */
+/** Declines the queued messages of agents that end (docs/contract.md, Agents). `Messages` supplies it. */
 export class WaitingMessages extends Context.Service<
   WaitingMessages,
   {
     /**
-     * Declines what waits in the inboxes of the agents, whoever sees it, and answers the teams of the tickets. Called in
+     * Declines the queued messages of the agents, whoever sees them, and returns the teams of the tickets. Called in
      * the transaction that ends the agents.
      */
     readonly decline: (

@@ -32,7 +32,7 @@ export interface ArchivablesRepo<Row> {
   readonly list: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Row>>
   /** By slug or id. */
   readonly find: (workspaceId: WorkspaceId, ref: string) => Effect.Effect<Row | undefined>
-  /** By slug or id; holds the row until the transaction ends. */
+  /** By slug or id; locks the row until the transaction ends. */
   readonly lock: (workspaceId: WorkspaceId, ref: string) => Effect.Effect<Row | undefined>
 }
 
@@ -51,7 +51,7 @@ export interface Archivables<Row, Create, Update> {
   readonly restore: (ref: string) => Effect.Effect<Presented<Row>, NotFound | Forbidden, Caller>
 }
 
-/** What tells the two apart, and what both need. */
+/** The differences between the two, and what both need. */
 interface Dependencies<Row extends ArchivableRow, Create> {
   /** The noun of errors and events. */
   readonly noun: "product" | "environment"
@@ -64,7 +64,7 @@ interface Dependencies<Row extends ArchivableRow, Create> {
   readonly newRow: (input: Create, id: Row["id"], workspaceId: WorkspaceId, now: Timestamp) => Row
   /** The properties that a PATCH may change. */
   readonly editable: ReadonlyArray<keyof Row & string>
-  /** Refuses a change of the row, which the transaction holds. */
+  /** Refuses a change of the row, which the transaction has locked. */
   readonly checkUpdate: (before: Row, after: Row) => Effect.Effect<void, Conflict>
 }
 
@@ -162,7 +162,7 @@ const setArchived = <Row extends ArchivableRow, Create>(
     return yield* storage.transaction(change).pipe(Effect.catchTag("UniqueViolation", Effect.die))
   })
 
-/** Whether a list with this `archived` parameter holds the object. */
+/** Whether a list with this `archived` parameter contains the object. */
 export const isListed =
   (archived: Archived) =>
   ({ archivedAt }: Pick<ArchivableRow, "archivedAt">): boolean =>

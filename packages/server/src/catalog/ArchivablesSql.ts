@@ -38,7 +38,7 @@ const findOne = <Row extends ArchivableRow>(sql: SqlClient.SqlClient, table: Tab
   const select = selectFrom(sql, table)
   const read = readerOf(table)
   return (workspaceId: WorkspaceId, ref: string, lock: "" | "for update"): Effect.Effect<Row | undefined> => {
-    // What is neither an id nor a slug names nothing, and need not be looked for.
+    // A ref that is neither an id nor a slug matches nothing.
     if (!isId(ref) && !isSlug(ref)) return Effect.undefined
     const isNamed = isId(ref) ? sql`id = ${ref}` : sql`slug = ${ref}`
     return sql<SelectedRow>`${select} where workspace_id = ${workspaceId} and ${isNamed} ${sql.literal(lock)}`.pipe(

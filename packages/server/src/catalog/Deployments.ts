@@ -17,7 +17,7 @@ import { type DeployedPair, type DeploymentRow, DeploymentsRepo, type Pair } fro
 import { EnvironmentsRepo } from "./EnvironmentsRepo.ts"
 import { ProductsRepo } from "./ProductsRepo.ts"
 
-/** A product and an environment that exist, and the deployment if there is one. */
+/** An existing product and environment, and their deployment if there is one. */
 export interface DeploymentTarget {
   readonly product: ProductRef
   readonly environment: EnvironmentRef
@@ -43,7 +43,7 @@ export class Deployments extends Context.Service<
       input: UpdateDeployment
     ) => Effect.Effect<Deployment, InvalidInput | NotFound | Forbidden | Conflict, Caller>
     readonly delete: (product: string, environment: string) => Effect.Effect<void, NotFound | Forbidden, Caller>
-    /** What a body that names a product and an environment means. `NotFound` names the field. */
+    /** The product and environment that a body names. `NotFound` names the field. */
     readonly target: (
       workspaceId: WorkspaceId,
       product: string,
@@ -156,7 +156,7 @@ const create = ({ events, nextId, products, repo, storage }: Dependencies) =>
   Effect.fn("Deployments.create")(function* (input: CreateDeployment) {
     const by = yield* atLeast("member")
     const inserted = Effect.gen(function* () {
-      // Holds the product, so that its type cannot come to need a baseUrl meanwhile.
+      // The lock keeps the type of the product from changing to one that needs a baseUrl.
       yield* products.lock(by.workspace.id, input.product)
       const pair = yield* namedPair(repo, by.workspace.id, input.product, input.environment)
       const baseUrl = input.baseUrl ?? null
@@ -196,7 +196,7 @@ const update = (dependencies: Dependencies) => {
     const { workspace } = yield* anyRole
     const first = input.baseUrl === null ? undefined : yield* tryUpdate(product, environment, input)
     if (first !== undefined) return first
-    // Where another change came first, this one waits for its turn: of many at once, each would mostly fail.
+    // Another change came first. The lock makes the next attempts serial, since many concurrent ones would mostly fail.
     const inTurn = storage.transaction(
       Effect.andThen(products.lock(workspace.id, product), tryUpdate(product, environment, input))
     )

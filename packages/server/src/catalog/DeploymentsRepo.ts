@@ -24,7 +24,7 @@ export const deployments = table("deployments", {
 
 export type DeploymentRow = Row<typeof deployments>
 
-/** A product and an environment, as one look-up for a deployment finds them. */
+/** The parts of a product and an environment that deployments show. */
 export interface Pair {
   readonly product: Pick<ProductRow, "id" | "slug" | "name" | "type" | "archivedAt">
   readonly environment: Pick<EnvironmentRow, "id" | "slug" | "name" | "class" | "emoji" | "archivedAt">
@@ -34,7 +34,7 @@ export interface DeployedPair extends Pair {
   readonly deployment: DeploymentRow
 }
 
-/** What exists of a product, an environment and their deployment. */
+/** A product, an environment and their deployment, each undefined if it does not exist. */
 export interface Target {
   readonly product: Pair["product"] | undefined
   readonly environment: Pair["environment"] | undefined
@@ -47,13 +47,13 @@ export class DeploymentsRepo extends Context.Service<
   {
     readonly insert: (deployment: DeploymentRow) => Effect.Effect<void, UniqueViolation>
     /**
-     * Stores the change and its event at once, where `updatedAt` is still what it was; false where another change came
-     * first or the deployment is gone.
+     * Stores the change and its event in one statement if `updatedAt` is unchanged; false if another change came first or
+     * the deployment is deleted.
      */
     readonly update: (before: DeploymentRow, after: DeploymentRow, event: StoredEvent) => Effect.Effect<boolean>
-    /** False where it was gone already. */
+    /** False if it was deleted already. */
     readonly delete: (id: DeploymentId, at: Timestamp) => Effect.Effect<boolean>
-    /** In one look-up: the product, the environment (slug or id each) and their deployment. */
+    /** The product and the environment, by slug or id, and their deployment. */
     readonly target: (workspaceId: WorkspaceId, product: string, environment: string) => Effect.Effect<Target>
     readonly list: (
       workspaceId: WorkspaceId,

@@ -64,24 +64,24 @@ const readTarget = (row: SelectedRow): Target => ({
   deployment: row["deploymentId"] === null ? undefined : readDeployment(row)
 })
 
-/** A product and an environment (slug or id each) that a request names. What is neither finds nothing. */
-interface AskedTarget {
+/** A product and an environment that a request names, each by slug or id. */
+interface RequestedTarget {
   readonly workspaceId: WorkspaceId
   readonly product: string
   readonly environment: string
 }
 
-/** Look-ups that come together are one statement. */
+/** Concurrent look-ups share one statement. */
 const target = (sql: PgClient.PgClient) => {
   const find = findTargets(sql)
-  const findAll = (asked: ReadonlyArray<AskedTarget>) =>
+  const findAll = (requested: ReadonlyArray<RequestedTarget>) =>
     find(
-      uuids(asked.map(({ workspaceId }) => workspaceId)),
-      ...idsAndSlugs(asked, ({ product }) => product),
-      ...idsAndSlugs(asked, ({ environment }) => environment)
+      uuids(requested.map(({ workspaceId }) => workspaceId)),
+      ...idsAndSlugs(requested, ({ product }) => product),
+      ...idsAndSlugs(requested, ({ environment }) => environment)
     ).pipe(
       Effect.map((rows) => {
-        const targets = Array.from<Target>({ length: asked.length })
+        const targets = Array.from<Target>({ length: requested.length })
         for (const row of rows) targets[row.place - 1] = readTarget(row)
         return targets
       }),
@@ -92,7 +92,7 @@ const target = (sql: PgClient.PgClient) => {
     findOne({ workspaceId, product, environment })
 }
 
-/** One row for each target that is asked for, with its place, from 1. */
+/** One row for each requested target, with its place in the request, from 1. */
 const findTargets = (sql: PgClient.PgClient) =>
   prepared(
     sql,
@@ -102,39 +102,39 @@ const findTargets = (sql: PgClient.PgClient) =>
       productSlugs: PgTypes.Parameter,
       environmentIds: PgTypes.Parameter,
       environmentSlugs: PgTypes.Parameter
-    ) => sql<SelectedRow & { readonly place: number }>`select asked.place::int as place, ${sql.literal(pairColumns)}
+    ) => sql<SelectedRow & { readonly place: number }>`select requested.place::int as place, ${sql.literal(pairColumns)}
       from unnest(${workspaceIds}::uuid[], ${productIds}::uuid[], ${productSlugs}::text[], ${environmentIds}::uuid[],
           ${environmentSlugs}::text[]) with ordinality
-        as asked (workspace_id, product_id, product_slug, environment_id, environment_slug, place)
-      left join products p on p.workspace_id = asked.workspace_id and p.id = coalesce(asked.product_id,
-        (select id from products where workspace_id = asked.workspace_id and slug = asked.product_slug))
-      left join environments e on e.workspace_id = asked.workspace_id and e.id = coalesce(asked.environment_id,
-        (select id from environments where workspace_id = asked.workspace_id and slug = asked.environment_slug))
-      left join deployments d on d.workspace_id = asked.workspace_id and d.product_id = p.id
+        as requested (workspace_id, product_id, product_slug, environment_id, environment_slug, place)
+      left join products p on p.workspace_id = requested.workspace_id and p.id = coalesce(requested.product_id,
+        (select id from products where workspace_id = requested.workspace_id and slug = requested.product_slug))
+      left join environments e on e.workspace_id = requested.workspace_id and e.id = coalesce(requested.environment_id,
+        (select id from environments where workspace_id = requested.workspace_id and slug = requested.environment_slug))
+      left join deployments d on d.workspace_id = requested.workspace_id and d.product_id = p.id
         and d.environment_id = e.id and d.deleted_at is null`
   )
 
 /** A change of a deployment, with its event. */
-interface AskedUpdate {
+interface RequestedUpdate {
   readonly before: DeploymentRow
   readonly after: DeploymentRow
   readonly event: StoredEvent
 }
 
-/** What an update may change. */
+/** The columns that an update may change. */
 const fixed = new Set(["id", "workspaceId", "productId", "environmentId", "createdAt", "deletedAt"])
 const changing = (Object.keys(deployments.columns) as ReadonlyArray<keyof DeploymentRow>).filter(
   (property) => !fixed.has(property)
 )
 
-/** Changes that come together are one write. */
+/** Concurrent updates share one statement. */
 const update = (sql: PgClient.PgClient) => {
   const write = writeUpdates(sql)
-  const updateAll = (asked: ReadonlyArray<AskedUpdate>) =>
-    write(PgTypes.json(asked.map(askedRecord))).pipe(
+  const updateAll = (requested: ReadonlyArray<RequestedUpdate>) =>
+    write(PgTypes.json(requested.map(recordOfUpdate))).pipe(
       Effect.map((rows) => {
         const changed = new Set(rows.map(({ place }) => place))
-        return asked.map((_, place) => changed.has(place))
+        return requested.map((_, place) => changed.has(place))
       }),
       dieOnSqlError
     )
@@ -142,23 +142,23 @@ const update = (sql: PgClient.PgClient) => {
   return (before: DeploymentRow, after: DeploymentRow, event: StoredEvent) => updateOne({ before, after, event })
 }
 
-/** The rows that change are held in one order, so that two writes never wait for each other. */
+/** The rows are locked in the order of their ids, so that two statements cannot deadlock. */
 const writeUpdates = (sql: PgClient.PgClient) => {
   const sets = changing.map((property) => columnName(property)).map((name) => `${name} = a.${name}`)
   return prepared(
     sql,
-    (changes: PgTypes.Parameter) => sql<{ readonly place: number }>`with asked as (
+    (changes: PgTypes.Parameter) => sql<{ readonly place: number }>`with requested as (
         select * from json_to_recordset(${changes}::json) as a (place integer, id uuid, before timestamptz,
           ${sql.literal(recordOf(deployments, changing))}, event json)
       ), held as materialized (
-        select id from deployments where id in (select id from asked) order by id for update
+        select id from deployments where id in (select id from requested) order by id for update
       ), changed as (
         update deployments d set ${sql.literal(sets.join(", "))}
-        from asked a join held on held.id = a.id
+        from requested a join held on held.id = a.id
         where d.id = held.id and d.deleted_at is null and d.updated_at = a.before
         returning a.place
       ), events_of as (
-        select event.* from asked a join changed on changed.place = a.place
+        select event.* from requested a join changed on changed.place = a.place
           cross join json_to_record(a.event) as event (${sql.literal(eventRecordColumns)})
       ), inserted as (
         ${insertEventRows(sql, "events_of")}
@@ -168,7 +168,7 @@ const writeUpdates = (sql: PgClient.PgClient) => {
 }
 
 /** The change as a record of what `writeUpdates` reads. */
-const askedRecord = ({ after, before, event }: AskedUpdate, place: number) => ({
+const recordOfUpdate = ({ after, before, event }: RequestedUpdate, place: number) => ({
   place,
   id: before.id,
   before: before.updatedAt,

@@ -49,7 +49,7 @@ const newRow = (
   updatedAt: now
 })
 
-/** Values of a production environment are read by nobody; they would be, once it is one of another class. */
+/** Nobody can read the values of a production environment; in another class they would become readable. */
 const checkUpdate = (holdings: SecretHoldings["Service"]) =>
   Effect.fnUntraced(function* (before: EnvironmentRow, after: EnvironmentRow) {
     if (before.class !== "production" || after.class === "production") return

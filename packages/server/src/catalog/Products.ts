@@ -43,7 +43,7 @@ const newRow = (input: CreateProduct, id: ProductId, workspaceId: WorkspaceId, n
   updatedAt: now
 })
 
-/** The product comes to need a `baseUrl`: each of its deployments must have one. */
+/** If the new type needs a `baseUrl`, each deployment of the product must have one. */
 const checkUpdate = (deployments: DeploymentsRepo["Service"]) =>
   Effect.fnUntraced(function* (before: ProductRow, after: ProductRow) {
     if (!needsBaseUrl(after.type) || needsBaseUrl(before.type)) return

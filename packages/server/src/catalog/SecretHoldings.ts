@@ -8,7 +8,7 @@ import { Context, type Effect } from "effect"
 export class SecretHoldings extends Context.Service<
   SecretHoldings,
   {
-    /** Whether a current version in the environment has a value. Called while the environment is held. */
+    /** Whether a current version in the environment has a value. Called while the environment is locked. */
     readonly holdsValues: (environmentId: EnvironmentId) => Effect.Effect<boolean>
   }
 >()("@delivery/server/catalog/SecretHoldings") {}

@@ -20,7 +20,7 @@ export interface NewEvent {
     readonly path: string
   }
   readonly changes?: ReadonlyArray<Change>
-  /** Seen only by those who see one of these teams; without it by the whole workspace. */
+  /** Visible only to those who see one of these teams; if absent, to the whole workspace. */
   readonly teams?: ReadonlyArray<TeamId>
 }
 
@@ -28,12 +28,12 @@ export interface NewEvent {
 export class Events extends Context.Service<
   Events,
   {
-    /** An event of now, for repositories that store it in the statement of the change. */
+    /** A new event, for repositories that store it in the statement of the change. */
     readonly make: (
       by: { readonly workspace: { readonly id: WorkspaceId }; readonly actor: ActorRef },
       event: NewEvent
     ) => Effect.Effect<StoredEvent>
-    /** Stores an event of now; called in the transaction of the change. */
+    /** Stores a new event. Called in the transaction of the change. */
     readonly record: (
       by: { readonly workspace: { readonly id: WorkspaceId }; readonly actor: ActorRef },
       event: NewEvent

@@ -19,7 +19,7 @@ export const events = table("events", {
   /** The subject's page below the workspace's, such as `products/shop`. */
   subjectPath: text(),
   changes: json<ReadonlyArray<Change>>(),
-  /** Seen only by those who see one of these teams; null for the whole workspace. */
+  /** Visible only to those who see one of these teams; null for the whole workspace. */
   teamIds: nullable(uuids<TeamId>()),
   createdAt: instant()
 })
@@ -42,7 +42,7 @@ export class EventsRepo extends Context.Service<
   EventsRepo,
   {
     readonly insert: (event: StoredEvent) => Effect.Effect<void>
-    /** Newest first, of those for the whole workspace or for one of the teams. */
+    /** The newest events for the whole workspace or for one of the teams, newest first. */
     readonly newest: (
       workspaceId: WorkspaceId,
       teams: "all" | ReadonlyArray<TeamId>,

@@ -153,8 +153,8 @@ const remove = (dependencies: Dependencies) => {
 }
 
 /**
- * Runs a change of a ticket's comments in a transaction that holds the ticket's team, shared: the ticket can neither move
- * nor be deleted meanwhile.
+ * Runs a change of a ticket's comments in a transaction with a shared lock of the ticket's team: the ticket can neither
+ * move nor be deleted meanwhile.
  */
 const onTicket = ({ storage, tickets }: Dependencies) => {
   const retry = untilLocked({ storage })
@@ -167,7 +167,7 @@ const onTicket = ({ storage, tickets }: Dependencies) => {
       const viewer = viewerOf(by)
       const place = yield* tickets.locate(viewer, ref)
       if (place === undefined) return yield* NotFound.of("ticket", ref)
-      const team = (yield* tickets.holdTeams([place.teamId], "shared")).get(place.teamId)!
+      const team = (yield* tickets.lockTeams([place.teamId], "shared")).get(place.teamId)!
       const ticket = yield* tickets.find(viewer, place.id)
       if (ticket === undefined) return yield* NotFound.of("ticket", ref)
       return ticket.team.id === team.id ? { changed: yield* change(ticket, team.archived) } : undefined

@@ -69,7 +69,7 @@ export class CommentsRepo extends Context.Service<
     /** Oldest first; undefined where the viewer sees no such ticket. */
     readonly list: (viewer: Viewer, ticketRef: string) => Effect.Effect<ReadonlyArray<CommentDetails> | undefined>
     readonly find: (ticketId: TicketId, id: CommentId) => Effect.Effect<CommentDetails | undefined>
-    /** Holds the comment until the transaction ends; false where there is none. */
+    /** Locks the comment until the transaction ends; false where there is none. */
     readonly lock: (ticketId: TicketId, id: CommentId) => Effect.Effect<boolean>
     readonly mentionable: (
       team: { readonly id: TeamId; readonly workspaceId: WorkspaceId; readonly visibility: TeamVisibility },

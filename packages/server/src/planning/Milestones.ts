@@ -10,7 +10,7 @@ import { NextId } from "../ids/NextId.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
 import { type MilestoneRow, MilestonesRepo } from "./MilestonesRepo.ts"
-import { type HeldProject, ProjectsRepo } from "./ProjectsRepo.ts"
+import { type LockedProject, ProjectsRepo } from "./ProjectsRepo.ts"
 import { viewerOf } from "./Visibility.ts"
 
 /** Milestones of projects (docs/contract.md, Projects). */
@@ -124,13 +124,13 @@ const lockProject = Effect.fnUntraced(function* ({ projects }: Dependencies, by:
 })
 
 /** `updatedAt` of a project moves with its milestones, since its answer holds them. */
-const touch = ({ projects }: Dependencies, project: HeldProject) =>
+const touch = ({ projects }: Dependencies, project: LockedProject) =>
   Effect.flatMap(nextUpdate(project), (updatedAt) => projects.update(project.id, { updatedAt })).pipe(
     Effect.catchTag("UniqueViolation", Effect.die)
   )
 
 /** The subject of an event about a milestone, and the teams that decide who sees the event. */
-const about = (project: HeldProject, milestone: Pick<MilestoneRow, "id" | "name">) => ({
+const about = (project: LockedProject, milestone: Pick<MilestoneRow, "id" | "name">) => ({
   subject: {
     type: "milestone",
     id: milestone.id,

@@ -17,11 +17,11 @@ export const milestones = table("milestones", {
 
 export type MilestoneRow = Row<typeof milestones>
 
-/** Stores the milestones of projects. A caller holds the project (`ProjectsRepo.lock`) while it changes them. */
+/** Stores the milestones of projects. A caller locks the project (`ProjectsRepo.lock`) before it changes them. */
 export class MilestonesRepo extends Context.Service<
   MilestonesRepo,
   {
-    /** Gives the milestone the next number of its project, and answers it. A number is never used again. */
+    /** Gives the milestone the next number of its project, and returns it. A number is never used again. */
     readonly insert: (milestone: Omit<MilestoneRow, "number">) => Effect.Effect<number>
     readonly find: (projectId: ProjectId, number: number) => Effect.Effect<MilestoneRow | undefined>
     readonly update: (milestone: Pick<MilestoneRow, "id" | "name" | "summary" | "updatedAt">) => Effect.Effect<void>

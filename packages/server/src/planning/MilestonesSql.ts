@@ -44,7 +44,7 @@ const find = (sql: SqlClient.SqlClient) => {
     )
 }
 
-/** The tickets are held in one order, so that two writes never wait for each other. */
+/** The tickets are locked in the order of their ids, so that two statements cannot deadlock. */
 const remove =
   (sql: SqlClient.SqlClient) =>
   ({ id }: MilestoneRow, at: Timestamp) =>

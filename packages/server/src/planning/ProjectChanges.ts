@@ -4,7 +4,7 @@ import { firstCharacters, fits } from "@delivery/domain/Text"
 import { changesBetween } from "../events/Events.ts"
 import type { ProjectRow } from "./ProjectsRepo.ts"
 
-/** What an update changes of a project, as its event says it. */
+/** The changes of a project in the event of an update. */
 
 type Described = Pick<ProjectRow, "slug" | "name" | "summary" | "status" | "targetDate" | "document"> & {
   readonly lead: { readonly email: string } | null
@@ -45,7 +45,7 @@ const shorten = ({ field, from, to }: Change): Change => {
   return { field, from: short(from), to: short(to) }
 }
 
-/** What is added and removed where `next`, if it is given, takes the place of `current`. */
+/** What is added and removed when `next`, if given, replaces `current`. */
 export const changedLinks = <Current extends { readonly id: string }, Next extends { readonly id: string }>(
   current: ReadonlyArray<Current>,
   next: ReadonlyArray<Next> | undefined

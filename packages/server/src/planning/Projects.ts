@@ -24,7 +24,7 @@ import { Storage } from "../storage/Storage.ts"
 import { defaultViewsOf } from "./DefaultViews.ts"
 import { changedLinks, projectChanges } from "./ProjectChanges.ts"
 import { refuseArchived, resolveReferences } from "./ProjectReferences.ts"
-import { type HeldProject, type ProjectRow, ProjectsRepo } from "./ProjectsRepo.ts"
+import { type LockedProject, type ProjectRow, ProjectsRepo } from "./ProjectsRepo.ts"
 import { beside, findAnchor, rankAt } from "./RankedList.ts"
 import { TeamsRepo } from "./TeamsRepo.ts"
 import { ViewsRepo } from "./ViewsRepo.ts"
@@ -150,11 +150,11 @@ const update = (dependencies: Dependencies) =>
   Effect.fn("Projects.update")(function* (slug: string, input: UpdateProject) {
     const by = yield* atLeast("member")
     return yield* dependencies.storage
-      .transaction(updateHeld(dependencies, by, slug, input))
+      .transaction(updateLocked(dependencies, by, slug, input))
       .pipe(Effect.catchTag("UniqueViolation", inUse(input)))
   })
 
-const updateHeld = Effect.fnUntraced(function* (
+const updateLocked = Effect.fnUntraced(function* (
   dependencies: Dependencies,
   by: Access,
   slug: string,
@@ -200,7 +200,7 @@ const updateHeld = Effect.fnUntraced(function* (
 const recordUpdate = Effect.fnUntraced(function* (
   { events }: Dependencies,
   by: Access,
-  before: HeldProject,
+  before: LockedProject,
   after: Pick<ProjectRow, "id" | "slug" | "name">,
   changes: ReadonlyArray<Change>,
   teams: { readonly added: ReadonlyArray<LinkedTeam>; readonly removed: ReadonlyArray<LinkedTeam> }
@@ -311,7 +311,7 @@ const subjectOf = (project: Pick<ProjectRow, "id" | "slug" | "name">) => ({
 })
 
 /** The subject of an event about a project, and the teams that decide who sees the event. */
-const about = (project: HeldProject) => ({ subject: subjectOf(project), teams: idsOf(project.teams) })
+const about = (project: LockedProject) => ({ subject: subjectOf(project), teams: idsOf(project.teams) })
 
 const holdsTickets = (teams: ReadonlyArray<LinkedTeam>) =>
   new Conflict({

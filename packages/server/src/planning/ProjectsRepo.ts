@@ -46,7 +46,7 @@ export const projectProducts = table("project_products", {
 
 export const projectLinkKey = (projectId: ProjectId, linked: TeamId | ProductId): string => `${projectId}/${linked}`
 
-/** What may change of a project, beside its links. */
+/** The properties of a project that may change, without its links. */
 export type ProjectChanges = Partial<Omit<ProjectRow, "id" | "workspaceId" | "createdAt">>
 
 export interface ProjectLinks {
@@ -54,8 +54,8 @@ export interface ProjectLinks {
   readonly products: ReadonlyArray<ProductId>
 }
 
-/** A project that the transaction holds, with all of its teams. */
-export interface HeldProject extends ProjectRow {
+/** A project that the transaction has locked, with all of its teams. */
+export interface LockedProject extends ProjectRow {
   readonly lead: Person | null
   readonly teams: ReadonlyArray<TeamRef & { readonly isSeen: boolean }>
   readonly products: ReadonlyArray<ProjectProduct>
@@ -75,7 +75,7 @@ export class ProjectsRepo extends Context.Service<
     readonly insert: (project: ProjectRow, links: ProjectLinks) => Effect.Effect<void, UniqueViolation>
     readonly update: (id: ProjectId, changes: ProjectChanges) => Effect.Effect<void, UniqueViolation>
     readonly link: (project: Pick<ProjectRow, "id" | "workspaceId">, links: ProjectLinks) => Effect.Effect<void>
-    /** `HoldsTickets` where the project holds tickets of one of the teams, whoever may see them. */
+    /** `HoldsTickets` if the project holds tickets of one of the teams, visible or not. */
     readonly unlink: (
       project: Pick<ProjectRow, "id" | "workspaceId">,
       links: ProjectLinks
@@ -91,19 +91,19 @@ export class ProjectsRepo extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<ProjectSummary>>
     /** By slug; milestones in the order of their numbers, teams and products in no particular order. */
     readonly find: (viewer: Viewer, slug: string) => Effect.Effect<Project | undefined>
-    /** By slug: what a project that is moved next to it needs. */
+    /** By slug: the parts that a move beside it needs. */
     readonly findPlace: (
       viewer: Viewer,
       slug: string
     ) => Effect.Effect<Pick<ProjectRow, "id" | "rank" | "archivedAt"> | undefined>
-    /** All teams of the project, seen or not. */
+    /** All teams of the project, visible or not. */
     readonly teamsOf: (id: ProjectId) => Effect.Effect<ReadonlyArray<TeamId>>
     /**
-     * By slug; holds the row until the transaction ends. Teams, milestones and `archivedAt` of a project change only
-     * while it is held so. Whoever puts a ticket into a project holds its row `for share` before they read them.
+     * By slug; locks the row until the transaction ends. Teams, milestones and `archivedAt` of a project change only under
+     * this lock. Whoever puts a ticket into a project first locks its row `for share`.
      */
-    readonly lock: (viewer: Viewer, slug: string) => Effect.Effect<HeldProject | undefined>
-    /** The workspace's priority order, with archived projects; holds it until the transaction ends. */
+    readonly lock: (viewer: Viewer, slug: string) => Effect.Effect<LockedProject | undefined>
+    /** Locks the workspace's priority order, archived projects included, until the transaction ends. */
     readonly lockOrder: (workspaceId: WorkspaceId) => Effect.Effect<RankedList<ProjectId>>
   }
 >()("@delivery/server/planning/ProjectsRepo") {}

@@ -12,7 +12,7 @@ import { uuids } from "../storage/Columns.ts"
 import { date, dateOrNull, dieOnSqlError, failOnDuplicate } from "../storage/Sql.ts"
 import { columnsOf, partReaderOf, type SelectedRow } from "../storage/Table.ts"
 import {
-  type HeldProject,
+  type LockedProject,
   HoldsTickets,
   type ProjectChanges,
   type ProjectLinks,
@@ -271,9 +271,9 @@ const rowProperties = [...summaryProperties, "workspaceId", "leadId", "document"
 const rowColumns = columnsOf(projects, { of: "p", only: rowProperties })
 const readRow = partReaderOf(projects, rowProperties)
 
-type SelectedHeld = SelectedRow & Pick<HeldProject, "lead" | "products" | "teams">
+type SelectedHeld = SelectedRow & Pick<LockedProject, "lead" | "products" | "teams">
 
-const readHeld = (row: SelectedHeld): HeldProject => ({
+const readHeld = (row: SelectedHeld): LockedProject => ({
   ...readRow(row),
   lead: row.lead,
   teams: row.teams,

@@ -3,15 +3,15 @@ import type { Place } from "@delivery/domain/planning/Reorder"
 import { Effect } from "effect"
 import { maxRankLength, rankBetween, spreadRanks } from "./Ranks.ts"
 
-/** A list in the order of ranks. The transaction holds it: nobody else moves or adds meanwhile. */
+/** A list in the order of ranks. The transaction has locked it: nobody else moves or adds entries. */
 export interface RankedList<Id extends string> {
   /**
-   * The nearest rank above or below `rank`, but for that of `except`; with null the first (above) or last (below) of all.
+   * The nearest rank above or below `rank`, ignoring `except`; with null the first (above) or last (below) of all.
    */
   readonly next: (side: "above" | "below", rank: string | null, except: Id) => Effect.Effect<string | null>
-  /** All, in order. */
+  /** All ids, in order. */
   readonly ids: Effect.Effect<ReadonlyArray<Id>>
-  /** Sets these ranks at once. */
+  /** Sets these ranks in one statement. */
   readonly setRanks: (ranks: ReadonlyArray<readonly [id: Id, rank: string]>) => Effect.Effect<void>
 }
 
@@ -50,7 +50,7 @@ export const beside = <Id extends string>(anchor: Ranked<Id> | null, side: "befo
   side === "before" ? { before: anchor } : { after: anchor }
 
 /**
- * The rank of an object that moves to a place, or that is new there: its own where it is there already. Where the rank
+ * The rank of an object that moves to a place, or is new there. An object that is there already keeps its rank. If the rank
  * would be too long, all objects of the list get new, short ones.
  */
 export const rankAt = Effect.fnUntraced(function* <Id extends string>(

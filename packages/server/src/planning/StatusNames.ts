@@ -117,14 +117,14 @@ const keeps = (followed: ReadonlyArray<FollowedName>, team: NamingTeam, key: str
 /** The names for a viewer who sees only these teams. */
 const namesIn = ({ followed, statuses }: StatusNames, teams: ReadonlyArray<NamingTeam>): ReadonlyArray<string> => {
   const known = followed.filter(({ teamId }) => teams.some(({ id }) => id === teamId))
-  const become = (key: string | null) => known.filter(({ from }) => from === key).flatMap(({ to }) => to ?? [])
+  const presentNames = (key: string | null) => known.filter(({ from }) => from === key).flatMap(({ to }) => to ?? [])
   return distinctNames([
     ...statuses.flatMap((name) => {
       const key = nameKey(name)
       const stays = !known.some(({ from }) => from === key) || teams.some((team) => keeps(followed, team, key))
-      return [...(stays ? [name] : []), ...become(key)]
+      return [...(stays ? [name] : []), ...presentNames(key)]
     }),
-    ...become(null)
+    ...presentNames(null)
   ])
 }
 

@@ -60,7 +60,7 @@ const list = ({ repo }: Dependencies) =>
 
 const create = (dependencies: Dependencies) => {
   const { events, nextId, repo, storage, teams } = dependencies
-  const takeName = takeNameOf(dependencies)
+  const takeName = lockNameOf(dependencies)
   return Effect.fn("Tags.create")(function* (input: CreateTag) {
     const key = input.team ?? null
     const by = yield* atLeast(key === null ? "admin" : "member")
@@ -88,7 +88,7 @@ const create = (dependencies: Dependencies) => {
 const update = (dependencies: Dependencies) => {
   const { events, repo, storage } = dependencies
   const lock = lockTag(dependencies)
-  const takeName = takeNameOf(dependencies)
+  const takeName = lockNameOf(dependencies)
   return Effect.fn("Tags.update")(function* (id: string, input: UpdateTag) {
     const by = yield* atLeast("member")
     const updated = Effect.gen(function* () {
@@ -128,10 +128,10 @@ const lockTag = ({ repo }: Dependencies) =>
     return tag
   })
 
-/** Takes the tag's name until the transaction ends. Fails where another tag beside it has the name. */
-const takeNameOf = ({ repo }: Dependencies) =>
+/** Locks the tag's name until the transaction ends. Fails where another tag has the name. */
+const lockNameOf = ({ repo }: Dependencies) =>
   Effect.fnUntraced(function* (tag: TagRow) {
-    if (yield* repo.holdName(tag)) return yield* Conflict.nameInUse(tag.name)
+    if (yield* repo.lockName(tag)) return yield* Conflict.nameInUse(tag.name)
   })
 
 /** The subject of an event about a tag, and who sees it. */

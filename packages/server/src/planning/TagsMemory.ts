@@ -19,7 +19,7 @@ export const layer = Layer.effect(
       list: list(memory),
       listOfTeam: listOfTeam(memory),
       lock: lock(memory),
-      holdName: holdName(memory)
+      lockName: lockName(memory)
     })
   )
 )
@@ -76,7 +76,7 @@ const tagsSeenBy = (database: MemoryDatabase, viewer: Viewer): ReadonlyArray<Tag
       return [{ ...tag, team: { id: team.id, key: team.key, name: team.name, visibility: team.visibility } }]
     })
 
-const holdName =
+const lockName =
   (memory: Memory) =>
   ({ id, name, teamId, workspaceId }: TagRow) =>
     memory.read(

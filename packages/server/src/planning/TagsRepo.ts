@@ -12,7 +12,7 @@ export const tags = table("tags", {
   /** Null for a tag of the whole workspace. */
   teamId: nullable(uuid<TeamId>()),
   name: text(),
-  /** The name as it is compared: in any case the same. */
+  /** The name for comparison, without case: `nameKey` of it. */
   nameKey: text(),
   color: text(),
   createdAt: instant()
@@ -28,7 +28,7 @@ export interface TagOfTeam extends TagRow {
 
 /**
  * Stores tags. Everything is found for a viewer: a tag of a team that they do not see does not exist for them. Whoever
- * names a tag holds the name (`holdName`), since no constraint can say that a team and the workspace share none.
+ * names a tag locks the name (`lockName`), since no constraint can keep it unique in a team and the workspace together.
  */
 export class TagsRepo extends Context.Service<
   TagsRepo,
@@ -40,12 +40,12 @@ export class TagsRepo extends Context.Service<
     readonly list: (viewer: Viewer) => Effect.Effect<ReadonlyArray<TagOfTeam>>
     /** The team's and the workspace's. Undefined where the viewer does not see the team. */
     readonly listOfTeam: (viewer: Viewer, teamKey: string) => Effect.Effect<ReadonlyArray<TagOfTeam> | undefined>
-    /** Holds the row until the transaction ends. */
+    /** Locks the row until the transaction ends. */
     readonly lock: (viewer: Viewer, id: string) => Effect.Effect<TagOfTeam | undefined>
     /**
-     * Whether another tag has the name, in any case, and may not have it beside this one: a tag of the workspace, of the
-     * same team, or, beside a workspace's tag, of any team. Until the transaction ends nobody else gives a tag the name.
+     * Locks the name until the transaction ends, and returns whether another tag has it, in any case: a tag of the
+     * workspace, of the same team, or, for a tag of the workspace, of any team.
      */
-    readonly holdName: (tag: TagRow) => Effect.Effect<boolean>
+    readonly lockName: (tag: TagRow) => Effect.Effect<boolean>
   }
 >()("@delivery/server/planning/TagsRepo") {}

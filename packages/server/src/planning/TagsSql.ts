@@ -21,7 +21,7 @@ export const layer = Layer.effect(
       list: list(sql),
       listOfTeam: listOfTeam(sql),
       lock: lock(sql),
-      holdName: holdName(sql)
+      lockName: lockName(sql)
     })
   })
 )
@@ -80,7 +80,7 @@ const lock = (sql: SqlClient.SqlClient) => {
       : Effect.undefined
 }
 
-const holdName =
+const lockName =
   (sql: SqlClient.SqlClient) =>
   ({ id, name, teamId, workspaceId }: TagRow) =>
     Effect.andThen(

@@ -9,7 +9,7 @@ import { teams } from "./TeamsRepo.ts"
 import { seesTeam, viewerOf } from "./Visibility.ts"
 import { seesTeamInMemory } from "./VisibilityMemory.ts"
 
-/** Answers the events' question which teams a caller sees. */
+/** Implements `EventAudience`: which teams a caller sees. */
 
 export const layerSql = Layer.effect(
   EventAudience,

@@ -205,7 +205,7 @@ const removeMember = (dependencies: Dependencies) => {
   })
 }
 
-/** The team, held. Refuses a caller who sees it but may not add or remove this person. */
+/** Locks the team. Refuses a caller who sees it but may not add or remove this person. */
 const lockForMembers = Effect.fnUntraced(function* ({ repo }: Dependencies, by: Access, key: string, personId: string) {
   const team = yield* repo.lock(viewerOf(by), key)
   if (team === undefined) return yield* NotFound.of("team", key)

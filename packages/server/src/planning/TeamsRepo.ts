@@ -21,7 +21,7 @@ export const teams = table("teams", {
 
 export type TeamRow = Omit<Row<typeof teams>, "lastTicketNumber">
 
-/** Who is in which team. In memory by `teamMemberKey`. */
+/** The members of teams. In memory by `teamMemberKey`. */
 export const teamMembers = table("team_members", {
   workspaceId: uuid<WorkspaceId>(),
   teamId: uuid<TeamId>(),
@@ -33,7 +33,7 @@ export type TeamMemberRow = Row<typeof teamMembers>
 
 export const teamMemberKey = (teamId: TeamId, personId: PersonId): string => `${teamId}/${personId}`
 
-/** A team with how many of its members are active in the workspace. */
+/** A team with the number of its members who are active in the workspace. */
 export interface CountedTeamRow extends TeamRow {
   readonly memberCount: number
 }
@@ -50,7 +50,7 @@ export class TeamsRepo extends Context.Service<
     readonly list: (viewer: Viewer) => Effect.Effect<ReadonlyArray<CountedTeamRow>>
     /** By key. */
     readonly find: (viewer: Viewer, key: string) => Effect.Effect<CountedTeamRow | undefined>
-    /** By key; holds the row until the transaction ends, but not against rows that refer to the team. */
+    /** By key; locks the row until the transaction ends. Rows that refer to the team can still be inserted. */
     readonly lock: (viewer: Viewer, key: string) => Effect.Effect<CountedTeamRow | undefined>
     /** Those of the keys that the viewer sees, each once, in no particular order. */
     readonly findAll: (viewer: Viewer, keys: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<TeamRow>>

@@ -4,7 +4,7 @@ import type { Ticket, TicketSummary } from "@delivery/domain/planning/Ticket"
 import type { Access } from "../access/Access.ts"
 import { ticketPath } from "./TicketEvents.ts"
 import { identifierOf } from "./TicketRefs.ts"
-import type { HeldProject, HeldTeam, ListedTicket, ProjectPart, TicketDetails, TicketRow } from "./TicketsRepo.ts"
+import type { LockedProject, LockedTeam, ListedTicket, ProjectPart, TicketDetails, TicketRow } from "./TicketsRepo.ts"
 
 /** A ticket as lists of the API answer it. */
 export const summaryOf = (baseUrl: string, { workspace }: Access, ticket: ListedTicket): TicketSummary => {
@@ -63,9 +63,9 @@ export const rowOf = (workspaceId: WorkspaceId, ticket: TicketDetails): TicketRo
   updatedAt: ticket.updatedAt
 })
 
-export const projectPart = ({ id, name, slug }: HeldProject): ProjectPart => ({ id, slug, name })
+export const projectPart = ({ id, name, slug }: LockedProject): ProjectPart => ({ id, slug, name })
 
-export const teamPart = ({ id, key, name, visibility }: HeldTeam): TicketDetails["team"] => ({
+export const teamPart = ({ id, key, name, visibility }: LockedTeam): TicketDetails["team"] => ({
   id,
   key,
   name,

@@ -4,7 +4,7 @@ import type { NewEvent } from "../events/Events.ts"
 import { identifierOf } from "./TicketRefs.ts"
 import type { ListedTicket, TagPart, TicketDetails } from "./TicketsRepo.ts"
 
-/** What events say of tickets (docs/contract.md, Events). */
+/** The events of tickets (docs/contract.md, Events). */
 
 /** The ticket's page below the workspace's. */
 export const ticketPath = (ticket: Pick<ListedTicket, "number" | "team">): string => `tickets/${identifierOf(ticket)}`
@@ -20,7 +20,7 @@ export const about = (ticket: Pick<ListedTicket, "id" | "number" | "team" | "tit
   teams: [ticket.team.id]
 })
 
-/** What differs, by the names of what tickets refer to. Of texts that may be long it says only that they changed. */
+/** The changes between two states, with names of references. Long texts are recorded only as changed. */
 export const changesOf = (before: TicketDetails, after: TicketDetails): ReadonlyArray<Change> => {
   const changes: Array<Change> = []
   const compare = (field: string, a: string | null, b: string | null, from = a, to = b) => {

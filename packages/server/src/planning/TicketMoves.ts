@@ -19,7 +19,7 @@ export const reorder = (dependencies: Dependencies) => {
   })
 }
 
-/** A ticket to be moved, held with its team, and the ticket beside which it goes. */
+/** A ticket to be moved, locked with its team, and the ticket beside which it goes. */
 interface Move {
   readonly before: TicketDetails
   readonly isTeamArchived: boolean
@@ -31,7 +31,7 @@ interface Move {
 /** Undefined where the ticket moved to another team before it was locked. */
 const reorderOnce = (dependencies: Dependencies) => {
   const { baseUrl, events, repo } = dependencies
-  const hold = holdMove(dependencies)
+  const hold = lockMove(dependencies)
   return Effect.fnUntraced(function* (by: Access, ref: string, place: Place) {
     const move = yield* hold(viewerOf(by), ref, place)
     if (move === undefined) return undefined
@@ -54,7 +54,7 @@ const reorderOnce = (dependencies: Dependencies) => {
 }
 
 /** Undefined where the ticket moved to another team before it was locked. */
-const holdMove = (dependencies: Dependencies) => {
+const lockMove = (dependencies: Dependencies) => {
   const { repo } = dependencies
   const find = locate(dependencies)
   const lockTicket = lock(dependencies)
@@ -62,7 +62,7 @@ const holdMove = (dependencies: Dependencies) => {
   return Effect.fnUntraced(function* (viewer: Viewer, ref: string, place: Place) {
     const { id, teamId } = yield* find(viewer, ref)
     const { anchor: located, side } = yield* findAnchor(place, "ticket", id, (ref) => repo.locate(viewer, ref))
-    const team = (yield* repo.holdTeams([teamId], "alone")).get(teamId)!
+    const team = (yield* repo.lockTeams([teamId], "exclusive")).get(teamId)!
     const now = yield* lockTicket(id, ref)
     if (now.teamId !== teamId) return undefined
     const before = yield* findTicket(viewer, id, ref)

@@ -10,7 +10,7 @@ import { ownerOf } from "./TicketOwners.ts"
 import { type ListedTicket, type OwnerRef, type TagPart, tickets } from "./TicketsRepo.ts"
 import { ticketStatuses } from "./TicketStatusesRepo.ts"
 
-/** Tickets with all that lists say of them, as SQL statements select them. */
+/** How SQL statements select tickets for lists. */
 
 const ticketProperties = [
   "id",

@@ -4,9 +4,9 @@ import { isAtLeast } from "@delivery/domain/identity/Role"
 import type { UpdateTicket } from "@delivery/domain/planning/Ticket"
 import { Effect } from "effect"
 import { type Access, type ActorRef, isSameActor } from "../access/Access.ts"
-import type { HeldProject, HeldTeam, ResolvedReferences, TagPart } from "./TicketsRepo.ts"
+import type { LockedProject, LockedTeam, ResolvedReferences, TagPart } from "./TicketsRepo.ts"
 
-/** What refuses a change of a ticket (docs/contract.md, Tickets). */
+/** The rules that a change of a ticket must keep (docs/contract.md, Tickets). */
 
 /**
  * Whether the caller may delete what an actor made: it is their own or their agent's, or they are an admin or owner of
@@ -24,7 +24,7 @@ export const isAnswerableFor = (by: Access, actorRef: ActorRef, actor: Actor): b
 export const referencesOf = Effect.fnUntraced(function* (
   input: Pick<UpdateTicket, "status" | "owner" | "milestone" | "tags">,
   resolved: ResolvedReferences,
-  project: HeldProject | null
+  project: LockedProject | null
 ) {
   const { milestone, owner, status: statusId } = input
   const status = resolved.statuses.find(({ id }) => id === statusId)
@@ -48,7 +48,10 @@ export const referencesOf = Effect.fnUntraced(function* (
   }
 })
 
-export const checkProject = (project: HeldProject, { isLinked }: ResolvedReferences): Effect.Effect<void, Conflict> => {
+export const checkProject = (
+  project: LockedProject,
+  { isLinked }: ResolvedReferences
+): Effect.Effect<void, Conflict> => {
   if (project.archived) return Effect.fail(Conflict.archived("project"))
   return isLinked
     ? Effect.void
@@ -62,7 +65,7 @@ export const checkProject = (project: HeldProject, { isLinked }: ResolvedReferen
 
 /** An owner whom a ticket has already may be inactive; a new one may not. */
 export const checkOwner = (
-  team: HeldTeam,
+  team: LockedTeam,
   { owner }: ResolvedReferences,
   isNew: boolean
 ): Effect.Effect<void, Conflict> => {

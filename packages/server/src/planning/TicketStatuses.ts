@@ -163,7 +163,7 @@ const remove = (dependencies: Dependencies) => {
       if (target?.id === status.id) {
         return yield* InvalidInput.at("moveTo", "Expected a status other than the one that is deleted")
       }
-      if (status.isDefault) return yield* defaultStays
+      if (status.isDefault) return yield* cannotDeleteDefault
       if (ofCategory(board.statuses, status.category).length === 1) return yield* lastInCategory
       if (target !== undefined) {
         yield* repo.moveTickets(status, target, timestamp(yield* Clock.currentTimeMillis))
@@ -218,7 +218,7 @@ const reorder = (dependencies: Dependencies) => {
   })
 }
 
-/** The statuses of a team or, without a key, of the template, held. Undefined where the caller sees no such team. */
+/** Locks the statuses of a team or, without a key, of the template. Undefined where the caller sees no such team. */
 const lockBoard = Effect.fnUntraced(function* (
   { repo, teams, workspaces }: Dependencies,
   by: Access,
@@ -231,7 +231,7 @@ const lockBoard = Effect.fnUntraced(function* (
   return board
 })
 
-/** A status with the board that it is on, held. */
+/** Locks a status with its board. */
 const lockStatus = Effect.fnUntraced(function* (dependencies: Dependencies, by: Access, id: string) {
   const found = yield* dependencies.repo.find(viewerOf(by), id)
   const board = found && (yield* lockBoard(dependencies, by, found.teamKey))
@@ -248,7 +248,7 @@ const categoryCannotBeDefault = new Conflict({
   reason: "category_cannot_be_default"
 })
 
-const defaultStays = new Conflict({
+const cannotDeleteDefault = new Conflict({
   message: "The default status cannot be deleted. Make another one the default first.",
   reason: "is_default"
 })

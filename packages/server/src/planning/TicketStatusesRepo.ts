@@ -13,7 +13,7 @@ export const ticketStatuses = table("ticket_statuses", {
   /** Null in the workspace's template. */
   teamId: nullable(uuid<TeamId>()),
   name: text(),
-  /** The name in the case that names are compared in: `nameKey` of it. */
+  /** The name for comparison, without case: `nameKey` of it. */
   nameKey: text(),
   category: text<StatusCategory>(),
   position: integer(),
@@ -28,15 +28,15 @@ export type TicketStatusRow = Omit<Row<typeof ticketStatuses>, "nameKey">
  * Stores the statuses of teams and of workspaces' templates. In a team or template, a name is used once, whatever its
  * case, a position is used once in each category, and one status is the default.
  *
- * Whoever changes statuses holds the row of the team (`TeamsRepo.lock`), or of the workspace for the template, so that
- * each change is decided on the state before it. Whoever gives a ticket a status holds the team shared
- * (`TicketsRepo.holdTeams`), so that no ticket gets a status that is being deleted.
+ * Whoever changes statuses locks the row of the team (`TeamsRepo.lock`), or of the workspace for the template, so that
+ * changes are serial. Whoever gives a ticket a status takes a shared lock of the team (`TicketsRepo.lockTeams`), so that
+ * no ticket gets a status that is being deleted.
  */
 export class TicketStatusesRepo extends Context.Service<
   TicketStatusesRepo,
   {
     readonly insert: (statuses: ReadonlyArray<TicketStatusRow>) => Effect.Effect<void, UniqueViolation>
-    /** Stores names, positions and which status is the default, all at once. */
+    /** Stores names, positions and the default in one statement. */
     readonly update: (statuses: ReadonlyArray<TicketStatusRow>) => Effect.Effect<void, UniqueViolation>
     readonly delete: (id: TicketStatusId) => Effect.Effect<void>
     /** The statuses of a team, or of the template where `teamId` is null. */

@@ -10,7 +10,7 @@ import type { Viewer } from "./Visibility.ts"
 
 /**
  * How operations on tickets find what they name and take their locks. Locks are taken by where a ticket is, teams before
- * the ticket (see `TicketsRepo`), so a change first looks where the ticket is, then locks, then looks again.
+ * the ticket (see `TicketsRepo`), so a change first finds where the ticket is, then locks, then checks again.
  */
 
 export interface Dependencies {
@@ -35,7 +35,7 @@ export const locate = ({ repo }: Dependencies) =>
     return (yield* repo.locate(viewer, ref)) ?? (yield* NotFound.of("ticket", ref))
   })
 
-/** Locks the ticket of a path and says where it is now. */
+/** Locks the ticket of a path, and returns where it is now. */
 export const lock = ({ repo }: Dependencies) =>
   Effect.fnUntraced(function* (id: TicketId, ref: string) {
     return (yield* repo.lock(id)) ?? (yield* NotFound.of("ticket", ref))

@@ -9,7 +9,7 @@ import { rankBetween } from "./Ranks.ts"
 import { present, projectPart, rowOf, teamPart } from "./TicketAnswers.ts"
 import { changesOf, updateEvents } from "./TicketEvents.ts"
 import { checkOwner, checkProject, referencesOf } from "./TicketRules.ts"
-import type { HeldProject, HeldTeam, ResolvedReferences, TeamStatus, TicketDetails } from "./TicketsRepo.ts"
+import type { LockedProject, LockedTeam, ResolvedReferences, TeamStatus, TicketDetails } from "./TicketsRepo.ts"
 import {
   type Dependencies,
   findLocked,
@@ -21,16 +21,16 @@ import {
 } from "./TicketTransactions.ts"
 import { type Viewer, viewerOf } from "./Visibility.ts"
 
-/** What an update holds, and what its body refers to. */
+/** What an update has locked, and what its body refers to. */
 interface Held {
   readonly before: TicketDetails
   /** The team that the ticket is to be in, and whether it is another one. */
-  readonly team: HeldTeam
+  readonly team: LockedTeam
   readonly isMoved: boolean
   /** That team, and the one that the ticket is in. */
-  readonly teams: ReadonlyArray<HeldTeam>
+  readonly teams: ReadonlyArray<LockedTeam>
   /** The project that the body names; or the ticket's own, where the change must agree with it. */
-  readonly project: HeldProject | null
+  readonly project: LockedProject | null
   readonly resolved: ResolvedReferences
 }
 
@@ -48,9 +48,9 @@ export const update = (dependencies: Dependencies) => {
 /** Undefined where the ticket moved before it was locked. */
 const updateOnce = (dependencies: Dependencies) => {
   const { baseUrl, events, repo } = dependencies
-  const holdForUpdate = hold(dependencies)
+  const lockForUpdate = hold(dependencies)
   return Effect.fnUntraced(function* (by: Access, ref: string, input: UpdateTicket) {
-    const held = yield* holdForUpdate(viewerOf(by), ref, input)
+    const held = yield* lockForUpdate(viewerOf(by), ref, input)
     if (held === undefined) return undefined
     const { before, isMoved, resolved, team } = held
     const after = changed(held, input, yield* referencesOf(input, resolved, held.project))
@@ -83,10 +83,10 @@ const hold = (dependencies: Dependencies) => {
     const place = yield* find(viewer, ref)
     const targetId = input.team === undefined ? place.teamId : (yield* team(viewer, input.team)).id
     const isMoved = targetId !== place.teamId
-    const teams = yield* repo.holdTeams([...new Set([place.teamId, targetId])], isMoved ? "alone" : "shared")
+    const teams = yield* repo.lockTeams([...new Set([place.teamId, targetId])], isMoved ? "exclusive" : "shared")
     const needsProject = isMoved || typeof input.milestone === "number"
     const projectRef = input.project === undefined ? (needsProject ? place.projectId : null) : input.project
-    const project = projectRef === null ? null : yield* repo.holdProject(viewer, projectRef)
+    const project = projectRef === null ? null : yield* repo.lockProject(viewer, projectRef)
     if (project === undefined) {
       return typeof input.project === "string" ? yield* NotFound.reference("project", input.project) : undefined
     }
@@ -107,8 +107,8 @@ const hold = (dependencies: Dependencies) => {
 }
 
 /**
- * The ticket as the body wants it, but for what follows from a change. In another team it gets the first status of its
- * category, and loses the tags of the team that it leaves; in another project it loses its milestone.
+ * The ticket after the change. In another team it gets the first status of its category, and loses the tags of the team
+ * that it leaves; in another project it loses its milestone.
  */
 const changed = (
   { before, isMoved, project, resolved, team }: Held,

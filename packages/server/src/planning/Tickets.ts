@@ -30,7 +30,7 @@ import { type Dependencies, findLocked, findTeam, locate, lock, untilLocked } fr
 import { update } from "./TicketUpdates.ts"
 import { viewerOf } from "./Visibility.ts"
 
-/** Which tickets a list holds, as its query says it. */
+/** The filters of a list of tickets, as in its query. */
 export interface TicketFilter {
   /** A team's key. */
   readonly team?: string | undefined
@@ -152,16 +152,16 @@ const create = (dependencies: Dependencies) => {
   })
 }
 
-/** The ticket that a body asks for, last in its team, which the transaction holds. */
+/** The new ticket of a body, last in its team, which the transaction has locked. */
 const newTicket = (dependencies: Dependencies) => {
   const { nextId, repo } = dependencies
   const findTeamByKey = findTeam(dependencies)
   return Effect.fnUntraced(function* (by: Access, input: CreateTicket) {
     const viewer = viewerOf(by)
     const { id: teamId } = yield* findTeamByKey(viewer, input.team)
-    const team = (yield* repo.holdTeams([teamId], "alone")).get(teamId)!
+    const team = (yield* repo.lockTeams([teamId], "exclusive")).get(teamId)!
     const projectRef = input.project ?? null
-    const project = projectRef === null ? null : yield* repo.holdProject(viewer, projectRef)
+    const project = projectRef === null ? null : yield* repo.lockProject(viewer, projectRef)
     if (project === undefined) return yield* NotFound.reference("project", input.project ?? undefined)
     const resolved = yield* repo.resolve({
       workspaceId: viewer.workspaceId,
@@ -237,7 +237,7 @@ const deleteOnce = (dependencies: Dependencies) => {
   return Effect.fnUntraced(function* (by: Access, ref: string) {
     const viewer = viewerOf(by)
     const place = yield* find(viewer, ref)
-    const team = (yield* repo.holdTeams([place.teamId], "alone")).get(place.teamId)!
+    const team = (yield* repo.lockTeams([place.teamId], "exclusive")).get(place.teamId)!
     const now = yield* lockTicket(place.id, ref)
     if (now.teamId !== place.teamId) return undefined
     const ticket = yield* findTicket(viewer, place.id, ref)

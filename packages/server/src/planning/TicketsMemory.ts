@@ -15,7 +15,7 @@ import { teams } from "./TeamsRepo.ts"
 import { findCandidateInMemory, ownerOf, ownerRefOf, resolvedOwner } from "./TicketOwners.ts"
 import { findTicketInMemory } from "./TicketRefs.ts"
 import {
-  type HeldProject,
+  type LockedProject,
   type ListedTicket,
   type MilestonePart,
   type OwnerRef,
@@ -41,9 +41,9 @@ export const layer = Layer.effect(
       list: list(memory),
       find: find(memory),
       locate: locate(memory),
-      holdTeams: holdTeams(memory),
+      lockTeams: lockTeams(memory),
       findProject: findProject(memory),
-      holdProject: findProject(memory),
+      lockProject: findProject(memory),
       lock: lock(memory),
       resolve: resolve(memory),
       findOwner: findOwner(memory),
@@ -111,8 +111,8 @@ const lock = (memory: Memory) => (id: TicketId) =>
 
 const placeOf = ({ id, projectId, teamId }: TicketRow): TicketPlace => ({ id, teamId, projectId })
 
-const holdTeams =
-  (memory: Memory): Repo["holdTeams"] =>
+const lockTeams =
+  (memory: Memory): Repo["lockTeams"] =>
   (ids) =>
     memory.read((database) => {
       const rows = database.table(teams)
@@ -125,7 +125,7 @@ const holdTeams =
     })
 
 const findProject = (memory: Memory) => (viewer: Viewer, ref: string) =>
-  memory.read((database): HeldProject | undefined => {
+  memory.read((database): LockedProject | undefined => {
     const found = database
       .table(projects)
       .find((project) => project.workspaceId === viewer.workspaceId && [project.id, project.slug].includes(ref))
@@ -244,7 +244,7 @@ const projectPart = ({ id, name, slug }: ProjectPart): ProjectPart => ({ id, slu
 const milestonePart = ({ id, name, number }: MilestonePart): MilestonePart => ({ id, number, name })
 const tagPart = ({ color, id, name, teamId }: TagPart): TagPart => ({ id, name, color, teamId })
 
-/** Adds to rows what answers say of them. Comments and tags are grouped once, for all rows of a list. */
+/** Adds the details of answers to rows. Comments and tags are grouped once, for all rows of a list. */
 const detailsIn = (database: MemoryDatabase) => {
   const commentsOf = Map.groupBy(database.table(comments).values(), ({ ticketId }) => ticketId)
   const tagsOf = Map.groupBy(database.table(ticketTags).values(), ({ ticketId }) => ticketId)

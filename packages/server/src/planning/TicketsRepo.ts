@@ -96,7 +96,7 @@ export interface MilestonePart {
   readonly name: string
 }
 
-/** A ticket with what a list of tickets says of it. */
+/** A ticket as lists show it. */
 export interface ListedTicket extends TicketDates {
   readonly id: TicketId
   readonly number: number
@@ -120,11 +120,11 @@ export interface TicketDetails extends ListedTicket {
   readonly plan: string | null
 }
 
-/** Which tickets a list holds. What is absent or empty does not restrict. */
+/** Which tickets a list contains. An absent or empty property does not restrict. */
 export interface TicketSelection {
   readonly teamIds?: ReadonlyArray<TeamId>
   readonly projectIds?: ReadonlyArray<ProjectId>
-  /** Null: those that nobody owns. */
+  /** Null for tickets without an owner. */
   readonly owners?: ReadonlyArray<PersonId | AgentId | null>
   readonly categories?: ReadonlyArray<StatusCategory>
   readonly statusIds?: ReadonlyArray<TicketStatusId>
@@ -132,20 +132,20 @@ export interface TicketSelection {
   readonly tagIds?: ReadonlyArray<TagId>
 }
 
-/** Where a ticket is: what its locks are taken by. */
+/** Where a ticket is, which decides the locks to take. */
 export type TicketPlace = Pick<TicketRow, "id" | "teamId" | "projectId">
 
-/** A team that the transaction holds. */
-export interface HeldTeam extends TeamRef {
+/** A team that the transaction has locked. */
+export interface LockedTeam extends TeamRef {
   readonly archived: boolean
 }
 
-/** A project that the transaction holds. */
-export interface HeldProject extends ProjectPart {
+/** A project that the transaction has locked. */
+export interface LockedProject extends ProjectPart {
   readonly archived: boolean
 }
 
-/** What a change of a ticket refers to, to be looked up in the ticket's team. */
+/** The references of a change of a ticket, to be found in the ticket's team. */
 export interface ReferencesOfChange {
   readonly workspaceId: WorkspaceId
   readonly teamId: TeamId
@@ -157,7 +157,7 @@ export interface ReferencesOfChange {
   readonly tags?: ReadonlyArray<string> | undefined
 }
 
-/** What of it exists. */
+/** Those that exist. */
 export interface ResolvedReferences {
   /** All of the team, in no particular order. */
   readonly statuses: ReadonlyArray<TeamStatus>
@@ -166,7 +166,7 @@ export interface ResolvedReferences {
   /** Whether the project is linked to the team. */
   readonly isLinked: boolean
   readonly milestone: MilestonePart | undefined
-  /** Those of the team and of the workspace; held until the transaction ends. */
+  /** Those of the team and of the workspace; locked until the transaction ends. */
   readonly tags: ReadonlyArray<TagPart>
 }
 
@@ -181,8 +181,8 @@ export interface ResolvedOwner {
 /**
  * Stores tickets. Everything is found for a viewer: a ticket of a team that they do not see does not exist for them.
  *
- * A writing transaction takes locks in this order and no other: teams by id (`holdTeams`), one project (`holdProject`),
- * the ticket (`lock`), its tags (`resolve`). Numbers and ranks of a team are given only by who holds the team alone.
+ * A writing transaction takes locks in this order and no other: teams by id (`lockTeams`), one project (`lockProject`),
+ * the ticket (`lock`), its tags (`resolve`). Numbers and ranks of a team need an exclusive lock of the team.
  */
 export class TicketsRepo extends Context.Service<
   TicketsRepo,
@@ -194,24 +194,24 @@ export class TicketsRepo extends Context.Service<
     /** Like `find`, but only where the ticket is. */
     readonly locate: (viewer: Viewer, ref: string) => Effect.Effect<TicketPlace | undefined>
     /**
-     * Holds teams, by id, until the transaction ends: `alone`, or `shared` with others that change neither numbers nor
-     * ranks nor statuses nor the teams themselves.
+     * Locks teams, by id, until the transaction ends: `exclusive`, or `shared` with others that change neither numbers,
+     * ranks, statuses nor the teams themselves.
      */
-    readonly holdTeams: (
+    readonly lockTeams: (
       ids: ReadonlyArray<TeamId>,
-      how: "alone" | "shared"
-    ) => Effect.Effect<ReadonlyMap<TeamId, HeldTeam>>
+      how: "exclusive" | "shared"
+    ) => Effect.Effect<ReadonlyMap<TeamId, LockedTeam>>
     /** A project by slug or id, where the viewer sees one of its teams. */
-    readonly findProject: (viewer: Viewer, ref: string) => Effect.Effect<HeldProject | undefined>
-    /** Like `findProject`, and holds it shared until the transaction ends. */
-    readonly holdProject: (viewer: Viewer, ref: string) => Effect.Effect<HeldProject | undefined>
-    /** Holds the ticket until the transaction ends, and says where it is now. */
+    readonly findProject: (viewer: Viewer, ref: string) => Effect.Effect<LockedProject | undefined>
+    /** Like `findProject`, with a shared lock until the transaction ends. */
+    readonly lockProject: (viewer: Viewer, ref: string) => Effect.Effect<LockedProject | undefined>
+    /** Locks the ticket until the transaction ends, and returns where it is now. */
     readonly lock: (id: TicketId) => Effect.Effect<TicketPlace | undefined>
-    /** Looks up in one statement what a change refers to. */
+    /** Finds the references of a change in one statement. */
     readonly resolve: (references: ReferencesOfChange) => Effect.Effect<ResolvedReferences>
     /** The member, active or not, or the agent, revoked or not, that a list's filter names by id or email address. */
     readonly findOwner: (workspaceId: WorkspaceId, ref: string) => Effect.Effect<OwnerRef | undefined>
-    /** The next number of the team, which the transaction holds alone: it is given again if the transaction fails. */
+    /** The next number of the team, which the transaction has locked. It is used again if the transaction fails. */
     readonly takeNumber: (teamId: TeamId) => Effect.Effect<number>
     readonly insert: (ticket: TicketRow, tagIds: ReadonlyArray<TagId>, event: StoredEvent) => Effect.Effect<void>
     /** Stores a changed ticket, its identifier if it is new, and its tags if they change; it keeps its former identifiers. */
@@ -222,7 +222,7 @@ export class TicketsRepo extends Context.Service<
     ) => Effect.Effect<void>
     /** With its identifiers, tags and comments. */
     readonly delete: (id: TicketId, event: StoredEvent) => Effect.Effect<void>
-    /** The order of the team's tickets, which the transaction holds alone. */
+    /** The order of the team's tickets. The transaction has an exclusive lock of the team. */
     readonly orderOf: (team: { readonly id: TeamId; readonly workspaceId: WorkspaceId }) => RankedList<TicketId>
     /** The first ticket of the team in the status, but for `except`; with `rank`, the nearest above or below it. */
     readonly inStatus: (

@@ -10,8 +10,8 @@ import { type OwnerCandidate, ownerRefOf, resolvedOwner, selectCandidate } from 
 import { namesTicket } from "./TicketRefs.ts"
 import { joinedTables, listedColumns, readListed, type SelectedTicket } from "./TicketRows.ts"
 import {
-  type HeldProject,
-  type HeldTeam,
+  type LockedProject,
+  type LockedTeam,
   type MilestonePart,
   type TagPart,
   type TeamStatus,
@@ -30,9 +30,9 @@ export const layer = Layer.effect(
       list: list(sql),
       find: find(sql),
       locate: locate(sql),
-      holdTeams: holdTeams(sql),
+      lockTeams: lockTeams(sql),
       findProject: findProject(sql, ""),
-      holdProject: findProject(sql, "for share of p"),
+      lockProject: findProject(sql, "for share of p"),
       lock: lock(sql),
       resolve: resolve(sql),
       findOwner: findOwner(sql),
@@ -125,23 +125,23 @@ const lock =
       dieOnSqlError
     )
 
-const holdTeams =
-  (sql: PgClient.PgClient): Repo["holdTeams"] =>
+const lockTeams =
+  (sql: PgClient.PgClient): Repo["lockTeams"] =>
   (ids, how) =>
-    sql<HeldTeam>`select id, key, name, visibility, archived_at is not null as archived from teams
+    sql<LockedTeam>`select id, key, name, visibility, archived_at is not null as archived from teams
       where id = any(${uuids(ids)}) order by id
-      ${sql.literal(how === "alone" ? "for no key update" : "for share")}`.pipe(
+      ${sql.literal(how === "exclusive" ? "for no key update" : "for share")}`.pipe(
       Effect.map((rows) => new Map(rows.map((team) => [team.id, team]))),
       dieOnSqlError
     )
 
 const findProject = (sql: PgClient.PgClient, lock: "" | "for share of p") => (viewer: Viewer, ref: string) =>
   isId(ref) || isSlug(ref)
-    ? sql<HeldProject>`select p.id, p.slug, p.name, p.archived_at is not null as archived from projects p
+    ? sql<LockedProject>`select p.id, p.slug, p.name, p.archived_at is not null as archived from projects p
         where p.workspace_id = ${viewer.workspaceId} and ${isId(ref) ? sql`p.id = ${ref}` : sql`p.slug = ${ref}`}
           and ${seesProject(sql, viewer, "p")}
         ${sql.literal(lock)}`.pipe(
-        Effect.map((rows): HeldProject | undefined => rows[0]),
+        Effect.map((rows): LockedProject | undefined => rows[0]),
         dieOnSqlError
       )
     : Effect.undefined

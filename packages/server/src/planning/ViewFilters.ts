@@ -49,7 +49,7 @@ export const keepUnseen = (view: FoundView, filters: StoredFilters): StoredFilte
     sent: ReadonlyArray<Id>
   ) => distinct([...stored.filter((id) => seen.every((each) => each.id !== id)), ...sent])
   const teams = withUnseen(before.teams, seen.teams, filters.teams)
-  // Names go on following what they followed, unless the names or the filter's teams change.
+  // Followed names are kept, unless the names or the filter's teams change.
   const isSame = Equal.equals(teams, before.teams) && Equal.equals(filters.statuses, visibleNames(before, namingTeams))
   const { followed, statuses } = isSame ? before : replaceNames(before, namingTeams, filters.statuses)
   return {
@@ -62,7 +62,7 @@ export const keepUnseen = (view: FoundView, filters: StoredFilters): StoredFilte
   }
 }
 
-/** What the view lets through to the list of tickets; undefined where no ticket can match. */
+/** The selection of tickets of a view; undefined where no ticket can match. */
 export const selectionOf = Effect.fnUntraced(function* (repo: ViewsRepo["Service"], by: Access, view: FoundView) {
   const { filters } = view
   const teamIds = within(view.teamId, filters.teams)
@@ -72,7 +72,7 @@ export const selectionOf = Effect.fnUntraced(function* (repo: ViewsRepo["Service
   )
   const statuses = restricting(visibleNames(filters, view.namingTeams))
   const statusIds = statuses && (yield* repo.statusesNamed(by.workspace.id, statuses))
-  // To the list of tickets an empty choice restricts nothing. A filter whose values name nothing matches nothing.
+  // An empty selection restricts nothing, but a filter whose values do not exist matches nothing.
   if ([teamIds, projectIds, owners, statusIds].some((ids) => ids?.length === 0)) return undefined
   return {
     teamIds: teamIds ?? [],
@@ -90,7 +90,7 @@ const distinct = <A>(values: ReadonlyArray<A>): ReadonlyArray<A> => [...new Set(
 const restricting = <A>(values: ReadonlyArray<A>): ReadonlyArray<A> | undefined =>
   values.length === 0 ? undefined : values
 
-/** Which of a filter's values the scope of the view leaves. Undefined restricts nothing; an empty list matches nothing. */
+/** The values of a filter within the scope of the view. Undefined restricts nothing; an empty list matches nothing. */
 const within = <Id extends string>(scope: Id | null, values: ReadonlyArray<Id>): ReadonlyArray<Id> | undefined => {
   if (scope === null) return restricting(values)
   return values.length === 0 || values.includes(scope) ? [scope] : []

@@ -147,7 +147,7 @@ const remove = (dependencies: Dependencies) => {
     const by = yield* atLeast("member")
     const deleted = Effect.gen(function* () {
       const view = yield* lockView(dependencies, viewerOf(by), id)
-      if (view.isDefault) return yield* defaultStays
+      if (view.isDefault) return yield* cannotDeleteDefault
       if (view.isArchived) return yield* archivedScope(view)
       yield* repo.delete(view.id)
       yield* record(dependencies, by, "view_deleted", view)
@@ -162,7 +162,7 @@ const reorder = (dependencies: Dependencies) => {
     const by = yield* atLeast("member")
     const viewer = viewerOf(by)
     const reordered = Effect.gen(function* () {
-      // A view keeps its scope, so it can be read before the order is held.
+      // A view never changes its scope, so it can be read before the order is locked.
       const scope = yield* repo.find(viewer, id)
       if (scope === undefined) return yield* NotFound.of("view", id)
       const order = yield* repo.lockOrder(by.workspace.id, scope)
@@ -240,7 +240,7 @@ const record = Effect.fnUntraced(function* (
 
 const archivedScope = ({ teamId }: ScopeIds) => Conflict.archived(teamId === null ? "project" : "team")
 
-const defaultStays = new Conflict({
+const cannotDeleteDefault = new Conflict({
   message: "The first views of a project cannot be deleted.",
   reason: "is_default"
 })

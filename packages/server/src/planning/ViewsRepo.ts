@@ -47,7 +47,7 @@ export const views = table("views", {
 
 export type ViewRow = Omit<Row<typeof views>, "scopeId">
 
-/** The id of the scope that orders its views among themselves. */
+/** The id of the scope, within which views are ordered. */
 export const scopeIdOf = (workspaceId: WorkspaceId, { projectId, teamId }: ScopeIds): string =>
   teamId ?? projectId ?? workspaceId
 
@@ -61,7 +61,7 @@ export interface FoundView extends ViewRow {
     readonly teams: ReadonlyArray<{ readonly id: TeamId; readonly key: string }>
     readonly projects: ReadonlyArray<{ readonly id: ProjectId; readonly slug: string }>
   }
-  /** What decides which names of statuses the viewer sees, ordered by id. */
+  /** The teams that decide which names of statuses the viewer sees, ordered by id. */
   readonly namingTeams: ReadonlyArray<NamingTeam>
   /** Whether the view's team or project is archived. */
   readonly isArchived: boolean
@@ -97,9 +97,9 @@ export class ViewsRepo extends Context.Service<
     /** The views of one scope, in their order. */
     readonly list: (viewer: Viewer, scope: ScopeIds) => Effect.Effect<ReadonlyArray<FoundView>>
     readonly find: (viewer: Viewer, id: string) => Effect.Effect<FoundView | undefined>
-    /** Holds the row until the transaction ends. */
+    /** Locks the row until the transaction ends. */
     readonly lock: (viewer: Viewer, id: string) => Effect.Effect<FoundView | undefined>
-    /** The order of a scope's views; holds it until the transaction ends. */
+    /** Locks the order of a scope's views until the transaction ends. */
     readonly lockOrder: (workspaceId: WorkspaceId, scope: ScopeIds) => Effect.Effect<RankedList<ViewId>>
     /** The ids of the statuses of any team that have one of the names, whatever its case. */
     readonly statusesNamed: (

@@ -185,7 +185,7 @@ const find = (sql: PgClient.PgClient) => {
   return (viewer: Viewer, id: string) => (isId(id) ? dieOnSqlError(one(viewer, id)) : Effect.undefined)
 }
 
-/** Nobody waits for a view that they do not see. The second statement sees what was committed while the first waited. */
+/** A caller does not wait for a view that they cannot see. The second statement reads what was committed meanwhile. */
 const lock = (sql: PgClient.PgClient) => {
   const one = findOne(sql)
   const scopes = sql.literal(scopeTables)
@@ -245,7 +245,7 @@ const resolve = (sql: PgClient.PgClient) => (viewer: Viewer, refs: FilterRefs) =
   )
 }
 
-/** The views are held in one order, so that two writes never wait for each other. */
+/** The views are locked in the order of their ids, so that two statements cannot deadlock. */
 const followStatus = (sql: PgClient.PgClient): ViewsRepo["Service"]["followStatus"] => {
   const [admits, byAll, followed] = [sql.literal(admitsTeam), sql.literal(isSeenByAll), sql.literal(isFollowed)]
   const filters = sql.literal(filtersColumn)

@@ -11,7 +11,7 @@ import { addTag, addTeam, addTeamMember, seesAll, seesOwn, tagRow, teamKey, team
 
 const ofWorkspace = (workspaceId: WorkspaceId) => ({ workspaceId, id: null })
 
-/** A tag of the workspace, one of an open team, one of a private team, and whoever may look. */
+/** A tag of the workspace, one of an open team, one of a private team, and their viewers. */
 const makeTags = Effect.gen(function* () {
   const workspace = yield* addWorkspace()
   const [open, secret] = [yield* addTeam(workspace.id), yield* addTeam(workspace.id, { visibility: "private" })]
@@ -35,7 +35,7 @@ const byId = <A extends { readonly id: string }>(rows: ReadonlyArray<A>) =>
   rows.toSorted((a, b) => (a.id < b.id ? -1 : 1))
 
 onEachStorage("TagsRepo", (it) => {
-  it.effect("shows tags of the workspace, and those of teams to who sees the team", () =>
+  it.effect("shows tags of the workspace, and tags of teams that the viewer sees", () =>
     Effect.gen(function* () {
       const tags = yield* TagsRepo
       const { blind, ofOpen, ofSecret, open, secret, seeing, shared } = yield* makeTags
@@ -59,7 +59,7 @@ onEachStorage("TagsRepo", (it) => {
     })
   )
 
-  it.effect("tells a team without tags from one that is not there", () =>
+  it.effect("distinguishes a team without tags from a missing team", () =>
     Effect.gen(function* () {
       const tags = yield* TagsRepo
       const [workspace, other] = [yield* addWorkspace(), yield* addWorkspace()]
@@ -90,7 +90,7 @@ onEachStorage("TagsRepo", (it) => {
     })
   )
 
-  it.effect("keeps a name, in any case, for one tag of a team or workspace", () =>
+  it.effect("allows a name, in any case, once in a team or workspace", () =>
     Effect.gen(function* () {
       const tags = yield* TagsRepo
       const [workspace, other] = [yield* addWorkspace(), yield* addWorkspace()]
@@ -108,7 +108,7 @@ onEachStorage("TagsRepo", (it) => {
     })
   )
 
-  it.effect("tells whether a name is taken by a tag that goes with another", () =>
+  it.effect("finds whether another tag has a name that must be unique", () =>
     Effect.gen(function* () {
       const tags = yield* TagsRepo
       const storage = yield* Storage
@@ -116,7 +116,7 @@ onEachStorage("TagsRepo", (it) => {
       const [team, beside] = [yield* addTeam(workspace.id), yield* addTeam(workspace.id, { visibility: "private" })]
       const ofTeam = yield* addTag(team, { name: "Bug" })
       const shared = yield* addTag(ofWorkspace(workspace.id), { name: "Chore" })
-      const isTaken = (tag: TagRow) => storage.transaction(tags.holdName(tag))
+      const isTaken = (tag: TagRow) => storage.transaction(tags.lockName(tag))
       for (const [of, name, expected] of [
         [team, "bUG", true],
         [team, "CHORE", true],
@@ -135,14 +135,14 @@ onEachStorage("TagsRepo", (it) => {
     })
   )
 
-  it.effect("holds a name, in any case, to the end of the transaction, and a tag from its lock", () =>
+  it.effect("locks a name, in any case, and a tag until the transaction ends", () =>
     Effect.gen(function* () {
       const tags = yield* TagsRepo
       const workspace = yield* addWorkspace()
       const team = yield* addTeam(workspace.id)
       let last = 0
       yield* assertHolds(
-        Effect.suspend(() => tags.holdName(tagRow(team, { name: last++ % 2 === 0 ? "Held" : "hELD" })))
+        Effect.suspend(() => tags.lockName(tagRow(team, { name: last++ % 2 === 0 ? "Held" : "hELD" })))
       )
       const { id } = yield* addTag(team)
       yield* assertHolds(tags.lock(seesAll(workspace.id), id))

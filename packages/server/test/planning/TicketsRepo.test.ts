@@ -49,7 +49,7 @@ const listed = (viewer: Viewer, selection: TicketSelection = {}) =>
   )
 
 onEachStorage("TicketsRepo", (it, storage) => {
-  it.effect("finds a ticket as it was stored, with all that is shown of it", () =>
+  it.effect("finds a ticket as it was stored, with all its details", () =>
     Effect.gen(function* () {
       const repo = yield* TicketsRepo
       const scene = yield* makeTicketScene
@@ -116,7 +116,7 @@ onEachStorage("TicketsRepo", (it, storage) => {
     })
   )
 
-  it.effect("shows what is absent as null, and whoever is gone as removed", () =>
+  it.effect("shows absent values as null, and deleted actors as removed", () =>
     Effect.gen(function* () {
       const repo = yield* TicketsRepo
       const { team, workspace } = yield* makeTicketScene
@@ -175,7 +175,7 @@ onEachStorage("TicketsRepo", (it, storage) => {
     })
   )
 
-  it.effect("keeps answering to identifiers of teams that the ticket left, for those who see them", () =>
+  it.effect("finds a ticket by identifiers of former teams, if the viewer sees them", () =>
     Effect.gen(function* () {
       const repo = yield* TicketsRepo
       const { member, team, viewer: other, workspace } = yield* makeTicketScene
@@ -199,7 +199,7 @@ onEachStorage("TicketsRepo", (it, storage) => {
     })
   )
 
-  it.effect("lists what a selection leaves of the tickets that the viewer sees", () =>
+  it.effect("lists the visible tickets that match a selection", () =>
     Effect.gen(function* () {
       const scene = yield* makeTicketScene
       const { admin, member, status, team, workspace } = scene
@@ -365,7 +365,7 @@ onEachStorage("TicketsRepo", (it, storage) => {
     })
   )
 
-  it.effect("counts tickets of each team from 1, and gives a number again whose transaction fails", () =>
+  it.effect("numbers tickets of each team from 1, and reuses the number of a failed transaction", () =>
     Effect.gen(function* () {
       const repo = yield* TicketsRepo
       const transactions = yield* Storage
@@ -380,7 +380,7 @@ onEachStorage("TicketsRepo", (it, storage) => {
     })
   )
 
-  it.effect("looks up what a change names, in the team", () =>
+  it.effect("finds the references of a change in the team", () =>
     Effect.gen(function* () {
       const repo = yield* TicketsRepo
       const scene = yield* makeTicketScene
@@ -435,7 +435,7 @@ onEachStorage("TicketsRepo", (it, storage) => {
     })
   )
 
-  it.effect("looks up owners by id and email address, whatever became of them", () =>
+  it.effect("finds owners by id and email address, inactive ones included", () =>
     Effect.gen(function* () {
       const repo = yield* TicketsRepo
       const agents = yield* AgentsRepo
@@ -483,7 +483,7 @@ onEachStorage("TicketsRepo", (it, storage) => {
     })
   )
 
-  it.effect("finds and holds projects of teams that the viewer sees", () =>
+  it.effect("finds and locks projects of teams that the viewer sees", () =>
     Effect.gen(function* () {
       const repo = yield* TicketsRepo
       const { member, team, workspace } = yield* makeTicketScene
@@ -494,7 +494,7 @@ onEachStorage("TicketsRepo", (it, storage) => {
         yield* addProject(workspace.id, { teams: [team.id] }, { archivedAt: minute(1) })
       ]
       const own = seesOwn(workspace.id, member.principal.id)
-      for (const find of [repo.findProject, repo.holdProject]) {
+      for (const find of [repo.findProject, repo.lockProject]) {
         const { id, name, slug } = open
         for (const ref of [id, slug]) {
           assert.deepStrictEqual(yield* find(own, ref), { id, slug, name, archived: false })
@@ -547,17 +547,17 @@ onEachStorage("TicketsRepo", (it, storage) => {
     })
   )
 
-  it.effect("holds what is written for one transaction at a time", () =>
+  it.effect("locks a ticket for one transaction at a time", () =>
     Effect.gen(function* () {
       const repo = yield* TicketsRepo
       const { team, workspace } = yield* makeTicketScene
       const row = yield* addTicket(team)
-      const held = yield* repo.holdTeams([team.id], "shared")
+      const held = yield* repo.lockTeams([team.id], "shared")
       const { id, key, name, visibility } = team
       assert.deepStrictEqual([...held], [[team.id, { id, key, name, visibility, archived: false }]])
       const archived = yield* addTeam(workspace.id, { archivedAt: minute(1) })
-      assert.isTrue((yield* repo.holdTeams([team.id, archived.id], "alone")).get(archived.id)?.archived)
-      yield* assertHolds(repo.holdTeams([team.id], "alone"))
+      assert.isTrue((yield* repo.lockTeams([team.id, archived.id], "exclusive")).get(archived.id)?.archived)
+      yield* assertHolds(repo.lockTeams([team.id], "exclusive"))
       yield* assertHolds(repo.lock(row.id))
       yield* assertHolds(repo.takeNumber(team.id))
       assert.deepStrictEqual(yield* repo.lock(row.id), { id: row.id, teamId: team.id, projectId: null })
@@ -566,7 +566,7 @@ onEachStorage("TicketsRepo", (it, storage) => {
   )
 
   if (storage === "PostgreSQL") {
-    it.effect("lets many hold a team shared, and one alone", () =>
+    it.effect("allows many shared locks of a team, or one exclusive lock", () =>
       Effect.gen(function* () {
         const repo = yield* TicketsRepo
         const transactions = yield* Storage
@@ -577,7 +577,7 @@ onEachStorage("TicketsRepo", (it, storage) => {
         const shared = (i: 0 | 1) =>
           transactions.transaction(
             Effect.gen(function* () {
-              yield* repo.holdTeams([team.id], "shared")
+              yield* repo.lockTeams([team.id], "shared")
               yield* Deferred.succeed(both[i], undefined)
               // Each waits until the other has it, too.
               yield* Deferred.await(both[i === 0 ? 1 : 0])
@@ -588,14 +588,14 @@ onEachStorage("TicketsRepo", (it, storage) => {
         const fibers = [yield* Effect.forkChild(shared(0)), yield* Effect.forkChild(shared(1))]
         yield* Deferred.await(both[0])
         yield* Deferred.await(both[1])
-        yield* transactions.transaction(Effect.andThen(repo.holdTeams([team.id], "alone"), step("alone")))
+        yield* transactions.transaction(Effect.andThen(repo.lockTeams([team.id], "exclusive"), step("exclusive")))
         for (const fiber of fibers) yield* Fiber.join(fiber)
-        assert.deepStrictEqual(steps, ["shared ends", "shared ends", "alone"])
+        assert.deepStrictEqual(steps, ["shared ends", "shared ends", "exclusive"])
       })
     )
   }
 
-  it.effect("stores nothing that a rule of the schema forbids", () =>
+  it.effect("rejects rows that break a constraint", () =>
     Effect.gen(function* () {
       if (storage === "memory") return
       const repo = yield* TicketsRepo
