@@ -169,7 +169,7 @@ describe("delivery agent", () => {
     }
   }
 
-  test("connects: registers, keeps the tokens for the user alone, and says how to go on", async (owner) => {
+  test("connect registers, stores the tokens readable only by the user, and prints the next step", async (owner) => {
     const workspace = await newWorkspace(owner)
     const home = newHome()
     const { code, out } = await connect(
@@ -196,7 +196,7 @@ describe("delivery agent", () => {
     for (const secret of [workspace.key!, kept["accessToken"]!, kept["refreshToken"]!]) assert.notInclude(out, secret)
   })
 
-  test("writes the configuration of each client, beside what is there", async (owner) => {
+  test("adds the server to the configuration of each client", async (owner) => {
     const workspace = await newWorkspace(owner)
     const home = newHome()
     const path = (...parts: ReadonlyArray<string>) => joinPath(home.directory, ...parts)
@@ -247,7 +247,7 @@ describe("delivery agent", () => {
     assert.strictEqual(readFileSync(path(".mcp.json"), "utf8"), "{")
   })
 
-  test("takes the key from a file, and says in a line what is wrong", async (owner) => {
+  test("reads the key from a file, and reports errors in one line", async (owner) => {
     const workspace = await newWorkspace(owner)
     const home = newHome()
     const file = joinPath(home.directory, "key")
@@ -272,7 +272,7 @@ describe("delivery agent", () => {
     )
   })
 
-  test("disconnects: ends the sign-in at the server, and forgets it", async (owner) => {
+  test("disconnect ends the sign-in at the server and deletes its file", async (owner) => {
     const workspace = await newWorkspace(owner)
     const home = newHome()
     await connect(home, workspace, owner.baseUrl, "--client", "claude")
@@ -289,7 +289,7 @@ describe("delivery agent", () => {
     assert.match(bridge.err, /^This computer is not signed in: run .*\n$/)
   })
 
-  test("serves clients of each protocol, and reports where they work", async (owner) => {
+  test("serves clients of each protocol, and reports their repository and branch", async (owner) => {
     const workspace = await newWorkspace(owner)
     const home = newHome()
     const git = (...args: ReadonlyArray<string>) => execFileSync("git", args, { cwd: home.directory, stdio: "pipe" })
@@ -381,7 +381,7 @@ describe("delivery agent", () => {
     await Promise.all(bridges.map(({ client }) => client.close()))
   })
 
-  test("goes on when the server was started anew, and says so when the sign-in has ended", async (owner) => {
+  test("continues after a restart of the server, and reports when the sign-in has ended", async (owner) => {
     const workspace = await newWorkspace(owner)
     const home = newHome()
     await connect(home, workspace, front.url, "--client", "claude")
@@ -403,7 +403,7 @@ describe("delivery agent", () => {
     await client.close()
   })
 
-  test("says what is no JSON, and ends with its input", async (owner) => {
+  test("reports invalid JSON, and ends with its input", async (owner) => {
     const workspace = await newWorkspace(owner)
     const home = newHome()
     await connect(home, workspace, front.url, "--client", "claude")

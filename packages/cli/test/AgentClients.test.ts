@@ -13,7 +13,7 @@ const { name: _, ...expected } = entry
 const toml = (text: string | undefined) => Result.getOrThrow(Toml.parse(text!)) as Record<string, never>
 
 describe("clients' configurations", () => {
-  it("in JSON keep what is there, and hold the server once", () => {
+  it("in JSON keep other entries, and contain the server once", () => {
     const made = withJsonEntry("", entry)!
     assert.deepStrictEqual(JSON.parse(made), { mcpServers: { "delivery-main": expected } })
     assert.strictEqual(withJsonEntry(made, entry), made)
@@ -27,7 +27,7 @@ describe("clients' configurations", () => {
     }
   })
 
-  it("in TOML keep what is there, comments too, and hold the server once", () => {
+  it("in TOML keep other entries and comments, and contain the server once", () => {
     const made = withTomlEntry("", entry)!
     assert.deepStrictEqual<unknown>(toml(made), { mcp_servers: { "delivery-main": expected } })
     assert.strictEqual(withTomlEntry(made, entry), made)
@@ -54,7 +54,7 @@ describe("clients' configurations", () => {
 })
 
 describe("the address of a remote", () => {
-  it("tells the repository", () => {
+  it("gives the repository", () => {
     for (const remote of [
       "git@github.com:acme/shop.git",
       "https://github.com/acme/shop.git\n",

@@ -37,8 +37,8 @@ const sample = (schema: Schema.Top): unknown => {
   return Schema.encodeSync(codec)(value)
 }
 
-describe("what agents call", () => {
-  it("names what a token of any scope may change", () => {
+describe("endpoints and tools for agents", () => {
+  it("lists what a token of any scope may change", () => {
     const hasAnyScope = ({ annotations }: { readonly annotations: Context.Context<never> }) =>
       Context.get(annotations, AnyScope)
     assert.deepStrictEqual(
@@ -62,7 +62,7 @@ const reader = async (owner: Http) => {
 const isRefused = (text: string) => text.includes("insufficient_scope")
 
 onEachServer("A token that may only read", (test) => {
-  test("is refused at every endpoint that needs the scope write, and at no other", async (owner) => {
+  test("is refused at exactly the endpoints that need the scope write", async (owner) => {
     const { as } = await reader(owner)
     for (const [name, endpoint] of endpoints) {
       const [payload] = [...endpoint.payload.values()]
@@ -76,7 +76,7 @@ onEachServer("A token that may only read", (test) => {
     }
   })
 
-  test("is refused at every tool that needs the scope write, and at no other", async (owner) => {
+  test("is refused at exactly the tools that need the scope write", async (owner) => {
     const { token } = await reader(owner)
     const client = new Client({ name: "test", version: "1.0.0" })
     const headers = { authorization: `Bearer ${token}` }

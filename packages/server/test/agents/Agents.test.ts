@@ -37,7 +37,7 @@ const isAlive = (accessToken: string) => Effect.map(authenticated(accessToken), 
 
 withServicesOnEachStorage("Agents", (it) => {
   it.describe("registering", () => {
-    it.effect("makes one agent of each client of each member, and one computer of each name", () =>
+    it.effect("creates one agent per client and member, and one computer per name", () =>
       Effect.gen(function* () {
         const { member, viewer, workspace } = yield* makeScene
         const first = yield* registered(member)
@@ -112,7 +112,7 @@ withServicesOnEachStorage("Agents", (it) => {
       })
     )
 
-    it.effect("at once makes one agent, one computer of a name, and one sign-in of it", () =>
+    it.effect("creates one agent, one computer and one sign-in under concurrent requests", () =>
       Effect.gen(function* () {
         const { member } = yield* makeScene
         const all = yield* Effect.forEach(
@@ -167,7 +167,7 @@ withServicesOnEachStorage("Agents", (it) => {
       })
     )
 
-    it.effect("tells what was seen when", () =>
+    it.effect("reports when computers and sessions were last seen", () =>
       Effect.gen(function* () {
         const { member } = yield* makeScene
         const laptop = yield* registered(member)
@@ -245,7 +245,7 @@ withServicesOnEachStorage("Agents", (it) => {
   })
 
   it.describe("revoking", () => {
-    it.effect("ends every sign-in at once, and the client begins anew", () =>
+    it.effect("ends every sign-in immediately, and the client can register again", () =>
       Effect.gen(function* () {
         const agents = yield* Agents
         const { member, workspace } = yield* makeScene
@@ -275,7 +275,7 @@ withServicesOnEachStorage("Agents", (it) => {
       })
     )
 
-    it.effect("is for the member it works for, of agents that are there", () =>
+    it.effect("is allowed to the agent's member, for existing agents", () =>
       Effect.gen(function* () {
         const agents = yield* Agents
         const { admin, member, memberKey, owner } = yield* makeScene
@@ -293,7 +293,7 @@ withServicesOnEachStorage("Agents", (it) => {
       })
     )
 
-    it.effect("happens once when it is asked for many times at once", () =>
+    it.effect("happens once under concurrent requests", () =>
       Effect.gen(function* () {
         const agents = yield* Agents
         const { member, workspace } = yield* makeScene
@@ -311,7 +311,7 @@ withServicesOnEachStorage("Agents", (it) => {
       })
     )
 
-    it.effect("and registering at once leave tokens of agents alone that are not revoked", () =>
+    it.effect("concurrent with registering leaves tokens only of agents that are not revoked", () =>
       Effect.gen(function* () {
         const agents = yield* Agents
         const { member } = yield* makeScene
@@ -335,7 +335,7 @@ withServicesOnEachStorage("Agents", (it) => {
   })
 
   it.describe("a member who is deactivated", () => {
-    it.effect("takes their agents from lists, and ends their access, until they are back", () =>
+    it.effect("hides their agents and refuses them until the member is reactivated", () =>
       Effect.gen(function* () {
         const members = yield* Members
         const { admin, member, owner } = yield* makeScene
@@ -355,7 +355,7 @@ withServicesOnEachStorage("Agents", (it) => {
   })
 
   it.describe("a session", () => {
-    it.effect("keeps what a report leaves out, and clears what it sets to null", () =>
+    it.effect("keeps fields that a report omits, and clears those that are null", () =>
       Effect.gen(function* () {
         const { member } = yield* makeScene
         const { access_token } = yield* registered(member)
@@ -373,7 +373,7 @@ withServicesOnEachStorage("Agents", (it) => {
       })
     )
 
-    it.effect("is its computer's, and ends once", () =>
+    it.effect("belongs to its computer, and ends once", () =>
       Effect.gen(function* () {
         const sessions = yield* AgentSessions
         const { member } = yield* makeScene
@@ -392,7 +392,7 @@ withServicesOnEachStorage("Agents", (it) => {
       })
     )
 
-    it.effect("is one of the hundred that its computer keeps", () =>
+    it.effect("is one of at most 100 of its computer", () =>
       Effect.gen(function* () {
         const { member } = yield* makeScene
         const { access_token } = yield* registered(member)
@@ -419,7 +419,7 @@ withServicesOnEachStorage("Agents", (it) => {
   })
 
   it.describe("an access token", () => {
-    it.effect("stands for its agent, with the member's present role", () =>
+    it.effect("authenticates its agent, with the member's current role", () =>
       Effect.gen(function* () {
         const [members, sessions] = [yield* Members, yield* AgentSessions]
         const { admin, member, workspace } = yield* makeScene
@@ -438,7 +438,7 @@ withServicesOnEachStorage("Agents", (it) => {
       })
     )
 
-    it.effect("writes for members, where its scope is not read alone", () =>
+    it.effect("may write for members, unless its scope is read", () =>
       Effect.gen(function* () {
         const members = yield* Members
         const { admin, member, viewer } = yield* makeScene

@@ -35,7 +35,7 @@ const assertToken = (prefix: string, token: string) => {
 const insecure = { [oauth.allowInsecureRequests]: true } as const
 
 onEachServer("the agents room", (test) => {
-  test("a registration answers the sign-in with its tokens, this once", async (owner) => {
+  test("answers a registration with the sign-in and its tokens, once", async (owner) => {
     const workspace = await newWorkspace(owner)
     const answer = await workspace.send<AgentSignIn>("POST", "agents/register", {
       json: { client: "claude", computer: " Ana's laptop " }
@@ -64,7 +64,7 @@ onEachServer("the agents room", (test) => {
     assert.notInclude(JSON.stringify(listed), "tk_")
   })
 
-  test("of a computer's name the first 100 characters are kept", async (owner) => {
+  test("keeps the first 100 characters of a computer's name", async (owner) => {
     const workspace = await newWorkspace(owner)
     const named = async (computer: string) => (await registerAgent(workspace, { computer })).computer
     const long = await named(`  ${"x".repeat(99)}yz`)
@@ -82,7 +82,7 @@ onEachServer("the agents room", (test) => {
     }
   })
 
-  test("the list is of a person, or all", async (owner) => {
+  test("lists the agents of a person, or all", async (owner) => {
     const workspace = await newWorkspace(owner)
     const sam = await join(workspace, "viewer")
     const [mine, sams] = [await registerAgent(workspace), await registerAgent(sam)]
@@ -97,7 +97,7 @@ onEachServer("the agents room", (test) => {
     await workspace.refuse("404 person:", "GET", `agents?person=${mine.agent}`)
   })
 
-  test("401 of what agents call says where tokens come from", async (owner) => {
+  test("says in a 401 where tokens can be obtained", async (owner) => {
     const workspace = await newWorkspace(owner)
     const { access_token } = await registerAgent(workspace)
     const expected = `Bearer resource_metadata="${owner.baseUrl}/.well-known/oauth-protected-resource/agent/mcp"`
@@ -121,7 +121,7 @@ onEachServer("the agents room", (test) => {
     assert.strictEqual((await me(owner, { access_token })).status, 200)
   })
 
-  test("a token of one workspace reads its own workspace alone", async (owner) => {
+  test("limits a token to its workspace", async (owner) => {
     const [one, two] = [await newWorkspace(owner), await newWorkspace(owner)]
     const [ofOne, ofTwo] = [await registerAgent(one), await registerAgent(two)]
     assert.notStrictEqual(ofOne.agent, ofTwo.agent)
@@ -130,7 +130,7 @@ onEachServer("the agents room", (test) => {
     await one.refuse("404 agent", "POST", `agents/${ofTwo.agent}/revoke`)
   })
 
-  test("sessions are reported, shown, and ended", async (owner) => {
+  test("reports, shows and ends sessions", async (owner) => {
     const workspace = await newWorkspace(owner)
     const signIn = await registerAgent(workspace)
     const agent = workspace.as(signIn.access_token)
@@ -177,7 +177,7 @@ onEachServer("the agents room", (test) => {
     )
   })
 
-  test("access ends at once with the sign-in, the agent and the member, and narrows with the role", async (owner) => {
+  test("ends access immediately with the sign-in, the agent and the member, and narrows it with the role", async (owner) => {
     const workspace = await newWorkspace(owner)
     const sam = await join(workspace, "member")
     const alive = async (signIn: AgentSignIn) => (await me(owner, signIn)).status === 200
@@ -204,7 +204,7 @@ onEachServer("the agents room", (test) => {
     assert.strictEqual(refusal(await refresh(owner, codex)), "400 invalid_grant")
   })
 
-  test("tokens are refreshed by forms alone, and errors have the form of RFC 6749", async (owner) => {
+  test("refreshes tokens only by form, with errors as in RFC 6749", async (owner) => {
     const workspace = await newWorkspace(owner)
     const signIn = await registerAgent(workspace)
     const right = { grant_type: "refresh_token", client_id: signIn.clientId, refresh_token: signIn.refresh_token }
@@ -247,7 +247,7 @@ onEachServer("the agents room", (test) => {
     assert.match(String(answer.headers["content-type"]), /^application\/json/)
   })
 
-  test("the metadata says what there is, at every place", async (owner) => {
+  test("serves the metadata at every path", async (owner) => {
     const { baseUrl } = owner
     const read = (path: string) => owner.as(undefined).get<object>(`/.well-known/${path}`)
     assert.deepStrictEqual(await read("oauth-authorization-server"), {
@@ -266,7 +266,7 @@ onEachServer("the agents room", (test) => {
     assert.deepStrictEqual(await read("oauth-protected-resource/agent/mcp"), resource)
   })
 
-  test("a client by the book discovers, refreshes and revokes", async (owner) => {
+  test("works with a standard OAuth client: discovery, refresh and revocation", async (owner) => {
     const workspace = await newWorkspace(owner)
     const signIn = await registerAgent(workspace)
     const call = (accessToken: string) =>
@@ -339,7 +339,7 @@ onEachServer("the agents room", (test) => {
     assert.lengthOf(await agents(workspace), 1)
   })
 
-  test("events tell of registrations and revocations", async (owner) => {
+  test("records events of registrations and revocations", async (owner) => {
     const workspace = await newWorkspace(owner)
     const signIn = await registerAgent(workspace, { computer: "ana-laptop" })
     await revoke(workspace, signIn)
@@ -355,7 +355,7 @@ onEachServer("the agents room", (test) => {
 })
 
 withClockOnEachServer("the time of agents", (test) => {
-  test("an access token lives an hour, and every use of it is seen", async (owner, advance) => {
+  test("accepts an access token for an hour, and updates lastSeenAt with each use", async (owner, advance) => {
     const workspace = await newWorkspace(owner)
     const signIn = await registerAgent(workspace)
     const seen = async () => (await agents(workspace))[0]!
@@ -380,7 +380,7 @@ withClockOnEachServer("the time of agents", (test) => {
     assert.deepInclude(await seen(), { lastSeenAt: before.lastSeenAt, live: false })
   })
 
-  test("a refresh token that was lost is asked for again within a minute", async (owner, advance) => {
+  test("gives a lost refresh token again within a minute", async (owner, advance) => {
     const workspace = await newWorkspace(owner)
     const signIn = await registerAgent(workspace)
     const lost = (await refresh(owner, signIn)).body

@@ -41,7 +41,7 @@ const pair = (expiresAt = minute(60)): TokenPair => ({
 })
 
 onEachStorage("AgentsRepo", (it) => {
-  it.effect("has one agent of each client of a person that is not revoked", () =>
+  it.effect("allows one agent per person and client that is not revoked", () =>
     Effect.gen(function* () {
       const repo = yield* AgentsRepo
       const { member, viewer, workspace } = yield* makeScene
@@ -73,7 +73,7 @@ onEachStorage("AgentsRepo", (it) => {
     })
   )
 
-  it.effect("has one computer of each name, which is seen ever later", () =>
+  it.effect("allows one computer per name, whose lastSeenAt only moves forward", () =>
     Effect.gen(function* () {
       const repo = yield* AgentsRepo
       const { member, workspace } = yield* makeScene
@@ -102,7 +102,7 @@ onEachStorage("AgentsRepo", (it) => {
     })
   )
 
-  it.effect("keeps the newest sessions of a computer, and of each what was said last", () =>
+  it.effect("keeps the newest sessions of a computer, each as last reported", () =>
     Effect.gen(function* () {
       const repo = yield* AgentsRepo
       const { member, workspace } = yield* makeScene
@@ -144,7 +144,7 @@ onEachStorage("AgentsRepo", (it) => {
     })
   )
 
-  it.effect("lists agents of active members, of one or all", () =>
+  it.effect("lists agents of active members, of one person or all", () =>
     Effect.gen(function* () {
       const repo = yield* AgentsRepo
       const { admin, member, workspace } = yield* makeScene
@@ -171,7 +171,7 @@ onEachStorage("SignInsRepo", (it) => {
     return { ...scene, agent, computer }
   })
 
-  it.effect("finds by an access token whom it stands for, as long as it lives", () =>
+  it.effect("finds the agent of an access token until it expires", () =>
     Effect.gen(function* () {
       const repo = yield* SignInsRepo
       const members = yield* MembersRepo
@@ -209,7 +209,7 @@ onEachStorage("SignInsRepo", (it) => {
     })
   )
 
-  it.effect("has one sign-in of a computer, and as many as wanted without one", () =>
+  it.effect("allows one sign-in per computer, and any number without one", () =>
     Effect.gen(function* () {
       const repo = yield* SignInsRepo
       const { agent, computer, workspace } = yield* makeSignInScene
@@ -229,7 +229,7 @@ onEachStorage("SignInsRepo", (it) => {
     })
   )
 
-  it.effect("replaces tokens of a generation, and remembers those of earlier ones until they expire", () =>
+  it.effect("replaces tokens of a generation, and keeps earlier ones until they expire", () =>
     Effect.gen(function* () {
       const repo = yield* SignInsRepo
       const { agent, computer } = yield* makeSignInScene
@@ -264,7 +264,7 @@ onEachStorage("SignInsRepo", (it) => {
     })
   )
 
-  it.effect("says the present role of a sign-in's member, and none of an inactive one", () =>
+  it.effect("finds the current role of a sign-in's member, and none if inactive", () =>
     Effect.gen(function* () {
       const repo = yield* SignInsRepo
       const members = yield* MembersRepo

@@ -75,7 +75,7 @@ const scene = async (owner: Http): Promise<{ workspace: Http; signIn: AgentSignI
 }
 
 onEachServer("MCP on the wire", (test) => {
-  test("speaks each revision with sessions, from initialize to DELETE", async (owner) => {
+  test("supports each revision with sessions, from initialize to DELETE", async (owner) => {
     const { agent, signIn } = await scene(owner)
     for (const revision of sessioned) {
       const answer = await initialize(agent, revision)
@@ -122,7 +122,7 @@ onEachServer("MCP on the wire", (test) => {
     }
   })
 
-  test("speaks the revision without sessions, request by request", async (owner) => {
+  test("supports the revision without sessions, request by request", async (owner) => {
     const { agent, signIn } = await scene(owner)
     const discover = modern("server/discover")
     const { body } = await send(agent, discover.message, discover.headers)
@@ -176,7 +176,7 @@ onEachServer("MCP on the wire", (test) => {
     assert.strictEqual(code(again), "400 -32600")
   })
 
-  test("takes batches where the revision has them", async (owner) => {
+  test("accepts batches if the revision has them", async (owner) => {
     const { agent } = await scene(owner)
     const initialized = { jsonrpc: "2.0", method: "notifications/initialized" }
     const batch = [request("ping", undefined, 1), initialized, request("nonsense", undefined, "b")]
@@ -196,7 +196,7 @@ onEachServer("MCP on the wire", (test) => {
     assert.strictEqual(code(await send(agent, batch, modern("ping").headers)), "400 -32000")
   })
 
-  test("says what is wrong with a request that is none", async (owner) => {
+  test("names what is wrong with a malformed request", async (owner) => {
     const { agent } = await scene(owner)
     for (const method of ["GET", "PUT", "PATCH", "OPTIONS"]) {
       const answer = await agent.send<JsonRpc>(method, "/agent/mcp", { headers: { accept: both } })
@@ -228,7 +228,7 @@ onEachServer("MCP on the wire", (test) => {
     assert.strictEqual(code(withoutSession), "400 -32000")
   })
 
-  test("answers pages of its own origin, and of no other", async (owner) => {
+  test("answers only pages of its own origin", async (owner) => {
     const { agent } = await scene(owner)
     const session = await begin(agent, "2025-11-25")
     const from = (origin: string, method = "POST") =>
@@ -244,7 +244,7 @@ onEachServer("MCP on the wire", (test) => {
     assert.strictEqual((await from(owner.baseUrl)).status, 200)
   })
 
-  test("takes one credential, an access token", async (owner) => {
+  test("accepts one credential, an access token", async (owner) => {
     const { agent, workspace } = await scene(owner)
     const session = await begin(agent, "2025-11-25")
     const beside = async (key: string) => (await send(agent, request("ping"), { ...session, "x-api-key": key })).status
@@ -253,7 +253,7 @@ onEachServer("MCP on the wire", (test) => {
     assert.strictEqual(alone.status, 401)
   })
 
-  test("keeps a session for its agent, and so many of one", async (owner) => {
+  test("limits a session to its agent, and the number of sessions of an agent", async (owner) => {
     const { agent, workspace } = await scene(owner)
     const other = workspace.as((await registerAgent(await join(workspace, "member"))).access_token)
     const first = await begin(agent, "2025-11-25")
@@ -273,7 +273,7 @@ onEachServer("MCP on the wire", (test) => {
     )
   })
 
-  test("tells the model what is wrong with its arguments", async (owner) => {
+  test("reports invalid arguments to the model", async (owner) => {
     const { workspace } = await scene(owner)
     const viewer = await join(workspace, "viewer")
     const agent = viewer.as((await registerAgent(viewer)).access_token)

@@ -59,7 +59,7 @@ withServicesOnEachStorage("Messages", (it) => {
     })
   )
 
-  it.effect("need a ticket, an agent and a computer that are there, and a person who sees the ticket", () =>
+  it.effect("need an existing ticket, agent and computer, and a person who sees the ticket", () =>
     Effect.gen(function* () {
       const { admin, member, send, signIn, workspace } = yield* makeMessageScene
       const foreign = yield* makeMessageScene
@@ -97,7 +97,7 @@ withServicesOnEachStorage("Messages", (it) => {
     })
   )
 
-  it.effect("end once, however many end them at once, and tell their sender once", () =>
+  it.effect("end once and notify their sender once under concurrent requests", () =>
     Effect.gen(function* () {
       const inbox = yield* Inbox
       const messages = yield* Messages
@@ -124,7 +124,7 @@ withServicesOnEachStorage("Messages", (it) => {
     })
   )
 
-  it.effect("are taken or declined, when their agent is revoked meanwhile", () =>
+  it.effect("are taken or declined if their agent is revoked concurrently", () =>
     Effect.gen(function* () {
       const agents = yield* Agents
       const inbox = yield* Inbox
@@ -133,7 +133,7 @@ withServicesOnEachStorage("Messages", (it) => {
       const ticket = yield* addTicket(team)
       for (const _ of times(3)) {
         const signIn = yield* registered(member)
-        // Looked up before, as in a request that was let in just before the revocation.
+        // Authenticated before the revocation, as in a concurrent request.
         const found = (yield* authenticated(signIn.access_token))!
         const byAgent = asAgent({ ...found, tokenHash: hashToken(signIn.access_token), lastFour: "wxyz" })
         const send = messages.send({ agent: signIn.agent, ticket: ticket.id, ask: "build" }).pipe(as(admin))
@@ -164,7 +164,7 @@ withServicesOnEachStorage("Messages", (it) => {
     })
   )
 
-  it.effect("are read by the agent whose they are, in any state", () =>
+  it.effect("can be read by their agent in any state", () =>
     Effect.gen(function* () {
       const inbox = yield* Inbox
       const { admin, byAgent, member, send } = yield* makeMessageScene
@@ -216,7 +216,7 @@ withServicesOnEachStorage("A call that waits for messages", (it) => {
     return fiber
   })
 
-  it.effect("is answered by a message, and by the end of its time", () =>
+  it.effect("answers when a message comes or the time is over", () =>
     Effect.gen(function* () {
       const { send, signIn } = yield* makeMessageScene
       const first = yield* waiting(signIn.access_token)
@@ -233,7 +233,7 @@ withServicesOnEachStorage("A call that waits for messages", (it) => {
     })
   )
 
-  it.effect("ends with whatever ends its access", () =>
+  it.effect("ends when its access ends", () =>
     Effect.gen(function* () {
       const agents = yield* Agents
       const members = yield* Members

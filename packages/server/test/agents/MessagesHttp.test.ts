@@ -68,7 +68,7 @@ const untilWaits = ({ baseUrl }: Http) =>
 onEachServer(
   "Messages to agents",
   (test) => {
-    test("go from the sender to the agent and back, and tell both persons", async (owner) => {
+    test("go from the sender to the agent and back, and notify both persons", async (owner) => {
       const at = await scene(owner)
       const sent = await send(at.ben, at, { note: "Please begin with Visa." })
       assertId(sent.id)
@@ -137,7 +137,7 @@ onEachServer(
       )
     })
 
-    test("are declined by the agent's person, and by nobody else", async (owner) => {
+    test("can be declined only by the agent's person", async (owner) => {
       const at = await scene(owner)
       const [first, second] = [await send(at.ben, at), await send(at.ana, at)]
       const decline = (by: Http, { id }: AgentMessage) =>
@@ -159,7 +159,7 @@ onEachServer(
       )
     })
 
-    test("are listed for who sent them or whose agent got them, and for admins", async (owner) => {
+    test("are listed for the sender, the agent's person and admins", async (owner) => {
       const at = await scene(owner)
       const other = await join(at.workspace, "member")
       const [a, b] = [await send(at.ben, at), await send(at.workspace, at, { ask: "plan" })]
@@ -178,7 +178,7 @@ onEachServer(
       assert.strictEqual(refusal(await at.ana.send("GET", "messages?status=lost")), "400 status")
     })
 
-    test("are refused where nobody can read them", async (owner) => {
+    test("are refused if nobody can read them", async (owner) => {
       const at = await scene(owner)
       const refused = async (by: Http, fields: object) =>
         refusal(
@@ -220,7 +220,7 @@ onEachServer(
       assert.strictEqual((await at.agent.send("GET", "/agent/v1/inbox")).status, 401)
     })
 
-    test("about tickets of a private team are seen by those who see the team", async (owner) => {
+    test("about tickets of a private team are visible to those who see the team", async (owner) => {
       const at = await scene(owner, "private")
       const sent = await send(at.ben, at)
       assert.deepStrictEqual(await inbox(at.agent), [sent])
@@ -236,7 +236,7 @@ onEachServer(
       assert.deepStrictEqual(ids(await take(at.agent, 10)), [sent.id])
     })
 
-    test("go to the computer that is named, or that routing chooses", async (owner) => {
+    test("go to the named computer, or to the one that routing chooses", async (owner) => {
       const at = await scene(owner)
       const other = await registerAgent(at.ana, { computer: "tower" })
       const tower = at.ana.as(other.access_token)
@@ -256,7 +256,7 @@ onEachServer(
       assert.isTrue(agents[0]!.live)
     })
 
-    test("come from comments that mention an agent", async (owner) => {
+    test("are created by comments that mention an agent", async (owner) => {
       const at = await scene(owner)
       const long = `[@Claude](agent:${at.signIn.agent}) ${"🚀".repeat(3_000)}`
       const { body: comment } = await at.ben.send<{ id: string }>("POST", `tickets/${at.ticket.identifier}/comments`, {
@@ -281,7 +281,7 @@ onEachServer(
       }
     })
 
-    test("are waited for as long as the access token works", async (owner) => {
+    test("can be waited for while the access token is valid", async (owner) => {
       const at = await scene(owner)
       const ends: ReadonlyArray<(token: string) => Promise<unknown>> = [
         (token) => at.ana.as(undefined).send("POST", "/agent/oauth/revoke", { form: { token } }),

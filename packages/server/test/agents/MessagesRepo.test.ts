@@ -116,7 +116,7 @@ onEachStorage("MessagesRepo", (it) => {
     })
   )
 
-  it.effect("lists the newest 100 that the viewer sent or got, of tickets that they see", () =>
+  it.effect("lists the newest 100 that the viewer sent or received, of visible tickets", () =>
     Effect.gen(function* () {
       const repo = yield* MessagesRepo
       const { admin, agent, member, team, ticket, viewer, workspace } = yield* makeMessageScene
@@ -150,7 +150,7 @@ onEachStorage("MessagesRepo", (it) => {
     })
   )
 
-  it.effect("keeps messages for the computer, for any, or for one that was not seen", () =>
+  it.effect("finds messages for the computer, for any, and for one that was not seen lately", () =>
     Effect.gen(function* () {
       const repo = yield* MessagesRepo
       const agents = yield* AgentsRepo
@@ -195,7 +195,7 @@ onEachStorage("MessagesRepo", (it) => {
     })
   )
 
-  it.effect("delivers the oldest, each once, however many take at once", () =>
+  it.effect("delivers the oldest first, each once, to concurrent takers", () =>
     Effect.gen(function* () {
       const repo = yield* MessagesRepo
       const { admin, agent, member, ticket, workspace } = yield* makeMessageScene
@@ -225,7 +225,7 @@ onEachStorage("MessagesRepo", (it) => {
     })
   )
 
-  it.effect("shows the inbox of an agent without what its person does not see", () =>
+  it.effect("shows the inbox of an agent without tickets that its person cannot see", () =>
     Effect.gen(function* () {
       const repo = yield* MessagesRepo
       const { admin, agent, member, workspace } = yield* makeMessageScene
@@ -241,7 +241,7 @@ onEachStorage("MessagesRepo", (it) => {
     })
   )
 
-  it.effect("ends a message, and says of a held one what it is", () =>
+  it.effect("ends a message, and returns the status of a locked one", () =>
     Effect.gen(function* () {
       const repo = yield* MessagesRepo
       const { admin, agent, ticket, workspace } = yield* makeMessageScene
@@ -273,7 +273,7 @@ onEachStorage("MessagesRepo", (it) => {
     })
   )
 
-  it.effect("declines what is queued for agents, whoever sees it, and nothing else", () =>
+  it.effect("declines only queued messages of the agents, whoever sees them", () =>
     Effect.gen(function* () {
       const repo = yield* MessagesRepo
       const { admin, agent, member, ticket, workspace } = yield* makeMessageScene
@@ -305,7 +305,7 @@ onEachStorage("MessagesRepo", (it) => {
     })
   )
 
-  it.effect("knows of an agent what a message to it needs, revoked or not", () =>
+  it.effect("finds an addressee, revoked or not, with its computers", () =>
     Effect.gen(function* () {
       const repo = yield* MessagesRepo
       const agents = yield* AgentsRepo
@@ -398,7 +398,7 @@ onEachStorage("MessagesRepo", (it) => {
     })
   )
 
-  it.effect("keeps each person's newest 100 notifications, with the message as it is now", () =>
+  it.effect("lists each person's newest 100 notifications, with the current message", () =>
     Effect.gen(function* () {
       const repo = yield* MessagesRepo
       const { admin, agent, member, ticket, workspace } = yield* makeMessageScene
@@ -452,7 +452,7 @@ onEachStorage("MessagesRepo", (it) => {
     })
   )
 
-  it.effect("loses the messages of a ticket with it", () =>
+  it.effect("deletes the messages of a deleted ticket", () =>
     Effect.gen(function* () {
       const repo = yield* MessagesRepo
       const storage = yield* Storage

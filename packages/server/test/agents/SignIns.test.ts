@@ -25,7 +25,7 @@ const revoke = (fields: Readonly<Record<string, string>>) =>
 
 withServicesOnEachStorage("SignIns", (it) => {
   it.describe("the next pair", () => {
-    it.effect("is fresh, and the earlier access token lives on", () =>
+    it.effect("is new, and the earlier access token stays valid", () =>
       Effect.gen(function* () {
         const { member } = yield* makeScene
         const first = yield* registered(member)
@@ -41,7 +41,7 @@ withServicesOnEachStorage("SignIns", (it) => {
       })
     )
 
-    it.effect("comes for each refresh token once, in a long row", () =>
+    it.effect("is issued once for each refresh token, many times in a row", () =>
       Effect.gen(function* () {
         const { member } = yield* makeScene
         let held: Held = yield* registered(member)
@@ -49,7 +49,7 @@ withServicesOnEachStorage("SignIns", (it) => {
       })
     )
 
-    it.effect("lives an hour, its refresh token 30 days", () =>
+    it.effect("is valid for an hour, its refresh token for 30 days", () =>
       Effect.gen(function* () {
         const { member } = yield* makeScene
         const first = yield* registered(member)
@@ -65,7 +65,7 @@ withServicesOnEachStorage("SignIns", (it) => {
       })
     )
 
-    it.effect("is told what it may do, and may be asked to do less", () =>
+    it.effect("has the granted scope, or a narrower one on request", () =>
       Effect.gen(function* () {
         const { member, viewer } = yield* makeScene
         const first = yield* registered(member)
@@ -80,7 +80,7 @@ withServicesOnEachStorage("SignIns", (it) => {
       })
     )
 
-    it.effect("follows the member's role, and never beyond what the sign-in was granted", () =>
+    it.effect("follows the member's role, within the scope of the sign-in", () =>
       Effect.gen(function* () {
         const members = yield* Members
         const { admin, member, viewer } = yield* makeScene
@@ -100,7 +100,7 @@ withServicesOnEachStorage("SignIns", (it) => {
   })
 
   it.describe("a refresh token that was used", () => {
-    it.effect("gives a fresh pair once more within a minute, in place of the one that was lost", () =>
+    it.effect("gives a new pair again within a minute, in place of the lost one", () =>
       Effect.gen(function* () {
         const { member } = yield* makeScene
         const first = yield* registered(member)
@@ -115,7 +115,7 @@ withServicesOnEachStorage("SignIns", (it) => {
       })
     )
 
-    it.effect("ends the whole sign-in a minute after its first use", () =>
+    it.effect("ends the sign-in a minute after its first use", () =>
       Effect.gen(function* () {
         const { member } = yield* makeScene
         const first = yield* registered(member)
@@ -129,7 +129,7 @@ withServicesOnEachStorage("SignIns", (it) => {
       })
     )
 
-    it.effect("ends the whole sign-in at once where its successor was used", () =>
+    it.effect("ends the sign-in immediately if its successor was used", () =>
       Effect.gen(function* () {
         const { member } = yield* makeScene
         const first = yield* registered(member)
@@ -145,7 +145,7 @@ withServicesOnEachStorage("SignIns", (it) => {
     )
   })
 
-  it.effect("refuses, and ends nothing, for whatever is no use of a refresh token", () =>
+  it.effect("refuses requests that are no valid use of a refresh token, and ends nothing", () =>
     Effect.gen(function* () {
       const signIns = yield* SignIns
       const { member, owner } = yield* makeScene
@@ -177,7 +177,7 @@ withServicesOnEachStorage("SignIns", (it) => {
     })
   )
 
-  it.effect("refuses an inactive member with 401, and goes on when they are active again", () =>
+  it.effect("refuses an inactive member with 401, until they are reactivated", () =>
     Effect.gen(function* () {
       const members = yield* Members
       const { admin, member } = yield* makeScene
@@ -195,7 +195,7 @@ withServicesOnEachStorage("SignIns", (it) => {
   )
 
   it.describe("revoking", () => {
-    it.effect("ends the whole sign-in of a refresh token, used or not", () =>
+    it.effect("ends the sign-in of a refresh token, used or not", () =>
       Effect.gen(function* () {
         const { member } = yield* makeScene
         for (const isUsed of [false, true]) {
@@ -210,7 +210,7 @@ withServicesOnEachStorage("SignIns", (it) => {
       })
     )
 
-    it.effect("ends one access token, and no other", () =>
+    it.effect("ends only the given access token", () =>
       Effect.gen(function* () {
         const { member } = yield* makeScene
         const first = yield* registered(member)
@@ -222,7 +222,7 @@ withServicesOnEachStorage("SignIns", (it) => {
       })
     )
 
-    it.effect("ends nothing for another client, nor for what is no token", () =>
+    it.effect("ends nothing for another client, or for an unknown token", () =>
       Effect.gen(function* () {
         const { member, owner } = yield* makeScene
         const [held, other] = [yield* registered(member), yield* registered(owner)]
@@ -239,8 +239,8 @@ withServicesOnEachStorage("SignIns", (it) => {
     )
   })
 
-  it.describe("at once", () => {
-    it.effect("a refresh token used many times leaves one refresh token that works", () =>
+  it.describe("under concurrency", () => {
+    it.effect("a refresh token that is used many times leaves one valid refresh token", () =>
       Effect.gen(function* () {
         const { member } = yield* makeScene
         for (let round = 0; round < 5; round++) {
@@ -255,7 +255,7 @@ withServicesOnEachStorage("SignIns", (it) => {
       })
     )
 
-    it.effect("a refresh and the end of its sign-in leave nothing that works", () =>
+    it.effect("a refresh and the end of its sign-in leave no valid token", () =>
       Effect.gen(function* () {
         const agents = yield* Agents
         const { member } = yield* makeScene
@@ -283,7 +283,7 @@ withServicesOnEachStorage("SignIns", (it) => {
     )
   })
 
-  it.effect("does as the contract says, whatever is done in which order", () =>
+  it.effect("behaves like the model of the contract in any sequence of operations", () =>
     Effect.gen(function* () {
       const { member } = yield* makeScene
       const steps = fc.array(
@@ -295,10 +295,10 @@ withServicesOnEachStorage("SignIns", (it) => {
       )
       for (const history of fc.sample(steps, 25)) {
         const made = yield* registered(member)
-        /** As the contract tells it: the one that works, the last one that worked, and what is dead. */
         let now = 0
         let lastUse = Number.NEGATIVE_INFINITY
         let hasEnded = false
+        /** The model of the contract: each token with its state. */
         const tokens: Array<{ held: Held; state: "works" | "last" | "used" | "dead"; until: number }> = []
         const add = (held: Held) => tokens.push({ held, state: "works", until: now + 30 * 86_400_000 })
         add(made)
@@ -335,7 +335,7 @@ withServicesOnEachStorage("SignIns", (it) => {
     })
   )
 
-  it.effect("never repeats a token in what it says", () =>
+  it.effect("never repeats a token in a message", () =>
     Effect.gen(function* () {
       const { member } = yield* makeScene
       const first = yield* registered(member)

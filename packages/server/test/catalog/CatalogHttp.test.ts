@@ -62,7 +62,7 @@ onEachServer("the catalog room", (test) => {
       return body[path]!
     }
 
-    test(`a new ${noun} is answered as it will be found, by slug and by id`, async (owner) => {
+    test(`answers a new ${noun} as GET does, by slug and by id`, async (owner) => {
       const workspace = await newWorkspace(owner)
       const created = await workspace.post<Archivable>(path, {
         ...body,
@@ -90,7 +90,7 @@ onEachServer("the catalog room", (test) => {
       }
     })
 
-    test(`the fields of a new ${noun} have their forms`, async (owner) => {
+    test(`validates the fields of a new ${noun}`, async (owner) => {
       const workspace = await newWorkspace(owner)
       for (const [i, value] of [...choice.values].entries()) {
         await workspace.post(path, { ...body, slug: `kind-${i}`, [choice.field]: value })
@@ -122,7 +122,7 @@ onEachServer("the catalog room", (test) => {
       await workspace.post(path, { ...body, slug: "a".repeat(60), name: "x".repeat(100) })
     })
 
-    test(`${noun}s are listed by name, whole: numbers as numbers, case last, then code units, then id`, async (owner) => {
+    test(`lists ${noun}s by name: numbers as numbers, case last, then code units, then id`, async (owner) => {
       const workspace = await newWorkspace(owner)
       const names = ["shop 10", "Shop 9", "shop 9", "Zoo", "äpfel", "apfel", "Same", "Same", "a", "B"]
       for (const [i, name] of names.entries())
@@ -153,7 +153,7 @@ onEachServer("the catalog room", (test) => {
       )
     })
 
-    test(`a ${noun} changes in the fields sent alone`, async (owner) => {
+    test(`changes only the fields of a ${noun} that are sent`, async (owner) => {
       const workspace = await newWorkspace(owner)
       const before = await workspace.post<Archivable>(path, { ...body, [optional.field]: optional.value })
       const at = `${path}/${before.id}`
@@ -180,7 +180,7 @@ onEachServer("the catalog room", (test) => {
       await workspace.refuse(`404 ${noun}`, "PATCH", `${path}/none`, { name: "X" })
     })
 
-    test(`a ${noun}'s slug is no other's in the workspace, of an archived one neither`, async (owner) => {
+    test(`refuses the slug of another ${noun} in the workspace, archived or not`, async (owner) => {
       const workspace = await newWorkspace(owner)
       await workspace.post(path, body)
       await workspace.post(path, { ...body, slug: "other" })
@@ -192,13 +192,13 @@ onEachServer("the catalog room", (test) => {
       await (await newWorkspace(owner)).post(path, body)
     })
 
-    test(`one of many ${noun}s asked for at once under one slug is made`, async (owner) => {
+    test(`creates one ${noun} of many concurrent requests for a slug`, async (owner) => {
       const workspace = await newWorkspace(owner)
       const answers = await Promise.all(Array.from({ length: 8 }, () => workspace.send("POST", path, { json: body })))
       assert.deepStrictEqual(answers.map(refusal).toSorted(), ["201", ...Array<string>(7).fill("409 slug_in_use")])
     })
 
-    test(`an archived ${noun} leaves the list until it is restored; doing either twice changes nothing`, async (owner) => {
+    test(`hides an archived ${noun} from the list until it is restored; doing either twice changes nothing`, async (owner) => {
       const workspace = await newWorkspace(owner)
       const first = await workspace.post<Archivable>(path, body)
       const second = await workspace.post<Archivable>(path, { ...body, slug: "second", name: "Second" })
@@ -230,7 +230,7 @@ onEachServer("the catalog room", (test) => {
       for (const verb of ["archive", "restore"]) await workspace.refuse(`404 ${noun}`, "POST", `${path}/none/${verb}`)
     })
 
-    test(`${noun}s of another workspace are not found, by slug or by id`, async (owner) => {
+    test(`does not find ${noun}s of another workspace, by slug or by id`, async (owner) => {
       const [workspace, other] = [await newWorkspace(owner), await newWorkspace(owner)]
       const { id, slug } = await other.post<Archivable>(path, body)
       for (const ref of [id, slug]) {
@@ -242,7 +242,7 @@ onEachServer("the catalog room", (test) => {
     })
   }
 
-  test("a deployment shows its product and environment", async (owner) => {
+  test("shows the product and environment of a deployment", async (owner) => {
     const workspace = await newWorkspace(owner)
     const shop = await workspace.post<Product>("products", { ...product, type: "website", repository: "acme/shop" })
     const staging = await workspace.post<Environment>("environments", { ...environment, emoji: "🧪" })
@@ -288,7 +288,7 @@ onEachServer("the catalog room", (test) => {
     assert.deepStrictEqual(await deployments(viewer), [created])
   })
 
-  test("a library, app or service may be deployed with nothing but its names; websites and APIs say where", async (owner) => {
+  test("requires a baseUrl for websites and APIs, but not for libraries, apps and services", async (owner) => {
     const workspace = await newWorkspace(owner)
     await workspace.post("environments", environment)
     const pair = (type: string) => ({ product: type, environment: "staging" })
@@ -309,7 +309,7 @@ onEachServer("the catalog room", (test) => {
     assert.isNull(cleared.baseUrl)
   })
 
-  test("addresses of a deployment are absolute http(s) URLs", async (owner) => {
+  test("accepts only absolute http(s) URLs in a deployment", async (owner) => {
     const workspace = await newDeployment(owner)
     await workspace.post("products", { ...product, slug: "app", type: "app" })
     const wrong = ["", "shop.example", "/path", "ftp://shop.example", "javascript:alert(1)", "https://", "http:/x", 1]
@@ -325,7 +325,7 @@ onEachServer("the catalog room", (test) => {
     }
   })
 
-  test("what a new deployment refers to must exist in the workspace", async (owner) => {
+  test("refuses a deployment of a product or environment that does not exist in the workspace", async (owner) => {
     const [workspace, other] = [await newWorkspace(owner), await newDeployment(owner)]
     await workspace.post("products", product)
     await workspace.post("environments", environment)
@@ -344,7 +344,7 @@ onEachServer("the catalog room", (test) => {
     await workspace.refuse("404 deployment", "DELETE", "deployments/shop/staging")
   })
 
-  test("a product has one deployment in an environment, however many are asked for at once", async (owner) => {
+  test("creates one deployment of a product in an environment under concurrent requests", async (owner) => {
     const workspace = await newWorkspace(owner)
     await workspace.post("products", product)
     await workspace.post("environments", environment)
@@ -356,7 +356,7 @@ onEachServer("the catalog room", (test) => {
     await workspace.refuse("409 deployment_exists", "POST", "deployments", body)
   })
 
-  test("a deployment changes in the fields sent alone; its version's time moves with the version alone", async (owner) => {
+  test("changes only the fields of a deployment that are sent, and versionUpdatedAt only with the version", async (owner) => {
     const workspace = await newDeployment(owner, { fixtureUrl: "https://fixtures.example", version: "v1" })
     const at = "deployments/shop/staging"
     const before = await workspace.get<Deployment>(at)
@@ -385,7 +385,7 @@ onEachServer("the catalog room", (test) => {
     assert.deepStrictEqual(await workspace.get<Deployment>(at), unknown)
   })
 
-  test("changes of one deployment at once are all kept", async (owner) => {
+  test("loses no concurrent change of a deployment", async (owner) => {
     const workspace = await newDeployment(owner)
     const at = "deployments/shop/staging"
     await Promise.all([
@@ -397,7 +397,7 @@ onEachServer("the catalog room", (test) => {
     assert.deepStrictEqual([baseUrl, fixtureUrl, version], ["https://one.example", "https://two.example", "three"])
   })
 
-  test("deployments are listed by product name, then environment name, and filtered by slug or id", async (owner) => {
+  test("lists deployments by product name, then environment name, filtered by slug or id", async (owner) => {
     const workspace = await newWorkspace(owner)
     for (const [slug, name] of [
       ["b", "shop 10"],
@@ -434,7 +434,7 @@ onEachServer("the catalog room", (test) => {
     }
   })
 
-  test("a deployment of something archived is inactive, takes no change and may be deleted", async (owner) => {
+  test("shows a deployment as inactive if something is archived, refuses changes, and allows its deletion", async (owner) => {
     for (const [archived, path] of [
       ["product", "products/shop"],
       ["environment", "environments/staging"]
@@ -462,7 +462,7 @@ onEachServer("the catalog room", (test) => {
     }
   })
 
-  test("a deleted deployment is gone, and the pair may be deployed again", async (owner) => {
+  test("deletes a deployment, and the pair can be deployed again", async (owner) => {
     const workspace = await newDeployment(owner, { version: "v1" })
     const [{ id }] = (await deployments(workspace)) as [Deployment]
     await workspace.delete("deployments/shop/staging")
@@ -478,7 +478,7 @@ onEachServer("the catalog room", (test) => {
     assert.isNull(again.version)
   })
 
-  test("a product comes to need an address only once each of its deployments has one", async (owner) => {
+  test("requires a baseUrl in every deployment before a product becomes a website or API", async (owner) => {
     const workspace = await newWorkspace(owner)
     await workspace.post("products", product)
     await workspace.post("environments", environment)
@@ -494,7 +494,7 @@ onEachServer("the catalog room", (test) => {
     await workspace.patch("products/shop", { type: "library" })
   })
 
-  test("what a deployment shows of its product and environment is their present state", async (owner) => {
+  test("shows the current state of a deployment's product and environment", async (owner) => {
     const workspace = await newDeployment(owner)
     await workspace.patch("products/shop", { name: "Web shop", slug: "web-shop", type: "api" })
     await workspace.patch("environments/staging", { name: "QA", class: "production", emoji: "🚀" })
@@ -503,7 +503,7 @@ onEachServer("the catalog room", (test) => {
     assert.deepInclude(shown.environment, { name: "QA", class: "production", emoji: "🚀" })
   })
 
-  test("an account key changes the catalog as its role allows", async (owner) => {
+  test("lets an account key change the catalog within its role", async (owner) => {
     const workspace = await newWorkspace(owner)
     const [admin, member] = [await accountKey(workspace, "admin"), await accountKey(workspace, "member")]
     await member.refuse("403 role_too_low", "POST", "products", product)

@@ -59,7 +59,7 @@ onEachStorage("Catalog repositories", (it) => {
       })
     )
 
-    it.effect("keeps a slug for one product of a workspace", () =>
+    it.effect("allows a slug once among the products of a workspace", () =>
       Effect.gen(function* () {
         const products = yield* ProductsRepo
         const [workspace, elsewhere] = [yield* addWorkspace(), yield* addWorkspace()]
@@ -88,7 +88,7 @@ onEachStorage("Catalog repositories", (it) => {
       })
     )
 
-    it.effect("holds a product for one transaction at a time", () =>
+    it.effect("locks a product for one transaction at a time", () =>
       Effect.gen(function* () {
         const { id } = yield* addWorkspace()
         const { slug } = yield* addProduct(id)
@@ -143,7 +143,7 @@ onEachStorage("Catalog repositories", (it) => {
       })
     )
 
-    it.effect("keeps a slug for one environment of a workspace", () =>
+    it.effect("allows a slug once among the environments of a workspace", () =>
       Effect.gen(function* () {
         const environments = yield* EnvironmentsRepo
         const [workspace, elsewhere] = [yield* addWorkspace(), yield* addWorkspace()]
@@ -176,7 +176,7 @@ onEachStorage("Catalog repositories", (it) => {
       })
     )
 
-    it.effect("holds an environment for one transaction at a time", () =>
+    it.effect("locks an environment for one transaction at a time", () =>
       Effect.gen(function* () {
         const { id } = yield* addWorkspace()
         const { slug } = yield* addEnvironment(id)
@@ -212,7 +212,7 @@ onEachStorage("Catalog repositories", (it) => {
       return stored
     })
 
-    it.effect("tells in one look-up what exists of product, environment and deployment", () =>
+    it.effect("finds product, environment and deployment, or what exists of them", () =>
       Effect.gen(function* () {
         const deployments = yield* DeploymentsRepo
         const { deployment, environment, product, workspace } = yield* deployed
@@ -293,7 +293,7 @@ onEachStorage("Catalog repositories", (it) => {
       })
     )
 
-    it.effect("keeps a pair for one deployment until that is deleted", () =>
+    it.effect("allows one deployment per pair until it is deleted", () =>
       Effect.gen(function* () {
         const deployments = yield* DeploymentsRepo
         const { deployment, environment, product, workspace } = yield* deployed
@@ -320,12 +320,12 @@ onEachStorage("Catalog repositories", (it) => {
       })
     )
 
-    it.effect("updates the state it was decided on, with its event", () =>
+    it.effect("updates a deployment and stores the event, if it is unchanged since it was read", () =>
       Effect.gen(function* () {
         const deployments = yield* DeploymentsRepo
         const { deployment, environment, product, workspace } = yield* deployed
         const other = yield* addDeployment(product, yield* addEnvironment(workspace.id))
-        const told = yield* event(workspace.id)
+        const recorded = yield* event(workspace.id)
         const after = {
           ...deployment,
           baseUrl: null,
@@ -334,13 +334,13 @@ onEachStorage("Catalog repositories", (it) => {
           versionUpdatedAt: minute(1),
           updatedAt: minute(2)
         }
-        assert.isTrue(yield* deployments.update(deployment, after, told))
+        assert.isTrue(yield* deployments.update(deployment, after, recorded))
         const listed = yield* deployments.list(workspace.id, {})
         assert.sameDeepMembers(
           listed.map((pair) => pair.deployment),
           [after, other]
         )
-        const { actor: _, teamIds: __, ...rest } = told
+        const { actor: _, teamIds: __, ...rest } = recorded
         expect(yield* eventsOf(workspace)).toMatchObject([rest])
         expect((yield* deployments.target(workspace.id, product.slug, environment.slug)).product).toMatchObject({
           id: product.id
@@ -348,7 +348,7 @@ onEachStorage("Catalog repositories", (it) => {
       })
     )
 
-    it.effect("neither updates nor tells where another change came first or the deployment is gone", () =>
+    it.effect("neither updates nor stores the event if another change came first or the deployment is deleted", () =>
       Effect.gen(function* () {
         const deployments = yield* DeploymentsRepo
         const { deployment, environment, product, workspace } = yield* deployed
@@ -399,7 +399,7 @@ onEachStorage("Catalog repositories", (it) => {
       })
     )
 
-    it.effect("tells whether a deployment of the product has no base URL", () =>
+    it.effect("finds whether a deployment of the product has no base URL", () =>
       Effect.gen(function* () {
         const deployments = yield* DeploymentsRepo
         const { environment, product, workspace } = yield* deployed

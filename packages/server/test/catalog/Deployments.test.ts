@@ -67,7 +67,7 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
     archived: false
   })
 
-  it.effect("asks for roles before it looks for anything", () =>
+  it.effect("checks the role before it finds anything", () =>
     Effect.gen(function* () {
       const deployments = yield* Deployments
       const scene = yield* makeScene
@@ -86,7 +86,7 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
     })
   )
 
-  it.effect("deploys a product in an environment, by slug or id, and tells it", () =>
+  it.effect("deploys a product in an environment, by slug or id, and records an event", () =>
     Effect.gen(function* () {
       const deployments = yield* Deployments
       for (const by of ["slug", "id"] as const) {
@@ -124,7 +124,7 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
     })
   )
 
-  it.effect("needs a base URL for websites and APIs alone", () =>
+  it.effect("requires a base URL only for websites and APIs", () =>
     Effect.gen(function* () {
       const deployments = yield* Deployments
       for (const type of ["website", "api", "app", "library", "service"] as const) {
@@ -175,7 +175,7 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
     })
   )
 
-  it.effect("refuses a second deployment of a pair and leaves no trace", () =>
+  it.effect("refuses a second deployment of a pair and changes nothing", () =>
     Effect.gen(function* () {
       const deployments = yield* Deployments
       const { deployment, environment, get, member, product, workspace } = yield* makeDeployed()
@@ -186,7 +186,7 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
     })
   )
 
-  it.effect("gives one of many who deploy a pair at once the deployment", () =>
+  it.effect("creates one deployment of a pair under concurrent requests", () =>
     Effect.gen(function* () {
       const deployments = yield* Deployments
       const { environment, member, product, workspace } = yield* makePair()
@@ -203,7 +203,7 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
     })
   )
 
-  it.effect("takes neither new deployments nor changes while product or environment is archived", () =>
+  it.effect("refuses new deployments and changes while product or environment is archived", () =>
     Effect.gen(function* () {
       const deployments = yield* Deployments
       const products = yield* Products
@@ -238,7 +238,7 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
     })
   )
 
-  it.effect("finds only what is deployed in the workspace", () =>
+  it.effect("finds only deployments of the workspace", () =>
     Effect.gen(function* () {
       const deployments = yield* Deployments
       const { environment, member, product, workspace } = yield* makeDeployed()
@@ -270,7 +270,7 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
     })
   )
 
-  it.effect("changes the fields that are sent and tells them", () =>
+  it.effect("changes the fields that are sent, and records the changes", () =>
     Effect.gen(function* () {
       const { deployment, environment, get, member, product, update, workspace } = yield* makeDeployed()
       for (const [input, change] of [
@@ -327,7 +327,7 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
     })
   )
 
-  it.effect("changes and tells nothing where nothing differs", () =>
+  it.effect("changes and records nothing if nothing differs", () =>
     Effect.gen(function* () {
       const { deployment, update, workspace } = yield* makeDeployed()
       yield* TestClock.adjust("1 minute")
@@ -349,7 +349,7 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
     })
   )
 
-  it.effect("clears the base URL of products that need none alone", () =>
+  it.effect("clears the base URL only of products that need none", () =>
     Effect.gen(function* () {
       for (const type of ["website", "api"] as const) {
         const { deployment, get, update, workspace } = yield* makeDeployed({ type })
@@ -365,7 +365,7 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
     })
   )
 
-  it.effect("never ends with a website without base URL, whichever of two changes comes first", () =>
+  it.effect("never leaves a website without a base URL under concurrent changes", () =>
     Effect.gen(function* () {
       const products = yield* Products
       const deployments = yield* Deployments
@@ -392,7 +392,7 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
     })
   )
 
-  it.effect("loses none of many changes that come at once", () =>
+  it.effect("loses no concurrent change", () =>
     Effect.gen(function* () {
       const { deployment, get, update, workspace } = yield* makeDeployed()
       const inputs = Array.from(
@@ -414,20 +414,20 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
         { ...deployment },
         { ...(yield* get) }
       )
-      const told = events.flatMap((event) => event.changes)
+      const changes = events.flatMap((event) => event.changes)
       // Two clearings with nothing between them are one change.
       for (const input of inputs) {
         const [[field, to]] = Object.entries(input) as [[string, string | null]]
         if (to !== null)
           assert.lengthOf(
-            told.filter((change) => change.field === field && change.to === to),
+            changes.filter((change) => change.field === field && change.to === to),
             1
           )
       }
     })
   )
 
-  it.effect("deletes once, tells it, and lets the pair be deployed anew", () =>
+  it.effect("deletes once, records an event, and lets the pair be deployed again", () =>
     Effect.gen(function* () {
       const deployments = yield* Deployments
       const { deployment, environment, get, member, product, update, workspace } = yield* makeDeployed()
@@ -455,7 +455,7 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
     })
   )
 
-  it.effect("lets one of many delete a deployment at once", () =>
+  it.effect("deletes a deployment once under concurrent requests", () =>
     Effect.gen(function* () {
       const deployments = yield* Deployments
       const { environment, member, product, workspace } = yield* makeDeployed()
@@ -469,7 +469,7 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
     })
   )
 
-  it.effect("lists by product name and environment name, as filters ask", () =>
+  it.effect("lists by product name and environment name, with filters", () =>
     Effect.gen(function* () {
       const deployments = yield* Deployments
       const { viewer, workspace } = yield* makeScene
@@ -526,7 +526,7 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
     })
   )
 
-  it.effect("tells other rooms what a body's product and environment mean", () =>
+  it.effect("resolves the product and environment of a body for other rooms", () =>
     Effect.gen(function* () {
       const deployments = yield* Deployments
       const { deployment, environment, product, workspace } = yield* makeDeployed()
@@ -556,7 +556,7 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
 
   // Memory stores whatever it is given.
   if (storageName !== "memory") {
-    it.effect("changes nothing whose event cannot be stored", () =>
+    it.effect("changes nothing if the event cannot be stored", () =>
       Effect.gen(function* () {
         const deployments = yield* Deployments
         const { deployment, environment, get, member, product, workspace } = yield* makeDeployed()

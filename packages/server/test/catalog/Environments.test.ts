@@ -28,7 +28,7 @@ withServicesOnEachStorage("Environments", (it) => {
     return yield* environments.create(input).pipe(as(admin))
   })
 
-  it.effect("asks for roles before it looks for the environment", () =>
+  it.effect("checks the role before it finds the environment", () =>
     Effect.gen(function* () {
       const environments = yield* Environments
       const scene = yield* makeScene
@@ -45,7 +45,7 @@ withServicesOnEachStorage("Environments", (it) => {
     })
   )
 
-  it.effect("creates an environment, finds it by slug and id, and tells it", () =>
+  it.effect("creates an environment, finds it by slug and id, and records an event", () =>
     Effect.gen(function* () {
       const environments = yield* Environments
       const { admin, viewer, workspace } = yield* makeScene
@@ -68,7 +68,7 @@ withServicesOnEachStorage("Environments", (it) => {
     })
   )
 
-  it.effect("takes an environment without an emoji, and null for none", () =>
+  it.effect("creates an environment without an emoji, or with null", () =>
     Effect.gen(function* () {
       const environments = yield* Environments
       const { adminKey } = yield* makeScene
@@ -102,7 +102,7 @@ withServicesOnEachStorage("Environments", (it) => {
     })
   )
 
-  it.effect("lists environments by name, archived ones as asked", () =>
+  it.effect("lists environments by name, with the archived filter", () =>
     Effect.gen(function* () {
       const environments = yield* Environments
       const scene = yield* makeScene
@@ -117,7 +117,7 @@ withServicesOnEachStorage("Environments", (it) => {
     })
   )
 
-  it.effect("changes the fields that are sent and tells them", () =>
+  it.effect("changes the fields that are sent, and records the changes", () =>
     Effect.gen(function* () {
       const environments = yield* Environments
       const scene = yield* makeScene
@@ -152,7 +152,7 @@ withServicesOnEachStorage("Environments", (it) => {
     })
   )
 
-  it.effect("changes and tells nothing where nothing differs", () =>
+  it.effect("changes and records nothing if nothing differs", () =>
     Effect.gen(function* () {
       const environments = yield* Environments
       const scene = yield* makeScene
@@ -165,7 +165,7 @@ withServicesOnEachStorage("Environments", (it) => {
     })
   )
 
-  it.effect("refuses a slug in use, by an archived environment too, and leaves no trace", () =>
+  it.effect("refuses a slug in use, also by an archived environment, and changes nothing", () =>
     Effect.gen(function* () {
       const environments = yield* Environments
       const scene = yield* makeScene
@@ -184,7 +184,7 @@ withServicesOnEachStorage("Environments", (it) => {
     })
   )
 
-  it.effect("gives one of many who ask for a slug at once the environment", () =>
+  it.effect("gives a slug to one of many concurrent requests", () =>
     Effect.gen(function* () {
       const scene = yield* makeScene
       const slug = unique("wanted")
@@ -199,7 +199,7 @@ withServicesOnEachStorage("Environments", (it) => {
     })
   )
 
-  it.effect("archives and restores once each, and tells it", () =>
+  it.effect("archives and restores once each, and records an event", () =>
     Effect.gen(function* () {
       const environments = yield* Environments
       const scene = yield* makeScene
@@ -245,7 +245,7 @@ withServicesOnEachStorage("Environments", (it) => {
     })
   )
 
-  it.effect("loses none of many changes that come at once", () =>
+  it.effect("loses no concurrent change", () =>
     Effect.gen(function* () {
       const environments = yield* Environments
       const scene = yield* makeScene

@@ -29,7 +29,7 @@ withServicesOnEachStorage("Products", (it, storageName) => {
     return yield* (yield* Products).create({ slug, name: "Shop", type: "service", ...fields }).pipe(as(admin))
   })
 
-  it.effect("asks for roles before it looks for the product", () =>
+  it.effect("checks the role before it finds the product", () =>
     Effect.gen(function* () {
       const products = yield* Products
       const scene = yield* makeScene
@@ -44,7 +44,7 @@ withServicesOnEachStorage("Products", (it, storageName) => {
     })
   )
 
-  it.effect("creates a product, finds it by slug and id, and tells it", () =>
+  it.effect("creates a product, finds it by slug and id, and records an event", () =>
     Effect.gen(function* () {
       const products = yield* Products
       const { admin, viewer, workspace } = yield* makeScene
@@ -67,7 +67,7 @@ withServicesOnEachStorage("Products", (it, storageName) => {
     })
   )
 
-  it.effect("takes a product without a repository, and null for none", () =>
+  it.effect("creates a product without a repository, or with null", () =>
     Effect.gen(function* () {
       const products = yield* Products
       const { adminKey } = yield* makeScene
@@ -105,7 +105,7 @@ withServicesOnEachStorage("Products", (it, storageName) => {
     })
   )
 
-  it.effect("lists products by name, archived ones as asked", () =>
+  it.effect("lists products by name, with the archived filter", () =>
     Effect.gen(function* () {
       const products = yield* Products
       const scene = yield* makeScene
@@ -131,7 +131,7 @@ withServicesOnEachStorage("Products", (it, storageName) => {
     })
   )
 
-  it.effect("changes the fields that are sent and tells them", () =>
+  it.effect("changes the fields that are sent, and records the changes", () =>
     Effect.gen(function* () {
       const products = yield* Products
       const scene = yield* makeScene
@@ -166,7 +166,7 @@ withServicesOnEachStorage("Products", (it, storageName) => {
     })
   )
 
-  it.effect("changes and tells nothing where nothing differs", () =>
+  it.effect("changes and records nothing if nothing differs", () =>
     Effect.gen(function* () {
       const products = yield* Products
       const scene = yield* makeScene
@@ -179,7 +179,7 @@ withServicesOnEachStorage("Products", (it, storageName) => {
     })
   )
 
-  it.effect("refuses a slug in use, by an archived product too, and leaves no trace", () =>
+  it.effect("refuses a slug in use, also by an archived product, and changes nothing", () =>
     Effect.gen(function* () {
       const products = yield* Products
       const scene = yield* makeScene
@@ -198,7 +198,7 @@ withServicesOnEachStorage("Products", (it, storageName) => {
     })
   )
 
-  it.effect("gives one of many who ask for a slug at once the product", () =>
+  it.effect("gives a slug to one of many concurrent requests", () =>
     Effect.gen(function* () {
       const scene = yield* makeScene
       const slug = unique("wanted")
@@ -213,7 +213,7 @@ withServicesOnEachStorage("Products", (it, storageName) => {
     })
   )
 
-  it.effect("keeps a type that needs no base URL while a deployment has none", () =>
+  it.effect("refuses a type that needs a base URL while a deployment has none", () =>
     Effect.gen(function* () {
       const products = yield* Products
       const { admin, workspace } = yield* makeScene
@@ -237,7 +237,7 @@ withServicesOnEachStorage("Products", (it, storageName) => {
     })
   )
 
-  it.effect("archives and restores once each, and tells it", () =>
+  it.effect("archives and restores once each, and records an event", () =>
     Effect.gen(function* () {
       const products = yield* Products
       const scene = yield* makeScene
@@ -292,7 +292,7 @@ withServicesOnEachStorage("Products", (it, storageName) => {
     })
   )
 
-  it.effect("loses none of many changes that come at once", () =>
+  it.effect("loses no concurrent change", () =>
     Effect.gen(function* () {
       const products = yield* Products
       const scene = yield* makeScene
@@ -313,7 +313,7 @@ withServicesOnEachStorage("Products", (it, storageName) => {
     })
   )
 
-  it.effect("archives once where many ask at once", () =>
+  it.effect("archives once under concurrent requests", () =>
     Effect.gen(function* () {
       const products = yield* Products
       const scene = yield* makeScene
@@ -330,7 +330,7 @@ withServicesOnEachStorage("Products", (it, storageName) => {
 
   // Memory stores whatever it is given.
   if (storageName !== "memory") {
-    it.effect("changes nothing whose event cannot be stored", () =>
+    it.effect("changes nothing if the event cannot be stored", () =>
       Effect.gen(function* () {
         const products = yield* Products
         const scene = yield* makeScene

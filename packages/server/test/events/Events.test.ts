@@ -10,7 +10,7 @@ import { as, everyRole, makeScene, now, refusal, unique, whoMay } from "../ident
 import { baseUrl, withServicesOnEachStorage } from "../support/Storages.ts"
 
 withServicesOnEachStorage("Events", (it) => {
-  it.effect("shows an event whole to every role", () =>
+  it.effect("shows an event in full to every role", () =>
     Effect.gen(function* () {
       const events = yield* Events
       const scene = yield* makeScene
@@ -38,7 +38,7 @@ withServicesOnEachStorage("Events", (it) => {
     })
   )
 
-  it.effect("shows the 50 newest, newest first, also of one millisecond", () =>
+  it.effect("lists the 50 newest, newest first, also within one millisecond", () =>
     Effect.gen(function* () {
       const events = yield* Events
       const { owner, workspace } = yield* makeScene
@@ -59,7 +59,7 @@ withServicesOnEachStorage("Events", (it) => {
     })
   )
 
-  it.effect("shows a workspace its own events, below its present slug", () =>
+  it.effect("lists only the workspace's own events, with URLs of its current slug", () =>
     Effect.gen(function* () {
       const events = yield* Events
       const [one, other] = [yield* makeScene, yield* makeScene]
@@ -79,7 +79,7 @@ withServicesOnEachStorage("Events", (it) => {
     })
   )
 
-  it.effect("names the kind by the noun of its subject", () =>
+  it.effect("begins the kind with the type of the subject", () =>
     Effect.gen(function* () {
       const events = yield* Events
       const scene = yield* makeScene
@@ -96,7 +96,7 @@ withServicesOnEachStorage("Events", (it) => {
 })
 
 describe("changesBetween", () => {
-  it("tells the named fields that differ, in their order, as texts", () => {
+  it("lists the named fields that differ, in their order, as texts", () => {
     const from = { name: "Shop", active: true, repository: null as string | null, slug: "shop" }
     const to = { name: "Web Shop", active: false, repository: "acme/shop", slug: "web-shop" }
     assert.deepStrictEqual(changesBetween(from, to, "repository", "active", "name"), [

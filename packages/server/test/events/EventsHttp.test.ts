@@ -30,8 +30,8 @@ const actorOf = async (http: Http) => {
   return actor
 }
 
-/** What an event tells, but of when and by whom. */
-interface Told {
+/** An event without its actor and time. */
+interface ExpectedEvent {
   readonly kind: string
   readonly id: string
   readonly label: string
@@ -40,19 +40,19 @@ interface Told {
   readonly changes?: ReadonlyArray<Change>
 }
 
-/** Asserts that the caller's deed is told in the events, the newest first, and nothing else is. */
-const assertTold = async <A>(
+/** Asserts that the caller's request records these events, the newest first, and no others. */
+const assertRecorded = async <A>(
   by: Http,
-  deed: () => Promise<A>,
-  told: (answer: A) => ReadonlyArray<Told>
+  request: () => Promise<A>,
+  expectedEvents: (answer: A) => ReadonlyArray<ExpectedEvent>
 ): Promise<A> => {
   const known = new Set((await events(by)).map(({ id }) => id))
   const before = Date.now()
-  const answer = await deed()
+  const answer = await request()
   const found = (await events(by)).filter(({ id }) => !known.has(id))
   const actor = await actorOf(by)
   const { slug } = await by.get<Workspace>("")
-  const expected = told(answer).map(({ changes = [], id, kind, label, path }, i) => ({
+  const expected = expectedEvents(answer).map(({ changes = [], id, kind, label, path }, i) => ({
     id: found[i]?.id,
     kind,
     actor,
@@ -69,10 +69,10 @@ const assertTold = async <A>(
   return answer
 }
 
-const silent = (): ReadonlyArray<Told> => []
+const noEvents = (): ReadonlyArray<ExpectedEvent> => []
 
 onEachServer("events", (test) => {
-  test("a workspace tells of its making and of its changes", async (owner) => {
+  test("records the creation and changes of a workspace", async (owner) => {
     const slug = unique("acme")
     const made = await owner.post<Workspace>("/v1/workspaces", { slug, name: "Acme" })
     const workspace = owner.in(made.id)
@@ -87,7 +87,7 @@ onEachServer("events", (test) => {
       createdAt: first!.createdAt
     })
     const other = unique("acme")
-    await assertTold(
+    await assertRecorded(
       workspace,
       () => workspace.patch<Workspace>("", { name: "Acme Inc.", slug: other }),
       () => [
@@ -103,40 +103,40 @@ onEachServer("events", (test) => {
         }
       ]
     )
-    await assertTold(workspace, () => workspace.patch<Workspace>("", { name: "Acme Inc." }), silent)
+    await assertRecorded(workspace, () => workspace.patch<Workspace>("", { name: "Acme Inc." }), noEvents)
   })
 
-  test("members, invites and account keys tell of what becomes of them, personal keys do not", async (owner) => {
+  test("records changes of members, invites and account keys, but not of personal keys", async (owner) => {
     const workspace = await newWorkspace(owner)
     const admin = await join(workspace, "admin")
     const sam = await join(workspace, "viewer")
     const path = "settings/members"
     const member = { id: sam.id, label: "Sam", path }
-    await assertTold(
+    await assertRecorded(
       admin,
       () => admin.patch(`members/${sam.id}`, { role: "member" }),
       () => [{ kind: "member_updated", ...member, changes: [{ field: "role", from: "viewer", to: "member" }] }]
     )
-    await assertTold(admin, () => admin.patch(`members/${sam.id}`, { role: "member" }), silent)
+    await assertRecorded(admin, () => admin.patch(`members/${sam.id}`, { role: "member" }), noEvents)
     const act = (verb: string) => () => admin.post(`members/${sam.id}/${verb}`, undefined, 200)
-    await assertTold(admin, act("deactivate"), () => [
+    await assertRecorded(admin, act("deactivate"), () => [
       { kind: "member_deactivated", ...member, changes: [{ field: "active", from: "true", to: "false" }] }
     ])
-    await assertTold(admin, act("deactivate"), silent)
-    await assertTold(admin, act("reactivate"), () => [
+    await assertRecorded(admin, act("deactivate"), noEvents)
+    await assertRecorded(admin, act("reactivate"), () => [
       { kind: "member_reactivated", ...member, changes: [{ field: "active", from: "false", to: "true" }] }
     ])
-    await assertTold(admin, act("reactivate"), silent)
+    await assertRecorded(admin, act("reactivate"), noEvents)
 
     const email = `${unique("person")}@example.com`
     const changes = [{ field: "role", from: null, to: "viewer" }]
     const invite = () => admin.post<NewInvite>("invites", { email, role: "viewer" })
-    const { id } = await assertTold(admin, invite, ({ id }) => [
+    const { id } = await assertRecorded(admin, invite, ({ id }) => [
       { kind: "invite_created", id, label: email, path, changes }
     ])
     const revoke = () => admin.post(`invites/${id}/revoke`, undefined, 200)
-    await assertTold(admin, revoke, () => [{ kind: "invite_revoked", id, label: email, path }])
-    await assertTold(admin, revoke, silent)
+    await assertRecorded(admin, revoke, () => [{ kind: "invite_revoked", id, label: email, path }])
+    await assertRecorded(admin, revoke, noEvents)
     const { apiKey, person } = await accept(workspace, "viewer", email, "Kim")
     const [joined, accepted] = await events(workspace.as(apiKey!.secret))
     const kim = { kind: "user", ...person } as const
@@ -144,7 +144,7 @@ onEachServer("events", (test) => {
     assert.deepInclude(joined, { kind: "member_joined", actor: kim, changes })
     assert.deepInclude(joined!.subject, { type: "member", id: person.id, label: "Kim" })
 
-    const key = await assertTold(
+    const key = await assertRecorded(
       admin,
       () => accountKey(admin, "member", "nightly"),
       ({ id }) => [
@@ -157,12 +157,12 @@ onEachServer("events", (test) => {
         }
       ]
     )
-    await assertTold(
+    await assertRecorded(
       admin,
       () => admin.post(`account-api-keys/${key.id}/revoke`, undefined, 200),
       () => [{ kind: "key_revoked", id: key.id, label: "nightly", path: "settings/api-keys" }]
     )
-    await assertTold(admin, () => admin.post("/v1/api-keys", { name: "laptop" }, 200), silent)
+    await assertRecorded(admin, () => admin.post("/v1/api-keys", { name: "laptop" }, 200), noEvents)
   })
 
   for (const [noun, path, body, more] of [
@@ -174,10 +174,10 @@ onEachServer("events", (test) => {
       { class: "production", emoji: "🧪" }
     ]
   ] as const) {
-    test(`a ${noun} tells of its making, changes, archiving and restoring`, async (owner) => {
+    test(`records the creation, changes, archiving and restoring of a ${noun}`, async (owner) => {
       const workspace = await newWorkspace(owner)
       const by = await accountKey(workspace, "admin", "terraform")
-      const { id } = await assertTold(
+      const { id } = await assertRecorded(
         by,
         () => by.post<{ id: string }>(path, body),
         ({ id }) => [{ kind: `${noun}_created`, id, label: body.name, path: `${path}/${body.slug}` }]
@@ -185,7 +185,7 @@ onEachServer("events", (test) => {
       const patch = () => by.patch(`${path}/${id}`, { slug: "new", name: "New", ...more })
       const subject = { id, label: "New", path: `${path}/new` }
       const before: Record<string, unknown> = body
-      await assertTold(by, patch, () => [
+      await assertRecorded(by, patch, () => [
         {
           kind: `${noun}_updated`,
           ...subject,
@@ -200,28 +200,28 @@ onEachServer("events", (test) => {
           ]
         }
       ])
-      await assertTold(by, patch, silent)
+      await assertRecorded(by, patch, noEvents)
       const act = (verb: string) => () => by.post(`${path}/${id}/${verb}`, undefined, 200)
-      await assertTold(by, act("restore"), silent)
-      await assertTold(by, act("archive"), () => [{ kind: `${noun}_archived`, ...subject }])
-      await assertTold(by, act("archive"), silent)
-      await assertTold(by, act("restore"), () => [{ kind: `${noun}_restored`, ...subject }])
+      await assertRecorded(by, act("restore"), noEvents)
+      await assertRecorded(by, act("archive"), () => [{ kind: `${noun}_archived`, ...subject }])
+      await assertRecorded(by, act("archive"), noEvents)
+      await assertRecorded(by, act("restore"), () => [{ kind: `${noun}_restored`, ...subject }])
     })
   }
 
-  test("a deployment tells of its making, of the version it gets and of its end", async (owner) => {
+  test("records the creation, update and deletion of a deployment", async (owner) => {
     const workspace = await newWorkspace(owner)
     const sam = await join(workspace, "member")
     await workspace.post("products", { slug: "shop", name: "Shop", type: "website" })
     await workspace.post("environments", { slug: "qa", name: "QA", class: "production" })
     const create = () =>
       sam.post<{ id: string }>("deployments", { product: "shop", environment: "qa", baseUrl: "https://a.example" })
-    const { id } = await assertTold(sam, create, ({ id }) => [
+    const { id } = await assertRecorded(sam, create, ({ id }) => [
       { kind: "deployment_created", id, label: "Shop in QA", path: "deployments/shop/qa" }
     ])
     const subject = { id, label: "Shop in QA", path: "deployments/shop/qa" }
     const patch = () => sam.patch("deployments/shop/qa", { version: "v2", fixtureUrl: "https://f.example" })
-    await assertTold(sam, patch, () => [
+    await assertRecorded(sam, patch, () => [
       {
         kind: "deployment_updated",
         ...subject,
@@ -231,15 +231,15 @@ onEachServer("events", (test) => {
         ]
       }
     ])
-    await assertTold(sam, patch, silent)
-    await assertTold(
+    await assertRecorded(sam, patch, noEvents)
+    await assertRecorded(
       sam,
       () => sam.delete("deployments/shop/qa"),
       () => [{ kind: "deployment_deleted", ...subject }]
     )
   })
 
-  test("a run tells of its start and of how it ended", async (owner) => {
+  test("records the start and the end of a run", async (owner) => {
     const workspace = await newDeployment(owner)
     const key = await accountKey(workspace, "member")
     const ends = [
@@ -255,8 +255,8 @@ onEachServer("events", (test) => {
         await startRun(key)
         return (await getRun(key, number)).id
       }
-      const id = await assertTold(key, start, (id) => [{ kind: "run_started", id, label, path }])
-      await assertTold(
+      const id = await assertRecorded(key, start, (id) => [{ kind: "run_started", id, label, path }])
+      await assertRecorded(
         key,
         () => finishRun(key, number, fields),
         () => [
@@ -267,7 +267,7 @@ onEachServer("events", (test) => {
     }
   })
 
-  test("what fails tells nothing", async (owner) => {
+  test("records nothing for failed requests", async (owner) => {
     const workspace = await newDeployment(owner)
     const { id } = await owner.get<Me>("/v1/me")
     const { number } = await startRun(workspace)
@@ -277,7 +277,7 @@ onEachServer("events", (test) => {
     await workspace.post(`account-api-keys/${key.id}/revoke`, undefined, 200)
     const product = { slug: "shop", name: "Shop", type: "website" }
     const pair = { product: "shop", environment: "staging", baseUrl: "https://a.example" }
-    await assertTold(
+    await assertRecorded(
       workspace,
       async () => {
         await workspace.refuse("409 slug_in_use", "POST", "products", product)
@@ -293,11 +293,11 @@ onEachServer("events", (test) => {
         await workspace.refuse("404 product:", "POST", "test-runs", runOf({ product: "none" }))
         await workspace.refuse("404 account API key", "POST", `account-api-keys/${key.id}/revoke`)
       },
-      silent
+      noEvents
     )
   })
 
-  test("the list holds the 50 newest events of the workspace alone, newest first, for every role", async (owner) => {
+  test("lists the 50 newest events of the workspace, newest first, for every role", async (owner) => {
     const [workspace, other] = [await newDeployment(owner), await newDeployment(owner)]
     for (let i = 1; i <= 60; i++) await workspace.patch("deployments/shop/staging", { version: `v${i}` })
     const viewer = await join(workspace, "viewer")
@@ -323,7 +323,7 @@ onEachServer("events", (test) => {
     await viewer.in(other.workspace).refuse("404 workspace", "GET", "events")
   })
 
-  test("an actor is shown by their present name, and a subject as it was", async (owner) => {
+  test("shows actors by their current name, and subjects as they were", async (owner) => {
     const workspace = await newDeployment(owner)
     const key = await accountKey(workspace, "member", "nightly")
     await key.patch("deployments/shop/staging", { version: "v1" })

@@ -22,7 +22,7 @@ const storedEvent = (workspaceId: WorkspaceId, actor: ActorRef, fields: Partial<
 })
 
 onEachStorage("EventsRepo", (it) => {
-  it.effect("finds the newest of the workspace first", () =>
+  it.effect("finds the newest events of the workspace first", () =>
     Effect.gen(function* () {
       const events = yield* EventsRepo
       const [workspace, other] = [yield* addWorkspace(), yield* addWorkspace()]
@@ -71,7 +71,7 @@ onEachStorage("EventsRepo", (it) => {
     })
   )
 
-  it.effect("shows actors by their present names, and who is gone as removed", () =>
+  it.effect("shows actors by their current names, and deleted ones as removed", () =>
     Effect.gen(function* () {
       const events = yield* EventsRepo
       const workspace = yield* addWorkspace()
@@ -92,7 +92,7 @@ onEachStorage("EventsRepo", (it) => {
     })
   )
 
-  it.effect("finds of teams those that name one of the asked, and all that name none", () =>
+  it.effect("finds events of the given teams, and those without teams", () =>
     Effect.gen(function* () {
       const events = yield* EventsRepo
       const workspace = yield* addWorkspace()

@@ -27,14 +27,14 @@ import { addAgent, create, makeTicketScene } from "./TicketsScene.ts"
 const user = ({ principal }: CallerOf) => `[@${principal.name}](user:${principal.id})`
 const agentLink = ({ principal }: CallerOf) => `[@${principal.name}](agent:${principal.id})`
 
-/** Whom comments told of a ticket, in order. */
-const told = (ticketId: string) =>
+/** The mentions of agents in comments on a ticket, in order: the text, and the agents that are notified. */
+const notificationsOf = (ticketId: string) =>
   Effect.map(MentionLog, (log) =>
     log.filter(({ ticket }) => ticket.id === ticketId).map(({ agentIds, comment }) => [comment.body, ...agentIds])
   )
 
 withServicesOnEachStorage("Comments", (it) => {
-  it.effect("are written, shown oldest first, and counted by their ticket", () =>
+  it.effect("are listed oldest first and counted by their ticket", () =>
     Effect.gen(function* () {
       const comments = yield* Comments
       const tickets = yield* Tickets
@@ -72,7 +72,7 @@ withServicesOnEachStorage("Comments", (it) => {
     })
   )
 
-  it.effect("are read by every role and written by members and up", () =>
+  it.effect("can be read by every role and written by members and above", () =>
     Effect.gen(function* () {
       const comments = yield* Comments
       const scene = yield* makeTicketScene
@@ -84,7 +84,7 @@ withServicesOnEachStorage("Comments", (it) => {
     })
   )
 
-  it.effect("are edited by their author alone", () =>
+  it.effect("can be edited only by their author", () =>
     Effect.gen(function* () {
       const comments = yield* Comments
       const scene = yield* makeTicketScene
@@ -114,7 +114,7 @@ withServicesOnEachStorage("Comments", (it) => {
     })
   )
 
-  it.effect("are deleted by their author, the person whose agent wrote them, admins and owners", () =>
+  it.effect("can be deleted by their author, the person of the agent that wrote them, admins and owners", () =>
     Effect.gen(function* () {
       const comments = yield* Comments
       const scene = yield* makeTicketScene
@@ -154,7 +154,7 @@ withServicesOnEachStorage("Comments", (it) => {
     })
   )
 
-  it.effect("exist only on their ticket, where that exists for the caller", () =>
+  it.effect("exist only on their ticket, if the caller sees it", () =>
     Effect.gen(function* () {
       const comments = yield* Comments
       const scene = yield* makeTicketScene
@@ -182,7 +182,7 @@ withServicesOnEachStorage("Comments", (it) => {
     })
   )
 
-  it.effect("stay as they are while the team is archived", () =>
+  it.effect("cannot change while the team is archived", () =>
     Effect.gen(function* () {
       const comments = yield* Comments
       const scene = yield* makeTicketScene
@@ -202,7 +202,7 @@ withServicesOnEachStorage("Comments", (it) => {
   )
 
   it.describe("mentions", () => {
-    it.effect("show active members and agents of the workspace, each once, in the order of the text", () =>
+    it.effect("include active members and agents of the workspace, each once, in the order of the text", () =>
       Effect.gen(function* () {
         const comments = yield* Comments
         const agents = yield* AgentsRepo
@@ -242,7 +242,7 @@ withServicesOnEachStorage("Comments", (it) => {
       })
     )
 
-    it.effect("tell each agent once, when a person mentions it anew", () =>
+    it.effect("notify each agent once, when a person first mentions it", () =>
       Effect.gen(function* () {
         const comments = yield* Comments
         const scene = yield* makeTicketScene
@@ -253,9 +253,9 @@ withServicesOnEachStorage("Comments", (it) => {
         const { id: comment } = yield* comments.create(id, { body: agentLink(a) + agentLink(a) }).pipe(as(member))
         const edit = (body: string) => comments.update(id, comment, { body }).pipe(as(member))
         const first = [agentLink(a) + agentLink(a), idOfA]
-        assert.deepStrictEqual(yield* told(id), [first])
+        assert.deepStrictEqual(yield* notificationsOf(id), [first])
         yield* edit(`${agentLink(a)} again`)
-        assert.deepStrictEqual(yield* told(id), [first])
+        assert.deepStrictEqual(yield* notificationsOf(id), [first])
         const both = `${agentLink(b)} and ${agentLink(a)}`
         yield* edit(both)
         yield* edit("nobody")
@@ -264,14 +264,14 @@ withServicesOnEachStorage("Comments", (it) => {
           mentions.agents.map(({ id }) => id),
           [idOfB, idOfA]
         )
-        assert.deepStrictEqual(yield* told(id), [first, [both, idOfB]])
+        assert.deepStrictEqual(yield* notificationsOf(id), [first, [both, idOfB]])
         // Another comment is another message.
         yield* comments.create(id, { body: both }).pipe(as(member))
-        assert.deepStrictEqual((yield* told(id)).at(-1), [both, idOfB, idOfA])
+        assert.deepStrictEqual((yield* notificationsOf(id)).at(-1), [both, idOfB, idOfA])
       })
     )
 
-    it.effect("tell nobody where an agent or an account key writes", () =>
+    it.effect("notify nobody if an agent or an account key writes", () =>
       Effect.gen(function* () {
         const comments = yield* Comments
         const scene = yield* makeTicketScene
@@ -283,11 +283,11 @@ withServicesOnEachStorage("Comments", (it) => {
           assert.lengthOf(made.mentions.agents, 1)
           yield* comments.update(id, made.id, { body: `${agentLink(b)} ${agentLink(a)}` }).pipe(as(author))
         }
-        assert.deepStrictEqual(yield* told(id), [])
+        assert.deepStrictEqual(yield* notificationsOf(id), [])
       })
     )
 
-    it.effect("tell no agent whose person does not see the ticket", () =>
+    it.effect("do not notify an agent whose person cannot see the ticket", () =>
       Effect.gen(function* () {
         const comments = yield* Comments
         const scene = yield* makeTicketScene
@@ -299,16 +299,16 @@ withServicesOnEachStorage("Comments", (it) => {
         const body = [ofMember, ofViewer, ofAdmin].map(agentLink).join(" ")
         const made = yield* comments.create(id, { body }).pipe(as(admin))
         assert.lengthOf(made.mentions.agents, 3)
-        assert.deepStrictEqual(yield* told(id), [[body, ofViewer.principal.id, ofAdmin.principal.id]])
+        assert.deepStrictEqual(yield* notificationsOf(id), [[body, ofViewer.principal.id, ofAdmin.principal.id]])
         const mention = (yield* MentionLog).find(({ comment }) => comment.id === made.id)!
         assert.deepStrictEqual(mention.ticket, { id, teamId: closed.id, identifier, title })
         assert.strictEqual(mention.by.principal.id, admin.principal.id)
         yield* comments.create(id, { body: agentLink(ofMember) }).pipe(as(admin))
-        assert.lengthOf(yield* told(id), 1)
+        assert.lengthOf(yield* notificationsOf(id), 1)
       })
     )
 
-    it.effect("stay when those who are mentioned leave, and tell nobody who left", () =>
+    it.effect("stay when mentioned members leave, and notify nobody who left", () =>
       Effect.gen(function* () {
         const comments = yield* Comments
         const scene = yield* makeTicketScene
@@ -323,11 +323,11 @@ withServicesOnEachStorage("Comments", (it) => {
         assert.deepStrictEqual(edited.mentions, made.mentions)
         const fresh = yield* comments.create(id, { body: `${user(viewer)} ${agentLink(agent)}` }).pipe(as(member))
         assert.deepStrictEqual(fresh.mentions, { users: [], agents: [] })
-        assert.lengthOf(yield* told(id), 1)
+        assert.lengthOf(yield* notificationsOf(id), 1)
       })
     )
 
-    it.effect("tell each agent once, whoever edits at once", () =>
+    it.effect("notify each agent once under concurrent edits", () =>
       Effect.gen(function* () {
         const comments = yield* Comments
         const scene = yield* makeTicketScene
@@ -341,7 +341,7 @@ withServicesOnEachStorage("Comments", (it) => {
           ),
           { concurrency: "unbounded" }
         )
-        assert.lengthOf(yield* told(id), 1)
+        assert.lengthOf(yield* notificationsOf(id), 1)
       })
     )
   })

@@ -18,7 +18,7 @@ const mentioned = (comment: CommentDetails | undefined) => ({
 })
 
 onEachStorage("CommentsRepo", (it) => {
-  it.effect("finds a comment as it was stored, with its author and whom it mentions, in the order of the text", () =>
+  it.effect("finds a comment as it was stored, with its author and its mentions in the order of the text", () =>
     Effect.gen(function* () {
       const repo = yield* CommentsRepo
       const { admin, member, memberKey, team, viewer, workspace } = yield* makeTicketScene
@@ -74,7 +74,7 @@ onEachStorage("CommentsRepo", (it) => {
     })
   )
 
-  it.effect("knows who can be mentioned, and who of the agents' persons sees the team", () =>
+  it.effect("finds who can be mentioned, and which agents' persons see the team", () =>
     Effect.gen(function* () {
       const repo = yield* CommentsRepo
       const agents = yield* AgentsRepo
@@ -118,7 +118,7 @@ onEachStorage("CommentsRepo", (it) => {
     })
   )
 
-  it.effect("changes text and mentions of one comment, and remembers every agent", () =>
+  it.effect("updates text and mentions of one comment, and keeps every agent that was mentioned", () =>
     Effect.gen(function* () {
       const repo = yield* CommentsRepo
       const { admin, member, team, viewer, workspace } = yield* makeTicketScene
@@ -168,7 +168,7 @@ onEachStorage("CommentsRepo", (it) => {
     })
   )
 
-  it.effect("holds a comment for one transaction at a time", () =>
+  it.effect("locks a comment for one transaction at a time", () =>
     Effect.gen(function* () {
       const repo = yield* CommentsRepo
       const { member, team, workspace } = yield* makeTicketScene

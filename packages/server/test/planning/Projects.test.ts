@@ -73,7 +73,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
     return projects.map(({ slug }) => slug)
   })
 
-  it.effect("asks for roles before it looks for the project", () =>
+  it.effect("checks the role before it finds the project", () =>
     Effect.gen(function* () {
       const projects = yield* Projects
       const { open, scene } = yield* makeTeams
@@ -92,7 +92,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
     })
   )
 
-  it.effect("creates a project, planned unless it says otherwise, and tells it", () =>
+  it.effect("creates a project, by default planned, and records an event", () =>
     Effect.gen(function* () {
       const projects = yield* Projects
       const { member, open, owner, viewer, workspace } = yield* makeTeams
@@ -169,7 +169,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
     })
   )
 
-  it.effect("leads with an active member, by id or email address", () =>
+  it.effect("takes an active member as the lead, by id or email address", () =>
     Effect.gen(function* () {
       const projects = yield* Projects
       const { member, memberKey, open, outsider, viewer, workspace } = yield* makeTeams
@@ -236,7 +236,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
     })
   )
 
-  it.effect("keeps slugs and names for one project, archived and unseen ones too", () =>
+  it.effect("refuses slugs and names in use, also of archived and invisible projects", () =>
     Effect.gen(function* () {
       const projects = yield* Projects
       const { closed, insider, member, open } = yield* makeTeams
@@ -263,7 +263,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
     })
   )
 
-  it.effect("does not exist, nor do its teams, for those who do not see them", () =>
+  it.effect("hides projects and their teams from callers who cannot see them", () =>
     Effect.gen(function* () {
       const projects = yield* Projects
       const events = yield* Events
@@ -350,7 +350,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
     })
   )
 
-  it.effect("changes the fields sent, clears with null, and tells what changed", () =>
+  it.effect("changes the fields that are sent, clears with null, and records the changes", () =>
     Effect.gen(function* () {
       const projects = yield* Projects
       const { admin, member, open, workspace } = yield* makeTeams
@@ -394,7 +394,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
     })
   )
 
-  it.effect("changes nothing where nothing is sent or all is so already", () =>
+  it.effect("changes nothing if the request has no changes", () =>
     Effect.gen(function* () {
       const projects = yield* Projects
       const { closed, insider, member, open, workspace } = yield* makeTeams
@@ -418,7 +418,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
     })
   )
 
-  it.effect("replaces teams, leaves linked what the caller does not see, and tells each team of itself alone", () =>
+  it.effect("replaces teams, keeps links that the caller cannot see, and records an event for each team", () =>
     Effect.gen(function* () {
       const projects = yield* Projects
       const events = yield* Events
@@ -455,7 +455,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
     })
   )
 
-  it.effect("takes no changes while archived, and goes last when restored", () =>
+  it.effect("refuses changes while archived, and goes last when restored", () =>
     Effect.gen(function* () {
       const projects = yield* Projects
       const { member, open, workspace } = yield* makeTeams
@@ -545,7 +545,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
     })
   )
 
-  it.effect("moves as a plain array does, in any sequence, archived projects among them", () =>
+  it.effect("moves like an array, in any sequence, with archived projects", () =>
     Effect.gen(function* () {
       const { member, open } = yield* makeTeams
       const projects = yield* Projects
@@ -610,7 +610,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
     })
   )
 
-  it.effect("keeps ranks short where 500 moves go into one gap", () =>
+  it.effect("keeps ranks short after 500 moves into one gap", () =>
     Effect.gen(function* () {
       const projects = yield* Projects
       const repo = yield* ProjectsRepo
@@ -640,7 +640,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
     })
   )
 
-  it.effect("keeps every place when all projects move at once", () =>
+  it.effect("loses no project when all move concurrently", () =>
     Effect.gen(function* () {
       const projects = yield* Projects
       const repo = yield* ProjectsRepo
@@ -672,7 +672,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
     })
   )
 
-  it.effect("creates, restores and moves projects at once, and each has a place of its own", () =>
+  it.effect("gives each project its own rank when projects are created, restored and moved concurrently", () =>
     Effect.gen(function* () {
       const projects = yield* Projects
       const { member, open } = yield* makeTeams
@@ -695,7 +695,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
     })
   )
 
-  it.effect("gives a slug and a name to one of many who ask at once", () =>
+  it.effect("gives a slug and a name to one of many concurrent requests", () =>
     Effect.gen(function* () {
       const { member, open, workspace } = yield* makeTeams
       for (const field of ["slug", "name"] as const) {
@@ -713,7 +713,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
     })
   )
 
-  it.effect("loses no change of many made at once", () =>
+  it.effect("loses no concurrent change", () =>
     Effect.gen(function* () {
       const projects = yield* Projects
       const { member, open, workspace } = yield* makeTeams
@@ -770,7 +770,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
     })
   )
 
-  it.effect("keeps a team linked while it holds tickets of it", () =>
+  it.effect("keeps a team linked while the project holds its tickets", () =>
     Effect.gen(function* () {
       const projects = yield* Projects
       const tickets = yield* Tickets
@@ -807,7 +807,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
     })
   )
 
-  it.effect("holds no ticket of a team that is unlinked, nor takes one once archived, whatever happens at once", () =>
+  it.effect("never holds a ticket of an unlinked team, or takes one while archived, under concurrency", () =>
     Effect.gen(function* () {
       const projects = yield* Projects
       const tickets = yield* Tickets
@@ -842,7 +842,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
     })
   )
 
-  it.effect("clears a deleted milestone from its tickets, also from those that come at once", () =>
+  it.effect("clears a deleted milestone from its tickets, also from those added concurrently", () =>
     Effect.gen(function* () {
       const projects = yield* Projects
       const milestones = yield* Milestones
@@ -885,7 +885,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
     })
   )
 
-  it.effect("begins with the views All, Active, Backlog and Done", () =>
+  it.effect("creates a project with the views All, Active, Backlog and Done", () =>
     Effect.gen(function* () {
       const { member, open, viewer } = yield* makeTeams
       const { createdAt, slug } = yield* create(member, { teams: [open.key] })

@@ -39,7 +39,7 @@ const listed = async (http: Http, query = "") =>
   (await http.get<{ projects: ReadonlyArray<Project> }>(`projects${query}`)).projects
 
 onEachServer("projects", (test) => {
-  test("a new project is answered whole, and listed without milestones and document", async (owner) => {
+  test("answers a new project in full, and lists it without milestones and document", async (owner) => {
     const { team, workspace } = await newTeam(owner)
     const product = await workspace.post<{ id: string }>("products", { slug: "shop", name: "Shop", type: "library" })
     const member = await join(workspace, "member")
@@ -82,7 +82,7 @@ onEachServer("projects", (test) => {
     }
   })
 
-  test("the fields of projects have their forms", async (owner) => {
+  test("validates the fields of projects", async (owner) => {
     const { create, team, workspace } = await newTeam(owner)
     const { slug } = await create()
     const wrong: ReadonlyArray<readonly [field: string, values: ReadonlyArray<unknown>]> = [
@@ -140,7 +140,7 @@ onEachServer("projects", (test) => {
     }
   })
 
-  test("a change shows what it changes, and null clears", async (owner) => {
+  test("changes the fields that are sent, and null clears", async (owner) => {
     const { create, workspace } = await newTeam(owner)
     const made = await create({ summary: "Short", targetDate: "2027-03-31", document: "# Goal", status: "paused" })
     const path = `projects/${made.slug}`
@@ -181,7 +181,7 @@ onEachServer("projects", (test) => {
     })
   })
 
-  test("an event has the first characters of a long text, none of them cut", async (owner) => {
+  test("cuts a long text in an event at a whole character", async (owner) => {
     const { create, workspace } = await newTeam(owner)
     const { slug } = await create({})
     for (const before of [197, 198, 199, 200]) {
@@ -193,7 +193,7 @@ onEachServer("projects", (test) => {
     }
   })
 
-  test("projects move with exactly one of before and after", async (owner) => {
+  test("moves a project with exactly one of before and after", async (owner) => {
     const { create, workspace } = await newTeam(owner)
     const [a, b, c] = [(await create()).slug, (await create()).slug, (await create()).slug]
     const order = async (http: Http) => (await listed(http)).map(({ slug }) => slug)
@@ -224,7 +224,7 @@ onEachServer("projects", (test) => {
     await workspace.refuse("404 before:", "POST", path, { before: "none" })
     await workspace.refuse("404 after:", "POST", path, { after: "none" })
     await workspace.refuse("404 project", "POST", "projects/none/reorder", { after: "none" })
-    // The form is looked at before the workspace, the role and the project.
+    // The body is validated before the workspace, the role and the project are checked.
     const viewer = await join(workspace, "viewer")
     await viewer.in("none").refuse("400", "POST", path, {})
     await viewer.refuse("403 role_too_low", "POST", path, { after: "none" })
@@ -233,7 +233,7 @@ onEachServer("projects", (test) => {
     await workspace.refuse("409 archived", "POST", `projects/${b}/reorder`, { after: null })
   })
 
-  test("an archived project leaves lists and takes no changes until it is restored, last", async (owner) => {
+  test("hides an archived project from lists and refuses changes until it is restored, last", async (owner) => {
     const { create, workspace } = await newTeam(owner)
     const [made, other] = [await create(), await create()]
     const path = `projects/${made.slug}`
@@ -269,7 +269,7 @@ onEachServer("projects", (test) => {
     await workspace.patch(path, { name: "New" })
   })
 
-  test("milestones have numbers that are never reused", async (owner) => {
+  test("never reuses the number of a milestone", async (owner) => {
     const { create, workspace } = await newTeam(owner)
     const { slug, updatedAt } = await create()
     const path = `projects/${slug}/milestones`
@@ -327,7 +327,7 @@ onEachServer("projects", (test) => {
     )
   })
 
-  test("a project without a team that the caller sees is nowhere", async (owner) => {
+  test("hides a project without a team that the caller sees", async (owner) => {
     const { create, team, workspace } = await newTeam(owner)
     const closed = await workspace.post<Team>("teams", { key: teamKey(), name: "Board", visibility: "private" })
     const hidden = await create({ teams: [closed.key] })
@@ -377,7 +377,7 @@ onEachServer("projects", (test) => {
 onEachServer("views", (test) => {
   const filters = { categories: [], statuses: [], owners: [], tags: [], teams: [], projects: [] }
 
-  test("views are made, changed, moved and deleted in their scopes", async (owner) => {
+  test("creates, changes, moves and deletes views in their scopes", async (owner) => {
     const { create, team, workspace } = await newTeam(owner)
     const project = await create()
     const list = async (query = "") => (await workspace.get<{ views: ReadonlyArray<View> }>(`views${query}`)).views
@@ -443,7 +443,7 @@ onEachServer("views", (test) => {
     )
   })
 
-  test("the fields of views have their forms", async (owner) => {
+  test("validates the fields of views", async (owner) => {
     const { team, workspace } = await newTeam(owner)
     const view = { name: "Mine", scope: { kind: "workspace" } }
     const { id } = await workspace.post<View>("views", view)

@@ -15,7 +15,7 @@ const impossibleSlugs = ["", " ", "Checkout", "a b", "a--b", "-a", "a/../x", "ü
 
 onEachStorage("Projects repositories", (it) => {
   it.describe("ProjectsRepo", () => {
-    it.effect("finds a project of the workspace by slug as it was stored, and no other way", () =>
+    it.effect("finds a project of the workspace only by slug, as it was stored", () =>
       Effect.gen(function* () {
         const repo = yield* ProjectsRepo
         const storage = yield* Storage
@@ -85,7 +85,7 @@ onEachStorage("Projects repositories", (it) => {
       })
     )
 
-    it.effect("shows a project, of its teams, to those who see one of them", () =>
+    it.effect("shows a project to viewers who see one of its teams", () =>
       Effect.gen(function* () {
         const repo = yield* ProjectsRepo
         const storage = yield* Storage
@@ -160,7 +160,7 @@ onEachStorage("Projects repositories", (it) => {
       })
     )
 
-    it.effect("changes the fields given and no others, of one project", () =>
+    it.effect("updates only the given fields of one project", () =>
       Effect.gen(function* () {
         const repo = yield* ProjectsRepo
         const { id } = yield* addWorkspace()
@@ -199,7 +199,7 @@ onEachStorage("Projects repositories", (it) => {
       })
     )
 
-    it.effect("keeps a slug, a name and a rank for one project of a workspace, archived or not", () =>
+    it.effect("allows a slug, a name and a rank once in a workspace, archived projects included", () =>
       Effect.gen(function* () {
         const repo = yield* ProjectsRepo
         const [workspace, elsewhere] = [yield* addWorkspace(), yield* addWorkspace()]
@@ -226,7 +226,7 @@ onEachStorage("Projects repositories", (it) => {
       })
     )
 
-    it.effect("links and unlinks", () =>
+    it.effect("links and unlinks teams and products", () =>
       Effect.gen(function* () {
         const repo = yield* ProjectsRepo
         const { id } = yield* addWorkspace()
@@ -251,7 +251,7 @@ onEachStorage("Projects repositories", (it) => {
       })
     )
 
-    it.effect("holds a project, and what it then reads is what was left", () =>
+    it.effect("locks a project, and then reads its committed state", () =>
       Effect.gen(function* () {
         const repo = yield* ProjectsRepo
         const storage = yield* Storage
@@ -284,7 +284,7 @@ onEachStorage("Projects repositories", (it) => {
       })
     )
 
-    it.effect("holds and tells the order of a workspace, archived projects in it", () =>
+    it.effect("locks and reads the order of a workspace, archived projects included", () =>
       Effect.gen(function* () {
         const repo = yield* ProjectsRepo
         const storage = yield* Storage
@@ -349,7 +349,7 @@ onEachStorage("Projects repositories", (it) => {
   })
 
   it.describe("MilestonesRepo", () => {
-    it.effect("gives numbers that count up in each project and are never given again", () =>
+    it.effect("numbers milestones in each project, and never reuses a number", () =>
       Effect.gen(function* () {
         const repo = yield* MilestonesRepo
         const { id } = yield* addWorkspace()

@@ -63,7 +63,7 @@ const sent = fc.record({ kind: fc.constant("send" as const), names: fc.uniqueArr
 const steps = fc.array(fc.oneof({ arbitrary: change, weight: 4 }, sent), { minLength: 1, maxLength: 25 })
 
 describe("StatusNames", () => {
-  it("shows who does not see a team what they would see if it did not exist", () => {
+  it("shows a viewer who cannot see a team what they would see if it did not exist", () => {
     fc.assert(
       fc.property(steps, (steps) => {
         const [all, without] = [new World([openTeam, otherTeam, privateTeam]), new World([openTeam, otherTeam])]
@@ -80,7 +80,7 @@ describe("StatusNames", () => {
     )
   })
 
-  it("keeps what one who sends names does not see", () => {
+  it("keeps names that the sender cannot see", () => {
     fc.assert(
       fc.property(steps, fc.uniqueArray(name), (steps, names) => {
         const world = new World([openTeam, otherTeam, privateTeam])
@@ -97,7 +97,7 @@ describe("StatusNames", () => {
     )
   })
 
-  it("tells nobody else of a private team's names that one who sees them sends", () => {
+  it("does not disclose a private team's names that a member of it sends", () => {
     fc.assert(
       fc.property(steps, fc.func(fc.boolean()), fc.boolean(), (steps, isSent, isMore) => {
         const world = new World([openTeam, otherTeam, privateTeam])

@@ -41,7 +41,7 @@ withServicesOnEachStorage("Tags", (it, storageName) => {
     return yield* (yield* Tags).create({ team, name, color }).pipe(as(admin))
   })
 
-  it.effect("asks for the role of a member, and for tags of the workspace for that of an admin", () =>
+  it.effect("requires the role member, and admin for tags of the workspace", () =>
     Effect.gen(function* () {
       const tags = yield* Tags
       const scene = yield* makeTeams
@@ -70,7 +70,7 @@ withServicesOnEachStorage("Tags", (it, storageName) => {
     })
   )
 
-  it.effect("creates a tag of a team or of the workspace, and tells it to who sees the team", () =>
+  it.effect("creates a tag of a team or of the workspace, and shows the event to those who see the team", () =>
     Effect.gen(function* () {
       const tags = yield* Tags
       const events = yield* Events
@@ -80,15 +80,21 @@ withServicesOnEachStorage("Tags", (it, storageName) => {
       assert.deepStrictEqual(ofTeam, { id: ofTeam.id, name: "Bug", color, team: teamRefOf(secret), createdAt })
       const shared = yield* tags.create({ name: "Chore", color: "#00ff00" }).pipe(as(admin))
       assert.deepStrictEqual(shared, { id: shared.id, name: "Chore", color: "#00ff00", team: null, createdAt })
-      const told = yield* eventsOf(workspace)
+      const recorded = yield* eventsOf(workspace)
       assert.deepStrictEqual(
-        told.map((event) => [event.kind, event.subjectType, event.subjectId, event.subjectLabel, event.subjectPath]),
+        recorded.map((event) => [
+          event.kind,
+          event.subjectType,
+          event.subjectId,
+          event.subjectLabel,
+          event.subjectPath
+        ]),
         [
           ["tag_created", "tag", ofTeam.id, "Bug", `teams/${secret.key}/tags`],
           ["tag_created", "tag", shared.id, "Chore", "settings/tags"]
         ]
       )
-      assert.deepStrictEqual(told[0]?.actor, insider.principal)
+      assert.deepStrictEqual(recorded[0]?.actor, insider.principal)
       assert.lengthOf(yield* events.list.pipe(as(owner)), 2)
       assert.lengthOf(yield* events.list.pipe(as(insider)), 2)
       assert.deepStrictEqual(
@@ -143,7 +149,7 @@ withServicesOnEachStorage("Tags", (it, storageName) => {
     })
   )
 
-  it.effect("is absent for those who do not see its team, as one that is not there", () =>
+  it.effect("answers for an invisible tag as for a missing one", () =>
     Effect.gen(function* () {
       const tags = yield* Tags
       const { member, memberKey, secret, viewer, workspace } = yield* makeTeams
@@ -172,7 +178,7 @@ withServicesOnEachStorage("Tags", (it, storageName) => {
     })
   )
 
-  it.effect("changes the fields that are sent and tells them, and nothing where nothing differs", () =>
+  it.effect("changes the fields that are sent and records an event, and does nothing if nothing differs", () =>
     Effect.gen(function* () {
       const tags = yield* Tags
       const { admin, member, team, workspace } = yield* makeTeams
@@ -203,7 +209,7 @@ withServicesOnEachStorage("Tags", (it, storageName) => {
     })
   )
 
-  it.effect("takes a name, in any case, once in a team together with the workspace", () =>
+  it.effect("allows a name, in any case, once in a team and the workspace", () =>
     Effect.gen(function* () {
       const tags = yield* Tags
       const scene = yield* makeTeams
@@ -240,7 +246,7 @@ withServicesOnEachStorage("Tags", (it, storageName) => {
     })
   )
 
-  it.effect("gives a name at once to one tag of the workspace, or to one of each team", () =>
+  it.effect("gives a name under concurrency to one tag of the workspace, or to one of each team", () =>
     Effect.gen(function* () {
       const tags = yield* Tags
       const scene = yield* makeTeams
@@ -273,7 +279,7 @@ withServicesOnEachStorage("Tags", (it, storageName) => {
     })
   )
 
-  it.effect("gives a name at once to one of those that are renamed", () =>
+  it.effect("gives a name to one of many concurrent renames", () =>
     Effect.gen(function* () {
       const tags = yield* Tags
       const { admin, shared, team } = yield* makeTeams
@@ -288,7 +294,7 @@ withServicesOnEachStorage("Tags", (it, storageName) => {
     })
   )
 
-  it.effect("loses none of many changes that come at once", () =>
+  it.effect("loses no concurrent change", () =>
     Effect.gen(function* () {
       const tags = yield* Tags
       const scene = yield* makeTeams
@@ -306,7 +312,7 @@ withServicesOnEachStorage("Tags", (it, storageName) => {
     })
   )
 
-  it.effect("is taken off tickets when it is deleted, and told once", () =>
+  it.effect("is removed from tickets when it is deleted, with one event", () =>
     Effect.gen(function* () {
       const tags = yield* Tags
       const tickets = yield* Tickets
@@ -328,7 +334,7 @@ withServicesOnEachStorage("Tags", (it, storageName) => {
     })
   )
 
-  it.effect("goes onto no ticket while it is deleted", () =>
+  it.effect("is added to no ticket while it is deleted", () =>
     Effect.gen(function* () {
       const tags = yield* Tags
       const tickets = yield* Tickets
@@ -352,7 +358,7 @@ withServicesOnEachStorage("Tags", (it, storageName) => {
 
   // Memory stores whatever it is given.
   if (storageName !== "memory") {
-    it.effect("changes nothing whose event cannot be stored", () =>
+    it.effect("changes nothing if the event cannot be stored", () =>
       Effect.gen(function* () {
         const tags = yield* Tags
         const scene = yield* makeTeams

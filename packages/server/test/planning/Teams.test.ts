@@ -60,7 +60,7 @@ withServicesOnEachStorage("Teams", (it, storageName) => {
     }
   })
 
-  it.effect("asks for roles before it looks for the team", () =>
+  it.effect("checks the role before it finds the team", () =>
     Effect.gen(function* () {
       const teams = yield* Teams
       const scene = yield* makeScene
@@ -83,7 +83,7 @@ withServicesOnEachStorage("Teams", (it, storageName) => {
     })
   )
 
-  it.effect("creates a team with its creator as the member, and tells it", () =>
+  it.effect("creates a team with its creator as the member, and records an event", () =>
     Effect.gen(function* () {
       const teams = yield* Teams
       const { admin, viewer, workspace } = yield* makeScene
@@ -118,7 +118,7 @@ withServicesOnEachStorage("Teams", (it, storageName) => {
     })
   )
 
-  it.effect("creates an open team unless told otherwise, and one without members for an account key", () =>
+  it.effect("creates an open team by default, and one without members for an account key", () =>
     Effect.gen(function* () {
       const teams = yield* Teams
       const { adminKey, viewer } = yield* makeScene
@@ -129,7 +129,7 @@ withServicesOnEachStorage("Teams", (it, storageName) => {
     })
   )
 
-  it.effect("copies the template as it is then to a new team, which goes its own way from there", () =>
+  it.effect("copies the current template to a new team, and no later changes", () =>
     Effect.gen(function* () {
       const scene = yield* makeScene
       const statuses = yield* TicketStatuses
@@ -161,7 +161,7 @@ withServicesOnEachStorage("Teams", (it, storageName) => {
     })
   )
 
-  it.effect("is absent for those who do not see it, as one that is not there", () =>
+  it.effect("answers for an invisible team as for a missing one", () =>
     Effect.gen(function* () {
       const teams = yield* Teams
       const { blind, outsider, secret, seeing, workspace } = yield* makePrivate
@@ -192,7 +192,7 @@ withServicesOnEachStorage("Teams", (it, storageName) => {
     })
   )
 
-  it.effect("finds no teams of other workspaces, and none by anything but the key", () =>
+  it.effect("finds no teams of other workspaces, and teams only by key", () =>
     Effect.gen(function* () {
       const teams = yield* Teams
       const { owner } = yield* makeScene
@@ -220,7 +220,7 @@ withServicesOnEachStorage("Teams", (it, storageName) => {
     })
   )
 
-  it.effect("lists teams by name, archived ones as asked, private ones where they are seen", () =>
+  it.effect("lists teams by name, with the archived filter, and private ones only if visible", () =>
     Effect.gen(function* () {
       const teams = yield* Teams
       const scene = yield* makeScene
@@ -240,7 +240,7 @@ withServicesOnEachStorage("Teams", (it, storageName) => {
     })
   )
 
-  it.effect("changes the fields that are sent and tells them to those who see the team", () =>
+  it.effect("changes the fields that are sent, and shows the event to those who see the team", () =>
     Effect.gen(function* () {
       const teams = yield* Teams
       const events = yield* Events
@@ -262,7 +262,7 @@ withServicesOnEachStorage("Teams", (it, storageName) => {
         assert.deepStrictEqual(changed, { ...before, ...input, updatedAt: yield* now })
         assert.deepStrictEqual(yield* teams.get(made.key).pipe(as(scene.admin)), changed)
         const isOpen = changed.visibility === "open"
-        // The whole past of a team goes and comes back with it.
+        // All events of a team disappear and return with it.
         assert.strictEqual(yield* answer(teams.get(made.key).pipe(as(scene.viewer))), isOpen ? "ok" : "NotFound")
         assert.deepStrictEqual(yield* kinds(scene.viewer), isOpen ? yield* kinds(scene.owner) : [])
         const event = (yield* eventsOf(scene.workspace)).at(-1)
@@ -282,7 +282,7 @@ withServicesOnEachStorage("Teams", (it, storageName) => {
     })
   )
 
-  it.effect("refuses a key in use, by an archived team too, and leaves no trace", () =>
+  it.effect("refuses a key in use, also by an archived team, and changes nothing", () =>
     Effect.gen(function* () {
       const teams = yield* Teams
       const scene = yield* makeScene
@@ -298,7 +298,7 @@ withServicesOnEachStorage("Teams", (it, storageName) => {
     })
   )
 
-  it.effect("gives one of many who ask for a key at once the team", () =>
+  it.effect("gives a key to one of many concurrent requests", () =>
     Effect.gen(function* () {
       const scene = yield* makeScene
       const key = teamKey()
@@ -311,7 +311,7 @@ withServicesOnEachStorage("Teams", (it, storageName) => {
     })
   )
 
-  it.effect("archives and restores once each, and tells it", () =>
+  it.effect("archives and restores once each, and records an event", () =>
     Effect.gen(function* () {
       const teams = yield* Teams
       const scene = yield* makeScene
@@ -353,7 +353,7 @@ withServicesOnEachStorage("Teams", (it, storageName) => {
     })
   )
 
-  it.effect("loses none of many changes that come at once", () =>
+  it.effect("loses no concurrent change", () =>
     Effect.gen(function* () {
       const teams = yield* Teams
       const scene = yield* makeScene
@@ -370,7 +370,7 @@ withServicesOnEachStorage("Teams", (it, storageName) => {
   )
 
   it.describe("members", () => {
-    it.effect("are added by admins, owners and members of the team, and open teams are joined by everybody", () =>
+    it.effect("can be added by admins, owners and members of the team; everybody can join an open team", () =>
       Effect.gen(function* () {
         const teams = yield* Teams
         const { admin, adminKey, insider, member, memberKey, owner, secret, workspace } = yield* makePrivate
@@ -394,7 +394,7 @@ withServicesOnEachStorage("Teams", (it, storageName) => {
       })
     )
 
-    it.effect("are removed by admins, owners and members of the team, who leave so", () =>
+    it.effect("can be removed by admins, owners and members of the team, themselves included", () =>
       Effect.gen(function* () {
         const teams = yield* Teams
         const { admin, adminKey, insider, member, memberKey, secret, workspace } = yield* makePrivate
@@ -425,7 +425,7 @@ withServicesOnEachStorage("Teams", (it, storageName) => {
       })
     )
 
-    it.effect("are active members of the workspace, each once", () =>
+    it.effect("must be active members of the workspace, each once", () =>
       Effect.gen(function* () {
         const teams = yield* Teams
         const scene = yield* makeScene
@@ -478,7 +478,7 @@ withServicesOnEachStorage("Teams", (it, storageName) => {
       })
     )
 
-    it.effect("are listed by name; those whom the workspace deactivates stay, and do not count", () =>
+    it.effect("are listed by name; deactivated ones stay, and do not count", () =>
       Effect.gen(function* () {
         const teams = yield* Teams
         const members = yield* Members
@@ -508,7 +508,7 @@ withServicesOnEachStorage("Teams", (it, storageName) => {
       })
     )
 
-    it.effect("are added once, and removed once, where many ask at once", () =>
+    it.effect("are added once and removed once under concurrent requests", () =>
       Effect.gen(function* () {
         const teams = yield* Teams
         const scene = yield* makeScene
@@ -531,7 +531,7 @@ withServicesOnEachStorage("Teams", (it, storageName) => {
       })
     )
 
-    it.effect("cannot be joined by who no longer sees the team, also while it is being closed", () =>
+    it.effect("cannot be joined by those who no longer see the team, also while it becomes private", () =>
       Effect.gen(function* () {
         const teams = yield* Teams
         const scene = yield* makeScene
@@ -544,7 +544,7 @@ withServicesOnEachStorage("Teams", (it, storageName) => {
           assert.strictEqual(closed, "ok")
           const events = yield* eventsOf(scene.workspace)
           const ofTeam = events.filter(({ subjectPath }) => subjectPath === `teams/${key}`).map(({ kind }) => kind)
-          // Those who came first are in; nobody is after it was told that it is private.
+          // Those who joined before the team became private are members; nobody joins after.
           assert.strictEqual(ofTeam.at(-1), "team_updated")
           const inside = joined.filter((answer) => answer === "ok").length
           assert.strictEqual((yield* teams.get(key).pipe(as(scene.admin))).memberCount, 1 + inside)
@@ -556,7 +556,7 @@ withServicesOnEachStorage("Teams", (it, storageName) => {
 
   // Memory stores whatever it is given.
   if (storageName !== "memory") {
-    it.effect("changes nothing whose event cannot be stored", () =>
+    it.effect("changes nothing if the event cannot be stored", () =>
       Effect.gen(function* () {
         const teams = yield* Teams
         const scene = yield* makeScene
@@ -577,7 +577,7 @@ withServicesOnEachStorage("Teams", (it, storageName) => {
   }
 })
 
-/** The whole refusal, for comparing those of two keys. */
+/** The full error, to compare those of two keys. */
 const answerOf = <A, E extends { readonly message: string }, R>(key: string, call: Effect.Effect<A, E, R>) =>
   Effect.match(call, {
     onSuccess: () => "ok" as const,

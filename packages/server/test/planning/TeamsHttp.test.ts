@@ -41,7 +41,7 @@ const newTeam = (http: Http, fields: object = {}) =>
 const noId = "0197a1b2-0000-7000-8000-000000000001"
 
 onEachServer("teams", (test) => {
-  test("a new team is answered as it will be found", async (owner) => {
+  test("answers a new team as GET does", async (owner) => {
     const workspace = await newWorkspace(owner)
     const key = teamKey()
     const fields = { name: " Engineering ", visibility: "private", memberCount: 9, unknown: true, id: "mine" }
@@ -67,7 +67,7 @@ onEachServer("teams", (test) => {
     }
   })
 
-  test("the fields of a new team have their forms", async (owner) => {
+  test("validates the fields of a new team", async (owner) => {
     const workspace = await newWorkspace(owner)
     for (const key of ["A", "A1", "ABCDEFGHI0"]) await newTeam(workspace, { key, name: "x".repeat(100) })
     for (const key of ["", "a", "1A", "A-B", "ABCDEFGHIJK", " A", "Ä", null, 1, undefined]) {
@@ -86,7 +86,7 @@ onEachServer("teams", (test) => {
     await newTeam(await newWorkspace(owner), { key: "A1" })
   })
 
-  test("a team changes in name and visibility alone, is archived and restored", async (owner) => {
+  test("changes name and visibility, archives and restores", async (owner) => {
     const workspace = await newWorkspace(owner)
     const made = await newTeam(workspace)
     const at = `teams/${made.key}`
@@ -120,7 +120,7 @@ onEachServer("teams", (test) => {
     await workspace.post("tickets", { team: made.key, title: "In time" })
   })
 
-  test("members join and leave, and open teams are joined by everybody", async (owner) => {
+  test("adds and removes members, and lets everybody join open teams", async (owner) => {
     const workspace = await newWorkspace(owner)
     const [{ key }, secret] = [await newTeam(workspace), await newTeam(workspace, { visibility: "private" })]
     const [member, viewer] = [await join(workspace, "member"), await join(workspace, "viewer")]
@@ -153,7 +153,7 @@ onEachServer("teams", (test) => {
     assert.lengthOf(await members(viewer, key), 1)
   })
 
-  test("a member whom the workspace deactivates stays in the team, does not count, and comes back", async (owner) => {
+  test("keeps a deactivated member in the team without counting them, until they are reactivated", async (owner) => {
     const workspace = await newWorkspace(owner)
     const { key } = await newTeam(workspace)
     const sam = await join(workspace, "member")
@@ -171,7 +171,7 @@ onEachServer("teams", (test) => {
     assert.deepStrictEqual(await state(), [2, 2, true])
   })
 
-  test("a team made private is gone at once for others, with its past, and back when it opens", async (owner) => {
+  test("hides a team that becomes private from others, with its events, until it is open again", async (owner) => {
     const workspace = await newWorkspace(owner)
     const [outsider, insider] = [await join(workspace, "member"), await join(workspace, "viewer")]
     const team = await newTeam(workspace)
@@ -198,7 +198,7 @@ onEachServer("teams", (test) => {
     assert.lengthOf(await tags(outsider), 1)
   })
 
-  test("teams are listed by name, each with its own count", async (owner) => {
+  test("lists teams by name, each with its number of members", async (owner) => {
     const workspace = await newWorkspace(owner)
     for (const name of ["squad 10", "Squad 9", "Zoo", "äpfel", "apfel"]) await newTeam(workspace, { name })
     const sam = await join(workspace, "member")
@@ -212,7 +212,7 @@ onEachServer("teams", (test) => {
 })
 
 onEachServer("ticket statuses", (test) => {
-  test("a new workspace has the template, and a new team a copy of it", async (owner) => {
+  test("gives a new workspace the template, and a new team a copy of it", async (owner) => {
     const workspace = await newWorkspace(owner)
     const viewer = await join(workspace, "viewer")
     const template = await statuses(viewer)
@@ -242,7 +242,7 @@ onEachServer("ticket statuses", (test) => {
     assert.lengthOf(await statuses(owner), 5)
   })
 
-  test("a new status has its forms and goes last in its category", async (owner) => {
+  test("validates a new status and puts it last in its category", async (owner) => {
     const workspace = await newWorkspace(owner)
     const { key } = await newTeam(workspace)
     const body = { team: key, name: " In review ", category: "started", position: 9, isDefault: true }
@@ -264,7 +264,7 @@ onEachServer("ticket statuses", (test) => {
     await workspace.refuse("404 team:", "GET", `ticket-statuses?team=${teamKey()}`)
   })
 
-  test("name and default change, never the category", async (owner) => {
+  test("changes name and default, never the category", async (owner) => {
     const workspace = await newWorkspace(owner)
     const { key } = await newTeam(workspace)
     const [backlog, todo, started] = await statuses(workspace, key)
@@ -293,7 +293,7 @@ onEachServer("ticket statuses", (test) => {
     }
   })
 
-  test("a status is deleted for its reasons, and its tickets go where it says", async (owner) => {
+  test("deletes a status, or gives the reason, and moves its tickets to the target", async (owner) => {
     const workspace = await newWorkspace(owner)
     const [{ key }, other] = [await newTeam(workspace), await newTeam(workspace)]
     const [backlog, todo, , done] = await statuses(workspace, key)
@@ -339,7 +339,7 @@ onEachServer("ticket statuses", (test) => {
     await remove("404 ticket status", review.id)
   })
 
-  test("a status is reordered within its category, and all of the team are answered", async (owner) => {
+  test("reorders a status within its category, and answers all statuses of the team", async (owner) => {
     const workspace = await newWorkspace(owner)
     const { key } = await newTeam(workspace)
     const made = []
@@ -376,7 +376,7 @@ onEachServer("ticket statuses", (test) => {
 })
 
 onEachServer("tags", (test) => {
-  test("a new tag is answered as it will be listed", async (owner) => {
+  test("answers a new tag as the list does", async (owner) => {
     const workspace = await newWorkspace(owner)
     const { id: teamId, key, name, visibility } = await newTeam(workspace)
     const member = await join(workspace, "member")
@@ -398,7 +398,7 @@ onEachServer("tags", (test) => {
     assert.deepStrictEqual(await tags(member, `?team=${(await newTeam(workspace)).key}`), [shared])
   })
 
-  test("the fields of a tag have their forms", async (owner) => {
+  test("validates the fields of a tag", async (owner) => {
     const workspace = await newWorkspace(owner)
     const { key } = await newTeam(workspace)
     const body = { name: "Bug", color: "#d73a4a", team: key }
@@ -425,7 +425,7 @@ onEachServer("tags", (test) => {
     assert.strictEqual((await workspace.patch<Tag>(`tags/${id}`, { color: "#ABCDEF", team: null })).color, "#abcdef")
   })
 
-  test("who may change which, and a name is one of a team together with the workspace", async (owner) => {
+  test("checks who may change a tag, and that its name is unique in its team and the workspace", async (owner) => {
     const workspace = await newWorkspace(owner)
     const [{ key }, other] = [await newTeam(workspace), await newTeam(workspace)]
     const [member, viewer] = [await join(workspace, "member"), await join(workspace, "viewer")]
@@ -456,7 +456,7 @@ onEachServer("tags", (test) => {
     )
   })
 
-  test("one of many that ask for a name at once gets it", async (owner) => {
+  test("gives a name to one of many concurrent requests", async (owner) => {
     const workspace = await newWorkspace(owner)
     const { key } = await newTeam(workspace)
     for (let round = 0; round < 4; round++) {

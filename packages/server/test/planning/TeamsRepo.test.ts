@@ -11,7 +11,7 @@ import { addTeam, addTeamMember, seesAll, seesOwn, teamKey, teamRow } from "./Sc
 /** What no path, body or filter can name a team by. */
 const impossibleKeys = ["", " ", "eng", "ENG ", "E-G", "1A", "ABCDEFGHIJK", "\u0000", "Ä", "🚀"]
 
-/** An open team and a private one, a person in the private one, and whoever may look. */
+/** An open team and a private one, a person in the private one, and their viewers. */
 const makeTeams = Effect.gen(function* () {
   const workspace = yield* addWorkspace()
   const open = yield* addTeam(workspace.id)
@@ -52,7 +52,7 @@ onEachStorage("TeamsRepo", (it) => {
     })
   )
 
-  it.effect("shows a private team to its members and to who sees all, an open one to all of the workspace", () =>
+  it.effect("shows a private team to its members and to admins, an open team to the whole workspace", () =>
     Effect.gen(function* () {
       const teams = yield* TeamsRepo
       const { blind, open, secret, seeing } = yield* makeTeams
@@ -78,7 +78,7 @@ onEachStorage("TeamsRepo", (it) => {
     })
   )
 
-  it.effect("follows a change of visibility, and of who is a member, at once", () =>
+  it.effect("applies changes of visibility and membership immediately", () =>
     Effect.gen(function* () {
       const teams = yield* TeamsRepo
       const { insider, open, outsider, secret, workspace } = yield* makeTeams
@@ -97,7 +97,7 @@ onEachStorage("TeamsRepo", (it) => {
     })
   )
 
-  it.effect("updates name, visibility, archiving and time of one team, and nothing else", () =>
+  it.effect("updates name, visibility, archivedAt and updatedAt of one team, and nothing else", () =>
     Effect.gen(function* () {
       const teams = yield* TeamsRepo
       const workspace = yield* addWorkspace()
@@ -118,7 +118,7 @@ onEachStorage("TeamsRepo", (it) => {
     })
   )
 
-  it.effect("keeps a key for one team of a workspace, of an archived one too", () =>
+  it.effect("allows a key once in a workspace, archived teams included", () =>
     Effect.gen(function* () {
       const teams = yield* TeamsRepo
       const [workspace, elsewhere] = [yield* addWorkspace(), yield* addWorkspace()]
@@ -129,7 +129,7 @@ onEachStorage("TeamsRepo", (it) => {
     })
   )
 
-  it.effect("counts the members of each team who are active in the workspace", () =>
+  it.effect("counts the active members of each team", () =>
     Effect.gen(function* () {
       const teams = yield* TeamsRepo
       const members = yield* MembersRepo
@@ -168,7 +168,7 @@ onEachStorage("TeamsRepo", (it) => {
     })
   )
 
-  it.effect("lists a team's members, the inactive too, with their role and state in the workspace", () =>
+  it.effect("lists a team's members, inactive ones included, with their role and state in the workspace", () =>
     Effect.gen(function* () {
       const teams = yield* TeamsRepo
       const workspace = yield* addWorkspace()
@@ -199,7 +199,7 @@ onEachStorage("TeamsRepo", (it) => {
     })
   )
 
-  it.effect("keeps a person in a team once, until they are removed", () =>
+  it.effect("allows a person once in a team", () =>
     Effect.gen(function* () {
       const teams = yield* TeamsRepo
       const workspace = yield* addWorkspace()
@@ -221,7 +221,7 @@ onEachStorage("TeamsRepo", (it) => {
     })
   )
 
-  it.effect("holds a team from its lock to the end of the transaction", () =>
+  it.effect("locks a team until the transaction ends", () =>
     Effect.gen(function* () {
       const teams = yield* TeamsRepo
       const workspace = yield* addWorkspace()

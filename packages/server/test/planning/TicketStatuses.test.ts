@@ -58,7 +58,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
     return (yield* list(caller, team ?? undefined)).find((status) => status.name === name)!
   })
 
-  it.effect("asks for roles before it looks for the status", () =>
+  it.effect("checks the role before it finds the status", () =>
     Effect.gen(function* () {
       const statuses = yield* TicketStatuses
       const scene = yield* makeBoard
@@ -94,7 +94,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
     })
   )
 
-  it.effect("lists a team's to who sees it; for others the team is not there", () =>
+  it.effect("lists the statuses of a team to those who see it; for others the team does not exist", () =>
     Effect.gen(function* () {
       const { admin, member, memberKey, viewer, workspace } = yield* makeBoard
       const secret = yield* addTeam(workspace.id, { visibility: "private" })
@@ -113,7 +113,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
     })
   )
 
-  it.effect("puts a new one last in its category, of a team or of the template, and tells it", () =>
+  it.effect("puts a new status last in its category, in a team or in the template, and records an event", () =>
     Effect.gen(function* () {
       const scene = yield* makeBoard
       const { admin, adminKey, team, viewer, workspace } = scene
@@ -157,7 +157,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
     })
   )
 
-  it.effect("tells those of a private team to who sees it, and no ticket status of another workspace is found", () =>
+  it.effect("shows events of a private team to those who see it, and finds no status of another workspace", () =>
     Effect.gen(function* () {
       const events = yield* Events
       const statuses = yield* TicketStatuses
@@ -196,7 +196,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
     })
   )
 
-  it.effect("renames, and tells nothing where nothing differs", () =>
+  it.effect("renames a status, and records nothing if nothing differs", () =>
     Effect.gen(function* () {
       const statuses = yield* TicketStatuses
       const { admin, team, viewer, workspace } = yield* makeBoard
@@ -220,7 +220,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
     })
   )
 
-  it.effect("refuses a name in use in the team or template, in any case, and leaves no trace", () =>
+  it.effect("refuses a name in use in the team or template, in any case, and changes nothing", () =>
     Effect.gen(function* () {
       const statuses = yield* TicketStatuses
       const scene = yield* makeBoard
@@ -285,7 +285,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
   )
 
   it.describe("delete", () => {
-    it.effect("refuses the default, the last of a category, and one with tickets, each for its reason", () =>
+    it.effect("refuses the default, the last of a category, and a status with tickets, with a reason each", () =>
       Effect.gen(function* () {
         const statuses = yield* TicketStatuses
         const scene = yield* makeBoard
@@ -308,7 +308,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
       })
     )
 
-    it.effect("takes no status of elsewhere as the target, nor the same", () =>
+    it.effect("refuses a target of another team, and the status itself", () =>
       Effect.gen(function* () {
         const statuses = yield* TicketStatuses
         const scene = yield* makeBoard
@@ -334,58 +334,60 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
       })
     )
 
-    it.effect("moves tickets to the target, in their order and with the dates of its category, and tells it once", () =>
-      Effect.gen(function* () {
-        const statuses = yield* TicketStatuses
-        const tickets = yield* Tickets
-        const scene = yield* makeBoard
-        const { admin, member, team, viewer, workspace } = scene
-        const review = yield* create(scene, team.key, "In review")
-        const [done, started] = [yield* find(viewer, team.key, "Done"), yield* find(viewer, team.key, "In progress")]
-        const make = (title: string, status: TicketStatus) =>
-          tickets.create({ team: team.key, title, status: status.id }).pipe(as(member))
-        const before = []
-        for (const [title, status] of [
-          ["a", done],
-          ["b", review],
-          ["c", done],
-          ["d", review],
-          ["e", started]
-        ] as const) {
-          before.push(yield* make(title, status))
-        }
-        yield* TestClock.adjust("1 minute")
-        const at = yield* now
-        yield* statuses.delete(review.id, done.id).pipe(as(admin))
-        const after = yield* tickets.list({ team: team.key }).pipe(as(viewer))
-        assert.deepStrictEqual(
-          after.map(({ status, title }) => `${title} ${status.name}`),
-          ["e In progress", "a Done", "b Done", "c Done", "d Done"]
-        )
-        for (const { plan: _, ...ticket } of before) {
-          const moved = {
-            status: { id: done.id, name: "Done", category: "completed" as const },
-            completedAt: at,
-            updatedAt: at
+    it.effect(
+      "moves tickets to the target, in their order and with the dates of its category, and records one event",
+      () =>
+        Effect.gen(function* () {
+          const statuses = yield* TicketStatuses
+          const tickets = yield* Tickets
+          const scene = yield* makeBoard
+          const { admin, member, team, viewer, workspace } = scene
+          const review = yield* create(scene, team.key, "In review")
+          const [done, started] = [yield* find(viewer, team.key, "Done"), yield* find(viewer, team.key, "In progress")]
+          const make = (title: string, status: TicketStatus) =>
+            tickets.create({ team: team.key, title, status: status.id }).pipe(as(member))
+          const before = []
+          for (const [title, status] of [
+            ["a", done],
+            ["b", review],
+            ["c", done],
+            ["d", review],
+            ["e", started]
+          ] as const) {
+            before.push(yield* make(title, status))
           }
-          const expected = ticket.status.id === review.id ? { ...ticket, ...moved } : ticket
+          yield* TestClock.adjust("1 minute")
+          const at = yield* now
+          yield* statuses.delete(review.id, done.id).pipe(as(admin))
+          const after = yield* tickets.list({ team: team.key }).pipe(as(viewer))
           assert.deepStrictEqual(
-            after.find(({ id }) => id === ticket.id),
-            expected
+            after.map(({ status, title }) => `${title} ${status.name}`),
+            ["e In progress", "a Done", "b Done", "c Done", "d Done"]
           )
-          assert.strictEqual(ticket.startedAt === null, ticket.status.id === done.id)
-        }
-        const [event, ...more] = (yield* eventsOf(workspace)).slice(1 + before.length)
-        assert.deepStrictEqual(
-          [event?.kind, event?.subjectLabel, event?.changes],
-          ["status_deleted", "In review", [{ field: "tickets", from: "In review", to: "Done" }]]
-        )
-        assert.deepStrictEqual(more, [])
-        assert.notInclude(namesOf(yield* list(viewer, team.key)), "In review")
-      })
+          for (const { plan: _, ...ticket } of before) {
+            const moved = {
+              status: { id: done.id, name: "Done", category: "completed" as const },
+              completedAt: at,
+              updatedAt: at
+            }
+            const expected = ticket.status.id === review.id ? { ...ticket, ...moved } : ticket
+            assert.deepStrictEqual(
+              after.find(({ id }) => id === ticket.id),
+              expected
+            )
+            assert.strictEqual(ticket.startedAt === null, ticket.status.id === done.id)
+          }
+          const [event, ...more] = (yield* eventsOf(workspace)).slice(1 + before.length)
+          assert.deepStrictEqual(
+            [event?.kind, event?.subjectLabel, event?.changes],
+            ["status_deleted", "In review", [{ field: "tickets", from: "In review", to: "Done" }]]
+          )
+          assert.deepStrictEqual(more, [])
+          assert.notInclude(namesOf(yield* list(viewer, team.key)), "In review")
+        })
     )
 
-    it.effect("needs no target without tickets, and none in the template; the name is free then", () =>
+    it.effect("needs no target without tickets or in the template, and frees the name", () =>
       Effect.gen(function* () {
         const statuses = yield* TicketStatuses
         const scene = yield* makeBoard
@@ -405,7 +407,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
   })
 
   it.describe("reorder", () => {
-    it.effect("puts a status where a plain array would have it, in its category alone", () =>
+    it.effect("moves like an array, within its category", () =>
       Effect.gen(function* () {
         const statuses = yield* TicketStatuses
         const scene = yield* makeBoard
@@ -452,7 +454,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
       })
     )
 
-    it.effect("refuses itself, another category, and what is of elsewhere", () =>
+    it.effect("refuses itself, another category, and another team", () =>
       Effect.gen(function* () {
         const statuses = yield* TicketStatuses
         const scene = yield* makeBoard
@@ -485,7 +487,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
     )
   })
 
-  it.effect("lets filters of views follow names, where the view shows tickets of the team", () =>
+  it.effect("updates names in filters of views that show tickets of the team", () =>
     Effect.gen(function* () {
       const statuses = yield* TicketStatuses
       const views = yield* Views
@@ -593,7 +595,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
     })
   )
 
-  it.effect("changes no filter where the change itself is refused", () =>
+  it.effect("changes no filter if the change is refused", () =>
     Effect.gen(function* () {
       const statuses = yield* TicketStatuses
       const views = yield* Views
@@ -608,11 +610,11 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
     })
   )
 
-  it.describe("at once", () => {
+  it.describe("under concurrency", () => {
     const all = <A, E, R>(calls: ReadonlyArray<Effect.Effect<A, E, R>>) =>
       Effect.all(calls, { concurrency: "unbounded" })
 
-    it.effect("20 deletes never leave a category empty", () =>
+    it.effect("never leaves a category empty after 20 deletes", () =>
       Effect.gen(function* () {
         const statuses = yield* TicketStatuses
         const scene = yield* makeBoard
@@ -636,7 +638,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
       })
     )
 
-    it.effect("20 changes of the default leave one: that of the last event", () =>
+    it.effect("leaves one default after 20 changes: that of the last event", () =>
       Effect.gen(function* () {
         const statuses = yield* TicketStatuses
         const scene = yield* makeBoard
@@ -658,7 +660,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
       })
     )
 
-    it.effect("a default that is being deleted stays, or is none", () =>
+    it.effect("keeps one default when it is changed and deleted", () =>
       Effect.gen(function* () {
         const statuses = yield* TicketStatuses
         const scene = yield* makeBoard
@@ -677,7 +679,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
       })
     )
 
-    it.effect("one of many who ask for a name gets it, and every new one gets a place of its own", () =>
+    it.effect("gives a name to one of many requests, and each new status its own position", () =>
       Effect.gen(function* () {
         const scene = yield* makeBoard
         const { team, viewer } = scene
@@ -692,7 +694,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
       })
     )
 
-    it.effect("many moves lose no status and no place", () =>
+    it.effect("loses no status and no position when many move", () =>
       Effect.gen(function* () {
         const statuses = yield* TicketStatuses
         const scene = yield* makeBoard
@@ -716,7 +718,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
       })
     )
 
-    it.effect("tickets that go into a status while it is deleted are moved with the others, or find it gone", () =>
+    it.effect("moves tickets that enter a status while it is deleted, or refuses them", () =>
       Effect.gen(function* () {
         const statuses = yield* TicketStatuses
         const tickets = yield* Tickets
@@ -744,7 +746,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
       })
     )
 
-    it.effect("a status is not deleted from under a ticket that gets it", () =>
+    it.effect("does not delete a status that a ticket is getting", () =>
       Effect.gen(function* () {
         const statuses = yield* TicketStatuses
         const tickets = yield* Tickets
@@ -768,7 +770,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
 
   // Memory stores whatever it is given.
   if (storageName !== "memory") {
-    it.effect("changes nothing whose event cannot be stored", () =>
+    it.effect("changes nothing if the event cannot be stored", () =>
       Effect.gen(function* () {
         const statuses = yield* TicketStatuses
         const repo = yield* TicketStatusesRepo

@@ -39,7 +39,7 @@ onEachStorage("TicketStatusesRepo", (it, storageName) => {
     })
   )
 
-  it.effect("finds a team's statuses in one look-up, and whose a status is, for who sees the team", () =>
+  it.effect("finds a team's statuses, and the team of a status, if the viewer sees the team", () =>
     Effect.gen(function* () {
       const repo = yield* TicketStatusesRepo
       const [workspace, other] = [yield* addWorkspace(), yield* addWorkspace()]
@@ -74,7 +74,7 @@ onEachStorage("TicketStatusesRepo", (it, storageName) => {
     })
   )
 
-  it.effect("updates names, positions and which is the default of many at once, and nothing else", () =>
+  it.effect("updates names, positions and the default of many statuses in one call, and nothing else", () =>
     Effect.gen(function* () {
       const repo = yield* TicketStatusesRepo
       const workspace = yield* addWorkspace()
@@ -100,7 +100,7 @@ onEachStorage("TicketStatusesRepo", (it, storageName) => {
     })
   )
 
-  it.effect("keeps a name, in any case, and a position in a category for one status of a team or template", () =>
+  it.effect("allows a name, in any case, and a position in a category once in a team or template", () =>
     Effect.gen(function* () {
       const repo = yield* TicketStatusesRepo
       const [workspace, other] = [yield* addWorkspace(), yield* addWorkspace()]
@@ -130,7 +130,7 @@ onEachStorage("TicketStatusesRepo", (it, storageName) => {
 
   // Memory keeps what the service decided.
   if (storageName !== "memory") {
-    it.effect("never has two defaults in a team or template, nor one of a later category", () =>
+    it.effect("allows one default in a team or template, and none in a later category", () =>
       Effect.gen(function* () {
         const repo = yield* TicketStatusesRepo
         const workspace = yield* addWorkspace()
@@ -163,7 +163,7 @@ onEachStorage("TicketStatusesRepo", (it, storageName) => {
     })
   )
 
-  it.effect("moves all tickets of a status with the dates of the category, in their order, and no others", () =>
+  it.effect("moves all tickets of a status, and no others, with the dates of the category and in their order", () =>
     Effect.gen(function* () {
       const repo = yield* TicketStatusesRepo
       const tickets = yield* TicketsRepo

@@ -59,7 +59,7 @@ const refusedNew = (input: CreateTicket, by: CallerOf) =>
 
 withServicesOnEachStorage("Tickets", (it) => {
   it.describe("create", () => {
-    it.effect("makes a ticket with the team's defaults", () =>
+    it.effect("creates a ticket with the team's defaults", () =>
       Effect.gen(function* () {
         const tickets = yield* Tickets
         const scene = yield* makeTicketScene
@@ -108,7 +108,7 @@ withServicesOnEachStorage("Tickets", (it) => {
       })
     )
 
-    it.effect("makes a ticket with all that is sent", () =>
+    it.effect("creates a ticket with every field", () =>
       Effect.gen(function* () {
         const tickets = yield* Tickets
         const scene = yield* makeTicketScene
@@ -158,7 +158,7 @@ withServicesOnEachStorage("Tickets", (it) => {
       })
     )
 
-    it.effect("dates a ticket by the category that it begins in", () =>
+    it.effect("sets the dates of the first category", () =>
       Effect.gen(function* () {
         const scene = yield* makeTicketScene
         yield* TestClock.adjust(5_000)
@@ -175,7 +175,7 @@ withServicesOnEachStorage("Tickets", (it) => {
       })
     )
 
-    it.effect("numbers and ranks tickets last in their team, and wastes no number on what is refused", () =>
+    it.effect("numbers tickets and ranks them last in their team, and uses no number for a refused one", () =>
       Effect.gen(function* () {
         const scene = yield* makeTicketScene
         const { member, team, workspace } = scene
@@ -195,7 +195,7 @@ withServicesOnEachStorage("Tickets", (it) => {
       })
     )
 
-    it.effect("names the field of a reference to nothing, or to what the caller does not see", () =>
+    it.effect("names the field of a reference that does not exist or is invisible", () =>
       Effect.gen(function* () {
         const tickets = yield* Tickets
         const scene = yield* makeTicketScene
@@ -247,7 +247,7 @@ withServicesOnEachStorage("Tickets", (it) => {
       })
     )
 
-    it.effect("refuses what is archived, unlinked or inactive", () =>
+    it.effect("refuses archived, unlinked and inactive references", () =>
       Effect.gen(function* () {
         const agents = yield* AgentsRepo
         const scene = yield* makeTicketScene
@@ -275,7 +275,7 @@ withServicesOnEachStorage("Tickets", (it) => {
         ] as const) {
           assert.strictEqual(yield* refusedNew(input, admin), `Conflict ${expected}`, JSON.stringify(input))
         }
-        // What does not exist is told before what conflicts.
+        // A reference that does not exist is reported before a conflict.
         assert.strictEqual(yield* refusedNew({ ...base, team: archived.key, owner: newId() }, admin), "NotFound")
       })
     )
@@ -298,7 +298,7 @@ withServicesOnEachStorage("Tickets", (it) => {
     )
   })
 
-  it.describe("who may", () => {
+  it.describe("roles", () => {
     it.effect("read: every role; write: members and up", () =>
       Effect.gen(function* () {
         const tickets = yield* Tickets
@@ -420,7 +420,7 @@ withServicesOnEachStorage("Tickets", (it) => {
       })
     )
 
-    it.effect("keeps tickets of archived teams, and of owners who are gone", () =>
+    it.effect("lists tickets of archived teams and of inactive owners", () =>
       Effect.gen(function* () {
         const tickets = yield* Tickets
         const scene = yield* makeTicketScene
@@ -439,7 +439,7 @@ withServicesOnEachStorage("Tickets", (it) => {
   })
 
   it.describe("a private team's tickets", () => {
-    it.effect("do not exist for those who do not see the team", () =>
+    it.effect("do not exist for callers who cannot see the team", () =>
       Effect.gen(function* () {
         const tickets = yield* Tickets
         const scene = yield* makeTicketScene
@@ -475,7 +475,7 @@ withServicesOnEachStorage("Tickets", (it) => {
   })
 
   it.describe("update", () => {
-    it.effect("changes the fields sent alone, and tells them", () =>
+    it.effect("changes only the fields that are sent, and records the changes", () =>
       Effect.gen(function* () {
         const scene = yield* makeTicketScene
         const { member, status, team, viewer, workspace } = scene
@@ -530,7 +530,7 @@ withServicesOnEachStorage("Tickets", (it) => {
       })
     )
 
-    it.effect("changes nothing, and tells nothing, where all is so already", () =>
+    it.effect("changes and records nothing if nothing differs", () =>
       Effect.gen(function* () {
         const scene = yield* makeTicketScene
         const { admin, member, team, workspace } = scene
@@ -578,7 +578,7 @@ withServicesOnEachStorage("Tickets", (it) => {
       })
     )
 
-    it.effect("dates a ticket by the categories that it goes through", () =>
+    it.effect("sets the dates of each category that it passes through", () =>
       Effect.gen(function* () {
         const scene = yield* makeTicketScene
         const { id } = yield* create(scene)
@@ -605,7 +605,7 @@ withServicesOnEachStorage("Tickets", (it) => {
       })
     )
 
-    it.effect("takes a ticket out of its milestone with its project, and judges milestones by the project", () =>
+    it.effect("removes the milestone with the project, and checks milestones against the project", () =>
       Effect.gen(function* () {
         const scene = yield* makeTicketScene
         const { member, team, workspace } = scene
@@ -634,7 +634,7 @@ withServicesOnEachStorage("Tickets", (it) => {
       })
     )
 
-    it.effect("judges what is sent, and leaves what is not", () =>
+    it.effect("checks only the fields that are sent", () =>
       Effect.gen(function* () {
         const agents = yield* AgentsRepo
         const scene = yield* makeTicketScene
@@ -726,7 +726,7 @@ withServicesOnEachStorage("Tickets", (it) => {
       })
     )
 
-    it.effect("takes what else is sent, judged in the new team", () =>
+    it.effect("takes other fields too, checked in the new team", () =>
       Effect.gen(function* () {
         const scene = yield* makeTicketScene
         const { admin, member, status, team, workspace } = scene
@@ -769,7 +769,7 @@ withServicesOnEachStorage("Tickets", (it) => {
       })
     )
 
-    it.effect("needs an owner who sees the new team, unless another is sent", () =>
+    it.effect("requires an owner who sees the new team, unless another is sent", () =>
       Effect.gen(function* () {
         const scene = yield* makeTicketScene
         const { admin, member, workspace } = scene
@@ -788,7 +788,7 @@ withServicesOnEachStorage("Tickets", (it) => {
       })
     )
 
-    it.effect("tells those who see one of the teams nothing of the other, where that is private", () =>
+    it.effect("records an event for each team, which discloses nothing of the other if that is private", () =>
       Effect.gen(function* () {
         const scene = yield* makeTicketScene
         const { admin, status, team, workspace } = scene
@@ -801,14 +801,14 @@ withServicesOnEachStorage("Tickets", (it) => {
           const before = yield* countEvents(scene)
           const moved = yield* patch(ticket.id, { team: to, title }, admin)
           const events = (yield* eventsOf(workspace)).slice(before)
-          return { moved, told: events.map(({ changes, subjectLabel }) => ({ label: subjectLabel, changes })) }
+          return { moved, events: events.map(({ changes, subjectLabel }) => ({ label: subjectLabel, changes })) }
         })
         const titled = (from: string, to: string) => ({ field: "title", from, to })
         const moves = (from: string | null, to: string | null) => ({ field: "team", from, to })
         const statuses = (name: string) => ({ field: "status", from: name, to: name })
 
         const away = yield* move(closed.key, "Two")
-        assert.deepStrictEqual(away.told, [
+        assert.deepStrictEqual(away.events, [
           { label: `${ticket.identifier} ${ticket.title}`, changes: [moves(team.name, null)] },
           {
             label: `${closed.key}-1 Two`,
@@ -816,12 +816,12 @@ withServicesOnEachStorage("Tickets", (it) => {
           }
         ])
         const across = yield* move(secret.key, "Three")
-        assert.deepStrictEqual(across.told, [
+        assert.deepStrictEqual(across.events, [
           { label: `${closed.key}-1 Two`, changes: [moves(closed.name, null)] },
           { label: `${secret.key}-1 Three`, changes: [moves(null, secret.name)] }
         ])
         const back = yield* move(team.key, "Four")
-        assert.deepStrictEqual(back.told, [
+        assert.deepStrictEqual(back.events, [
           {
             label: `${team.key}-2 Four`,
             changes: [titled("Three", "Four"), moves(secret.name, team.name), statuses(status("backlog").name)]
@@ -833,7 +833,7 @@ withServicesOnEachStorage("Tickets", (it) => {
   })
 
   it.describe("delete", () => {
-    it.effect("takes the ticket away and tells it", () =>
+    it.effect("deletes the ticket and records an event", () =>
       Effect.gen(function* () {
         const tickets = yield* Tickets
         const scene = yield* makeTicketScene
@@ -861,7 +861,7 @@ withServicesOnEachStorage("Tickets", (it) => {
   })
 
   it.describe("reorder", () => {
-    it.effect("refuses itself, other statuses and teams, and what is not there", () =>
+    it.effect("refuses itself, other statuses and teams, and missing tickets", () =>
       Effect.gen(function* () {
         const tickets = yield* Tickets
         const scene = yield* makeTicketScene
@@ -894,7 +894,7 @@ withServicesOnEachStorage("Tickets", (it) => {
       })
     )
 
-    it.effect("puts a ticket in its place, tells it, and does neither where it stands there", () =>
+    it.effect("moves a ticket and records an event, and does neither if it is there already", () =>
       Effect.gen(function* () {
         const tickets = yield* Tickets
         const scene = yield* makeTicketScene
@@ -930,7 +930,7 @@ withServicesOnEachStorage("Tickets", (it) => {
     )
   })
 
-  it.effect("tickets of different workspaces have nothing to do with each other", () =>
+  it.effect("keeps tickets of different workspaces apart", () =>
     Effect.gen(function* () {
       const tickets = yield* Tickets
       const [scene, other] = [yield* makeTicketScene, yield* makeScene]

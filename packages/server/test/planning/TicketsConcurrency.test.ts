@@ -52,7 +52,7 @@ const assertSound = Effect.fnUntraced(function* (scene: TicketScene) {
 const outcomes = (found: ReadonlyArray<string>) => [...new Set(found)].toSorted()
 
 withServicesOnEachStorage("Tickets under concurrency", (it) => {
-  it.effect("numbers 50 tickets created at once without gaps or repeats, whatever fails beside them", () =>
+  it.effect("numbers 50 concurrent tickets without gaps or repeats, although others fail", () =>
     Effect.gen(function* () {
       const tickets = yield* Tickets
       const scene = yield* makeTicketScene
@@ -148,7 +148,7 @@ withServicesOnEachStorage("Tickets under concurrency", (it) => {
     60_000
   )
 
-  it.effect("keeps every change of one ticket, each decided on the one before", () =>
+  it.effect("keeps every concurrent change of one ticket", () =>
     Effect.gen(function* () {
       const tickets = yield* Tickets
       const scene = yield* makeTicketScene
@@ -161,9 +161,9 @@ withServicesOnEachStorage("Tickets under concurrency", (it) => {
           .pipe(as(member), Effect.orDie)
       )
       const shown = yield* tickets.get(ticket.id).pipe(as(member))
-      const told = (yield* eventsOf(workspace)).filter(({ kind }) => kind === "ticket_updated")
+      const updates = (yield* eventsOf(workspace)).filter(({ kind }) => kind === "ticket_updated")
       assertChain(
-        told,
+        updates,
         { title: ticket.title, status: ticket.status.name },
         { title: shown.title, status: shown.status.name }
       )

@@ -60,7 +60,7 @@ const personOf = async (http: Http) => {
 const withoutPlan = ({ plan: _, ...summary }: Ticket): TicketSummary => summary
 
 onEachServer("tickets", (test) => {
-  test("a new ticket is answered whole, and listed without its plan", async (owner) => {
+  test("answers a new ticket in full, and lists it without its plan", async (owner) => {
     const { create, member, status, team, workspace } = await newTeam(owner)
     const project = await workspace.post<Project>("projects", {
       slug: unique("checkout"),
@@ -120,7 +120,7 @@ onEachServer("tickets", (test) => {
     assert.deepInclude(answer.body as Ticket, { plan: null, description: null, owner: null, tags: [] })
   })
 
-  test("the form of bodies and queries is checked before anything else", async (owner) => {
+  test("validates bodies and queries before anything else", async (owner) => {
     const { create, member, team } = await newTeam(owner)
     const { identifier } = await create()
     const base = { team: team.key, title: "x" }
@@ -179,7 +179,7 @@ onEachServer("tickets", (test) => {
     }
   })
 
-  test("texts of the longest size are kept as they are", async (owner) => {
+  test("stores texts of the maximum size unchanged", async (owner) => {
     const { create, member } = await newTeam(owner)
     // Escaped in JSON, all that a body may hold: three bytes a character.
     const longest = "€".repeat(100_000)
@@ -193,7 +193,7 @@ onEachServer("tickets", (test) => {
     assert.isBelow(JSON.stringify(changes).length, 1_000)
   })
 
-  test("lists combine filters, in the order of categories, positions and ranks", async (owner) => {
+  test("combines filters of lists, ordered by category, position and rank", async (owner) => {
     const { create, member, status, team, workspace } = await newTeam(owner)
     const other = await makeTeam(workspace)
     const agent = await registerAgent(member)
@@ -241,7 +241,7 @@ onEachServer("tickets", (test) => {
     )
   })
 
-  test("a change changes what is sent alone, and is told in words", async (owner) => {
+  test("changes only the fields that are sent, and describes the change in an event", async (owner) => {
     const { create, member, status, workspace } = await newTeam(owner)
     const made = await create({ description: "secret plan", plan: "p" })
     const patched = await member.patch<Ticket>(`tickets/${made.identifier.toLowerCase()}`, {
@@ -279,7 +279,7 @@ onEachServer("tickets", (test) => {
     assert.deepInclude(reopened, { completedAt: null, owner: null })
   })
 
-  test("a move gives a new identifier, and the old one still answers", async (owner) => {
+  test("gives a moved ticket a new identifier, and finds it by the old one", async (owner) => {
     const { create, member, team, workspace } = await newTeam(owner)
     const other = await makeTeam(workspace)
     const made = await create()
@@ -295,7 +295,7 @@ onEachServer("tickets", (test) => {
     await member.refuse("404 ticket", "DELETE", `tickets/${made.identifier}`)
   })
 
-  test("refusals name what is wrong", async (owner) => {
+  test("names what is wrong in errors", async (owner) => {
     const { create, member, status, team, workspace } = await newTeam(owner)
     const [other, archived] = [await makeTeam(workspace), await makeTeam(workspace)]
     const open = await create({ team: archived.key })
@@ -351,7 +351,7 @@ onEachServer("tickets", (test) => {
     assert.strictEqual((await member.get<Ticket>(`tickets/${open.identifier}`)).id, open.id)
   })
 
-  test("a private team's tickets are nowhere for those who do not see it", async (owner) => {
+  test("hides a private team's tickets from callers who cannot see it", async (owner) => {
     const { create, member, team, workspace } = await newTeam(owner)
     const insider = await join(workspace, "member")
     const closed = await makeTeam(workspace, { visibility: "private" })
@@ -389,7 +389,7 @@ onEachServer("tickets", (test) => {
     assert.notInclude(JSON.stringify(await events(member)), closed.name)
   })
 
-  test("a workspace renamed is in the address of its tickets at once", async (owner) => {
+  test("uses the new slug of a workspace in the URLs of its tickets immediately", async (owner) => {
     const { create, member, workspace } = await newTeam(owner)
     const made = await create()
     const slug = unique("renamed")
@@ -402,7 +402,7 @@ onEachServer("tickets", (test) => {
 onEachServer("comments", (test) => {
   const mention = (agent: AgentSignIn) => `[@Claude](agent:${agent.agent})`
 
-  test("are written, listed oldest first, edited and deleted", async (owner) => {
+  test("are created, listed oldest first, edited and deleted", async (owner) => {
     const { create, member } = await newTeam(owner)
     const ticket = await create()
     const path = `tickets/${ticket.identifier.toLowerCase()}/comments`
@@ -444,7 +444,7 @@ onEachServer("comments", (test) => {
     )
   })
 
-  test("are refused where they are blank, somebody else's, or not there", async (owner) => {
+  test("are refused if they are blank, somebody else's, or missing", async (owner) => {
     const { create, member, workspace } = await newTeam(owner)
     const [ticket, other] = [await create(), await create()]
     const path = `tickets/${ticket.id}/comments`

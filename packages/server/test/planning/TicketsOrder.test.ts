@@ -153,7 +153,7 @@ withServicesOnEachStorage("The order of tickets", (it, storage) => {
         assert.isAtMost(Math.max(...lengths), maxRankLength)
         assert.isAtLeast(spreads.count, 1)
         assert.deepStrictEqual((yield* listed(scene)).get("backlog"), model)
-        // The spread moved the others of the team along, without a word of it.
+        // The other ticket may get a new rank, and is otherwise unchanged.
         const ranks = (yield* repo.list(seesAll(workspace.id), { teamIds: [team.id] })).map(({ rank }) => rank)
         assert.strictEqual(new Set(ranks).size, 5)
         const shown = yield* tickets.get(other.id).pipe(as(member))
@@ -162,7 +162,7 @@ withServicesOnEachStorage("The order of tickets", (it, storage) => {
     120_000
   )
 
-  it.effect("spreads a ticket at the longest rank before anything goes beside it", () =>
+  it.effect("spreads ranks when a ticket moves beside one with the longest rank", () =>
     Effect.gen(function* () {
       const tickets = yield* Tickets
       const repo = yield* TicketsRepo

@@ -76,7 +76,7 @@ withServicesOnEachStorage("Views", (it, storageName) => {
     return views.map(({ name }) => name)
   })
 
-  it.effect("asks for roles before it looks for the view", () =>
+  it.effect("checks the role before it finds the view", () =>
     Effect.gen(function* () {
       const views = yield* Views
       const scene = yield* makeScene
@@ -90,7 +90,7 @@ withServicesOnEachStorage("Views", (it, storageName) => {
     })
   )
 
-  it.effect("creates a view of the workspace, a team or a project, last in its scope, and tells it", () =>
+  it.effect("creates a view of the workspace, a team or a project, last in its scope, and records an event", () =>
     Effect.gen(function* () {
       const views = yield* Views
       const { member, memberKey, open, shared, viewer, workspace } = yield* makeTeams
@@ -131,7 +131,7 @@ withServicesOnEachStorage("Views", (it, storageName) => {
     })
   )
 
-  it.effect("does not exist for those who do not see its team or project", () =>
+  it.effect("does not exist for callers who cannot see its team or project", () =>
     Effect.gen(function* () {
       const views = yield* Views
       const events = yield* Events
@@ -234,7 +234,7 @@ withServicesOnEachStorage("Views", (it, storageName) => {
     })
   )
 
-  it.effect("changes the fields sent; filters as a whole, but for what the caller does not see", () =>
+  it.effect("changes the fields that are sent, and replaces filters but for values that the caller cannot see", () =>
     Effect.gen(function* () {
       const views = yield* Views
       const { closed, hidden, insider, member, open, shared, workspace } = yield* makeTeams
@@ -254,8 +254,8 @@ withServicesOnEachStorage("Views", (it, storageName) => {
         .update(made.id, { filters: { categories: ["completed"], projects: [] } })
         .pipe(as(member))
       assert.deepStrictEqual(replaced.filters, { ...unfiltered, categories: ["completed"] })
-      const [whole] = yield* views.list({}).pipe(as(insider))
-      assert.deepStrictEqual(whole?.filters, {
+      const [stored] = yield* views.list({}).pipe(as(insider))
+      assert.deepStrictEqual(stored?.filters, {
         ...unfiltered,
         categories: ["completed"],
         teams: [closed.key],
@@ -302,7 +302,7 @@ withServicesOnEachStorage("Views", (it, storageName) => {
     })
   )
 
-  it.effect("takes no changes while its team or project is archived", () =>
+  it.effect("refuses changes while its team or project is archived", () =>
     Effect.gen(function* () {
       const views = yield* Views
       const { admin, member, open, shared } = yield* makeTeams
@@ -332,7 +332,7 @@ withServicesOnEachStorage("Views", (it, storageName) => {
     })
   )
 
-  it.effect("moves within its scope as in a plain array", () =>
+  it.effect("moves like an array within its scope", () =>
     Effect.gen(function* () {
       const views = yield* Views
       const { member, open, shared } = yield* makeTeams
@@ -381,7 +381,7 @@ withServicesOnEachStorage("Views", (it, storageName) => {
     })
   )
 
-  it.effect("keeps short ranks where 500 moves go into one gap, and every place of many at once", () =>
+  it.effect("keeps ranks short after 500 moves into one gap, and loses no view when many move concurrently", () =>
     Effect.gen(function* () {
       const views = yield* Views
       const repo = yield* ViewsRepo
@@ -521,7 +521,7 @@ withServicesOnEachStorage("Views", (it, storageName) => {
     })
   )
 
-  it.effect("follows a status that is renamed or deleted, and keeps the name where another team has it", () =>
+  it.effect("follows a renamed or deleted status, and keeps the name if another team has it", () =>
     Effect.gen(function* () {
       const views = yield* Views
       const statuses = yield* TicketStatuses
@@ -598,7 +598,7 @@ withServicesOnEachStorage("Views", (it, storageName) => {
     })
   )
 
-  it.effect("follows a private team's statuses for those who see it, and tells nobody else", () =>
+  it.effect("follows a private team's statuses only for those who see the team", () =>
     Effect.gen(function* () {
       const views = yield* Views
       const statuses = yield* TicketStatuses
@@ -722,7 +722,7 @@ withServicesOnEachStorage("Views", (it, storageName) => {
 
   // Memory keeps nothing that an older server stored.
   if (storageName !== "memory") {
-    it.effect("reads and follows filters that were stored before names were followed for each team", () =>
+    it.effect("reads and follows filters that an earlier version stored", () =>
       Effect.gen(function* () {
         const views = yield* Views
         const { admin, closed, insider, member, workspace } = yield* makeTeams
@@ -741,7 +741,7 @@ withServicesOnEachStorage("Views", (it, storageName) => {
     )
   }
 
-  it.effect("drops what is gone from its filters, as if it had never been there", () =>
+  it.effect("drops deleted objects from its filters", () =>
     Effect.gen(function* () {
       const repo = yield* ViewsRepo
       const { member, workspace } = yield* makeTeams
