@@ -31,6 +31,17 @@ export interface MemoryTable<Row> {
   readonly filter: (predicate: (row: Row) => boolean) => Array<Row>
 }
 
+/** The rows of each table since it last changed, for walking a map takes several times as long. */
+const lists = new WeakMap<HashMap.HashMap<string, unknown>, ReadonlyArray<unknown>>()
+
+const valuesOf = <Row>(rows: HashMap.HashMap<string, Row>): ReadonlyArray<Row> => {
+  const known = lists.get(rows)
+  if (known !== undefined) return known as ReadonlyArray<Row>
+  const values = HashMap.toValues(rows)
+  lists.set(rows, values)
+  return values
+}
+
 /** The tables as one transaction sees them. */
 export class MemoryDatabase {
   tables: Tables
@@ -44,7 +55,6 @@ export class MemoryDatabase {
   }
   table<Row>({ name }: MemoryTableName<Row>): MemoryTable<Row> {
     const rows = () => (this.tables[name] ?? HashMap.empty()) as HashMap.HashMap<string, Row>
-    const values = () => HashMap.values(rows())
     return {
       get: (key) => Option.getOrUndefined(HashMap.get(rows(), key)),
       set: (key, row) => {
@@ -53,9 +63,9 @@ export class MemoryDatabase {
       delete: (key) => {
         this.tables = { ...this.tables, [name]: HashMap.remove(rows(), key) }
       },
-      values,
-      find: (predicate) => Array.from(values()).find(predicate),
-      filter: (predicate) => Array.from(values()).filter(predicate)
+      values: () => valuesOf(rows()).values(),
+      find: (predicate) => valuesOf(rows()).find(predicate),
+      filter: (predicate) => valuesOf(rows()).filter(predicate)
     }
   }
 }
