@@ -484,11 +484,14 @@ const compare = async (
       }
     }
     const isPersonal = endpoint.fields.some((field) => kindOf(endpoint, field) === "message")
-    // Those who do not see what they name change nothing, so they may name the same.
-    const ofBlind = isPersonal ? undefined : await requestsOf(scene.owner)
-    for (const by of scene.callers) {
+    const ofAll = isPersonal ? undefined : await requestsOf(scene.owner)
+    // Who is refused changes nothing, and neither does who reads: they may all name the same.
+    const isChanged = ({ isBlind }: Caller) => !isBlind && row.isRead !== true && !variant.isNothing
+    const requestsOfEach = await Promise.all(
+      scene.callers.map(async (by) => [by, ofAll && !isChanged(by) ? ofAll : await requestsOf(by)] as const)
+    )
+    for (const [by, requests] of requestsOfEach) {
       const name = `${by.name}, ${variant.name} in form ${variant.form}`
-      const requests = by.isBlind && ofBlind !== undefined ? ofBlind : await requestsOf(by)
       const [idOfHidden, idOfAbsent] = [unique("hidden-request"), unique("absent-request")]
       const hidden = await ask(by, requests.hidden, idOfHidden)
       const absent = await ask(by, requests.absent, idOfAbsent)
