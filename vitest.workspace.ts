@@ -85,6 +85,8 @@ export default defineConfig({
     // A process runs many files: loading Effect anew for each costs more than the tests. Files share modules, so they
     // may not leave changes in them, in process.env or in globals.
     isolate: false,
+    // Node itself takes the types off and keeps what it compiled; through Vite all calls between modules are slower.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     // Each worker may hold an embedded database of several hundred megabytes.
     maxWorkers: Math.min(4, availableParallelism()),
     // .ci/run reads its counts from the file.

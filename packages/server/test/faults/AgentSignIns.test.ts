@@ -152,11 +152,11 @@ describe("sign-ins on two servers", () => {
 
   it("end access at once when the refresh token or the access token is revoked", async () => {
     const { person } = await scene()
-    for (const of of ["refresh_token", "access_token"] as const) {
+    for (const token of ["refresh_token", "access_token"] as const) {
       const signIn = await registerAgent(person[0])
       await during(
         signIn,
-        () => owners[1].as(undefined).send("POST", "/agent/oauth/revoke", { form: { token: signIn[of] } }),
+        () => owners[1].as(undefined).send("POST", "/agent/oauth/revoke", { form: { token: signIn[token] } }),
         never
       )
     }

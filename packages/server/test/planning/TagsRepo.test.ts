@@ -95,10 +95,10 @@ onEachStorage("TagsRepo", (it) => {
       const tags = yield* TagsRepo
       const [workspace, other] = [yield* addWorkspace(), yield* addWorkspace()]
       const [team, beside] = [yield* addTeam(workspace.id), yield* addTeam(workspace.id)]
-      for (const of of [team, ofWorkspace(workspace.id)]) {
-        const tag = yield* addTag(of, { name: "Größe" })
-        const second = yield* addTag(of, { name: "Other" })
-        const again = tagRow(of, { name: "GRÖßE" })
+      for (const owner of [team, ofWorkspace(workspace.id)]) {
+        const tag = yield* addTag(owner, { name: "Größe" })
+        const second = yield* addTag(owner, { name: "Other" })
+        const again = tagRow(owner, { name: "GRÖßE" })
         assert.strictEqual((yield* Effect.flip(tags.insert(again))).constraint, "tags_name_key")
         assert.strictEqual((yield* Effect.flip(tags.update({ ...second, name: "größe" }))).constraint, "tags_name_key")
         yield* tags.update({ ...tag, name: "GRÖßE" })

@@ -106,22 +106,22 @@ onEachStorage("TicketStatusesRepo", (it, storageName) => {
       const [workspace, other] = [yield* addWorkspace(), yield* addWorkspace()]
       const [team, beside] = [yield* addTeam(workspace.id), yield* addTeam(workspace.id)]
       yield* addTemplate(workspace.id)
-      for (const of of [team, template(workspace.id)]) {
-        const status = statusRow(of, { name: "Größe", position: 1 })
-        const second = statusRow(of, { name: "Other", position: 2 })
+      for (const owner of [team, template(workspace.id)]) {
+        const status = statusRow(owner, { name: "Größe", position: 1 })
+        const second = statusRow(owner, { name: "Other", position: 2 })
         yield* repo.insert([status, second])
         const same = { name: "GRÖßE", position: 3 }
         for (const call of [
-          repo.insert([statusRow(of, same)]),
+          repo.insert([statusRow(owner, same)]),
           repo.update([{ ...second, ...same }]),
-          repo.insert([statusRow(of, { position: 3, name: "New" }), statusRow(of, { position: 4, name: "nEW" })])
+          repo.insert([statusRow(owner, { position: 3, name: "New" }), statusRow(owner, { position: 4, name: "nEW" })])
         ]) {
           assert.strictEqual((yield* Effect.flip(call)).constraint, "ticket_statuses_name_key")
         }
-        const inPlace = repo.insert([statusRow(of, { position: 1 })])
+        const inPlace = repo.insert([statusRow(owner, { position: 1 })])
         assert.strictEqual((yield* Effect.flip(inPlace)).constraint, "ticket_statuses_position_key")
         yield* repo.update([{ ...status, ...same }])
-        yield* repo.insert([statusRow(of, { position: 1, category: "completed" })])
+        yield* repo.insert([statusRow(owner, { position: 1, category: "completed" })])
       }
       yield* repo.insert([statusRow(beside, { name: "Größe", position: 1 })])
       yield* repo.insert([statusRow(template(other.id), { name: "Größe", position: 1 })])
@@ -136,10 +136,10 @@ onEachStorage("TicketStatusesRepo", (it, storageName) => {
         const workspace = yield* addWorkspace()
         const team = yield* addTeam(workspace.id)
         yield* addTemplate(workspace.id)
-        for (const of of [team, template(workspace.id)]) {
-          const [backlog, , started] = yield* statusesOf(of)
+        for (const owner of [team, template(workspace.id)]) {
+          const [backlog, , started] = yield* statusesOf(owner)
           for (const call of [
-            repo.insert([statusRow(of, { category: "unstarted", position: 1, isDefault: true })]),
+            repo.insert([statusRow(owner, { category: "unstarted", position: 1, isDefault: true })]),
             repo.update([
               { ...backlog!, isDefault: false },
               { ...started!, isDefault: true }
