@@ -97,7 +97,7 @@ export const makeSemaphores = Effect.fnUntraced(function* (
   /** Waits in the queue. Gives the place up on failure and interruption. */
   const acquire = Effect.fnUntraced(function* (name: string, options: SemaphoreOptions, requestId: string) {
     const { capacity, test, ttlMillis: ttlMs, waitMillis = Number.POSITIVE_INFINITY } = options
-    const wish = {
+    const request = {
       capacity,
       requestId,
       ...(test === undefined ? {} : { test }),
@@ -105,7 +105,7 @@ export const makeSemaphores = Effect.fnUntraced(function* (
     }
     const poll = (waitMs: number) =>
       leases
-        .take({ params: { slug, name }, payload: { ...wish, waitMs } })
+        .take({ params: { slug, name }, payload: { ...request, waitMs } })
         .pipe(Effect.timeout(waitMs + answerMillis), Effect.retry({ while: isTransient, schedule: retries }))
 
     const deadline = (yield* Clock.currentTimeMillis) + waitMillis
@@ -197,7 +197,7 @@ class Thrown {
 const settleMillis = 10_000
 
 /** A promise that interruption aborts, and then lets settle. */
-const settling = <A>(run: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, Thrown> =>
+const abortable = <A>(run: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, Thrown> =>
   Effect.callback((resume) => {
     const controller = new AbortController()
     const running = new Promise<A>((resolve) => resolve(run(controller.signal)))
@@ -233,7 +233,7 @@ export const createSemaphores = (
   const run = Effect.runPromiseExitWith(context)
   return {
     withSemaphore: async (name, { signal, ...options }, use) => {
-      const held = semaphores.withSemaphore(name, options, (lease) => settling((signal) => use(lease, signal)))
+      const held = semaphores.withSemaphore(name, options, (lease) => abortable((signal) => use(lease, signal)))
       const exit = await run(held, { signal })
       if (Exit.isSuccess(exit)) return exit.value
       if (signal?.aborted === true && Cause.hasInterruptsOnly(exit.cause)) throw signal.reason

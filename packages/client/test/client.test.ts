@@ -114,7 +114,7 @@ describe("promises", () => {
     expect(await client.system.health()).toEqual({ status: "ok" })
   })
 
-  it("takes a query, and does without one of which nothing is required", async () => {
+  it("accepts a query, and omits an optional one", async () => {
     const all = await client.deployments.list({ params: main })
     const some = await client.deployments.list({ params: main, query: { product: "shop", archived: "only" } })
     expect([all.deployments.length, some.deployments.length]).toEqual([1, 0])
@@ -147,7 +147,7 @@ describe("promises", () => {
     await expect(website).rejects.toBeInstanceOf(InvalidInput)
   })
 
-  it("tells passing failures from lasting ones", async () => {
+  it("distinguishes transient failures from permanent ones", async () => {
     const nowhere = createClient({ baseUrl: `http://127.0.0.1:${await freePort()}`, apiKey: "ctk_unknown" })
     const failure = await nowhere.safe.me.get()
     const refusal = await client.safe.products.get({ params: { ...main, product: "nothing" } })
@@ -165,7 +165,7 @@ describe("promises", () => {
     >()
   })
 
-  it("names a rate limit, which may let the same call through later", async () => {
+  it("reports a rate limit as transient", async () => {
     const limited = await startServer({ RATE_LIMIT: "1/600" })
     try {
       const caller = createClient({ baseUrl: limited.url, apiKey: limited.apiKey })
@@ -180,7 +180,7 @@ describe("promises", () => {
     }
   }, 60_000)
 
-  it("refuses an address that is none at once", () => {
+  it("rejects an invalid address at once", () => {
     for (const baseUrl of ["", "localhost:4000", "//delivery.example.com", "ftp://delivery.example.com", "http://"]) {
       expect(() => createClient({ baseUrl, apiKey: "ctk_unknown" })).toThrow(
         `baseUrl: Expected an absolute http(s) URL, not "${baseUrl}"`
@@ -257,7 +257,7 @@ describe("files", () => {
     await expect(client.files.download({ ...file, range: { start: 10 } })).rejects.toBeInstanceOf(InvalidInput)
   })
 
-  it("fails as the contract says", async () => {
+  it("fails with the errors of the contract", async () => {
     const { number: run } = await client.testRuns.start({ params: main, payload: start })
     await expect(client.files.download({ ...main, run, path: "missing" })).rejects.toBeInstanceOf(NotFound)
     await expect(client.files.upload({ ...main, run, path: "a/../b", body: "" })).rejects.toBeInstanceOf(InvalidInput)

@@ -50,7 +50,7 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 describe("verifyFixtureToken", () => {
-  it("tells what the token of a run or retry allows", async () => {
+  it("returns the claims of a run's or retry's token", async () => {
     const options = { issuer: `${server.url}/`, audience }
     const run = await verifyFixtureToken(`Bearer ${ofRun.token}`, options)
     expect(run).toEqual({
@@ -64,7 +64,7 @@ describe("verifyFixtureToken", () => {
     expect(await verifyFixtureToken(ofRetry.token, several)).toMatchObject({ scope: ofRetry.scope, run: 1, retry: 1 })
   })
 
-  it("refuses what is no token, or is one for others, or of others", async () => {
+  it("rejects invalid tokens, other audiences and other issuers", async () => {
     const issuer = server.url
     const options = { issuer, audience }
     const { privateKey } = await generateKeyPair("EdDSA", { crv: "Ed25519" })
@@ -82,7 +82,7 @@ describe("verifyFixtureToken", () => {
     await expect(verifyFixtureToken(ofRun.token, other)).rejects.toBeInstanceOf(FixtureTokenError)
   })
 
-  it("refuses what is over, or says too little, though it is signed with a published key", async () => {
+  it("rejects expired or incomplete tokens, even with a valid signature", async () => {
     const { privateKey, publicKey } = await generateKeyPair("EdDSA", { crv: "Ed25519" })
     const keys = createServer((_, response) => {
       void exportJWK(publicKey).then((key) => response.end(JSON.stringify({ keys: [{ ...key, alg: "EdDSA" }] })))
@@ -116,7 +116,7 @@ describe("verifyFixtureToken", () => {
     keys.close()
   })
 
-  it("fails otherwise where the keys cannot be had", async () => {
+  it("fails with another error if the keys cannot be fetched", async () => {
     const options = { issuer: server.url, audience, jwksUrl: "http://127.0.0.1:9/jwks.json" }
     const failure = await verifyFixtureToken(ofRun.token, options).catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(Error)

@@ -58,15 +58,15 @@ const finish = (run: StartedTestRun) =>
 const holders = async (name: string) =>
   (await client.semaphores.list({ params: main })).semaphores.find((semaphore) => semaphore.name === name)?.holders
 
-const until = async (isSo: () => Promise<boolean> | boolean): Promise<void> => {
-  for (let i = 0; !(await isSo()); i++) {
+const until = async (condition: () => Promise<boolean> | boolean): Promise<void> => {
+  for (let i = 0; !(await condition()); i++) {
     if (i > 500) throw new Error("It never came")
     await sleep(10)
   }
 }
 
 describe("semaphores as promises", () => {
-  it("runs no more at once than the capacity, and frees the lease whatever becomes of it", async () => {
+  it("runs no more at once than the capacity, and always releases the lease", async () => {
     const { withSemaphore } = createSemaphores((await startRun()).semaphores)
     const name = unique()
     const slots = new Set<number>()
@@ -139,7 +139,7 @@ describe("semaphores as promises", () => {
     await until(async () => (await holders(name))?.length === 0)
   })
 
-  it("takes one lease though answers are lost", async () => {
+  it("takes one lease even if answers are lost", async () => {
     const run = await startRun()
     const name = unique()
     let losses = 2
@@ -157,7 +157,7 @@ describe("semaphores as promises", () => {
     expect(await holders(name)).toEqual([])
   })
 
-  it("gives its place up when it is aborted, or has waited long enough", async () => {
+  it("gives up its place when it is aborted or times out", async () => {
     const { withSemaphore } = createSemaphores((await startRun()).semaphores)
     const name = unique()
     await withSemaphore(name, { capacity: 1 }, async () => {
@@ -196,7 +196,7 @@ describe("semaphores as promises", () => {
     await next
   })
 
-  it("refuses an address that is none", () => {
+  it("rejects an invalid address", () => {
     expect(() => createSemaphores({ url: "https://delivery.example.com", token: "stk_x" })).toThrow(TypeError)
   })
 })

@@ -36,8 +36,8 @@ export const atMost = (max: number) =>
   })
 
 /** One of a few words. Any other is refused with the list of them. */
-export const OneOf = <const Words extends ReadonlyArray<string>>(words: Words): Schema.Literals<Words> =>
-  Schema.Literals(words).annotate({ message: `Expected one of ${words.join(", ")}` })
+export const OneOf = <const Values extends ReadonlyArray<string>>(values: Values): Schema.Literals<Values> =>
+  Schema.Literals(values).annotate({ message: `Expected one of ${values.join(", ")}` })
 
 /** Any text of at most `max` characters. */
 export const Text = (max: number) => Schema.String.check(atMost(max), isStorable)

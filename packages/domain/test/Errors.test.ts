@@ -25,7 +25,7 @@ describe("Errors", () => {
     })
   })
 
-  it("say alike what is absent and what is invisible", () => {
+  it("are the same for what is absent and what is invisible", () => {
     assert.deepStrictEqual(encode(NotFound.of("product")), {
       _tag: "NotFound",
       message: "The product does not exist."
@@ -38,7 +38,7 @@ describe("Errors", () => {
     )
   })
 
-  it("name what a field refers to, whatever the field is called", () => {
+  it("name what a field refers to, for every field name", () => {
     const said = (field: string, value: string | number, noun?: string) =>
       NotFound.reference(field, value, noun).message
     assert.strictEqual(said("teams[0]", "OPS"), 'teams[0]: there is no team "OPS" that you can see.')
@@ -72,7 +72,7 @@ describe("Errors", () => {
     assert.include(NotFound.of("product", "a".repeat(100)).message, `"${"a".repeat(100)}"`)
   })
 
-  it("do not say what was wrong with a credential", () => {
+  it("do not reveal what was wrong with a credential", () => {
     assert.deepStrictEqual(encode(Unauthorized.generic), {
       _tag: "Unauthorized",
       message: "A valid API key is required."

@@ -19,7 +19,7 @@ const problems = <A, I>(schema: Schema.Codec<A, I>, input: unknown): ReadonlyArr
 }
 
 describe("messages of refused requests", () => {
-  it("says of every wrong field what is expected", () => {
+  it("names what is expected of every wrong field", () => {
     assert.deepStrictEqual(problems(CreateProduct, { slug: "Web Shop", name: " ", type: "game", repository: "shop" }), [
       "slug: Expected lower-case letters, digits and single hyphens between them",
       "name: Expected text that is not empty",
@@ -37,7 +37,7 @@ describe("messages of refused requests", () => {
     )
   })
 
-  it("says so inside of lists and unions", () => {
+  it("names them inside of lists and unions", () => {
     const test = { caseId: "a", title: "", file: "", coverage: "critical", testKind: "", attempt: null }
     assert.deepStrictEqual(
       problems(FinishTestRun, {
@@ -67,7 +67,7 @@ describe("messages of refused requests", () => {
     )
   })
 
-  it("takes only plain whole numbers in queries", () => {
+  it("accepts only plain whole numbers in queries", () => {
     for (const text of ["1", "12", "2147483647"]) {
       assert.strictEqual(Schema.decodeUnknownSync(NumberInQuery)(text), Number(text))
     }
@@ -76,7 +76,7 @@ describe("messages of refused requests", () => {
     }
   })
 
-  it("asks for an object where a body is none", () => {
+  it("expects an object as a body", () => {
     HttpApi.reflect(DeliveryApi, {
       onGroup: () => {},
       onEndpoint: ({ endpoint, group }) => {
@@ -92,7 +92,7 @@ describe("messages of refused requests", () => {
     })
   })
 
-  it("tells all that is wrong, except of bodies with thousands of values", () => {
+  it("lists all errors, except for bodies with thousands of values", () => {
     const firstOnly: Array<string> = []
     HttpApi.reflect(DeliveryApi, {
       onGroup: () => {},

@@ -107,7 +107,7 @@ describe("the API description", () => {
     assert.deepStrictEqual(await lint(JSON.stringify(document)), [])
   })
 
-  it("is checked by a linter that finds what is wrong", async () => {
+  it("is checked by a linter that finds errors", async () => {
     const { servers: _, ...broken } = document
     assert.lengthOf(await lint(JSON.stringify(broken)), 1)
   })
@@ -121,7 +121,7 @@ describe("the API description", () => {
     assert.strictEqual(operations.size, endpoints.length, "an operationId is used twice")
   })
 
-  it("says in words what every operation does", () => {
+  it("describes what every operation does", () => {
     for (const { name, operation } of endpoints) {
       assert.isAtLeast(operation?.summary?.length ?? 0, 8, `${name}: summary`)
       assert.match(operation?.summary ?? "", /^[A-Z].*[^.]$/, `${name}: summary`)
@@ -174,7 +174,7 @@ describe("the API description", () => {
     }
   })
 
-  it("needs a key everywhere but where the key cannot be had yet", () => {
+  it("requires a key, except where the caller cannot have one yet", () => {
     const open = endpoints.filter(({ operation }) => operation?.security.length === 0).map(({ name }) => name)
     assert.sameMembers(open, [
       "invites.accept",
@@ -202,14 +202,14 @@ describe("the API description", () => {
     }
   })
 
-  it("says of every operation what a rate limit answers", () => {
+  it("documents the answer of a rate limit for every operation", () => {
     for (const { name, operation } of endpoints) {
       const refused = operation?.responses[429]
       assert.containsAllKeys(refused?.headers, ["Retry-After", "RateLimit-Policy", "RateLimit"], name)
     }
   })
 
-  it("says what a handler answers itself", () => {
+  it("documents what handlers answer themselves", () => {
     const responses = operations.get("testRuns.download")?.responses ?? {}
     assert.containsAllKeys(responses, ["200", "206", "304", "416"])
     for (const status of ["200", "206", "304", "416"]) assert.property(responses[status]?.headers, "ETag", status)

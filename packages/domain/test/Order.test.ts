@@ -43,7 +43,7 @@ const named: Arbitrary.Arbitrary<Named> = Arbitrary.all({
 describe("byName", () => {
   const sorted = (...names: ReadonlyArray<string>) => names.map((name) => ({ name, id: "1" })).toSorted(byName)
 
-  it("orders as people read: case and accents come second, numbers count", () => {
+  it("orders like people: case and accents come second, numbers count", () => {
     const expected = ["", "Shop 2", "shop 9", "Shop 10", "zebra", "Zoo"]
     for (const names of [expected, expected.toReversed()]) {
       assert.deepStrictEqual(
@@ -72,7 +72,7 @@ describe("byName", () => {
     assert.deepStrictEqual(expected.toReversed().toSorted(byName), expected)
   })
 
-  it("finds equal only what has the same name and id", () => {
+  it("treats only the same name and id as equal", () => {
     assert.strictEqual(byName({ name: "Shop", id: "1" }, { name: "Shop", id: "1" }), 0)
     for (const other of [
       { name: "Shop", id: "2" },

@@ -57,7 +57,7 @@ describe("Slug", () => {
 })
 
 describe("isId", () => {
-  it("knows ids by their form, in lower case", () => {
+  it("recognizes ids by their form, in lower case", () => {
     assert.isTrue(isId(id))
     assert.isTrue(isId("ffffffff-ffff-ffff-ffff-ffffffffffff"))
     for (const text of [

@@ -5,7 +5,7 @@ import { Schema } from "effect"
 const isTimestamp = Schema.is(TimestampInput)
 
 describe("TimestampInput", () => {
-  it("takes ISO 8601 instants with an offset, from 1970 to 9999", () => {
+  it("accepts ISO 8601 instants with an offset, from 1970 to 9999", () => {
     for (const text of [
       "2026-11-21T09:30:00.000Z",
       "2026-11-21T09:30:00Z",
@@ -26,7 +26,7 @@ describe("TimestampInput", () => {
     }
   })
 
-  it("refuses days that no calendar has", () => {
+  it("rejects days that no calendar has", () => {
     for (const day of [
       "2026-02-29",
       "2026-02-30",
@@ -43,19 +43,19 @@ describe("TimestampInput", () => {
     }
   })
 
-  it("refuses times that no clock has", () => {
+  it("rejects times that no clock has", () => {
     for (const time of ["24:00:01", "25:00", "09:60", "09:30:60", "9:30", "09:3", "09:30:00.", "09:30:00,5", "09"]) {
       assert.isFalse(isTimestamp(`2026-11-21T${time}Z`), time)
     }
   })
 
-  it("refuses what has no offset or a wrong one", () => {
+  it("rejects a missing or wrong offset", () => {
     for (const offset of ["", "z", "+2", "+0200", "+02", "+24:00", "+02:60", "UTC", " Z", "Z "]) {
       assert.isFalse(isTimestamp(`2026-11-21T09:30:00${offset}`), offset)
     }
   })
 
-  it("refuses years before 1970 and after 9999, in UTC", () => {
+  it("rejects years before 1970 and after 9999, in UTC", () => {
     for (const text of [
       "1969-12-31T23:59:59.999Z",
       "1970-01-01T00:00:00+00:01",
@@ -70,7 +70,7 @@ describe("TimestampInput", () => {
     }
   })
 
-  it("refuses other forms of dates, and what is no text", () => {
+  it("rejects other forms of dates, and values that are not strings", () => {
     for (const value of [
       "",
       "2026-11-21",
@@ -91,7 +91,7 @@ describe("TimestampInput", () => {
 })
 
 describe("isCalendarDate", () => {
-  it("knows the days of the calendar by YYYY-MM-DD", () => {
+  it("recognizes calendar days as YYYY-MM-DD", () => {
     for (const day of ["2026-11-21", "2024-02-29", "2000-02-29", "1970-01-01", "9999-12-31"]) {
       assert.isTrue(isCalendarDate(day), day)
     }
@@ -107,7 +107,7 @@ describe("timestamp", () => {
     assert.strictEqual(timestamp(Date.UTC(2026, 10, 21, 9, 30, 0, 7)), "2026-11-21T09:30:00.007Z")
   })
 
-  it("gives a text that TimestampInput takes, in the order of time", () => {
+  it("returns a text that TimestampInput accepts, in the order of time", () => {
     const moments = [0, 1, 999, 1_000, 1_795_253_400_000, Date.UTC(9999, 11, 31, 23, 59, 59, 999)].map(timestamp)
     for (const moment of moments) assert.isTrue(isTimestamp(moment), moment)
     assert.deepStrictEqual(moments.toSorted(), moments)

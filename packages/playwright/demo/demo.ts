@@ -202,16 +202,16 @@ const demo = async (output: string): Promise<number> => {
       stdio: ["ignore", "pipe", "inherit"]
     }
   )
-  let said = ""
-  playwright.stdout.setEncoding("utf8").on("data", (text: string) => (said += text))
+  let playwrightOutput = ""
+  playwright.stdout.setEncoding("utf8").on("data", (text: string) => (playwrightOutput += text))
   const [exitCode] = (await once(playwright, "close")) as [number | null]
-  for (const line of said.split("\n").filter((line) => line.startsWith("Delivery:"))) print(line)
+  for (const line of playwrightOutput.split("\n").filter((line) => line.startsWith("Delivery:"))) print(line)
 
   const { runs } = await client.testRuns.list({ params })
   const report = JSON.parse(await readFile(join(output, "report.json"), "utf8")) as JSONReport
   const [latest] = runs
   if (runs.length !== 1 || latest === undefined) {
-    print(said)
+    print(playwrightOutput)
     print(`Expected one run, found ${runs.length}.`)
     return 1
   }

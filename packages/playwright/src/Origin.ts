@@ -17,7 +17,7 @@ const git = (cwd: string, ...args: ReadonlyArray<string>): Promise<string | unde
 const firstOf = (...values: ReadonlyArray<string | undefined>): string | undefined =>
   values.find((value) => value !== undefined && value !== "")
 
-const fit = (text: string, length: number): string => text.replaceAll("\0", "").slice(0, length).toWellFormed()
+const truncate = (text: string, length: number): string => text.replaceAll("\0", "").slice(0, length).toWellFormed()
 
 /**
  * The commit of the working tree at `cwd`. git is asked first, because it knows what is checked out. The variables of the CI
@@ -42,11 +42,14 @@ export const readGit = async (
     environment["CI_COMMIT_REF_NAME"]
   )
   return {
-    sha: fit(firstOf(override.sha, sha, environment["GITHUB_SHA"], environment["CI_COMMIT_SHA"]) ?? "unknown", 100),
-    branch: fit(override.branch ?? branch ?? "unknown", 500),
+    sha: truncate(
+      firstOf(override.sha, sha, environment["GITHUB_SHA"], environment["CI_COMMIT_SHA"]) ?? "unknown",
+      100
+    ),
+    branch: truncate(override.branch ?? branch ?? "unknown", 500),
     dirty: override.dirty ?? (status !== undefined && status !== ""),
-    subject: fit(override.subject ?? firstOf(subject, environment["CI_COMMIT_TITLE"]) ?? "", 2_000)
+    subject: truncate(override.subject ?? firstOf(subject, environment["CI_COMMIT_TITLE"]) ?? "", 2_000)
   }
 }
 
-export const readMachine = (): Machine => ({ hostname: fit(hostname(), 255), platform: platform() })
+export const readMachine = (): Machine => ({ hostname: truncate(hostname(), 255), platform: platform() })

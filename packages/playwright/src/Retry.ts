@@ -5,9 +5,9 @@ import { setTimeout } from "node:timers/promises"
 export const lineOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   // If a connection fails on every address of a host, the error has a code and no message.
-  const said = error.message || ("code" in error ? String(error.code) : error.name)
+  const message = error.message || ("code" in error ? String(error.code) : error.name)
   const request = "requestId" in error ? ` (request ${String(error.requestId)})` : ""
-  const line = said.replaceAll(/\s+/g, " ").trim() + request
+  const line = message.replaceAll(/\s+/g, " ").trim() + request
   return error.cause === undefined ? line : `${line}: ${lineOf(error.cause)}`
 }
 

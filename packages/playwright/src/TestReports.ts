@@ -98,8 +98,10 @@ const caseIdOf = (test: TestCase, annotations: TestCase["annotations"], rootDir:
 }
 
 const coverageOf = (test: TestCase, annotations: TestCase["annotations"]): Coverage => {
-  const said = annotation(annotations, "coverage")
-  return coverages.find((one) => one === said) ?? coverages.find((one) => test.tags.includes(`@${one}`)) ?? "regression"
+  const annotated = annotation(annotations, "coverage")
+  return (
+    coverages.find((one) => one === annotated) ?? coverages.find((one) => test.tags.includes(`@${one}`)) ?? "regression"
+  )
 }
 
 /** All tests of the run with their first attempts. Tests without one did not run. */

@@ -139,7 +139,7 @@ describe("a run", several, () => {
     expect([note.headers.get("content-type"), await note.text()]).toEqual(["text/plain", "attempt 0"])
   })
 
-  it("is known to its tests, and has its test data deleted before it finishes", async () => {
+  it("is available to its tests, and has its test data deleted before it finishes", async () => {
     const project = await projectOf({
       "playwright.config.ts": configuration(`{ environment: "fixtures", required: true, cleanup }`).replace(
         "export default",
@@ -169,7 +169,7 @@ describe("a run", several, () => {
     )
   })
 
-  it("takes the deployment's URL where no other is known, and a failing cleanup as failed", async () => {
+  it("uses the deployment's URL by default, and reports a failing cleanup", async () => {
     const project = await projectOf({
       "playwright.config.ts": configuration(`{ environment: "fixtures", cleanup: "missing.ts" }`).replace(/use:.*/, ""),
       "tests/a.spec.ts": oneTest
@@ -242,7 +242,7 @@ describe("a run", several, () => {
     expect(run).toMatchObject({ state: "interrupted", result: null, counts: { total: 3, passed: 1, skipped: 2 } })
   })
 
-  it("is interrupted where failures end it early", async () => {
+  it("is interrupted if failures end it early", async () => {
     const project = await projectOf({
       "playwright.config.ts": configuration("{}", "maxFailures: 1,"),
       "tests/a.spec.ts": `
@@ -289,7 +289,7 @@ describe("where something fails", several, () => {
     expect(found).toEqual([false, false, true])
   })
 
-  it("repeats a finish that got lost, and knows its own when the answer got lost", async () => {
+  it("retries a lost finish, and recognizes its own if the answer was lost", async () => {
     let finishes = 0
     const proxy = await proxyOf(server.url, (request) => {
       if (request.url?.endsWith("/finish") !== true) return "pass"
@@ -317,7 +317,7 @@ describe("where something fails", several, () => {
     expect(finished).toMatchObject({ result: "passed", counts: { total: 1 } })
   })
 
-  it("publishes at the end where the service was away at the start", async () => {
+  it("publishes at the end if the service was unavailable at the start", async () => {
     let starts = 0
     const proxy = await proxyOf(server.url, (request) => {
       if (request.method !== "POST" || !request.url?.endsWith("/test-runs")) return "pass"
@@ -335,7 +335,7 @@ describe("where something fails", several, () => {
     expect([run.result, await file.text()]).toEqual(["passed", "late"])
   })
 
-  it("tells that the service cannot be reached, and lets the tests pass", async () => {
+  it("reports that the service cannot be reached, and lets the tests pass", async () => {
     const project = await projectOf({ "playwright.config.ts": configuration("{}"), "tests/a.spec.ts": oneTest })
     const outcome = await runPlaywright(project, {
       ...environment,
@@ -350,7 +350,7 @@ describe("where something fails", several, () => {
     ])
   })
 
-  it("names every setting that is missing or wrong, or that the service refuses", async () => {
+  it("names every setting that is missing, wrong or rejected by the service", async () => {
     const project = await projectOf({
       "playwright.config.ts": configuration(`{ git: { sha: "refused" } }`),
       "tests/a.spec.ts": oneTest
@@ -371,7 +371,7 @@ describe("where something fails", several, () => {
     expect(await countRuns("refused")).toBe(0)
   })
 
-  it("fails before the tests where publishing is required", async () => {
+  it("fails before the tests if publishing is required", async () => {
     const project = await projectOf({ "playwright.config.ts": configuration("{}"), "tests/a.spec.ts": oneTest })
     const outcome = await runPlaywright(project, {
       ...environment,

@@ -147,7 +147,7 @@ const retries = shared(async () => {
 
 // They wait for each other's processes more than they work.
 describe("delivery-playwright retry", { concurrent: true, timeout: 300_000 }, () => {
-  it("finds out which failed tests are flaky", async () => {
+  it("finds which failed tests are flaky", async () => {
     const options = `{ git: { sha: "9fceb02" }, cleanup: "cleanup.ts" }`
     const project = await projectOf({
       "playwright.config.ts": configuration(
@@ -326,7 +326,7 @@ describe("delivery-playwright retry", { concurrent: true, timeout: 300_000 }, ()
     ])
   })
 
-  it("ends with 0 when the run has passed by it, and refuses what cannot be retried", async () => {
+  it("exits with 0 when the run passes, and rejects what cannot be retried", async () => {
     const { first, project } = await shards()
     const { number } = first
     const { ofShard: outcome } = await retries()
@@ -347,7 +347,7 @@ describe("delivery-playwright retry", { concurrent: true, timeout: 300_000 }, ()
     expect((await readRun(number)).retries).toHaveLength(1)
   })
 
-  it("says how it is called, and runs nothing without the reporter", async () => {
+  it("prints its usage, and runs nothing without the reporter", async () => {
     const project = await projectOf({
       "playwright.config.ts": `export default { testDir: "tests", reporter: "line" }`,
       "tests/shop.spec.ts": `import { test } from "@playwright/test"\ntest("runs", () => { throw "ran" })`

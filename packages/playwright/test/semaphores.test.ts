@@ -66,7 +66,7 @@ test("needs none", async ({ lease }) => {
 `
 
 describe("leases of tests", () => {
-  it("wait in time that is not the test's, and hold for as long as the test runs", async () => {
+  it("wait outside of the test's time, and last for as long as the test runs", async () => {
     project = await makeProject({
       "playwright.config.ts": configuration("{}", "workers: 3, fullyParallel: true"),
       "tests/leases.spec.ts": suite
@@ -122,7 +122,7 @@ describe("leases of tests", () => {
     ])
   }, 60_000)
 
-  it("give a test no more than its own time once it has them, and are given back when that is over", async () => {
+  it("leave a test its own time limit, and are released when it ends", async () => {
     const slow = await makeProject({
       "playwright.config.ts": configuration("{}"),
       "tests/slow.spec.ts": `
@@ -147,7 +147,7 @@ describe("leases of tests", () => {
     expect(semaphores.find(({ name }) => name === "slow")?.holders).toEqual([])
   }, 60_000)
 
-  it("are none where nothing is published", async () => {
+  it("are absent if nothing is published", async () => {
     const outcome = await runPlaywright(
       project!,
       {},

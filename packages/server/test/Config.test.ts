@@ -254,7 +254,7 @@ describe("Settings", () => {
     )
   }
 
-  it.effect("refuse a database without vault keys and say why", () =>
+  it.effect("reject a database without vault keys, with the reason", () =>
     Effect.gen(function* () {
       const url = "postgres://user:hunter2@db.example/delivery"
       for (const environment of [{ DATABASE_URL: url }, { DATABASE_URL: url, VAULT_KEYS: "" }]) {

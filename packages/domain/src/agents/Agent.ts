@@ -157,7 +157,7 @@ export const PersonFilter = Schema.String.check(
   })
 ).annotate({ description: "Only agents of this person: the id of a member, or `me`.", examples: ["me"] })
 
-const kept = (name: string): string => firstCharacters(name.trim(), maxComputerName).trimEnd()
+const truncateName = (name: string): string => firstCharacters(name.trim(), maxComputerName).trimEnd()
 
 /** The name of a computer: trimmed, cut to its first 100 characters, and never empty. */
 export const ComputerName = Schema.String.check(
@@ -165,7 +165,12 @@ export const ComputerName = Schema.String.check(
     message: "Expected text without control characters",
     toJsonSchema: () => ({ minLength: 1 })
   })
-).pipe(Schema.decodeTo(Schema.String.check(atLeast(1)), SchemaTransformation.transform({ decode: kept, encode: kept })))
+).pipe(
+  Schema.decodeTo(
+    Schema.String.check(atLeast(1)),
+    SchemaTransformation.transform({ decode: truncateName, encode: truncateName })
+  )
+)
 
 export const RegisterAgent = Body({
   client: AgentClient,

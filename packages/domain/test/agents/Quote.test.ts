@@ -47,7 +47,7 @@ const everyText = (property: (text: string) => void) => fc.assert(fc.property(te
 const anyLineEnd = /\r\n|[\n\v\f\r\u001c-\u001e\u0085\u2028\u2029]/u
 
 describe("a quotation", () => {
-  it("marks every line, whatever ends lines, and whoever reads them", () => {
+  it("marks every line, for every line ending", () => {
     everyText((text) => {
       for (const line of quote("Ana", text).text.split(anyLineEnd)) assert.match(line, /^> /)
     })

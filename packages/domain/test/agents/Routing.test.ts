@@ -73,7 +73,7 @@ describe("routing", () => {
     })
   })
 
-  it("does not depend on the order in which it is told", () => {
+  it("does not depend on the order of its input", () => {
     fc.assert(
       fc.property(computers, repositories, fc.infiniteStream(fc.nat()), (computers, repositories, keys) => {
         const mixed = computers

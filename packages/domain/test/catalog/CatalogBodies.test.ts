@@ -82,7 +82,7 @@ describe("bodies of the catalog room", () => {
     }
   })
 
-  it("take absolute URLs and a version of 1 to 200 characters for a deployment, or null", () => {
+  it("accept absolute URLs and a version of 1 to 200 characters for a deployment, or null", () => {
     for (const field of ["baseUrl", "fixtureUrl"]) {
       for (const value of ["https://shop.example", null]) {
         assert.deepStrictEqual<unknown>(decode(UpdateDeployment, { [field]: value }), { [field]: value })

@@ -18,7 +18,7 @@ const problems = <A, I>(schema: Schema.Codec<A, I>, input: unknown): ReadonlyArr
 const project = { slug: "checkout", name: "New checkout", teams: ["ENG"] }
 
 describe("bodies of projects and views", () => {
-  it("say of every wrong field what is expected", () => {
+  it("name what is expected of every wrong field", () => {
     assert.deepStrictEqual(
       problems(CreateProject, {
         slug: "New Checkout",

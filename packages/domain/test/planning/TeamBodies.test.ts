@@ -17,7 +17,7 @@ const problems = <A, I>(schema: Schema.Codec<A, I>, input: unknown): ReadonlyArr
 }
 
 describe("bodies of teams, ticket statuses and tags", () => {
-  it("says of every wrong field what is expected", () => {
+  it("names what is expected of every wrong field", () => {
     assert.deepStrictEqual(problems(CreateTeam, { key: "eng", name: " ", visibility: "public" }), [
       "key: Expected 1 to 10 upper-case letters and digits, a letter first",
       "name: Expected text that is not empty",
@@ -37,7 +37,7 @@ describe("bodies of teams, ticket statuses and tags", () => {
     assert.strictEqual(decode({ name: "Bug", color: "#D73A4A" }).color, "#d73a4a")
   })
 
-  it("knows keys of teams", () => {
+  it("recognizes keys of teams", () => {
     for (const key of ["A", "ENG", "A1", "ABCDEFGHI0"]) assert.isTrue(isTeamKey(key), key)
     for (const key of ["", "eng", "1A", "A-B", "ABCDEFGHIJK", "A\n", "É", " A"]) assert.isFalse(isTeamKey(key), key)
   })

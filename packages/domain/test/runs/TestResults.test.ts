@@ -81,14 +81,14 @@ describe("recordTest", () => {
     })
   })
 
-  it("takes no attempt, and a skipped one, for skipped", () => {
+  it("counts a missing or skipped attempt as skipped", () => {
     for (const attempt of [null, { status: "skipped" }] as const) {
       const { attempts, status } = recordTest(report({ attempt }))
       assert.deepStrictEqual({ attempts, status }, { attempts: [], status: "skipped" })
     }
   })
 
-  it("takes what is left out for null and none", () => {
+  it("defaults omitted fields to null or empty", () => {
     const { priority: _, files: __, ...rest } = report()
     const recorded = recordTest({
       ...rest,
@@ -104,7 +104,7 @@ describe("recordTest", () => {
     })
   })
 
-  it("keeps text that cannot be stored, with a mark in place of what cannot", () => {
+  it("replaces characters that cannot be stored", () => {
     const bad = "a\0b\uD800c\uDC00"
     const good = "a\uFFFDb\uFFFDc\uFFFD"
     const recorded = recordTest(
@@ -185,7 +185,7 @@ describe("tally", () => {
     })
   })
 
-  it("has no rate where no test counts", () => {
+  it("has no rate if no test counts", () => {
     assert.deepStrictEqual(tally([]), emptyTally)
     assert.deepStrictEqual(tally(tests(null, null)), {
       counts: { total: 2, passed: 0, flaky: 0, failed: 0, skipped: 2 },
@@ -194,14 +194,14 @@ describe("tally", () => {
     })
   })
 
-  it("has the same first rate however retries turn out", () => {
+  it("has the same first-attempt rate with any retries", () => {
     const before = tally(tests(passed, failed))
     assert.strictEqual(before.firstAttemptPassRate, 0.5)
     const after = tally([...tests(passed), flaky])
     assert.deepStrictEqual([after.passRate, after.firstAttemptPassRate], [1, 0.5])
   })
 
-  it("rates all and none exactly", () => {
+  it("gives exact rates for all and none", () => {
     assert.strictEqual(tally(tests(passed, passed, passed)).passRate, 1)
     assert.strictEqual(tally(tests(failed, failed)).passRate, 0)
   })
@@ -220,13 +220,13 @@ describe("outcome", () => {
     assert.deepStrictEqual(of({ interrupted: false, error: "No server" }, passed), ["finished", "failed", "No server"])
   })
 
-  it("takes no test at all for an error, unless one was reported", () => {
+  it("treats a run without tests as an error, unless one was reported", () => {
     assert.deepStrictEqual(of({ interrupted: false }), ["finished", "failed", "No tests ran."])
     assert.deepStrictEqual(of({ interrupted: false, error: "No server" }), ["finished", "failed", "No server"])
     assert.deepStrictEqual(of({ interrupted: false }, null), ["finished", "passed", null])
   })
 
-  it("takes a blank error for none, and keeps one that cannot be stored", () => {
+  it("ignores a blank error, and keeps one that cannot be stored", () => {
     assert.deepStrictEqual(of({ interrupted: false, error: " \n" }, passed), ["finished", "passed", null])
     assert.deepStrictEqual(of({ interrupted: false, error: "a\0\uD800" }, passed), [
       "finished",

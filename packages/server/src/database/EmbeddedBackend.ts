@@ -3,7 +3,7 @@ import { extname } from "node:path"
 import { Duplex } from "node:stream"
 import { Worker } from "node:worker_threads"
 import type { FromWorker, ToWorker, WorkerData } from "./EmbeddedDatabaseWorker.ts"
-import { concat, copyOf, encryptionRefused, readOpening, welcome } from "./PostgresWire.ts"
+import { concat, copyOf, encryptionRefused, readOpening, startupResponse } from "./PostgresWire.ts"
 
 /** Chunks as a socket would give them, so that a reader that pauses is not given the whole of a large result. */
 const chunkBytes = 64 * 1024
@@ -91,7 +91,7 @@ class Connection extends Duplex {
     const rest = this.#opening
     this.#opening = undefined
     this.#welcomed = true
-    this.push(welcome({ processId: this.processId, secret: this.secret, serverVersion }))
+    this.push(startupResponse({ processId: this.processId, secret: this.secret, serverVersion }))
     if (rest.length > 0) this.#backend.send(this, rest)
   }
 }

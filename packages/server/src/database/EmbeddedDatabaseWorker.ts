@@ -79,10 +79,10 @@ const makeTemplate = async (): Promise<Blob> => {
 }
 
 const fromTemplate = async (dataDir: string, use: "keep" | "do not keep"): Promise<PGlite> => {
-  const kept = await EmbeddedDatabaseTemplate.read()
-  if (kept !== undefined) {
+  const template = await EmbeddedDatabaseTemplate.read()
+  if (template !== undefined) {
     try {
-      return await start(dataDir, kept)
+      return await start(dataDir, template)
     } catch {
       await EmbeddedDatabaseTemplate.remove()
     }

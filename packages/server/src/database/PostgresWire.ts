@@ -23,13 +23,13 @@ export const copyOf = (bytes: Uint8Array): Uint8Array<ArrayBuffer> => new Uint8A
 
 export const concat = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
   if (parts.length === 1) return parts[0]!
-  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
   let offset = 0
   for (const part of parts) {
-    whole.set(part, offset)
+    joined.set(part, offset)
     offset += part.length
   }
-  return whole
+  return joined
 }
 
 const cString = (text: string): Uint8Array => utf8.encode(`${text}\0`)
@@ -72,7 +72,7 @@ export const readOpening = (
 }
 
 /** The answer to a startup message: no authentication, and ready. */
-export const welcome = (options: {
+export const startupResponse = (options: {
   readonly processId: number
   readonly secret: number
   readonly serverVersion: string

@@ -115,9 +115,9 @@ class Turns {
     const { bodyMillis, burstMillis, overloadWaitMillis, waitMillis } = this.#limits
     const now = this.#now()
     if (this.waiting.size === 0) this.#idleAt = now
-    const patience = now - this.#idleAt < burstMillis ? waitMillis : overloadWaitMillis
+    const maxWait = now - this.#idleAt < burstMillis ? waitMillis : overloadWaitMillis
     for (const next of this.waiting) {
-      if (now - next.since < patience) break
+      if (now - next.since < maxWait) break
       this.waiting.delete(next)
       next.decide(false)
     }

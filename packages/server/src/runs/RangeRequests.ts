@@ -6,22 +6,22 @@ export type RequestedRange =
   | { readonly kind: "part"; readonly offset: number; readonly length: number }
   | { readonly kind: "unsatisfiable" }
 
-const whole: RequestedRange = { kind: "whole" }
+const wholeFile: RequestedRange = { kind: "whole" }
 const unsatisfiable: RequestedRange = { kind: "unsatisfiable" }
 
 /** What a `Range` header asks for of `size` bytes. Several ranges, and malformed ones, ask for the whole. */
 export const requestedRange = (header: string | undefined, size: number): RequestedRange => {
   const match = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? "")
-  if (match === null) return whole
+  if (match === null) return wholeFile
   const [, first = "", last = ""] = match
   if (first === "") {
-    if (last === "") return whole
+    if (last === "") return wholeFile
     const length = Math.min(Number(last), size)
     if (Number(last) === 0) return unsatisfiable
-    return length === 0 ? whole : { kind: "part", offset: size - length, length }
+    return length === 0 ? wholeFile : { kind: "part", offset: size - length, length }
   }
   const offset = Number(first)
-  if (last !== "" && Number(last) < offset) return whole
+  if (last !== "" && Number(last) < offset) return wholeFile
   if (offset >= size) return unsatisfiable
   return { kind: "part", offset, length: (last === "" ? size : Math.min(Number(last) + 1, size)) - offset }
 }

@@ -127,7 +127,7 @@ const wait = Effect.fnUntraced(function* (
     if (taken.lapsesInMillis !== undefined) waiting.lapsesIn(taken.lapsesInMillis)
     if (!(yield* isOver)) yield* waiting.changed(until - (yield* Clock.currentTimeMillis))
     const isLast = yield* isOver
-    taken = yield* repo.look(first.place.lease, isLast)
+    taken = yield* repo.lookUpPlace(first.place.lease, isLast)
     if (isLast) break
   }
   return taken
@@ -141,7 +141,7 @@ const waitAgain = Effect.fnUntraced(function* (
   until: number
 ) {
   yield* waiting.moveTo(first.place.lease)
-  const now = yield* dependencies.repo.look(first.place.lease, false)
+  const now = yield* dependencies.repo.lookUpPlace(first.place.lease, false)
   return now._tag === "Queued" ? yield* wait(dependencies, waiting, now, until) : now
 })
 

@@ -27,7 +27,7 @@ export const layer = Layer.effect(
   Effect.map(MemoryStorage, (memory) =>
     SemaphoresRepo.of({
       take: take(memory),
-      look: look(memory),
+      lookUpPlace: lookUpPlace(memory),
       leave: leave(memory),
       renew: renew(memory),
       release: release(memory),
@@ -120,7 +120,7 @@ const takeAnew = (
   return queued(semaphores, semaphore, semaphores.set({ ...place, expiresAt }))
 }
 
-const look = (memory: Memory) => (id: LeaseId, isLast: boolean) =>
+const lookUpPlace = (memory: Memory) => (id: LeaseId, isLast: boolean) =>
   write(memory, (semaphores, database): Taken => {
     const address = semaphores.lease(id) ?? semaphores.ended(id)
     const semaphore = address === undefined ? undefined : semaphores.find(address.workspaceId, address.name)

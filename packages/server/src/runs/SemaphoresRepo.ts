@@ -71,7 +71,7 @@ export class SemaphoresRepo extends Context.Service<
      */
     readonly take: (owner: LeaseOwner, request: LeaseRequest) => Effect.Effect<Taken>
     /** The place, or the lease that it has become. `isLast` gives it up where it cannot be polled again. */
-    readonly look: (place: LeaseId, isLast: boolean) => Effect.Effect<Taken>
+    readonly lookUpPlace: (place: LeaseId, isLast: boolean) => Effect.Effect<Taken>
     /** Ends the call of a place: the place lapses as after a poll, or at once where it cannot be polled again. */
     readonly leave: (place: LeaseId, polls: number) => Effect.Effect<void>
     /** Lets a lease live longer, never shorter and never past the end of the token. */

@@ -26,7 +26,7 @@ export const layer = Layer.effect(
     const call = calls(sql)
     return SemaphoresRepo.of({
       take: take(sql, call),
-      look: look(sql, call),
+      lookUpPlace: lookUpPlace(sql, call),
       leave: leave(sql),
       renew: renew(sql, call),
       release: release(sql),
@@ -64,7 +64,7 @@ const take = (sql: PgClient.PgClient, call: Call) => (owner: LeaseOwner, request
     ${PgTypes.int4(owner.retry)}, ${date(owner.expiresAt)}::timestamptz, ${request.requestId}::text,
     ${request.test}::text, ${request.ttlMillis}::integer, ${request.waitMillis}::integer) as json`) as Effect.Effect<Taken>
 
-const look = (sql: PgClient.PgClient, call: Call) => (place: LeaseId, isLast: boolean) =>
+const lookUpPlace = (sql: PgClient.PgClient, call: Call) => (place: LeaseId, isLast: boolean) =>
   call(sql`select semaphore_look(${place}::uuid, ${isLast}::boolean) as json`) as Effect.Effect<Taken>
 
 const leave = (sql: PgClient.PgClient) => (place: LeaseId, polls: number) =>

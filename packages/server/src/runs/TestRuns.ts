@@ -69,7 +69,7 @@ export class TestRuns extends Context.Service<
     /** Indexes runs for the search, as long as there are enough of them. */
     readonly index: Effect.Effect<void>
     /** Waits until a run started here since the last `index` makes enough of them. */
-    readonly mayIndex: Effect.Effect<void>
+    readonly awaitFullBlock: Effect.Effect<void>
   }
 >()("@delivery/server/runs/TestRuns") {
   static readonly layer = Layer.effect(TestRuns, Effect.gen(make))
@@ -118,7 +118,7 @@ function* make() {
     publishing: publishing(dependencies),
     expire: expire(dependencies),
     index: index(dependencies),
-    mayIndex: dependencies.blockIsFull.await
+    awaitFullBlock: dependencies.blockIsFull.await
   })
 }
 
@@ -201,10 +201,10 @@ const deploymentOf = ({ deployment, environment, product }: DeploymentTarget) =>
 
 const get = (dependencies: Dependencies) => {
   const { baseUrl } = dependencies
-  const findWhole = whole(dependencies)
+  const find = findComplete(dependencies)
   return Effect.fn("TestRuns.get")(function* (number: number) {
     const access = yield* anyRole
-    const found = yield* findWhole(access.workspace.id, number)
+    const found = yield* find(access.workspace.id, number)
     if (found === undefined) return yield* noRun(number)
     const at = yield* now
     return {
@@ -216,7 +216,7 @@ const get = (dependencies: Dependencies) => {
 }
 
 /** A run with all that it consists of, as of one instant: one statement where it has no retries, as most have. */
-const whole = ({ repo, retries, storage }: Dependencies) =>
+const findComplete = ({ repo, retries, storage }: Dependencies) =>
   Effect.fnUntraced(function* (workspaceId: WorkspaceId, number: number) {
     const found = yield* repo.findWithTests(workspaceId, number)
     if (found === undefined || found.retryCount === 0) return found && { ...found, retries: [], attempts: [] }

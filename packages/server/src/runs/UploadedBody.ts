@@ -18,15 +18,19 @@ export const declaredSize = (contentLength: string | undefined): Effect.Effect<n
 export const ofSize = <E>(body: Stream.Stream<Uint8Array, E>, size: number): Stream.Stream<Uint8Array, InvalidInput> =>
   Stream.suspend(() => {
     let seen = 0
-    const wrong = (amount: string) =>
+    const sizeMismatch = (amount: string) =>
       Effect.fail(InvalidInput.at("Content-Length", `The body has ${amount} bytes than Content-Length says.`))
     return body.pipe(
       Stream.mapArrayEffect((chunks) => {
         for (const chunk of chunks) seen += chunk.length
-        return seen > size ? wrong("more") : Effect.succeed(chunks)
+        return seen > size ? sizeMismatch("more") : Effect.succeed(chunks)
       }),
-      Stream.catch((error) => Stream.fromEffect(error instanceof InvalidInput ? Effect.fail(error) : wrong("fewer"))),
-      Stream.concat(Stream.drain(Stream.fromEffect(Effect.suspend(() => (seen < size ? wrong("fewer") : Effect.void)))))
+      Stream.catch((error) =>
+        Stream.fromEffect(error instanceof InvalidInput ? Effect.fail(error) : sizeMismatch("fewer"))
+      ),
+      Stream.concat(
+        Stream.drain(Stream.fromEffect(Effect.suspend(() => (seen < size ? sizeMismatch("fewer") : Effect.void))))
+      )
     )
   })
 

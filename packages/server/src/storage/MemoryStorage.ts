@@ -92,7 +92,7 @@ export class MemoryStorage extends Context.Service<
   static readonly layer = Layer.effect(
     MemoryStorage,
     Effect.gen(function* () {
-      const kept = new MemoryDatabase({})
+      const committed = new MemoryDatabase({})
       const turn = yield* Semaphore.make(1)
       const listeners = new Set<(notice: MemoryNotice) => void>()
 
@@ -102,7 +102,7 @@ export class MemoryStorage extends Context.Service<
           return Effect.tap(Effect.provideService(effect, Current, snapshot), () =>
             Effect.sync(() => {
               outer.tables = snapshot.tables
-              if (outer !== kept) outer.notices = [...outer.notices, ...snapshot.notices]
+              if (outer !== committed) outer.notices = [...outer.notices, ...snapshot.notices]
               else for (const notice of snapshot.notices) for (const listener of listeners) listener(notice)
             })
           )
@@ -110,13 +110,13 @@ export class MemoryStorage extends Context.Service<
 
       const transaction = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
         Effect.flatMap(Current, (current) =>
-          current === undefined ? turn.withPermits(1)(within(kept, effect)) : within(current, effect)
+          current === undefined ? turn.withPermits(1)(within(committed, effect)) : within(current, effect)
         )
 
       return MemoryStorage.of({
         transaction,
-        read: (read) => Effect.map(Current, (current) => read(current ?? kept)),
-        write: (write) => transaction(Effect.flatMap(Current, (current) => write(current ?? kept))),
+        read: (read) => Effect.map(Current, (current) => read(current ?? committed)),
+        write: (write) => transaction(Effect.flatMap(Current, (current) => write(current ?? committed))),
         listen: (onNotice) =>
           Effect.acquireRelease(
             Effect.sync(() => void listeners.add(onNotice)),

@@ -21,17 +21,17 @@ export const makeWriteBehind = Effect.fnUntraced(function* <Id extends string>(
   failure: string,
   store: (batch: ReadonlyMap<Id, Timestamp>) => Effect.Effect<void>
 ): Effect.fn.Return<WriteBehind<Id>, never, Scope.Scope> {
-  let noted = new Map<Id, Timestamp>()
+  let pending = new Map<Id, Timestamp>()
   /** The last batch. It stays here after it is written, for rows that were read before. */
   let writing: ReadonlyMap<Id, Timestamp> = new Map()
 
   const write = Effect.suspend(() => {
-    if (noted.size === 0) return Effect.void
-    writing = noted
-    noted = new Map()
+    if (pending.size === 0) return Effect.void
+    writing = pending
+    pending = new Map()
     return Effect.onError(store(writing), () =>
       Effect.sync(() => {
-        noted = new Map([...writing, ...noted])
+        pending = new Map([...writing, ...pending])
       })
     )
   })
@@ -42,10 +42,10 @@ export const makeWriteBehind = Effect.fnUntraced(function* <Id extends string>(
   return {
     note: (id) =>
       Effect.map(Clock.currentTimeMillis, (millis) => {
-        noted.set(id, timestamp(millis))
+        pending.set(id, timestamp(millis))
       }),
-    latest: (id, stored) => later(stored, later(writing.get(id) ?? null, noted.get(id) ?? null)),
-    unwritten: () => noted.size
+    latest: (id, stored) => later(stored, later(writing.get(id) ?? null, pending.get(id) ?? null)),
+    unwritten: () => pending.size
   }
 })
 

@@ -13,11 +13,11 @@ export const generate = (generator: Generator): Effect.Effect<GeneratedValue> =>
   Effect.sync(() => {
     switch (generator.type) {
       case "token":
-        return alone(randomBytes(generator.bytes).toString(generator.encoding))
+        return withoutPublicKey(randomBytes(generator.bytes).toString(generator.encoding))
       case "password":
-        return alone(password(generator))
+        return withoutPublicKey(password(generator))
       case "uuid":
-        return alone(randomUUID())
+        return withoutPublicKey(randomUUID())
       case "ed25519": {
         const { privateKey, publicKey } = generateKeyPairSync("ed25519", {
           privateKeyEncoding: { type: "pkcs8", format: "pem" },
@@ -28,7 +28,7 @@ export const generate = (generator: Generator): Effect.Effect<GeneratedValue> =>
     }
   })
 
-const alone = (text: string): GeneratedValue => ({ value: Redacted.make(text), publicKey: null })
+const withoutPublicKey = (text: string): GeneratedValue => ({ value: Redacted.make(text), publicKey: null })
 
 /**
  * Passwords that lack a class are drawn again as a whole, so that those which have all are equally likely; `randomInt`

@@ -5,7 +5,7 @@ import { observe, observeCounter } from "../telemetry/Metrics.ts"
 import type { ProcessSnapshot } from "../telemetry/Siblings.ts"
 import * as ProcessMetrics from "../telemetry/ProcessMetrics.ts"
 import { printsStartVariable, type ToSupervisor, type ToWorker, workerVariable } from "./Messages.ts"
-import { passOnUntakenConnections } from "./UntakenConnections.ts"
+import { passOnUnacceptedConnections } from "./UnacceptedConnections.ts"
 
 /**
  * Several processes behind one port. On every platform, Node's cluster accepts connections in this process and hands them
@@ -40,7 +40,7 @@ const longestPause = 30_000
 const settled = 10_000
 
 /** Longer than a worker takes: 10 s to finish what runs, and 2 s for its spans. */
-const patience = Duration.seconds(15)
+const stopTimeout = Duration.seconds(15)
 
 /** How long a scrape waits for the workers. */
 const scrapePatience = Duration.seconds(2)
@@ -59,7 +59,7 @@ export const supervise = Effect.gen(function* () {
     const ended = yield* Deferred.make<Ending>()
     const printsStart = onReady === undefined ? "0" : "1"
     const worker = cluster.fork({ [workerVariable]: String(place.number), [printsStartVariable]: printsStart })
-    passOnUntakenConnections(worker)
+    passOnUnacceptedConnections(worker)
     place.process = worker
     place.isReady = false
     worker.on("message", (message: ToSupervisor) => {
@@ -131,8 +131,11 @@ export const supervise = Effect.gen(function* () {
 const stop = (place: Place): Effect.Effect<void> => {
   const signal = (name: NodeJS.Signals) => Effect.sync(() => void place.process?.process.kill(name))
   const isGone = Effect.sync(() => place.process === undefined)
-  const gone = Effect.repeat(isGone, { schedule: Schedule.spaced("10 millis"), until: (is) => is })
-  return signal("SIGTERM").pipe(Effect.andThen(Effect.timeoutOption(gone, patience)), Effect.andThen(signal("SIGKILL")))
+  const exited = Effect.repeat(isGone, { schedule: Schedule.spaced("10 millis"), until: (is) => is })
+  return signal("SIGTERM").pipe(
+    Effect.andThen(Effect.timeoutOption(exited, stopTimeout)),
+    Effect.andThen(signal("SIGKILL"))
+  )
 }
 
 /** Answers the scrapes of workers with the metrics of all processes, including this one. */

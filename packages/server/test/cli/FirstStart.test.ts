@@ -78,7 +78,7 @@ describe("the first start", () => {
     await server.code()
   })
 
-  it("may lose its key: the host lists who there is, and makes a new one", async () => {
+  it("recovers from a lost key: the host lists persons and creates a new key", async () => {
     const { close, port } = await listen()
     await close()
     const environment = await newSettings(port)

@@ -114,7 +114,7 @@ describe("the server as a process", () => {
     assert.notInclude(unreachable.output, "hidden")
   })
 
-  it("refuses a bucket that it cannot use and says why, without the key, and works with one that it can", async () => {
+  it("rejects a bucket that it cannot use with the reason and without the key, and works with a usable one", async () => {
     const s3 = await startS3()
     try {
       const credentials = { AWS_ACCESS_KEY_ID: "S3RVER", AWS_SECRET_ACCESS_KEY: "S3RVER" }
@@ -248,7 +248,7 @@ describe("the server as a process", () => {
     })
   }
 
-  it("answers a fault with the request's id alone, logs its cause, and goes on", async () => {
+  it("answers a fault with the request's id only, logs its cause, and keeps serving", async () => {
     const key = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
     const vaultKeys = `k1:${Buffer.alloc(32, 7).toString("base64")}`
     const test = Effect.gen(function* () {
@@ -302,7 +302,7 @@ describe("the server as a process", () => {
     }
   })
 
-  it("logs from LOG_LEVEL on, in the form that LOG_FORMAT says", async () => {
+  it("logs from LOG_LEVEL on, in the form of LOG_FORMAT", async () => {
     const test = Effect.gen(function* () {
       const { url } = yield* makeDatabase
       const sql = yield* clientOf(url)

@@ -34,13 +34,13 @@ describe("DataDirLock", () => {
     })
     children.push(child)
     const exit = new Promise<void>((resolve) => child.once("close", () => resolve()))
-    const said = new Promise<string>((resolve) =>
+    const output = new Promise<string>((resolve) =>
       child.stdout.once("data", (data: Buffer) => resolve(data.toString().trimEnd()))
     )
-    return { child, said, exit }
+    return { child, output, exit }
   }
 
-  it.live("is had once, makes the directory and is given back", () =>
+  it.live("is exclusive, creates the directory and is released", () =>
     Effect.gen(function* () {
       // Longer than the path of a socket may be.
       const dataDir = join(root, ...Array.from({ length: 20 }, () => "a-long-name"))
@@ -56,11 +56,11 @@ describe("DataDirLock", () => {
     })
   )
 
-  it.live("is refused while another process lives, and free when that was killed", () =>
+  it.live("is refused while another process holds it, and free after that was killed", () =>
     Effect.gen(function* () {
       const dataDir = join(root, "killed")
       const holder = other(dataDir)
-      assert.strictEqual(yield* Effect.promise(() => holder.said), "held")
+      assert.strictEqual(yield* Effect.promise(() => holder.output), "held")
       assert.include((yield* Effect.flip(hold(dataDir))).message, "is used by another server")
       holder.child.kill("SIGKILL")
       yield* Effect.promise(() => holder.exit)
@@ -68,12 +68,12 @@ describe("DataDirLock", () => {
     })
   )
 
-  it.live("is had by one of many that start at once", () =>
+  it.live("is acquired by one of many processes that start at once", () =>
     Effect.gen(function* () {
       const dataDir = join(root, "race")
-      const said = yield* Effect.promise(() => Promise.all(Array.from({ length: 6 }, () => other(dataDir).said)))
-      assert.strictEqual(said.filter((line) => line === "held").length, 1)
-      assert.strictEqual(said.filter((line) => line.includes("is used by another server")).length, 5)
+      const output = yield* Effect.promise(() => Promise.all(Array.from({ length: 6 }, () => other(dataDir).output)))
+      assert.strictEqual(output.filter((line) => line === "held").length, 1)
+      assert.strictEqual(output.filter((line) => line.includes("is used by another server")).length, 5)
     })
   )
 })

@@ -70,7 +70,7 @@ layer(EmbeddedDatabase.layer({ dataDir: undefined, patienceMillis, maintenanceMi
     })
   )
 
-  it.effect("tells a unique violation and its constraint", () =>
+  it.effect("reports a unique violation and its constraint", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const t = yield* table("n int CONSTRAINT the_key PRIMARY KEY")
@@ -237,7 +237,7 @@ layer(EmbeddedDatabase.layer({ dataDir: undefined, patienceMillis, maintenanceMi
     })
   )
 
-  it.effect("takes and gives 5 MB", () =>
+  it.effect("accepts and returns 5 MB", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const t = yield* table("text text, bytes bytea")
@@ -294,7 +294,7 @@ layer(EmbeddedDatabase.layer({ dataDir: undefined, patienceMillis, maintenanceMi
 })
 
 describe("EmbeddedBackend", () => {
-  it.live("leaves nothing of a connection that ends", () =>
+  it.live("leaves nothing of a closed connection", () =>
     Effect.gen(function* () {
       const backend = yield* Effect.acquireRelease(
         Effect.sync(
@@ -360,7 +360,7 @@ describe("EmbeddedDatabase in a directory", () => {
   const within = <A, E>(dataDir: string, effect: Effect.Effect<A, E, PgClient.PgClient>) =>
     Effect.provide(effect, EmbeddedDatabase.layer({ dataDir }))
 
-  const run = (mode: "look" | "write", dataDir: string) => {
+  const run = (mode: "open" | "write", dataDir: string) => {
     const file = fileURLToPath(new URL("./EmbeddedDatabaseProcess.ts", import.meta.url))
     const child = spawn(process.execPath, [file, mode, dataDir], { stdio: ["ignore", "pipe", "inherit"] })
     const lines: Array<string> = []
@@ -378,7 +378,7 @@ describe("EmbeddedDatabase in a directory", () => {
       return error.message
     })
 
-  it.live("keeps its rows, and a start that was cut off leaves no half of a database", () =>
+  it.live("keeps its rows, and an interrupted start leaves no partial database", () =>
     Effect.gen(function* () {
       const dataDir = directory()
       mkdirSync(join(dataDir, "postgres.new"), { recursive: true })
@@ -414,7 +414,7 @@ describe("EmbeddedDatabase in a directory", () => {
     )
   )
 
-  it.live("refuses files that are not a database of its own", () =>
+  it.live("rejects files that are not its own database", () =>
     Effect.gen(function* () {
       const dataDir = directory()
       mkdirSync(join(dataDir, "postgres"), { recursive: true })
@@ -433,15 +433,15 @@ describe("EmbeddedDatabase in a directory", () => {
       yield* within(
         dataDir,
         Effect.promise(async () => {
-          const second = run("look", dataDir)
+          const second = run("open", dataDir)
           assert.strictEqual(await second.exit, 3)
           assert.strictEqual(second.lines.length, 1)
           assert.include(second.lines[0], `DATA_DIR ${dataDir} is used by another server`)
         })
       )
-      const alone = run("look", dataDir)
+      const alone = run("open", dataDir)
       assert.strictEqual(yield* Effect.promise(() => alone.exit), 0)
-      assert.deepStrictEqual(alone.lines, ["looked"])
+      assert.deepStrictEqual(alone.lines, ["opened"])
     })
   )
 

@@ -3,12 +3,12 @@ import { Effect } from "effect"
 import { writeSync } from "node:fs"
 import * as EmbeddedDatabase from "../../src/database/EmbeddedDatabase.ts"
 
-/** A process with an embedded database, for the tests: `node EmbeddedDatabaseProcess.ts <look|write> <data dir>`. */
+/** A process with an embedded database, for the tests: `node EmbeddedDatabaseProcess.ts <open|write> <data dir>`. */
 const [, , mode, dataDir] = process.argv
 
-const say = (line: string) => writeSync(1, `${line}\n`)
+const print = (line: string) => writeSync(1, `${line}\n`)
 
-/** Commits without end, and says each commit after it is acknowledged. */
+/** Commits without end, and prints each commit after it is acknowledged. */
 const write = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   yield* sql`CREATE TABLE IF NOT EXISTS counter (id int PRIMARY KEY, n int NOT NULL)`
@@ -21,22 +21,22 @@ const write = Effect.gen(function* () {
       return row!.n
     })
   )
-  const writer = Effect.forever(Effect.flatMap(commit, (n) => Effect.sync(() => say(String(n)))))
+  const writer = Effect.forever(Effect.flatMap(commit, (n) => Effect.sync(() => print(String(n)))))
   yield* Effect.all([writer, writer, writer, writer], { concurrency: "unbounded" })
 })
 
-const look = Effect.gen(function* () {
+const open = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   yield* sql`SELECT 1`
-  say("looked")
+  print("opened")
 })
 
 await Effect.runPromise(
-  (mode === "write" ? write : look).pipe(
+  (mode === "write" ? write : open).pipe(
     Effect.provide(EmbeddedDatabase.layer({ dataDir })),
     Effect.catchTag("EmbeddedDatabaseError", ({ message }) =>
       Effect.sync(() => {
-        say(message)
+        print(message)
         process.exitCode = 3
       })
     )

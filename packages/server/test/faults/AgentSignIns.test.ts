@@ -198,7 +198,7 @@ describe("sign-ins on two servers", () => {
       ])
   }
 
-  it("end calls that wait, at once and at both, whatever ends their access", async () => {
+  it("end waiting calls at once at both servers when their access ends", async () => {
     const { id, owner, person } = await scene()
     const form = (at: Http, path: string, fields: Record<string, string>) =>
       at.as(undefined).send("POST", `/agent/oauth/${path}`, { form: fields })

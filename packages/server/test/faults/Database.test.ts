@@ -140,7 +140,7 @@ describe("a PostgreSQL under mixed load", () => {
     assert.isAbove(perTask.get("notices") ?? 0, 0)
   }, 60_000)
 
-  it("takes two seconds for each statement: calls are late and right", async () => {
+  it("takes two seconds for each statement: calls are late and correct", async () => {
     const { calls, load, proxy, server } = await prepare()
     const before = calls.length
     proxy.slowDown(2_000)

@@ -130,7 +130,7 @@ describe.runIf(canMount())("the embedded database on a disk that is full", () =>
     rmSync(dataDir, { recursive: true })
   })
 
-  it("refuses what it cannot store, reads, goes on once there is room, and has all that it acknowledged", async () => {
+  it("rejects what it cannot store, still reads, recovers with free space, and has all that it acknowledged", async () => {
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=150m", "tmpfs", dataDir])
     const environment = { BOOTSTRAP_API_KEY: apiKey, DATA_DIR: dataDir, LOG_LEVEL: "none" }
     server = await startServer(environment)

@@ -109,7 +109,7 @@ describe.runIf(process.platform === "linux")("many clients", () => {
     })
   }
 
-  it("10,000 that send nothing take little memory, and nobody waits for them", async () => {
+  it("10,000 idle clients take little memory and delay nobody", async () => {
     const { owner, server } = await start({})
     const { port } = new URL(server.baseUrl)
     // A machine may allow fewer, to any process.

@@ -49,7 +49,7 @@ describe("Messages between two servers", () => {
   const directory = mkdtempSync(join(tmpdir(), "delivery-messages-"))
   afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
-  const withServers = (tell: (start: () => Promise<ServerProcess>, url: string) => Promise<void>) =>
+  const withServers = (use: (start: () => Promise<ServerProcess>, url: string) => Promise<void>) =>
     Effect.runPromise(
       Effect.scoped(
         Effect.flatMap(makeDatabase, ({ url }) => {
@@ -60,7 +60,7 @@ describe("Messages between two servers", () => {
             BOOTSTRAP_API_KEY: apiKey,
             LOG_LEVEL: "warn"
           }
-          return Effect.promise(() => tell(() => startServer(settings), url))
+          return Effect.promise(() => use(() => startServer(settings), url))
         })
       )
     )
@@ -88,7 +88,7 @@ describe("Messages between two servers", () => {
     return { signIn, send }
   }
 
-  it("wakes who waits at the other server, also after its listener was cut off", async () => {
+  it("wakes calls that wait at the other server, also after its listener was disconnected", async () => {
     await withServers(async (start, url) => {
       const [one, two] = [await start(), await start()]
       const { send, signIn } = await prepare(one)
@@ -124,7 +124,7 @@ describe("Messages between two servers", () => {
     })
   }, 120_000)
 
-  it("delivers each to one taker, loses none, and tells the sender once", async () => {
+  it("delivers each to one taker, loses none, and notifies the sender once", async () => {
     await withServers(async (start, url) => {
       const [stays, dies] = [await start(), await start()]
       const { send, signIn } = await prepare(stays)
@@ -183,12 +183,12 @@ describe("Messages between two servers", () => {
       for (const { id } of open) {
         await call(stays, signIn.access_token, "POST", `/agent/v1/messages/${id}/complete`, { reply: "Done." })
       }
-      const told = await query(
+      const notified = await query(
         url,
         (sql) => sql`select kind, count(*)::int as count, count(distinct message_id)::int as messages
           from notifications group by kind order by kind`
       )
-      assert.deepStrictEqual(told, [
+      assert.deepStrictEqual(notified, [
         { kind: "message_completed", count, messages: count },
         { kind: "message_received", count, messages: count }
       ])

@@ -125,7 +125,7 @@ describe("a request as a whole", () => {
     await assertRunNumbers(workspace)
   }, 60_000)
 
-  it("is ended in MCP too, as a result that says so", async () => {
+  it("is ended in MCP too, with an error result", async () => {
     const { busy, locking, server, workspace } = await prepare()
     const team = teamKey()
     await workspace.post("teams", { key: team, name: "Team" })

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "vitest"
-import { judge, type Wish } from "./SemaphoreHistory.ts"
+import { check, type Attempt } from "./SemaphoreHistory.ts"
 
 /** A lease of one slot from `from` to `to`, asked for at `askedAt`. */
-const lease = (from: number, to: number, fence: number, fields: Partial<Wish> = {}): Wish => ({
+const lease = (from: number, to: number, fence: number, fields: Partial<Attempt> = {}): Attempt => ({
   semaphore: "s",
   capacity: 2,
   client: fence,
@@ -16,14 +16,14 @@ const lease = (from: number, to: number, fence: number, fields: Partial<Wish> = 
   ...fields
 })
 
-const violations = (...history: ReadonlyArray<Wish>): ReadonlyArray<string> => judge(history).violations
+const violations = (...history: ReadonlyArray<Attempt>): ReadonlyArray<string> => check(history).violations
 
 describe("the checker of histories", () => {
-  it("finds nothing wrong where nothing is", () => {
+  it("finds no violation in a valid history", () => {
     assert.deepStrictEqual(violations(lease(0, 10, 1), lease(0, 20, 2, { slot: 2 }), lease(10, 20, 3)), [])
   })
 
-  it("finds slots held twice, too many holders and slots that there are not", () => {
+  it("finds slots held twice, too many holders and slots beyond the capacity", () => {
     assert.deepStrictEqual(violations(lease(0, 10, 1), lease(9, 12, 2)), ["s: slot 1 is held twice at 9"])
     assert.include(
       violations(lease(0, 10, 1), lease(0, 10, 2, { slot: 2 }), lease(5, 6, 3, { slot: 3 })),
@@ -46,7 +46,7 @@ describe("the checker of histories", () => {
     assert.deepStrictEqual(otherSlot, ["s: fence 1 was asked for after fence 2 was had"])
   })
 
-  it("finds who was overtaken in the queue, once however often", () => {
+  it("finds each client that was overtaken in the queue, once", () => {
     const first = lease(0, 10, 1, { capacity: 1 })
     const waiter = { capacity: 1, askedAt: 1, queuedAt: 2, queuedUntil: 2 }
     const later = { capacity: 1, askedAt: 3 }
@@ -63,27 +63,27 @@ describe("the checker of histories", () => {
       [overtaken]
     )
     // By the times alone, whatever the fences say, and of one that died.
-    const dead: Wish = { semaphore: "s", client: 4, deadMillis: 0, ...waiter, queuedUntil: 30, diedAt: 31 }
+    const dead: Attempt = { semaphore: "s", client: 4, deadMillis: 0, ...waiter, queuedUntil: 30, diedAt: 31 }
     assert.deepStrictEqual(violations(first, dead, lease(10, 20, 2, later), lease(20, 21, 3, later)), [overtaken])
   })
 
-  it("finds who was never served", () => {
-    const waiting: Wish = { semaphore: "s", capacity: 2, client: 9, askedAt: 5, deadMillis: 0 }
+  it("finds clients that were never served", () => {
+    const waiting: Attempt = { semaphore: "s", capacity: 2, client: 9, askedAt: 5, deadMillis: 0 }
     assert.deepStrictEqual(violations(waiting), ["s: client 9 waited since 5 and was never served"])
     assert.deepStrictEqual(violations({ ...waiting, diedAt: 6 }), [])
   })
 
-  it("tells the longest wait from that of a fair queue", () => {
+  it("reports the longest wait and that of a fair queue", () => {
     const one = { capacity: 1 }
-    const passedOver = judge([
+    const passedOver = check([
       lease(0, 10, 1, one),
       lease(20, 30, 3, { ...one, askedAt: 1 }),
       lease(10, 20, 2, { ...one, askedAt: 2 })
     ])
     assert.deepInclude(passedOver, { violations: [], grants: 3 })
     assert.deepStrictEqual(passedOver.waits.get("s"), { longest: 19, longestFair: 18 })
-    const dead: Wish = { semaphore: "s", capacity: 1, client: 9, askedAt: 1, diedAt: 2, deadMillis: 30 }
-    const afterDead = judge([lease(0, 10, 1, one), dead, lease(40, 41, 2, { ...one, askedAt: 3 })])
+    const dead: Attempt = { semaphore: "s", capacity: 1, client: 9, askedAt: 1, diedAt: 2, deadMillis: 30 }
+    const afterDead = check([lease(0, 10, 1, one), dead, lease(40, 41, 2, { ...one, askedAt: 3 })])
     assert.deepStrictEqual(afterDead.waits.get("s"), { longest: 37, longestFair: 37 })
   })
 })

@@ -4,7 +4,7 @@
  */
 
 /** One wish for a lease, from the first call to its end. */
-export interface Wish {
+export interface Attempt {
   readonly semaphore: string
   readonly capacity: number
   readonly client: number
@@ -27,7 +27,7 @@ export interface Wish {
   readonly deadMillis: number
 }
 
-export interface Verdict {
+export interface Result {
   readonly violations: ReadonlyArray<string>
   readonly grants: number
   /** How many leases went to wishes that were known to stand in the queue before: those are judged by their order. */
@@ -39,19 +39,19 @@ export interface Verdict {
 }
 
 /** Plays a queue that is perfectly fair and takes no time: the same arrivals, which hold as long as they held. */
-const longestFairWait = (wishes: ReadonlyArray<Wish>, capacity: number): number => {
+const longestFairWait = (attempts: ReadonlyArray<Attempt>, capacity: number): number => {
   const freeAt = Array.from({ length: capacity }, () => Number.NEGATIVE_INFINITY)
   let longest = 0
-  for (const wish of wishes.toSorted((a, b) => a.askedAt - b.askedAt)) {
+  for (const attempt of attempts.toSorted((a, b) => a.askedAt - b.askedAt)) {
     const slot = freeAt.indexOf(Math.min(...freeAt))
-    const start = Math.max(wish.askedAt, freeAt[slot]!)
-    if (wish.grantedAt === undefined) {
+    const start = Math.max(attempt.askedAt, freeAt[slot]!)
+    if (attempt.grantedAt === undefined) {
       // Dead before its turn: its place has gone, or it takes the slot and leaves it unused.
-      if (start < wish.diedAt! + wish.deadMillis) freeAt[slot] = start + wish.deadMillis
+      if (start < attempt.diedAt! + attempt.deadMillis) freeAt[slot] = start + attempt.deadMillis
       continue
     }
-    longest = Math.max(longest, start - wish.askedAt)
-    freeAt[slot] = start + (wish.freeAt! - wish.grantedAt)
+    longest = Math.max(longest, start - attempt.askedAt)
+    freeAt[slot] = start + (attempt.freeAt! - attempt.grantedAt)
   }
   return longest
 }
@@ -60,8 +60,8 @@ const longestFairWait = (wishes: ReadonlyArray<Wish>, capacity: number): number 
  * Who had a lease before another who surely stood in the queue when the one asked. There may be none, however slow the
  * machine is. Told by the times, for which the clients' word is enough, and by the fences, which count the grants.
  */
-const overtaking = (wishes: ReadonlyArray<Wish>, leases: ReadonlyArray<Wish>): ReadonlyArray<string> =>
-  wishes.flatMap(({ client, fence = Number.NEGATIVE_INFINITY, queuedAt, queuedUntil, semaphore }) => {
+const overtaking = (attempts: ReadonlyArray<Attempt>, leases: ReadonlyArray<Attempt>): ReadonlyArray<string> =>
+  attempts.flatMap(({ client, fence = Number.NEGATIVE_INFINITY, queuedAt, queuedUntil, semaphore }) => {
     if (queuedAt === undefined || queuedUntil === undefined) return []
     const overtook = leases.filter(
       (lease) => lease.askedAt > queuedAt && (lease.grantedAt! < queuedUntil || lease.fence! < fence)
@@ -71,15 +71,15 @@ const overtaking = (wishes: ReadonlyArray<Wish>, leases: ReadonlyArray<Wish>): R
   })
 
 /** What the history shows, and what of it must not be. */
-export const judge = (history: ReadonlyArray<Wish>): Verdict => {
+export const check = (history: ReadonlyArray<Attempt>): Result => {
   const violations: Array<string> = []
   const mostHolders = new Map<string, number>()
   let grants = 0
   let ordered = 0
   const waits = new Map<string, { readonly longest: number; readonly longestFair: number }>()
-  for (const [name, wishes] of Map.groupBy(history, (wish) => wish.semaphore)) {
-    const capacity = wishes[0]!.capacity
-    const leases = wishes.filter((wish) => wish.grantedAt !== undefined)
+  for (const [name, attempts] of Map.groupBy(history, (attempt) => attempt.semaphore)) {
+    const capacity = attempts[0]!.capacity
+    const leases = attempts.filter((attempt) => attempt.grantedAt !== undefined)
     grants += leases.length
 
     // On a slow machine an answer may come after its lease has lapsed: the client never held it.
@@ -91,7 +91,7 @@ export const judge = (history: ReadonlyArray<Wish>): Verdict => {
         { at: lease.heldUntil!, isEnd: true, lease }
       ])
       .toSorted((a, b) => a.at - b.at || Number(b.isEnd) - Number(a.isEnd))
-    const holders = new Set<Wish>()
+    const holders = new Set<Attempt>()
     for (const { at, isEnd, lease } of moments) {
       if (isEnd) {
         holders.delete(lease)
@@ -132,14 +132,16 @@ export const judge = (history: ReadonlyArray<Wish>): Verdict => {
       if (isGrant) highest = Math.max(highest, fence)
       else if (fence < highest) violations.push(`${name}: fence ${fence} was asked for after fence ${highest} was had`)
     }
-    violations.push(...overtaking(wishes, leases))
+    violations.push(...overtaking(attempts, leases))
     ordered += leases.filter((lease) => lease.queuedAt !== undefined).length
     const longest = Math.max(0, ...leases.map((lease) => lease.grantedAt! - lease.askedAt))
-    waits.set(name, { longest, longestFair: longestFairWait(wishes, capacity) })
+    waits.set(name, { longest, longestFair: longestFairWait(attempts, capacity) })
   }
-  for (const wish of history) {
-    if (wish.grantedAt === undefined && wish.diedAt === undefined) {
-      violations.push(`${wish.semaphore}: client ${wish.client} waited since ${wish.askedAt} and was never served`)
+  for (const attempt of history) {
+    if (attempt.grantedAt === undefined && attempt.diedAt === undefined) {
+      violations.push(
+        `${attempt.semaphore}: client ${attempt.client} waited since ${attempt.askedAt} and was never served`
+      )
     }
   }
   return { violations, grants, ordered, mostHolders, waits }

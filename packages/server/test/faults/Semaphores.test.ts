@@ -9,7 +9,7 @@ import { afterAll, assert, describe, it } from "vitest"
 import { openDatabase } from "../support/Databases.ts"
 import { http, runOf } from "../support/Http.ts"
 import { type ServerProcess, startServer } from "../support/ServerProcess.ts"
-import { judge, type Wish } from "./SemaphoreHistory.ts"
+import { check, type Attempt } from "./SemaphoreHistory.ts"
 
 /**
  * Two servers on one PostgreSQL, one of them killed again and again, and clients that die: the history that the
@@ -95,7 +95,7 @@ const call = async (
 }
 
 /** One wish: waits for a lease, uses it and gives it back, or dies on the way. */
-const pursue = async (fleet: Fleet, token: string, client: number): Promise<Wish> => {
+const useLease = async (fleet: Fleet, token: string, client: number): Promise<Attempt> => {
   const isPool = Math.random() < 0.5
   const semaphore = isPool ? "pool" : `single-${Math.floor(random(0, 100))}`
   const capacity = isPool ? 3 : 1
@@ -105,9 +105,9 @@ const pursue = async (fleet: Fleet, token: string, client: number): Promise<Wish
   const diesHolding = death > 0.995
   // A place without a requestId goes with its connection; another is kept for whoever asks for it again.
   const isNamed = !diesWaiting || (isLong && !isPool && Math.random() < 0.2)
-  const wish: Wish = { semaphore, capacity, client, askedAt: Date.now(), deadMillis: isNamed ? 30_000 : 0 }
-  const life = new AbortController()
-  if (diesWaiting) setTimeout(() => life.abort(), random(0, 300)).unref()
+  const attempt: Attempt = { semaphore, capacity, client, askedAt: Date.now(), deadMillis: isNamed ? 30_000 : 0 }
+  const lifetime = new AbortController()
+  if (diesWaiting) setTimeout(() => lifetime.abort(), random(0, 300)).unref()
 
   const request = isNamed ? { requestId: randomUUID() } : {}
   let lease: Lease | undefined
@@ -117,35 +117,35 @@ const pursue = async (fleet: Fleet, token: string, client: number): Promise<Wish
   try {
     while (lease === undefined) {
       const sentAt = Date.now()
-      const { body, status } = await call(fleet, token, "POST", path, { capacity, waitMs, ...request }, life.signal)
+      const { body, status } = await call(fleet, token, "POST", path, { capacity, waitMs, ...request }, lifetime.signal)
       if (status === 200 || status === 201) lease = body as Lease
       else if (status === 409 && !isNamed) await sleep(10)
       else {
         assert.strictEqual(status, 202, JSON.stringify(body))
         place ??= (body as QueuedLease).lease
         assert.strictEqual((body as QueuedLease).lease, place, "A place that is polled was lost")
-        wish.queuedAt ??= Date.now()
-        wish.queuedUntil = sentAt
+        attempt.queuedAt ??= Date.now()
+        attempt.queuedUntil = sentAt
       }
       waitMs = Math.floor(random(0, 3_000))
     }
   } catch (error) {
-    if (!life.signal.aborted) throw error
-    wish.diedAt = Date.now()
-    return wish
+    if (!lifetime.signal.aborted) throw error
+    attempt.diedAt = Date.now()
+    return attempt
   }
-  wish.grantedAt = Date.now()
+  attempt.grantedAt = Date.now()
   if (place !== undefined) assert.strictEqual(lease.lease, place)
-  wish.slot = lease.slot
-  wish.fence = lease.fence
+  attempt.slot = lease.slot
+  attempt.fence = lease.fence
   const lapsesAt = Date.parse(lease.expiresAt)
   if (diesWaiting || diesHolding) {
-    wish.heldUntil = lapsesAt
-    wish.freeAt = lapsesAt
-    return wish
+    attempt.heldUntil = lapsesAt
+    attempt.freeAt = lapsesAt
+    return attempt
   }
   await sleep(random(10, 90))
-  wish.heldUntil = Math.min(Date.now(), lapsesAt)
+  attempt.heldUntil = Math.min(Date.now(), lapsesAt)
   const { status } = await call(
     fleet,
     token,
@@ -155,8 +155,8 @@ const pursue = async (fleet: Fleet, token: string, client: number): Promise<Wish
     new AbortController().signal
   )
   assert.strictEqual(status, 204)
-  wish.freeAt = Math.min(Date.now(), Math.max(lapsesAt, wish.heldUntil))
-  return wish
+  attempt.freeAt = Math.min(Date.now(), Math.max(lapsesAt, attempt.heldUntil))
+  return attempt
 }
 
 describe("semaphores under kill -9", () => {
@@ -190,12 +190,12 @@ describe("semaphores under kill -9", () => {
       const runs = await Promise.all(Array.from({ length: 4 }, () => owner.post<StartedTestRun>("test-runs", runOf())))
       const tokens = runs.map((run) => run.semaphores.token)
 
-      const history: Array<Wish> = []
+      const history: Array<Attempt> = []
       const end = Date.now() + seconds * 1_000
       const running = fleet
       const clients = Array.from({ length: clientCount }, async (_, client) => {
         while (Date.now() < end) {
-          history.push(await pursue(running, tokens[client % tokens.length]!, client))
+          history.push(await useLease(running, tokens[client % tokens.length]!, client))
           await sleep(random(0, 20))
         }
       })
@@ -207,27 +207,29 @@ describe("semaphores under kill -9", () => {
       })()
       await Promise.all([...clients, killing])
 
-      const verdict = judge(history)
-      const died = history.filter((wish) => wish.diedAt !== undefined || wish.freeAt === wish.heldUntil).length
-      const waits = [...verdict.waits.values()]
-      const pool = verdict.waits.get("pool")!
+      const result = check(history)
+      const died = history.filter(
+        (attempt) => attempt.diedAt !== undefined || attempt.freeAt === attempt.heldUntil
+      ).length
+      const waits = [...result.waits.values()]
+      const pool = result.waits.get("pool")!
       const singles = waits.filter((wait) => wait !== pool).toSorted((a, b) => b.longest - a.longest)[0]!
       const shown = (wait: typeof pool) =>
         `${Math.round(wait.longest)} ms (${(wait.longest / wait.longestFair).toFixed(2)} of a fair queue's)`
       console.log(
-        `${seconds} s, ${clientCount} clients: ${verdict.grants} leases, ${verdict.ordered} of them from a known place ` +
+        `${seconds} s, ${clientCount} clients: ${result.grants} leases, ${result.ordered} of them from a known place ` +
           `in the queue, ${fleet.kills} kills, ${died} deaths; ` +
-          `most holders of the pool: ${verdict.mostHolders.get("pool")} of 3; ` +
+          `most holders of the pool: ${result.mostHolders.get("pool")} of 3; ` +
           `longest wait for the pool ${shown(pool)}, for one of the others ${shown(singles)}; ` +
-          `violations: ${verdict.violations.length}`
+          `violations: ${result.violations.length}`
       )
-      assert.deepStrictEqual(verdict.violations.slice(0, 10), [])
-      assert.isAbove(verdict.grants, clientCount)
+      assert.deepStrictEqual(result.violations.slice(0, 10), [])
+      assert.isAbove(result.grants, clientCount)
       assert.isAbove(fleet.kills, 0)
-      assert.strictEqual(verdict.mostHolders.get("pool"), 3)
+      assert.strictEqual(result.mostHolders.get("pool"), 3)
       // That nobody is overtaken is judged exactly, above. Here, that no slot stands idle while they wait: a killed
       // server's clients find the other one, and a busy machine stalls, which counts where nobody waits long.
-      assert.isAbove(verdict.ordered, 0)
+      assert.isAbove(result.ordered, 0)
       for (const { longest, longestFair } of waits) assert.isBelow(longest, 2 * longestFair + 5_000)
 
       // What the dead held lapses, and nothing else is left.

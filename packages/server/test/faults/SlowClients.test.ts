@@ -211,7 +211,7 @@ onServers(
   limited({ ...limits, unreadMillis: 60_000, unreadBytes: 40 * 1024 * 1024 }, [onDisk]),
   "clients that do not read",
   (test) => {
-    test("have a limit together for what is kept of their large answers, and who reads is served", async (owner) => {
+    test("share a limit for their buffered answers, and clients that read are served", async (owner) => {
       const workspace = await newDeployment(owner)
       const { number } = await startRun(workspace)
       const errorStack = "x".repeat(10_000)

@@ -25,7 +25,7 @@ const mebibyte = 1024 * 1024
  * Told by the server to its output, after it has collected its garbage, whenever it gets SIGUSR2. At SIGWINCH it gives
  * back the free pages of its heap too, which V8 keeps otherwise: what is resident then is in use.
  */
-const teller = `
+const usageReporter = `
   import { setFlagsFromString } from "node:v8"
   import { runInNewContext } from "node:vm"
   setFlagsFromString("--expose-gc")
@@ -43,14 +43,14 @@ const teller = `
   process.on("SIGUSR2", settle(gc))
   process.on("SIGWINCH", settle(() => gc({ type: "major", execution: "sync", flavor: "last-resort" })))`
 
-interface Told {
+interface Usage {
   readonly external: number
   readonly heapUsed: number
   readonly rss: number
   readonly resources: Readonly<Record<string, number>>
 }
 
-const tell = async (server: ServerProcess, signal: "SIGUSR2" | "SIGWINCH" = "SIGUSR2"): Promise<Told> => {
+const readUsage = async (server: ServerProcess, signal: "SIGUSR2" | "SIGWINCH" = "SIGUSR2"): Promise<Usage> => {
   const lines = () => server.output().match(/^SOAK .*$/gm) ?? []
   const before = lines().length
   server.child.kill(signal)
@@ -58,7 +58,7 @@ const tell = async (server: ServerProcess, signal: "SIGUSR2" | "SIGWINCH" = "SIG
     async () => lines(),
     ({ length }) => length > before
   )
-  return JSON.parse(all.at(-1)!.slice(5)) as Told
+  return JSON.parse(all.at(-1)!.slice(5)) as Usage
 }
 
 const filesIn = (directory: string): number =>
@@ -88,7 +88,7 @@ describe.runIf(process.platform === "linux")("mixed traffic", () => {
         BOOTSTRAP_API_KEY: apiKey,
         LOG_LEVEL: "warn",
         METRICS: "true",
-        NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(teller)}`
+        NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(usageReporter)}`
       })
       server = running
       /** The server's sessions of the database, by state. */
@@ -115,24 +115,24 @@ describe.runIf(process.platform === "linux")("mixed traffic", () => {
         }
       })
       await load.prepare()
-      const before = await tell(running)
+      const before = await readUsage(running)
       const filesBefore = openFiles(running)
       load.start()
-      const samples: Array<Told> = []
+      const samples: Array<Usage> = []
       /** What is resident and in use, after the warm-up and in the end, in MiB. */
       const inUse: Array<number> = []
-      const noteInUse = async () => inUse.push((await tell(running, "SIGWINCH")).rss / mebibyte)
+      const noteInUse = async () => inUse.push((await readUsage(running, "SIGWINCH")).rss / mebibyte)
       const step = isLong ? 20 : 2
       for (const end = Date.now() + seconds * 1_000; Date.now() < end;) {
         await sleep(step * 1_000)
-        const told = await tell(running)
-        samples.push(told)
+        const usage = await readUsage(running)
+        samples.push(usage)
         if (isLong && samples.length * step >= seconds / 5 && inUse.length === 0) await noteInUse()
         if (isLong) {
           console.log(
-            `${samples.length * step} s: ${calls} calls, heap ${(told.heapUsed / mebibyte).toFixed(1)} MiB, ` +
-              `external ${(told.external / mebibyte).toFixed(1)} MiB, resident ${(told.rss / mebibyte).toFixed(0)} MiB, ` +
-              `${openFiles(running)} open files, ${JSON.stringify(told.resources)}, ${JSON.stringify(await sessions())}`
+            `${samples.length * step} s: ${calls} calls, heap ${(usage.heapUsed / mebibyte).toFixed(1)} MiB, ` +
+              `external ${(usage.external / mebibyte).toFixed(1)} MiB, resident ${(usage.rss / mebibyte).toFixed(0)} MiB, ` +
+              `${openFiles(running)} open files, ${JSON.stringify(usage.resources)}, ${JSON.stringify(await sessions())}`
           )
         }
       }
@@ -162,8 +162,8 @@ describe.runIf(process.platform === "linux")("mixed traffic", () => {
         // The pool, the listener, and the client that scrapes.
         (open) => open <= filesBefore + 10
       )
-      const after = await tell(running)
-      const count = (told: Told, name: string) => told.resources[name] ?? 0
+      const after = await readUsage(running)
+      const count = (usage: Usage, name: string) => usage.resources[name] ?? 0
       assert.isAtMost(count(after, "Timeout"), count(before, "Timeout") + 3, JSON.stringify([before, after]))
       const open = await sessions()
       assert.isAtMost(
@@ -184,17 +184,17 @@ describe.runIf(process.platform === "linux")("mixed traffic", () => {
       // After a warm-up of a fifth: what it holds is the same in the beginning and in the end.
       const warm = samples.slice(Math.ceil(samples.length / 5))
       const part = Math.max(1, Math.floor(warm.length / 4))
-      const mean = (all: ReadonlyArray<Told>, read: (told: Told) => number) =>
-        all.reduce((sum, told) => sum + read(told), 0) / all.length / mebibyte
-      const earlyAndLate = (read: (told: Told) => number) =>
+      const mean = (all: ReadonlyArray<Usage>, read: (usage: Usage) => number) =>
+        all.reduce((sum, usage) => sum + read(usage), 0) / all.length / mebibyte
+      const earlyAndLate = (read: (usage: Usage) => number) =>
         [mean(warm.slice(0, part), read), mean(warm.slice(-part), read)] as const
       const [early, late] = earlyAndLate(({ external, heapUsed }) => heapUsed + external)
       const resident = earlyAndLate(({ rss }) => rss)
       const [earlyInUse, lateInUse] = inUse as [number, number]
-      const told = (early: number, late: number) => `${early.toFixed(1)} MiB early, ${late.toFixed(1)} MiB late`
+      const range = (early: number, late: number) => `${early.toFixed(1)} MiB early, ${late.toFixed(1)} MiB late`
       console.log(
-        `${seconds} s, ${calls} calls: heap and external ${told(early, late)}; resident ${told(...resident)}, ` +
-          `without free pages of the heap ${told(earlyInUse, lateInUse)}`
+        `${seconds} s, ${calls} calls: heap and external ${range(early, late)}; resident ${range(...resident)}, ` +
+          `without free pages of the heap ${range(earlyInUse, lateInUse)}`
       )
       assert.isBelow(late, early * 1.1 + 4)
       assert.isBelow(lateInUse, earlyInUse * 1.1 + 8)

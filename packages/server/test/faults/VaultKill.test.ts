@@ -31,21 +31,21 @@ describe("kill -9 amid vault requests", () => {
 
   for (const [name, environment] of Object.entries(environments)) {
     it(`leaves one effect and one answer of each, on ${name}`, async () => {
-      const story = Effect.gen(function* () {
+      const scenario = Effect.gen(function* () {
         const settings = {
           ...(yield* environment()),
           DATA_DIR: join(directory, name),
           BOOTSTRAP_API_KEY: apiKey,
           LOG_LEVEL: "warn"
         }
-        yield* Effect.promise(() => tell(settings))
+        yield* Effect.promise(() => killAndCheck(settings))
       })
-      await Effect.runPromise(Effect.scoped(story))
+      await Effect.runPromise(Effect.scoped(scenario))
     }, 120_000)
   }
 })
 
-const tell = async (settings: Record<string, string>): Promise<void> => {
+const killAndCheck = async (settings: Record<string, string>): Promise<void> => {
   let server = await startServer(settings)
   const call = async (method: string, path: string, body?: unknown): Promise<Shown> => {
     const response = await fetch(`${server.baseUrl}/v1/workspaces/main${path}`, {

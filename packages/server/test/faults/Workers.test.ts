@@ -73,7 +73,7 @@ describe("Workers", () => {
     )
   })
 
-  it("pass on the connection that a worker was given and had not taken when it was killed", async () => {
+  it("pass on connections that a killed worker had not accepted", async () => {
     const { processes, server } = await start(2)
     const silent = processes().get(2)!
     process.kill(silent, "SIGSTOP")
@@ -89,7 +89,7 @@ describe("Workers", () => {
     assert.deepStrictEqual(new Set(statuses), new Set([200]))
   })
 
-  it("are replaced without losing a request when one is told to stop", async () => {
+  it("are replaced without losing a request when one receives SIGTERM", async () => {
     const { processes, server } = await start(3)
     const before = processes().get(3)!
     const clients = Array.from({ length: 24 }, () => client(server))
@@ -196,7 +196,7 @@ describe("Workers", () => {
     }
   }
 
-  it("finish what takes long, answer who waits, and end within the time that a stop has", async () => {
+  it("finish long requests, answer waiting calls, and exit within the time limit of a stop", async () => {
     const { owner, server } = await start(2)
     const workspace = await newDeployment(owner)
     const run = await startRun(workspace)

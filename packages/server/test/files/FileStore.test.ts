@@ -54,7 +54,7 @@ for (const [name, store] of [
   ["S3", layerS3]
 ] as const) {
   layer(Layer.merge(store, NodeFileSystem.layer), { excludeTestServices: true })(`FileStore on ${name}`, (it) => {
-    it.effect("gives back what was written, whole and in parts", () =>
+    it.effect("returns what was written, whole and in parts", () =>
       Effect.gen(function* () {
         for (const size of [0, 1, 65_536, 1_048_576, 3_000_001]) {
           const [blob, bytes] = [newBlob(), random(size)]
@@ -73,7 +73,7 @@ for (const [name, store] of [
       })
     )
 
-    it.effect("fails where there is no such blob", () =>
+    it.effect("fails if the blob does not exist", () =>
       Effect.gen(function* () {
         const blob = newBlob()
         assert.strictEqual((yield* Effect.flip(read(blob, 0, 1)))._tag, "BlobNotFound")
@@ -85,7 +85,7 @@ for (const [name, store] of [
       })
     )
 
-    it.effect("reads to its end what is deleted meanwhile", () =>
+    it.effect("reads a blob to its end while it is deleted", () =>
       Effect.gen(function* () {
         const store = yield* FileStore
         const [blob, bytes] = [newBlob(), random(1_000_000)]
@@ -101,7 +101,7 @@ for (const [name, store] of [
       })
     )
 
-    it.effect("passes on a failure of the body", () =>
+    it.effect("propagates a failure of the body", () =>
       Effect.gen(function* () {
         const store = yield* FileStore
         for (const size of [200_000, 3_000_000]) {
@@ -117,7 +117,7 @@ for (const [name, store] of [
       })
     )
 
-    it.effect("is written and deleted by many at once", () =>
+    it.effect("supports concurrent writes and deletions", () =>
       Effect.gen(function* () {
         const store = yield* FileStore
         const run = newId<TestRunId>()
@@ -138,7 +138,7 @@ for (const [name, store] of [
 }
 
 layer(Layer.merge(layerDisk, NodeFileSystem.layer), { excludeTestServices: true })("FileStore on disk alone", (it) => {
-  it.effect("leaves nothing of what is deleted", () =>
+  it.effect("leaves nothing of a deleted blob", () =>
     Effect.gen(function* () {
       const store = yield* FileStore
       const [blob, beside] = [newBlob(), newBlob()]
@@ -153,7 +153,7 @@ layer(Layer.merge(layerDisk, NodeFileSystem.layer), { excludeTestServices: true 
   )
 
   it.effect(
-    "lets go of its file when the writer is interrupted",
+    "closes its file when the writer is interrupted",
     () =>
       Effect.gen(function* () {
         const store = yield* FileStore

@@ -65,7 +65,7 @@ const until = (isSo: () => boolean) =>
   })
 
 layer(layerS3, { excludeTestServices: true })("FileStore on S3 alone", (it) => {
-  it.effect("proves the bucket and leaves nothing of it; keys are prefix, run and blob", () =>
+  it.effect("verifies the bucket and leaves nothing in it; keys are prefix, run and blob", () =>
     Effect.gen(function* () {
       const [s3, store] = [yield* S3, yield* FileStore]
       assert.deepStrictEqual(s3.keys(), [])
@@ -80,7 +80,7 @@ layer(layerS3, { excludeTestServices: true })("FileStore on S3 alone", (it) => {
     })
   )
 
-  it.effect("does not come to be over a bucket that cannot be used, and says why", () =>
+  it.effect("fails to start with a bucket that cannot be used, and gives the reason", () =>
     Effect.gen(function* () {
       const s3 = yield* S3
       const failure = (FILES_URL: string) =>
@@ -113,7 +113,7 @@ layer(layerS3, { excludeTestServices: true })("FileStore on S3 alone", (it) => {
     })
   )
 
-  it.effect("sends again what S3 was too busy for, where nothing of the body is lost by it", () =>
+  it.effect("retries what S3 was too busy for, if the body can be sent again", () =>
     Effect.gen(function* () {
       const [s3, store] = [yield* S3, yield* FileStore]
       const bytes = new Uint8Array(randomBytes(1000))
@@ -150,7 +150,7 @@ layer(layerS3, { excludeTestServices: true })("FileStore on S3 alone", (it) => {
     })
   )
 
-  it.effect("lets go of S3 when the writer is interrupted, or its body fails", () =>
+  it.effect("releases its connection when the writer is interrupted or its body fails", () =>
     Effect.gen(function* () {
       const [s3, store] = [yield* S3, yield* FileStore]
       const outcomes: Array<string> = []
@@ -182,7 +182,7 @@ layer(layerS3, { excludeTestServices: true })("FileStore on S3 alone", (it) => {
     })
   )
 
-  it.effect("asks S3 for no more of a blob than is read, and for more blobs at once than its client's 50", () =>
+  it.effect("requests no more of a blob than is read, and more blobs at once than the client's 50", () =>
     Effect.gen(function* () {
       const [s3, store] = [yield* S3, yield* FileStore]
       const blob = newBlob()
@@ -216,7 +216,7 @@ layer(layerS3, { excludeTestServices: true })("FileStore on S3 alone", (it) => {
       yield* store.delete(blob)
     })
   )
-  it.effect("dies where S3 has less than was stored", () =>
+  it.effect("dies if S3 has less than was stored", () =>
     Effect.gen(function* () {
       const store = yield* FileStore
       const blob = newBlob()

@@ -135,13 +135,13 @@ const ticketFor = async (owner: Http) =>
   (await owner.post<{ identifier: string }>("tickets", { team: (await madeTeam(owner)).key, title: "Ticket" }))
     .identifier
 
-const letter = async (owner: Http, agent?: string) => ({
+const message = async (owner: Http, agent?: string) => ({
   agent: agent ?? (await registerAgent(owner)).agent,
   ticket: await ticketFor(owner),
   ask: "build"
 })
 const sentTo = async (owner: Http, agent: string | undefined) =>
-  (await owner.post<{ id: string }>("messages", await letter(owner, agent))).id
+  (await owner.post<{ id: string }>("messages", await message(owner, agent))).id
 
 /** An agent of the person; of an account key none. */
 const agentFor = async (by: Http) => {
@@ -485,7 +485,7 @@ const rows: Readonly<Record<string, Row>> = {
   "tags.delete": { who: "member", request: async (owner) => ({ params: { tag: (await madeTag(owner)).id } }) },
 
   "messages.list": { who: "viewer" },
-  "messages.send": { who: "a person that writes", request: async (owner) => ({ json: await letter(owner) }) },
+  "messages.send": { who: "a person that writes", request: async (owner) => ({ json: await message(owner) }) },
   "messages.get": {
     who: "a person or an admin",
     request: async (owner, by) => ({ params: { message: await sentTo(owner, await agentFor(by)) } })
@@ -675,13 +675,13 @@ onEachServer("every endpoint", (test) => {
         for (const body of [{ json: [] }, { body: "{" }]) {
           const answer = await send(workspace.in("none").as(key), endpoint, body)
           const { who } = rows[endpoint.name]!
-          const isTold =
+          const answersBadRequest =
             who === "everyone" ||
             (isAgents(who)
               ? kind === "agent"
               : // A run's token is none in a path of another workspace.
                 who !== "a run" && (kind === "person" || kind === "account key"))
-          assert.strictEqual(refusal(answer), isTold ? "400" : "401", name)
+          assert.strictEqual(refusal(answer), answersBadRequest ? "400" : "401", name)
         }
       }
     })

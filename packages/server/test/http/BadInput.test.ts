@@ -51,27 +51,27 @@ const tags: Record<number, ReadonlyArray<string>> = {
 }
 
 const assertContract = (target: Target, answer: Answer) => {
-  const said = `${target.name}: ${answer.status} ${answer.text.slice(0, 300)}`
-  assert.isBelow(answer.status, 500, said)
-  assert.match(String(answer.headers["x-request-id"]), /^[A-Za-z0-9_-]{8,64}$/, said)
+  const detail = `${target.name}: ${answer.status} ${answer.text.slice(0, 300)}`
+  assert.isBelow(answer.status, 500, detail)
+  assert.match(String(answer.headers["x-request-id"]), /^[A-Za-z0-9_-]{8,64}$/, detail)
   if (answer.status < 400) return
-  assert.match(String(answer.headers["content-type"]), /^application\/json/, said)
+  assert.match(String(answer.headers["content-type"]), /^application\/json/, detail)
   if (target.isOAuth) {
     const body = answer.body as { error: unknown; error_description: unknown }
-    assert.strictEqual(answer.status, 400, said)
-    assert.match(String(body.error), /^[a-z]+(_[a-z]+)*$/, said)
-    assert.isString(body.error_description, said)
+    assert.strictEqual(answer.status, 400, detail)
+    assert.match(String(body.error), /^[a-z]+(_[a-z]+)*$/, detail)
+    assert.isString(body.error_description, detail)
     return
   }
   const body = answer.body as { _tag: string; message: unknown; issues?: unknown; reason?: unknown }
   const strict = target.name.startsWith("vault.") && answer.status === 400 ? ["HttpApiDecodeError"] : []
-  assert.include([...(tags[answer.status] ?? []), ...strict], body._tag, said)
-  assert.isString(body.message, said)
-  if (answer.status === 400) assert.isArray(body.issues, said)
-  if (body._tag === "Conflict") assert.match(String(body.reason), /^[a-z]+(_[a-z]+)*$/, said)
+  assert.include([...(tags[answer.status] ?? []), ...strict], body._tag, detail)
+  assert.isString(body.message, detail)
+  if (answer.status === 400) assert.isArray(body.issues, detail)
+  if (body._tag === "Conflict") assert.match(String(body.reason), /^[a-z]+(_[a-z]+)*$/, detail)
 }
 
-const nasty = fc.constantFrom<unknown>(
+const unusualValue = fc.constantFrom<unknown>(
   null,
   true,
   0,
@@ -99,7 +99,7 @@ const nasty = fc.constantFrom<unknown>(
   { __proto__: null },
   { toString: 1 }
 )
-const anyValue = fc.oneof({ weight: 3, arbitrary: nasty }, { weight: 1, arbitrary: fc.jsonValue() })
+const anyValue = fc.oneof({ weight: 3, arbitrary: unusualValue }, { weight: 1, arbitrary: fc.jsonValue() })
 
 /** The value with the one at a place replaced, removed, or joined by another. */
 const mutate = (value: unknown, steps: ReadonlyArray<number>, by: unknown, mode: number): unknown => {
@@ -322,7 +322,7 @@ for (const [name, server] of servers) {
         )
       }
 
-      it.effect("and serves as before", () =>
+      it.effect("still serves requests afterwards", () =>
         Effect.gen(function* () {
           const { apiKey, baseUrl } = yield* DeliveryServer
           const answer = yield* Effect.promise(() =>

@@ -71,7 +71,7 @@ onEachServer("the edge", (test) => {
     await at.refuse("404 secret", "GET", `${path}/environments/staging/versions`)
   })
 
-  test("takes every character of a path for itself, whether it is encoded or not", async (owner) => {
+  test("takes every character of a path literally, encoded or not", async (owner) => {
     const at = await newDeployment(owner)
     await at.post("products/shop/secrets", { name: "a" })
     const { number } = await startRun(at)
@@ -115,7 +115,7 @@ onEachServer("the edge", (test) => {
     }
   })
 
-  test("says what is wrong with a body: form, type, fields", async (owner) => {
+  test("names what is wrong with a body: form, type, fields", async (owner) => {
     const post = (body: string, type = "application/json") =>
       owner.send<ErrorBody>("POST", "products", { body, headers: { "content-type": type } })
     for (const [body, message] of [
@@ -216,7 +216,7 @@ onEachServer("the edge", (test) => {
     assert.strictEqual((await send("1.1", "Host: localhost", "Expect: 100-continue")).status, 200)
   })
 
-  test("finds nothing at a path that cannot be decoded, and says why", async (owner) => {
+  test("answers NotFound for a path that cannot be decoded, with the reason", async (owner) => {
     for (const path of ["/%", "/v1/%zz", "products/%ff", "test-runs/1/files/a%2", "test-runs/1/files/%c3%28/b"]) {
       for (const caller of [owner, owner.as(undefined)]) {
         const { body, status } = await caller.send<ErrorBody>("GET", path)

@@ -3,15 +3,15 @@ import { beforeRestOfPath, isProbe, isStreamed } from "../../src/http/EndpointTr
 
 const files = "/v1/workspaces/main/test-runs/7/files/"
 
-describe("what endpoints say of themselves", () => {
-  it("tells uploads from all other requests", () => {
+describe("the traits of endpoints", () => {
+  it("distinguishes uploads from all other requests", () => {
     assert.isTrue(isStreamed({ method: "PUT", url: `${files}a/b.zip` }))
     assert.isFalse(isStreamed({ method: "GET", url: `${files}a/b.zip` }))
     assert.isFalse(isStreamed({ method: "PUT", url: "/v1/workspaces/main/files/a" }))
     assert.isFalse(isStreamed({ method: "PUT" }))
   })
 
-  it("tells probes by their whole path", () => {
+  it("recognizes probes by their exact path", () => {
     assert.isTrue(isProbe({ url: "/health" }))
     assert.isTrue(isProbe({ url: "/ready" }))
     assert.isFalse(isProbe({ url: "/ready?x" }))

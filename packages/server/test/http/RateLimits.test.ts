@@ -19,7 +19,7 @@ const me = (http: Http, headers: Record<string, string> = {}) => http.send<Error
 const limitOf = ({ headers }: Answer) => [headers["ratelimit-policy"], headers["ratelimit"], headers["retry-after"]]
 
 onEachServer("requests without a rate limit", (test) => {
-  test("are told of none", async (owner) => {
+  test("are not announced", async (owner) => {
     assert.deepStrictEqual(limitOf(await me(owner)), [undefined, undefined, undefined])
   })
 })
@@ -59,7 +59,7 @@ withClockOnEachServer(
       assert.deepStrictEqual(limitOf(await me(person))[1], '"default";r=9;t=6')
     })
 
-    test("who has no valid key has the limit of the address, however many keys are tried", async (owner, advance) => {
+    test("callers without a valid key share the limit of their address, however many keys they try", async (owner, advance) => {
       advance("2 minutes")
       assert.strictEqual((await me(owner)).status, 200)
       const nobody = owner.as(undefined)
@@ -106,7 +106,7 @@ withClockOnEachServer(
 )
 
 describe("the buckets of a rate limit", () => {
-  it("are forgotten when nobody has used them until they are full again", () => {
+  it("are dropped when they are full and unused", () => {
     const buckets = makeBuckets({ requests: 5, seconds: 10 })
     for (let i = 0; i < 1000; i++) buckets.take(buckets.open(`once-${i}`, i), i)
     const used = buckets.open("used", 1000)

@@ -55,7 +55,7 @@ const begin = (owner: Http) => {
 const two = { atOnce: 2, waitMillis: 400, burstMillis: 60_000, overloadWaitMillis: 400, bodyMillis: 60_000 }
 
 withClockOnServers(limited(two), "A server that works on two requests at once", (test) => {
-  test("lets others wait for their turn, and refuses who waited too long", async (owner, advance) => {
+  test("queues other requests, and rejects those that waited too long", async (owner, advance) => {
     const working = [begin(owner), begin(owner)]
     await untilBusy(owner, { working: 2, waiting: 0 })
     const late = owner.send<ErrorBody>("GET", "/v1/me")
@@ -96,7 +96,7 @@ withClockOnServers(limited(two), "A server that works on two requests at once", 
 
 // A database has its own time for leases.
 onServers(limited({ ...two, waitMillis: 60_000 }), "A server that works on two requests at once", (test) => {
-  test("does not count who waits for a lease", async (owner) => {
+  test("does not count requests that wait for a lease", async (owner) => {
     const workspace = await newDeployment(owner)
     const asRun = workspace.as((await startRun(workspace)).semaphores.token)
     const take = (waitMs: number) => asRun.send("POST", "semaphores/one/leases", { json: { capacity: 1, waitMs } })

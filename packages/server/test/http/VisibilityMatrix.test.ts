@@ -351,7 +351,7 @@ const send = (by: Http, { method, path }: Endpoint, request: Request, requestId:
 }
 
 /** What can be told from an answer: all but the request's id, the time, and the values that the request sent itself. */
-const told = ({ headers, status, text }: Answer, request?: Request) => {
+const observable = ({ headers, status, text }: Answer, request?: Request) => {
   const { date: _, "x-request-id": __, ...kept } = headers
   const sent = request === undefined ? new Set() : new Set(textsIn([request.path, request.query, request.json]))
   const masked = text.replaceAll(/(here is no [a-z ]+ \\+")([^"\\]*)/g, (all, before: string, value: string) =>
@@ -498,14 +498,14 @@ const compare = async (
       if (hidden === undefined || absent === undefined) continue
       if (by.isBlind) {
         assert.isTrue(isMissing(absent) || isForbidden(absent), `${name}: ${absent.text}`)
-        assert.deepStrictEqual(told(hidden, requests.hidden), told(absent, requests.absent), name)
+        assert.deepStrictEqual(observable(hidden, requests.hidden), observable(absent, requests.absent), name)
         if (statementsOf === undefined) continue
         assert.isNotEmpty(statementsOf(idOfAbsent), name)
         assert.deepStrictEqual(statementsOf(idOfHidden), statementsOf(idOfAbsent), name)
       } else if (isMissing(absent)) {
         if (variant.isNothing)
-          assert.deepStrictEqual(told(hidden, requests.hidden), told(absent, requests.absent), name)
-        else assert.notDeepEqual(told(hidden, requests.hidden), told(absent, requests.absent), name)
+          assert.deepStrictEqual(observable(hidden, requests.hidden), observable(absent, requests.absent), name)
+        else assert.notDeepEqual(observable(hidden, requests.hidden), observable(absent, requests.absent), name)
       }
     }
   }
@@ -614,7 +614,7 @@ const readsOf = async (
 
 const answersTo = async (asked: Awaited<ReturnType<typeof readsOf>>) => {
   const answers: Record<string, unknown> = {}
-  for (const [name, ask] of asked) answers[name] = told(await ask())
+  for (const [name, ask] of asked) answers[name] = observable(await ask())
   return answers
 }
 
@@ -661,7 +661,7 @@ for (const [server, makeServer, statementsOf] of servers) {
       })
     }
 
-    test("every row is of an endpoint or a tool, and every field of theirs is told what it names", async (scene) => {
+    test("every row is of an endpoint or a tool, and every field has a description of what it names", async (scene) => {
       const touching = endpoints.filter(({ name }) => touches(name))
       assert.deepStrictEqual(Object.keys(rows).toSorted(), touching.map(({ name }) => name).toSorted())
       const names = new Set(endpoints.flatMap(({ name }) => [name, name.split(".")[0]!]))
@@ -671,12 +671,12 @@ for (const [server, makeServer, statementsOf] of servers) {
       )
       const tools = await listTools(scene.owner.asAgent!)
       assert.deepStrictEqual(Object.keys(toolRows).toSorted(), tools.map(({ name }) => name).toSorted())
-      const untold = [...touching, ...tools].flatMap((endpoint) =>
+      const undescribed = [...touching, ...tools].flatMap((endpoint) =>
         endpoint.fields
           .filter((field) => kindOf(endpoint, field) === undefined)
           .map(({ name }) => `${endpoint.name} ${name}`)
       )
-      assert.deepStrictEqual(untold, [])
+      assert.deepStrictEqual(undescribed, [])
     })
 
     test("nothing that happens there changes what the others are answered", async ({ workspace: anOwner }) => {
@@ -736,7 +736,7 @@ for (const [server, makeServer, statementsOf] of servers) {
       }
     })
 
-    test("who revokes an agent is told of the messages that they see", async ({ workspace: anOwner }) => {
+    test("the answer to revoking an agent lists only messages that the caller sees", async ({ workspace: anOwner }) => {
       const scene = await makeScene(anOwner)
       const [{ made }] = forms.message
       for (const [name, declined] of [
@@ -758,7 +758,7 @@ for (const [server, makeServer, statementsOf] of servers) {
 layer(Layer.merge(layerPostgresServer(), layerPostgres), { excludeTestServices: true })(
   "What a private team has, while somebody else changes it on PostgreSQL",
   (it) => {
-    it.effect("makes nobody wait who does not see it", () =>
+    it.effect("does not block callers who do not see it", () =>
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
         const scene = yield* Effect.flatMap(ownerOf, (owner) => Effect.promise(() => makeScene(owner)))

@@ -230,11 +230,11 @@ export const liveInSecret = async (scene: Scene, shared: Project): Promise<void>
       })
       const body = `Look, [@them](user:${by.person}) and [@it](agent:${by.agent})`
       await workspace.post(`tickets/${identifier}/comments`, { body })
-      const letter = { agent: by.agent, ticket: identifier, ask: "plan", note: "Secret" }
-      await workspace.post("messages", letter)
-      const { id } = await workspace.post<AgentMessage>("messages", letter)
+      const message = { agent: by.agent, ticket: identifier, ask: "plan", note: "Secret" }
+      await workspace.post("messages", message)
+      const { id } = await workspace.post<AgentMessage>("messages", message)
       await by.http.send("POST", `messages/${id}/decline`, { json: {} })
-      const { status } = await by.http.send("POST", "messages", { json: { ...letter, agent: owner.agent } })
+      const { status } = await by.http.send("POST", "messages", { json: { ...message, agent: owner.agent } })
       if (status === 201) await by.http.post(`tickets/${identifier}/comments`, { body: "Mine" })
     })
   }

@@ -32,7 +32,7 @@ const eventually = <A, E, R>(effect: Effect.Effect<A, E, R>, until: (value: A) =
 
 onEachStorage("ApiKeyUsage", (it) => {
   it.layer(ApiKeyUsage.layer)((it) => {
-    it.effect("writes uses behind and shows them meanwhile", () =>
+    it.effect("writes uses in the background and shows them before they are written", () =>
       Effect.gen(function* () {
         const usage = yield* ApiKeyUsage
         const [used, unused] = [yield* addKey, yield* addKey]
@@ -74,7 +74,7 @@ onEachStorage("ApiKeyUsage", (it) => {
     )
   })
 
-  it.effect("writes what is left when the server ends", () =>
+  it.effect("writes the rest when the server stops", () =>
     Effect.gen(function* () {
       const key = yield* Effect.gen(function* () {
         const key = yield* addKey
@@ -90,7 +90,7 @@ onEachStorage("ApiKeyUsage", (it) => {
 layer(Identity.layerSql.pipe(Layer.provide(StorageRoom.layerMigrations), Layer.provideMerge(layerPostgres)))(
   "ApiKeyUsage on a database that fails",
   (it) => {
-    it.effect("writes again what could not be written", () =>
+    it.effect("retries failed writes", () =>
       Effect.gen(function* () {
         const warnings: Array<unknown> = []
         const layerUsage = Layer.provide(
@@ -118,7 +118,7 @@ layer(Identity.layerSql.pipe(Layer.provide(StorageRoom.layerMigrations), Layer.p
       })
     )
 
-    it.effect("warns ever more seldom while it cannot write, and tells when it can", () =>
+    it.effect("warns less and less often while writes fail, and reports the recovery", () =>
       Effect.gen(function* () {
         const logs: Array<readonly [level: string, message: unknown, failures: unknown]> = []
         const logger = Logger.make(({ fiber, logLevel, message }) => {

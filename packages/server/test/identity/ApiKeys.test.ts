@@ -64,7 +64,7 @@ withServicesOnEachStorage("ApiKeys", (it) => {
     })
   )
 
-  it.effect("gives account keys no keys of their own", () =>
+  it.effect("rejects account keys that ask for keys of their own", () =>
     Effect.gen(function* () {
       const keys = yield* ApiKeys
       const { adminKey } = yield* makeScene
@@ -74,7 +74,7 @@ withServicesOnEachStorage("ApiKeys", (it) => {
     })
   )
 
-  it.effect("revokes a key of one's own, once", () =>
+  it.effect("revokes one's own key once", () =>
     Effect.gen(function* () {
       const keys = yield* ApiKeys
       const { admin, adminKey, member } = yield* makeScene
@@ -99,7 +99,7 @@ withServicesOnEachStorage("ApiKeys", (it) => {
     })
   )
 
-  it.effect("refuses the 21st active key until one is revoked", () =>
+  it.effect("rejects the 21st active key until one is revoked", () =>
     Effect.gen(function* () {
       const keys = yield* ApiKeys
       const repo = yield* ApiKeysRepo
@@ -116,7 +116,7 @@ withServicesOnEachStorage("ApiKeys", (it) => {
     })
   )
 
-  it.effect("keeps to 20 active keys of a person who asks for 30 at once", () =>
+  it.effect("keeps the limit of 20 active keys under 30 concurrent requests", () =>
     Effect.gen(function* () {
       const keys = yield* ApiKeys
       const { member } = yield* makeScene
@@ -136,7 +136,7 @@ withServicesOnEachStorage("ApiKeys", (it) => {
     })
   )
 
-  it.effect("asks for roles before it looks for an account key", () =>
+  it.effect("checks roles before it looks for an account key", () =>
     Effect.gen(function* () {
       const keys = yield* ApiKeys
       const scene = yield* makeScene
@@ -146,7 +146,7 @@ withServicesOnEachStorage("ApiKeys", (it) => {
     })
   )
 
-  it.effect("creates account keys of a role, lists and tells them", () =>
+  it.effect("creates account keys with a role, lists them, and records events", () =>
     Effect.gen(function* () {
       const keys = yield* ApiKeys
       const workspace = yield* addWorkspace()
@@ -181,7 +181,7 @@ withServicesOnEachStorage("ApiKeys", (it) => {
     })
   )
 
-  it.effect("revokes an account key of the workspace, once, and tells it", () =>
+  it.effect("revokes an account key of the workspace once, and records an event", () =>
     Effect.gen(function* () {
       const keys = yield* ApiKeys
       const { admin, member, workspace } = yield* makeScene
@@ -210,7 +210,7 @@ withServicesOnEachStorage("ApiKeys", (it) => {
     })
   )
 
-  it.effect("lets one of many revoke a key at once", () =>
+  it.effect("lets one of many concurrent revocations succeed", () =>
     Effect.gen(function* () {
       const keys = yield* ApiKeys
       const { admin, memberKey, workspace } = yield* makeScene

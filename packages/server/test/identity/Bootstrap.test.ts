@@ -31,7 +31,7 @@ const layerEmptied = Layer.effectDiscard(
 for (const { layer, name } of sharedStorages) {
   const layerStorage = Layer.provideMerge(layerEmptied, layer)
   describe(`Bootstrap on ${name}`, () => {
-    it.effect("makes a workspace with its owner and a key, once, also where servers start at once", () =>
+    it.effect("creates a workspace with its owner and a key once, also if servers start at once", () =>
       Effect.gen(function* () {
         const persons = yield* PersonsRepo
         assert.isTrue(yield* persons.isEmpty)
@@ -60,7 +60,7 @@ for (const { layer, name } of sharedStorages) {
       }).pipe(Effect.provide(Layer.provideMerge(layerServices, layerStorage)))
     )
 
-    it.effect("makes one workspace where servers start at once whose settings differ in everything", () =>
+    it.effect("creates one workspace if servers with different settings start at once", () =>
       Effect.gen(function* () {
         const starts = yield* Effect.forEach(
           ["a", "b", "c", "d", "e"],
@@ -76,7 +76,7 @@ for (const { layer, name } of sharedStorages) {
 describe("Bootstrap", () => {
   const onMemory = Effect.provide(Layer.provideMerge(layerServices, storages.memory))
 
-  it.effect("makes what the settings name, with the key they give", () =>
+  it.effect("creates what the settings name, with the key from the settings", () =>
     Effect.gen(function* () {
       const apiKey = yield* (yield* NewToken)("ctk_")
       const environment = {
@@ -96,7 +96,7 @@ describe("Bootstrap", () => {
     }).pipe(onMemory)
   )
 
-  it.effect("makes nothing where there is a person already", () =>
+  it.effect("creates nothing if a person exists", () =>
     Effect.gen(function* () {
       yield* addPerson()
       assert.isTrue(Option.isNone(yield* bootstrap()))

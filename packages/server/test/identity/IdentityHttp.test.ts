@@ -74,7 +74,7 @@ onEachServer("the identity room", (test) => {
     })
   })
 
-  test("a workspace belongs to who creates it and is found by slug and by id", async (owner) => {
+  test("a workspace belongs to its creator and is found by slug and by id", async (owner) => {
     const sam = await join(await newWorkspace(owner), "viewer")
     const slug = unique("acme")
     const created = await sam.post<Workspace>("/v1/workspaces", { slug, name: "  Acme  ", plan: "gold" })
@@ -318,7 +318,7 @@ onEachServer("the identity room", (test) => {
     assertTimestamp(listed[2]!.acceptedAt)
   })
 
-  test("who is invited or a member already is not invited again", async (owner) => {
+  test("an invited person or a member is not invited again", async (owner) => {
     const workspace = await newWorkspace(owner)
     const [invited, member] = [newEmail(), newEmail()]
     await workspace.post("invites", { email: invited, role: "member" })
@@ -337,8 +337,8 @@ onEachServer("the identity room", (test) => {
     const workspace = await newWorkspace(owner)
     const admin = await join(workspace, "admin")
     await admin.refuse("403 owner_only", "POST", "invites", { email: newEmail(), role: "owner" })
-    const heir = await join(workspace, "owner")
-    assert.strictEqual((await heir.get<Workspace>("")).role, "owner")
+    const newOwner = await join(workspace, "owner")
+    assert.strictEqual((await newOwner.get<Workspace>("")).role, "owner")
   })
 
   test("a new person accepts without a key and gets their first one, which works", async (owner) => {
@@ -655,11 +655,11 @@ withClockOnEachServer("the identity room over time", (test) => {
     const lastUsed = async () =>
       (await sam.get<ReadonlyArray<ApiKey>>("/v1/api-keys")).find((key) => key.id === id)!.lastUsedAt
     await me(sam.as(secret))
-    const noted = await lastUsed()
-    assertTimestamp(noted)
+    const lastUse = await lastUsed()
+    assertTimestamp(lastUse)
     advance("1 second")
-    assert.strictEqual(await lastUsed(), noted)
+    assert.strictEqual(await lastUsed(), lastUse)
     await me(sam.as(secret))
-    assert.strictEqual(Date.parse((await lastUsed())!), Date.parse(noted!) + 1000)
+    assert.strictEqual(Date.parse((await lastUsed())!), Date.parse(lastUse!) + 1000)
   })
 })

@@ -27,7 +27,7 @@ import {
 
 onEachStorage("Identity repositories", (it) => {
   it.describe("PersonsRepo", () => {
-    it.effect("finds a person by the whole email", () =>
+    it.effect("finds a person by the exact email", () =>
       Effect.gen(function* () {
         const persons = yield* PersonsRepo
         const { email, id, name } = yield* addPerson()
@@ -37,7 +37,7 @@ onEachStorage("Identity repositories", (it) => {
       })
     )
 
-    it.effect("keeps an email for one person", () =>
+    it.effect("rejects a second person with the same email", () =>
       Effect.gen(function* () {
         const persons = yield* PersonsRepo
         const first = yield* addPerson()
@@ -54,7 +54,7 @@ onEachStorage("Identity repositories", (it) => {
       })
     )
 
-    it.effect("holds a person for one transaction at a time", () =>
+    it.effect("locks persons for one transaction at a time", () =>
       Effect.gen(function* () {
         const { id } = yield* addPerson()
         yield* assertHolds((yield* PersonsRepo).lock(id))
@@ -83,7 +83,7 @@ onEachStorage("Identity repositories", (it) => {
       })
     )
 
-    it.effect("keeps a slug for one workspace", () =>
+    it.effect("rejects a second workspace with the same slug", () =>
       Effect.gen(function* () {
         const workspaces = yield* WorkspacesRepo
         const [one, other] = [yield* addWorkspace(), yield* addWorkspace()]
@@ -116,7 +116,7 @@ onEachStorage("Identity repositories", (it) => {
       })
     )
 
-    it.effect("holds a workspace for one transaction at a time", () =>
+    it.effect("locks a workspace for one transaction at a time", () =>
       Effect.gen(function* () {
         const { id } = yield* addWorkspace()
         yield* assertHolds((yield* WorkspacesRepo).lock(id))
@@ -208,13 +208,13 @@ onEachStorage("Identity repositories", (it) => {
 
   it.describe("InvitesRepo", () => {
     const inviteRow = (workspaceId: WorkspaceId, inviter: ActorRef, fields: Partial<InviteRow> = {}): InviteRow => {
-      const word = unique("invited")
+      const name = unique("invited")
       return {
         id: newId<InviteId>(),
         workspaceId,
-        email: `${word}@example.com`,
+        email: `${name}@example.com`,
         role: "member",
-        tokenHash: word,
+        tokenHash: name,
         inviter,
         createdAt: minute(1),
         expiresAt: minute(10),
@@ -243,7 +243,7 @@ onEachStorage("Identity repositories", (it) => {
       })
     )
 
-    it.effect("shows who invited by the present name, and who is gone as removed", () =>
+    it.effect("shows the inviter by the current name, and a deleted one as removed", () =>
       Effect.gen(function* () {
         const invites = yield* InvitesRepo
         const workspace = yield* addWorkspace()
@@ -305,7 +305,7 @@ onEachStorage("Identity repositories", (it) => {
       })
     )
 
-    it.effect("holds an invite for one transaction at a time, by id and by token", () =>
+    it.effect("locks an invite for one transaction at a time, by id and by token", () =>
       Effect.gen(function* () {
         const invites = yield* InvitesRepo
         const workspace = yield* addWorkspace()
@@ -457,7 +457,7 @@ onEachStorage("Identity repositories", (it) => {
       })
     )
 
-    it.effect("answers each of many look-ups of one moment by its own key and workspace", () =>
+    it.effect("answers each of many concurrent look-ups by its own key and workspace", () =>
       Effect.gen(function* () {
         const keys = yield* ApiKeysRepo
         const workspaces = yield* Effect.replicateEffect(addWorkspace(), 5)
@@ -499,7 +499,7 @@ onEachStorage("Identity repositories", (it) => {
       })
     )
 
-    it.effect("lets no look-up that begins after a revocation find the key, however many are on their way", () =>
+    it.effect("finds no revoked key in a look-up that begins after the revocation, with others in flight", () =>
       Effect.gen(function* () {
         const keys = yield* ApiKeysRepo
         const workspace = yield* addWorkspace()
@@ -528,7 +528,7 @@ onEachStorage("Identity repositories", (it) => {
       })
     )
 
-    it.effect("follows what changes about the member and the workspace", () =>
+    it.effect("reflects changes of the member and the workspace", () =>
       Effect.gen(function* () {
         const keys = yield* ApiKeysRepo
         const workspace = yield* addWorkspace()

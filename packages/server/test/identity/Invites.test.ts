@@ -38,7 +38,7 @@ withServicesOnEachStorage("Invites", (it) => {
   /** What lists show of a new invite: all but what is shown once. */
   const listed = <A extends { readonly token: string; readonly url: string }>({ token: _, url: __, ...rest }: A) => rest
 
-  it.effect("asks for roles before anything else", () =>
+  it.effect("checks roles before anything else", () =>
     Effect.gen(function* () {
       const invites = yield* Invites
       const scene = yield* makeScene
@@ -92,7 +92,7 @@ withServicesOnEachStorage("Invites", (it) => {
     })
   )
 
-  it.effect("lists the newest invite first, whatever became of it", () =>
+  it.effect("lists the newest invite first, in any state", () =>
     Effect.gen(function* () {
       const invites = yield* Invites
       const scene = yield* makeScene
@@ -118,7 +118,7 @@ withServicesOnEachStorage("Invites", (it) => {
     })
   )
 
-  it.effect("refuses a second pending invite of an address, and a member's address", () =>
+  it.effect("rejects a second pending invite of an address, and a member's address", () =>
     Effect.gen(function* () {
       const invites = yield* Invites
       const scene = yield* makeScene
@@ -146,7 +146,7 @@ withServicesOnEachStorage("Invites", (it) => {
     })
   )
 
-  it.effect("invites again who was revoked or let it expire", () =>
+  it.effect("invites an address again after a revoked or expired invite", () =>
     Effect.gen(function* () {
       const invites = yield* Invites
       const scene = yield* makeScene
@@ -163,7 +163,7 @@ withServicesOnEachStorage("Invites", (it) => {
     })
   )
 
-  it.effect("keeps one pending invite of an address that many invite at once", () =>
+  it.effect("keeps one pending invite of an address under concurrent invites", () =>
     Effect.gen(function* () {
       const scene = yield* makeScene
       // Several rounds, since a database may happen to take them one by one.
@@ -181,7 +181,7 @@ withServicesOnEachStorage("Invites", (it) => {
     })
   )
 
-  it.effect("revokes a pending invite, once", () =>
+  it.effect("revokes a pending invite once", () =>
     Effect.gen(function* () {
       const invites = yield* Invites
       const scene = yield* makeScene
@@ -203,7 +203,7 @@ withServicesOnEachStorage("Invites", (it) => {
     })
   )
 
-  it.effect("revokes neither ended nor foreign invites", () =>
+  it.effect("rejects revoking ended invites and those of other workspaces", () =>
     Effect.gen(function* () {
       const invites = yield* Invites
       const scene = yield* makeScene
@@ -220,7 +220,7 @@ withServicesOnEachStorage("Invites", (it) => {
     })
   )
 
-  it.effect("makes a person of a new address, with their first key", () =>
+  it.effect("creates a person with a first key for a new address", () =>
     Effect.gen(function* () {
       const invites = yield* Invites
       const scene = yield* makeScene
@@ -279,7 +279,7 @@ withServicesOnEachStorage("Invites", (it) => {
     })
   )
 
-  it.effect("lets a known address join as the person it is, without a key", () =>
+  it.effect("joins a known address as its person, without a key", () =>
     Effect.gen(function* () {
       const invites = yield* Invites
       const [first, second] = [yield* makeScene, yield* makeScene]
@@ -296,7 +296,7 @@ withServicesOnEachStorage("Invites", (it) => {
     })
   )
 
-  it.effect("accepts a pending invite's whole token, once, until it expires", () =>
+  it.effect("accepts the complete token of a pending invite once, until it expires", () =>
     Effect.gen(function* () {
       const invites = yield* Invites
       const scene = yield* makeScene
@@ -325,7 +325,7 @@ withServicesOnEachStorage("Invites", (it) => {
     })
   )
 
-  it.effect("lets one of many accept a token at once", () =>
+  it.effect("lets one of many concurrent acceptances succeed", () =>
     Effect.gen(function* () {
       const invites = yield* Invites
       const scene = yield* makeScene
@@ -341,7 +341,7 @@ withServicesOnEachStorage("Invites", (it) => {
     })
   )
 
-  it.effect("makes one person of a new address that accepts in several workspaces at once", () =>
+  it.effect("creates one person for a new address that accepts in several workspaces at once", () =>
     Effect.gen(function* () {
       const invites = yield* Invites
       const email = newEmail()
@@ -361,7 +361,7 @@ withServicesOnEachStorage("Invites", (it) => {
     })
   )
 
-  it.effect("either accepts or revokes where both come at once", () =>
+  it.effect("either accepts or revokes if both happen at once", () =>
     Effect.gen(function* () {
       const invites = yield* Invites
       for (let i = 0; i < 5; i++) {

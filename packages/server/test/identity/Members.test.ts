@@ -48,7 +48,7 @@ withServicesOnEachStorage("Members", (it) => {
     })
   )
 
-  it.effect("asks for roles before it looks for the member", () =>
+  it.effect("checks roles before it looks for the member", () =>
     Effect.gen(function* () {
       const members = yield* Members
       const scene = yield* makeScene
@@ -76,7 +76,7 @@ withServicesOnEachStorage("Members", (it) => {
     })
   )
 
-  it.effect("changes a role and tells it", () =>
+  it.effect("changes a role and records an event", () =>
     Effect.gen(function* () {
       const members = yield* Members
       const { admin, member, workspace } = yield* makeScene
@@ -97,7 +97,7 @@ withServicesOnEachStorage("Members", (it) => {
     })
   )
 
-  it.effect("lets only owners give, take and touch owners", () =>
+  it.effect("lets only owners grant, remove and change owners", () =>
     Effect.gen(function* () {
       const members = yield* Members
       const { admin, adminKey, member, owner, workspace } = yield* makeScene
@@ -148,7 +148,7 @@ withServicesOnEachStorage("Members", (it) => {
     })
   )
 
-  it.effect("lets exactly one of two owners who leave or demote each other at once", () =>
+  it.effect("lets exactly one of two concurrent changes by the last two owners succeed", () =>
     Effect.gen(function* () {
       const members = yield* Members
       const away = {
@@ -176,7 +176,7 @@ withServicesOnEachStorage("Members", (it) => {
     })
   )
 
-  it.effect("deactivates and reactivates once each, and tells it", () =>
+  it.effect("deactivates and reactivates once each, and records events", () =>
     Effect.gen(function* () {
       const members = yield* Members
       const { adminKey, viewer, workspace } = yield* makeScene
@@ -207,7 +207,7 @@ withServicesOnEachStorage("Members", (it) => {
     })
   )
 
-  it.effect("stops the keys of a deactivated member here at once, and nowhere else", () =>
+  it.effect("disables the keys of a deactivated member in this workspace only, at once", () =>
     Effect.gen(function* () {
       const members = yield* Members
       const keys = yield* ApiKeysRepo

@@ -171,15 +171,15 @@ interface Refusal {
   readonly reason?: string
 }
 
-const words = (error: Refusal): string => (error.reason === undefined ? error._tag : `${error._tag} ${error.reason}`)
+const codeOf = (error: Refusal): string => (error.reason === undefined ? error._tag : `${error._tag} ${error.reason}`)
 
 /** The tag of the refusal, and its reason where it has one. Fails where the call was not refused. */
 export const refusal = <A, R>(call: Effect.Effect<A, Refusal, R>): Effect.Effect<string, A, R> =>
-  Effect.map(Effect.flip(call), words)
+  Effect.map(Effect.flip(call), codeOf)
 
 /** Like `refusal`, or `ok`. */
 export const answer = <A, R>(call: Effect.Effect<A, Refusal, R>): Effect.Effect<string, never, R> =>
-  Effect.match(call, { onSuccess: () => "ok", onFailure: words })
+  Effect.match(call, { onSuccess: () => "ok", onFailure: codeOf })
 
 const roles = (viewer: string, member: string, admin: string) => ({
   viewer,
@@ -205,7 +205,7 @@ export const whoMay = Effect.fnUntraced(function* <A, R>(
   { callers }: Scene,
   call: Effect.Effect<A, Refusal, R | Caller>
 ) {
-  const told = ({ _tag, message, reason }: Refusal): string => {
+  const outcomeOf = ({ _tag, message, reason }: Refusal): string => {
     if (message === "The workspace does not exist.") return "no workspace"
     return _tag === "Forbidden" ? String(reason) : "may"
   }
@@ -213,7 +213,7 @@ export const whoMay = Effect.fnUntraced(function* <A, R>(
     Object.fromEntries(
       Object.entries(callers).map(([name, caller]) => [
         name,
-        call.pipe(as(caller), Effect.match({ onSuccess: () => "may", onFailure: told }))
+        call.pipe(as(caller), Effect.match({ onSuccess: () => "may", onFailure: outcomeOf }))
       ])
     )
   )

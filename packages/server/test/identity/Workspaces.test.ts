@@ -50,7 +50,7 @@ withServicesOnEachStorage("Workspaces", (it) => {
     })
   )
 
-  it.effect("refuses a slug in use and makes nothing", () =>
+  it.effect("rejects a slug in use and creates nothing", () =>
     Effect.gen(function* () {
       const workspaces = yield* Workspaces
       const { owner, outsider, workspace } = yield* makeScene
@@ -64,7 +64,7 @@ withServicesOnEachStorage("Workspaces", (it) => {
     })
   )
 
-  it.effect("gives one of many who ask for a slug at once the workspace", () =>
+  it.effect("creates one workspace of many concurrent requests for a slug", () =>
     Effect.gen(function* () {
       const workspaces = yield* Workspaces
       const slug = unique("wanted")
@@ -91,7 +91,7 @@ withServicesOnEachStorage("Workspaces", (it) => {
     })
   )
 
-  it.effect("lists and tells to a person the workspaces they are active in, by name", () =>
+  it.effect("lists the workspaces in which a person is active, by name", () =>
     Effect.gen(function* () {
       const workspaces = yield* Workspaces
       const person = yield* addPerson()
@@ -112,30 +112,30 @@ withServicesOnEachStorage("Workspaces", (it) => {
       )
       assert.deepStrictEqual(listed[0], { ...umlaut.workspace, role: "owner" })
       assert.deepStrictEqual(listed[1], { ...two.workspace, role: "viewer" })
-      const { workspaces: told, ...me } = yield* workspaces.me.pipe(as({ ...caller, membership: undefined }))
+      const { workspaces: memberships, ...me } = yield* workspaces.me.pipe(as({ ...caller, membership: undefined }))
       assert.deepStrictEqual(me, { kind: "user", id: person.id, name: person.name, email: person.email })
       assert.deepStrictEqual(
-        told.map(({ id, role }) => ({ id, role })),
+        memberships.map(({ id, role }) => ({ id, role })),
         listed.map(({ id, role }) => ({ id, role }))
       )
     })
   )
 
-  it.effect("tells an account key its one workspace", () =>
+  it.effect("shows an account key its one workspace", () =>
     Effect.gen(function* () {
       const workspaces = yield* Workspaces
       const { memberKey, workspace } = yield* makeScene
       assert.deepStrictEqual(yield* workspaces.list.pipe(as(memberKey)), [{ ...workspace, role: "member" }])
-      const { workspaces: told, ...me } = yield* workspaces.me.pipe(as(memberKey))
+      const { workspaces: memberships, ...me } = yield* workspaces.me.pipe(as(memberKey))
       assert.deepStrictEqual(me, memberKey.principal as never)
       assert.deepStrictEqual(
-        told.map(({ id, role }) => ({ id, role })),
+        memberships.map(({ id, role }) => ({ id, role })),
         [{ id: workspace.id, role: "member" }]
       )
     })
   )
 
-  it.effect("asks for roles before anything else", () =>
+  it.effect("checks roles before anything else", () =>
     Effect.gen(function* () {
       const workspaces = yield* Workspaces
       const scene = yield* makeScene
@@ -158,7 +158,7 @@ withServicesOnEachStorage("Workspaces", (it) => {
     })
   )
 
-  it.effect("changes the fields that are sent and tells them", () =>
+  it.effect("changes the fields that are sent and records an event with them", () =>
     Effect.gen(function* () {
       const workspaces = yield* Workspaces
       const { admin, owner, workspace } = yield* makeScene
@@ -192,7 +192,7 @@ withServicesOnEachStorage("Workspaces", (it) => {
     })
   )
 
-  it.effect("changes and tells nothing where nothing differs", () =>
+  it.effect("changes nothing and records no event if nothing differs", () =>
     Effect.gen(function* () {
       const workspaces = yield* Workspaces
       const { owner, workspace } = yield* makeScene
@@ -204,7 +204,7 @@ withServicesOnEachStorage("Workspaces", (it) => {
     })
   )
 
-  it.effect("refuses to take another's slug and leaves no trace", () =>
+  it.effect("rejects the slug of another workspace and leaves no trace", () =>
     Effect.gen(function* () {
       const workspaces = yield* Workspaces
       const { owner, workspace } = yield* makeScene
@@ -216,7 +216,7 @@ withServicesOnEachStorage("Workspaces", (it) => {
     })
   )
 
-  it.effect("loses no change of those that come at once", () =>
+  it.effect("loses no concurrent change", () =>
     Effect.gen(function* () {
       const workspaces = yield* Workspaces
       const { owner, workspace } = yield* makeScene

@@ -56,7 +56,7 @@ describe("Tokens", () => {
     })
   )
 
-  it("knows tokens whose checksum was made elsewhere, also with leading zeros", () => {
+  it("accepts tokens whose checksum was made elsewhere, also with leading zeros", () => {
     let withZero = 0
     for (let n = 0; n < 500; n++) {
       const body = `ctk_${String(n).padStart(36, "x")}`
@@ -67,7 +67,7 @@ describe("Tokens", () => {
     assert.isAbove(withZero, 0)
   })
 
-  it.effect("tells kinds of tokens apart", () =>
+  it.effect("distinguishes the kinds of tokens", () =>
     Effect.gen(function* () {
       for (const made of prefixes) {
         const token = yield* fresh(made)
@@ -99,7 +99,7 @@ describe("Tokens", () => {
     })
   )
 
-  it.effect("takes no text around a token", () =>
+  it.effect("rejects text around a token", () =>
     Effect.gen(function* () {
       const token = yield* fresh()
       for (const text of ["", "ctk_", ` ${token}`, `${token} `, `${token}\n`, token + token, token.toLowerCase()]) {
@@ -125,7 +125,7 @@ describe("Tokens", () => {
     })
   )
 
-  it.effect("maps bytes to characters without favour, and draws the rest again", () =>
+  it.effect("maps bytes to characters without bias, and draws the rest again", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* tokenOf([0, 61, 62, 123, 247])).slice(4, 14), "0z0zz0z0zz")
       for (let byte = 248; byte < 256; byte++) {

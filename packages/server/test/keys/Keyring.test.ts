@@ -36,7 +36,7 @@ describe("Keyring", () => {
     }).pipe(Effect.provide(Keyring.layerMemory))
   )
 
-  it.effect("refuses whatever was changed", () =>
+  it.effect("rejects changed input", () =>
     Effect.gen(function* () {
       const keyring = yield* Keyring
       const encrypted = yield* keyring.encrypt("purpose", bytes("secret"))
@@ -88,7 +88,7 @@ describe("Keyring", () => {
     })
   )
 
-  it.live("makes a key once where none is given, for its owner's eyes only", () =>
+  it.live("creates a key once if none is given, readable by its owner only", () =>
     Effect.gen(function* () {
       const dir = join(yield* directory, "not", "there")
       const settings = { DATA_DIR: dir }
@@ -116,7 +116,7 @@ describe("Keyring", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  it.live("says in one line what is wrong with its file", () =>
+  it.live("reports in one line what is wrong with its file", () =>
     Effect.gen(function* () {
       const dir = yield* directory
       const fs = yield* FileSystem.FileSystem

@@ -138,7 +138,7 @@ onEachServer(
       assert.strictEqual(beyond.headers["x-content-type-options"], "nosniff")
     })
 
-    test("are not sent to whom has them", async (owner) => {
+    test("are not sent to a client that has them", async (owner) => {
       const http = await newDeployment(owner)
       const path = `test-runs/${(await startRun(http)).number}/files/f`
       const {
@@ -189,7 +189,7 @@ onEachServer(
       }
     })
 
-    test("are refused without a right length, before they are read", async (owner) => {
+    test("are rejected without a valid length, before they are read", async (owner) => {
       const http = await newDeployment(owner)
       const path = `test-runs/${(await startRun(http)).number}/files/f`
       const chunked = begin(http, path, { "transfer-encoding": "chunked" })
@@ -207,7 +207,7 @@ onEachServer(
       assert.strictEqual((await send(http, "GET", path)).status, 404)
     })
 
-    test("are empty too, and of no type", async (owner) => {
+    test("may be empty and without a type", async (owner) => {
       const http = await newDeployment(owner)
       const path = `test-runs/${(await startRun(http)).number}/files/empty`
       const stored = await send<StoredFile>(http, "PUT", path, Buffer.alloc(0))
@@ -217,7 +217,7 @@ onEachServer(
       assert.strictEqual((await send(http, "GET", path, undefined, { range: "bytes=0-" })).status, 416)
     })
 
-    test("are not there when their upload is broken off", async (owner) => {
+    test("are absent if their upload is aborted", async (owner) => {
       const http = await newDeployment(owner)
       const path = `test-runs/${(await startRun(http)).number}/files/f`
       const { call } = begin(http, path, { "content-length": "1000000" })
@@ -234,7 +234,7 @@ onEachServer(
       assert.strictEqual((await upload(http, path, text)).status, 201)
     })
 
-    test("are taken while the run runs", async (owner) => {
+    test("are accepted while the run is running", async (owner) => {
       const http = await newDeployment(owner)
       const { number } = await startRun(http)
       const run = `test-runs/${number}`

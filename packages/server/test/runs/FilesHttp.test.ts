@@ -128,7 +128,7 @@ const filesOfTestRuns = (test: Test<[owner: Http]>, server: string): void => {
     assertRefused(workspace, "empty", await read(workspace, `${files}/empty`, { range: "bytes=0-" }), "416 Range")
   })
 
-  test("a content type that is malformed says nothing of the file, and is application/octet-stream", async (owner) => {
+  test("a malformed content type becomes application/octet-stream", async (owner) => {
     const { files, workspace } = await newRun(owner)
     for (const type of ["html", "text/plain, text/html", 'text/html; charset="x', "text/html; <script>"]) {
       const { body } = await stored(workspace, `${files}/a`, "<p>", { "content-type": type })
@@ -158,7 +158,7 @@ const filesOfTestRuns = (test: Test<[owner: Http]>, server: string): void => {
     }
   })
 
-  test("a file of 100 MiB is taken; one byte more is refused at the headers", async (owner) => {
+  test("a file of 100 MiB is accepted; one byte more is rejected at the headers", async (owner) => {
     const { files, workspace } = await newRun(owner)
     const length = { "content-length": String(maxFileBytes + 1) }
     const before = workspace.open("PUT", `${files}/large`, length)
@@ -202,7 +202,7 @@ const filesOfTestRuns = (test: Test<[owner: Http]>, server: string): void => {
     assert.strictEqual((await read(workspace, `${files}/a`)).status, 404)
   })
 
-  test("an upload that is broken off leaves what was there before", async (owner) => {
+  test("an aborted upload leaves the previous file in place", async (owner) => {
     const { files, number, workspace } = await newRun(owner)
     await stored(workspace, `${files}/old`, "as before")
     for (const path of ["old", "new"]) {
@@ -219,7 +219,7 @@ const filesOfTestRuns = (test: Test<[owner: Http]>, server: string): void => {
   })
 
   if (server === "PostgreSQL") {
-    test("an upload that is broken off leaves nothing on disk, nor does one that is replaced", async (owner) => {
+    test("an aborted or replaced upload leaves nothing on disk", async (owner) => {
       const { files, number, workspace } = await newRun(owner)
       const { id } = await getRun(workspace, number)
       const onDisk = async () => {
@@ -240,7 +240,7 @@ const filesOfTestRuns = (test: Test<[owner: Http]>, server: string): void => {
   }
 
   if (server === "PostgreSQL and S3") {
-    test("an upload that is broken off leaves nothing in S3, nor does one that is replaced", async (owner) => {
+    test("an aborted or replaced upload leaves nothing in S3", async (owner) => {
       const { files, number, workspace } = await newRun(owner)
       const { id } = await getRun(workspace, number)
       const inS3 = async () => s3.keys().filter((key) => key.startsWith(`files/${id}/`)).length
@@ -545,7 +545,7 @@ const filesOfTestRuns = (test: Test<[owner: Http]>, server: string): void => {
     assertRefused(foreign, path, await read(workspace.as(undefined), path), "401")
   })
 
-  test("only the publisher writes, while the run runs; others are told that first", async (owner) => {
+  test("only the publisher uploads, while the run is running; for others the role is checked first", async (owner) => {
     const workspace = await newDeployment(owner)
     const publisher = await join(workspace, "member")
     const others = [

@@ -41,7 +41,7 @@ const access = Effect.gen(function* () {
 })
 
 describe("Fixtures", () => {
-  it.effect("gives a token that the published keys verify, with all of its claims", () =>
+  it.effect("issues a token with all claims, which the published keys verify", () =>
     Effect.gen(function* () {
       const { token, ...rest } = yield* access
       assert.deepStrictEqual(rest, fixture)
@@ -67,7 +67,7 @@ describe("Fixtures", () => {
     }).pipe(Effect.provide(layerServices))
   )
 
-  it.effect("gives a token that ends, and is for one Fixture API alone", () =>
+  it.effect("issues a token that expires and is valid for one Fixture API", () =>
     Effect.gen(function* () {
       const { token } = yield* access
       const keys = verifier(yield* (yield* SigningKeys).jwks)
@@ -137,7 +137,7 @@ const alone = <A, E, R>(test: Effect.Effect<A, E, R>) =>
 
 for (const { layer: storage, name } of sharedStorages) {
   describe(`SigningKeys on ${name}`, () => {
-    it.effect("are made once by servers that start at once, and kept", () =>
+    it.effect("are created once by servers that start at once, and stored", () =>
       Effect.gen(function* () {
         const keys = vaultKey("a")
         const server = (vaultKeys: string) =>
@@ -173,7 +173,7 @@ for (const { layer: storage, name } of sharedStorages) {
       }).pipe(Effect.scoped, alone, Effect.provide(storage))
     )
 
-    it.effect("are replaced without an end to any token", () =>
+    it.effect("are replaced without invalidating tokens", () =>
       Effect.gen(function* () {
         const limit = 3_600_000
         const keyring = vaultKey("a")
@@ -208,7 +208,7 @@ for (const { layer: storage, name } of sharedStorages) {
         /** Lets minutes pass until both servers publish and sign with these. */
         const until = Effect.fnUntraced(function* (minutes: number, published: ReadonlyArray<string>, signing: string) {
           yield* TestClock.adjust(minutes * 60_000)
-          const isSo = Effect.gen(function* () {
+          const condition = Effect.gen(function* () {
             const all = [yield* kids, (yield* sign).map(kidOf)]
             return (
               JSON.stringify(all) ===
@@ -219,7 +219,7 @@ for (const { layer: storage, name } of sharedStorages) {
             )
           })
           // A refresh that is still under way when time passes begins its minute later.
-          for (let i = 0; !(yield* isSo) && i < 300; i++) {
+          for (let i = 0; !(yield* condition) && i < 300; i++) {
             yield* TestClock.adjust("1 second")
             yield* TestClock.withLive(Effect.sleep(5))
           }

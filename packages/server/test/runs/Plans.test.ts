@@ -8,7 +8,7 @@ import { TestRunsRepo } from "../../src/runs/TestRunsRepo.ts"
 import { newId, unique } from "../identity/Scene.ts"
 import { layerPostgres } from "../support/Databases.ts"
 import { makeDeployed } from "./Scene.ts"
-import { finishRun, startRun, Time, wish } from "./SemaphoreStorages.ts"
+import { finishRun, startRun, Time, leaseRequest } from "./SemaphoreStorages.ts"
 
 /** How PostgreSQL finds rows where what it knows of the tables is of another time. */
 
@@ -17,7 +17,7 @@ const layerTime = Layer.succeed(Time, { pass: () => Effect.die("not here"), now:
 layer(Layer.mergeAll(layerSqlStorage, layerTime).pipe(Layer.provideMerge(layerPostgres)), {
   excludeTestServices: true
 })("PostgreSQL", (it) => {
-  it.effect("finds a run by its token or id alone, though it takes those that run for few", () =>
+  it.effect("finds a run by its token or id through an index, even if statistics say that few runs are running", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const repo = yield* SemaphoresRepo
@@ -34,7 +34,7 @@ layer(Layer.mergeAll(layerSqlStorage, layerTime).pipe(Layer.provideMerge(layerPo
         Effect.gen(function* () {
           for (let i = 0; i < 10; i++) {
             assert.strictEqual((yield* repo.authenticate(run.tokenHash, run.workspaceId))?.runId, run.runId)
-            assert.strictEqual((yield* repo.take(run, wish(unique("semaphore"))))._tag, "Held")
+            assert.strictEqual((yield* repo.take(run, leaseRequest(unique("semaphore"))))._tag, "Held")
           }
           yield* finishRun(run)
           assert.deepStrictEqual(yield* runs.expire(timestamp(0), [newId()]), [])
@@ -50,7 +50,7 @@ layer(Layer.mergeAll(layerSqlStorage, layerTime).pipe(Layer.provideMerge(layerPo
     })
   )
 
-  it.effect("reads no lease but those of a semaphore, though it planned when there was none", () =>
+  it.effect("reads the leases of one semaphore only, even with plans made for an empty table", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const repo = yield* SemaphoresRepo
@@ -61,10 +61,10 @@ layer(Layer.mergeAll(layerSqlStorage, layerTime).pipe(Layer.provideMerge(layerPo
           // From the sixth time on a connection keeps its plans.
           for (let i = 0; i < 10; i++) {
             const name = unique("semaphore")
-            const place = wish(name, { requestId: unique("request") })
-            const taken = yield* repo.take(run, wish(name))
+            const place = leaseRequest(name, { requestId: unique("request") })
+            const taken = yield* repo.take(run, leaseRequest(name))
             assert.strictEqual((yield* repo.take(run, place))._tag, "Queued")
-            assert.strictEqual((yield* repo.look(place.id, false))._tag, "Queued")
+            assert.strictEqual((yield* repo.lookUpPlace(place.id, false))._tag, "Queued")
             if (taken._tag !== "Held") return assert.fail(taken._tag)
             assert.strictEqual((yield* repo.renew(run, name, taken.lease.lease, undefined))._tag, "Held")
             yield* repo.leave(place.id, 1)

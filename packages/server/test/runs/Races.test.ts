@@ -65,7 +65,7 @@ for (const storage of sharedStorages) {
         answer(as(at.member)(runs.finish(number, finishBody({ error, tests: [report(error ?? "a")] }))))
       )
 
-    it.effect("numbers 50 runs that two servers start at once 1 to 50", () =>
+    it.effect("numbers 50 runs that two servers start at once from 1 to 50", () =>
       Effect.gen(function* () {
         const at = yield* makeDeployed()
         const both = yield* servers
@@ -171,7 +171,7 @@ for (const storage of sharedStorages) {
       })
     )
 
-    it.effect("ends each overdue run once, however many servers look", () =>
+    it.effect("ends each overdue run once, with several servers", () =>
       Effect.gen(function* () {
         const repo = yield* TestRunsRepo
         const at = yield* makeDeployed()
@@ -204,7 +204,7 @@ for (const storage of sharedStorages) {
       })
     )
 
-    it.effect("lets a file in before its run ends or not at all", () =>
+    it.effect("stores a file before its run ends or not at all", () =>
       Effect.gen(function* () {
         const at = yield* makeDeployed()
         const both = yield* servers
@@ -257,7 +257,7 @@ for (const storage of sharedStorages) {
       })
     )
 
-    it.effect("lets either the upload or the sweeper have a blob that has lapsed", () =>
+    it.effect("gives a lapsed blob to either the upload or the sweeper", () =>
       Effect.gen(function* () {
         const at = yield* makeDeployed()
         const both = yield* servers

@@ -7,7 +7,7 @@ const ask = (header: string | undefined, size = 100) => {
 }
 
 describe("requestedRange", () => {
-  it("takes one range of bytes", () => {
+  it("accepts one range of bytes", () => {
     assert.deepStrictEqual(ask("bytes=0-0"), [0, 1])
     assert.deepStrictEqual(ask("bytes=0-99"), [0, 100])
     assert.deepStrictEqual(ask("bytes=10-19"), [10, 10])
@@ -28,14 +28,14 @@ describe("requestedRange", () => {
     assert.deepStrictEqual(ask("bytes=-1000"), [0, 100])
   })
 
-  it("cannot satisfy what begins beyond the end, nor the last 0 bytes", () => {
+  it("cannot satisfy a range that begins beyond the end, nor the last 0 bytes", () => {
     assert.strictEqual(ask("bytes=100-"), "unsatisfiable")
     assert.strictEqual(ask("bytes=100-200"), "unsatisfiable")
     assert.strictEqual(ask(`bytes=${"9".repeat(400)}-`), "unsatisfiable")
     assert.strictEqual(ask("bytes=-0"), "unsatisfiable")
   })
 
-  it("asks for the whole with several or malformed ranges", () => {
+  it("asks for the whole file with several or malformed ranges", () => {
     for (const header of [
       undefined,
       "",
@@ -57,7 +57,7 @@ describe("requestedRange", () => {
     }
   })
 
-  it("knows that an empty file has no range", () => {
+  it("finds no range in an empty file", () => {
     assert.strictEqual(ask(undefined, 0), "whole")
     assert.strictEqual(ask("bytes=0-", 0), "unsatisfiable")
     assert.strictEqual(ask("bytes=-5", 0), "whole")
@@ -76,7 +76,7 @@ describe("isKnown", () => {
     assert.isFalse(isKnown(undefined, '"a"'))
   })
 
-  it("takes * for any", () => {
+  it("matches any ETag with *", () => {
     assert.isTrue(isKnown("*", '"a"'))
     assert.isTrue(isKnown(" * ", '"a"'))
     assert.isFalse(isKnown('"*"', '"a"'))
@@ -85,13 +85,13 @@ describe("isKnown", () => {
 
 describe("isUnchanged", () => {
   const date = "Sat, 21 Nov 2026 09:30:00 GMT"
-  it("is so without a condition, with the same ETag and with the same date", () => {
+  it("is true without a condition, with the same ETag and with the same date", () => {
     assert.isTrue(isUnchanged(undefined, '"a"', date))
     assert.isTrue(isUnchanged('"a"', '"a"', date))
     assert.isTrue(isUnchanged(date, '"a"', date))
   })
 
-  it("is not so with another or a weak ETag, or any other date", () => {
+  it("is false with another or a weak ETag, or any other date", () => {
     assert.isFalse(isUnchanged('"b"', '"a"', date))
     assert.isFalse(isUnchanged('W/"a"', '"a"', date))
     assert.isFalse(isUnchanged("Sat, 21 Nov 2026 09:30:01 GMT", '"a"', date))

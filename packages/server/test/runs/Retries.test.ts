@@ -158,7 +158,7 @@ for (const storage of sharedStorages) {
       })
     )
 
-    it.effect("goes on from retry to retry until nothing has failed", () =>
+    it.effect("continues from retry to retry until no test fails", () =>
       Effect.gen(function* () {
         const [runs, retries] = [yield* TestRuns, yield* Retries]
         const at = yield* makeDeployed()
@@ -241,7 +241,7 @@ for (const storage of sharedStorages) {
       })
     )
 
-    it.effect("refuses to start, each time for the first reason", () =>
+    it.effect("rejects a start for the first reason that applies", () =>
       Effect.gen(function* () {
         const [runs, retries] = [yield* TestRuns, yield* Retries]
         const at = yield* makeDeployed()
@@ -269,7 +269,7 @@ for (const storage of sharedStorages) {
       })
     )
 
-    it.effect("refuses to finish, each time for the first reason, and stores nothing", () =>
+    it.effect("rejects a finish for the first reason that applies, and stores nothing", () =>
       Effect.gen(function* () {
         const [runs, retries] = [yield* TestRuns, yield* Retries]
         const at = yield* makeDeployed()
@@ -306,7 +306,7 @@ for (const storage of sharedStorages) {
       })
     )
 
-    it.effect("takes the run's Fixture API, or the one given where the run had one", () =>
+    it.effect("uses the run's Fixture API, or the given one if the run had one", () =>
       Effect.gen(function* () {
         const [runs, retries] = [yield* TestRuns, yield* Retries]
         const at = yield* makeDeployed({ fixtureUrl: "https://deployed.example" })
@@ -335,7 +335,7 @@ for (const storage of sharedStorages) {
       })
     )
 
-    it.effect("takes an overdue retry for interrupted before anything ends it, and the same after", () =>
+    it.effect("shows an overdue retry as interrupted before the expiry ends it, and the same after", () =>
       Effect.gen(function* () {
         const [runs, retries] = [yield* TestRuns, yield* Retries]
         const at = yield* makeDeployed({ fixtureUrl: "https://fixtures.example" })
@@ -389,7 +389,7 @@ for (const storage of sharedStorages) {
       })
     )
 
-    it.effect("takes files from the publisher of what runs", () =>
+    it.effect("accepts files from the publisher of the running retry", () =>
       Effect.gen(function* () {
         const [runs, retries] = [yield* TestRuns, yield* Retries]
         const at = yield* makeDeployed()

@@ -23,7 +23,7 @@ const tallied = (answers: ReadonlyArray<string>) =>
 
 for (const storage of sharedStorages) {
   layer(Layer.provideMerge(layerServices, storage.layer))(`Concurrent retries on ${storage.name}`, (it) => {
-    it.effect("start once when 50 start at once, again and again", () =>
+    it.effect("start once when 50 start at once, repeatedly", () =>
       Effect.gen(function* () {
         const [runs, retries] = [yield* TestRuns, yield* Retries]
         const at = yield* makeDeployed()

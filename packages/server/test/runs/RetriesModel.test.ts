@@ -338,7 +338,7 @@ const commands = fc.commands(
 
 for (const storage of sharedStorages) {
   layer(Layer.provideMerge(layerServices, storage.layer))(`Runs and retries on ${storage.name}`, (it) => {
-    it.effect("do what the model does", () =>
+    it.effect("behave as the model does", () =>
       Effect.gen(function* () {
         const context = yield* Effect.context<Services>()
         const run: Real["run"] = (effect) => Effect.runPromiseWith(context)(effect)

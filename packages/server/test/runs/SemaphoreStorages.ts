@@ -140,7 +140,7 @@ export const finishRun = Effect.fnUntraced(function* (run: Effect.Success<Return
   )
 })
 
-export const wish = (name: string, fields: Partial<LeaseRequest> = {}): LeaseRequest => ({
+export const leaseRequest = (name: string, fields: Partial<LeaseRequest> = {}): LeaseRequest => ({
   id: newId<LeaseId>(),
   name,
   capacity: 1,

@@ -41,16 +41,17 @@ const makeServerWith = (layerRepo: Layer.Layer<SemaphoresRepo, never, PgClient.P
 
 const makeServer = makeServerWith(SemaphoresSql.layer)
 
-/** Looks at no place when the time of its call is up: it must know before. One that is told does not look at all. */
-const makeServerThat = (looks: "looks each second" | "is told") =>
+/** Never looks a place up at the end of a call: the change must have arrived before, by polling or by notices alone. */
+const makeServerBy = (source: "polling" | "notices") =>
   makeServerWith(
     Layer.effect(
       SemaphoresRepo,
       Effect.map(SemaphoresRepo, (repo) =>
         SemaphoresRepo.of({
           ...repo,
-          ...(looks === "is told" ? { settle: () => Effect.never } : {}),
-          look: (place, isLast) => (isLast ? Effect.die(new Error("It was too late.")) : repo.look(place, false))
+          ...(source === "notices" ? { settle: () => Effect.never } : {}),
+          lookUpPlace: (place, isLast) =>
+            isLast ? Effect.die(new Error("It was too late.")) : repo.lookUpPlace(place, false)
         })
       )
     ).pipe(Layer.provide(SemaphoresSql.layer))
@@ -93,9 +94,9 @@ layer(Layer.mergeAll(layerSqlStorage, layerTime).pipe(Layer.provideMerge(layerPo
     }
   })
 
-  it.effect("hands what one server frees to who waits at another", () =>
+  it.effect("grants a slot that one server frees to a call that waits at another", () =>
     Effect.gen(function* () {
-      const { held, release, take, two } = yield* prepare(makeServerThat("is told"))
+      const { held, release, take, two } = yield* prepare(makeServerBy("notices"))
       yield* listening(3)
       const waiting = yield* Effect.forkChild(take(two, 20_000))
       yield* Effect.sleep(300)
@@ -110,7 +111,7 @@ layer(Layer.mergeAll(layerSqlStorage, layerTime).pipe(Layer.provideMerge(layerPo
   it.effect("survives the loss of the connections that listen", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const { held, release, take, two } = yield* prepare(makeServerThat("is told"))
+      const { held, release, take, two } = yield* prepare(makeServerBy("notices"))
       const waiting = yield* Effect.forkChild(take(two, 20_000))
       const later = yield* Effect.forkChild(Effect.delay(take(two, 20_000), 100))
       yield* Effect.sleep(300)
@@ -128,10 +129,10 @@ layer(Layer.mergeAll(layerSqlStorage, layerTime).pipe(Layer.provideMerge(layerPo
     })
   )
 
-  it.effect("finds what it was not told", () =>
+  it.effect("finds changes by polling if a notice is lost", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const { held, take, two, name } = yield* prepare(makeServerThat("looks each second"))
+      const { held, take, two, name } = yield* prepare(makeServerBy("polling"))
       const waiting = yield* Effect.forkChild(take(two, 20_000))
       yield* Effect.sleep(300)
       // The lease ends without a word.

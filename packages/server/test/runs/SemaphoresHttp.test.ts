@@ -35,11 +35,11 @@ const newRun = async (workspace: Http): Promise<Http & { readonly run: StartedTe
 
 const leases = (name: string): string => `semaphores/${encodeURIComponent(name)}/leases`
 
-const take = <A = Lease>(holder: Http, name: string, wish: object = {}): Promise<Answer<A>> =>
-  holder.send<A>("POST", leases(name), { json: { capacity: 1, ...wish } })
+const take = <A = Lease>(holder: Http, name: string, request: object = {}): Promise<Answer<A>> =>
+  holder.send<A>("POST", leases(name), { json: { capacity: 1, ...request } })
 
-const taken = async (holder: Http, name: string, wish: object = {}): Promise<Lease> => {
-  const answer = await take(holder, name, wish)
+const taken = async (holder: Http, name: string, request: object = {}): Promise<Lease> => {
+  const answer = await take(holder, name, request)
   assert.strictEqual(answer.status, 201, answer.text)
   return answer.body
 }
@@ -138,8 +138,8 @@ onEachServer("Semaphores over HTTP", (test) => {
   test("refuses what is full, with the holders and when to ask again", async (owner) => {
     const holder = await newRun(await newDeployment(owner))
     const held = await taken(holder, "one")
-    for (const wish of [{}, { waitMs: 50 }]) {
-      const answer = await take<Full>(holder, "one", wish)
+    for (const request of [{}, { waitMs: 50 }]) {
+      const answer = await take<Full>(holder, "one", request)
       assert.strictEqual(refusal(answer), "409 full")
       assert.strictEqual(answer.body.capacity, 1)
       assert.deepStrictEqual(
@@ -174,7 +174,7 @@ onEachServer("Semaphores over HTTP", (test) => {
     assert.isAbove(next.fence, lease.fence)
   })
 
-  test("queues who has a requestId, first come, first served", async (owner) => {
+  test("queues calls with a requestId, first come, first served", async (owner) => {
     const workspace = await newDeployment(owner)
     const [holder, other] = [await newRun(workspace), await newRun(workspace)]
     const held = await taken(holder, "q")
@@ -252,7 +252,7 @@ onEachServer("Semaphores over HTTP", (test) => {
     assert.strictEqual((await take(holder, "g")).status, 201)
   })
 
-  test("lets a call that goes away pass its place on", async (owner) => {
+  test("gives the place of an aborted call to the next one", async (owner) => {
     const workspace = await newDeployment(owner)
     const holder = await newRun(workspace)
     const held = await taken(holder, "away")
@@ -340,7 +340,7 @@ onEachServer("Semaphores over HTTP", (test) => {
     assert.deepStrictEqual(await elsewhere.get("semaphores"), { semaphores: [] })
   })
 
-  test("tells other runs' leases from unknown ones", async (owner) => {
+  test("distinguishes other runs' leases from unknown ones", async (owner) => {
     const workspace = await newDeployment(owner)
     const [holder, other] = [await newRun(workspace), await newRun(workspace)]
     const { lease } = await taken(holder, "x")
@@ -363,9 +363,9 @@ onEachServer("Semaphores over HTTP", (test) => {
     assert.isString(queuer.lease)
   })
 
-  test("says what is wrong with a request", async (owner) => {
+  test("names what is wrong with a request", async (owner) => {
     const holder = await newRun(await newDeployment(owner))
-    for (const [fault, wish] of [
+    for (const [fault, request] of [
       ["capacity", { capacity: 0 }],
       ["capacity", { capacity: 101 }],
       ["capacity", { capacity: 1.5 }],
@@ -378,8 +378,8 @@ onEachServer("Semaphores over HTTP", (test) => {
       ["requestId", { requestId: "x".repeat(101) }],
       ["test", { test: 1 }]
     ] as const) {
-      const answer = await take(holder, "a", wish)
-      assert.strictEqual(refusal(answer), `400 ${fault}`, JSON.stringify(wish))
+      const answer = await take(holder, "a", request)
+      assert.strictEqual(refusal(answer), `400 ${fault}`, JSON.stringify(request))
     }
     for (const name of ["x".repeat(101), "a\nb", "a/b", "a\u0000"]) {
       assert.strictEqual(refusal(await take(holder, name)), "400 name", JSON.stringify(name))
@@ -406,7 +406,7 @@ onEachServer("Semaphores over HTTP", (test) => {
 onEachServer(
   "Semaphores with short leases over HTTP",
   (test) => {
-    test("ends a lease that is not renewed, and gives its slot to who waits", async (owner) => {
+    test("ends a lease that is not renewed, and grants its slot to a waiting call", async (owner) => {
       const workspace = await newDeployment(owner)
       const holder = await newRun(workspace)
       const held = await taken(holder, "short")
@@ -430,7 +430,7 @@ onEachServer(
 onEachServer(
   "Semaphores of a run that ends soon over HTTP",
   (test) => {
-    test("never gives a lease past the end of its token", async (owner) => {
+    test("never grants a lease past the end of its token", async (owner) => {
       const workspace = await newDeployment(owner)
       const holder = await newRun(workspace)
       const { expiresAt } = holder.run.semaphores

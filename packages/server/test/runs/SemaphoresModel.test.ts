@@ -5,7 +5,7 @@ import fc from "fast-check"
 import { type LeaseOwner, SemaphoresRepo, type Taken } from "../../src/runs/SemaphoresRepo.ts"
 import { unique } from "../identity/Scene.ts"
 import { makeDeployed } from "./Scene.ts"
-import { finishRun, onEachStorage, startRetry, startRun, Time, wish } from "./SemaphoreStorages.ts"
+import { finishRun, onEachStorage, startRetry, startRun, Time, leaseRequest } from "./SemaphoreStorages.ts"
 
 /**
  * Random histories of leases against a plain model of them. All times are multiples of 5 s, so that the little that
@@ -181,7 +181,7 @@ class Command implements fc.AsyncCommand<Model, Real> {
   async #onSemaphore(step: Exclude<Step, { do: "pass" | "finish" }>, model: Model, real: Real): Promise<void> {
     const name = real.names[step.semaphore]!
     if (step.do === "take") {
-      const request = wish(name, {
+      const request = leaseRequest(name, {
         capacity: step.capacity,
         requestId: step.requestId,
         ttlMillis: step.ttl,
@@ -209,7 +209,12 @@ class Command implements fc.AsyncCommand<Model, Real> {
     switch (step.do) {
       case "look": {
         const expected = this.#look(semaphore, entry, step.isLast, model)
-        return this.#assertTaken(await real.run(real.repo.look(entry.lease, step.isLast)), expected, semaphore, real)
+        return this.#assertTaken(
+          await real.run(real.repo.lookUpPlace(entry.lease, step.isLast)),
+          expected,
+          semaphore,
+          real
+        )
       }
       case "leave": {
         if (entry.requestId === null && entry.state !== "held") entry.state = "ended"
@@ -386,7 +391,7 @@ const commands = fc.commands(
 )
 
 onEachStorage("Leases", (it) => {
-  it.effect("live as their model does", () =>
+  it.effect("behave as their model does", () =>
     Effect.gen(function* () {
       const context = yield* Effect.context<never>()
       const repo = yield* SemaphoresRepo

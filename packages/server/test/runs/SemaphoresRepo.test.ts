@@ -10,7 +10,7 @@ import { RetriesRepo } from "../../src/runs/RetriesRepo.ts"
 import { TestRunsRepo } from "../../src/runs/TestRunsRepo.ts"
 import { newId, unique } from "../identity/Scene.ts"
 import type { Repositories } from "../support/Storages.ts"
-import { finishRun, makeRuns, onEachStorage, startRetry, startRun, Time, wish } from "./SemaphoreStorages.ts"
+import { finishRun, makeRuns, onEachStorage, startRetry, startRun, Time, leaseRequest } from "./SemaphoreStorages.ts"
 
 const held = (taken: Taken | { readonly _tag: string }): Held => {
   assert.strictEqual(taken._tag, "Held")
@@ -23,20 +23,21 @@ const queued = (taken: Taken): Queued => {
 }
 
 onEachStorage("SemaphoresRepo", (it) => {
-  it.effect("numbers slots from the lowest free one, and fences upwards", () =>
+  it.effect("gives the lowest free slot and increasing fences", () =>
     Effect.gen(function* () {
       const repo = yield* SemaphoresRepo
       const { name, other, run } = yield* makeRuns
       const leases = []
-      for (let i = 0; i < 4; i++) leases.push(held(yield* repo.take(i % 2 ? run : other, wish(name, { capacity: 4 }))))
+      for (let i = 0; i < 4; i++)
+        leases.push(held(yield* repo.take(i % 2 ? run : other, leaseRequest(name, { capacity: 4 }))))
       assert.deepStrictEqual(
         leases.map(({ lease }) => lease.slot),
         [1, 2, 3, 4]
       )
-      assert.strictEqual((yield* repo.take(run, wish(name, { capacity: 4 })))._tag, "Full")
+      assert.strictEqual((yield* repo.take(run, leaseRequest(name, { capacity: 4 })))._tag, "Full")
       yield* repo.release(run, name, leases[1]!.lease.lease)
       yield* repo.release(run, name, leases[3]!.lease.lease)
-      const again = held(yield* repo.take(run, wish(name, { capacity: 4 })))
+      const again = held(yield* repo.take(run, leaseRequest(name, { capacity: 4 })))
       assert.strictEqual(again.lease.slot, 2)
       const fences = [...leases, again].map(({ lease }) => lease.fence)
       assert.deepStrictEqual(
@@ -52,9 +53,9 @@ onEachStorage("SemaphoresRepo", (it) => {
     Effect.gen(function* () {
       const repo = yield* SemaphoresRepo
       const [one, two] = [yield* makeRuns, yield* makeRuns]
-      held(yield* repo.take(one.run, wish("shared")))
-      held(yield* repo.take(two.run, wish("shared", { capacity: 2 })))
-      held(yield* repo.take(one.run, wish("Shared")))
+      held(yield* repo.take(one.run, leaseRequest("shared")))
+      held(yield* repo.take(two.run, leaseRequest("shared", { capacity: 2 })))
+      held(yield* repo.take(one.run, leaseRequest("Shared")))
       const list = yield* repo.list(one.at.workspace.id)
       assert.sameMembers(
         list.map(({ name }) => name),
@@ -67,34 +68,37 @@ onEachStorage("SemaphoresRepo", (it) => {
     })
   )
 
-  it.effect("sets the capacity of an idle semaphore alone", () =>
+  it.effect("changes the capacity of idle semaphores only", () =>
     Effect.gen(function* () {
       const repo = yield* SemaphoresRepo
       const time = yield* Time
       const { name, run } = yield* makeRuns
-      const first = held(yield* repo.take(run, wish(name, { capacity: 1 })))
-      const refused = yield* repo.take(run, wish(name, { capacity: 2 }))
+      const first = held(yield* repo.take(run, leaseRequest(name, { capacity: 1 })))
+      const refused = yield* repo.take(run, leaseRequest(name, { capacity: 2 }))
       assert.deepInclude(refused, { _tag: "CapacityMismatch", capacity: 1 })
-      queued(yield* repo.take(run, wish(name, { requestId: "q" })))
+      queued(yield* repo.take(run, leaseRequest(name, { requestId: "q" })))
       yield* repo.release(run, name, first.lease.lease)
       // Granted to the queue: not idle.
-      assert.strictEqual((yield* repo.take(run, wish(name, { capacity: 2 })))._tag, "CapacityMismatch")
+      assert.strictEqual((yield* repo.take(run, leaseRequest(name, { capacity: 2 })))._tag, "CapacityMismatch")
       yield* time.pass(30_000)
-      const grown = held(yield* repo.take(run, wish(name, { capacity: 2 })))
+      const grown = held(yield* repo.take(run, leaseRequest(name, { capacity: 2 })))
       assert.deepInclude(grown.lease, { capacity: 2, slot: 1 })
-      held(yield* repo.take(run, wish(name, { capacity: 2 })))
+      held(yield* repo.take(run, leaseRequest(name, { capacity: 2 })))
       yield* time.pass(60_000)
-      assert.deepInclude(held(yield* repo.take(run, wish(name, { capacity: 1 }))).lease, { capacity: 1, slot: 1 })
-      assert.strictEqual((yield* repo.take(run, wish(name, { capacity: 1 })))._tag, "Full")
+      assert.deepInclude(held(yield* repo.take(run, leaseRequest(name, { capacity: 1 }))).lease, {
+        capacity: 1,
+        slot: 1
+      })
+      assert.strictEqual((yield* repo.take(run, leaseRequest(name, { capacity: 1 })))._tag, "Full")
     })
   )
 
-  it.effect("ends leases in time, and never revives one", () =>
+  it.effect("expires leases on time and never revives one", () =>
     Effect.gen(function* () {
       const repo = yield* SemaphoresRepo
       const time = yield* Time
       const { at, name, run } = yield* makeRuns
-      const { lease } = held(yield* repo.take(run, wish(name, { ttlMillis: 20_000, requestId: "r" })))
+      const { lease } = held(yield* repo.take(run, leaseRequest(name, { ttlMillis: 20_000, requestId: "r" })))
       assert.strictEqual(Date.parse(lease.expiresAt) - Date.parse(lease.since), 20_000)
       yield* time.pass(15_000)
       const renewed = held(yield* repo.renew(run, name, lease.lease, undefined))
@@ -104,12 +108,12 @@ onEachStorage("SemaphoresRepo", (it) => {
         renewed.lease.expiresAt
       )
       yield* time.pass(18_000)
-      held(yield* repo.take(run, wish(name, { requestId: "r" })))
+      held(yield* repo.take(run, leaseRequest(name, { requestId: "r" })))
       yield* time.pass(2_000)
       assert.deepStrictEqual((yield* repo.list(at.workspace.id))[0]!.holders, [])
       assert.strictEqual((yield* repo.renew(run, name, lease.lease, 300_000))._tag, "Unknown")
       assert.strictEqual((yield* repo.release(run, name, lease.lease))._tag, "Released")
-      const next = held(yield* repo.take(run, wish(name, { requestId: "r" })))
+      const next = held(yield* repo.take(run, leaseRequest(name, { requestId: "r" })))
       assert.notStrictEqual(next.lease.lease, lease.lease)
       assert.isTrue(next.isNew)
       assert.strictEqual((yield* repo.renew(run, name, lease.lease, 300_000))._tag, "Unknown")
@@ -121,10 +125,10 @@ onEachStorage("SemaphoresRepo", (it) => {
       const repo = yield* SemaphoresRepo
       const { at, name } = yield* makeRuns
       const run = yield* startRun(at, 12_000)
-      const { lease } = held(yield* repo.take(run, wish(name)))
+      const { lease } = held(yield* repo.take(run, leaseRequest(name)))
       assert.strictEqual(lease.expiresAt, run.expiresAt)
       assert.strictEqual(held(yield* repo.renew(run, name, lease.lease, 300_000)).lease.expiresAt, run.expiresAt)
-      const { place } = queued(yield* repo.take(run, wish(name, { requestId: "q", waitMillis: 30_000 })))
+      const { place } = queued(yield* repo.take(run, leaseRequest(name, { requestId: "q", waitMillis: 30_000 })))
       assert.strictEqual(place.expiresAt, run.expiresAt)
     })
   )
@@ -135,8 +139,8 @@ onEachStorage("SemaphoresRepo", (it) => {
       const time = yield* Time
       const { name, other, run } = yield* makeRuns
       const ttlMillis = 300_000
-      const first = held(yield* repo.take(run, wish(name, { ttlMillis })))
-      const poll = (requestId: string) => repo.take(run, wish(name, { requestId, ttlMillis }))
+      const first = held(yield* repo.take(run, leaseRequest(name, { ttlMillis })))
+      const poll = (requestId: string) => repo.take(run, leaseRequest(name, { requestId, ttlMillis }))
       const places = []
       for (const id of ["a", "b", "c"]) places.push(queued(yield* poll(id)).place)
       assert.deepStrictEqual(
@@ -155,7 +159,7 @@ onEachStorage("SemaphoresRepo", (it) => {
       assert.strictEqual(again.position, 3)
 
       yield* repo.release(run, name, first.lease.lease)
-      assert.strictEqual((yield* repo.take(other, wish(name)))._tag, "Full")
+      assert.strictEqual((yield* repo.take(other, leaseRequest(name)))._tag, "Full")
       assert.strictEqual(queued(yield* poll("c")).place.position, 1)
       const handed = held(yield* poll("b"))
       assert.strictEqual(handed.lease.lease, places[1]!.lease)
@@ -165,107 +169,112 @@ onEachStorage("SemaphoresRepo", (it) => {
     })
   )
 
-  it.effect("keeps a slot for a place between two polls, for 30 seconds", () =>
+  it.effect("reserves a slot for a polled place for 30 seconds", () =>
     Effect.gen(function* () {
       const repo = yield* SemaphoresRepo
       const time = yield* Time
       const { at, name, run } = yield* makeRuns
-      const first = held(yield* repo.take(run, wish(name)))
-      const a = queued(yield* repo.take(run, wish(name, { requestId: "a" })))
-      const b = queued(yield* repo.take(run, wish(name, { requestId: "b", waitMillis: 30_000 })))
+      const first = held(yield* repo.take(run, leaseRequest(name)))
+      const a = queued(yield* repo.take(run, leaseRequest(name, { requestId: "a" })))
+      const b = queued(yield* repo.take(run, leaseRequest(name, { requestId: "b", waitMillis: 30_000 })))
       yield* time.pass(10_000)
       yield* repo.release(run, name, first.lease.lease)
       const [holder] = (yield* repo.list(at.workspace.id))[0]!.holders
       assert.strictEqual(holder?.lease, a.place.lease)
       assert.strictEqual((yield* repo.renew(run, name, a.place.lease, undefined))._tag, "Unknown")
       yield* time.pass(29_000)
-      assert.strictEqual(queued(yield* repo.look(b.place.lease, false)).place.position, 1)
+      assert.strictEqual(queued(yield* repo.lookUpPlace(b.place.lease, false)).place.position, 1)
       yield* time.pass(1_000)
-      assert.strictEqual(held(yield* repo.look(b.place.lease, false)).lease.lease, b.place.lease)
-      assert.notStrictEqual(queued(yield* repo.take(run, wish(name, { requestId: "a" }))).place.lease, a.place.lease)
+      assert.strictEqual(held(yield* repo.lookUpPlace(b.place.lease, false)).lease.lease, b.place.lease)
+      assert.notStrictEqual(
+        queued(yield* repo.take(run, leaseRequest(name, { requestId: "a" }))).place.lease,
+        a.place.lease
+      )
     })
   )
 
-  it.effect("keeps no slot long for a call that nothing can repeat", () =>
+  it.effect("reserves a slot only briefly for a call that cannot be repeated", () =>
     Effect.gen(function* () {
       const repo = yield* SemaphoresRepo
       const time = yield* Time
       const { name, run } = yield* makeRuns
-      const first = held(yield* repo.take(run, wish(name)))
-      const dead = queued(yield* repo.take(run, wish(name, { waitMillis: 20_000 })))
-      const next = queued(yield* repo.take(run, wish(name, { waitMillis: 20_000 })))
+      const first = held(yield* repo.take(run, leaseRequest(name)))
+      const dead = queued(yield* repo.take(run, leaseRequest(name, { waitMillis: 20_000 })))
+      const next = queued(yield* repo.take(run, leaseRequest(name, { waitMillis: 20_000 })))
       yield* repo.release(run, name, first.lease.lease)
-      assert.strictEqual(queued(yield* repo.look(next.place.lease, false)).place.position, 1)
+      assert.strictEqual(queued(yield* repo.lookUpPlace(next.place.lease, false)).place.position, 1)
       yield* time.pass(5_000)
-      held(yield* repo.look(next.place.lease, false))
-      assert.strictEqual((yield* repo.look(dead.place.lease, false))._tag, "Full")
+      held(yield* repo.lookUpPlace(next.place.lease, false))
+      assert.strictEqual((yield* repo.lookUpPlace(dead.place.lease, false))._tag, "Full")
     })
   )
 
-  it.effect("lets places go that their calls have left", () =>
+  it.effect("gives up places that their calls have abandoned", () =>
     Effect.gen(function* () {
       const repo = yield* SemaphoresRepo
       const time = yield* Time
       const { name, run } = yield* makeRuns
-      const first = held(yield* repo.take(run, wish(name, { ttlMillis: 300_000 })))
-      const nameless = queued(yield* repo.take(run, wish(name, { waitMillis: 30_000 })))
-      const left = queued(yield* repo.take(run, wish(name, { requestId: "left", waitMillis: 30_000 })))
-      const polled = queued(yield* repo.take(run, wish(name, { requestId: "polled", waitMillis: 30_000 })))
-      const stays = queued(yield* repo.take(run, wish(name, { requestId: "stays", waitMillis: 30_000 })))
+      const first = held(yield* repo.take(run, leaseRequest(name, { ttlMillis: 300_000 })))
+      const nameless = queued(yield* repo.take(run, leaseRequest(name, { waitMillis: 30_000 })))
+      const left = queued(yield* repo.take(run, leaseRequest(name, { requestId: "left", waitMillis: 30_000 })))
+      const polled = queued(yield* repo.take(run, leaseRequest(name, { requestId: "polled", waitMillis: 30_000 })))
+      const stays = queued(yield* repo.take(run, leaseRequest(name, { requestId: "stays", waitMillis: 30_000 })))
       assert.strictEqual(stays.place.position, 4)
-      const again = queued(yield* repo.take(run, wish(name, { requestId: "polled", waitMillis: 30_000 })))
+      const again = queued(yield* repo.take(run, leaseRequest(name, { requestId: "polled", waitMillis: 30_000 })))
       assert.deepStrictEqual([polled.polls, again.polls], [1, 2])
       for (const { place, polls } of [nameless, left, polled]) yield* repo.leave(place.lease, polls)
-      assert.strictEqual(queued(yield* repo.look(stays.place.lease, false)).place.position, 3)
+      assert.strictEqual(queued(yield* repo.lookUpPlace(stays.place.lease, false)).place.position, 3)
       yield* time.pass(30_000)
       // The later poll of the one still runs.
-      assert.strictEqual(queued(yield* repo.look(stays.place.lease, false)).place.position, 2)
+      assert.strictEqual(queued(yield* repo.lookUpPlace(stays.place.lease, false)).place.position, 2)
       yield* repo.release(run, name, first.lease.lease)
-      held(yield* repo.look(polled.place.lease, false))
-      assert.strictEqual((yield* repo.look(nameless.place.lease, true))._tag, "Full")
+      held(yield* repo.lookUpPlace(polled.place.lease, false))
+      assert.strictEqual((yield* repo.lookUpPlace(nameless.place.lease, true))._tag, "Full")
       yield* repo.leave(newId<LeaseId>(), 1)
     })
   )
 
-  it.effect("gives up at the last look what cannot be polled again", () =>
+  it.effect("gives up a place that cannot be polled again at its last look-up", () =>
     Effect.gen(function* () {
       const repo = yield* SemaphoresRepo
       const { name, run } = yield* makeRuns
-      const first = held(yield* repo.take(run, wish(name)))
-      const nameless = queued(yield* repo.take(run, wish(name, { waitMillis: 10 })))
-      const named = queued(yield* repo.take(run, wish(name, { waitMillis: 10, requestId: "n" })))
-      assert.strictEqual(queued(yield* repo.look(named.place.lease, true)).place.position, 2)
-      const full = yield* repo.look(nameless.place.lease, true)
+      const first = held(yield* repo.take(run, leaseRequest(name)))
+      const nameless = queued(yield* repo.take(run, leaseRequest(name, { waitMillis: 10 })))
+      const named = queued(yield* repo.take(run, leaseRequest(name, { waitMillis: 10, requestId: "n" })))
+      assert.strictEqual(queued(yield* repo.lookUpPlace(named.place.lease, true)).place.position, 2)
+      const full = yield* repo.lookUpPlace(nameless.place.lease, true)
       assert.deepInclude(full, { _tag: "Full", capacity: 1 })
       yield* repo.release(run, name, first.lease.lease)
-      held(yield* repo.look(named.place.lease, true))
+      held(yield* repo.lookUpPlace(named.place.lease, true))
     })
   )
 
-  it.effect("ends what a run holds and waits for with the run, in its transaction", () =>
+  it.effect("ends leases and places of a run in the transaction that ends the run", () =>
     Effect.gen(function* () {
       const repo = yield* SemaphoresRepo
       const { at, name, other, run } = yield* makeRuns
-      const first = held(yield* repo.take(run, wish(name, { capacity: 2 })))
-      held(yield* repo.take(run, wish(name, { capacity: 2 })))
+      const first = held(yield* repo.take(run, leaseRequest(name, { capacity: 2 })))
+      held(yield* repo.take(run, leaseRequest(name, { capacity: 2 })))
       const places = []
       for (const owner of [run, other, run, other]) {
-        places.push(queued(yield* repo.take(owner, wish(name, { capacity: 2, requestId: unique("r") }))).place.lease)
+        places.push(
+          queued(yield* repo.take(owner, leaseRequest(name, { capacity: 2, requestId: unique("r") }))).place.lease
+        )
       }
       yield* finishRun(run)
       for (const place of [places[0]!, places[2]!]) {
-        assert.strictEqual((yield* repo.look(place, false))._tag, "RunNotRunning")
+        assert.strictEqual((yield* repo.lookUpPlace(place, false))._tag, "RunNotRunning")
       }
       assert.deepStrictEqual(
         (yield* repo.list(at.workspace.id))[0]!.holders.map(({ lease }) => lease),
         [places[1]!, places[3]!]
       )
-      assert.strictEqual((yield* repo.take(run, wish(unique("new"))))._tag, "RunNotRunning")
+      assert.strictEqual((yield* repo.take(run, leaseRequest(unique("new"))))._tag, "RunNotRunning")
       assert.strictEqual((yield* repo.release(other, name, first.lease.lease))._tag, "Unknown")
     })
   )
 
-  it.effect("keeps what a run or retry holds where its end is taken back", () =>
+  it.effect("keeps leases if the end of the run or retry is rolled back", () =>
     Effect.gen(function* () {
       const repo = yield* SemaphoresRepo
       const storage = yield* Storage
@@ -279,13 +288,13 @@ onEachStorage("SemaphoresRepo", (it) => {
           const inside = storage.transaction(Effect.flatMap(Effect.andThen(end, holders), Effect.fail))
           return yield* Effect.flip(inside)
         })
-      const ofRun = held(yield* repo.take(run, wish(name))).lease.lease
+      const ofRun = held(yield* repo.take(run, leaseRequest(name))).lease.lease
       assert.deepStrictEqual(yield* takenBack(finishRun(run)), [])
       assert.deepStrictEqual(yield* holders, [ofRun])
       held(yield* repo.renew(run, name, ofRun, undefined))
 
       const retry = yield* startRetry(run, 10_000)
-      const ofRetry = held(yield* repo.take(retry, wish(name))).lease.lease
+      const ofRetry = held(yield* repo.take(retry, leaseRequest(name))).lease.lease
       const late = timestamp((yield* time.now) + 11_000)
       const expire = Effect.flatMap(RetriesRepo, (retries) => retries.expire(late, [newId()], run.runId))
       assert.deepStrictEqual(yield* takenBack(expire), [])
@@ -293,7 +302,7 @@ onEachStorage("SemaphoresRepo", (it) => {
     })
   )
 
-  it.effect("ends what overdue runs hold", () =>
+  it.effect("ends leases of overdue runs", () =>
     Effect.gen(function* () {
       const repo = yield* SemaphoresRepo
       const time = yield* Time
@@ -301,8 +310,8 @@ onEachStorage("SemaphoresRepo", (it) => {
       const names = [name, unique("s"), unique("s")]
       for (const one of names) {
         const run = yield* startRun(at, 10_000)
-        held(yield* repo.take(run, wish(one, { ttlMillis: 300_000 })))
-        queued(yield* repo.take(other, wish(one, { requestId: "o", waitMillis: 30_000 })))
+        held(yield* repo.take(run, leaseRequest(one, { ttlMillis: 300_000 })))
+        queued(yield* repo.take(other, leaseRequest(one, { requestId: "o", waitMillis: 30_000 })))
       }
       yield* time.pass(11_000)
       const now = timestamp(yield* time.now)
@@ -320,18 +329,18 @@ onEachStorage("SemaphoresRepo", (it) => {
     })
   )
 
-  it.effect("ends what overdue retries hold", () =>
+  it.effect("ends leases of overdue retries", () =>
     Effect.gen(function* () {
       const repo = yield* SemaphoresRepo
       const time = yield* Time
       const { at, name, other, run } = yield* makeRuns
       const retry = yield* startRetry(run, 10_000)
-      const { lease } = held(yield* repo.take(retry, wish(name, { ttlMillis: 300_000 })))
+      const { lease } = held(yield* repo.take(retry, leaseRequest(name, { ttlMillis: 300_000 })))
       assert.deepInclude(lease, { run: run.run, retry: 1, expiresAt: retry.expiresAt })
-      queued(yield* repo.take(other, wish(name, { requestId: "o", waitMillis: 30_000 })))
+      queued(yield* repo.take(other, leaseRequest(name, { requestId: "o", waitMillis: 30_000 })))
       yield* time.pass(11_000)
       assert.isUndefined(yield* repo.authenticate(retry.tokenHash, at.workspace.slug))
-      assert.strictEqual((yield* repo.take(retry, wish(unique("s"))))._tag, "RunNotRunning")
+      assert.strictEqual((yield* repo.take(retry, leaseRequest(unique("s"))))._tag, "RunNotRunning")
       const now = timestamp(yield* time.now)
       const ids = Array.from({ length: 20 }, () => newId<EventId>())
       assert.isAtLeast(yield* (yield* RetriesRepo).expire(now, ids), 1)
@@ -344,7 +353,7 @@ onEachStorage("SemaphoresRepo", (it) => {
     })
   )
 
-  it.effect("knows a token while its run runs, in its workspace", () =>
+  it.effect("accepts a token while its run is running, in its workspace only", () =>
     Effect.gen(function* () {
       const repo = yield* SemaphoresRepo
       const time = yield* Time
@@ -363,17 +372,17 @@ onEachStorage("SemaphoresRepo", (it) => {
     })
   )
 
-  it.effect("tells the places that no longer wait", () =>
+  it.effect("notifies of places that no longer wait", () =>
     Effect.gen(function* () {
       const repo = yield* SemaphoresRepo
       const time = yield* Time
       const { name, other, run } = yield* makeRuns
-      const heard: Array<LeaseId> = []
+      const notified: Array<LeaseId> = []
       let isListening = false
       const listening = yield* Scope.make()
       const notices = yield* Notices
       const listen = notices.listen("semaphores", {
-        onNotice: (place) => heard.push(place as LeaseId),
+        onNotice: (place) => notified.push(place as LeaseId),
         onListening: () => {
           isListening = true
         }
@@ -384,36 +393,38 @@ onEachStorage("SemaphoresRepo", (it) => {
         assert.isTrue(done())
       })
       yield* until(() => isListening)
-      const first = held(yield* repo.take(run, wish(name)))
+      const first = held(yield* repo.take(run, leaseRequest(name)))
       const places: Array<LeaseId> = []
       for (const owner of [run, other, run]) {
-        places.push(queued(yield* repo.take(owner, wish(name, { waitMillis: 30_000 }))).place.lease)
+        places.push(queued(yield* repo.take(owner, leaseRequest(name, { waitMillis: 30_000 }))).place.lease)
       }
       assert.deepStrictEqual((yield* repo.settle(places)).changed, [])
       assert.approximately((yield* repo.settle(places)).lapsesInMillis!, 60_000, 2_000)
       yield* repo.release(run, name, first.lease.lease)
-      yield* until(() => heard.includes(places[0]!))
+      yield* until(() => notified.includes(places[0]!))
       yield* repo.release(other, name, places[1]!)
-      yield* until(() => heard.includes(places[1]!))
+      yield* until(() => notified.includes(places[1]!))
       yield* finishRun(run)
-      yield* until(() => heard.includes(places[2]!))
+      yield* until(() => notified.includes(places[2]!))
       assert.sameMembers([...(yield* repo.settle([...places, newId<LeaseId>()])).changed].slice(0, 3), places)
       yield* Scope.close(listening, Exit.void)
 
       // What lapses is found by looking.
-      const next = held(yield* repo.take(other, wish(name, { ttlMillis: 10_000 })))
-      const waiting = queued(yield* repo.take(other, wish(name, { waitMillis: 30_000 })))
+      const next = held(yield* repo.take(other, leaseRequest(name, { ttlMillis: 10_000 })))
+      const waiting = queued(yield* repo.take(other, leaseRequest(name, { waitMillis: 30_000 })))
       yield* time.pass(10_000)
       assert.deepStrictEqual((yield* repo.settle([waiting.place.lease])).changed, [waiting.place.lease])
-      assert.isAbove(held(yield* repo.look(waiting.place.lease, true)).lease.fence, next.lease.fence)
+      assert.isAbove(held(yield* repo.lookUpPlace(waiting.place.lease, true)).lease.fence, next.lease.fence)
     })
   )
 
-  it.effect("makes a semaphore once, and gives each slot once, however many come at once", () =>
+  it.effect("creates a semaphore once and grants each slot once under concurrent calls", () =>
     Effect.gen(function* () {
       const repo = yield* SemaphoresRepo
       const { name, other, run } = yield* makeRuns
-      const takes = Array.from({ length: 40 }, (_, i) => repo.take(i % 2 ? run : other, wish(name, { capacity: 7 })))
+      const takes = Array.from({ length: 40 }, (_, i) =>
+        repo.take(i % 2 ? run : other, leaseRequest(name, { capacity: 7 }))
+      )
       const taken = yield* Effect.all(takes, { concurrency: "unbounded" })
       const slots = taken.flatMap((one) => (one._tag === "Held" ? [one.lease.slot] : []))
       assert.sameMembers(slots, [1, 2, 3, 4, 5, 6, 7])
@@ -423,7 +434,9 @@ onEachStorage("SemaphoresRepo", (it) => {
       )
       // The same wish at once is one lease.
       const same = unique("semaphore")
-      const wishes = Array.from({ length: 20 }, () => repo.take(run, wish(same, { capacity: 9, requestId: "r" })))
+      const wishes = Array.from({ length: 20 }, () =>
+        repo.take(run, leaseRequest(same, { capacity: 9, requestId: "r" }))
+      )
       const leases = (yield* Effect.all(wishes, { concurrency: "unbounded" })).map(held)
       assert.strictEqual(new Set(leases.map(({ lease }) => lease.lease)).size, 1)
       assert.lengthOf(
@@ -433,14 +446,14 @@ onEachStorage("SemaphoresRepo", (it) => {
     })
   )
 
-  it.effect("leaves no lease of a run that ends while it takes", () =>
+  it.effect("leaves no lease of a run that ends during a take", () =>
     Effect.gen(function* () {
       const repo = yield* SemaphoresRepo
       const { at } = yield* makeRuns
       for (let round = 0; round < 5; round++) {
         const run = yield* startRun(at)
         const takes = Array.from({ length: 20 }, (_, i) =>
-          repo.take(run, wish(unique("race"), { capacity: 1 + (i % 3) }))
+          repo.take(run, leaseRequest(unique("race"), { capacity: 1 + (i % 3) }))
         )
         yield* Effect.all([...takes.slice(0, 10), finishRun(run), ...takes.slice(10)], { concurrency: "unbounded" })
         const holders = (yield* repo.list(at.workspace.id)).flatMap((semaphore) => semaphore.holders)
@@ -449,7 +462,7 @@ onEachStorage("SemaphoresRepo", (it) => {
     })
   )
 
-  it.effect("tells how many leases are held and how many places wait, in all workspaces", () =>
+  it.effect("counts held leases and waiting places in all workspaces", () =>
     Effect.gen(function* () {
       const repo = yield* SemaphoresRepo
       const time = yield* Time
@@ -457,10 +470,10 @@ onEachStorage("SemaphoresRepo", (it) => {
       yield* time.pass(24 * 3_600_000)
       const [one, two] = [yield* makeRuns, yield* makeRuns]
       assert.deepStrictEqual(yield* repo.load, { held: 0, queued: 0 })
-      const lease = held(yield* repo.take(one.run, wish(one.name)))
-      held(yield* repo.take(two.run, wish(two.name, { ttlMillis: 10_000 })))
-      queued(yield* repo.take(one.other, wish(one.name, { requestId: "a" })))
-      queued(yield* repo.take(one.other, wish(one.name, { requestId: "b" })))
+      const lease = held(yield* repo.take(one.run, leaseRequest(one.name)))
+      held(yield* repo.take(two.run, leaseRequest(two.name, { ttlMillis: 10_000 })))
+      queued(yield* repo.take(one.other, leaseRequest(one.name, { requestId: "a" })))
+      queued(yield* repo.take(one.other, leaseRequest(one.name, { requestId: "b" })))
       assert.deepStrictEqual(yield* repo.load, { held: 2, queued: 2 })
       // A slot that was given to a place is held, though nobody has asked for it yet.
       yield* repo.release(one.run, one.name, lease.lease.lease)

@@ -167,7 +167,7 @@ for (const { storage, store } of suites) {
   const { directories } = store
   const kept = () => store.blobs().length
   layer(Layer.provideMerge(layerServices, storage.layer))(`TestRunFiles on ${storage.name} and ${store.name}`, (it) => {
-    it.effect("stores a file and gives it back", () =>
+    it.effect("stores a file and returns it", () =>
       Effect.gen(function* () {
         const at = yield* makeRun
         const before = kept()
@@ -189,7 +189,7 @@ for (const { storage, store } of suites) {
       })
     )
 
-    it.effect("stores what is empty, and what is large", () =>
+    it.effect("stores empty and large files", () =>
       Effect.gen(function* () {
         const at = yield* makeRun
         const large = randomBytes(3_000_001)
@@ -203,7 +203,7 @@ for (const { storage, store } of suites) {
       })
     )
 
-    it.effect("replaces a file and keeps nothing of the one before", () =>
+    it.effect("replaces a file and keeps nothing of the previous one", () =>
       Effect.gen(function* () {
         const at = yield* makeRun
         yield* as(at.member)(upload(text))
@@ -218,7 +218,7 @@ for (const { storage, store } of suites) {
       })
     )
 
-    it.effect("keeps the type of the request where it is one", () =>
+    it.effect("keeps the content type of the request if it is valid", () =>
       Effect.gen(function* () {
         const at = yield* makeRun
         const typeOf = (contentType: string | undefined) =>
@@ -260,7 +260,7 @@ for (const { storage, store } of suites) {
       })
     )
 
-    it.effect("refuses, before anything else, a wrong path or length", () =>
+    it.effect("rejects a wrong path or length before anything else", () =>
       Effect.gen(function* () {
         const at = yield* makeRun
         const refused = (fields: Fields) => answer(as(at.outsider)(upload(text, fields)))
@@ -291,7 +291,7 @@ for (const { storage, store } of suites) {
       })
     )
 
-    it.effect("asks for the roles of the contract", () =>
+    it.effect("requires the roles of the contract", () =>
       Effect.gen(function* () {
         const at = yield* makeRun
         assert.deepStrictEqual(yield* whoMay(at, upload(text, { run: 99 })), membersAndUp)
@@ -299,7 +299,7 @@ for (const { storage, store } of suites) {
       })
     )
 
-    it.effect("takes files of the publisher alone, while the run runs", () =>
+    it.effect("accepts files from the publisher only, while the run is running", () =>
       Effect.gen(function* () {
         const at = yield* makeRun
         const answers = (by: CallerOf, fields: Fields = {}) => answer(as(by)(upload(text, fields)))
@@ -315,7 +315,7 @@ for (const { storage, store } of suites) {
       })
     )
 
-    it.effect("finds nothing where nothing is", () =>
+    it.effect("answers NotFound for what does not exist", () =>
       Effect.gen(function* () {
         const at = yield* makeRun
         const files = yield* TestRunFiles
@@ -357,7 +357,7 @@ for (const { storage, store } of suites) {
       })
     )
 
-    it.effect("keeps nothing of an upload that is broken off, and what was there before", () =>
+    it.effect("keeps nothing of an aborted upload, and leaves the previous file in place", () =>
       Effect.gen(function* () {
         const at = yield* makeRun
         yield* as(at.member)(upload("before"))
@@ -372,7 +372,7 @@ for (const { storage, store } of suites) {
       })
     )
 
-    it.effect("takes no file whose run has ended meanwhile", () =>
+    it.effect("rejects a file if its run ended during the upload", () =>
       Effect.gen(function* () {
         const at = yield* makeRun
         const before = [kept(), directories()]
@@ -386,7 +386,7 @@ for (const { storage, store } of suites) {
       })
     )
 
-    it.effect("takes no file whose blob has been swept meanwhile, and leaves nothing", () =>
+    it.effect("rejects a file if its blob was swept during the upload, and leaves nothing", () =>
       Effect.gen(function* () {
         const at = yield* makeRun
         const repo = yield* TestRunFilesRepo
@@ -409,7 +409,7 @@ for (const { storage, store } of suites) {
       })
     )
 
-    it.effect("sweeps at its start what a server left that died", () =>
+    it.effect("sweeps at start what a killed server left behind", () =>
       Effect.gen(function* () {
         const at = yield* makeRun
         const repo = yield* TestRunFilesRepo
@@ -469,7 +469,7 @@ for (const { storage, store } of suites) {
       }).pipe(Effect.provideService(References.MinimumLogLevel, "None"))
     )
 
-    it.effect("has one file at the end when many upload it at once", () =>
+    it.effect("keeps one file when many upload it at once", () =>
       Effect.gen(function* () {
         const at = yield* makeRun
         const before = kept()
@@ -491,7 +491,7 @@ for (const { storage, store } of suites) {
     )
 
     if (store === bucket) {
-      it.effect("keeps nothing of what S3 stores after the upload was broken off", () =>
+      it.effect("keeps nothing that S3 stores after the upload was aborted", () =>
         Effect.gen(function* () {
           const at = yield* makeRun
           const before = kept()
@@ -529,7 +529,7 @@ for (const { storage, store } of suites) {
     }
 
     if (storage.name === "memory" && store === disk) {
-      it.effect("renews what is being uploaded for as long as that takes", () =>
+      it.effect("renews the lease of a blob for as long as its upload takes", () =>
         Effect.gen(function* () {
           const at = yield* makeRun
           const repo = yield* TestRunFilesRepo

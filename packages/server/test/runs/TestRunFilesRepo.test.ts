@@ -86,7 +86,7 @@ onEachStorage("TestRunFilesRepo", (it) => {
     })
   )
 
-  it.effect("lets pending blobs lapse and be renewed", () =>
+  it.effect("lets pending blobs lapse or be renewed", () =>
     Effect.gen(function* () {
       const repo = yield* TestRunFilesRepo
       const run = yield* makeRun
@@ -111,7 +111,7 @@ onEachStorage("TestRunFilesRepo", (it) => {
     })
   )
 
-  it.effect("stores a blob that has lapsed and is not yet gone", () =>
+  it.effect("stores a blob that has lapsed and is not yet deleted", () =>
     Effect.gen(function* () {
       const repo = yield* TestRunFilesRepo
       const run = yield* makeRun
@@ -122,7 +122,7 @@ onEachStorage("TestRunFilesRepo", (it) => {
     })
   )
 
-  it.effect("keeps no part of what a transaction takes back", () =>
+  it.effect("keeps nothing of a transaction that is rolled back", () =>
     Effect.gen(function* () {
       const repo = yield* TestRunFilesRepo
       const storage = yield* Storage

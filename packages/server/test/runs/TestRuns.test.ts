@@ -95,7 +95,7 @@ for (const storage of sharedStorages) {
       })
     )
 
-    it.effect("gives a scope and a token where there is a Fixture API", () =>
+    it.effect("returns a scope and a token if there is a Fixture API", () =>
       Effect.gen(function* () {
         const runs = yield* TestRuns
         const at = yield* makeDeployed({ fixtureUrl: "https://fixtures.example" })
@@ -123,7 +123,7 @@ for (const storage of sharedStorages) {
       })
     )
 
-    it.effect("starts what is deployed and not archived alone", () =>
+    it.effect("starts runs only of deployed products that are not archived", () =>
       Effect.gen(function* () {
         const runs = yield* TestRuns
         const at = yield* makeDeployed()
@@ -147,7 +147,7 @@ for (const storage of sharedStorages) {
       })
     )
 
-    it.effect("asks for the roles of the contract", () =>
+    it.effect("requires the roles of the contract", () =>
       Effect.gen(function* () {
         const runs = yield* TestRuns
         const at = yield* makeDeployed()
@@ -304,7 +304,7 @@ for (const storage of sharedStorages) {
       })
     )
 
-    it.effect("takes an overdue run for interrupted before anything ends it, and the same after", () =>
+    it.effect("shows an overdue run as interrupted before the expiry ends it, and the same after", () =>
       Effect.gen(function* () {
         const runs = yield* TestRuns
         const at = yield* makeDeployed({ fixtureUrl: "https://fixtures.example" })

@@ -397,7 +397,7 @@ onEachServer("test runs", (test) => {
     }
   })
 
-  test("a finish of a run with a scope says what became of its data, or it counts as incomplete", async (owner) => {
+  test("a finish of a run with a scope reports its cleanup, or the cleanup is incomplete", async (owner) => {
     const workspace = await newDeployment(owner, { fixtureUrl })
     const cases = [
       [
@@ -537,7 +537,7 @@ onEachServer("test runs", (test) => {
     assert.strictEqual((await getRun(workspace, number)).state, "running")
   })
 
-  test("only the publisher finishes a run, and whoever else is told so before they are told that it ended", async (owner) => {
+  test("only the publisher finishes a run, which is checked before the state of the run", async (owner) => {
     const workspace = await newDeployment(owner)
     const publisher = await join(workspace, "member")
     const others = [

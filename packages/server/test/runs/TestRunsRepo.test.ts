@@ -38,7 +38,7 @@ const events = Effect.fnUntraced(function* (at: Deployed) {
 })
 
 onEachStorage("TestRunsRepo", (it) => {
-  it.effect("numbers the runs of each workspace from 1 and tells so", () =>
+  it.effect("numbers the runs of each workspace from 1 and stores events with the numbers", () =>
     Effect.gen(function* () {
       const repo = yield* TestRunsRepo
       const [here, there] = [yield* makeDeployed(), yield* makeDeployed()]
@@ -59,7 +59,7 @@ onEachStorage("TestRunsRepo", (it) => {
     })
   )
 
-  it.effect("leaves no gaps when many start at once", () =>
+  it.effect("leaves no gaps in numbers when many runs start at once", () =>
     Effect.gen(function* () {
       const at = yield* makeDeployed()
       const numbered = yield* Effect.forEach(Array.from({ length: 50 }), () => start(newRun(at)), {
@@ -127,7 +127,7 @@ onEachStorage("TestRunsRepo", (it) => {
     })
   )
 
-  it.effect("shows a publisher who is no more as removed", () =>
+  it.effect("shows a deleted publisher as removed", () =>
     Effect.gen(function* () {
       const repo = yield* TestRunsRepo
       const at = yield* makeDeployed()
@@ -199,7 +199,7 @@ onEachStorage("TestRunsRepo", (it) => {
     })
   )
 
-  it.effect("finishes a run without tests, with nulls everywhere", () =>
+  it.effect("finishes a run without tests, with null for every optional field", () =>
     Effect.gen(function* () {
       const repo = yield* TestRunsRepo
       const at = yield* makeDeployed()
@@ -213,7 +213,7 @@ onEachStorage("TestRunsRepo", (it) => {
     })
   )
 
-  it.effect("takes no results at or after the run's end, nor of a run that is none", () =>
+  it.effect("rejects results at or after the run's end, and of unknown runs", () =>
     Effect.gen(function* () {
       const repo = yield* TestRunsRepo
       const at = yield* makeDeployed()
@@ -254,11 +254,11 @@ onEachStorage("TestRunsRepo", (it) => {
       assert.deepStrictEqual(yield* repo.find(at.workspace.id, 3), untouched)
       assert.isFalse(yield* finish(runs[0]!, { finishedAt: past }))
 
-      const told = (yield* (yield* EventsRepo).newest(at.workspace.id, "all", 50)).filter(
+      const stored = (yield* (yield* EventsRepo).newest(at.workspace.id, "all", 50)).filter(
         (event) => event.kind === "run_interrupted"
       )
       assert.deepStrictEqual(
-        told
+        stored
           .map((event) => [event.actor, event.subjectId, event.subjectLabel, event.subjectPath, event.createdAt])
           .toSorted(),
         [
@@ -286,7 +286,7 @@ onEachStorage("TestRunsRepo", (it) => {
     })
   )
 
-  it.effect("filters by what a run is of, by whom and how it ended", () =>
+  it.effect("filters by product, environment, publisher and result", () =>
     Effect.gen(function* () {
       const repo = yield* TestRunsRepo
       const at = yield* makeDeployed()
@@ -358,7 +358,7 @@ onEachStorage("TestRunsRepo", (it) => {
     })
   )
 
-  it.effect("keeps the largest numbers and texts whole", () =>
+  it.effect("keeps the largest numbers and texts unchanged", () =>
     Effect.gen(function* () {
       const repo = yield* TestRunsRepo
       const at = yield* makeDeployed()
@@ -387,7 +387,7 @@ onEachStorage("TestRunsRepo", (it) => {
     })
   )
 
-  it.effect("locks nothing where there is no run", () =>
+  it.effect("locks nothing if the run does not exist", () =>
     Effect.gen(function* () {
       yield* makeScene
       assert.strictEqual(yield* (yield* TestRunsRepo).lock(newId()), undefined)

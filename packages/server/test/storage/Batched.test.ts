@@ -26,7 +26,7 @@ const scene = Effect.sync(() => {
 })
 
 describe("batched", () => {
-  it.effect("asks at once while few are on their way, and for all that came meanwhile together", () =>
+  it.effect("runs at once while few batches are in flight, and batches the keys that arrive meanwhile", () =>
     Effect.gen(function* () {
       const { answer, batches, fork } = yield* scene
       const fibers = yield* Effect.forEach(["a", "b", "c", "d", "e"], fork)
@@ -50,7 +50,7 @@ describe("batched", () => {
     })
   )
 
-  it.effect("lets groups wait for their own alone", () =>
+  it.effect("blocks no group on another", () =>
     Effect.gen(function* () {
       const { answer, batches, fork } = yield* scene
       const fibers = yield* Effect.forEach(["a/1", "b/1", "c/1", "d/2", "e/2", "f/2", "g/1"], fork)
@@ -65,7 +65,7 @@ describe("batched", () => {
     })
   )
 
-  it.effect("fails all of a batch that fails, and goes on with the next", () =>
+  it.effect("fails all keys of a failed batch, and continues with the next", () =>
     Effect.gen(function* () {
       const { answer, batches, fork } = yield* scene
       const fibers = yield* Effect.forEach(["a", "b", "c", "d"], fork)
@@ -84,7 +84,7 @@ describe("batched", () => {
     })
   )
 
-  it.effect("asks within a transaction alone, at once", () =>
+  it.effect("runs alone and at once within a transaction", () =>
     Effect.gen(function* () {
       const { answer, ask, batches, fork } = yield* scene
       const others = yield* Effect.forEach(["a", "b", "c"], fork)
@@ -105,7 +105,7 @@ describe("batched", () => {
     })
   )
 
-  it.effect("fails for one question that cannot be put, and for no other", () =>
+  it.effect("fails only the key that cannot be sent", () =>
     Effect.gen(function* () {
       const ask = batched(
         sql,
@@ -120,7 +120,7 @@ describe("batched", () => {
     })
   )
 
-  it.effect("leaves out who has gone, and answers the others of one who goes while it asks for them", () =>
+  it.effect("drops interrupted callers, and answers the others of their batch", () =>
     Effect.gen(function* () {
       const { answer, batches, fork } = yield* scene
       const [a, b, c, d, e] = yield* Effect.all([fork("a"), fork("b"), fork("c"), fork("d"), fork("e")])

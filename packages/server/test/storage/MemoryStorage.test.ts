@@ -55,7 +55,7 @@ layer(MemoryStorage.layer)("MemoryStorage", (it) => {
     })
   )
 
-  it.effect("keeps nothing of a write that fails", () =>
+  it.effect("rolls back a failed write", () =>
     Effect.gen(function* () {
       const { get, memory, table } = yield* makeTable
       const error = yield* Effect.flip(
@@ -71,7 +71,7 @@ layer(MemoryStorage.layer)("MemoryStorage", (it) => {
     })
   )
 
-  it.effect("lets a write outside wait for the open transaction, and a read not", () =>
+  it.effect("blocks outside writes during a transaction, but no reads", () =>
     Effect.gen(function* () {
       const { get, memory, set } = yield* makeTable
       yield* set("a", 1)
@@ -92,7 +92,7 @@ layer(MemoryStorage.layer)("MemoryStorage", (it) => {
     })
   )
 
-  it.effect("loses no turn when one that waits for it is interrupted", () =>
+  it.effect("keeps serving waiters when one of them is interrupted", () =>
     Effect.gen(function* () {
       const { get, memory, set } = yield* makeTable
       const end = yield* Deferred.make<void>()
@@ -108,7 +108,7 @@ layer(MemoryStorage.layer)("MemoryStorage", (it) => {
     })
   )
 
-  it.effect("lets writes of one transaction that run at once lose none of the others", () =>
+  it.effect("keeps all concurrent writes within one transaction", () =>
     Effect.gen(function* () {
       const { memory, set, table } = yield* makeTable
       yield* memory.transaction(

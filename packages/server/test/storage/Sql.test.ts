@@ -6,7 +6,7 @@ import { isoOfJson, prepared } from "../../src/storage/Sql.ts"
 import { layerPostgres } from "../support/Databases.ts"
 
 describe("isoOfJson", () => {
-  it("reads what PostgreSQL writes in any zone, with as many digits as it needs", () => {
+  it("parses what PostgreSQL writes in any time zone, with any number of digits", () => {
     const pad = (value: number, length: number) => String(value).padStart(length, "0")
     const instant = fc.date({ min: new Date(0), max: new Date(Date.UTC(9999, 0)), noInvalidDate: true })
     fc.assert(
@@ -21,7 +21,7 @@ describe("isoOfJson", () => {
 
 describe("prepared", () => {
   layer(layerPostgres, { excludeTestServices: true })((it) => {
-    it.effect("sends each call's values to their places, and what is the same each time with them", () =>
+    it.effect("binds each call's values to their parameters, with the constant ones", () =>
       Effect.gen(function* () {
         const sql = yield* PgClient.PgClient
         const find = prepared(

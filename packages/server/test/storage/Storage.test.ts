@@ -19,7 +19,7 @@ onEachStorage("Storage", (it, storageName) => {
 
   it.effect("answers", () => Effect.flatMap(Storage, (storage) => storage.ping))
 
-  it.effect("keeps every change of a transaction that succeeds, and gives its value", () =>
+  it.effect("commits every change of a successful transaction, and returns its value", () =>
     Effect.gen(function* () {
       const [one, two] = [workspaceRow(), workspaceRow()]
       const value = yield* transaction(Effect.as(Effect.andThen(insert(one), insert(two)), "value"))
@@ -36,7 +36,7 @@ onEachStorage("Storage", (it, storageName) => {
     })
   )
 
-  it.effect("keeps nothing of a transaction that fails, and fails alike", () =>
+  it.effect("rolls back a failed transaction, and passes the failure on", () =>
     Effect.gen(function* () {
       const [one, two] = [workspaceRow(), workspaceRow()]
       const error = yield* Effect.flip(
@@ -48,7 +48,7 @@ onEachStorage("Storage", (it, storageName) => {
     })
   )
 
-  it.effect("keeps nothing of a transaction that dies, and dies alike", () =>
+  it.effect("rolls back a transaction that dies, and passes the defect on", () =>
     Effect.gen(function* () {
       const one = workspaceRow()
       const exit = yield* Effect.exit(transaction(Effect.andThen(insert(one), Effect.die("broken"))))
@@ -59,7 +59,7 @@ onEachStorage("Storage", (it, storageName) => {
     })
   )
 
-  it.effect("keeps nothing of a transaction that is interrupted, and stays usable", () =>
+  it.effect("rolls back an interrupted transaction, and stays usable", () =>
     Effect.gen(function* () {
       const [one, two] = [workspaceRow(), workspaceRow()]
       const inserted = yield* Deferred.make<void>()
@@ -75,7 +75,7 @@ onEachStorage("Storage", (it, storageName) => {
     })
   )
 
-  it.effect("undoes what failed in a nested transaction and keeps the rest", () =>
+  it.effect("rolls back a failed nested transaction only", () =>
     Effect.gen(function* () {
       const [before, inner, innermost, after] = [workspaceRow(), workspaceRow(), workspaceRow(), workspaceRow()]
       const caught = yield* transaction(
@@ -106,7 +106,7 @@ onEachStorage("Storage", (it, storageName) => {
     })
   )
 
-  it.effect("undoes a nested transaction with the one around it", () =>
+  it.effect("rolls back a nested transaction with the outer one", () =>
     Effect.gen(function* () {
       const [outer, inner] = [workspaceRow(), workspaceRow()]
       yield* Effect.exit(
@@ -123,7 +123,7 @@ onEachStorage("Storage", (it, storageName) => {
     })
   )
 
-  it.effect("goes on after a unique violation in a nested transaction", () =>
+  it.effect("continues after a unique violation in a nested transaction", () =>
     Effect.gen(function* () {
       const taken = yield* addWorkspace()
       const [one, two] = [workspaceRow(), workspaceRow()]
@@ -140,7 +140,7 @@ onEachStorage("Storage", (it, storageName) => {
     })
   )
 
-  it.effect("loses none of many changes that hold the same row", () =>
+  it.effect("loses none of many concurrent changes of a row", () =>
     Effect.gen(function* () {
       const workspaces = yield* WorkspacesRepo
       const { id } = yield* addWorkspace({ name: "0" })
@@ -160,7 +160,7 @@ onEachStorage("Storage", (it, storageName) => {
     })
   )
 
-  it.effect("gives back what failed and interrupted transactions held", () =>
+  it.effect("releases the locks of failed and interrupted transactions", () =>
     Effect.gen(function* () {
       const one = workspaceRow()
       // More than there are connections.
@@ -175,7 +175,7 @@ onEachStorage("Storage", (it, storageName) => {
     })
   )
 
-  it.effect("shows nothing of a transaction that did not succeed to a read begun meanwhile", () =>
+  it.effect("hides uncommitted changes of a failed transaction from concurrent reads", () =>
     Effect.gen(function* () {
       const one = workspaceRow()
       const inserted = yield* Deferred.make<void>()
@@ -201,7 +201,7 @@ onEachStorage("Storage", (it, storageName) => {
 
   // In the embedded database such a read waits until the transaction has ended.
   if (storageName !== "the embedded database") {
-    it.effect("answers reads while a transaction is open, with what was kept before it", () =>
+    it.effect("answers reads during a transaction with the committed state before it", () =>
       Effect.gen(function* () {
         const [one, old] = [workspaceRow(), yield* addWorkspace()]
         const inserted = yield* Deferred.make<void>()

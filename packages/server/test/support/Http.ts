@@ -217,62 +217,62 @@ const tags: Readonly<Record<number, string>> = {
 /** What holds for every answer (docs/contract.md, Conventions). */
 const assertForm = (path: string, answer: Answer): void => {
   const { headers, status, text } = answer
-  const said = `${status} ${text.slice(0, 300)}`
-  assert.match(String(headers["x-request-id"]), /^[A-Za-z0-9_-]{8,64}$/, said)
+  const detail = `${status} ${text.slice(0, 300)}`
+  assert.match(String(headers["x-request-id"]), /^[A-Za-z0-9_-]{8,64}$/, detail)
   if (status < 400) return
-  assert.strictEqual(headers["content-type"], "application/json", said)
+  assert.strictEqual(headers["content-type"], "application/json", detail)
   // Another method is not found there, as everywhere.
   if (path.startsWith("/agent/oauth/") && status !== 404) return assertOAuthForm(answer)
   if (path === "/agent/mcp" && status !== 401 && status !== 403) return assertMcpForm(answer)
   const { _tag, current, issues, message, reason, ...rest } = answer.body as ErrorBody
   // Only bodies of the vault are read strictly.
   const isStrict = status === 400 && _tag === "HttpApiDecodeError"
-  assert.strictEqual(_tag, isStrict ? "HttpApiDecodeError" : tags[status], said)
-  assert.isNotEmpty(message, said)
+  assert.strictEqual(_tag, isStrict ? "HttpApiDecodeError" : tags[status], detail)
+  assert.isNotEmpty(message, detail)
   const extras: ReadonlyArray<string> =
     _tag === "Conflict" ? ["capacity", "holders", "retryAfterMs"] : _tag === "Internal" ? ["requestId"] : []
   assert.deepStrictEqual(
     Object.keys(rest).filter((key) => !extras.includes(key)),
     [],
-    said
+    detail
   )
-  assert.strictEqual(current !== undefined, reason === "version_mismatch", said)
-  assert.strictEqual(issues !== undefined, isStrict || _tag === "InvalidInput", said)
+  assert.strictEqual(current !== undefined, reason === "version_mismatch", detail)
+  assert.strictEqual(issues !== undefined, isStrict || _tag === "InvalidInput", detail)
   for (const issue of issues ?? []) {
     const kind = isStrict ? { _tag: String(issue._tag) } : {}
-    assert.deepStrictEqual(issue, { ...kind, path: issue.path.map(String), message: String(issue.message) }, said)
+    assert.deepStrictEqual(issue, { ...kind, path: issue.path.map(String), message: String(issue.message) }, detail)
   }
-  if (_tag === "Conflict" || _tag === "Forbidden") assert.isDefined(reason, said)
-  if (reason !== undefined) assert.match(reason, /^[a-z]+(_[a-z]+)*$/, said)
+  if (_tag === "Conflict" || _tag === "Forbidden") assert.isDefined(reason, detail)
+  if (reason !== undefined) assert.match(reason, /^[a-z]+(_[a-z]+)*$/, detail)
   const challenge = headers["www-authenticate"]
-  if (status !== 401) assert.isUndefined(challenge, said)
-  else if (!path.startsWith("/agent/")) assert.strictEqual(challenge, "Bearer", said)
+  if (status !== 401) assert.isUndefined(challenge, detail)
+  else if (!path.startsWith("/agent/")) assert.strictEqual(challenge, "Bearer", detail)
   else {
     const metadata = "/.well-known/oauth-protected-resource/agent/mcp"
-    assert.match(String(challenge), new RegExp(`^Bearer resource_metadata="http://[^"]+${metadata}"$`), said)
+    assert.match(String(challenge), new RegExp(`^Bearer resource_metadata="http://[^"]+${metadata}"$`), detail)
   }
 }
 
 /** What holds for every error of the OAuth endpoints (RFC 6749, section 5.2). */
 const assertOAuthForm = ({ body, headers, status, text }: Answer): void => {
-  const said = `${status} ${text.slice(0, 300)}`
-  assert.oneOf(status, [400, 401], said)
-  assert.deepStrictEqual(Object.keys(body as object), ["error", "error_description"], said)
+  const detail = `${status} ${text.slice(0, 300)}`
+  assert.oneOf(status, [400, 401], detail)
+  assert.deepStrictEqual(Object.keys(body as object), ["error", "error_description"], detail)
   const { error, error_description } = body as { error: string; error_description: string }
-  assert.match(error, /^[a-z]+(_[a-z]+)*$/, said)
+  assert.match(error, /^[a-z]+(_[a-z]+)*$/, detail)
   // RFC 6749 allows no quotation marks, no backslashes and nothing beyond ASCII.
-  assert.match(error_description, /^[ !#-[\]-~]+$/, said)
-  assert.deepStrictEqual([headers["cache-control"], headers["pragma"]], ["no-store", "no-cache"], said)
+  assert.match(error_description, /^[ !#-[\]-~]+$/, detail)
+  assert.deepStrictEqual([headers["cache-control"], headers["pragma"]], ["no-store", "no-cache"], detail)
 }
 
 /** What holds for every error of MCP's transport and protocol (JSON-RPC 2.0, section 5). */
 const assertMcpForm = ({ body, status, text }: Answer): void => {
-  const said = `${status} ${text.slice(0, 300)}`
-  assert.oneOf(status, [400, 404, 405, 406, 415], said)
+  const detail = `${status} ${text.slice(0, 300)}`
+  assert.oneOf(status, [400, 404, 405, 406, 415], detail)
   const { error, jsonrpc } = body as { jsonrpc: string; error: { code: number; message: string } }
-  assert.deepStrictEqual([Object.keys(body as object), jsonrpc], [["jsonrpc", "id", "error"], "2.0"], said)
-  assert.isTrue(Number.isInteger(error.code), said)
-  assert.isNotEmpty(error.message, said)
+  assert.deepStrictEqual([Object.keys(body as object), jsonrpc], [["jsonrpc", "id", "error"], "2.0"], detail)
+  assert.isTrue(Number.isInteger(error.code), detail)
+  assert.isNotEmpty(error.message, detail)
 }
 
 /**

@@ -105,9 +105,9 @@ export const baseUrl = "https://delivery.example"
 export class MentionLog extends Context.Service<MentionLog, Array<AgentMention>>()("@delivery/server/test/MentionLog") {
   static readonly layer = Layer.effectContext(
     Effect.sync(() => {
-      const told: Array<AgentMention> = []
-      return Context.make(MentionLog, told).pipe(
-        Context.add(AgentMentions, { mentioned: (mention) => Effect.sync(() => void told.push(mention)) })
+      const mentions: Array<AgentMention> = []
+      return Context.make(MentionLog, mentions).pipe(
+        Context.add(AgentMentions, { mentioned: (mention) => Effect.sync(() => void mentions.push(mention)) })
       )
     })
   )

@@ -30,7 +30,7 @@ const times = "delivery_http_request_duration_seconds_count"
 onEachServer(
   "Metrics",
   (test, server) => {
-    test("count requests by endpoint and status, whatever the path says", async (owner) => {
+    test("count requests by endpoint and status, not by path", async (owner) => {
       const workspace = await newWorkspace(owner)
       const before = await scrape(owner.baseUrl)
       const slugs = [unique("product"), unique("product")]
@@ -115,7 +115,7 @@ onEachServer(
       )
     })
 
-    test("tell leases, queues and who waits", async (owner) => {
+    test("report leases, queues and waiting calls", async (owner) => {
       const workspace = await newDeployment(owner)
       const run = await startRun(workspace)
       const asRun = workspace.as(run.semaphores.token)
@@ -150,16 +150,16 @@ onEachServer(
       const asRun = workspace.as((await startRun(workspace)).semaphores.token)
       const path = `semaphores/${unique("semaphore")}/leases`
       const lease = (await asRun.send<Lease>("POST", path, { json: { capacity: 1 } })).body
-      const wish = { capacity: 1, requestId: "again" }
-      const { lease: place } = (await asRun.send<QueuedLease>("POST", path, { json: wish })).body
+      const request = { capacity: 1, requestId: "again" }
+      const { lease: place } = (await asRun.send<QueuedLease>("POST", path, { json: request })).body
       const waiting = Array.from({ length: 3 }, () =>
-        asRun.send<Lease>("POST", path, { json: { ...wish, waitMs: 20_000 } })
+        asRun.send<Lease>("POST", path, { json: { ...request, waitMs: 20_000 } })
       )
       const waiters = async () => (await scrape(owner.baseUrl)).value("delivery_semaphore_waiters")!
       await eventually(waiters, (count) => count >= waiting.length)
       // By the answers of later polls, those before have been told of the place.
       for (let i = 0; i < 10; i++) {
-        assert.strictEqual((await asRun.send("POST", path, { json: wish })).status, 202)
+        assert.strictEqual((await asRun.send("POST", path, { json: request })).status, 202)
         assert.strictEqual(await waiters(), waiting.length)
       }
       assert.strictEqual((await asRun.send("DELETE", `${path}/${lease.lease}`)).status, 204)
@@ -197,7 +197,7 @@ onEachServer(
       assert.strictEqual(after.value(requests, { endpoint: "testRuns.upload", status: "201" }), 1)
     })
 
-    test("tell the process's memory, CPU and event loop", async (owner) => {
+    test("report the process's memory, CPU and event loop", async (owner) => {
       const first = await scrape(owner.baseUrl)
       // The server runs in this process: nobody else gets a turn.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)
@@ -243,11 +243,11 @@ withClockOnEachServer(
 )
 
 onEachServer("Without METRICS, a server", (test) => {
-  test("has none to tell", (owner) => owner.refuse("404", "GET", "/metrics"))
+  test("has no metrics", (owner) => owner.refuse("404", "GET", "/metrics"))
 })
 
 describe("Metrics of the database", () => {
-  it.live("show who waits for a connection, and leave out what a database does not tell", () =>
+  it.live("show calls that wait for a connection, and omit what the database does not report", () =>
     Effect.gen(function* () {
       const { url } = yield* makeDatabase
       const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
@@ -317,7 +317,7 @@ describe("Metrics of the database", () => {
 })
 
 describe("Endpoints", () => {
-  it("are told from the method and path of a request", () => {
+  it("are found by the method and path of a request", () => {
     const endpointOf = makeEndpoints()
     let count = 0
     HttpApi.reflect(DeliveryApi, {

@@ -75,17 +75,17 @@ const assertHeads = (text: string): ReadonlyMap<string, string> => {
 }
 
 const assertKinds = (scrape: Scrape, types: ReadonlyMap<string, string>, names: Iterable<string>): void => {
-  const told = new Set(names)
+  const untyped = new Set(names)
   for (const [name, kind] of types) {
     assert.match(name, /^(delivery|nodejs|process)_[a-z0-9_]+$/)
     assert.strictEqual(name.endsWith("_total"), kind === "counter", name)
     if (kind === "counter") for (const labels of scrape.series(name)) assert.isAtLeast(scrape.value(name, labels)!, 0)
     if (kind !== "histogram") {
-      assert.isTrue(told.delete(name), name)
+      assert.isTrue(untyped.delete(name), name)
       continue
     }
     assert.match(name, /_seconds$/)
-    for (const suffix of ["_count", "_sum", "_bucket"]) assert.isTrue(told.delete(`${name}${suffix}`), name)
+    for (const suffix of ["_count", "_sum", "_bucket"]) assert.isTrue(untyped.delete(`${name}${suffix}`), name)
     assert.strictEqual(scrape.series(`${name}_sum`).length, scrape.series(`${name}_count`).length)
     for (const labels of scrape.series(`${name}_count`)) {
       const buckets = scrape
@@ -100,5 +100,5 @@ const assertKinds = (scrape: Scrape, types: ReadonlyMap<string, string>, names: 
       for (let i = 1; i < buckets.length; i++) assert.isAtLeast(buckets[i]![1], buckets[i - 1]![1], name)
     }
   }
-  assert.deepStrictEqual([...told], [], "every sample has a type")
+  assert.deepStrictEqual([...untyped], [], "every sample has a type")
 }

@@ -81,7 +81,7 @@ describe("Traces", { concurrent: true }, () => {
     })
   }
 
-  it("continue the trace of who calls, and keep out of it where it is not sampled", async (context) => {
+  it("continue the caller's trace, unless it is not sampled", async (context) => {
     const collector = await collect(context)
     const { owner } = await start(context, { OTLP_URL: collector.url })
     const trace = "0af7651916cd43dd8448eb211c80319c"
@@ -100,7 +100,7 @@ describe("Traces", { concurrent: true }, () => {
     )
   })
 
-  it("tell how requests and services fail, without a message or what was sent", async (context) => {
+  it("record how requests and services fail, without messages or input", async (context) => {
     const collector = await collect(context)
     const { owner } = await start(context, { OTLP_URL: collector.url })
     const missing = await send(owner, "GET", "products/none")
@@ -128,7 +128,7 @@ describe("Traces", { concurrent: true }, () => {
     assert.notMatch(collector.text(), /secret-of-a-path|typed|user-agent|user_agent|127\.0\.0\.1|main/)
   })
 
-  it("leave out probes, scrapes and what fibers ask the database", async (context) => {
+  it("omit probes, scrapes and background statements", async (context) => {
     const collector = await collect(context)
     const { database, owner, server } = await start(context, { OTLP_URL: collector.url, METRICS: "true" })
     for (const path of ["/health", "/ready", "/ready/", "/metrics", "/health?deep"]) {
@@ -158,7 +158,7 @@ describe("Traces", { concurrent: true }, () => {
     assert.notInclude(collector.text(), "last_used_at = ")
   })
 
-  it("are all sent before a server that was told to stop has ended", async (context) => {
+  it("are all exported before a stopping server exits", async (context) => {
     const collector = await collect(context)
     const { owner, server } = await start(context, { OTLP_URL: collector.url })
     const sent = await Promise.all(Array.from({ length: 30 }, () => send(owner, "GET", "products")))
@@ -169,7 +169,7 @@ describe("Traces", { concurrent: true }, () => {
     }
   })
 
-  it("go to a collector that wants a password and has a path of its own", async (context) => {
+  it("go to a collector with a password and a path of its own", async (context) => {
     const collector = await collect(context)
     const { owner } = await start(context, { OTLP_URL: collector.url.replace("//", "//me:s%3Acret@") + "/otlp/" })
     const { id } = await send(owner, "GET", "/v1/me")

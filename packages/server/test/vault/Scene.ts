@@ -84,7 +84,7 @@ export const values = (plain: Record<string, string | null>) =>
   Object.fromEntries(Object.entries(plain).map(([ref, text]) => [ref, text === null ? null : secret(text)]))
 
 /** `value@version` of each environment by slug; `-` for no value, `*` for a hidden one. */
-export const standing = (answer: {
+export const statesOf = (answer: {
   readonly environments: ReadonlyArray<{
     readonly environment: { readonly slug: string }
     readonly version: number

@@ -19,7 +19,7 @@ import {
   unique,
   whoMay
 } from "../identity/Scene.ts"
-import { makeVaultScene, onEachStorage, secret, standing, values } from "./Scene.ts"
+import { makeVaultScene, onEachStorage, secret, statesOf, values } from "./Scene.ts"
 
 /** The rules of the vault (docs/contract.md, Vault), on every storage. */
 
@@ -36,7 +36,7 @@ onEachStorage("Vault", (it) => {
           values: values({ staging: "s", production: "p", [ci.id]: null })
         })
         .pipe(as(member))
-      assert.deepStrictEqual(standing(created), { ci: "-@0 none", production: "*@1", staging: "s@1" })
+      assert.deepStrictEqual(statesOf(created), { ci: "-@0 none", production: "*@1", staging: "s@1" })
       assert.deepStrictEqual(created.product, { id: shop.id, slug: "shop", name: "Shop" })
       const {
         environments: [first, , third]
@@ -44,7 +44,7 @@ onEachStorage("Vault", (it) => {
       assert.deepStrictEqual([first!.updatedAt, first!.updatedBy], [null, null])
       assert.strictEqual(third!.updatedBy?.kind, "user")
       assert.deepStrictEqual(yield* vault.get("shop", "DATABASE_URL").pipe(as(member)), created)
-      assert.deepStrictEqual(standing(yield* vault.get(shop.id, "DATABASE_URL").pipe(as(viewer))), {
+      assert.deepStrictEqual(statesOf(yield* vault.get(shop.id, "DATABASE_URL").pipe(as(viewer))), {
         ci: "*@0 none",
         production: "*@1",
         staging: "*@1"
@@ -66,7 +66,7 @@ onEachStorage("Vault", (it) => {
       const write = (value: string | null) =>
         Effect.map(
           vault.update("shop", "A", { values: values({ staging: value }) }).pipe(as(member)),
-          (shown) => standing(shown)["staging"]
+          (shown) => statesOf(shown)["staging"]
         )
       assert.deepStrictEqual(yield* Effect.forEach([null, "x", "x", null, null, "", "y"], write), [
         "-@0 none",
@@ -132,7 +132,7 @@ onEachStorage("Vault", (it) => {
     })
   )
 
-  it.effect("applies nothing where a version is not the one expected, and tells which", () =>
+  it.effect("writes nothing if a version differs from the expected one, and names the current versions", () =>
     Effect.gen(function* () {
       const vault = yield* Vault
       const { member, staging } = yield* makeVaultScene
@@ -158,7 +158,7 @@ onEachStorage("Vault", (it) => {
           expectedVersions: { [staging.id]: 1, ci: 1, production: 0 }
         })
         .pipe(as(member))
-      assert.strictEqual(standing(updated)["ci"], "2@2")
+      assert.strictEqual(statesOf(updated)["ci"], "2@2")
     })
   )
 
@@ -173,7 +173,7 @@ onEachStorage("Vault", (it) => {
         "Conflict name_in_use"
       )
       const renamed = yield* vault.update("shop", "A", { newName: "B", values: values({ ci: "c" }) }).pipe(as(member))
-      assert.deepStrictEqual([renamed.id, renamed.name, standing(renamed)["staging"]], [id, "B", "1@1"])
+      assert.deepStrictEqual([renamed.id, renamed.name, statesOf(renamed)["staging"]], [id, "B", "1@1"])
       assert.strictEqual(yield* refusal(vault.get("shop", "A").pipe(as(member))), "NotFound")
       assert.deepStrictEqual(yield* vault.update("shop", "B", { newName: "B" }).pipe(as(member)), renamed)
       // Case counts.
@@ -191,7 +191,7 @@ onEachStorage("Vault", (it) => {
     })
   )
 
-  it.effect("frees the name of a deleted secret at once, and starts anew at version 1", () =>
+  it.effect("frees the name of a deleted secret at once, and restarts at version 1", () =>
     Effect.gen(function* () {
       const vault = yield* Vault
       const { member } = yield* makeVaultScene
@@ -203,7 +203,7 @@ onEachStorage("Vault", (it) => {
       assert.strictEqual(yield* refusal(vault.versions(path).pipe(as(member))), "NotFound")
       const again = yield* vault.create("shop", { name: "A", values: values({ staging: "new" }) }).pipe(as(member))
       assert.notStrictEqual(again.id, id)
-      assert.deepStrictEqual(standing(again)["staging"], "new@1")
+      assert.deepStrictEqual(statesOf(again)["staging"], "new@1")
       assert.strictEqual((yield* vault.versions(path).pipe(as(member))).length, 1)
     })
   )
@@ -251,7 +251,7 @@ onEachStorage("Vault", (it) => {
     })
   )
 
-  it.effect("assigns one value to all pairs, making what is missing", () =>
+  it.effect("assigns one value to all pairs and creates missing secrets", () =>
     Effect.gen(function* () {
       const vault = yield* Vault
       const { ci, member, shop, workspace } = yield* makeVaultScene
@@ -275,7 +275,7 @@ onEachStorage("Vault", (it) => {
           "shop production 1 true false"
         ]
       )
-      assert.deepStrictEqual(standing(yield* vault.get("shop", "A").pipe(as(member))), {
+      assert.deepStrictEqual(statesOf(yield* vault.get("shop", "A").pipe(as(member))), {
         ci: "v@2",
         production: "*@1",
         staging: "-@0 none"
@@ -332,7 +332,7 @@ onEachStorage("Vault", (it) => {
         assert.match(Redacted.value(of("ci").value!), /^[0-9a-f]{64}$/)
         assert.notStrictEqual(Redacted.value(of("ci").value!), Redacted.value(of("staging").value!))
         for (const product of ["shop", "search"]) {
-          const stored = standing(yield* vault.get(product, "KEY").pipe(as(member)))
+          const stored = statesOf(yield* vault.get(product, "KEY").pipe(as(member)))
           assert.strictEqual(stored["ci"], `${Redacted.value(of("ci").value!)}@1`)
           assert.strictEqual(stored["staging"], `${Redacted.value(of("staging").value!)}@1`)
         }
@@ -353,7 +353,7 @@ onEachStorage("Vault", (it) => {
       })
   )
 
-  it.effect("replays a request with the same id, and refuses another body", () =>
+  it.effect("replays a request with the same id, and rejects a different body", () =>
     Effect.gen(function* () {
       const vault = yield* Vault
       const { admin, member, memberKey, workspace } = yield* makeVaultScene
@@ -410,7 +410,7 @@ onEachStorage("Vault", (it) => {
     })
   )
 
-  it.effect("replays no value that may no longer be read", () =>
+  it.effect("does not replay a value that may no longer be read", () =>
     Effect.gen(function* () {
       const vault = yield* Vault
       const environments = yield* Environments
@@ -427,7 +427,7 @@ onEachStorage("Vault", (it) => {
       const first = yield* vault.create("shop", body).pipe(as(member))
       yield* vault.generate(generate).pipe(as(member))
       yield* environments.update("ci", { class: "production" }).pipe(as(admin))
-      assert.deepStrictEqual(standing(yield* vault.create("shop", body).pipe(as(member))), {
+      assert.deepStrictEqual(statesOf(yield* vault.create("shop", body).pipe(as(member))), {
         ci: "*@1",
         production: "*@1",
         staging: "s@1"
@@ -443,7 +443,7 @@ onEachStorage("Vault", (it) => {
       // Cleared, production may become readable, but what was hidden stays hidden.
       yield* vault.update("shop", "A", { values: values({ production: null }) }).pipe(as(member))
       yield* environments.update(production.id, { class: "non-production" }).pipe(as(admin))
-      assert.strictEqual(standing(yield* vault.create("shop", body).pipe(as(member)))["production"], "*@1")
+      assert.strictEqual(statesOf(yield* vault.create("shop", body).pipe(as(member)))["production"], "*@1")
       assert.strictEqual(
         yield* refusal(environments.update(ci.id, { class: "non-production" }).pipe(as(admin))),
         "Conflict holds_secrets"
@@ -451,7 +451,7 @@ onEachStorage("Vault", (it) => {
       yield* vault.delete("shop", "A").pipe(as(member))
       const deleted = yield* vault.create("shop", body).pipe(as(member))
       assert.strictEqual(deleted.id, first.id)
-      assert.deepStrictEqual(standing(deleted), { ci: "*@1", production: "*@1", staging: "*@1" })
+      assert.deepStrictEqual(statesOf(deleted), { ci: "*@1", production: "*@1", staging: "*@1" })
     })
   )
 
@@ -465,11 +465,11 @@ onEachStorage("Vault", (it) => {
         yield* refusal(vault.update("shop", "A", { ...update, expectedVersions: { staging: 4 } }).pipe(as(member))),
         "Conflict version_mismatch"
       )
-      assert.strictEqual(standing(yield* vault.update("shop", "A", update).pipe(as(member)))["staging"], "1@1")
+      assert.strictEqual(statesOf(yield* vault.update("shop", "A", update).pipe(as(member)))["staging"], "1@1")
       yield* TestClock.adjust(day - 1)
-      assert.strictEqual(standing(yield* vault.update("shop", "A", update).pipe(as(member)))["staging"], "1@1")
+      assert.strictEqual(statesOf(yield* vault.update("shop", "A", update).pipe(as(member)))["staging"], "1@1")
       yield* TestClock.adjust(1)
-      assert.strictEqual(standing(yield* vault.update("shop", "A", update).pipe(as(member)))["staging"], "1@2")
+      assert.strictEqual(statesOf(yield* vault.update("shop", "A", update).pipe(as(member)))["staging"], "1@2")
     })
   )
 
@@ -487,9 +487,9 @@ onEachStorage("Vault", (it) => {
       yield* deployments.create({ product: "shop", environment: "staging" }).pipe(as(member))
       assert.deepStrictEqual(yield* deployed, ["ci false", "production false", "staging true"])
       yield* deployments.delete("shop", "staging").pipe(as(member))
-      assert.deepStrictEqual(standing(yield* get), { ci: "c@1", production: "*@0 none", staging: "*@1" })
+      assert.deepStrictEqual(statesOf(yield* get), { ci: "c@1", production: "*@0 none", staging: "*@1" })
       assert.deepStrictEqual(yield* deployed, ["ci false", "production false", "staging false"])
-      assert.strictEqual(standing(yield* vault.create("shop", create).pipe(as(member)))["staging"], "*@1")
+      assert.strictEqual(statesOf(yield* vault.create("shop", create).pipe(as(member)))["staging"], "*@1")
       const write = { values: values({ ci: "2", staging: "2" }) }
       assert.strictEqual(yield* refusal(vault.update("shop", "A", write).pipe(as(member))), "Conflict not_deployed")
       const bulk = { products: ["search", "shop"], environments: ["staging"], name: "A" }
@@ -512,11 +512,11 @@ onEachStorage("Vault", (it) => {
         1
       )
       yield* deployments.create({ product: "shop", environment: "staging" }).pipe(as(member))
-      assert.deepStrictEqual(standing(yield* get), { ci: "2@2", production: "*@0 none", staging: "s@1" })
+      assert.deepStrictEqual(statesOf(yield* get), { ci: "2@2", production: "*@0 none", staging: "s@1" })
     })
   )
 
-  it.effect("refuses writes to archived products and environments, and reads them", () =>
+  it.effect("rejects writes to archived products and environments, and allows reads", () =>
     Effect.gen(function* () {
       const vault = yield* Vault
       const { member, search, shop, staging } = yield* makeVaultScene
@@ -533,7 +533,7 @@ onEachStorage("Vault", (it) => {
         ),
         "Conflict archived"
       )
-      assert.strictEqual(standing(yield* vault.get("shop", "A").pipe(as(member)))["staging"], "s@1")
+      assert.strictEqual(statesOf(yield* vault.get("shop", "A").pipe(as(member)))["staging"], "s@1")
       yield* (yield* ProductsRepo).update({ ...shop, archivedAt: at })
       for (const write of [
         update({ ci: "3" }),
@@ -546,19 +546,19 @@ onEachStorage("Vault", (it) => {
       ]) {
         assert.strictEqual(yield* Effect.map(answer(write), String), "Conflict archived")
       }
-      assert.strictEqual(standing(yield* vault.get("shop", "A").pipe(as(member)))["ci"], "2@2")
+      assert.strictEqual(statesOf(yield* vault.get("shop", "A").pipe(as(member)))["ci"], "2@2")
       assert.strictEqual((yield* vault.list.pipe(as(member))).secrets.length, 1)
     })
   )
 
-  it.effect("finds nothing of what does not exist, and names it", () =>
+  it.effect("answers NotFound for what does not exist, and names it", () =>
     Effect.gen(function* () {
       const vault = yield* Vault
       const other = yield* makeVaultScene
       const { member } = yield* makeVaultScene
       yield* vault.create("shop", { name: "A" }).pipe(as(member))
       yield* vault.create("shop", { name: "FOREIGN" }).pipe(as(other.member))
-      const says = <A, R>(call: Effect.Effect<A, { readonly _tag: string; readonly message: string }, R>) =>
+      const describeError = <A, R>(call: Effect.Effect<A, { readonly _tag: string; readonly message: string }, R>) =>
         Effect.map(Effect.flip(call), ({ _tag, message }) => `${_tag} ${message}`)
       const unknown = { products: ["shop"], environments: ["staging"], name: "A", value: null }
       const cases = [
@@ -605,12 +605,12 @@ onEachStorage("Vault", (it) => {
         [vault.delete("shop", "none"), "NotFound The secret does not exist."]
       ] as const
       for (const [call, expected] of cases) {
-        assert.strictEqual(yield* says(call as (typeof cases)[0][0]).pipe(as(member)), expected)
+        assert.strictEqual(yield* describeError(call as (typeof cases)[0][0]).pipe(as(member)), expected)
       }
     })
   )
 
-  it.effect("refuses what no schema can: an environment named twice, no class of characters, too many pairs", () =>
+  it.effect("rejects what no schema can: an environment named twice, no class of characters, too many pairs", () =>
     Effect.gen(function* () {
       const vault = yield* Vault
       const { member, outsider, staging } = yield* makeVaultScene

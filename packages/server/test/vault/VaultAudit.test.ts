@@ -29,7 +29,7 @@ const auditOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
 })
 
 onPostgres("The audit of the vault", (it) => {
-  it.effect("has a row for every write, and for every read that answered a value", () =>
+  it.effect("records every write, and every read that returned a value", () =>
     Effect.gen(function* () {
       const vault = yield* Vault
       const { member, memberKey, viewer, workspace } = yield* makeVaultScene

@@ -22,22 +22,22 @@ const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
 
 /** Values that nothing else contains, in the forms that a careless place would hold them in. */
 const makeCanaries = () => {
-  const words: Array<string> = []
+  const values: Array<string> = []
   return {
     make: (label: string) => {
-      const word = `canary-${label}-${randomBytes(9).toString("hex")}`
-      words.push(word)
-      return word
+      const value = `canary-${label}-${randomBytes(9).toString("hex")}`
+      values.push(value)
+      return value
     },
-    know: (word: string) => words.push(word),
-    words,
+    add: (value: string) => values.push(value),
+    values,
     forms: () =>
-      words.flatMap((word) => [
-        word,
-        Buffer.from(word).toString("base64").replace(/=+$/, "").slice(0, -2),
-        Buffer.from(word).toString("hex"),
-        encodeURIComponent(word),
-        JSON.stringify(word).slice(1, -1)
+      values.flatMap((value) => [
+        value,
+        Buffer.from(value).toString("base64").replace(/=+$/, "").slice(0, -2),
+        Buffer.from(value).toString("hex"),
+        encodeURIComponent(value),
+        JSON.stringify(value).slice(1, -1)
       ])
   }
 }
@@ -72,15 +72,12 @@ const caller =
   }
 
 /** Every endpoint, and every documented way to fail; answers the bodies of errors and of answers without values. */
-const exercise = async (
-  call: Call,
-  { know, make }: ReturnType<typeof makeCanaries>
-): Promise<ReadonlyArray<string>> => {
-  const quiet: Array<string> = []
+const exercise = async (call: Call, { add, make }: ReturnType<typeof makeCanaries>): Promise<ReadonlyArray<string>> => {
+  const bodies: Array<string> = []
   const expect = async (status: number, ...args: Parameters<Call>) => {
     const answer = await call(...args)
     assert.strictEqual(answer.status, status, `${args[0]} ${args[1]}: ${answer.text}`)
-    if (status >= 400) quiet.push(answer.text)
+    if (status >= 400) bodies.push(answer.text)
     return answer
   }
   for (const slug of ["shop", "search", "old"]) {
@@ -127,7 +124,7 @@ const exercise = async (
     requestId: "a"
   }
   await expect(200, "POST", "/vault/assignments", assign)
-  quiet.push((await expect(200, "POST", "/vault/assignments", assign)).text)
+  bodies.push((await expect(200, "POST", "/vault/assignments", assign)).text)
   for (const generator of [
     { type: "token", bytes: 64, encoding: "hex" },
     { type: "password", length: 40, lowercase: true, uppercase: true, digits: true, symbols: true },
@@ -143,15 +140,15 @@ const exercise = async (
     const revealed = { ...generate, reveal: true, requestId: `g-${generator.type}` }
     const answer = await expect(200, "POST", "/vault/generations", revealed)
     const value: string = answer.body.generations.find((one) => one.environment.slug === "staging")!.value
-    know(generator.type === "ed25519" ? value.split("\n")[1]! : value)
+    add(generator.type === "ed25519" ? value.split("\n")[1]! : value)
     assert.strictEqual((await expect(200, "POST", "/vault/generations", revealed)).text, answer.text)
-    quiet.push((await expect(200, "POST", "/vault/generations", generate)).text)
+    bodies.push((await expect(200, "POST", "/vault/generations", generate)).text)
   }
   const read = await expect(200, "GET", one)
   assert.include(read.text, assign.value)
-  quiet.push((await expect(200, "GET", one, undefined, viewer)).text)
-  quiet.push((await expect(200, "GET", secrets)).text, (await expect(200, "GET", "/vault")).text)
-  quiet.push((await expect(200, "GET", `${one}/environments/staging/versions`)).text)
+  bodies.push((await expect(200, "GET", one, undefined, viewer)).text)
+  bodies.push((await expect(200, "GET", secrets)).text, (await expect(200, "GET", "/vault")).text)
+  bodies.push((await expect(200, "GET", `${one}/environments/staging/versions`)).text)
 
   // What fails, with a value in hand.
   const bad = () => make("bad")
@@ -201,13 +198,13 @@ const exercise = async (
   await expect(409, "POST", "/products/old/secrets", { name: "X", values: { staging: bad() } })
   await expect(409, "PATCH", "/environments/production", { class: "non-production" })
   await expect(204, "DELETE", one)
-  quiet.push((await expect(201, "POST", secrets, created)).text)
-  quiet.push((await expect(200, "GET", "/events")).text)
-  return quiet
+  bodies.push((await expect(201, "POST", secrets, created)).text)
+  bodies.push((await expect(200, "GET", "/events")).text)
+  return bodies
 }
 
 /** A value that was changed behind the server: `Internal`, and a log line that names the place and the request. */
-const tampered = async (url: string, call: Call, server: ServerProcess): Promise<void> => {
+const exerciseTamperedValues = async (url: string, call: Call, server: ServerProcess): Promise<void> => {
   const [row] = await Effect.runPromise(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
@@ -248,8 +245,8 @@ const dump = Effect.gen(function* () {
   return text
 })
 
-const assertClean = (place: string, text: string, { forms, words }: ReturnType<typeof makeCanaries>) => {
-  assert.isAbove(words.length, 30)
+const assertClean = (place: string, text: string, { forms, values }: ReturnType<typeof makeCanaries>) => {
+  assert.isAbove(values.length, 30)
   const found = forms().find((form) => text.includes(form))
   assert.isUndefined(found, `${place} holds ${found}`)
 }
@@ -288,9 +285,9 @@ describe("Canaries", () => {
             LOG_LEVEL: "trace",
             VAULT_KEYS: `k1:${randomBytes(32).toString("base64")}`
           })
-          const quiet = await exercise(caller(server.baseUrl, apiKey), canaries)
-          assertClean("an answer", quiet.join("\n"), canaries)
-          await tampered(url, caller(server.baseUrl, apiKey), server)
+          const bodies = await exercise(caller(server.baseUrl, apiKey), canaries)
+          assertClean("an answer", bodies.join("\n"), canaries)
+          await exerciseTamperedValues(url, caller(server.baseUrl, apiKey), server)
           assertClean("a metric", (await scrape(server.baseUrl)).text, canaries)
           await server.end("SIGTERM")
           return server.output()

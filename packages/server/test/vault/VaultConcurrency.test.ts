@@ -8,7 +8,7 @@ import { Environments } from "../../src/catalog/Environments.ts"
 import { Products } from "../../src/catalog/Products.ts"
 import { Vault } from "../../src/vault/Vault.ts"
 import { answer, as, eventsOf, kindsOf } from "../identity/Scene.ts"
-import { makeVaultScene, onPostgres, secret, standing, values } from "./Scene.ts"
+import { makeVaultScene, onPostgres, secret, statesOf, values } from "./Scene.ts"
 
 /** Guards and replays under many writers at once. */
 
@@ -75,14 +75,14 @@ onPostgres("The vault under concurrency", (it) => {
           vault.update("shop", "A", { values: values({ staging: `${writer}`, ci: `${writer}` }) }).pipe(as(member))
         )
         for (const slug of ["staging", "ci"]) {
-          const versions = shown.map((one) => Number(standing(one)[slug]!.split("@")[1]))
+          const versions = shown.map((one) => Number(statesOf(one)[slug]!.split("@")[1]))
           assert.deepStrictEqual(
             versions.toSorted((a, b) => a - b),
             Array.from({ length: 64 }, (_, i) => i + 1)
           )
         }
         // The value that each answer showed is the one it wrote.
-        shown.forEach((one, writer) => assert.match(standing(one)["staging"]!, new RegExp(`^${writer}@`)))
+        shown.forEach((one, writer) => assert.match(statesOf(one)["staging"]!, new RegExp(`^${writer}@`)))
       }),
     60_000
   )
@@ -196,7 +196,7 @@ onPostgres("The vault under concurrency", (it) => {
           vault.update("shop", "A", { newName: "B", values: values({ staging: "2" }), requestId: "r" }).pipe(as(member))
         )
         for (const one of updated) assert.deepStrictEqual(one, updated[0])
-        assert.strictEqual(standing(updated[0]!)["staging"], "2@2")
+        assert.strictEqual(statesOf(updated[0]!)["staging"], "2@2")
         const bulk = { products: ["shop", "search"], environments: ["staging", "ci"], name: "B", requestId: "r" }
         const assigned = yield* times(20, () => vault.assign({ ...bulk, value: secret("3") }).pipe(as(member)))
         for (const one of assigned) assert.deepStrictEqual(one, assigned[0])
@@ -254,7 +254,7 @@ onPostgres("The vault under concurrency", (it) => {
         // A statement writes dozens of pairs.
         assert.isBelow(statements, 40)
         const read = yield* vault.get("p31", "BIG").pipe(as(member))
-        assert.strictEqual(standing(read)["p30"], `${value}@1`)
+        assert.strictEqual(statesOf(read)["p30"], `${value}@1`)
       }).pipe(TestClock.withLive),
     60_000
   )
@@ -275,7 +275,7 @@ onPostgres("The vault under concurrency", (it) => {
             ],
             { concurrency: "unbounded" }
           )
-          const shown = standing(yield* vault.get("shop", name).pipe(as(member)))["production"]
+          const shown = statesOf(yield* vault.get("shop", name).pipe(as(member)))["production"]
           // Either the class changed first and the value is an ordinary one, or it did not change.
           assert.strictEqual(shown, opened === "ok" ? "p@1" : "*@1", opened)
           yield* vault.delete("shop", name).pipe(as(member))

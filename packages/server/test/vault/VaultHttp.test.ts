@@ -92,9 +92,9 @@ for (const [name, server] of servers) {
           ]
           for (const [status, method, path, body] of expected) {
             const answer = yield* call(method, path, body)
-            const said = `${method} ${path}: ${JSON.stringify(answer.body)}`
-            assert.strictEqual(answer.status, status, said)
-            assert.strictEqual(answer.headers.get("cache-control"), "no-store", said)
+            const detail = `${method} ${path}: ${JSON.stringify(answer.body)}`
+            assert.strictEqual(answer.status, status, detail)
+            assert.strictEqual(answer.headers.get("cache-control"), "no-store", detail)
           }
           const none = yield* call("GET", secrets, undefined, "ctk_none")
           assert.deepStrictEqual([none.status, none.headers.get("cache-control")], [401, "no-store"])
@@ -137,7 +137,7 @@ for (const [name, server] of servers) {
         })
       )
 
-      it.effect("refuses bodies that do not match their schema, with the kind of each mismatch and no value", () =>
+      it.effect("rejects bodies that do not match their schema, with the kind of each mismatch and no value", () =>
         Effect.gen(function* () {
           yield* call("POST", "/products", { slug: "shop", name: "Shop", type: "library" })
           const bulk = { products: ["shop"], environments: ["staging"], name: "N" }
@@ -199,14 +199,14 @@ for (const [name, server] of servers) {
           ]
           for (const [path, body, expected] of cases) {
             const answer = yield* call("POST", path, body)
-            const said = `${JSON.stringify(body).slice(0, 80)}: ${JSON.stringify(answer.body)}`
-            assert.strictEqual(answer.status, 400, said)
-            assert.strictEqual(answer.body._tag, "HttpApiDecodeError", said)
+            const detail = `${JSON.stringify(body).slice(0, 80)}: ${JSON.stringify(answer.body)}`
+            assert.strictEqual(answer.status, 400, detail)
+            assert.strictEqual(answer.body._tag, "HttpApiDecodeError", detail)
             assert.isString(answer.body.message)
             const issues: ReadonlyArray<{ _tag: string; path: ReadonlyArray<string> }> = answer.body.issues
             assert.isEmpty(
               expected.filter((one) => !issues.some(({ _tag, path }) => `${_tag} ${path.join(".")}` === one)),
-              said
+              detail
             )
             assert.notInclude(JSON.stringify(answer.body), "s3cr3t")
           }
@@ -228,7 +228,7 @@ for (const [name, server] of servers) {
         })
       )
 
-      it.effect("takes names, keys and values that mean something to JavaScript or SQL as what they are", () =>
+      it.effect("accepts names, keys and values that are special in JavaScript or SQL", () =>
         Effect.gen(function* () {
           yield* call("POST", "/products", { slug: "shop", name: "Shop", type: "library" })
           yield* call("POST", "/environments", { slug: "constructor", name: "Constructor", class: "non-production" })

@@ -59,7 +59,7 @@ for (const [name, storage] of [
   layer(storage)(`VaultKeys on ${name}`, (it) => {
     // One story, since the keys are those of the whole database.
     it.effect(
-      "proves keys at start, tells which are in use, and encrypts them under another",
+      "verifies keys at start, reports which are in use, and rotates them",
       () =>
         Effect.gen(function* () {
           const [k1, k2] = [key("k1"), key("k2")]
@@ -104,7 +104,7 @@ for (const [name, storage] of [
       60_000
     )
 
-    it.effect("makes one data key for a workspace, however many ask for it at once", () =>
+    it.effect("creates one data key for a workspace under concurrent requests", () =>
       Effect.gen(function* () {
         const { id } = yield* addWorkspace()
         const { keyId } = (yield* (yield* VaultKeysRepo).countDataKeys)[0]!
@@ -216,7 +216,7 @@ describe("the command vault", () => {
     120_000
   )
 
-  it("generates a key once for the embedded database, and refuses it changed", async () => {
+  it("generates a key once for the embedded database, and rejects a different one", async () => {
     const environment = { DATA_DIR: join(directory, "embedded") }
     server = await startServer(environment)
     await server.end("SIGTERM")

@@ -5,7 +5,7 @@ import { Cause, Effect, Exit } from "effect"
 import { DataKeys, NotAuthentic } from "../../src/vault/DataKeys.ts"
 import { Vault } from "../../src/vault/Vault.ts"
 import { as } from "../identity/Scene.ts"
-import { makeVaultScene, onPostgres, secret, standing, values } from "./Scene.ts"
+import { makeVaultScene, onPostgres, secret, statesOf, values } from "./Scene.ts"
 
 /** Whatever is changed behind the service is noticed, named, and never answered as a value. */
 
@@ -56,12 +56,12 @@ onPostgres("Tampering with stored values", (it) => {
       assert.notMatch(Cause.pretty((exit as Exit.Failure<A, E>).cause), /(a|b|first|foreign)-(staging|ci)/)
     })
 
-  it.effect("notices a value moved between secrets, environments, versions and workspaces", () =>
+  it.effect("detects a value moved between secrets, environments, versions and workspaces", () =>
     Effect.gen(function* () {
       const vault = yield* Vault
       const { a, b, foreign, other, scene } = yield* prepared
       const target = { secret: a, environment: scene.staging.id, version: 2 }
-      const honest = yield* sealedAt(target)
+      const original = yield* sealedAt(target)
       const get = vault.get("shop", "A").pipe(as(scene.member))
       for (const from of [
         { ...target, secret: b, version: 1 },
@@ -72,42 +72,42 @@ onPostgres("Tampering with stored values", (it) => {
         yield* put(target, yield* sealedAt(from))
         yield* assertNoticed(get, target)
       }
-      yield* put(target, honest)
-      assert.strictEqual(standing(yield* get)["staging"], "a-staging@2")
+      yield* put(target, original)
+      assert.strictEqual(statesOf(yield* get)["staging"], "a-staging@2")
       // What nobody may read is not opened, so viewers still see names and versions.
       yield* put(target, yield* sealedAt({ ...target, version: 1 }))
-      assert.strictEqual(standing(yield* vault.get("shop", "A").pipe(as(scene.viewer)))["staging"], "*@2")
+      assert.strictEqual(statesOf(yield* vault.get("shop", "A").pipe(as(scene.viewer)))["staging"], "*@2")
     })
   )
 
-  it.effect("notices any byte that was flipped, cut or added", () =>
+  it.effect("detects any byte that was flipped, cut or added", () =>
     Effect.gen(function* () {
       const vault = yield* Vault
       const { a, scene } = yield* prepared
       const target = { secret: a, environment: scene.staging.id, version: 2 }
-      const honest = yield* sealedAt(target)
+      const original = yield* sealedAt(target)
       const get = vault.get("shop", "A").pipe(as(scene.member))
-      for (let i = 0; i < honest.length; i++) {
-        const changed = Uint8Array.from(honest)
+      for (let i = 0; i < original.length; i++) {
+        const changed = Uint8Array.from(original)
         changed[i]! ^= 1 << (i % 8)
         yield* put(target, changed)
         yield* assertNoticed(get, target)
       }
       for (const changed of [
         new Uint8Array(),
-        honest.subarray(0, 10),
-        honest.subarray(0, -1),
-        Buffer.concat([honest, Buffer.of(0)])
+        original.subarray(0, 10),
+        original.subarray(0, -1),
+        Buffer.concat([original, Buffer.of(0)])
       ]) {
         yield* put(target, changed)
         yield* assertNoticed(get, target)
       }
-      yield* put(target, honest)
+      yield* put(target, original)
       yield* get
     })
   )
 
-  it.effect("notices a replayed value that was moved, and one of the version before", () =>
+  it.effect("detects a replayed value that was moved, and one of the previous version", () =>
     Effect.gen(function* () {
       const vault = yield* Vault
       const { scene } = yield* prepared
@@ -127,7 +127,7 @@ onPostgres("Tampering with stored values", (it) => {
     })
   )
 
-  it.effect("notices a data key that was changed or taken from another workspace", () =>
+  it.effect("detects a data key that was changed or taken from another workspace", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const { other, scene } = yield* prepared

@@ -15,7 +15,7 @@ const docs = readFileSync(new URL("../../../../docs/operations.md", import.meta.
 describe("Workers", () => {
   const { cleanups, client, newEnvironment, start } = useWorkers()
 
-  it("are refused for the embedded database, and where there are none", async () => {
+  it("are rejected with the embedded database, and if their number is zero", async () => {
     for (const [WORKERS, flags] of [
       ["2", []],
       ["1", ["--workers", "3"]],
@@ -28,7 +28,7 @@ describe("Workers", () => {
     }
   })
 
-  it("say once why they cannot start", async () => {
+  it("report once why they cannot start", async () => {
     const environment = await newEnvironment()
     const unreachable = await run({ ...environment, DATABASE_URL: "postgres://nobody:hidden@127.0.0.1:1/none" }, [
       "--workers",
@@ -46,7 +46,7 @@ describe("Workers", () => {
     assert.match(output.trim(), new RegExp(`^PORT: another process already listens on [^\n]*${PORT}\\. [^\n]*$`))
   })
 
-  it("greet once, share the port, and are all told of by a scrape, whichever answers it", async () => {
+  it("print the start message once, share the port, and all appear in a scrape that any of them answers", async () => {
     const { BOOTSTRAP_API_KEY: _, ...environment } = await newEnvironment()
     const server = await startServer({ ...environment, METRICS: "true", WORKERS: "3" })
     cleanups.push(() => server.end())
@@ -79,12 +79,12 @@ describe("Workers", () => {
     }
     // What it tells stands in the docs, and what stands there it tells.
     const { text } = await scrape(server.baseUrl)
-    const told = [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name!)
+    const reported = [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name!)
     const rows = docs.slice(docs.indexOf("\n## Metrics\n"), docs.indexOf("\n## Traces\n")).match(/^\| `.*$/gm)!
     const documented = rows.flatMap((row) =>
       [...row.split(" | ")[0]!.matchAll(/`([a-z0-9_]+)`/g)].map(([, name]) => name!)
     )
-    assert.sameMembers(told, documented)
+    assert.sameMembers(reported, documented)
     const tasks = [...text.matchAll(/task="([a-z_]+)"/g)].map(([, task]) => task!)
     const row = rows.find((row) => row.includes("background_failures"))!
     for (const task of tasks) assert.include(row, `\`${task}\``)
@@ -102,7 +102,7 @@ describe("Workers", () => {
     assert.strictEqual(await server.end("SIGTERM"), 0)
   })
 
-  it("wake each other's waiters", async () => {
+  it("wake calls that wait at other workers", async () => {
     const { owner, server } = await start(3, { METRICS: "true" })
     const workspace = await newDeployment(owner)
     const run = await startRun(workspace)

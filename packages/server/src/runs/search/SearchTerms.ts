@@ -35,9 +35,9 @@ export const runTerms = (run: SearchedRun, add: (term: number) => void): void =>
   }
   const sha = foldSha(run.sha)
   for (let length = 1; length <= Math.min(shaLength, sha.length); length++) add(termOf(kinds.sha, sha, 0, length))
-  add(whole(kinds.product, run.productId))
-  add(whole(kinds.environment, run.environmentId))
-  add(whole(kinds.publisher, run.publisherId))
+  add(fullTerm(kinds.product, run.productId))
+  add(fullTerm(kinds.environment, run.environmentId))
+  add(fullTerm(kinds.publisher, run.publisherId))
   for (const term of resultTerms(run)) add(term)
 }
 
@@ -54,9 +54,9 @@ export const filterTerms = (
 ): { readonly always: ReadonlyArray<number>; readonly sets: ReadonlyArray<ReadonlyArray<number>> } => {
   const { commit, environmentId, productId, publisher, q = "", result } = filter
   const always: Array<number> = []
-  if (productId !== undefined) always.push(whole(kinds.product, productId))
-  if (environmentId !== undefined) always.push(whole(kinds.environment, environmentId))
-  if (publisher !== undefined) always.push(whole(kinds.publisher, publisher.id))
+  if (productId !== undefined) always.push(fullTerm(kinds.product, productId))
+  if (environmentId !== undefined) always.push(fullTerm(kinds.environment, environmentId))
+  if (publisher !== undefined) always.push(fullTerm(kinds.publisher, publisher.id))
   if (result !== undefined) always.push(results[result])
   if (commit !== undefined) always.push(shaTerm(commit))
   const sets = q === "" ? [[]] : [partTerms(searchPart(q)), [shaTerm(q)]]
@@ -93,7 +93,7 @@ export const allResults: ReadonlyArray<number> = Object.values(results)
 /** Every term is below it. */
 export const termCount = 2 ** termBits + allResults.length
 
-const whole = (kind: number, text: string): number => termOf(kind, text, 0, text.length)
+const fullTerm = (kind: number, text: string): number => termOf(kind, text, 0, text.length)
 
 const termOf = (kind: number, text: string, from: number, to: number): number => {
   let hash = Math.imul(kind, 0x9e3779b1)

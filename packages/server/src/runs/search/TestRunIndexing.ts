@@ -11,7 +11,7 @@ export const layer = Layer.effectDiscard(
     const runs = yield* TestRuns
     const round = yield* background("run_index", "Runs could not be indexed for the search.", runs.index)
     yield* round.pipe(
-      Effect.andThen(Effect.timeoutOption(runs.mayIndex, "1 minute")),
+      Effect.andThen(Effect.timeoutOption(runs.awaitFullBlock, "1 minute")),
       Effect.forever,
       Effect.forkScoped
     )

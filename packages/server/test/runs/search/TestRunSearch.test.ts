@@ -47,9 +47,29 @@ interface Asked {
   readonly limit: number
 }
 
-const letters = ["a", "a", "b", "B", "c", "%", "_", "\\", " ", "\n", "ß", "ẞ", "İ", "i", "ı", "Σ", "ς", "é", "e\u0301"]
-const letter = fc.constantFrom(...letters, "\u{1F600}", "\u{1F601}", "\uFFFD", "'")
-const text = fc.array(letter, { maxLength: 8 }).map((parts) => parts.join(""))
+const characters = [
+  "a",
+  "a",
+  "b",
+  "B",
+  "c",
+  "%",
+  "_",
+  "\\",
+  " ",
+  "\n",
+  "ß",
+  "ẞ",
+  "İ",
+  "i",
+  "ı",
+  "Σ",
+  "ς",
+  "é",
+  "e\u0301"
+]
+const character = fc.constantFrom(...characters, "\u{1F600}", "\u{1F601}", "\uFFFD", "'")
+const text = fc.array(character, { maxLength: 8 }).map((parts) => parts.join(""))
 const sha = fc.constantFrom("abcdef01", "ABCDEF02", "abca", "ab", "fedcba98", "a", "cafe_%\\")
 const one = fc.nat(1)
 
@@ -66,7 +86,7 @@ const planned: fc.Arbitrary<Planned> = fc.record({
 const sometimes = <A>(value: fc.Arbitrary<A>) => fc.option(value, { freq: 3, nil: undefined })
 const asked: fc.Arbitrary<Asked> = fc.record({
   q: fc.oneof(
-    { weight: 4, arbitrary: fc.array(letter, { minLength: 1, maxLength: 4 }).map((parts) => parts.join("")) },
+    { weight: 4, arbitrary: fc.array(character, { minLength: 1, maxLength: 4 }).map((parts) => parts.join("")) },
     { weight: 1, arbitrary: fc.constantFrom("ab", "ABC", "abcdef", "abcdef01", "caf", "cafe_", "f") },
     // Longer than what has terms of its own.
     { weight: 1, arbitrary: fc.constant("ab".repeat(30)) },
@@ -171,7 +191,7 @@ const blocks = Layer.succeed(SearchBlocks, { runs: 8, joined: 2 })
 
 for (const { layer: storage, name } of newStorages) {
   layer(Layer.provide(Layer.provideMerge(layerServices, storage), blocks))(`The search of runs on ${name}`, (it) => {
-    it.effect("finds what a plain filter finds, whatever is indexed", () =>
+    it.effect("finds what a plain filter finds, with any part of the runs indexed", () =>
       Effect.gen(function* () {
         const context = yield* Effect.context<Repositories>()
         const property = fc.asyncProperty(
@@ -206,7 +226,7 @@ for (const { layer: storage, name } of newStorages) {
       })
     )
 
-    it.effect("loses and repeats nothing while runs start and are indexed", () =>
+    it.effect("loses and repeats nothing during starts and indexing", () =>
       Effect.gen(function* () {
         const place = yield* makePlace
         const plan = (n: number): Planned => ({
@@ -263,7 +283,7 @@ for (const { layer: storage, name } of newStorages) {
       })
     )
 
-    it.effect("finds by the result that a retry gave a run that was indexed", () =>
+    it.effect("finds an indexed run by the result that a retry gave it", () =>
       Effect.gen(function* () {
         const runs = yield* TestRuns
         const retries = yield* Retries
@@ -342,7 +362,7 @@ const databases = [
 
 for (const database of databases) {
   layer(database.layer)(`The upgrade of the search on ${database.name}`, (it) => {
-    it.effect("finds the runs of before, also where servers upgrade and index at once, and one fails on the way", () =>
+    it.effect("finds runs from before an upgrade, also if servers upgrade and index at once and one fails", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const storage = yield* Storage

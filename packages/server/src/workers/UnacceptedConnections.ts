@@ -16,16 +16,16 @@ interface ClusterMessage {
  * keeps them open and forgets them, so their clients would wait for ever. A worker acknowledges a connection before it
  * reads from it, so an unacknowledged connection can go to another worker, as if this one had refused it.
  */
-export const passOnUntakenConnections = (worker: Worker): void => {
+export const passOnUnacceptedConnections = (worker: Worker): void => {
   const child = worker.process
-  const untaken = new Set<number>()
+  const unaccepted = new Set<number>()
   const send = child.send.bind(child) as (...parameters: ReadonlyArray<unknown>) => boolean
   child.send = ((message: ClusterMessage, ...others: ReadonlyArray<unknown>) => {
-    if (message.act === "newconn" && message.seq !== undefined) untaken.add(message.seq)
+    if (message.act === "newconn" && message.seq !== undefined) unaccepted.add(message.seq)
     return send(message, ...others)
   }) as ChildProcess["send"]
   child.on("internalMessage", ({ ack }: ClusterMessage) => {
-    if (ack !== undefined) untaken.delete(ack)
+    if (ack !== undefined) unaccepted.delete(ack)
   })
   let isDisconnected = false
   child.once("disconnect", () => {
@@ -35,6 +35,6 @@ export const passOnUntakenConnections = (worker: Worker): void => {
   child.once("close", () => {
     // Node does not emit it while a connection is being handed over; the cluster would go on using the worker.
     if (!isDisconnected) child.emit("disconnect")
-    for (const ack of untaken) child.emit("internalMessage", { cmd: "NODE_CLUSTER", ack, accepted: false })
+    for (const ack of unaccepted) child.emit("internalMessage", { cmd: "NODE_CLUSTER", ack, accepted: false })
   })
 }
