@@ -7,10 +7,14 @@ import { defineConfig } from "vitest/config"
  */
 const isFast = process.env["TEST_STORAGES"] === "memory"
 
+// What kills servers, fills disks and floods sockets, starts package managers or Playwright many times: minutes in all.
+const slow = ["test/faults/**/*.test.ts"]
+
 const project = (name: string) => ({
   name,
   root: `packages/${name}`,
-  include: ["test/**/*.test.ts"]
+  include: ["test/**/*.test.ts"],
+  exclude: slow
 })
 
 // Starts what the server's suites share (the database); runs once, before the first of them.
@@ -18,9 +22,6 @@ const serverSetup = `${import.meta.dirname}/packages/server/test/globalSetup.ts`
 
 // Tests start many servers, and each compiles the same modules.
 const compileCache = { NODE_COMPILE_CACHE: `${import.meta.dirname}/node_modules/.cache/compile` }
-
-// What kills servers, fills disks and floods sockets: minutes in all.
-const slow = ["test/faults/**/*.test.ts"]
 
 const server = {
   ...project("server"),
@@ -66,8 +67,8 @@ const projects = [
   { ...project("playwright"), env: compileCache },
   { ...project("cli"), env: compileCache },
   { name: "examples", root: "examples", include: ["*.test.ts"], env: compileCache },
-  { ...server, exclude: slow },
-  { ...server, name: "slow", include: slow }
+  server,
+  { ...server, name: "slow", root: "packages", include: slow.map((path) => `*/${path}`), exclude: [] }
 ]
 
 const fastProjects = [
