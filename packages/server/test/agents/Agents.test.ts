@@ -56,7 +56,7 @@ withServicesOnEachStorage("Agents", (it) => {
           "computers are an agent's"
         )
         assert.lengthOf(new Set([first, again, desktop, codex, others].map(({ clientId }) => clientId)), 5)
-        // The same person is somebody else in another workspace.
+        // The same person has other agents in another workspace.
         const elsewhere = yield* addWorkspace()
         const there = yield* addMember(elsewhere, "member", {
           person: { ...member.principal, createdAt: yield* now }

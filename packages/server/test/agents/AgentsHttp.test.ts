@@ -373,7 +373,7 @@ withClockOnEachServer("the time of agents", (test) => {
     assert.strictEqual((await me(owner, signIn)).status, 401)
     const next = await refresh(owner, signIn)
     assert.strictEqual((await me(owner, next.body)).status, 200)
-    // Who may not come in is not seen.
+    // A refused request does not update lastSeenAt.
     const before = await seen()
     advance("10 minutes")
     assert.strictEqual((await me(owner, signIn)).status, 401)

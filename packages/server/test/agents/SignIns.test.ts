@@ -109,7 +109,7 @@ withServicesOnEachStorage("SignIns", (it) => {
         const second = yield* nextOf(first)
         assert.notStrictEqual(second.refresh_token, lost.refresh_token)
         assert.strictEqual(yield* refreshed(lost), "400 invalid_grant")
-        // What was lost is dead, and its use ends nothing.
+        // The lost token is not valid, and its use ends nothing.
         assert.isTrue(yield* isAlive(second.access_token))
         yield* nextOf(second)
       })
@@ -185,7 +185,7 @@ withServicesOnEachStorage("SignIns", (it) => {
       const second = yield* nextOf(first)
       yield* members.deactivate(member.principal.id).pipe(as(admin))
       assert.strictEqual(yield* refreshed(second), "401 invalid_client")
-      // Another client learns nothing of it.
+      // Another client cannot see that the member is inactive.
       assert.strictEqual(yield* refreshed({ ...second, clientId: newId() }), "400 invalid_grant")
       assert.isFalse((yield* isAlive(first.access_token)) || (yield* isAlive(second.access_token)))
       yield* members.reactivate(member.principal.id).pipe(as(admin))

@@ -554,7 +554,7 @@ withServicesOnEachStorage("Deployments", (it, storageName) => {
     })
   )
 
-  // Memory stores whatever it is given.
+  // The memory storage checks no values.
   if (storageName !== "memory") {
     it.effect("changes nothing if the event cannot be stored", () =>
       Effect.gen(function* () {

@@ -328,7 +328,7 @@ withServicesOnEachStorage("Products", (it, storageName) => {
     })
   )
 
-  // Memory stores whatever it is given.
+  // The memory storage checks no values.
   if (storageName !== "memory") {
     it.effect("changes nothing if the event cannot be stored", () =>
       Effect.gen(function* () {

@@ -118,7 +118,7 @@ onEachStorage("EventsRepo", (it) => {
       assert.deepStrictEqual(yield* found([three, two]), ids(ofThree, ofBoth, everybody))
       assert.deepStrictEqual(yield* found([]), ids(everybody))
       assert.deepStrictEqual(yield* found([newId<TeamId>()]), ids(everybody))
-      // What is not seen takes no place of what is.
+      // Invisible events do not count against the limit.
       assert.deepStrictEqual(yield* found([two], 2), ids(ofBoth, everybody))
       assert.notProperty((yield* events.newest(workspace.id, "all", 1))[0], "teamIds")
     })

@@ -226,7 +226,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
       for (const fields of [{ teams: [gone.key] }, { teams: [open.key], products: [old.id] }]) {
         for (const call of both(fields)) assert.strictEqual(yield* refusal(call), "Conflict archived")
       }
-      // What is linked already may stay.
+      // Existing links may stay.
       const kept = yield* projects
         .update(linked.slug, { teams: [open.key, gone.key], products: [old.slug, product.slug] })
         .pipe(as(member))
@@ -482,7 +482,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
       ]) {
         assert.strictEqual(yield* refusal(call.pipe(as(member))), "Conflict archived")
       }
-      // What is not there is not there first.
+      // A missing project is reported before other errors.
       assert.strictEqual(yield* missing(projects.update(a.slug, { lead: "none" }).pipe(as(member))), "lead")
       assert.strictEqual(yield* missing(projects.reorder(a.slug, { after: "none" }).pipe(as(member))), "after")
       assert.strictEqual(yield* refusal(projects.reorder(a.slug, { after: a.slug }).pipe(as(member))), "InvalidInput")
@@ -707,7 +707,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
         assert.deepStrictEqual(answers.filter((outcome) => outcome === "ok").length, 1)
         assert.deepStrictEqual([...new Set(answers)].toSorted(), [`Conflict ${field}_in_use`, "ok"])
       }
-      // What failed left nothing.
+      // Failed requests changed nothing.
       assert.deepStrictEqual(yield* kindsOf(workspace), ["project_created", "project_created"])
       assert.lengthOf(yield* listed(member), 2)
     })

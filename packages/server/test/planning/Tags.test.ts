@@ -356,7 +356,7 @@ withServicesOnEachStorage("Tags", (it, storageName) => {
     })
   )
 
-  // Memory stores whatever it is given.
+  // The memory storage checks no values.
   if (storageName !== "memory") {
     it.effect("changes nothing if the event cannot be stored", () =>
       Effect.gen(function* () {

@@ -326,7 +326,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
         const same = yield* Effect.flip(statuses.delete(review.id, review.id).pipe(as(admin)))
         assert.strictEqual(same._tag, "InvalidInput")
         assert.deepStrictEqual("issues" in same ? same.issues.map(({ path }) => path) : [], [["moveTo"]])
-        // What is not there comes before what is wrong with it.
+        // A missing object is reported before other errors.
         const missing = newId<string>()
         const error = yield* Effect.flip(statuses.delete(missing, missing).pipe(as(admin)))
         assert.strictEqual(error.message, `There is no ticket status "${repeated(missing)}" that you can see.`)
@@ -494,7 +494,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
       const scene = yield* makeBoard
       const { admin, team, viewer, workspace } = scene
       const [same, different] = [yield* addTeam(workspace.id), yield* addTeam(workspace.id)]
-      // Its team has no status that is called so.
+      // Its team has no status with this name.
       const todoOfDifferent = yield* find(viewer, different.key, "Todo")
       yield* statuses.update(todoOfDifferent.id, { name: "Open" }).pipe(as(admin))
       const single = yield* addProject(workspace.id, { teams: [team.id, different.id] })
@@ -768,7 +768,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
     )
   })
 
-  // Memory stores whatever it is given.
+  // The memory storage checks no values.
   if (storageName !== "memory") {
     it.effect("changes nothing if the event cannot be stored", () =>
       Effect.gen(function* () {

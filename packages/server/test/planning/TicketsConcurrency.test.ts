@@ -83,7 +83,7 @@ withServicesOnEachStorage("Tickets under concurrency", (it) => {
   )
 
   it.effect(
-    "moves tickets between teams both ways at once, and loses none",
+    "loses no ticket when many move between teams concurrently",
     () =>
       Effect.gen(function* () {
         const tickets = yield* Tickets
@@ -120,7 +120,7 @@ withServicesOnEachStorage("Tickets under concurrency", (it) => {
   )
 
   it.effect(
-    "reorders tickets at once, and neither loses nor doubles a place",
+    "neither loses nor doubles a rank under concurrent reorders",
     () =>
       Effect.gen(function* () {
         const tickets = yield* Tickets
@@ -171,7 +171,7 @@ withServicesOnEachStorage("Tickets under concurrency", (it) => {
   )
 
   it.effect(
-    "deletes a status while tickets get it: none keeps it, and no ticket is lost",
+    "deletes a status while tickets get it: no ticket keeps it or is lost",
     () =>
       Effect.gen(function* () {
         const tickets = yield* Tickets
@@ -210,7 +210,7 @@ withServicesOnEachStorage("Tickets under concurrency", (it) => {
   )
 
   it.effect(
-    "puts tickets into projects while those are archived, unlinked and lose milestones",
+    "adds tickets to projects while they are archived, unlinked and lose milestones",
     () =>
       Effect.gen(function* () {
         const tickets = yield* Tickets
@@ -284,7 +284,7 @@ withServicesOnEachStorage("Tickets under concurrency", (it) => {
   )
 
   it.effect(
-    "survives a storm of all writes of tickets and comments, teams and members",
+    "keeps every invariant under concurrent writes of tickets, comments, teams and members",
     () =>
       Effect.gen(function* () {
         const tickets = yield* Tickets

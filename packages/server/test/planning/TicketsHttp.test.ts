@@ -380,7 +380,7 @@ onEachServer("tickets", (test) => {
     await member.refuse("404 team:", "PATCH", `tickets/${open.id}`, { team: closed.key })
     await member.refuse("404 after:", "POST", `tickets/${open.id}/reorder`, { after: hidden.id })
     await workspace.refuse("409 owner_cannot_see", "PATCH", `tickets/${hidden.id}`, { owner: member.id })
-    // It comes into the open, and all see it; its former identifier is still nobody's business.
+    // In an open team everybody sees it, but its former identifier stays private.
     const moved = await insider.patch<Ticket>(`tickets/${hidden.id}`, { team: team.key })
     assert.deepStrictEqual(await member.get(`tickets/${moved.identifier}`), moved)
     assert.deepStrictEqual(await insider.get(`tickets/${hidden.identifier}`), moved)

@@ -102,7 +102,7 @@ const play = Effect.fnUntraced(function* (scene: TicketScene, steps: ReadonlyArr
 
 withServicesOnEachStorage("The order of tickets", (it, storage) => {
   it.effect(
-    "is that of plain arrays, whatever happens",
+    "is that of arrays after any sequence of operations",
     () =>
       Effect.gen(function* () {
         const context = yield* Effect.context<Tickets | TicketsRepo | Storage>()
@@ -129,7 +129,7 @@ withServicesOnEachStorage("The order of tickets", (it, storage) => {
   )
 
   it.effect(
-    "keeps ranks short, whatever moves into one gap",
+    "keeps ranks short after any moves into one gap",
     () =>
       Effect.gen(function* () {
         const tickets = yield* Tickets
