@@ -33,11 +33,16 @@ const layerSqlTime = Layer.effect(
       pass: (millis) =>
         Effect.gen(function* () {
           const interval = sql.literal(`interval '${millis} milliseconds'`)
-          yield* sql`update semaphore_leases set expires_at = expires_at - ${interval}, since = since - ${interval},
-            token_expires_at = token_expires_at - ${interval}`
-          yield* sql`update test_runs set expires_at = expires_at - ${interval},
-            running_retry_expires_at = running_retry_expires_at - ${interval}`
-          yield* sql`update test_run_retries set expires_at = expires_at - ${interval}`
+          // Runs of other suites that ended long ago stay as they are.
+          yield* sql`with leases as (
+            update semaphore_leases set expires_at = expires_at - ${interval}, since = since - ${interval},
+              token_expires_at = token_expires_at - ${interval}
+          ), runs as (
+            update test_runs set expires_at = expires_at - ${interval},
+              running_retry_expires_at = running_retry_expires_at - ${interval}
+              where greatest(expires_at, running_retry_expires_at) > clock_timestamp()
+          )
+          update test_run_retries set expires_at = expires_at - ${interval} where expires_at > clock_timestamp()`
         }).pipe(Effect.orDie),
       now: sql<{ readonly now: Date }>`select clock_timestamp() as now`.pipe(
         Effect.map(([row]) => row!.now.getTime()),

@@ -210,16 +210,20 @@ for (const { layer: storage, name } of newStorages) {
                 if (indexedAfter.includes(i)) yield* indexAll
               }
               // The others end when they may be indexed already.
-              for (const [i, run] of runs.entries()) if (i >= finishedUntil) yield* finish(started[i]!, run)
+              yield* Effect.forEach(runs.slice(finishedUntil), (run, i) => finish(started[finishedUntil + i]!, run), {
+                concurrency: "unbounded",
+                discard: true
+              })
               if (areResultsIndexed) yield* indexResults
-              for (const asked of questions) {
+              const ask = Effect.fnUntraced(function* (asked: Asked) {
                 const wanted = runs.flatMap((run, i) => (wants(run, i + 1, asked) ? [i + 1] : []))
                 assert.deepStrictEqual(
                   yield* numbersFor(place, asked),
                   wanted.toReversed().slice(0, asked.limit),
                   JSON.stringify(asked)
                 )
-              }
+              })
+              yield* Effect.forEach(questions, ask, { concurrency: 8, discard: true })
             }).pipe(Effect.provideContext(context), Effect.runPromise)
         )
         yield* Effect.promise(() => fc.assert(property, { numRuns: name === "memory" ? 100 : 30, endOnFailure: true }))
