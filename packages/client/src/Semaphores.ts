@@ -196,7 +196,7 @@ class Thrown {
 /** After an abort, the lease is kept for at most this long, so that `use` can finish. */
 const settleMillis = 10_000
 
-/** A promise that interruption aborts, and then lets settle. */
+/** Runs a promise. Interruption aborts its signal and waits until it settles. */
 const abortable = <A>(run: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, Thrown> =>
   Effect.callback((resume) => {
     const controller = new AbortController()

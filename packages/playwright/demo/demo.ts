@@ -55,7 +55,7 @@ const attachmentsOf = async (result: JSONReportTestResult | undefined) =>
       }))
   )
 
-/** Tells of each thing compared; counts what differs. */
+/** Prints each comparison, and counts the differences. */
 class Comparison {
   differences = 0
 

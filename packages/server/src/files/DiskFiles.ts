@@ -110,7 +110,7 @@ const readLength = 128 * 1024
 class IoError extends Data.TaggedError("IoError")<{ readonly code: string | undefined; readonly cause: Error }> {}
 
 /**
- * One call of the file system. It is never left behind by an interruption: it may still use its buffer and its file,
+ * One call of the file system. An interruption waits for it, since it may still use its buffer and its file,
  * whose number may be another's once it is closed.
  */
 const io = <A>(

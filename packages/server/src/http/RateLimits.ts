@@ -86,7 +86,7 @@ interface Bucket {
 }
 
 /**
- * Token buckets, which fill up in the time of the limit. A bucket that was not used for that long is full; it is forgotten
+ * Token buckets, which fill up in the time of the limit. A bucket that was not used for that long is full; it is dropped
  * with the generation that last used it.
  */
 export const makeBuckets = ({ requests, seconds }: RateLimit) => {

@@ -73,7 +73,7 @@ function* make() {
   })
 }
 
-/** Which requests are worked on, and which wait for their turn. */
+/** The requests in progress, and those that wait. One class, since every method changes the same few counters. */
 class Turns {
   readonly waiting = new Set<Waiting>()
   readonly #receiving = new Set<Receiving>()

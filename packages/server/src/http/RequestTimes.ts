@@ -50,7 +50,7 @@ export class RequestTimes extends Context.Service<
 
       yield* Effect.sync(() => {
         const now = performance.now()
-        // If the process itself stood still, that time is not the requests'.
+        // Time in which the process was blocked does not count for the requests.
         const elapsed = Math.min(now - checkedAt, 2 * interval)
         checkedAt = now
         for (const [fiber, time] of times) {

@@ -70,7 +70,7 @@ export const endSlowClients = (server: Server, responses: Responses, limits: Cli
     const { bytesRead } = body.request.socket
     body.left -= elapsed
     body.waited += elapsed
-    // Otherwise the server is the one that does not read.
+    // Otherwise the server is slow, not the client.
     const isAwaited = body.request.readableLength === 0 && isRead(body.request)
     const isMoving = bytesRead - body.bytes >= limits.bodyBytes
     if (isAwaited && !isMoving) return body.left <= 0 || body.waited >= limits.bodyWindowMillis
@@ -102,7 +102,7 @@ export const endSlowClients = (server: Server, responses: Responses, limits: Cli
   let checkedAt = performance.now()
   const check = () => {
     const now = performance.now()
-    // If the process itself stood still, that time is not the clients'.
+    // Time in which the process was blocked does not count for the clients.
     const elapsed = Math.min(now - checkedAt, 2 * interval)
     checkedAt = now
     for (const body of receiving) {

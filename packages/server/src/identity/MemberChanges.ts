@@ -3,7 +3,7 @@ import { Context, type Effect } from "effect"
 import type { Access } from "../access/Access.ts"
 
 /**
- * Told when a member is deactivated, reactivated or given another role (docs/contract.md, Members). The agents supply it:
+ * Called when a member is deactivated, reactivated or given another role (docs/contract.md, Members). The agents supply it:
  * what a member's agents may do follows the member.
  */
 export class MemberChanges extends Context.Service<

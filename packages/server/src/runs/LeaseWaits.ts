@@ -135,5 +135,5 @@ const begin = (queue: RequestQueue["Service"], waits: Waits, checkBy: (millis: n
     }
   })
 
-/** Milliseconds after which places are looked up though no notice came. */
+/** Milliseconds after which places are looked up even without a notice. */
 const longestMillis = 1_000

@@ -98,7 +98,7 @@ export class RetriesRepo extends Context.Service<
     readonly tests: (runId: TestRunId) => Effect.Effect<ReadonlyArray<RetriedTest>>
     /**
      * Stores a retry that starts, under the run's next number, with its event, whose label and path are those of the
-     * number. Undefined where a retry runs, or one has started since the run had `after`; of many that start at once, one does.
+     * number. Undefined where a retry runs, or one has started since the run had `after`; of concurrent starts, one succeeds.
      */
     readonly start: (retry: NewRetry, event: StoredEvent) => Effect.Effect<Numbered | undefined>
     readonly find: (runId: TestRunId, number: number) => Effect.Effect<FoundRetry | undefined>

@@ -38,7 +38,7 @@ export const cleanupAfter = (
         remaining: report?.remaining ?? null
       }
 
-/** A number of a path that is none is 0 here, and the caller did not send that. */
+/** 0 stands for a path segment that is not a number: the caller did not send 0. */
 const sent = (number: number) => (number === 0 ? undefined : number)
 
 export const noRun = (number: number): NotFound => NotFound.of("test run", sent(number))

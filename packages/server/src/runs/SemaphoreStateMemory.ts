@@ -2,7 +2,7 @@ import type { LeaseId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
 import { placeMillis } from "@delivery/domain/runs/Semaphore"
 import { type MemoryDatabase, memoryTable } from "../storage/MemoryStorage.ts"
 
-/** Semaphores as the memory keeps them: what migration 0020 does in SQL. Times are milliseconds since 1970. */
+/** The state of semaphores in memory, and its changes: what migration 0020 does in SQL. Times are milliseconds since 1970. */
 
 /** Milliseconds that a slot is kept for a place that its own call alone can poll. */
 const callMillis = 5_000
@@ -44,7 +44,7 @@ const endedTable = memoryTable<EndedLease>("semaphore_leases_ended")
 /** The last `place` and the last `fence` that were given. */
 const countersTable = memoryTable<number>("semaphore_counters")
 
-/** The semaphores inside of one transaction, at one instant. */
+/** The semaphores in one transaction, at one instant. One class, as the functions of the migration are one set. */
 export class SemaphoreState {
   readonly #database: MemoryDatabase
   readonly now: number

@@ -83,7 +83,7 @@ const take = (dependencies: Dependencies) => {
     const id = yield* nextId<LeaseId>()
     const waitMillis = request.waitMs ?? 0
     const started = yield* Clock.currentTimeMillis
-    // Begun before the place is made: it may be granted before the answer of its making is here.
+    // Starts before the place exists, which may be granted before its answer arrives.
     const waiting = waitMillis > 0 ? yield* waits.begin(id) : undefined
     const asked = repo.take(owner, {
       id,
@@ -95,7 +95,7 @@ const take = (dependencies: Dependencies) => {
       waitMillis
     })
     const until = started + waitMillis
-    // A call that goes away leaves its place, once it has one.
+    // An interrupted call gives up its place.
     const taken = yield* Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(asked, (taken) => {
         if (taken._tag !== "Queued" || waiting === undefined) return Effect.succeed(taken)

@@ -124,7 +124,7 @@ const write = Effect.fnUntraced(function* <E>(
   const stored = { path, size, contentType: storableType(contentType), sha256 }
   const { file, replaced } = yield* Effect.uninterruptible(commit(dependencies, blob, by, stored))
   yield* Metric.update(uploadedBytes, size)
-  // Otherwise left to the sweeper.
+  // Otherwise the sweeper deletes it.
   if (replaced !== undefined) yield* Effect.ignoreCause(discard(dependencies, replaced), { log: "Warn" })
   return { file, etag: etagOf(file), created: replaced === undefined }
 })
@@ -194,7 +194,7 @@ const sweepOnce = ({ repo, store }: Dependencies) =>
       )
     )
     yield* repo.forget(deleted)
-    // Tried again later, so that it holds nothing else up.
+    // Retried later, so that it does not block the other blobs.
     if (failed.length > 0) yield* repo.renew(failed)
     return blobs.length
   })

@@ -77,7 +77,7 @@ const Current = Context.Reference<MemoryDatabase | undefined>("@delivery/server/
 
 /**
  * Everything in the memory of the process, for tests and for trying the service out. Transactions run one after the
- * other on a snapshot, which is kept on success and dropped on failure; reads outside see only what was kept.
+ * other on a snapshot, which is committed on success and dropped on failure; reads outside see only committed data.
  */
 export class MemoryStorage extends Context.Service<
   MemoryStorage,

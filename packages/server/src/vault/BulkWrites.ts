@@ -25,7 +25,7 @@ export interface WrittenPair {
 /** The products and environments that an answer names. */
 export type BulkTargets = Pick<Targets, "products" | "environments">
 
-/** What tells the two kinds apart. */
+/** What differs between the two kinds. */
 type Kind =
   | { readonly action: "assign"; readonly source: "assignment" }
   | { readonly action: "generate"; readonly source: "generation" }
@@ -89,7 +89,7 @@ const createMissing = (dependencies: VaultDependencies) => {
       products.filter(({ id }) => !locked.some(({ productId }) => productId === id)),
       ({ id }) => make(by, id, name, now)
     )
-    // The name is locked, so nobody else can have made one.
+    // The name is locked, so no other transaction can have created one.
     if (created.length > 0) yield* Effect.catchTag(repo.insert(created), "UniqueViolation", Effect.die)
     return created
   })

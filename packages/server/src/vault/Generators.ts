@@ -2,7 +2,7 @@ import { chosenClasses, type Generator, type PasswordGenerator } from "@delivery
 import { Effect, Redacted } from "effect"
 import { generateKeyPairSync, randomBytes, randomInt, randomUUID } from "node:crypto"
 
-/** A value that was made, and the public key where it is a key pair. */
+/** A generated value, with its public key if it is a key pair. */
 export interface GeneratedValue {
   readonly value: Redacted.Redacted
   readonly publicKey: string | null
@@ -31,7 +31,7 @@ export const generate = (generator: Generator): Effect.Effect<GeneratedValue> =>
 const withoutPublicKey = (text: string): GeneratedValue => ({ value: Redacted.make(text), publicKey: null })
 
 /**
- * Passwords that lack a class are drawn again as a whole, so that those which have all are equally likely; `randomInt`
+ * Passwords that lack a class are discarded and generated again, so that all valid passwords are equally likely; `randomInt`
  * has no modulo bias.
  */
 const password = (generator: PasswordGenerator): string => {

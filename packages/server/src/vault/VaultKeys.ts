@@ -27,7 +27,7 @@ export class VaultKeys extends Context.Service<
     readonly status: Effect.Effect<ReadonlyArray<VaultKeyUse>>
     /**
      * Encrypts data keys and signing keys under the active key, while servers run; how many they were. Safe to repeat
-     * and to interrupt: what is done stays done.
+     * and to interrupt: a repeated one continues where it stopped.
      */
     readonly rotate: Effect.Effect<{ readonly dataKeys: number; readonly signingKeys: number }, SettingsError>
   }

@@ -59,7 +59,7 @@ const claimBlock = Effect.fnUntraced(function* ({ sizes, sql }: Dependencies) {
       and not exists (select from test_run_search s where s.workspace_id = w.id)
     order by id
     on conflict do nothing`
-  // At random, so that a workspace that has much to index, or whose blocks fail, does not keep the others waiting.
+  // In random order, so that a workspace with many runs or failing blocks does not block the others.
   const [claimed] = yield* sql<ClaimedBlock>`
     select s.workspace_id as "workspaceId", s.indexed_runs as indexed
     from test_run_search s join workspaces w on w.id = s.workspace_id
