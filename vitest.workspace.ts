@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config"
 
 /**
  * `pnpm test` runs every project but `slow`; `pnpm test:slow` runs that one; `pnpm test:fast` sets TEST_STORAGES=memory
- * and runs what needs neither a database nor a process.
+ * and runs what needs neither a database, S3 nor a process.
  */
 const isFast = process.env["TEST_STORAGES"] === "memory"
 

@@ -12,6 +12,7 @@ import * as DiskFiles from "../../src/files/DiskFiles.ts"
 import * as Files from "../../src/files/Files.ts"
 import { FileStore } from "../../src/files/FileStore.ts"
 import { newId } from "../identity/Scene.ts"
+import { isMemoryOnly } from "../support/Databases.ts"
 import { makeS3 } from "../support/S3Server.ts"
 
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
@@ -48,11 +49,13 @@ const layerS3 = Layer.unwrap(
 )
 const onDisk = () => readdirSync(join(directory, "files"), { recursive: true }).map(String)
 
-for (const [name, store] of [
+const stores = [
   ["disk", layerDisk],
   ["memory", Files.layerMemory],
   ["S3", layerS3]
-] as const) {
+] as const
+
+for (const [name, store] of stores.filter(([name]) => name !== "S3" || !isMemoryOnly)) {
   layer(Layer.merge(store, NodeFileSystem.layer), { excludeTestServices: true })(`FileStore on ${name}`, (it) => {
     it.effect("returns what was written, whole and in parts", () =>
       Effect.gen(function* () {

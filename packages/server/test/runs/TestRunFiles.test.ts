@@ -19,6 +19,7 @@ import { Fixtures } from "../../src/runs/Fixtures.ts"
 import { TestRunFiles } from "../../src/runs/TestRunFiles.ts"
 import { TestRunFilesRepo } from "../../src/runs/TestRunFilesRepo.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
+import { isMemoryOnly } from "../support/Databases.ts"
 import { startS3 } from "../support/S3Server.ts"
 import { layerSigningKeys, sharedStorages } from "../support/Storages.ts"
 import { answer, as, type CallerOf, everyRole, membersAndUp, newId, refusal, whoMay } from "../identity/Scene.ts"
@@ -99,7 +100,7 @@ const layerServicesOver = (store: typeof disk) =>
 
 const suites = [
   ...sharedStorages.map((storage) => ({ storage, store: disk })),
-  { storage: sharedStorages[0]!, store: bucket }
+  ...(isMemoryOnly ? [] : [{ storage: sharedStorages[0]!, store: bucket }])
 ]
 
 const text = "Hello, files!"
