@@ -11,11 +11,11 @@ import {
 } from "@delivery/client"
 import { Cause, Deferred, Effect, Exit, Fiber } from "effect"
 import { FetchHttpClient } from "effect/http"
-import { setTimeout as sleep } from "node:timers/promises"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { TestClock } from "effect/testing"
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { type RunningServer, startServer } from "./support/server.ts"
 
-const leaseMillis = 600
+const leaseMillis = 2_000
 const main = { slug: "main" }
 
 let server: RunningServer
@@ -58,11 +58,18 @@ const finish = (run: StartedTestRun) =>
 const holders = async (name: string) =>
   (await client.semaphores.list({ params: main })).semaphores.find((semaphore) => semaphore.name === name)?.holders
 
-const until = async (condition: () => Promise<boolean> | boolean): Promise<void> => {
-  for (let i = 0; !(await condition()); i++) {
-    if (i > 500) throw new Error("It never came")
-    await sleep(10)
+const until = (condition: () => Promise<boolean | undefined> | boolean): Promise<void> =>
+  vi.waitFor(async () => expect(await condition()).toBe(true), { timeout: 60_000, interval: 10 })
+
+/** Counts the answers that give a place in a queue. */
+const countPlaces = () => {
+  const places = { count: 0 }
+  const counting: typeof fetch = async (input, init) => {
+    const answer = await fetch(input, init)
+    if (answer.status === 202) places.count++
+    return answer
   }
+  return { places, fetch: counting }
 }
 
 describe("semaphores as promises", () => {
@@ -78,7 +85,6 @@ describe("semaphores as promises", () => {
         fences.push(lease.fence)
         expect(slots.size).toBeLessThanOrEqual(2)
         expect((await holders(name))?.find((holder) => holder.lease === lease.lease)?.test).toBe(`test ${i}`)
-        await sleep(20)
         slots.delete(lease.slot)
         if (i % 2 === 1) throw new RangeError(`no ${i}`)
         return i
@@ -103,8 +109,12 @@ describe("semaphores as promises", () => {
     const { withSemaphore } = createSemaphores((await startRun()).semaphores)
     const name = unique()
     await withSemaphore(name, { capacity: 1 }, async ({ lease }, signal) => {
-      await sleep(leaseMillis * 3)
-      expect((await holders(name))?.map((holder) => holder.lease)).toEqual([lease])
+      for (let renewals = 0, end = ""; renewals < 3; renewals++) {
+        await until(async () => (await holders(name))![0]!.expiresAt > end)
+        const [holder] = (await holders(name))!
+        expect(holder!.lease).toBe(lease)
+        end = holder!.expiresAt
+      }
       expect(signal.aborted).toBe(false)
     })
     expect(await holders(name)).toEqual([])
@@ -122,21 +132,6 @@ describe("semaphores as promises", () => {
     await expect(lost).rejects.toBeInstanceOf(LeaseLost)
     expect(isStopped).toBe(true)
     await expect(withSemaphore(unique(), { capacity: 1 }, async () => 1)).rejects.toBeInstanceOf(Unauthorized)
-  })
-
-  it("stops the use of a lease that it cannot renew in time", async () => {
-    const run = await startRun()
-    const name = unique()
-    const { withSemaphore } = createSemaphores({
-      ...run.semaphores,
-      fetch: (input, init) =>
-        String(input).endsWith("/renew") ? Promise.reject(new TypeError("no network")) : fetch(input, init)
-    })
-    const started = performance.now()
-    const lost = withSemaphore(name, { capacity: 1 }, (_, signal) => sleep(60_000, undefined, { signal }))
-    await expect(lost).rejects.toBeInstanceOf(LeaseLost)
-    expect(performance.now() - started).toBeLessThan(leaseMillis * 2.5)
-    await until(async () => (await holders(name))?.length === 0)
   })
 
   it("takes one lease even if answers are lost", async () => {
@@ -158,14 +153,15 @@ describe("semaphores as promises", () => {
   })
 
   it("gives up its place when it is aborted or times out", async () => {
-    const { withSemaphore } = createSemaphores((await startRun()).semaphores)
+    const { fetch, places } = countPlaces()
+    const { withSemaphore } = createSemaphores({ ...(await startRun()).semaphores, fetch })
     const name = unique()
     await withSemaphore(name, { capacity: 1 }, async () => {
       const abort = new AbortController()
       const aborted = withSemaphore(name, { capacity: 1, signal: abort.signal }, async () => 1)
       const patient = withSemaphore(name, { capacity: 1, waitMillis: 200 }, async () => 2)
       const refused = patient.catch((error: unknown) => error)
-      await sleep(100)
+      await until(() => places.count >= 2)
       abort.abort(new Error("enough"))
       await expect(aborted).rejects.toThrow("enough")
       expect(await refused).toBeInstanceOf(Conflict)
@@ -180,13 +176,16 @@ describe("semaphores as promises", () => {
   })
 
   it("lets an aborted use end before others have the lease", async () => {
-    const { withSemaphore } = createSemaphores((await startRun()).semaphores)
+    const { fetch, places } = countPlaces()
+    const { withSemaphore } = createSemaphores({ ...(await startRun()).semaphores, fetch })
     const name = unique()
     const abort = new AbortController()
     let isOver = false
     const aborted = withSemaphore(name, { capacity: 1, signal: abort.signal }, async (_, signal) => {
       await new Promise((resolve) => signal.addEventListener("abort", resolve))
-      await sleep(100)
+      // The next one waits for the lease meanwhile.
+      await until(() => places.count > 0)
+      await holders(name)
       isOver = true
     })
     await until(async () => (await holders(name))?.length === 1)
@@ -203,6 +202,41 @@ describe("semaphores as promises", () => {
 
 describe("semaphores as effects", () => {
   const run = <A, E>(effect: Effect.Effect<A, E>) => Effect.runPromiseExit(effect)
+
+  it("interrupts what is used when the lease ends that it could not renew", async () => {
+    const { semaphores: access } = await startRun()
+    let attempts = 0
+    const offline: typeof fetch = (input, init) => {
+      if (!String(input).endsWith("/renew")) return fetch(input, init)
+      attempts++
+      return Promise.reject(new TypeError("no network"))
+    }
+    const test = Effect.gen(function* () {
+      const semaphores = yield* makeSemaphores(access)
+      const began = yield* Deferred.make<void>()
+      let isOver = false
+      const use = Effect.andThen(
+        Deferred.succeed(began, undefined),
+        Effect.onInterrupt(Effect.never, () => Effect.sync(() => (isOver = true)))
+      )
+      const using = yield* Effect.forkChild(Effect.exit(semaphores.withSemaphore(unique(), { capacity: 1 }, () => use)))
+      yield* Deferred.await(began)
+      yield* TestClock.adjust(leaseMillis / 3)
+      yield* Effect.promise(() => until(() => attempts > 0))
+      yield* TestClock.adjust((leaseMillis * 2) / 3 - 1)
+      expect(isOver).toBe(false)
+      yield* TestClock.adjust(1)
+      const exit = yield* Fiber.join(using)
+      expect(Exit.isFailure(exit) && Cause.squash(exit.cause)).toBeInstanceOf(LeaseLost)
+      expect(isOver).toBe(true)
+    })
+    await Effect.runPromise(
+      test.pipe(
+        Effect.provideService(FetchHttpClient.Fetch, offline),
+        Effect.provide([FetchHttpClient.layer, TestClock.layer({ warningDelay: "1 hour" })])
+      )
+    )
+  })
 
   it("interrupts what is used when the lease is lost, and frees it when it is interrupted", async () => {
     const started = await startRun()

@@ -3,7 +3,6 @@ import { Effect, Exit, Layer, Scope } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 import { layerServer } from "../../src/App.ts"
 import { DatabaseLimits } from "../../src/database/Database.ts"
@@ -59,7 +58,7 @@ describe("a PostgreSQL under mixed load", () => {
     await load.prepare()
     load.start()
     cleanups.push(() => load.stop())
-    await sleep(500)
+    await recovered(calls)
     return { calls, load }
   }
 
@@ -90,6 +89,20 @@ describe("a PostgreSQL under mixed load", () => {
       )
     }
     return internal
+  }
+
+  /** Calls of each kind that asks the database at once have failed, and as they should. */
+  const failed = (calls: ReadonlyArray<Call>) => {
+    const from = calls.length
+    return eventually(
+      async () => calls.slice(from),
+      (since) => {
+        assertAnswers(since)
+        return ["read", "write", "run", "lease"].every((kind) =>
+          since.some((call) => call.kind === kind && call.answer!.status >= 300)
+        )
+      }
+    )
   }
 
   /** Calls go well again, whatever they are. */
@@ -130,40 +143,40 @@ describe("a PostgreSQL under mixed load", () => {
     }
     assert.isAbove(assertAnswers(calls), 0)
     await assertServed(server, calls, load)
-    // Work that the server does by itself is told of once, and not twice a second.
-    const perTask = new Map<string, number>()
-    for (const line of server.output().split("\n")) {
-      const task = line.includes('"WARN"') ? /"task":"(\w+)"/.exec(line)?.[1] : undefined
-      if (task !== undefined) perTask.set(task, (perTask.get(task) ?? 0) + 1)
-    }
-    for (const [task, count] of perTask) assert.isAtMost(count, 4, task)
-    assert.isAbove(perTask.get("notices") ?? 0, 0)
-  }, 60_000)
+    // Work that the server does by itself is told of; how often, its own test says.
+    assert.isTrue(
+      server
+        .output()
+        .split("\n")
+        .some((line) => line.includes('"WARN"') && line.includes('"task":"notices"'))
+    )
+  }, 240_000)
 
   it("takes two seconds for each statement: calls are late and correct", async () => {
     const { calls, load, proxy, server } = await prepare()
     const before = calls.length
     proxy.slowDown(2_000)
-    await sleep(9_000)
+    await eventually(
+      async () => calls.slice(before).filter(({ millis }) => millis > 2_000),
+      (late) => ["read", "write", "run", "lease"].every((kind) => late.some((call) => call.kind === kind))
+    )
     proxy.slowDown(0)
     await recovered(calls)
-    const since = calls.slice(before)
-    assert.isAbove(since.filter(({ millis }) => millis > 2_000).length, 0)
     assert.strictEqual(assertAnswers(calls), 0)
     await assertServed(server, calls, load)
-  }, 60_000)
+  }, 240_000)
 
   it("breaks off in the middle: calls fail as Internal, and nothing acknowledged is lost", async () => {
     const { calls, load, proxy, server } = await prepare()
     for (let round = 0; round < 3; round++) {
       proxy.cut()
-      await sleep(700)
+      await failed(calls)
       proxy.restore()
       await recovered(calls)
     }
     assert.isAbove(assertAnswers(calls), 0)
     await assertServed(server, calls, load)
-  }, 60_000)
+  }, 240_000)
 
   it("falls silent: calls fail as Internal in bounded time, and the server finds its way back", async () => {
     const proxy = await newDatabase()
@@ -184,13 +197,10 @@ describe("a PostgreSQL under mixed load", () => {
     const { baseUrl } = await Effect.runPromise(Effect.provide(DeliveryServer, context))
     const { calls, load } = await loadOn(baseUrl)
     proxy.silence()
-    const before = calls.length
-    // Longer than a connection may be silent, and shorter than new ones may take.
-    await sleep(6_000)
-    assert.isAbove(assertAnswers(calls.slice(before)), 0)
+    await failed(calls)
     proxy.restore()
     await recovered(calls)
     assertAnswers(calls)
     await assertServed({ baseUrl }, calls, load)
-  }, 60_000)
+  }, 240_000)
 })

@@ -12,6 +12,7 @@ import { afterAll, assert, describe, it } from "vitest"
 import { makeDatabase } from "../support/Databases.ts"
 import { eventually } from "../support/Http.ts"
 import { type ServerProcess, startServer } from "../support/ServerProcess.ts"
+import { scrape } from "../telemetry/Scrape.ts"
 
 /** Two servers on one PostgreSQL: messages between them, through a lost listener and `kill -9`. */
 
@@ -58,7 +59,8 @@ describe("Messages between two servers", () => {
             VAULT_KEYS: `k1:${randomBytes(32).toString("base64")}`,
             DATA_DIR: directory,
             BOOTSTRAP_API_KEY: apiKey,
-            LOG_LEVEL: "warn"
+            LOG_LEVEL: "warn",
+            METRICS: "true"
           }
           return Effect.promise(() => use(() => startServer(settings), url))
         })
@@ -112,7 +114,10 @@ describe("Messages between two servers", () => {
           )
         }
         const waiting = inbox()
-        await new Promise((resolve) => setTimeout(resolve, 300))
+        await eventually(
+          async () => (await scrape(two.baseUrl)).value("delivery_message_waiters"),
+          (calls) => calls === 1
+        )
         const sent = await send(one, "note")
         assert.deepStrictEqual(
           (await waiting).messages.map(({ id }) => id),

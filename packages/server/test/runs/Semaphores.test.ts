@@ -80,11 +80,19 @@ layer(Layer.mergeAll(layerSqlStorage, layerTime).pipe(Layer.provideMerge(layerPo
     return { two, take, held, release, name }
   })
 
-  /** The sessions of the database that listen: the two servers', and that of the storage that all tests use. */
+  /** The sessions of the database that listen, and ask it something now and then: the two servers', and that of the storage that all tests use. */
   const listeners = Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
     return yield* sql<{ readonly pid: number }>`select pid from pg_stat_activity
-        where datname = current_database() and query ilike 'listen %'`
+        where datname = current_database() and (query ilike 'listen %' or query = 'select 1')`
+  })
+
+  /** Until so many calls wait for the semaphore. */
+  const queued = Effect.fnUntraced(function* (name: string, count: number) {
+    const sql = yield* PgClient.PgClient
+    const places = sql`select 1 from semaphore_leases l join semaphores s on s.id = l.semaphore_id
+      where s.name = ${name} and l.state = 'queued'`
+    yield* Effect.repeat(Effect.delay(places, 10), { until: (rows) => rows.length === count })
   })
 
   const listening = Effect.fnUntraced(function* (count: number) {
@@ -96,10 +104,10 @@ layer(Layer.mergeAll(layerSqlStorage, layerTime).pipe(Layer.provideMerge(layerPo
 
   it.effect("grants a slot that one server frees to a call that waits at another", () =>
     Effect.gen(function* () {
-      const { held, release, take, two } = yield* prepare(makeServerBy("notices"))
+      const { held, name, release, take, two } = yield* prepare(makeServerBy("notices"))
       yield* listening(3)
       const waiting = yield* Effect.forkChild(take(two, 20_000))
-      yield* Effect.sleep(300)
+      yield* queued(name, 1)
       // How soon is measured by the benchmark.
       yield* release(held.lease)
       const next = yield* Fiber.join(waiting)
@@ -111,10 +119,11 @@ layer(Layer.mergeAll(layerSqlStorage, layerTime).pipe(Layer.provideMerge(layerPo
   it.effect("survives the loss of the connections that listen", () =>
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const { held, release, take, two } = yield* prepare(makeServerBy("notices"))
+      const { held, name, release, take, two } = yield* prepare(makeServerBy("notices"))
       const waiting = yield* Effect.forkChild(take(two, 20_000))
-      const later = yield* Effect.forkChild(Effect.delay(take(two, 20_000), 100))
-      yield* Effect.sleep(300)
+      yield* queued(name, 1)
+      const later = yield* Effect.forkChild(take(two, 20_000))
+      yield* queued(name, 2)
       yield* listening(3)
       const before = yield* listeners
       for (const { pid } of before) yield* sql`select pg_terminate_backend(${pid}::integer)`
@@ -134,7 +143,7 @@ layer(Layer.mergeAll(layerSqlStorage, layerTime).pipe(Layer.provideMerge(layerPo
       const sql = yield* PgClient.PgClient
       const { held, take, two, name } = yield* prepare(makeServerBy("polling"))
       const waiting = yield* Effect.forkChild(take(two, 20_000))
-      yield* Effect.sleep(300)
+      yield* queued(name, 1)
       // The lease ends without a word.
       yield* sql`update semaphore_leases set expires_at = clock_timestamp() where id = ${held.lease}`
       const next = leaseOf(yield* Fiber.join(waiting))

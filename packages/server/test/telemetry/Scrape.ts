@@ -12,6 +12,10 @@ export interface Scrape {
   readonly series: (name: string) => ReadonlyArray<Labels>
 }
 
+/** The sum over all series of a name: one of each worker, where there are several. */
+export const total = (scrape: Scrape, name: string): number =>
+  scrape.series(name).reduce((sum, labels) => sum + scrape.value(name, labels)!, 0)
+
 export const scrape = async (baseUrl: string): Promise<Scrape> => {
   const response = await fetch(`${baseUrl}/metrics`)
   const text = await response.text()

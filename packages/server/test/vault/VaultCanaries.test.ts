@@ -12,6 +12,7 @@ import { Keyring } from "../../src/keys/Keyring.ts"
 import * as Files from "../../src/files/Files.ts"
 import { DeliveryServer, serverOf } from "../../src/cli/TestServer.ts"
 import { makeDatabase } from "../support/Databases.ts"
+import { eventually } from "../support/Http.ts"
 import { startCollector } from "../telemetry/Collector.ts"
 import { scrape } from "../telemetry/Scrape.ts"
 import { type ServerProcess, startServer } from "../support/ServerProcess.ts"
@@ -219,12 +220,15 @@ const exerciseTamperedValues = async (url: string, call: Call, server: ServerPro
   const answer = await call("GET", "/products/shop/secrets/GENERATED")
   assert.strictEqual(answer.status, 500)
   assert.deepInclude(answer.body, { _tag: "Internal", message: "Something went wrong." })
-  await new Promise((resolve) => setTimeout(resolve, 300))
-  const line = server
-    .output()
-    .split("\n")
-    .find((text) => text.includes("is not authentic"))
-  assert.isDefined(line)
+  const line = await eventually(
+    async () =>
+      server
+        .output()
+        .split("\n")
+        .slice(0, -1)
+        .find((text) => text.includes("is not authentic")),
+    (line) => line !== undefined
+  )
   assert.include(line, row!.id)
   assert.include(line, answer.body.requestId)
 }
