@@ -1,5 +1,4 @@
 import { Console, Effect, Layer } from "effect"
-import { Command } from "effect/cli"
 import { layerSqlStorage } from "../App.ts"
 import { Keyring } from "../keys/Keyring.ts"
 import { SigningKeys } from "../keys/SigningKeys.ts"
@@ -12,16 +11,9 @@ const layerKeys = SigningKeys.layer.pipe(
 )
 
 /** `fixtures rotate`: replaces the key that signs fixture tokens. */
-const rotate = Command.make("rotate", {}, () =>
-  Effect.gen(function* () {
-    const kid = yield* (yield* SigningKeys).rotate
-    yield* Console.log(
-      `Published the new signing key ${kid}. It signs tokens from 15 minutes from now on. Tokens issued before stay valid.`
-    )
-  }).pipe(Effect.provide(layerKeys), Effect.scoped)
-).pipe(Command.withDescription("Replace the key that signs fixture tokens. Tokens issued before stay valid"))
-
-export const fixtures = Command.make("fixtures").pipe(
-  Command.withDescription("Manage the signing key of fixture tokens"),
-  Command.withSubcommands([rotate])
-)
+export const rotate = Effect.gen(function* () {
+  const kid = yield* (yield* SigningKeys).rotate
+  yield* Console.log(
+    `Published the new signing key ${kid}. It signs tokens from 15 minutes from now on. Tokens issued before stay valid.`
+  )
+}).pipe(Effect.provide(layerKeys), Effect.scoped)

@@ -1,5 +1,4 @@
 import { Console, Effect, Layer, Option, Schema } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
 import { SqlClient } from "effect/sql"
 import { existsSync } from "node:fs"
 import { join, resolve } from "node:path"
@@ -45,61 +44,35 @@ const onDatabase = <E>(command: Effect.Effect<void, E, Layer.Success<typeof laye
   }).pipe(Effect.provide(Layer.suspend(() => Settings.layer(process.env))))
 }
 
-const list = Command.make("list", {}, () =>
+/** `person list`: prints who there is. */
+export const list = onDatabase(
+  Effect.gen(function* () {
+    const workspaces = yield* WorkspacesRepo
+    const persons = yield* (yield* PersonsRepo).list
+    for (const person of persons) {
+      const found = yield* workspaces.ofPerson(person.id)
+      const roles = found.map(({ role, slug }) => `${slug} (${role})`).join(", ")
+      yield* Console.log(`${person.email}  ${person.name}  ${roles === "" ? "in no workspace" : roles}`)
+    }
+  })
+)
+
+/** `api-key create`: prints a new key. */
+export const createApiKey = ({ email, name }: { readonly email: string; readonly name: string }) =>
   onDatabase(
     Effect.gen(function* () {
-      const workspaces = yield* WorkspacesRepo
-      const persons = yield* (yield* PersonsRepo).list
-      for (const person of persons) {
-        const found = yield* workspaces.ofPerson(person.id)
-        const roles = found.map(({ role, slug }) => `${slug} (${role})`).join(", ")
-        yield* Console.log(`${person.email}  ${person.name}  ${roles === "" ? "in no workspace" : roles}`)
+      const address = Schema.decodeUnknownOption(Email)(email)
+      const found = Option.isSome(address) ? yield* (yield* PersonsRepo).findByEmail(address.value) : undefined
+      if (found === undefined) {
+        return yield* new Host.HostError({
+          message: `There is no person with the email ${JSON.stringify(email)}. List all persons with \`person list\`.`
+        })
       }
+      const keyName = Schema.decodeUnknownOption(Name(100))(name)
+      if (Option.isNone(keyName))
+        return yield* new Host.HostError({ message: "--name must have 1 to 100 printable characters." })
+      const owner = { personId: found.id, workspaceId: null, role: null }
+      const { secret } = yield* (yield* ApiKeys).issue(owner, keyName.value)
+      yield* Console.log(`API key of ${found.name} <${found.email}>, shown only this once:\n\n${secret}`)
     })
   )
-).pipe(Command.withDescription("List every person with their email, name and workspaces"))
-
-/** `person`: who may use the service. */
-export const person = Command.make("person").pipe(
-  Command.withDescription("Show who can use this service"),
-  Command.withSubcommands([list])
-)
-
-const create = Command.make(
-  "create",
-  {
-    email: Argument.String("email").pipe(Argument.withDescription("The email address of the person who gets the key")),
-    name: Flag.String("name").pipe(
-      Flag.withDefault("made on the host"),
-      Flag.withDescription("A name for the key, 1 to 100 characters")
-    )
-  },
-  ({ email, name }) =>
-    onDatabase(
-      Effect.gen(function* () {
-        const address = Schema.decodeUnknownOption(Email)(email)
-        const found = Option.isSome(address) ? yield* (yield* PersonsRepo).findByEmail(address.value) : undefined
-        if (found === undefined) {
-          return yield* new Host.HostError({
-            message: `There is no person with the email ${JSON.stringify(email)}. List all persons with \`person list\`.`
-          })
-        }
-        const keyName = Schema.decodeUnknownOption(Name(100))(name)
-        if (Option.isNone(keyName))
-          return yield* new Host.HostError({ message: "--name must have 1 to 100 printable characters." })
-        const owner = { personId: found.id, workspaceId: null, role: null }
-        const { secret } = yield* (yield* ApiKeys).issue(owner, keyName.value)
-        yield* Console.log(`API key of ${found.name} <${found.email}>, shown only this once:\n\n${secret}`)
-      })
-    )
-).pipe(
-  Command.withDescription(
-    "Create a new API key for a person, for example because the first one was lost. The limit of keys does not hold here"
-  )
-)
-
-/** `api-key`: how the operator of the host gets access again. */
-export const apiKey = Command.make("api-key").pipe(
-  Command.withDescription("Manage the API keys of persons"),
-  Command.withSubcommands([create])
-)

@@ -1,5 +1,4 @@
 import { Console, Effect, Layer } from "effect"
-import { Command } from "effect/cli"
 import { Keyring } from "../keys/Keyring.ts"
 import * as Keys from "../keys/Keys.ts"
 import * as StorageRoom from "../storage/StorageRoom.ts"
@@ -37,24 +36,12 @@ const printStatus = Effect.gen(function* () {
   yield* Console.log(lines.join("\n"))
 })
 
-const status = Command.make("status", {}, () => Effect.provide(printStatus, layerVaultKeys)).pipe(
-  Command.withDescription("Show which keys of VAULT_KEYS the database needs")
-)
+/** `vault status`: prints which keys the database needs. */
+export const status = Effect.provide(printStatus, layerVaultKeys)
 
-const rotate = Command.make("rotate", {}, () =>
-  Effect.gen(function* () {
-    const { dataKeys, signingKeys } = yield* Effect.flatMap(VaultKeys, (keys) => keys.rotate)
-    yield* Console.log(`Encrypted ${dataKeys} data keys and ${signingKeys} signing keys under the active key.`)
-    yield* printStatus
-  }).pipe(Effect.provide(layerVaultKeys))
-).pipe(
-  Command.withDescription(
-    "Encrypt data keys and signing keys with the first key of VAULT_KEYS. Servers can keep running"
-  )
-)
-
-/** `vault`: the keys of `VAULT_KEYS`. */
-export const vault = Command.make("vault").pipe(
-  Command.withDescription("Manage the keys that encrypt secrets. Settings are environment variables, as for serve"),
-  Command.withSubcommands([rotate, status])
-)
+/** `vault rotate`: encrypts what is under other keys with the first one. */
+export const rotate = Effect.gen(function* () {
+  const { dataKeys, signingKeys } = yield* Effect.flatMap(VaultKeys, (keys) => keys.rotate)
+  yield* Console.log(`Encrypted ${dataKeys} data keys and ${signingKeys} signing keys under the active key.`)
+  yield* printStatus
+}).pipe(Effect.provide(layerVaultKeys))

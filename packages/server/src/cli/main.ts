@@ -6,11 +6,9 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Layer } from "effect"
 import { Command } from "effect/cli"
 import { version } from "../Config.ts"
-import { fixtures } from "./Fixtures.ts"
-import { apiKey, person } from "./Persons.ts"
+import { apiKey, fixtures, person, vault } from "./HostCommands.ts"
 import { operatorMessage } from "./OperatorMessage.ts"
 import { serve } from "./Serve.ts"
-import { vault } from "./Vault.ts"
 
 const delivery = Command.make("delivery-server").pipe(
   Command.withDescription("The Workspace Delivery Service: the commands of its host (`pnpm delivery` in a clone)"),

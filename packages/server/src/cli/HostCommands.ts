@@ -1,0 +1,65 @@
+import { Effect } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+
+/** The commands on the data of a host. What they do is loaded when one runs: help and refusals need none of it. */
+
+const loadPersons = Effect.promise(() => import("./Persons.ts"))
+const loadFixtures = Effect.promise(() => import("./Fixtures.ts"))
+const loadVault = Effect.promise(() => import("./Vault.ts"))
+
+const listPersons = Command.make("list", {}, () => Effect.flatMap(loadPersons, ({ list }) => list)).pipe(
+  Command.withDescription("List every person with their email, name and workspaces")
+)
+
+/** `person`: who may use the service. */
+export const person = Command.make("person").pipe(
+  Command.withDescription("Show who can use this service"),
+  Command.withSubcommands([listPersons])
+)
+
+const createApiKey = Command.make(
+  "create",
+  {
+    email: Argument.String("email").pipe(Argument.withDescription("The email address of the person who gets the key")),
+    name: Flag.String("name").pipe(
+      Flag.withDefault("made on the host"),
+      Flag.withDescription("A name for the key, 1 to 100 characters")
+    )
+  },
+  (options) => Effect.flatMap(loadPersons, ({ createApiKey }) => createApiKey(options))
+).pipe(
+  Command.withDescription(
+    "Create a new API key for a person, for example because the first one was lost. The limit of keys does not hold here"
+  )
+)
+
+/** `api-key`: how the operator of the host gets access again. */
+export const apiKey = Command.make("api-key").pipe(
+  Command.withDescription("Manage the API keys of persons"),
+  Command.withSubcommands([createApiKey])
+)
+
+const rotateSigningKey = Command.make("rotate", {}, () => Effect.flatMap(loadFixtures, ({ rotate }) => rotate)).pipe(
+  Command.withDescription("Replace the key that signs fixture tokens. Tokens issued before stay valid")
+)
+
+export const fixtures = Command.make("fixtures").pipe(
+  Command.withDescription("Manage the signing key of fixture tokens"),
+  Command.withSubcommands([rotateSigningKey])
+)
+
+const vaultStatus = Command.make("status", {}, () => Effect.flatMap(loadVault, ({ status }) => status)).pipe(
+  Command.withDescription("Show which keys of VAULT_KEYS the database needs")
+)
+
+const rotateVaultKeys = Command.make("rotate", {}, () => Effect.flatMap(loadVault, ({ rotate }) => rotate)).pipe(
+  Command.withDescription(
+    "Encrypt data keys and signing keys with the first key of VAULT_KEYS. Servers can keep running"
+  )
+)
+
+/** `vault`: the keys of `VAULT_KEYS`. */
+export const vault = Command.make("vault").pipe(
+  Command.withDescription("Manage the keys that encrypt secrets. Settings are environment variables, as for serve"),
+  Command.withSubcommands([rotateVaultKeys, vaultStatus])
+)

@@ -1,0 +1,32 @@
+import { Console, Effect, Layer, Option, Redacted } from "effect"
+import { layerServer } from "../App.ts"
+import { Settings } from "../Config.ts"
+import { Bootstrap } from "../identity/Bootstrap.ts"
+import * as Worker from "../workers/Worker.ts"
+
+/** Prints where the server is, and the owner's API key if this start created it. */
+const printStart = Effect.gen(function* () {
+  const settings = yield* Settings
+  const { made } = yield* Bootstrap
+  const { baseUrl } = settings
+  const lines = ["", `Workspace Delivery Service: ${baseUrl}`, `API description and docs: ${baseUrl}/docs`]
+  if (Option.isSome(made)) {
+    const { apiKey, isGiven, ownerEmail, workspace } = made.value
+    const key = isGiven ? "$BOOTSTRAP_API_KEY" : Redacted.value(apiKey)
+    lines.push("", `Created the workspace "${workspace}" with the owner ${ownerEmail}.`)
+    if (!isGiven) lines.push(`API key of ${ownerEmail}, shown only this once: ${key}`)
+    lines.push("Send it as a Bearer token with each request:", "")
+    lines.push(`  curl -H "Authorization: Bearer ${key}" ${baseUrl}/v1/me`)
+  }
+  yield* Console.log(lines.join("\n") + "\n")
+})
+
+/** The server in this process. */
+export const serveAlone = Effect.provide(Effect.andThen(printStart, Effect.never), layerServer)
+
+/** The server as one of several workers. */
+export const serveAsWorker = Effect.suspend(() => (Worker.printsStart() ? printStart : Effect.void)).pipe(
+  Effect.andThen(Worker.reportReady),
+  Effect.andThen(Effect.never),
+  Effect.provide(Layer.provide(layerServer, Worker.layer))
+)
