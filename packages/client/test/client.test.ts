@@ -44,7 +44,7 @@ beforeAll(async () => {
     params: main,
     payload: { product: "shop", environment: "staging", baseUrl: start.baseUrl }
   })
-}, 60_000)
+}, 240_000)
 
 afterAll(() => server.stop())
 
@@ -178,7 +178,7 @@ describe("promises", () => {
     } finally {
       await limited.stop()
     }
-  }, 60_000)
+  }, 240_000)
 
   it("rejects an invalid address at once", () => {
     for (const baseUrl of ["", "localhost:4000", "//delivery.example.com", "ftp://delivery.example.com", "http://"]) {

@@ -45,7 +45,7 @@ beforeAll(async () => {
   if (run.fixture === null || retry.fixture === null) throw new Error("no access to fixtures")
   ofRun = run.fixture
   ofRetry = retry.fixture
-}, 60_000)
+}, 240_000)
 
 afterAll(() => server.stop())
 

@@ -32,7 +32,7 @@ beforeAll(async () => {
     payload: { slug: "staging", name: "Staging", class: "non-production" }
   })
   await client.deployments.create({ params: main, payload: { product: "shop", environment: "staging" } })
-}, 60_000)
+}, 240_000)
 
 afterAll(() => server.stop())
 

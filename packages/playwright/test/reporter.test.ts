@@ -39,7 +39,7 @@ beforeAll(async () => {
     DELIVERY_PRODUCT: "shop",
     DELIVERY_ENVIRONMENT: "staging"
   }
-}, 60_000)
+}, 240_000)
 
 afterAll(async () => {
   for (const proxy of proxies) proxy.close()

@@ -25,7 +25,7 @@ beforeAll(async () => {
     DELIVERY_PRODUCT: "shop",
     DELIVERY_ENVIRONMENT: "ci"
   }
-}, 60_000)
+}, 240_000)
 
 afterAll(async () => {
   await project?.remove()
@@ -120,7 +120,7 @@ describe("leases of tests", () => {
       ["account", []],
       ["device", []]
     ])
-  }, 60_000)
+  }, 240_000)
 
   it("leave a test its own time limit, and are released when it ends", async () => {
     const slow = await makeProject({
@@ -145,7 +145,7 @@ describe("leases of tests", () => {
     expect(outcome.output.match(/Test timeout of \d+ms exceeded/g)).toHaveLength(2)
     const { semaphores } = await client.semaphores.list({ params: { slug } })
     expect(semaphores.find(({ name }) => name === "slow")?.holders).toEqual([])
-  }, 60_000)
+  }, 240_000)
 
   it("are absent if nothing is published", async () => {
     const outcome = await runPlaywright(
@@ -156,5 +156,5 @@ describe("leases of tests", () => {
     expect(outcome.exitCode).toBe(1)
     expect(outcome.output).toContain("1 passed")
     expect(outcome.output).toContain("1 failed")
-  }, 60_000)
+  }, 240_000)
 })

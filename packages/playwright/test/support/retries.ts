@@ -43,7 +43,7 @@ export const withDeployment = (): void => {
       DELIVERY_PRODUCT: "shop",
       DELIVERY_ENVIRONMENT: "staging"
     }
-  }, 60_000)
+  }, 240_000)
 
   afterAll(async () => {
     for (const project of projects) await project.remove()

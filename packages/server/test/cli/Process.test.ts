@@ -440,7 +440,7 @@ describe("the server as a process", () => {
     assert.oneOf(await server.end("SIGTERM"), [0, 130, 143])
     server = undefined
     await failed
-  }, 60_000)
+  }, 240_000)
 
   it("finishes what runs on SIGTERM, takes nothing new, and ends", async () => {
     const key = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"

@@ -123,7 +123,7 @@ describe("a request as a whole", () => {
     await eventually(busy, ({ length }) => length === 0)
     await startRun(workspace)
     await assertRunNumbers(workspace)
-  }, 60_000)
+  }, 240_000)
 
   it("is ended in MCP too, with an error result", async () => {
     const { busy, locking, server, workspace } = await prepare()
@@ -150,7 +150,7 @@ describe("a request as a whole", () => {
       tickets.map(({ identifier }) => identifier),
       [`${team}-1`]
     )
-  }, 60_000)
+  }, 240_000)
 
   it("is ended in the middle of a transaction or of its commit: all of it happened or nothing", async () => {
     const { overdue, proxy, workspace } = await prepare()
@@ -189,7 +189,7 @@ describe("a request as a whole", () => {
       events.filter(({ kind }) => kind === "ticket_created").map(({ subject }) => subject.id),
       tickets.map(({ id }) => id)
     )
-  }, 60_000)
+  }, 240_000)
 
   it("may wait for a lease, a message and its body for longer, and a file may be sent for longer", async () => {
     const { overdue, workspace } = await prepare()
@@ -223,5 +223,5 @@ describe("a request as a whole", () => {
       [202, 200, 201, 201]
     )
     assert.strictEqual(await overdue(), 0)
-  }, 60_000)
+  }, 240_000)
 })

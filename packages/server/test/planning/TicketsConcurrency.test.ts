@@ -116,7 +116,7 @@ withServicesOnEachStorage("Tickets under concurrency", (it) => {
           assert.lengthOf(given, Math.max(...given.map((identifier) => Number(identifier.split("-")[1]))))
         }
       }),
-    60_000
+    240_000
   )
 
   it.effect(
@@ -145,7 +145,7 @@ withServicesOnEachStorage("Tickets under concurrency", (it) => {
           shown.map(({ id }) => id)
         )
       }),
-    60_000
+    240_000
   )
 
   it.effect("keeps every concurrent change of one ticket", () =>
@@ -206,7 +206,7 @@ withServicesOnEachStorage("Tickets under concurrency", (it) => {
           for (const { id } of yield* all(scene)) yield* tickets.delete(id).pipe(as(admin))
         }
       }),
-    60_000
+    240_000
   )
 
   it.effect(
@@ -254,7 +254,7 @@ withServicesOnEachStorage("Tickets under concurrency", (it) => {
         }
         yield* assertSound(scene)
       }),
-    60_000
+    240_000
   )
 
   it.effect("tags tickets while tags are deleted", () =>
@@ -331,6 +331,6 @@ withServicesOnEachStorage("Tickets under concurrency", (it) => {
           assert.lengthOf(yield* comments.list(id).pipe(as(admin)), commentCount)
         }
       }),
-    60_000
+    240_000
   )
 })

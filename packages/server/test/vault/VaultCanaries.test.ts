@@ -308,7 +308,7 @@ describe("Canaries", () => {
         const text = yield* Effect.provide(dump, PgClient.layer({ url: Redacted.make(url) }))
         assertClean("the database", text, canaries)
       }),
-    60_000
+    240_000
   )
 
   it.effect(
@@ -328,7 +328,7 @@ describe("Canaries", () => {
         assert.include(files, "RENAMED")
         assertClean("DATA_DIR", files, canaries)
       }),
-    60_000
+    240_000
   )
 
   it.effect(
@@ -379,6 +379,6 @@ describe("Canaries", () => {
           .join("\n")
         assertClean("a span or log message", text, canaries)
       }),
-    60_000
+    240_000
   )
 })

@@ -61,7 +61,7 @@ onPostgres("The vault under concurrency", (it) => {
         )
         assert.strictEqual(yield* deadlocks, 0)
       }),
-    60_000
+    240_000
   )
 
   it.effect(
@@ -84,7 +84,7 @@ onPostgres("The vault under concurrency", (it) => {
         // The value that each answer showed is the one it wrote.
         shown.forEach((one, writer) => assert.match(statesOf(one)["staging"]!, new RegExp(`^${writer}@`)))
       }),
-    60_000
+    240_000
   )
 
   it.effect(
@@ -121,7 +121,7 @@ onPostgres("The vault under concurrency", (it) => {
         }
         assert.strictEqual(yield* deadlocks, 0)
       }),
-    60_000
+    240_000
   )
 
   it.effect(
@@ -140,7 +140,7 @@ onPostgres("The vault under concurrency", (it) => {
         }
         assert.strictEqual(yield* deadlocks, 0)
       }),
-    60_000
+    240_000
   )
 
   it.effect(
@@ -179,7 +179,7 @@ onPostgres("The vault under concurrency", (it) => {
         assert.strictEqual(yield* deadlocks, 0)
         assert.isNotEmpty(yield* eventsOf(workspace))
       }),
-    60_000
+    240_000
   )
 
   it.effect(
@@ -221,7 +221,7 @@ onPostgres("The vault under concurrency", (it) => {
         assert.deepStrictEqual(new Set(mixed), new Set(["ok", "Conflict request_id_reused"]))
         assert.strictEqual((yield* vault.listOfProduct("shop").pipe(as(member))).secrets.length, 2)
       }),
-    60_000
+    240_000
   )
 
   it.effect(
@@ -256,7 +256,7 @@ onPostgres("The vault under concurrency", (it) => {
         const read = yield* vault.get("p31", "BIG").pipe(as(member))
         assert.strictEqual(statesOf(read)["p30"], `${value}@1`)
       }).pipe(TestClock.withLive),
-    60_000
+    240_000
   )
 
   it.effect(
@@ -282,6 +282,6 @@ onPostgres("The vault under concurrency", (it) => {
           yield* environments.update("production", { class: "production" }).pipe(as(admin))
         }
       }),
-    60_000
+    240_000
   )
 })

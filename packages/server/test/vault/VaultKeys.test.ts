@@ -229,5 +229,5 @@ describe("the command vault", () => {
     const old = await run(environment, "serve")
     assert.strictEqual(old.code, 1)
     assert.match(old.output, /^VAULT_KEYS lacks the key k2,.*$/)
-  }, 60_000)
+  }, 240_000)
 })
