@@ -161,7 +161,14 @@ describe("promises", () => {
     if (missing.ok) throw new Error("found")
     expect(missing.error).toBeInstanceOf(NotFound)
     expectTypeOf(missing.error._tag).toEqualTypeOf<
-      "NotFound" | "Unauthorized" | "InvalidInput" | "TooManyRequests" | "Internal" | "HttpClientError" | "SchemaError"
+      | "NotFound"
+      | "Unauthorized"
+      | "Forbidden"
+      | "InvalidInput"
+      | "TooManyRequests"
+      | "Internal"
+      | "HttpClientError"
+      | "SchemaError"
     >()
   })
 

@@ -1,7 +1,8 @@
-import type { Context } from "effect"
-import { Schema } from "effect"
+import { Context, Schema } from "effect"
 import { OpenApi } from "effect/http-api"
+import { RequiredScope } from "./Endpoint.ts"
 import type { Conflict } from "./Errors.ts"
+import type { Scope } from "./identity/Scope.ts"
 import { OneOf } from "./Text.ts"
 
 /** What the schemas of an operation cannot say about its answers. */
@@ -14,17 +15,27 @@ interface Answers {
   readonly isBodyOptional?: boolean
 }
 
-/** The summary and description of an operation in the API description, with what its schemas cannot say. */
-export const doc = (summary: string, description: string, answers: Answers = {}): Context.Context<never> =>
+/**
+ * The summary and description of an operation in the API description, with what its schemas cannot say.
+ *
+ * @param scope The scope that an API key needs for it.
+ */
+export const doc = (
+  scope: Scope,
+  summary: string,
+  description: string,
+  answers: Answers = {}
+): Context.Context<never> =>
   OpenApi.annotations({
     summary,
     description,
     transform: (operation) => ({
       ...operation,
+      "x-scope": scope,
       ...(answers.isBodyOptional === true ? { requestBody: { ...operation["requestBody"], required: false } } : {}),
       responses: withAnswers(operation["responses"], answers)
     })
-  })
+  }).pipe(Context.add(RequiredScope, scope))
 
 const withAnswers = (declared: OpenApi.OpenAPISpecResponses, answers: Answers): OpenApi.OpenAPISpecResponses => {
   const responses: OpenApi.OpenAPISpecResponses = { ...declared }

@@ -1,4 +1,5 @@
 import { Context } from "effect"
+import type { Scope } from "./identity/Scope.ts"
 
 /** What an endpoint says of itself to a server, before its handler runs: `endpoint.annotate(Streams, true)`. */
 
@@ -13,3 +14,8 @@ export const RestOfPath = Context.Reference<boolean>("@delivery/domain/RestOfPat
 
 /** Asked by whoever watches the server: answered at once, whatever the load and the rate limit. */
 export const Probe = Context.Reference<boolean>("@delivery/domain/Probe", { defaultValue: () => false })
+
+/** The scope that an API key needs for it (docs/contract.md, API keys). Every endpoint has one, by `doc`. */
+export const RequiredScope = Context.Reference<Scope | undefined>("@delivery/domain/RequiredScope", {
+  defaultValue: () => undefined
+})

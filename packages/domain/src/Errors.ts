@@ -102,7 +102,11 @@ export class Forbidden extends Schema.TaggedError<Forbidden>()(
     message: message("This requires the role admin or higher; yours is viewer."),
     reason: Schema.optionalKey(Reason)
   },
-  { httpApiStatus: 403, identifier: "Forbidden", description: "The role of the API key does not allow this." }
+  {
+    httpApiStatus: 403,
+    identifier: "Forbidden",
+    description: "The role or the scopes of the API key do not allow this."
+  }
 ) {}
 
 /** 404: the object does not exist, or the caller cannot see it. The two answer alike. */

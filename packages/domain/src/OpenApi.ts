@@ -37,6 +37,9 @@ If you send both, they must be equal. Every operation requires an API key unless
 person, with their role in each workspace. An account API key belongs to no person: it acts in one workspace, with a \
 role of its own.
 
+A key may be limited to scopes and to a time. Every operation needs one scope, which it says as \`x-scope\`; a key \
+without it gets 403 \`scope_missing\`.
+
 Each role may do what the roles before it may: a \`viewer\` reads, a \`member\` changes things and publishes test \
 runs, an \`admin\` manages the workspace, an \`owner\` also manages owners.
 
@@ -76,7 +79,7 @@ and never on \`message\`.
 | 400 | \`InvalidInput\` | The request is malformed, or a value is not allowed. \`issues\` says where. |
 | 400 | \`HttpApiDecodeError\` | Only in the vault: the body does not match its schema. \`issues\` says where and how. |
 | 401 | \`Unauthorized\` | There is no valid API key or token. |
-| 403 | \`Forbidden\` | The role of the key does not allow this. |
+| 403 | \`Forbidden\` | The role or the scopes of the key do not allow this. |
 | 404 | \`NotFound\` | The object does not exist, or you cannot see it. The two answer alike. |
 | 409 | \`Conflict\` | The request contradicts what is stored. |
 | 408, 417, 431 | \`InvalidInput\` | The request came too slowly, expects something that the server does not do, or \

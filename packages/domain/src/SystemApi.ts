@@ -60,6 +60,7 @@ export class SystemApi extends HttpApiGroup.make("system")
       .annotate(Probe, true)
       .annotateMerge(
         doc(
+          "read",
           "Check that the process is up",
           "Answers as long as the process runs, whatever the state of the database. No API key is needed."
         )
@@ -68,12 +69,14 @@ export class SystemApi extends HttpApiGroup.make("system")
       .annotate(Probe, true)
       .annotateMerge(
         doc(
+          "read",
           "Check that the server can serve",
           "Answers 200 if the database answers and is migrated, otherwise 503. Point load balancers here. No API key is needed."
         )
       ),
     HttpApiEndpoint.get("jwks", "/.well-known/jwks.json", { success: JsonWebKeySet }).annotateMerge(
       doc(
+        "read",
         "Get the signing keys",
         "The public keys of fixture tokens, so that a deployment can verify them offline. No API key is needed."
       )

@@ -1,7 +1,9 @@
 import { DeliveryApi } from "@delivery/domain/Api"
+import { RequiredScope } from "@delivery/domain/Endpoint"
+import { Scope } from "@delivery/domain/identity/Scope"
 import { transform } from "@delivery/domain/OpenApi"
 import { assert, describe, it } from "@effect/vitest"
-import { Result, Schema } from "effect"
+import { Context, Result, Schema } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
 import { execFile } from "node:child_process"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
@@ -127,6 +129,14 @@ describe("the API description", () => {
       assert.match(operation?.summary ?? "", /^[A-Z].*[^.]$/, `${name}: summary`)
       assert.isAtLeast(operation?.description?.length ?? 0, 16, `${name}: description`)
       assert.match(operation?.description ?? "", /^[A-Z0-9].*[.]$/s, `${name}: description`)
+    }
+  })
+
+  it("shows the scope of every operation, as its endpoint has it", () => {
+    for (const { mergedAnnotations, name, operation } of endpoints) {
+      const scope = Context.get(mergedAnnotations, RequiredScope)
+      assert.oneOf(scope, [...Scope.literals], name)
+      assert.strictEqual((operation as unknown as Record<string, unknown>)["x-scope"], scope, name)
     }
   })
 

@@ -13,6 +13,7 @@ export class AgentApi extends HttpApiGroup.make("agent")
   .add(
     HttpApiEndpoint.get("me", "/agent/v1/me", { success: AgentMe }).annotateMerge(
       doc(
+        "read",
         "Get the agent",
         "Returns the agent behind the access token, the computer on which it is signed in, and what the token allows now."
       )
@@ -26,6 +27,7 @@ export class AgentApi extends HttpApiGroup.make("agent")
       .annotate(AnyScope, true)
       .annotateMerge(
         doc(
+          "write",
           "Report a session",
           "Creates the session on the computer of the access token, or says that it is still running. Call this at least once a minute: a session is live for a minute after its last report. Fields that the body leaves out stay as they were, and the whole body may be left out. A computer keeps its 100 latest sessions. Returns 403 `no_computer` for a sign-in that was made with the server URL.",
           { isBodyOptional: true }
@@ -38,6 +40,7 @@ export class AgentApi extends HttpApiGroup.make("agent")
       .annotate(AnyScope, true)
       .annotateMerge(
         doc(
+          "write",
           "End a session",
           "Removes the session from the computer of the access token. Ending a session that does not exist is 204 too."
         )

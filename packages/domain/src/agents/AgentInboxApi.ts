@@ -44,6 +44,7 @@ export class AgentInboxApi extends HttpApiGroup.make("agentInbox")
       success: messages("Inbox", "The queued messages, oldest first.")
     }).annotateMerge(
       doc(
+        "read",
         "List the inbox",
         "Lists the 100 oldest queued messages for the computer of the access token, for no computer in particular, and for computers that were not seen for 10 minutes. With `wait`, a call that finds the inbox empty answers as soon as a message arrives, at any server, or when the time is over. It answers 401 at once if the access token ends meanwhile. A server that is stopping answers at once with what there is: call again."
       )
@@ -55,6 +56,7 @@ export class AgentInboxApi extends HttpApiGroup.make("agentInbox")
       .annotate(AnyScope, true)
       .annotateMerge(
         doc(
+          "write",
           "Take messages",
           "Takes the oldest messages of the inbox. They become `delivered`; each message goes to one taker only. Without a body, takes one message.",
           { isBodyOptional: true }
@@ -65,7 +67,7 @@ export class AgentInboxApi extends HttpApiGroup.make("agentInbox")
       success: AgentMessage,
       error: NotFound
     }).annotateMerge(
-      doc("Get a message of the agent", "Returns a message to the agent, whatever its status and its computer.")
+      doc("read", "Get a message of the agent", "Returns a message to the agent, whatever its status and its computer.")
     ),
     HttpApiEndpoint.post("complete", "/agent/v1/messages/:message/complete", {
       params,
@@ -76,6 +78,7 @@ export class AgentInboxApi extends HttpApiGroup.make("agentInbox")
       .annotate(AnyScope, true)
       .annotateMerge(
         doc(
+          "write",
           "Complete a message",
           "Completes the message with a reply, and notifies its sender. A message that is still queued is delivered by this call. Returns 409 `ended` if it was completed or declined already.",
           ended
@@ -90,6 +93,7 @@ export class AgentInboxApi extends HttpApiGroup.make("agentInbox")
       .annotate(AnyScope, true)
       .annotateMerge(
         doc(
+          "write",
           "Decline a message as the agent",
           "Declines the message with a reason, and notifies its sender. Returns 409 `ended` if it was completed or declined already.",
           ended

@@ -24,6 +24,7 @@ export class AgentPlanningApi extends HttpApiGroup.make("agentPlanning")
       error: NotFound
     }).annotateMerge(
       doc(
+        "read",
         "List tickets as an agent",
         `Lists tickets, as people list them. \`owner=me\` means the agent and its person. ${seen}`
       )
@@ -33,7 +34,7 @@ export class AgentPlanningApi extends HttpApiGroup.make("agentPlanning")
       success: Ticket.pipe(HttpApiSchema.status(201)),
       error: [Forbidden, NotFound, Conflict]
     }).annotateMerge(
-      doc("Create a ticket as an agent", `Creates a ticket, as people create one. ${write}`, {
+      doc("write", "Create a ticket as an agent", `Creates a ticket, as people create one. ${write}`, {
         conflicts: ticketReferences
       })
     ),
@@ -41,14 +42,14 @@ export class AgentPlanningApi extends HttpApiGroup.make("agentPlanning")
       params: ticket,
       success: Ticket,
       error: NotFound
-    }).annotateMerge(doc("Get a ticket as an agent", `Returns the ticket with its plan. ${seen}`)),
+    }).annotateMerge(doc("read", "Get a ticket as an agent", `Returns the ticket with its plan. ${seen}`)),
     HttpApiEndpoint.patch("updateTicket", "/agent/v1/tickets/:ticket", {
       params: ticket,
       payload: UpdateTicket,
       success: Ticket,
       error: [Forbidden, InvalidInput, NotFound, Conflict]
     }).annotateMerge(
-      doc("Update a ticket as an agent", `Changes the fields that are sent, as people change them. ${write}`, {
+      doc("write", "Update a ticket as an agent", `Changes the fields that are sent, as people change them. ${write}`, {
         conflicts: ticketReferences
       })
     ),
@@ -59,6 +60,7 @@ export class AgentPlanningApi extends HttpApiGroup.make("agentPlanning")
       error: [Forbidden, NotFound, Conflict]
     }).annotateMerge(
       doc(
+        "write",
         "Comment as an agent",
         `Adds a comment to the ticket. Agents that an agent mentions get no message. ${write}`,
         {
@@ -72,6 +74,7 @@ export class AgentPlanningApi extends HttpApiGroup.make("agentPlanning")
       error: NotFound
     }).annotateMerge(
       doc(
+        "read",
         "List ticket statuses as an agent",
         `Lists the statuses of a team, or of the template, in board order. ${seen}`
       )
@@ -80,13 +83,13 @@ export class AgentPlanningApi extends HttpApiGroup.make("agentPlanning")
       query: projectQuery,
       success: Projects,
       error: NotFound
-    }).annotateMerge(doc("List projects as an agent", `Lists projects in priority order. ${seen}`)),
+    }).annotateMerge(doc("read", "List projects as an agent", `Lists projects in priority order. ${seen}`)),
     HttpApiEndpoint.get("getProject", "/agent/v1/projects/:project", {
       params: projectParam,
       success: Project,
       error: NotFound
     }).annotateMerge(
-      doc("Get a project as an agent", `Returns the project with its milestones and its document. ${seen}`)
+      doc("read", "Get a project as an agent", `Returns the project with its milestones and its document. ${seen}`)
     )
   )
   .middleware(AgentAuthorization)

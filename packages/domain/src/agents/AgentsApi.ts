@@ -25,6 +25,7 @@ export class AgentsApi extends HttpApiGroup.make("agents")
       error: NotFound
     }).annotateMerge(
       doc(
+        "read",
         "List agents",
         "Lists the agents of all members, by name of the member, then client. Revoked agents and agents of inactive members are left out. For an account API key, `person=me` is an empty list. Returns 404 if the person of the filter is not a member. Any role may call this."
       )
@@ -38,6 +39,7 @@ export class AgentsApi extends HttpApiGroup.make("agents")
       .middleware(NoStore)
       .annotateMerge(
         doc(
+          "admin",
           "Register an agent",
           "Signs a coding-agent client in on a computer, to work for you. The first sign-in of a client creates the agent. Registering the same computer again ends its earlier sign-in. The tokens are shown once, in this response; the server stores only their hashes. The access token works for an hour; the refresh token gets the next pair at `/agent/oauth/token`. The sign-in of a viewer has the scope `read`, until the client is registered again. Any role may call this, but no account API key (403 `account_key`)."
         )
@@ -48,6 +50,7 @@ export class AgentsApi extends HttpApiGroup.make("agents")
       error: [Forbidden, NotFound]
     }).annotateMerge(
       doc(
+        "write",
         "Revoke an agent",
         "Ends all sign-ins of the agent at once, declines the messages that wait in its inbox, and notifies their senders. Registering the client again creates a new agent. Returns 404 if the agent is revoked already. Only the member that the agent works for can revoke it (403 `other_member`)."
       )

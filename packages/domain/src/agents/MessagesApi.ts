@@ -37,6 +37,7 @@ export class MessagesApi extends HttpApiGroup.make("messages")
       error: NotFound
     }).annotateMerge(
       doc(
+        "read",
         "List messages",
         "Lists the 100 newest messages that you sent or that your agents received. Admins and owners see all messages. Messages about tickets that you cannot see are left out. Filters combine. Returns 404 if the agent or ticket of a filter does not exist. Any role may call this."
       )
@@ -48,6 +49,7 @@ export class MessagesApi extends HttpApiGroup.make("messages")
       error: [Forbidden, NotFound, Conflict]
     }).annotateMerge(
       doc(
+        "write",
         "Send a message to an agent",
         "Sends a message to an agent, and notifies its person, even if that is you. If you name no computer, the service chooses the first of these that exists: a computer with a live session in a repository of the ticket's project, the computer with the latest live session, a live computer, the computer that was seen last. Returns 409 `agent_revoked` if the agent was revoked, 409 `inactive_member` if its person is not an active member, and 409 `ticket_invisible` if its person cannot see the ticket. Requires the role `member` or higher. Account API keys cannot send messages (403 `account_key`).",
         {
@@ -60,7 +62,11 @@ export class MessagesApi extends HttpApiGroup.make("messages")
       )
     ),
     HttpApiEndpoint.get("get", `${path}/:message`, { params, success: AgentMessage, error: NotFound }).annotateMerge(
-      doc("Get a message", "Returns a message that you can see in the list of messages. Any role may call this.")
+      doc(
+        "read",
+        "Get a message",
+        "Returns a message that you can see in the list of messages. Any role may call this."
+      )
     ),
     HttpApiEndpoint.post("decline", `${path}/:message/decline`, {
       params,
@@ -69,6 +75,7 @@ export class MessagesApi extends HttpApiGroup.make("messages")
       error: [Forbidden, NotFound, Conflict]
     }).annotateMerge(
       doc(
+        "write",
         "Decline a message",
         "Declines a queued or delivered message, and notifies its sender. The body may be left out. Returns 409 `ended` if the message was completed or declined already. Only the person that the agent works for can decline its messages (403 `other_member`).",
         { isBodyOptional: true, conflicts: { ended: "The message was completed already." } }

@@ -19,6 +19,7 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
       error: NotFound
     }).annotateMerge(
       doc(
+        "read",
         "List notifications",
         "Lists your 100 newest notifications, read and unread, newest first. Those about tickets that you can no longer see are left out. For an account API key the list is empty. Any role may call this."
       )
@@ -35,6 +36,7 @@ export class NotificationsApi extends HttpApiGroup.make("notifications")
       error: NotFound
     }).annotateMerge(
       doc(
+        "write",
         "Mark notifications read",
         "Marks all your unread notifications as read. Those about tickets that you can no longer see stay unread. Any role may call this."
       )

@@ -25,12 +25,17 @@ export class OAuthApi extends HttpApiGroup.make("oauth")
     HttpApiEndpoint.get("authorizationServer", "/.well-known/oauth-authorization-server", {
       success: AuthorizationServerMetadata
     }).annotateMerge(
-      doc("Get the authorization server's metadata", `Returns what the OAuth endpoints support (RFC 8414). ${noKey}`)
+      doc(
+        "read",
+        "Get the authorization server's metadata",
+        `Returns what the OAuth endpoints support (RFC 8414). ${noKey}`
+      )
     ),
     HttpApiEndpoint.get("protectedResource", "/.well-known/oauth-protected-resource", {
       success: ProtectedResourceMetadata
     }).annotateMerge(
       doc(
+        "read",
         "Get the protected resource's metadata",
         `Returns the resource that access tokens are for (RFC 9728). ${noKey}`
       )
@@ -39,6 +44,7 @@ export class OAuthApi extends HttpApiGroup.make("oauth")
       success: ProtectedResourceMetadata
     }).annotateMerge(
       doc(
+        "read",
         "Get the MCP endpoint's metadata",
         `Returns the same document, at the path that RFC 9728 derives from the path of the resource. ${noKey}`
       )
@@ -52,6 +58,7 @@ export class OAuthApi extends HttpApiGroup.make("oauth")
       error: [badRequest, OAuthError.pipe(HttpApiSchema.status(401)), TooManyRequests, Internal]
     }).annotateMerge(
       doc(
+        "write",
         "Refresh tokens",
         "Exchanges the last refresh token of a sign-in for the next pair of tokens (RFC 6749). The body is form-encoded. The refresh token is the only credential.\n\nA refresh token works once. If the response got lost, the same refresh token may be sent again within 60 seconds, as long as its successor has not been used: it then gives a fresh pair, and the lost one stops working. Any other use of a used refresh token ends the whole sign-in (`invalid_grant`).\n\nTokens that are unknown, expired, or belong to another client are `invalid_grant` too. While the member is inactive, the answer is 401 `invalid_client`. `scope` says what the new access token allows: `read` while the member is a viewer. Earlier access tokens keep working until they expire.",
         {
@@ -69,6 +76,7 @@ export class OAuthApi extends HttpApiGroup.make("oauth")
       error: [badRequest, TooManyRequests, Internal]
     }).annotateMerge(
       doc(
+        "write",
         "Revoke a token",
         "Revokes a token (RFC 7009). The body is form-encoded. A refresh token ends the whole sign-in, an access token ends only itself. An unknown token is 200 too. If `client_id` is sent and is not that of the sign-in, the answer is `invalid_grant` and nothing ends. The token is the only credential.",
         { responses: { 400: { description: "Why the request failed." } } }

@@ -41,6 +41,7 @@ export class DeploymentsApi extends HttpApiGroup.make("deployments")
       error: NotFound
     }).annotateMerge(
       doc(
+        "read",
         "List deployments",
         "Lists deployments by name of the product, then name of the environment. Returns 404 if the product or environment of a filter does not exist. Any role may call this."
       )
@@ -52,6 +53,7 @@ export class DeploymentsApi extends HttpApiGroup.make("deployments")
       error: [Forbidden, NotFound, Conflict]
     }).annotateMerge(
       doc(
+        "write",
         "Create a deployment",
         "Records that a product runs in an environment. A product has at most one deployment per environment: a second one is 409 `deployment_exists`. Returns 400 if a website or API has no `baseUrl`, 404 if the product or environment does not exist, and 409 `archived` if one of them is archived. Requires the role `member` or higher.",
         {
@@ -63,7 +65,7 @@ export class DeploymentsApi extends HttpApiGroup.make("deployments")
       )
     ),
     HttpApiEndpoint.get("get", one, { params, success: Deployment, error: NotFound }).annotateMerge(
-      doc("Get a deployment", "Returns the deployment, active or not. Any role may call this.")
+      doc("read", "Get a deployment", "Returns the deployment, active or not. Any role may call this.")
     ),
     HttpApiEndpoint.patch("update", one, {
       params,
@@ -72,6 +74,7 @@ export class DeploymentsApi extends HttpApiGroup.make("deployments")
       error: [Forbidden, NotFound, Conflict]
     }).annotateMerge(
       doc(
+        "write",
         "Update a deployment",
         "Changes the fields that are sent; `null` clears a field. The `baseUrl` of a website or API cannot be cleared (400). `versionUpdatedAt` moves only when `version` changes. Returns 409 `archived` if the product or environment is archived. Requires the role `member` or higher.",
         { conflicts: { archived } }
@@ -83,6 +86,7 @@ export class DeploymentsApi extends HttpApiGroup.make("deployments")
       error: [Forbidden, NotFound]
     }).annotateMerge(
       doc(
+        "write",
         "Delete a deployment",
         "Deletes the deployment, even if its product or environment is archived. Values of secrets are kept, hidden, and come back when the product is deployed there again. Requires the role `member` or higher."
       )

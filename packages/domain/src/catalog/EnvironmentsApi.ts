@@ -23,7 +23,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
         description: "Environments, by name."
       }),
       error: NotFound
-    }).annotateMerge(doc("List environments", "Lists environments by name. Any role may call this.")),
+    }).annotateMerge(doc("read", "List environments", "Lists environments by name. Any role may call this.")),
     HttpApiEndpoint.post("create", path, {
       params: { slug: WorkspaceRef },
       payload: CreateEnvironment,
@@ -31,13 +31,14 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       error: [Forbidden, NotFound, Conflict]
     }).annotateMerge(
       doc(
+        "admin",
         "Create an environment",
         "Creates an environment. Returns 409 `slug_in_use` if another environment, archived or not, has the slug. Requires the role `admin` or `owner`.",
         slugInUse
       )
     ),
     HttpApiEndpoint.get("get", `${path}/:environment`, { params, success: Environment, error: NotFound }).annotateMerge(
-      doc("Get an environment", "Returns the environment, archived or not. Any role may call this.")
+      doc("read", "Get an environment", "Returns the environment, archived or not. Any role may call this.")
     ),
     HttpApiEndpoint.patch("update", `${path}/:environment`, {
       params,
@@ -46,6 +47,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       error: [Forbidden, NotFound, Conflict]
     }).annotateMerge(
       doc(
+        "admin",
         "Update an environment",
         "Changes the fields that are sent. Archived environments can be changed too. Returns 409 `slug_in_use` if another environment has the slug. Returns 409 `holds_secrets` if the class changes from production to non-production while the environment holds secret values, because they would become readable. Requires the role `admin` or `owner`.",
         {
@@ -63,6 +65,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       error: [Forbidden, NotFound]
     }).annotateMerge(
       doc(
+        "admin",
         "Archive an environment",
         "Takes the environment out of lists and makes its deployments inactive. Its slug stays taken. Archiving an archived environment changes nothing. Requires the role `admin` or `owner`."
       )
@@ -73,6 +76,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       error: [Forbidden, NotFound]
     }).annotateMerge(
       doc(
+        "admin",
         "Restore an environment",
         "Brings the environment back into lists and makes its deployments active again, except those of archived products. Restoring an environment that is not archived changes nothing. Requires the role `admin` or `owner`."
       )

@@ -23,7 +23,7 @@ export class ProductsApi extends HttpApiGroup.make("products")
         description: "Products, by name."
       }),
       error: NotFound
-    }).annotateMerge(doc("List products", "Lists products by name. Any role may call this.")),
+    }).annotateMerge(doc("read", "List products", "Lists products by name. Any role may call this.")),
     HttpApiEndpoint.post("create", path, {
       params: { slug: WorkspaceRef },
       payload: CreateProduct,
@@ -31,6 +31,7 @@ export class ProductsApi extends HttpApiGroup.make("products")
       error: [Forbidden, NotFound, Conflict]
     }).annotateMerge(
       doc(
+        "admin",
         "Create a product",
         "Creates a product. Returns 409 `slug_in_use` if another product, archived or not, has the slug. Requires the role `admin` or `owner`.",
         {
@@ -39,7 +40,7 @@ export class ProductsApi extends HttpApiGroup.make("products")
       )
     ),
     HttpApiEndpoint.get("get", `${path}/:product`, { params, success: Product, error: NotFound }).annotateMerge(
-      doc("Get a product", "Returns the product, archived or not. Any role may call this.")
+      doc("read", "Get a product", "Returns the product, archived or not. Any role may call this.")
     ),
     HttpApiEndpoint.patch("update", `${path}/:product`, {
       params,
@@ -48,6 +49,7 @@ export class ProductsApi extends HttpApiGroup.make("products")
       error: [Forbidden, NotFound, Conflict]
     }).annotateMerge(
       doc(
+        "admin",
         "Update a product",
         "Changes the fields that are sent. Archived products can be changed too. Returns 409 `slug_in_use` if another product has the slug, and 409 `needs_base_url` if the new type requires a `baseUrl` and a deployment has none. Requires the role `admin` or `owner`.",
         {
@@ -65,6 +67,7 @@ export class ProductsApi extends HttpApiGroup.make("products")
       error: [Forbidden, NotFound]
     }).annotateMerge(
       doc(
+        "admin",
         "Archive a product",
         "Takes the product out of lists and makes its deployments inactive. Its slug stays taken. Archiving an archived product changes nothing. Requires the role `admin` or `owner`."
       )
@@ -75,6 +78,7 @@ export class ProductsApi extends HttpApiGroup.make("products")
       error: [Forbidden, NotFound]
     }).annotateMerge(
       doc(
+        "admin",
         "Restore a product",
         "Brings the product back into lists and makes its deployments active again, except in archived environments. Restoring a product that is not archived changes nothing. Requires the role `admin` or `owner`."
       )

@@ -17,6 +17,7 @@ export class EventsApi extends HttpApiGroup.make("events")
       error: NotFound
     }).annotateMerge(
       doc(
+        "read",
         "List events",
         "Lists the 50 most recent events, newest first. Secrets appear by name, never by value. Events of a private team appear only to those who see the team. Any role may call this."
       )

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Body } from "../Body.ts"
 import { Name, OneOf } from "../Text.ts"
-import { ApiKey, NewApiKey } from "./ApiKey.ts"
+import { ApiKey, NewApiKey, newKeyLimits } from "./ApiKey.ts"
 
 const role = OneOf(["viewer", "member", "admin"]).annotate({ description: "The role of the key in the workspace." })
 
@@ -17,6 +17,9 @@ export const AccountApiKey = Schema.Struct({ ...ApiKey.fields, role }).annotate(
       lastFour: "0Pq7",
       createdAt: "2026-11-21T09:30:00.000Z",
       lastUsedAt: "2026-11-21T10:00:00.000Z",
+      scopes: ["read", "publish"],
+      expiresAt: null,
+      expiresSoon: false,
       role: "member"
     }
   ]
@@ -33,6 +36,8 @@ export const NewAccountApiKey = Schema.Struct({ ...NewApiKey.fields, role }).ann
       name: "ci",
       tokenPrefix: "ctk_Zk3L",
       lastFour: "0Pq7",
+      scopes: ["read", "publish"],
+      expiresAt: null,
       secret: "ctk_Zk3LTz0sVq1Jm7Rk2Lx9Wc5Bn8Yd3Pa6Ue0H0Pq7",
       role: "member"
     }
@@ -40,9 +45,12 @@ export const NewAccountApiKey = Schema.Struct({ ...NewApiKey.fields, role }).ann
 })
 export type NewAccountApiKey = typeof NewAccountApiKey.Type
 
-export const CreateAccountApiKey = Body({ name: Name(80), role }).annotate({
+export const CreateAccountApiKey = Body({ name: Name(80), role, ...newKeyLimits }).annotate({
   identifier: "CreateAccountApiKey",
-  description: "The name and role of a new account API key.",
-  examples: [{ name: "ci", role: "member" }]
+  description: "The name and role of a new account API key, and its limits.",
+  examples: [
+    { name: "ci", role: "member" },
+    { name: "ci", role: "member", scopes: ["read", "publish"] }
+  ]
 })
 export type CreateAccountApiKey = typeof CreateAccountApiKey.Type

@@ -23,8 +23,9 @@ export class AccountApiKeysApi extends HttpApiGroup.make("accountApiKeys")
       error: [Forbidden, NotFound]
     }).annotateMerge(
       doc(
+        "admin",
         "List account API keys",
-        "Lists the account API keys that are not revoked, newest first, without their secrets. Requires the role `admin` or `owner`."
+        "Lists the account API keys that work (neither revoked nor expired), newest first, without their secrets. Requires the role `admin` or `owner`."
       )
     ),
     HttpApiEndpoint.post("create", `${workspacePath}/account-api-keys`, {
@@ -34,8 +35,9 @@ export class AccountApiKeysApi extends HttpApiGroup.make("accountApiKeys")
       error: [Forbidden, NotFound]
     }).annotateMerge(
       doc(
+        "admin",
         "Create an account API key",
-        "Creates a key that acts in this workspace only, with the given role. It keeps working when people leave. The secret is shown once, in this response; the server stores only its hash. Requires the role `admin` or `owner`."
+        "Creates a key that acts in this workspace only, with the given role. It keeps working when people leave. `scopes` and `expiresAt` limit it, as those of a person's key. The secret is shown once, in this response; the server stores only its hash. Requires the role `admin` or `owner`."
       )
     ),
     HttpApiEndpoint.post("revoke", `${workspacePath}/account-api-keys/:apiKeyId/revoke`, {
@@ -44,6 +46,7 @@ export class AccountApiKeysApi extends HttpApiGroup.make("accountApiKeys")
       error: [Forbidden, NotFound]
     }).annotateMerge(
       doc(
+        "admin",
         "Revoke an account API key",
         "Revokes the key. Later requests with it fail with 401. Returns 404 if the key is revoked already. Requires the role `admin` or `owner`."
       )

@@ -18,8 +18,9 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       error: Forbidden
     }).annotateMerge(
       doc(
+        "read",
         "List your API keys",
-        "Lists your keys that are not revoked, newest first, without their secrets. Account API keys cannot call this (403 `account_key`)."
+        "Lists your keys that work (neither revoked nor expired), newest first, without their secrets. Account API keys cannot call this (403 `account_key`)."
       )
     ),
     HttpApiEndpoint.post("create", "/v1/api-keys", {
@@ -28,8 +29,9 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       error: [Forbidden, Conflict]
     }).annotateMerge(
       doc(
+        "admin",
         "Create an API key",
-        "Creates a key that acts as you, with your role in each workspace. The secret is shown once, in this response; the server stores only its hash. Returns 409 `too_many_keys` if you have 20 active keys. Account API keys cannot call this (403 `account_key`).",
+        "Creates a key that acts as you, with your role in each workspace. The secret is shown once, in this response; the server stores only its hash. `scopes` limits it to some operations, each of which says its scope as `x-scope`; a key that lacks the scope is refused with 403 `scope_missing`. A key that is limited itself makes no key with scopes that it does not have (403 `scope_missing`). From `expiresAt`, at most 2 years ahead (else 400), the key stops working. Returns 409 `too_many_keys` if you have 20 active keys. Account API keys cannot call this (403 `account_key`).",
         { conflicts: { too_many_keys: "You have 20 active API keys. Revoke one first." } }
       )
     ),
@@ -39,6 +41,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       error: [Forbidden, NotFound]
     }).annotateMerge(
       doc(
+        "write",
         "Revoke an API key",
         "Revokes one of your keys, possibly the key of this request. Later requests with it fail with 401. Returns 404 if the key is not yours or is revoked already. Account API keys cannot call this (403 `account_key`)."
       )

@@ -1,9 +1,10 @@
 import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
-import { Internal, InvalidInput, TooManyRequests, Unauthorized } from "../Errors.ts"
+import { Forbidden, Internal, InvalidInput, TooManyRequests, Unauthorized } from "../Errors.ts"
 import type { AgentId, ApiKeyId, PersonId, WorkspaceId } from "../Ids.ts"
 import type { Person } from "./Actor.ts"
 import type { Role } from "./Role.ts"
+import type { Scopes } from "./Scope.ts"
 
 /** Whom the credential of a request belongs to. */
 export type Principal =
@@ -25,6 +26,8 @@ export interface Credential {
   readonly id: string
   /** The last 4 characters of the token. */
   readonly lastFour: string
+  /** Of an API key that is limited to some scopes. Absent or null: all. */
+  readonly scopes?: Scopes
 }
 
 /**
@@ -47,12 +50,13 @@ export class Edge extends HttpApiMiddleware.Service<Edge>()("@delivery/domain/Ed
 
 /**
  * Authentication by API key (docs/contract.md, Tokens): `Authorization: Bearer` or `X-API-Key`; both at once
- * must be equal. Fails with `Unauthorized`.
+ * must be equal. Fails with `Unauthorized`. A key without the scope of the endpoint is refused before its handler runs:
+ * `Forbidden`.
  */
 export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: Caller }>()(
   "@delivery/domain/identity/Authorization",
   {
-    error: Unauthorized,
+    error: [Unauthorized, Forbidden],
     requiredForClient: true,
     security: {
       bearer: HttpApiSecurity.bearer.pipe(

@@ -23,6 +23,7 @@ export class InvitesApi extends HttpApiGroup.make("invites")
       error: [Forbidden, NotFound]
     }).annotateMerge(
       doc(
+        "admin",
         "List invites",
         "Lists all invites, whatever their status, newest first. Requires the role `admin` or `owner`."
       )
@@ -34,6 +35,7 @@ export class InvitesApi extends HttpApiGroup.make("invites")
       error: [Forbidden, NotFound, Conflict]
     }).annotateMerge(
       doc(
+        "admin",
         "Invite someone",
         "Creates an invite that is valid for 7 days. The token and the link are shown once, in this response. The service sends no mail: pass the link on yourself. Returns 409 `already_member` or `already_invited` if the email address has joined or is invited already. Requires the role `admin` or `owner`. Only owners can invite owners (403 `owner_only`).",
         {
@@ -50,6 +52,7 @@ export class InvitesApi extends HttpApiGroup.make("invites")
       error: [Forbidden, NotFound, Conflict]
     }).annotateMerge(
       doc(
+        "admin",
         "Revoke an invite",
         "Makes the token of the invite useless at once. Revoking a revoked invite changes nothing. Returns 409 `not_pending` if the invite was accepted or has expired. Requires the role `admin` or `owner`.",
         { conflicts: { not_pending: "The invite is accepted." } }
@@ -64,6 +67,7 @@ export class InvitesApi extends HttpApiGroup.make("invites")
       error: NotFound
     }).annotateMerge(
       doc(
+        "write",
         "Accept an invite",
         "Joins the workspace. No API key is needed: the token is the credential. If the email address is new to the server, this creates the person and their first API key, whose secret is shown once, in this response. Otherwise the existing person joins and gets no new key. Returns 404 if the token is unknown, used, revoked or expired."
       )

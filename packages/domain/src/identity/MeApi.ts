@@ -8,6 +8,7 @@ export class MeApi extends HttpApiGroup.make("me")
   .add(
     HttpApiEndpoint.get("get", "/v1/me", { success: Me }).annotateMerge(
       doc(
+        "read",
         "Get the caller",
         "Returns the person, or the account API key, behind the key of this request, with the workspaces it may act in, by name."
       )

@@ -26,7 +26,9 @@ export class MembersApi extends HttpApiGroup.make("members")
         description: "Members, by name."
       }),
       error: NotFound
-    }).annotateMerge(doc("List members", "Lists all members, active and inactive, by name. Any role may call this.")),
+    }).annotateMerge(
+      doc("read", "List members", "Lists all members, active and inactive, by name. Any role may call this.")
+    ),
     HttpApiEndpoint.patch("update", `${path}/:member`, {
       params,
       payload: UpdateMember,
@@ -34,6 +36,7 @@ export class MembersApi extends HttpApiGroup.make("members")
       error
     }).annotateMerge(
       doc(
+        "admin",
         "Change a member's role",
         "Gives the member another role. Returns 409 `last_owner` if it is the last active owner. Requires the role `admin` or `owner`. Only owners can give or take the role `owner` (403 `owner_only`).",
         lastOwner
@@ -41,6 +44,7 @@ export class MembersApi extends HttpApiGroup.make("members")
     ),
     HttpApiEndpoint.post("deactivate", `${path}/:member/deactivate`, { params, success: Member, error }).annotateMerge(
       doc(
+        "admin",
         "Deactivate a member",
         "Takes the member's access away at once. Their API keys stop working in this workspace. Their agents leave lists, lose access, and the messages that wait for them are declined. What the member did stays. Deactivating an inactive member changes nothing. Returns 409 `last_owner` for the last active owner. Requires the role `admin` or `owner`. Only owners can deactivate owners (403 `owner_only`).",
         lastOwner
@@ -52,6 +56,7 @@ export class MembersApi extends HttpApiGroup.make("members")
       error: [Forbidden, NotFound]
     }).annotateMerge(
       doc(
+        "admin",
         "Reactivate a member",
         "Gives the member access again, with the role they had. Their API keys and agents work again. Reactivating an active member changes nothing. Requires the role `admin` or `owner`. Only owners can reactivate owners (403 `owner_only`)."
       )

@@ -16,13 +16,16 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
         identifier: "Workspaces",
         description: "Workspaces, by name."
       })
-    }).annotateMerge(doc("List workspaces", "Lists the workspaces in which you are an active member, by name.")),
+    }).annotateMerge(
+      doc("read", "List workspaces", "Lists the workspaces in which you are an active member, by name.")
+    ),
     HttpApiEndpoint.post("create", "/v1/workspaces", {
       payload: CreateWorkspace,
       success: Workspace.pipe(HttpApiSchema.status(201)),
       error: [Forbidden, Conflict]
     }).annotateMerge(
       doc(
+        "write",
         "Create a workspace",
         "Creates a workspace with you as its owner. Returns 409 `slug_in_use` if any workspace on the server has the slug. Account API keys cannot call this (403 `account_key`).",
         slugInUse
@@ -32,7 +35,9 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       params,
       success: Workspace,
       error: NotFound
-    }).annotateMerge(doc("Get a workspace", "Returns the workspace, with your role in it. Any role may call this.")),
+    }).annotateMerge(
+      doc("read", "Get a workspace", "Returns the workspace, with your role in it. Any role may call this.")
+    ),
     HttpApiEndpoint.patch("update", workspacePath, {
       params,
       payload: UpdateWorkspace,
@@ -40,6 +45,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       error: [Forbidden, NotFound, Conflict]
     }).annotateMerge(
       doc(
+        "admin",
         "Update a workspace",
         "Changes the fields that are sent. A new slug changes every path of the workspace; its id stays. Returns 409 `slug_in_use` if another workspace has the slug. Requires the role `admin` or `owner`.",
         slugInUse

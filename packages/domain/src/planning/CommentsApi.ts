@@ -28,7 +28,9 @@ export class CommentsApi extends HttpApiGroup.make("comments")
         description: "The comments of a ticket, oldest first."
       }),
       error: NotFound
-    }).annotateMerge(doc("List comments", "Lists all comments of the ticket, oldest first. Any role may call this.")),
+    }).annotateMerge(
+      doc("read", "List comments", "Lists all comments of the ticket, oldest first. Any role may call this.")
+    ),
     HttpApiEndpoint.post("create", path, {
       params,
       payload: CreateComment,
@@ -36,6 +38,7 @@ export class CommentsApi extends HttpApiGroup.make("comments")
       error: [Forbidden, NotFound, Conflict]
     }).annotateMerge(
       doc(
+        "write",
         "Create a comment",
         "Adds a comment to the ticket. Links such as `[@Ana](user:ID)` and `[@Claude](agent:ID)` in its Markdown mention active members and agents of the workspace. Links in code are not mentions, and an id that nobody has stays plain text. Each agent that a person mentions gets one message with the ask `mention`, unless the person it works for cannot see the ticket. Returns 409 `archived` if the team of the ticket is archived. Requires the role `member` or higher.",
         { conflicts }
@@ -48,6 +51,7 @@ export class CommentsApi extends HttpApiGroup.make("comments")
       error: [Forbidden, NotFound, Conflict]
     }).annotateMerge(
       doc(
+        "write",
         "Edit a comment",
         "Replaces the text of the comment. Agents that the comment did not mention before get a message, as with a new comment. Sending the same text changes nothing. Returns 409 `archived` if the team of the ticket is archived. Only the author can edit a comment (403 `not_author`).",
         { conflicts }
@@ -59,6 +63,7 @@ export class CommentsApi extends HttpApiGroup.make("comments")
       error: [Forbidden, NotFound, Conflict]
     }).annotateMerge(
       doc(
+        "write",
         "Delete a comment",
         "Deletes the comment. Returns 409 `archived` if the team of the ticket is archived. Only the author, the person whose agent wrote it, an admin or an owner can delete a comment (403 `not_author`).",
         { conflicts }

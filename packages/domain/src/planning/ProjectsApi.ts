@@ -61,6 +61,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       error: NotFound
     }).annotateMerge(
       doc(
+        "read",
         "List projects",
         "Lists the projects that have a team you see, in priority order. Archived projects keep their place. Filters combine. Returns 404 if you cannot see the team or product of a filter. Any role may call this."
       )
@@ -72,6 +73,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       error
     }).annotateMerge(
       doc(
+        "write",
         "Create a project",
         "Creates a project, last in the priority order, with the views All, Active, Backlog and Done. Returns 404 if the lead is not an active member, or if you cannot see a team or product. Returns 409 `archived` if a team or product is archived, and 409 `slug_in_use` or `name_in_use` if another project has the slug or name, even one that is archived or that you cannot see. Requires the role `member` or higher.",
         { conflicts: { ...taken, archived: "The team ENG is archived." } }
@@ -79,12 +81,14 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
     ),
     HttpApiEndpoint.get("get", one, { params, success: Project, error: NotFound }).annotateMerge(
       doc(
+        "read",
         "Get a project",
         "Returns the project, archived or not, with its milestones and its document. Any role may call this. Returns 404 if you see none of its teams."
       )
     ),
     HttpApiEndpoint.patch("update", one, { params, payload: UpdateProject, success: Project, error }).annotateMerge(
       doc(
+        "write",
         "Update a project",
         "Changes the fields that are sent; `null` clears a field. `teams` and `products` replace what is there, except teams that you cannot see, which stay. A team cannot be removed while the project has tickets of it (409 `team_has_tickets`). Teams and products are checked as for a new project, but those that the project has already may be archived. An archived project cannot be changed (409 `archived`). Requires the role `member` or higher.",
         {
@@ -99,6 +103,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       error
     }).annotateMerge(
       doc(
+        "write",
         "Reorder a project",
         "Moves the project directly before or after another one in the priority order. `after: null` moves it to the first place. Nothing changes if it is there already. Returns 404 if you cannot see the other project, 400 if it is the same project, and 409 `archived` if one of the two is archived. Requires the role `member` or higher.",
         { conflicts: { archived } }
@@ -110,6 +115,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       error: [Forbidden, NotFound]
     }).annotateMerge(
       doc(
+        "write",
         "Archive a project",
         "Takes the project out of lists. It cannot be changed until it is restored. Its slug and name stay taken, and its tickets stay. Archiving an archived project changes nothing. Requires the role `member` or higher."
       )
@@ -120,6 +126,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       error: [Forbidden, NotFound]
     }).annotateMerge(
       doc(
+        "write",
         "Restore a project",
         "Brings the project back, last in the priority order. Restoring a project that is not archived changes nothing. Requires the role `member` or higher."
       )
@@ -131,6 +138,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       error
     }).annotateMerge(
       doc(
+        "write",
         "Create a milestone",
         "Adds a milestone with the next number of the project. Numbers are never used again. `updatedAt` of the project moves with every change of its milestones. Returns 409 `archived` if the project is archived. Requires the role `member` or higher.",
         { conflicts: { archived } }
@@ -143,6 +151,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       error
     }).annotateMerge(
       doc(
+        "write",
         "Update a milestone",
         "Changes the fields that are sent; `null` clears a field. Returns 409 `archived` if the project is archived. Requires the role `member` or higher.",
         { conflicts: { archived } }
@@ -154,6 +163,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       error
     }).annotateMerge(
       doc(
+        "write",
         "Delete a milestone",
         "Deletes the milestone. Its tickets stay in the project, without a milestone. Returns 409 `archived` if the project is archived. Requires the role `member` or higher.",
         { conflicts: { archived } }

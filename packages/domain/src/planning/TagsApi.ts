@@ -36,6 +36,7 @@ export class TagsApi extends HttpApiGroup.make("tags")
       error: NotFound
     }).annotateMerge(
       doc(
+        "read",
         "List tags",
         "Lists the tags of the workspace and of every team that you see, by name. With `team`, lists the tags that tickets of the team can have: those of the team and those of the workspace. Any role may call this."
       )
@@ -45,19 +46,22 @@ export class TagsApi extends HttpApiGroup.make("tags")
       payload: CreateTag,
       success: Tag.pipe(HttpApiSchema.status(201)),
       error: [Forbidden, NotFound, Conflict]
-    }).annotateMerge(doc("Create a tag", `Creates a tag of a team or of the whole workspace. ${rules}`, { conflicts })),
+    }).annotateMerge(
+      doc("write", "Create a tag", `Creates a tag of a team or of the whole workspace. ${rules}`, { conflicts })
+    ),
     HttpApiEndpoint.patch("update", `${path}/:tag`, {
       params,
       payload: UpdateTag,
       success: Tag,
       error: [Forbidden, NotFound, Conflict]
-    }).annotateMerge(doc("Update a tag", `Changes the fields that are sent. ${rules}`, { conflicts })),
+    }).annotateMerge(doc("write", "Update a tag", `Changes the fields that are sent. ${rules}`, { conflicts })),
     HttpApiEndpoint.delete("delete", `${path}/:tag`, {
       params,
       success: HttpApiSchema.NoContent.annotate({ description: "Deleted." }),
       error: [Forbidden, NotFound]
     }).annotateMerge(
       doc(
+        "write",
         "Delete a tag",
         "Deletes the tag, and takes it off tickets and out of the filters of views. Tags of a team require the role `member` and that you see the team; tags of the workspace require the role `admin` or `owner`."
       )

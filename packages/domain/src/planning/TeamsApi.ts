@@ -24,6 +24,7 @@ export class TeamsApi extends HttpApiGroup.make("teams")
       error: NotFound
     }).annotateMerge(
       doc(
+        "read",
         "List teams",
         "Lists the teams that you see, by name: open teams, and private teams that you are a member of. Admins and owners see all teams. Any role may call this."
       )
@@ -35,6 +36,7 @@ export class TeamsApi extends HttpApiGroup.make("teams")
       error: [Forbidden, NotFound, Conflict]
     }).annotateMerge(
       doc(
+        "admin",
         "Create a team",
         "Creates a team with you as its first member, and with a copy of the status template of the workspace. (A team that an account API key creates has no member.) Returns 409 `key_in_use` if another team, archived or not, has the key. Requires the role `admin` or `owner`.",
         { conflicts: { key_in_use: 'The key "ENG" is already in use.' } }
@@ -42,6 +44,7 @@ export class TeamsApi extends HttpApiGroup.make("teams")
     ),
     HttpApiEndpoint.get("get", `${path}/:team`, { params, success: Team, error: NotFound }).annotateMerge(
       doc(
+        "read",
         "Get a team",
         "Returns the team, archived or not. Any role may call this. Returns 404 if the team is private and you cannot see it."
       )
@@ -53,6 +56,7 @@ export class TeamsApi extends HttpApiGroup.make("teams")
       error: [Forbidden, NotFound]
     }).annotateMerge(
       doc(
+        "admin",
         "Update a team",
         "Changes the fields that are sent. Archived teams can be changed too. The key never changes. Making a team private hides it, and all that belongs to it, from everybody who is not a member, past events included. Requires the role `admin` or `owner`."
       )
@@ -63,6 +67,7 @@ export class TeamsApi extends HttpApiGroup.make("teams")
       error: [Forbidden, NotFound]
     }).annotateMerge(
       doc(
+        "admin",
         "Archive a team",
         "Takes the team out of lists. Its tickets cannot be changed, and it takes no new ones. Its key stays taken. Archiving an archived team changes nothing. Requires the role `admin` or `owner`."
       )
@@ -73,6 +78,7 @@ export class TeamsApi extends HttpApiGroup.make("teams")
       error: [Forbidden, NotFound]
     }).annotateMerge(
       doc(
+        "admin",
         "Restore a team",
         "Brings the team back into lists. Its tickets can be changed again. Restoring a team that is not archived changes nothing. Requires the role `admin` or `owner`."
       )
@@ -86,6 +92,7 @@ export class TeamsApi extends HttpApiGroup.make("teams")
       error: NotFound
     }).annotateMerge(
       doc(
+        "read",
         "List a team's members",
         "Lists the members of the team by name. Members who are inactive in the workspace are in the list, but do not count in `memberCount`. Any role may call this. Returns 404 if you cannot see the team."
       )
@@ -97,6 +104,7 @@ export class TeamsApi extends HttpApiGroup.make("teams")
       error: [Forbidden, NotFound, Conflict]
     }).annotateMerge(
       doc(
+        "write",
         "Add a member to a team",
         "Adds an active member of the workspace to the team. Returns 404 if the person is not an active member of the workspace, and 409 `already_member` if they are in the team. Requires the role `member` or higher. Admins, owners and members of the team can add anybody; others can add only themselves, and only to an open team (403 `not_team_member`).",
         { conflicts: { already_member: "This person is already a member of the team." } }
@@ -114,6 +122,7 @@ export class TeamsApi extends HttpApiGroup.make("teams")
       error: [Forbidden, NotFound]
     }).annotateMerge(
       doc(
+        "write",
         "Remove a member from a team",
         "Removes the member from the team. Their tickets keep their owner. Returns 404 if the person is not in the team. Requires the role `member` or higher. Only admins, owners and members of the team can do this (403 `not_team_member`); to leave a team, remove yourself."
       )

@@ -35,6 +35,7 @@ export class TicketStatusesApi extends HttpApiGroup.make("ticketStatuses")
       error: NotFound
     }).annotateMerge(
       doc(
+        "read",
         "List ticket statuses",
         "Lists the statuses of a team in board order: by category, then by position. Without `team`, lists the template, of which each new team gets a copy. Any role may call this. Returns 404 if you cannot see the team."
       )
@@ -46,6 +47,7 @@ export class TicketStatusesApi extends HttpApiGroup.make("ticketStatuses")
       error: [Forbidden, NotFound, Conflict]
     }).annotateMerge(
       doc(
+        "admin",
         "Create a ticket status",
         "Adds a status, last in its category. A status of the template reaches only teams that are created later. Returns 409 `name_in_use` if the team (or the template) has a status of this name, in any case. Requires the role `admin` or `owner`.",
         { conflicts: { name_in_use: nameInUse } }
@@ -58,6 +60,7 @@ export class TicketStatusesApi extends HttpApiGroup.make("ticketStatuses")
       error: [Forbidden, NotFound, Conflict]
     }).annotateMerge(
       doc(
+        "admin",
         "Update a ticket status",
         "Changes the fields that are sent. `isDefault: true` makes this the default status; `false` is refused (400): make another status the default instead. Only a `backlog` or `unstarted` status can be the default (409 `category_cannot_be_default`). Returns 409 `name_in_use` if the team (or the template) has another status of this name, in any case. Filters of views follow a new name; if the view can show another team that has a status of the old name, they have both names. Requires the role `admin` or `owner`.",
         {
@@ -82,6 +85,7 @@ export class TicketStatusesApi extends HttpApiGroup.make("ticketStatuses")
       error: [Forbidden, NotFound, Conflict]
     }).annotateMerge(
       doc(
+        "admin",
         "Delete a ticket status",
         "Deletes the status. Its tickets get the status `moveTo` and keep their order; their `startedAt`, `completedAt` and `canceledAt` follow the category. Returns 404 if `moveTo` is a status of another team, and 400 if it is the same status. Returns 409 `is_default` for the default status, 409 `last_in_category` for the last status of its category, and 409 `has_tickets` if it has tickets and `moveTo` is missing. Filters of views lose the name, unless the view can show another team that has a status of it. Requires the role `admin` or `owner`.",
         {
@@ -100,6 +104,7 @@ export class TicketStatusesApi extends HttpApiGroup.make("ticketStatuses")
       error: [Forbidden, NotFound, Conflict]
     }).annotateMerge(
       doc(
+        "admin",
         "Reorder a ticket status",
         "Moves the status directly before or after another one of its category. The response lists all statuses of the team (or the template). Returns 404 if the other status belongs to another team, 400 if it is the same status, and 409 `other_category` if it has another category. Requires the role `admin` or `owner`.",
         { conflicts: { other_category: "A status can be ordered only within its category." } }

@@ -58,6 +58,7 @@ export class TicketsApi extends HttpApiGroup.make("tickets")
       error: NotFound
     }).annotateMerge(
       doc(
+        "read",
         "List tickets",
         "Lists the tickets that you see, by category of status, position of status, then rank, without their plans. Tickets of archived teams and projects are in the list. Filters combine. Returns 404 if the team, project or owner of a filter does not exist. Any role may call this."
       )
@@ -69,6 +70,7 @@ export class TicketsApi extends HttpApiGroup.make("tickets")
       error: [Forbidden, NotFound, Conflict]
     }).annotateMerge(
       doc(
+        "write",
         "Create a ticket",
         "Creates a ticket, last in its team. Returns 404, naming the field, if the team, status, owner, project, milestone or a tag does not exist. Returns 400 for a milestone without a project, 409 `archived` if the team or project is archived, 409 `project_not_in_team` if the project is not linked to the team, and 409 `inactive_owner` or `owner_cannot_see` if the owner cannot have the ticket. Requires the role `member` or higher.",
         { conflicts: ticketReferences }
@@ -76,6 +78,7 @@ export class TicketsApi extends HttpApiGroup.make("tickets")
     ),
     HttpApiEndpoint.get("get", one, { params, success: Ticket, error: NotFound }).annotateMerge(
       doc(
+        "read",
         "Get a ticket",
         "Returns the ticket with its plan. Identifiers that the ticket had in other teams keep working, for those who see those teams. Any role may call this."
       )
@@ -87,6 +90,7 @@ export class TicketsApi extends HttpApiGroup.make("tickets")
       error: [Forbidden, InvalidInput, NotFound, Conflict]
     }).annotateMerge(
       doc(
+        "write",
         "Update a ticket",
         "Changes the fields that are sent; `null` clears a field.\n\nMoving the ticket to another `team` gives it a new identifier and the last rank there. It gets the first status of the same category unless you send `status`, and loses the tags of the old team unless you send `tags`. Moving it to another `project` takes it out of its milestone unless you send `milestone`.\n\nReturns 400 for a milestone without a project, 409 `archived` if the team of the ticket is archived, and otherwise the same errors as creating a ticket. The owner and the project are checked when they are sent, and when the team changes. Requires the role `member` or higher.",
         { conflicts: ticketReferences }
@@ -98,6 +102,7 @@ export class TicketsApi extends HttpApiGroup.make("tickets")
       error: [Forbidden, NotFound, Conflict]
     }).annotateMerge(
       doc(
+        "write",
         "Delete a ticket",
         "Deletes the ticket with its comments. Its identifiers are never used again. Returns 409 `archived` if its team is archived. Only its creator, the person whose agent created it, an admin or an owner can delete a ticket (403 `not_creator`).",
         { conflicts: { archived } }
@@ -110,6 +115,7 @@ export class TicketsApi extends HttpApiGroup.make("tickets")
       error: [Forbidden, InvalidInput, NotFound, Conflict]
     }).annotateMerge(
       doc(
+        "write",
         "Reorder a ticket",
         "Moves the ticket directly before or after another ticket of its team and status. `after: null` moves it to the first place. Returns 409 `other_status` if the other ticket has another team or status, 400 if it is the same ticket, and 409 `archived` if the team is archived. Requires the role `member` or higher.",
         { conflicts: { other_status: "The two tickets are in different statuses or teams.", archived } }

@@ -34,6 +34,7 @@ export class ViewsApi extends HttpApiGroup.make("views")
       error: NotFound
     }).annotateMerge(
       doc(
+        "read",
         "List views",
         "Lists the views of one scope in their order: of the workspace, of a `team`, or of a `project`, archived or not. Sending both is 400. Returns 404 if you cannot see the team or project. Any role may call this."
       )
@@ -45,6 +46,7 @@ export class ViewsApi extends HttpApiGroup.make("views")
       error
     }).annotateMerge(
       doc(
+        "write",
         "Create a view",
         "Creates a view, last in its scope. Everybody who sees the scope sees the view. Returns 404 if you cannot see the team or project of the scope, or an owner, tag, team or project in the filters. Names of statuses are stored as they are sent. Returns 409 `archived` if the team or project of the scope is archived. Requires the role `member` or higher.",
         { conflicts: { archived } }
@@ -52,6 +54,7 @@ export class ViewsApi extends HttpApiGroup.make("views")
     ),
     HttpApiEndpoint.patch("update", one, { params, payload: UpdateView, success: View, error }).annotateMerge(
       doc(
+        "write",
         "Update a view",
         "Changes the fields that are sent. `filters` replaces all filters: one that is left out no longer restricts. Tags, teams and projects that you cannot see stay in the filters. Returns 409 `archived` if the team or project of the scope is archived. Requires the role `member` or higher.",
         { conflicts: { archived } }
@@ -63,6 +66,7 @@ export class ViewsApi extends HttpApiGroup.make("views")
       error
     }).annotateMerge(
       doc(
+        "write",
         "Delete a view",
         "Deletes the view. Returns 409 `is_default` for one of the first views of a project, and 409 `archived` if the team or project of the scope is archived. Requires the role `member` or higher.",
         { conflicts: { is_default: "The first views of a project cannot be deleted.", archived } }
@@ -75,6 +79,7 @@ export class ViewsApi extends HttpApiGroup.make("views")
       error
     }).annotateMerge(
       doc(
+        "write",
         "Reorder a view",
         "Moves the view directly before or after another view of its scope. `after: null` moves it to the first place. Nothing changes if it is there already. Returns 404 if you cannot see the other view, 400 if it is the same view, 409 `other_scope` if it has another scope, and 409 `archived` if the team or project of the scope is archived. Requires the role `member` or higher.",
         { conflicts: { other_scope: "The other view belongs to another scope.", archived } }
@@ -86,6 +91,7 @@ export class ViewsApi extends HttpApiGroup.make("views")
       error: NotFound
     }).annotateMerge(
       doc(
+        "read",
         "List the tickets of a view",
         "Lists the tickets of the scope of the view that you see and that match one value of each filter that has any. They come in the order of the list of tickets, without plans. Any role may call this."
       )

@@ -29,6 +29,7 @@ export class RetriesApi extends HttpApiGroup.make("retries")
       .annotate(HttpApi.PayloadParseOptions, firstErrorOnly)
       .annotateMerge(
         doc(
+          "publish",
           "Start a retry",
           "Starts a retry of the failed tests of a finished run, your own or another's. The response lists those tests by title, with access to fixtures (in a scope of its own) and to semaphores. You then run the tests, upload files, delete the test data on the deployment, and finish the retry. Returns 409 if the run is not finished or has an error (`not_retryable`), if `git.sha` is not the commit of the run (`other_commit`), if another retry is running (`retry_running`), or if no test failed (`nothing_to_retry`), checked in this order. A retry that is still running after 6 hours becomes interrupted. Requires the role `member` or higher; account API keys may call this.",
           {
@@ -51,6 +52,7 @@ export class RetriesApi extends HttpApiGroup.make("retries")
       .annotate(HttpApi.PayloadParseOptions, firstErrorOnly)
       .annotateMerge(
         doc(
+          "publish",
           "Finish a retry",
           "Adds the attempts to the tests of the run and counts the run again. A test that ran at least `requiredPasses` times in this retry, and passed each time, becomes flaky. `counts`, `result` and `passRate` follow; `firstAttemptPassRate` never changes. An interrupted retry still counts the attempts that it reports. Returns 400, and stores nothing, if a `caseId` is unknown, repeated, or had not failed when the retry started, or if an attempt is skipped. All semaphore leases of the retry end. Only the publisher of the retry can finish it (403 `not_publisher`), and only while it runs (409 `not_running`). If the response got lost, read the run: a second finish is 409. The body may be up to 64 MiB.",
           { conflicts: { not_running: "The retry is no longer running." } }

@@ -34,6 +34,7 @@ export class SemaphoresApi extends HttpApiGroup.make("semaphores")
       error: NotFound
     }).annotateMerge(
       doc(
+        "read",
         "List semaphores",
         "Lists all semaphores of the workspace by name, idle ones included, with the leases that are held now. Any role may call this."
       )
@@ -58,6 +59,7 @@ export class LeasesApi extends HttpApiGroup.make("leases")
       error: Conflict
     }).annotateMerge(
       doc(
+        "publish",
         "Take a lease",
         "Takes a lease of the semaphore. Requires the run token of a running run or retry.\n\n**Capacity.** The first lease creates the semaphore and sets its capacity. While a lease is held or waited for, another capacity is refused (409 `capacity_mismatch`). When the semaphore is idle, the next lease sets the capacity anew.\n\n**Waiting** is first come, first served. A call that does not wait never passes one that does. With a `requestId`, a call that gets no lease within `waitMs` (even 0) keeps its place for 30 seconds (202): repeat it with the same `requestId`. A slot that becomes free between two calls is reserved for the first place, for 30 seconds. Without a `requestId` the call is refused (409 `full`) and keeps no place.\n\n**Repeating.** While the lease of a `requestId` lives, the same call returns the same lease (200), whatever its body.\n\nReturns 409 `run_not_running` if the run ends while the call waits. A server that is stopping answers at once, as if `waitMs` were over: call again.",
         {
@@ -101,6 +103,7 @@ export class LeasesApi extends HttpApiGroup.make("leases")
       error: [Forbidden, NotFound]
     }).annotateMerge(
       doc(
+        "publish",
         "Renew a lease",
         "Extends the lease to `ttlMs` from now, never to less than it had, and never beyond the end of the run token. The body may be left out. Returns 404 if the lease has ended: an ended lease cannot be revived. Requires the token of the run or retry that holds the lease (403 `not_holder`).",
         { isBodyOptional: true }
@@ -112,6 +115,7 @@ export class LeasesApi extends HttpApiGroup.make("leases")
       error: [Forbidden, NotFound]
     }).annotateMerge(
       doc(
+        "publish",
         "Release a lease",
         "Releases the lease, or gives up a place in the queue. Releasing a lease of yours that has ended is 204 too. Requires the token of the run or retry that holds the lease (403 `not_holder`)."
       )

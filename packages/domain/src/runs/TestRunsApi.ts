@@ -130,6 +130,7 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
       error: NotFound
     }).annotateMerge(
       doc(
+        "read",
         "List test runs",
         "Lists runs, newest first, 50 a page. Filters combine; send the same filters for every page. Returns 404 if the product or environment of a filter does not exist. Any role may call this."
       )
@@ -143,6 +144,7 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
       .annotate(HttpApi.PayloadParseOptions, firstErrorOnly)
       .annotateMerge(
         doc(
+          "publish",
           "Start a test run",
           "Starts a run of tests against a deployment. The response has the number of the run, access to the Fixture API if the deployment has one, and access to semaphores. You then run the tests, upload files, delete the test data on the deployment, and finish the run. Returns 409 `not_deployed` if the product has no deployment in the environment, and 409 `archived` if one of them is archived. A run that is still running after 6 hours becomes interrupted. Requires the role `member` or higher; account API keys may call this.",
           {
@@ -154,7 +156,7 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
         )
       ),
     HttpApiEndpoint.get("get", `${path}/:run`, { params, success: TestRun, error: NotFound }).annotateMerge(
-      doc("Get a test run", "Returns the run with its retries and tests. Any role may call this.")
+      doc("read", "Get a test run", "Returns the run with its retries and tests. Any role may call this.")
     ),
     HttpApiEndpoint.post("finish", `${path}/:run/finish`, {
       params,
@@ -166,6 +168,7 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
       .annotate(HttpApi.PayloadParseOptions, firstErrorOnly)
       .annotateMerge(
         doc(
+          "publish",
           "Finish a test run",
           "Reports up to 5,000 tests, each with its first attempt, and ends the run. A run without tests fails with the error `No tests ran.`, unless it reports another error. Tests may name files that were never uploaded. All semaphore leases of the run end. Only the publisher of the run can finish it (403 `not_publisher`), and only while it runs (409 `not_running`). If the response got lost, read the run: a second finish is 409. The body may be up to 64 MiB.",
           { conflicts: notRunning }
@@ -181,6 +184,7 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
       .annotate(RestOfPath, true)
       .annotateMerge(
         doc(
+          "publish",
           "Upload a file",
           "Stores the body as a file of the run. Send the content type of the file: downloads will have it. A content type that is missing, malformed (RFC 9110, section 8.3.1) or longer than 255 characters becomes `application/octet-stream`. `Content-Length` is required and at most 100 MiB (400). If the body is shorter, the answer is 400 and nothing is kept. Only the publisher of the run, or of its running retry, can upload (403 `not_publisher`), and only while that runs (409 `not_running`).",
           {
@@ -221,6 +225,7 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
       .annotate(RestOfPath, true)
       .annotateMerge(
         doc(
+          "read",
           "Download a file",
           "Returns the file with its own content type. One `Range` is answered with 206 and `Content-Range`, or with 416 if it lies beyond the end. `If-None-Match` with the current `ETag` is answered with 304. HTML, SVG and XML have `Content-Security-Policy: sandbox`. `HEAD` answers with the headers only. Returns 404 if the file was never uploaded, even if a test names it. Any role may call this.",
           { responses: downloads }

@@ -71,6 +71,7 @@ export class VaultApi extends HttpApiGroup.make("vault")
       error: NotFound
     }).annotateMerge(
       doc(
+        "vault",
         "List a product's secrets",
         "Lists the secrets of the product by name, with their version in each environment, without values. Any role may call this.",
         {
@@ -88,6 +89,7 @@ export class VaultApi extends HttpApiGroup.make("vault")
       .annotate(HttpApi.PayloadParseOptions, strict)
       .annotateMerge(
         doc(
+          "vault",
           "Create a secret",
           `Creates a secret, and writes its first values if \`values\` is sent. Versions start at 1; environments without a value stay at 0. Returns 409 \`name_in_use\` if the product has a secret of this name, and 409 \`request_id_reused\` if the \`requestId\` was used for another request. ${writing}`,
           {
@@ -98,6 +100,7 @@ export class VaultApi extends HttpApiGroup.make("vault")
       ),
     HttpApiEndpoint.get("get", one, { params, success: RevealedSecret, error: NotFound }).annotateMerge(
       doc(
+        "vault",
         "Get a secret",
         `Returns the secret with its current version in each environment, and with its value where you may read it. ${reading} Any role may call this.`,
         {
@@ -115,6 +118,7 @@ export class VaultApi extends HttpApiGroup.make("vault")
       .annotate(HttpApi.PayloadParseOptions, strict)
       .annotateMerge(
         doc(
+          "vault",
           "Update a secret",
           `Renames the secret and writes values. Everything is written or nothing. Each write makes the next version, even if the value is the same. Returns 409 \`name_in_use\` if the product has another secret of the new name. Returns 409 \`version_mismatch\` if a version differs from \`expectedVersions\`; \`current\` has the versions that differ. ${writing}`,
           {
@@ -133,6 +137,7 @@ export class VaultApi extends HttpApiGroup.make("vault")
       error: [Forbidden, NotFound, Conflict]
     }).annotateMerge(
       doc(
+        "vault",
         "Delete a secret",
         "Deletes the secret with all its versions. Its name is free at once; a secret created again under this name starts from version 1. The stored values are erased after 30 days. Returns 409 `archived` if the product is archived. Requires the role `member` or higher.",
         { conflicts: { archived }, responses: { 204: noStore } }
@@ -144,6 +149,7 @@ export class VaultApi extends HttpApiGroup.make("vault")
       error: NotFound
     }).annotateMerge(
       doc(
+        "vault",
         "List the workspace's secrets",
         "Lists the secrets of all products, archived ones included, by name and then by name of the product, without values. Any role may call this.",
         { responses: { 200: noStore } }
@@ -159,6 +165,7 @@ export class VaultApi extends HttpApiGroup.make("vault")
       .annotate(HttpApi.PayloadParseOptions, strict)
       .annotateMerge(
         doc(
+          "vault",
           "Assign a value to many pairs",
           `Writes the same value for each of the products in each of the environments. \`null\` clears. ${bulk} ${writing}`,
           { conflicts: writes, responses: { 200: noStore } }
@@ -174,6 +181,7 @@ export class VaultApi extends HttpApiGroup.make("vault")
       .annotate(HttpApi.PayloadParseOptions, strict)
       .annotateMerge(
         doc(
+          "vault",
           "Generate values",
           `Makes one value for each environment on the server, and writes it for each of the products. Values are in the response only with \`reveal: true\`, and those of production never. ${bulk} ${writing}`,
           { conflicts: writes, responses: { 200: noStore } }
@@ -200,6 +208,7 @@ export class VaultApi extends HttpApiGroup.make("vault")
       error: NotFound
     }).annotateMerge(
       doc(
+        "vault",
         "List a secret's versions in an environment",
         "Lists the versions of the secret in one environment, newest first, 100 a page, without values. A page with fewer than 100 is the last. Any role may call this.",
         { responses: { 200: noStore } }

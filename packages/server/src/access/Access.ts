@@ -1,6 +1,7 @@
 import { Caller, type Membership, type Principal } from "@delivery/domain/identity/Authorization"
 import type { Person } from "@delivery/domain/identity/Actor"
 import { isAtLeast, type Role } from "@delivery/domain/identity/Role"
+import { hasScopes, type Scopes } from "@delivery/domain/identity/Scope"
 import { Forbidden, NotFound } from "@delivery/domain/Errors"
 import type { AgentId, ApiKeyId, PersonId } from "@delivery/domain/Ids"
 import { Effect } from "effect"
@@ -55,6 +56,22 @@ export const atLeast = (needed: Role): Effect.Effect<Access, NotFound | Forbidde
           new Forbidden({
             message: `This requires the role ${needed} or higher; yours is ${access.workspace.role}.`,
             reason: "role_too_low"
+          })
+        )
+  )
+
+/**
+ * Refuses to give scopes that the credential of the request does not have itself: whoever holds a limited key cannot make
+ * one that may do more (docs/contract.md, API keys).
+ */
+export const mayGive = (scopes: Scopes): Effect.Effect<void, Forbidden, Caller> =>
+  Effect.flatMap(Caller, ({ credential }) =>
+    hasScopes(credential.scopes, scopes)
+      ? Effect.void
+      : Effect.fail(
+          new Forbidden({
+            message: "The API key of this request cannot make something that may do more than it may itself.",
+            reason: "scope_missing"
           })
         )
   )

@@ -1,6 +1,8 @@
 import type { Role } from "@delivery/domain/identity/Role"
+import type { Scope } from "@delivery/domain/identity/Scope"
 import type { AgentId, ApiKeyId, PersonId, WorkspaceId } from "@delivery/domain/Ids"
-import { instant, nullable, type Row, type Table, table, text, uuid } from "../storage/Table.ts"
+import type { Timestamp } from "@delivery/domain/Timestamp"
+import { instant, json, nullable, type Row, type Table, table, text, uuid } from "../storage/Table.ts"
 
 /** Who can act, as storage keeps them: persons, agents and API keys. Rooms above write them; all show them as actors. */
 
@@ -45,12 +47,19 @@ const keyColumns = table("api_keys", {
   tokenHash: text(),
   tokenPrefix: text(),
   lastFour: text(),
+  /** Null: all. */
+  scopes: nullable(json<ReadonlyArray<Scope>>()),
   createdAt: instant(),
+  expiresAt: nullable(instant()),
   lastUsedAt: nullable(instant()),
   revokedAt: nullable(instant())
 })
 
 export type ApiKeyRow = KeyOwner & Omit<Row<typeof keyColumns>, keyof KeyOwner>
+
+/** Whether a key works at an instant: neither revoked nor expired. */
+export const isLive = ({ expiresAt, revokedAt }: Pick<ApiKeyRow, "expiresAt" | "revokedAt">, now: Timestamp): boolean =>
+  revokedAt === null && (expiresAt === null || expiresAt > now)
 
 /** API keys. A constraint of the table keeps the three columns of the owner as `KeyOwner` has them. */
 export const apiKeys = keyColumns as Table<ApiKeyRow>

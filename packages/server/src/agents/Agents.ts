@@ -8,7 +8,8 @@ import {
   sessionMillis
 } from "@delivery/domain/agents/Agent"
 import { Forbidden, NotFound } from "@delivery/domain/Errors"
-import type { Caller } from "@delivery/domain/identity/Authorization"
+import { Caller } from "@delivery/domain/identity/Authorization"
+import { hasScope } from "@delivery/domain/identity/Scope"
 import type { AgentId, ComputerId, PersonId } from "@delivery/domain/Ids"
 import { byName, compare } from "@delivery/domain/Order"
 import { isId } from "@delivery/domain/Text"
@@ -17,7 +18,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { NextId } from "../ids/NextId.ts"
 import { EventAudience } from "../events/EventAudience.ts"
 import { Events } from "../events/Events.ts"
-import { type Access, anyRole, personOf } from "../access/Access.ts"
+import { type Access, anyRole, mayGive, personOf } from "../access/Access.ts"
 import { agentName, type AgentRow } from "../access/ActorRows.ts"
 import { MembersRepo } from "../identity/MembersRepo.ts"
 import { Storage } from "../storage/Storage.ts"
@@ -93,6 +94,8 @@ const register = ({ events, nextId, repo, signIns, storage }: Dependencies) =>
   Effect.fn("Agents.register")(function* ({ client, computer: name }: RegisterAgent) {
     const by = yield* anyRole
     const person = yield* callingPerson(by)
+    yield* mayGive(["read"])
+    const { scopes } = (yield* Caller).credential
     const now = timestamp(yield* Clock.currentTimeMillis)
     const workspaceId = by.workspace.id
     const registered = Effect.gen(function* () {
@@ -114,7 +117,8 @@ const register = ({ events, nextId, repo, signIns, storage }: Dependencies) =>
       })
       const { clientId, ...tokens } = yield* signIns.make(
         { workspaceId, agentId: agent.id, computerId: computer.id },
-        by.workspace.role
+        by.workspace.role,
+        hasScope(scopes, "write") ? "read write" : "read"
       )
       yield* events.record(by, {
         kind: "agent_registered",

@@ -40,7 +40,9 @@ export class SignIns extends Context.Service<
     /** A new sign-in with its first tokens; ends the one that the computer had. Called in the transaction that makes it. */
     readonly make: (
       of: { readonly workspaceId: WorkspaceId; readonly agentId: AgentId; readonly computerId: ComputerId },
-      role: Role
+      role: Role,
+      /** What whoever makes it may give at most. */
+      granted: AgentScope
     ) => Effect.Effect<Tokens & { readonly clientId: SignInId }>
     /** The token endpoint. */
     readonly refresh: (form: OAuthForm) => Effect.Effect<Tokens, OAuthFailure>
@@ -123,9 +125,9 @@ const newPair = ({ newToken }: Dependencies) =>
 const makeSignIn = (dependencies: Dependencies): SignIns["Service"]["make"] => {
   const { nextId, repo } = dependencies
   const newTokens = newPair(dependencies)
-  return Effect.fnUntraced(function* (of, role) {
+  return Effect.fnUntraced(function* (of, role, granted) {
     const id = yield* nextId<SignInId>()
-    const scope = scopeOf(role, "read write")
+    const scope = scopeOf(role, granted)
     const { pair, tokens } = yield* newTokens(scope)
     const createdAt = timestamp(yield* Clock.currentTimeMillis)
     yield* repo.insert({ ...of, id, scope, generation: 0, refreshedAt: null, createdAt }, pair)

@@ -1,16 +1,24 @@
-import { Conflict, Forbidden, NotFound } from "@delivery/domain/Errors"
-import { type ApiKey, type CreateApiKey, maxActiveApiKeys, type NewApiKey } from "@delivery/domain/identity/ApiKey"
+import { Conflict, Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
+import {
+  type ApiKey,
+  type CreateApiKey,
+  expiresSoonMillis,
+  maxActiveApiKeys,
+  maxExpiryYears,
+  type NewApiKey
+} from "@delivery/domain/identity/ApiKey"
 import type { AccountApiKey, CreateAccountApiKey, NewAccountApiKey } from "@delivery/domain/identity/AccountApiKey"
 import { Caller } from "@delivery/domain/identity/Authorization"
+import { distinctScopes, type Scopes } from "@delivery/domain/identity/Scope"
 import type { ApiKeyId } from "@delivery/domain/Ids"
 import { isId } from "@delivery/domain/Text"
-import { timestamp } from "@delivery/domain/Timestamp"
-import { Clock, Context, Effect, Layer } from "effect"
+import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
+import { Clock, Context, DateTime, Effect, Layer } from "effect"
 import { NextId } from "../ids/NextId.ts"
 import { hashToken, NewToken } from "../ids/Tokens.ts"
 import { Events } from "../events/Events.ts"
 import { Storage } from "../storage/Storage.ts"
-import { atLeast } from "../access/Access.ts"
+import { atLeast, mayGive } from "../access/Access.ts"
 import type { ApiKeyRow, KeyOwner } from "../access/ActorRows.ts"
 import { ApiKeyUsage } from "./ApiKeyUsage.ts"
 import { ApiKeysRepo } from "./ApiKeysRepo.ts"
@@ -21,18 +29,25 @@ export class ApiKeys extends Context.Service<
   ApiKeys,
   {
     readonly list: Effect.Effect<ReadonlyArray<ApiKey>, Forbidden, Caller>
-    readonly create: (input: CreateApiKey) => Effect.Effect<NewApiKey, Forbidden | Conflict, Caller>
+    readonly create: (input: CreateApiKey) => Effect.Effect<NewApiKey, InvalidInput | Forbidden | Conflict, Caller>
     readonly revoke: (id: string) => Effect.Effect<void, Forbidden | NotFound, Caller>
     readonly listAccount: Effect.Effect<ReadonlyArray<AccountApiKey>, NotFound | Forbidden, Caller>
     readonly createAccount: (
       input: CreateAccountApiKey
-    ) => Effect.Effect<NewAccountApiKey, NotFound | Forbidden, Caller>
+    ) => Effect.Effect<NewAccountApiKey, InvalidInput | NotFound | Forbidden, Caller>
     readonly revokeAccount: (id: string) => Effect.Effect<void, NotFound | Forbidden, Caller>
     /** Stores a key for the owner: a new token, or the one given. The answer is the only place with the secret. */
-    readonly issue: (owner: KeyOwner, name: string, token?: string) => Effect.Effect<NewApiKey>
+    readonly issue: (owner: KeyOwner, name: string, fields?: KeyFields) => Effect.Effect<NewApiKey>
   }
 >()("@delivery/server/identity/ApiKeys") {
   static readonly layer = Layer.effect(ApiKeys, Effect.gen(make))
+}
+
+/** What a new key has beside its owner and its name. */
+interface KeyFields {
+  readonly token?: string | undefined
+  readonly scopes?: Scopes
+  readonly expiresAt?: Timestamp | null
 }
 
 interface Dependencies {
@@ -78,14 +93,16 @@ const callingPerson = Effect.flatMap(Caller, ({ principal }) =>
 const list = ({ repo, usage }: Dependencies) =>
   Effect.gen(function* () {
     const { id } = yield* callingPerson
-    return yield* Effect.map(repo.ofPerson(id), usage.merge)
+    const now = yield* Clock.currentTimeMillis
+    return usage.merge(yield* repo.ofPerson(id)).map((key) => presentKey(key, now))
   }).pipe(Effect.withSpan("ApiKeys.list"))
 
 const create = (dependencies: Dependencies) => {
   const { persons, repo, storage } = dependencies
   const issueKey = issue(dependencies)
-  return Effect.fn("ApiKeys.create")(function* ({ name }: CreateApiKey) {
+  return Effect.fn("ApiKeys.create")(function* ({ name, ...input }: CreateApiKey) {
     const { id } = yield* callingPerson
+    const limits = yield* limitsOf(input)
     const created = Effect.gen(function* () {
       yield* persons.lock(id)
       if ((yield* repo.ofPerson(id)).length >= maxActiveApiKeys) {
@@ -94,7 +111,7 @@ const create = (dependencies: Dependencies) => {
           reason: "too_many_keys"
         })
       }
-      return yield* issueKey({ personId: id, workspaceId: null, role: null }, name)
+      return yield* issueKey({ personId: id, workspaceId: null, role: null }, name, limits)
     })
     return yield* storage.transaction(created)
   })
@@ -111,17 +128,19 @@ const revoke = ({ repo }: Dependencies) =>
 const listAccount = ({ repo, usage }: Dependencies) =>
   Effect.gen(function* () {
     const { workspace } = yield* atLeast("admin")
-    const keys = yield* Effect.map(repo.ofWorkspace(workspace.id), usage.merge)
-    return keys.map((key) => ({ ...key, role: key.role! }))
+    const now = yield* Clock.currentTimeMillis
+    const keys = usage.merge(yield* repo.ofWorkspace(workspace.id))
+    return keys.map((key) => ({ ...presentKey(key, now), role: key.role! }))
   }).pipe(Effect.withSpan("ApiKeys.listAccount"))
 
 const createAccount = (dependencies: Dependencies) => {
   const { events, storage } = dependencies
   const issueKey = issue(dependencies)
-  return Effect.fn("ApiKeys.createAccount")(function* ({ name, role }: CreateAccountApiKey) {
+  return Effect.fn("ApiKeys.createAccount")(function* ({ name, role, ...input }: CreateAccountApiKey) {
     const by = yield* atLeast("admin")
+    const limits = yield* limitsOf(input)
     const created = Effect.gen(function* () {
-      const key = yield* issueKey({ personId: null, workspaceId: by.workspace.id, role }, name)
+      const key = yield* issueKey({ personId: null, workspaceId: by.workspace.id, role }, name, limits)
       const changes = [{ field: "role", from: null, to: role }]
       yield* events.record(by, { kind: "key_created", subject: subjectOf(key), changes })
       return { ...key, role }
@@ -143,8 +162,12 @@ const revokeAccount = ({ events, repo, storage }: Dependencies) =>
   })
 
 const issue = ({ newToken, nextId, repo }: Dependencies) =>
-  Effect.fnUntraced(function* (owner: KeyOwner, name: string, given?: string) {
-    const secret = given ?? (yield* newToken("ctk_"))
+  Effect.fnUntraced(function* (
+    owner: KeyOwner,
+    name: string,
+    { expiresAt = null, scopes = null, token }: KeyFields = {}
+  ) {
+    const secret = token ?? (yield* newToken("ctk_"))
     const key: ApiKeyRow = {
       ...owner,
       id: yield* nextId<ApiKeyId>(),
@@ -152,13 +175,38 @@ const issue = ({ newToken, nextId, repo }: Dependencies) =>
       tokenHash: hashToken(secret),
       tokenPrefix: secret.slice(0, 8),
       lastFour: secret.slice(-4),
+      scopes,
       createdAt: timestamp(yield* Clock.currentTimeMillis),
+      expiresAt,
       lastUsedAt: null,
       revokedAt: null
     }
     yield* repo.insert(key)
-    return { id: key.id, name, tokenPrefix: key.tokenPrefix, lastFour: key.lastFour, secret }
+    const { id, lastFour, tokenPrefix } = key
+    return { id, name, tokenPrefix, lastFour, scopes, expiresAt, secret }
   })
+
+/** What is asked of a new key, checked: nobody gives more than they have, and no key is for ever that has an end. */
+const limitsOf = Effect.fnUntraced(function* (asked: Pick<CreateApiKey, "scopes" | "expiresAt">) {
+  const scopes = distinctScopes(asked.scopes ?? null)
+  yield* mayGive(scopes)
+  if (asked.expiresAt == null) return { scopes, expiresAt: null }
+  const now = yield* DateTime.now
+  const expiresAt = timestamp(Date.parse(asked.expiresAt))
+  if (expiresAt <= DateTime.formatIso(now)) {
+    return yield* InvalidInput.at("expiresAt", "Expected a time in the future")
+  }
+  if (expiresAt > DateTime.formatIso(DateTime.add(now, { years: maxExpiryYears }))) {
+    return yield* InvalidInput.at("expiresAt", `Expected a time at most ${maxExpiryYears} years ahead`)
+  }
+  return { scopes, expiresAt }
+})
+
+/** A key as lists show it. */
+const presentKey = (key: ApiKeyRow, now: number) => ({
+  ...key,
+  expiresSoon: key.expiresAt !== null && key.expiresAt <= timestamp(now + expiresSoonMillis)
+})
 
 const subjectOf = (key: { readonly id: string; readonly name: string }) => ({
   type: "key",

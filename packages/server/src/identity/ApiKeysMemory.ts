@@ -1,8 +1,9 @@
 import type { Membership } from "@delivery/domain/identity/Authorization"
 import type { Role } from "@delivery/domain/identity/Role"
 import { compare } from "@delivery/domain/Order"
-import { Effect, Layer } from "effect"
-import { type ApiKeyRow, apiKeys, persons } from "../access/ActorRows.ts"
+import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
+import { Clock, Effect, Layer } from "effect"
+import { type ApiKeyRow, apiKeys, isLive, persons } from "../access/ActorRows.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { ApiKeysRepo, type Authenticated } from "./ApiKeysRepo.ts"
 import { memberKey, members } from "./MembersRepo.ts"
@@ -10,27 +11,32 @@ import { workspaces } from "./WorkspacesRepo.ts"
 
 type Memory = MemoryStorage["Service"]
 
+const present = Effect.map(Clock.currentTimeMillis, timestamp)
+
 export const layer = Layer.effect(
   ApiKeysRepo,
   Effect.map(MemoryStorage, (memory) =>
     ApiKeysRepo.of({
       insert: (key) => memory.write((database) => Effect.sync(() => database.table(apiKeys).set(key.id, key))),
-      ofPerson: (personId) => active(memory, (key) => key.personId === personId),
-      ofWorkspace: (workspaceId) => active(memory, (key) => key.workspaceId === workspaceId),
+      ofPerson: (personId) => live(memory, (key) => key.personId === personId),
+      ofWorkspace: (workspaceId) => live(memory, (key) => key.workspaceId === workspaceId),
       revoke: revoke(memory),
-      authenticate: (tokenHash, workspace) => memory.read((database) => authenticate(database, tokenHash, workspace)),
+      authenticate: (tokenHash, workspace) =>
+        Effect.flatMap(present, (now) => memory.read((database) => authenticate(database, tokenHash, workspace, now))),
       touch: touch(memory)
     })
   )
 )
 
-/** Keys not revoked, newest first. */
-const active = (memory: Memory, isOwners: (key: ApiKeyRow) => boolean) =>
-  memory.read((database) =>
-    database
-      .table(apiKeys)
-      .filter((key) => key.revokedAt === null && isOwners(key))
-      .toSorted((a, b) => compare(b.createdAt, a.createdAt) || compare(b.id, a.id))
+/** Keys that work, newest first. */
+const live = (memory: Memory, isOwners: (key: ApiKeyRow) => boolean) =>
+  Effect.flatMap(present, (now) =>
+    memory.read((database) =>
+      database
+        .table(apiKeys)
+        .filter((key) => isLive(key, now) && isOwners(key))
+        .toSorted((a, b) => compare(b.createdAt, a.createdAt) || compare(b.id, a.id))
+    )
   )
 
 const revoke =
@@ -41,7 +47,7 @@ const revoke =
         const rows = database.table(apiKeys)
         const key = rows.get(id)
         const isOwners = "personId" in owner ? key?.personId === owner.personId : key?.workspaceId === owner.workspaceId
-        if (key === undefined || key.revokedAt !== null || !isOwners) return undefined
+        if (key === undefined || !isLive(key, at) || !isOwners) return undefined
         const revoked = { ...key, revokedAt: at }
         rows.set(id, revoked)
         return revoked
@@ -51,10 +57,11 @@ const revoke =
 const authenticate = (
   database: MemoryDatabase,
   tokenHash: string,
-  workspaceRef: string | undefined
+  workspaceRef: string | undefined,
+  now: Timestamp
 ): Authenticated | undefined => {
-  const key = database.table(apiKeys).find((row) => row.tokenHash === tokenHash && row.revokedAt === null)
-  if (key === undefined) return undefined
+  const key = database.table(apiKeys).find((row) => row.tokenHash === tokenHash)
+  if (key === undefined || !isLive(key, now)) return undefined
   const workspace = database
     .table(workspaces)
     .find((row) => row.id === (workspaceRef ?? key.workspaceId) || row.slug === workspaceRef)
@@ -65,6 +72,7 @@ const authenticate = (
   if (key.personId === null) {
     return {
       keyId: key.id,
+      scopes: key.scopes,
       principal: { kind: "apiKey", id: key.id, name: key.name },
       membership: membership(key.workspaceId === workspace?.id ? key.role : null)
     }
@@ -73,6 +81,7 @@ const authenticate = (
   const member = database.table(members).get(memberKey(workspace?.id, person.id))
   return {
     keyId: key.id,
+    scopes: key.scopes,
     principal: { kind: "user", id: person.id, name: person.name, email: person.email },
     membership: membership(member?.active === true ? member.role : null)
   }

@@ -41,7 +41,7 @@ const authenticate = (keys: ApiKeysRepo["Service"], usage: ApiKeyUsage["Service"
     if (caller === undefined) return yield* Effect.fail(Unauthorized.generic)
     yield* usage.note(caller.keyId)
     yield* recognized
-    const { keyId, membership, principal } = caller
+    const { keyId, membership, principal, scopes } = caller
     const kind = principal.kind === "apiKey" ? ("accountApiKey" as const) : ("apiKey" as const)
-    return { principal, membership, credential: { kind, id: keyId, lastFour: token.slice(-4) } }
+    return { principal, membership, credential: { kind, id: keyId, lastFour: token.slice(-4), scopes } }
   })

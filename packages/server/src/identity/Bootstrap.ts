@@ -92,7 +92,7 @@ const makeFirstWorkspace = ({
     yield* newWorkspaces.createDefaults(workspace)
     const given = Option.getOrUndefined(Option.map(settings.apiKey, Redacted.value))
     const owner = { personId: person.id, workspaceId: null, role: null }
-    const { secret } = yield* apiKeys.issue(owner, "first key", given)
+    const { secret } = yield* apiKeys.issue(owner, "first key", { token: given })
     const subject = { type: "workspace", id: workspace.id, label: workspace.name, path: "settings" }
     const by = { workspace, actor: { kind: "user", id: person.id } as const }
     yield* events.record(by, { kind: "workspace_created", subject })

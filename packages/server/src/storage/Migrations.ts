@@ -16,6 +16,7 @@ import testRunResults from "./migrations/0062_test_run_results.ts"
 import testRunFilters from "./migrations/0063_test_run_filters.ts"
 import semaphorePlans from "./migrations/0064_semaphore_plans.ts"
 import runningRuns from "./migrations/0065_running_runs.ts"
+import credentials from "./migrations/0071_credentials.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -33,7 +34,8 @@ export const migrations = {
   "0062_test_run_results": testRunResults,
   "0063_test_run_filters": testRunFilters,
   "0064_semaphore_plans": semaphorePlans,
-  "0065_running_runs": runningRuns
+  "0065_running_runs": runningRuns,
+  "0071_credentials": credentials
 }
 
 const run = Migrator.make({})({ loader: Migrator.fromRecord(migrations) })

@@ -1,8 +1,10 @@
 import { DeliveryApi } from "@delivery/domain/Api"
+import { RequiredScope } from "@delivery/domain/Endpoint"
 import type { NewApiKey } from "@delivery/domain/identity/ApiKey"
 import type { NewInvite } from "@delivery/domain/identity/Invite"
 import type { Me } from "@delivery/domain/identity/Me"
 import { isAtLeast, type Role } from "@delivery/domain/identity/Role"
+import { hasScope, Scope, type Scopes } from "@delivery/domain/identity/Scope"
 import type { Workspace } from "@delivery/domain/identity/Workspace"
 import type { Tag } from "@delivery/domain/planning/Tag"
 import type { Team } from "@delivery/domain/planning/Team"
@@ -13,6 +15,7 @@ import type { Milestone, Project } from "@delivery/domain/planning/Project"
 import type { View } from "@delivery/domain/planning/View"
 import type { StartedRetry } from "@delivery/domain/runs/TestRetry"
 import type { Lease } from "@delivery/domain/runs/Semaphore"
+import { Context } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import { assert } from "vitest"
 import {
@@ -41,6 +44,8 @@ interface Endpoint {
   readonly name: string
   readonly method: string
   readonly path: string
+  /** That an API key needs for it. */
+  readonly scope: Scope | undefined
   /** Whether its body is JSON. */
   readonly hasBody: boolean
 }
@@ -49,12 +54,13 @@ const endpoints: ReadonlyArray<Endpoint> = (() => {
   const found: Array<Endpoint> = []
   HttpApi.reflect(DeliveryApi, {
     onGroup: () => {},
-    onEndpoint: ({ endpoint, group }) => {
+    onEndpoint: ({ endpoint, group, mergedAnnotations }) => {
       const { method, path, payload } = endpoint as HttpApiEndpoint.Top
       found.push({
         name: `${group.identifier}.${endpoint.identifier}`,
         method,
         path,
+        scope: Context.get(mergedAnnotations, RequiredScope),
         hasBody: [...payload.values()].some(({ encoding }) => encoding._tag === "Json")
       })
     }
@@ -90,6 +96,8 @@ interface Request {
 
 interface Row {
   readonly who: Who
+  /** A scope that is needed beside the endpoint's, since what is made has it. */
+  readonly gives?: Scope
   /** A request that succeeds for who may make it. `by` is its maker where that matters, else the owner. */
   readonly request?: (owner: Http, by: Http) => Promise<Request> | Request
 }
@@ -239,7 +247,7 @@ const rows: Readonly<Record<string, Row>> = {
   },
 
   "apiKeys.list": { who: "a person" },
-  "apiKeys.create": { who: "a person", request: () => ({ json: { name: "Made" } }) },
+  "apiKeys.create": { who: "a person", request: () => ({ json: { name: "Made", scopes: ["admin"] } }) },
   "apiKeys.revoke": {
     who: "a person",
     request: async (owner, by) => {
@@ -250,7 +258,10 @@ const rows: Readonly<Record<string, Row>> = {
   },
 
   "accountApiKeys.list": { who: "admin" },
-  "accountApiKeys.create": { who: "admin", request: () => ({ json: { name: "Made", role: "viewer" } }) },
+  "accountApiKeys.create": {
+    who: "admin",
+    request: () => ({ json: { name: "Made", role: "viewer", scopes: ["admin"] } })
+  },
   "accountApiKeys.revoke": {
     who: "admin",
     request: async (owner) => ({ params: { apiKeyId: (await accountKey(owner, "viewer")).id } })
@@ -386,6 +397,7 @@ const rows: Readonly<Record<string, Row>> = {
   "agents.list": { who: "viewer" },
   "agents.register": {
     who: "a person of the workspace",
+    gives: "read",
     request: () => ({ json: { client: "claude", computer: unique("computer") } })
   },
   "agents.revoke": {
@@ -548,6 +560,8 @@ interface CallerOf {
   /** In the workspace. */
   readonly role: Role | undefined
   readonly key: string | undefined
+  /** Of a limited key, with a key of the same caller that has them all: requests are prepared with it. */
+  readonly limited?: { readonly scopes: Scopes; readonly fullKey: string | undefined }
 }
 
 const callersOf = async (workspace: Http): Promise<Readonly<Record<string, CallerOf>>> => {
@@ -560,6 +574,16 @@ const callersOf = async (workspace: Http): Promise<Readonly<Record<string, Calle
   const tokenOf = async (publisher: Http) => (await startRun(publisher)).semaphores.token
   const agentOf = async (role: Role) =>
     ({ kind: "agent", role, key: (await registerAgent(await join(workspace, role))).access_token }) as const
+  const ofScope = async (scope: Scope): Promise<CallerOf> => {
+    const person = await join(workspace, "owner")
+    const { secret } = await person.post<NewApiKey>("/v1/api-keys", { name: scope, scopes: [scope] }, 200)
+    return { kind: "person", role: "owner", key: secret, limited: { scopes: [scope], fullKey: person.key } }
+  }
+  const limited: Array<readonly [string, CallerOf]> = []
+  for (const scope of Scope.literals)
+    limited.push([`an owner's key with the scope ${scope} alone`, await ofScope(scope)])
+  const readAlone = { name: "ci", role: "admin", scopes: ["read"] }
+  const { secret: accountReads } = await workspace.post<NewApiKey>("account-api-keys", readAlone)
   const none = (key: string | undefined) => ({ kind: "none", role: undefined, key }) as const
   const inactive = await join(workspace, "owner")
   const ofInactive = await registerAgent(inactive)
@@ -599,12 +623,20 @@ const callersOf = async (workspace: Http): Promise<Readonly<Record<string, Calle
       kind: "account key",
       role: undefined,
       key: (await accountKey(elsewhere, "admin")).key
+    },
+    ...Object.fromEntries(limited),
+    "an account key with the role admin and the scope read alone": {
+      kind: "account key",
+      role: "admin",
+      key: accountReads,
+      limited: { scopes: ["read"], fullKey: (await accountKey(workspace, "admin")).key }
     }
   }
 }
 
 /** What the request of a caller is answered with: `2xx`, or how it is refused. */
-const expected = (who: Who, { kind, role }: CallerOf): string => {
+const expected = ({ gives, who }: Row, { scope }: Endpoint, { kind, limited, role }: CallerOf): string => {
+  const lacks = (needed: Scope | undefined) => needed !== undefined && !hasScope(limited?.scopes, needed)
   if (who === "everyone") return "2xx"
   if (who === "a run") return kind === "run" && role !== undefined ? "2xx" : "401"
   if (who === "an agent") return kind === "agent" ? "2xx" : "401"
@@ -613,11 +645,14 @@ const expected = (who: Who, { kind, role }: CallerOf): string => {
     return role === "viewer" ? "403 role_too_low" : "2xx"
   }
   if (kind !== "person" && kind !== "account key") return "401"
+  if (lacks(scope)) return "403 scope_missing"
   if (who === "any key") return "2xx"
   if (who === "a person") return kind === "person" ? "2xx" : "403 account_key"
   if (role === undefined) return "404 workspace"
   if (who === "a person or an admin") return kind === "person" || isAtLeast(role, "admin") ? "2xx" : "404 message"
-  if (who === "a person of the workspace") return kind === "person" ? "2xx" : "403 account_key"
+  if (who === "a person of the workspace") {
+    return kind !== "person" ? "403 account_key" : lacks(gives) ? "403 scope_missing" : "2xx"
+  }
   const needed = who === "a team member" || who === "a person that writes" ? "member" : who
   if (!isAtLeast(role, needed)) return "403 role_too_low"
   if (who === "a person that writes") return kind === "person" ? "2xx" : "403 account_key"
@@ -657,13 +692,14 @@ onEachServer("every endpoint", (test) => {
       }
       for (const [name, caller] of Object.entries(callers)) {
         const by = workspace.as(caller.key)
-        const mayMake = expected(row.who, caller) === "2xx"
-        const answer = await send(by, endpoint, await requestOf(by, mayMake))
+        const mayMake = expected(row, endpoint, caller) === "2xx"
+        const maker = caller.limited === undefined ? by : workspace.as(caller.limited.fullKey)
+        const answer = await send(by, endpoint, await requestOf(maker, mayMake))
         answered[name] = answer.status < 300 ? "2xx" : refusal(answer)
       }
       assert.deepStrictEqual(
         answered,
-        Object.fromEntries(Object.entries(callers).map(([name, caller]) => [name, expected(row.who, caller)]))
+        Object.fromEntries(Object.entries(callers).map(([name, caller]) => [name, expected(row, endpoint, caller)]))
       )
     })
   }
@@ -705,6 +741,13 @@ onEachServer("every endpoint", (test) => {
       else assert.deepInclude(larger.body, { _tag: "InvalidInput", message: "The body is too large." })
     })
   }
+
+  test("every endpoint has exactly one scope", async () => {
+    assert.deepStrictEqual(
+      endpoints.filter(({ scope }) => scope === undefined || !Scope.literals.includes(scope)),
+      []
+    )
+  })
 
   test("every row is of an endpoint", async () => {
     assert.deepStrictEqual(Object.keys(rows).toSorted(), endpoints.map(({ name }) => name).toSorted())

@@ -35,12 +35,14 @@ withServicesOnEachStorage("ApiKeys", (it) => {
         name: "laptop",
         tokenPrefix: made.secret.slice(0, 8),
         lastFour: made.secret.slice(-4),
+        scopes: null,
+        expiresAt: null,
         secret: made.secret
       })
       const [listed, ...more] = yield* keys.list.pipe(as(member))
-      const { createdAt, id, lastFour, lastUsedAt, name, tokenPrefix } = listed!
+      const { createdAt, expiresAt, id, lastFour, lastUsedAt, name, scopes, tokenPrefix } = listed!
       const { secret, ...shown } = made
-      assert.deepStrictEqual({ id, name, tokenPrefix, lastFour }, shown)
+      assert.deepStrictEqual({ id, name, tokenPrefix, lastFour, scopes, expiresAt }, shown)
       assert.deepStrictEqual([createdAt, lastUsedAt], [yield* now, null])
       assert.deepStrictEqual(more, [])
       assert.notInclude(JSON.stringify(yield* (yield* ApiKeysRepo).ofPerson(member.principal.id)), secret)
@@ -160,11 +162,12 @@ withServicesOnEachStorage("ApiKeys", (it) => {
           { id, name, tokenPrefix, lastFour, role: shownRole },
           { id: made.id, name: `ci ${role}`, tokenPrefix: secret.slice(0, 8), lastFour: secret.slice(-4), role }
         )
-        assert.deepStrictEqual(made, { id, name, tokenPrefix, lastFour, role })
+        assert.deepStrictEqual(made, { id, name, tokenPrefix, lastFour, scopes: null, expiresAt: null, role })
         assert.deepStrictEqual([createdAt, lastUsedAt], [yield* now, null])
         const authenticated = yield* (yield* ApiKeysRepo).authenticate(hashToken(secret), undefined)
         assert.deepStrictEqual(authenticated, {
           keyId: id,
+          scopes: null,
           principal: { kind: "apiKey", id, name },
           membership: { id: workspace.id, slug: workspace.slug, name: workspace.name, role }
         })

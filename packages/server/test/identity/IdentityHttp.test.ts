@@ -356,6 +356,8 @@ onEachServer("the identity room", (test) => {
         name: apiKey.name,
         tokenPrefix: apiKey.secret.slice(0, 8),
         lastFour: apiKey.secret.slice(-4),
+        scopes: null,
+        expiresAt: null,
         secret: apiKey.secret
       }
     })
@@ -438,6 +440,8 @@ onEachServer("the identity room", (test) => {
       name: "laptop",
       tokenPrefix: created.secret.slice(0, 8),
       lastFour: created.secret.slice(-4),
+      scopes: null,
+      expiresAt: null,
       secret: created.secret
     })
     assertId(created.id)
@@ -445,7 +449,12 @@ onEachServer("the identity room", (test) => {
     const { body, text } = await sam.send<ReadonlyArray<ApiKey>>("GET", "/v1/api-keys")
     const { secret, ...shown } = created
     assert.notInclude(text, secret)
-    assert.deepStrictEqual(body[0], { ...shown, createdAt: body[0]!.createdAt, lastUsedAt: null })
+    assert.deepStrictEqual(body[0], {
+      ...shown,
+      createdAt: body[0]!.createdAt,
+      lastUsedAt: null,
+      expiresSoon: false
+    })
     assertTimestamp(body[0]!.createdAt)
     assert.strictEqual((await me(sam.as(secret))).id, sam.id)
   })
@@ -559,12 +568,19 @@ onEachServer("the identity room", (test) => {
       role: "admin",
       tokenPrefix: created.secret.slice(0, 8),
       lastFour: created.secret.slice(-4),
+      scopes: null,
+      expiresAt: null,
       secret: created.secret
     })
     assertToken("ctk_", created.secret)
     const listed = await accountKeys(workspace)
     const { secret, ...shown } = created
-    assert.deepStrictEqual(listed[0], { ...shown, createdAt: listed[0]!.createdAt, lastUsedAt: null })
+    assert.deepStrictEqual(listed[0], {
+      ...shown,
+      createdAt: listed[0]!.createdAt,
+      lastUsedAt: null,
+      expiresSoon: false
+    })
     assert.deepStrictEqual(
       listed.map(({ name, role }) => [name, role]),
       [

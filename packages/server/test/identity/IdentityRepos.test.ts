@@ -401,7 +401,7 @@ onEachStorage("Identity repositories", (it) => {
         for (const [workspace, membership] of cases) {
           assert.deepStrictEqual(
             yield* keys.authenticate(key.tokenHash, workspace),
-            { keyId: key.id, principal, membership } as never,
+            { keyId: key.id, scopes: null, principal, membership } as never,
             `workspace ${workspace}`
           )
         }
@@ -429,7 +429,7 @@ onEachStorage("Identity repositories", (it) => {
         for (const [workspace, membership] of cases) {
           assert.deepStrictEqual(
             yield* keys.authenticate(key.tokenHash, workspace),
-            { keyId: key.id, principal, membership } as never,
+            { keyId: key.id, scopes: null, principal, membership } as never,
             `workspace ${workspace}`
           )
         }

@@ -236,6 +236,7 @@ withServicesOnEachStorage("Invites", (it) => {
       assert.deepStrictEqual([apiKey?.tokenPrefix, apiKey?.lastFour], [secret.slice(0, 8), secret.slice(-4)])
       assert.deepStrictEqual(yield* (yield* ApiKeysRepo).authenticate(hashToken(secret), slug), {
         keyId: apiKey!.id,
+        scopes: null,
         principal: { kind: "user", ...person },
         membership: { id, slug, name, role: "admin" }
       })

@@ -61,7 +61,7 @@ export const keyOfWorkspace = (workspaceId: WorkspaceId, role: "viewer" | "membe
 
 export const apiKeyRow = (
   owner: KeyOwner,
-  fields: Partial<Pick<ApiKeyRow, "id" | "createdAt" | "lastUsedAt" | "revokedAt">> = {}
+  fields: Partial<Pick<ApiKeyRow, "id" | "createdAt" | "scopes" | "expiresAt" | "lastUsedAt" | "revokedAt">> = {}
 ): ApiKeyRow => {
   const name = unique("key")
   return {
@@ -71,7 +71,9 @@ export const apiKeyRow = (
     tokenHash: hashToken(name),
     tokenPrefix: "ctk_abcd",
     lastFour: "wxyz",
+    scopes: null,
     createdAt: minute(0),
+    expiresAt: null,
     lastUsedAt: null,
     revokedAt: null,
     ...fields
