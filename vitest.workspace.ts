@@ -7,14 +7,25 @@ import { defineConfig } from "vitest/config"
  */
 const isFast = process.env["TEST_STORAGES"] === "memory"
 
-// What kills servers, fills disks and floods sockets, starts package managers or Playwright many times: minutes in all.
-const slow = ["test/faults/**/*.test.ts"]
+// Suites that start processes (command lines, workers, Playwright), and those that kill servers, fill disks and flood
+// sockets: minutes in all.
+const slow: Readonly<Record<string, ReadonlyArray<string>>> = {
+  cli: ["test/Agent.test.ts"],
+  playwright: ["test/**/*.test.ts"],
+  server: [
+    "test/agents/McpConformance.test.ts",
+    "test/cli/**/*.test.ts",
+    "test/faults/**/*.test.ts",
+    "test/vault/VaultKeys.test.ts",
+    "test/workers/**/*.test.ts"
+  ]
+}
 
 const project = (name: string) => ({
   name,
   root: `packages/${name}`,
   include: ["test/**/*.test.ts"],
-  exclude: slow
+  exclude: [...(slow[name] ?? [])]
 })
 
 // Starts what the server's suites share (the database); runs once, before the first of them.
@@ -38,12 +49,13 @@ const server = {
   }
 }
 
-// Suites that need PostgreSQL, the embedded database or a process, whatever the storages.
+// Suites that need PostgreSQL, the embedded database or S3, whatever the storages; and those that ask every endpoint
+// everything.
 const needMore = [
-  "test/agents/McpConformance.test.ts",
-  "test/cli/**",
   "test/database/**",
   "test/files/S3Files.test.ts",
+  "test/http/AuthorizationMatrix.test.ts",
+  "test/http/BadInput.test.ts",
   "test/http/VisibilityMatrix.test.ts",
   "test/identity/ApiKeyUsage.test.ts",
   "test/runs/FilesHttp.test.ts",
@@ -56,25 +68,24 @@ const needMore = [
   "test/vault/VaultAudit.test.ts",
   "test/vault/VaultCanaries.test.ts",
   "test/vault/VaultConcurrency.test.ts",
-  "test/vault/VaultKeys.test.ts",
-  "test/vault/VaultTampering.test.ts",
-  "test/workers/**"
+  "test/vault/VaultTampering.test.ts"
 ]
+
+const slowPaths = Object.entries(slow).flatMap(([name, paths]) => paths.map((path) => `${name}/${path}`))
 
 const projects = [
   project("domain"),
   { ...project("client"), env: compileCache },
-  { ...project("playwright"), env: compileCache },
   { ...project("cli"), env: compileCache },
   { name: "examples", root: "examples", include: ["*.test.ts"], env: compileCache },
   server,
-  { ...server, name: "slow", root: "packages", include: slow.map((path) => `*/${path}`), exclude: [] }
+  { ...server, name: "slow", root: "packages", include: slowPaths, exclude: [] }
 ]
 
 const fastProjects = [
   // Redocly's command line takes longer than all the rest.
   { ...project("domain"), exclude: ["test/OpenApi.test.ts"] },
-  { ...server, exclude: [...slow, ...needMore] }
+  { ...server, exclude: [...server.exclude, ...needMore] }
 ]
 
 export default defineConfig({
