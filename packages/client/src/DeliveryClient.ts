@@ -5,6 +5,7 @@ import { RunAuthorization } from "@delivery/domain/runs/RunAuthorization"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
+import { sendWith } from "./Credential.ts"
 import { type Files, makeFiles } from "./Files.ts"
 
 /** Where the service is, and who calls it. */
@@ -44,20 +45,20 @@ export class DeliveryClient extends Context.Service<DeliveryClient, DeliveryClie
       if (!/^https?:\/\//i.test(baseUrl) || !URL.canParse(baseUrl)) {
         return yield* Effect.die(new TypeError(`baseUrl: Expected an absolute http(s) URL, not "${baseUrl}"`))
       }
-      const withKey = HttpClientRequest.bearerToken(apiKey)
+      const sendWithKey = sendWith(apiKey)
       const api: Api = yield* HttpApiClient.make(DeliveryApi, { baseUrl }).pipe(
         Effect.provide([
-          HttpApiMiddleware.layerClient(Authorization, ({ next, request }) => next(withKey(request))),
+          HttpApiMiddleware.layerClient(Authorization, ({ next, request }) => sendWithKey(request, next)),
           HttpApiMiddleware.layerClient(RunAuthorization, ({ next, request }) => next(request)),
           HttpApiMiddleware.layerClient(AgentAuthorization, ({ next, request }) => next(request))
         ])
       )
-      const http = HttpClient.mapRequest(yield* HttpClient.HttpClient, (request) =>
-        withKey(HttpClientRequest.prependUrl(request, baseUrl))
-      )
+      const http = yield* HttpClient.HttpClient
+      const upload = (request: HttpClientRequest.HttpClientRequest) =>
+        sendWithKey(HttpClientRequest.prependUrl(request, baseUrl), http.execute)
       const { agent: _, agentInbox: __, agentPlanning: ___, leases: ____, testRuns: runs, ...groups } = api
       const { download, upload: _____, ...testRuns } = runs
-      return { ...groups, testRuns, files: makeFiles(http, download) }
+      return { ...groups, testRuns, files: makeFiles(upload, download) }
     })
 
   /** A client that uses the fetch of the platform. */

@@ -2,7 +2,7 @@ import { DeliveryApi } from "@delivery/domain/Api"
 import { InvalidInput } from "@delivery/domain/Errors"
 import { pathProblem, type StoredFile } from "@delivery/domain/runs/StoredFile"
 import { Effect, type Schema } from "effect"
-import { HttpBody, type HttpClient, type HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
+import { HttpBody, type HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { HttpApiClient, type HttpApiEndpoint } from "effect/http-api"
 
 /** Names a file: the slug or id of the workspace, the number of the run, and the path of the file, with slashes. */
@@ -73,16 +73,18 @@ const rangeHeader = (range: DownloadOptions["range"]): { readonly range?: string
   return { range: "last" in range ? `bytes=-${range.last}` : `bytes=${range.start}-${range.end ?? ""}` }
 }
 
-/** The calls whose bodies are bytes, over a client that knows the address of the service and the API key. */
+/** The calls whose bodies are bytes. `send` knows the address of the service and the API key. */
 export const makeFiles = (
-  http: HttpClient.HttpClient,
+  send: (
+    request: HttpClientRequest.HttpClientRequest
+  ) => Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>,
   download: HttpApiClient.Client.Method<TestRuns["download"], never, never>
 ): Files => ({
   upload: (options) =>
     checkPath(options.path).pipe(
       Effect.andThen(
         Effect.suspend(() =>
-          http.execute(
+          send(
             HttpClientRequest.put(urls.testRuns.upload({ params: options })).pipe(
               HttpClientRequest.setBody(toBody(options))
             )

@@ -4,8 +4,9 @@ import type { LeaseId } from "@delivery/domain/Ids"
 import { RunAuthorization } from "@delivery/domain/runs/RunAuthorization"
 import type { Lease } from "@delivery/domain/runs/Semaphore"
 import { Cause, Clock, Context, Effect, Exit, Redacted, Schedule, Schema } from "effect"
-import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
+import { FetchHttpClient, HttpClient } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
+import { sendWith } from "./Credential.ts"
 import type { CallError } from "./Files.ts"
 import { isTransient } from "./Transient.ts"
 
@@ -75,13 +76,13 @@ export const makeSemaphores = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Semaphores, never, HttpClient.HttpClient> {
   const { baseUrl, slug } = addressOf(access.url)
   const token = typeof access.token === "string" ? Redacted.make(access.token) : access.token
-  const withToken = HttpClientRequest.bearerToken(token)
+  const sendWithToken = sendWith(token)
   const leases = yield* HttpApiClient.group(DeliveryApi, {
     group: "leases",
     baseUrl,
     httpClient: yield* HttpClient.HttpClient
   }).pipe(
-    Effect.provide(HttpApiMiddleware.layerClient(RunAuthorization, ({ next, request }) => next(withToken(request))))
+    Effect.provide(HttpApiMiddleware.layerClient(RunAuthorization, ({ next, request }) => sendWithToken(request, next)))
   )
 
   /** A lease that cannot be released ends by itself. */
