@@ -47,7 +47,15 @@ const fileHeaders = {
   "Last-Modified": header("When the file was uploaded.", "Sat, 21 Nov 2026 09:30:40 GMT"),
   "Accept-Ranges": header("`bytes`: ranges are supported.", "bytes"),
   "Cache-Control": header("A cache must revalidate the file before it uses it again.", "private, no-cache"),
-  "X-Content-Type-Options": header("Browsers must not guess another content type.", "nosniff")
+  "X-Content-Type-Options": header("Browsers must not guess another content type.", "nosniff"),
+  "Content-Security-Policy": header(
+    "Browsers run nothing of the file, and load nothing for it.",
+    "sandbox; default-src 'none'"
+  ),
+  "Content-Disposition": {
+    ...header("Browsers save the file. Absent for raster images, video, audio and plain text.", "attachment"),
+    required: false
+  }
 }
 const contentRange = (description: string, example: string) => ({ "Content-Range": header(description, example) })
 const unsatisfiable = "The file has 12 bytes; the range is beyond its end."
@@ -227,7 +235,7 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
         doc(
           "read",
           "Download a file",
-          "Returns the file with its own content type. One `Range` is answered with 206 and `Content-Range`, or with 416 if it lies beyond the end. `If-None-Match` with the current `ETag` is answered with 304. HTML, SVG and XML have `Content-Security-Policy: sandbox`. `HEAD` answers with the headers only. Returns 404 if the file was never uploaded, even if a test names it. Any role may call this.",
+          "Returns the file with its own content type. One `Range` is answered with 206 and `Content-Range`, or with 416 if it lies beyond the end. `If-None-Match` with the current `ETag` is answered with 304. Browsers run no file (`Content-Security-Policy: sandbox; default-src 'none'`), and show only raster images, video, audio and plain text: all others have `Content-Disposition: attachment`. `HEAD` answers with the headers only. Returns 404 if the file was never uploaded, even if a test names it. Any role may call this.",
           { responses: downloads }
         )
       )

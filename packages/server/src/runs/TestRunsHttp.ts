@@ -46,8 +46,19 @@ interface Conditions {
   readonly "if-range"?: string
 }
 
-/** Whether a browser may run scripts of the file, which must not act for the service. Browsers read types like this. */
-const isActive = (contentType: string): boolean => /html|svg|xml|xsl/i.test(contentType)
+/**
+ * Types that a browser may show in its window: raster images, video, audio and plain text. A list of what is harmless, since
+ * nobody knows all types that some browser runs. A comma would let a browser read another type.
+ */
+const shown =
+  /^(?:image\/(?:apng|avif|bmp|gif|heic|jpeg|jxl|png|tiff|webp|x-icon|vnd\.microsoft\.icon)|(?:video|audio)\/[\w.-]+|text\/plain)[\t ]*(?:;[^,]*)?$/i
+
+/** A stored file was written by others: it must not act for the service, whatever its type (docs/contract.md, Files). */
+const guards = (contentType: string) => ({
+  "x-content-type-options": "nosniff",
+  "content-security-policy": "sandbox; default-src 'none'",
+  ...(shown.test(contentType) ? {} : { "content-disposition": "attachment" })
+})
 
 const httpDate = (timestamp: Timestamp): string => new Date(timestamp).toUTCString()
 
@@ -58,8 +69,7 @@ const download = Effect.fnUntraced(function* ({ etag, file, read }: OpenFile, co
     "last-modified": lastModified,
     "accept-ranges": "bytes",
     "cache-control": "private, no-cache",
-    "x-content-type-options": "nosniff",
-    ...(isActive(file.contentType) ? { "content-security-policy": "sandbox" } : {})
+    ...guards(file.contentType)
   }
   if (isKnown(conditions["if-none-match"], etag)) return HttpServerResponse.empty({ status: 304, headers })
 

@@ -135,7 +135,7 @@ const filesOfTestRuns = (test: Test<[owner: Http]>, server: string): void => {
       assert.strictEqual(body.contentType, "application/octet-stream", type)
       const { headers } = await read(workspace, `${files}/a`)
       assert.strictEqual(headers["content-type"], "application/octet-stream")
-      assert.isUndefined(headers["content-security-policy"])
+      assert.strictEqual(headers["content-disposition"], "attachment")
     }
   })
 
@@ -503,26 +503,61 @@ const filesOfTestRuns = (test: Test<[owner: Http]>, server: string): void => {
     assert.strictEqual((await head({ "if-none-match": etag! })).status, 304)
   })
 
-  test("what a browser would run is sandboxed, and never is a type guessed", async (owner) => {
+  test("a browser runs no file, guesses no type, and shows only what cannot run", async (owner) => {
     const { files, workspace } = await newRun(owner)
-    const active = [
+    const shown = [
+      "text/plain",
+      "Text/Plain; charset=utf-8",
+      "image/png",
+      "image/jpeg",
+      "IMAGE/WebP",
+      "image/vnd.microsoft.icon",
+      "video/webm",
+      'video/mp4; codecs="avc1"',
+      "audio/ogg"
+    ]
+    const saved = [
       "text/html",
       "Text/HTML; charset=utf-8",
       "application/xhtml+xml",
       "image/svg+xml",
+      "IMAGE/SVG+XML",
+      "image/unknown",
+      "video/x+xml",
       "text/xml",
       "application/xml",
-      "application/atom+xml"
+      "application/atom+xml",
+      "multipart/x-mixed-replace; boundary=x",
+      "text/rdf",
+      "text/xsl",
+      "text/javascript",
+      "application/javascript",
+      "text/css",
+      "text/plainx",
+      'text/plain; a=",text/html"',
+      "application/pdf",
+      "application/json",
+      "application/zip",
+      "application/octet-stream"
     ]
-    const passive = ["text/plain", "image/png", "application/json", "application/zip", "video/webm", "text/css"]
-    for (const type of [...active, ...passive]) {
-      await stored(workspace, `${files}/a`, "0123456789", { "content-type": type })
-      for (const headers of [{}, { range: "bytes=0-1" }]) {
-        const answer = await read(workspace, `${files}/a`, headers)
-        assert.strictEqual(answer.headers["content-type"], type)
-        assert.strictEqual(answer.headers["x-content-type-options"], "nosniff")
-        const policy = active.includes(type) ? "sandbox" : undefined
-        assert.strictEqual(answer.headers["content-security-policy"], policy, type)
+    for (const type of [...shown, ...saved]) {
+      const etag = (await stored(workspace, `${files}/a`, "0123456789", { "content-type": type })).headers.etag!
+      const answers = [
+        await read(workspace, `${files}/a`),
+        await read(workspace, `${files}/a`, { range: "bytes=0-1" }),
+        await read(workspace, `${files}/a`, { range: "bytes=99-" }),
+        await read(workspace, `${files}/a`, { "if-none-match": etag }),
+        await workspace.send("HEAD", `${files}/a`)
+      ]
+      assert.deepStrictEqual(
+        answers.map(({ status }) => status),
+        [200, 206, 416, 304, 200]
+      )
+      assert.strictEqual(answers[0]!.headers["content-type"], type)
+      for (const { headers } of answers) {
+        assert.strictEqual(headers["x-content-type-options"], "nosniff", type)
+        assert.strictEqual(headers["content-security-policy"], "sandbox; default-src 'none'", type)
+        assert.strictEqual(headers["content-disposition"], shown.includes(type) ? undefined : "attachment", type)
       }
     }
   })
