@@ -4,6 +4,7 @@ import { Cause, Context, Effect } from "effect"
 import { HttpMethod, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { isUtf8 } from "node:buffer"
 import { AccessLog } from "./AccessLog.ts"
+import { endpointOf } from "./Endpoints.ts"
 import { errorOf, errorResponse, missingHost } from "./ErrorResponse.ts"
 import { RateLimits, RequestAdmission } from "./RateLimits.ts"
 import { RequestId, requestId } from "./RequestId.ts"
@@ -42,7 +43,8 @@ export const layer = HttpRouter.middleware(
         const id = requestId(request.headers["x-request-id"])
         const started = performance.now()
         const url = routed(request.url)
-        const admission = limits.admit(request)
+        const endpoint = endpointOf(request.method, url)
+        const admission = limits.admit(request, endpoint)
         const finish = (answer: HttpServerResponse.HttpServerResponse) => {
           const response = admission === undefined ? answer : HttpServerResponse.setHeaders(answer, admission.headers)
           log.write(request, response.status, performance.now() - started, id)
@@ -65,8 +67,8 @@ export const layer = HttpRouter.middleware(
         const identified = Effect.provideService(served, RequestId, id)
         const admitted =
           admission === undefined ? identified : Effect.provideService(identified, RequestAdmission, admission)
-        const time = times.begin(fiber, request)
-        const working = queue.work(request, admitted)
+        const time = times.begin(fiber, request, endpoint)
+        const working = queue.work(request, endpoint, admitted)
         return Effect.matchCauseEffect(starting.isOver() ? working : Effect.andThen(starting.wait, working), {
           onSuccess: (response) => {
             times.end(fiber)

@@ -1,29 +1,51 @@
 import { DeliveryApi } from "@delivery/domain/Api"
+import { Probe, Streams } from "@delivery/domain/Endpoint"
+import { Context } from "effect"
 import { FindMyWay } from "effect/http"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import { routed, routerConfig } from "./Routing.ts"
 
-/** Routes that are not part of the API description. */
-const others: Readonly<Record<string, string>> = {
-  "/docs": "system.docs",
-  "/metrics": "system.metrics",
-  "/openapi.json": "system.openapi"
+/** What must be known of a request before it is routed: its endpoint's name, and what that says of itself (domain/Endpoint.ts). */
+export interface Endpoint {
+  /** `group.endpoint`; `unmatched` where there is none. */
+  readonly name: string
+  /** Answered at once, whatever the load and the rate limit. */
+  readonly isProbe: boolean
+  /** The body of the request is stored as it arrives. */
+  readonly isStreamed: boolean
+  /** The page of metrics is answered whatever the load, and counts for the rate limit. */
+  readonly isMetrics: boolean
 }
 
-/** Finds the endpoint of a request, as `group.endpoint`; `unmatched` where there is none. */
-export const makeEndpoints = (): ((method: string, url: string) => string) => {
-  const router = FindMyWay.make<string>(routerConfig)
-  HttpApi.reflect(DeliveryApi, {
-    onGroup: () => {},
-    onEndpoint: ({ endpoint, group }) => {
-      const { identifier, method, path } = endpoint as HttpApiEndpoint.Top
-      router.on(method, path as FindMyWay.PathInput, `${group.identifier}.${identifier}`)
-    }
-  })
-  for (const [path, name] of Object.entries(others)) router.on("GET", path as FindMyWay.PathInput, name)
-  return (method, url) => {
-    const path = routed(url)
-    const found = router.find(method, path) ?? (method === "HEAD" ? router.find("GET", path) : undefined)
-    return found?.handler ?? "unmatched"
+const plain = { isProbe: false, isStreamed: false, isMetrics: false }
+
+/** Routes that are not part of the API description. */
+const others: Readonly<Record<string, Endpoint>> = {
+  "/docs": { ...plain, name: "system.docs" },
+  "/metrics": { ...plain, name: "system.metrics", isMetrics: true },
+  "/openapi.json": { ...plain, name: "system.openapi" }
+}
+
+const unmatched: Endpoint = { ...plain, name: "unmatched" }
+
+const router = FindMyWay.make<Endpoint>(routerConfig)
+HttpApi.reflect(DeliveryApi, {
+  onGroup: () => {},
+  onEndpoint: ({ endpoint, group, mergedAnnotations }) => {
+    const { identifier, method, path } = endpoint as HttpApiEndpoint.Top
+    router.on(method, path as FindMyWay.PathInput, {
+      ...plain,
+      name: `${group.identifier}.${identifier}`,
+      isProbe: Context.get(mergedAnnotations, Probe),
+      isStreamed: Context.get(mergedAnnotations, Streams)
+    })
   }
+})
+for (const [path, endpoint] of Object.entries(others)) router.on("GET", path as FindMyWay.PathInput, endpoint)
+
+/** The endpoint of a request, by the same routes as the server's own. */
+export const endpointOf = (method: string, url: string): Endpoint => {
+  const path = routed(url)
+  const found = router.find(method, path) ?? (method === "HEAD" ? router.find("GET", path) : undefined)
+  return found?.handler ?? unmatched
 }

@@ -2,7 +2,7 @@ import { Clock, Context, Effect, Layer, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { hash } from "node:crypto"
 import { type RateLimit, Settings } from "../Config.ts"
-import { isProbe } from "./EndpointTraits.ts"
+import type { Endpoint } from "./Endpoints.ts"
 
 /** The decision of the rate limit about a request. */
 export interface Admission {
@@ -36,7 +36,7 @@ export class RateLimits extends Context.Service<
     /** The limit, as the error message describes it. */
     readonly description: string
     /** Undefined where there is no limit, or none for such a request. */
-    readonly admit: (request: HttpServerRequest.HttpServerRequest) => Admission | undefined
+    readonly admit: (request: HttpServerRequest.HttpServerRequest, endpoint: Endpoint) => Admission | undefined
   }
 >()("@delivery/server/http/RateLimits") {
   static readonly layer = Layer.effect(
@@ -57,8 +57,8 @@ export class RateLimits extends Context.Service<
 const limiter = (limit: RateLimit, now: () => number) => {
   const buckets = makeBuckets(limit)
   const policy = `"default";q=${limit.requests};w=${limit.seconds}`
-  return (request: HttpServerRequest.HttpServerRequest): Admission | undefined => {
-    if (isProbe(request)) return undefined
+  return (request: HttpServerRequest.HttpServerRequest, { isProbe }: Endpoint): Admission | undefined => {
+    if (isProbe) return undefined
     const credential = credentialOf(request)
     const known = credential === undefined ? undefined : buckets.find(credential, now())
     const bucket = known ?? buckets.open(networkOf(Option.getOrElse(request.remoteAddress, () => "")), now())

@@ -1,13 +1,12 @@
 import { type Cause, Effect, Exit } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest } from "effect/http"
-import { makeEndpoints } from "./Endpoints.ts"
+import { endpointOf } from "./Endpoints.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
 
 /** Around the whole router, outside of all that shapes answers: counts requests and measures their duration. */
 export const layer = HttpRouter.middleware(
   Effect.gen(function* () {
     const context = yield* Effect.context<never>()
-    const endpointOf = makeEndpoints()
     const requests = memoized((key) => {
       const [endpoint = "", status = ""] = key.split(" ")
       return Metrics.httpRequests(endpoint, status)
@@ -18,7 +17,7 @@ export const layer = HttpRouter.middleware(
 
     return (httpEffect) =>
       Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ method, url }) => {
-        const endpoint = endpointOf(method, url)
+        const endpoint = endpointOf(method, url).name
         const started = performance.now()
         inFlight++
         return Effect.onExit(httpEffect, (exit) =>

@@ -5,7 +5,7 @@ import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { httpRequestsWaiting, observe } from "../telemetry/Metrics.ts"
 import { errorResponse } from "./ErrorResponse.ts"
 import { RequestTimes } from "./RequestTimes.ts"
-import { isProbe, isStreamed } from "./EndpointTraits.ts"
+import type { Endpoint } from "./Endpoints.ts"
 import { hasBody } from "./SlowClients.ts"
 
 /** How many requests a process works on at once, and how long others wait for their turn. */
@@ -44,6 +44,7 @@ export class RequestQueue extends Context.Service<
     /** Answers the request when it is its turn: at once for probes, and for uploads, which take as long as their client. */
     readonly work: <E, R>(
       request: HttpServerRequest.HttpServerRequest,
+      endpoint: Endpoint,
       answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
     ) => Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
     /** Gives the turn of the current request to others while it waits. The wait does not count as its time. */
@@ -180,8 +181,8 @@ class Turns {
 
 const work =
   (turns: Turns): RequestQueue["Service"]["work"] =>
-  (request, answer) => {
-    if (isProbe(request) || request.url === "/metrics" || isStreamed(request)) return answer
+  (request, { isMetrics, isProbe, isStreamed }, answer) => {
+    if (isProbe || isMetrics || isStreamed) return answer
     return Effect.uninterruptibleMask((restore) => {
       if (turns.enter()) return turns.answer(request, restore(answer))
       return Effect.flatMap(restore(turns.turn), (isTurn) =>

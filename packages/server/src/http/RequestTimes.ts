@@ -3,7 +3,7 @@ import { Context, Effect, type Fiber, Layer, Schedule } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { Settings } from "../Config.ts"
 import { httpRequestsOverdue, observeCounter } from "../telemetry/Metrics.ts"
-import { isStreamed } from "./EndpointTraits.ts"
+import type { Endpoint } from "./Endpoints.ts"
 import { hasBody } from "./SlowClients.ts"
 
 /** A request that is being answered. */
@@ -31,7 +31,8 @@ export class RequestTimes extends Context.Service<
     /** Starts the time of a request, which the current fiber answers. Undefined for a request without a limit. */
     readonly begin: (
       fiber: Fiber.Fiber<unknown, unknown>,
-      request: HttpServerRequest.HttpServerRequest
+      request: HttpServerRequest.HttpServerRequest,
+      endpoint: Endpoint
     ) => RequestTime | undefined
     readonly end: (fiber: Fiber.Fiber<unknown, unknown>) => void
     /** Runs a part of the current request whose time does not count. */
@@ -68,8 +69,8 @@ export class RequestTimes extends Context.Service<
       }).pipe(Effect.repeat(Schedule.spaced(interval)), Effect.forkScoped)
 
       return RequestTimes.of({
-        begin: (fiber, request) => {
-          if (isStreamed(request)) return undefined
+        begin: (fiber, request, { isStreamed }) => {
+          if (isStreamed) return undefined
           const time: RequestTime = {
             isOver: false,
             taken: 0,

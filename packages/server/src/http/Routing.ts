@@ -1,10 +1,33 @@
-import { beforeRestOfPath } from "./EndpointTraits.ts"
+import { DeliveryApi } from "@delivery/domain/Api"
+import { RestOfPath } from "@delivery/domain/Endpoint"
+import { Context } from "effect"
+import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 
 /**
  * Paths are case-sensitive, as the API description writes them. A longer path parameter is not found; paths of files
  * above 512 characters are refused by a rule with a message.
  */
 export const routerConfig = { caseSensitive: true, maxParamLength: 16_384 }
+
+/** The paths whose last parameter takes the rest of the path, each up to that parameter. */
+const restOfPath: Array<RegExp> = []
+HttpApi.reflect(DeliveryApi, {
+  onGroup: () => {},
+  onEndpoint: ({ endpoint, mergedAnnotations }) => {
+    if (!Context.get(mergedAnnotations, RestOfPath)) return
+    const { path } = endpoint as HttpApiEndpoint.Top
+    restOfPath.push(new RegExp(`^${path.replaceAll(/:[^/]+(?=\/)/g, "[^/?]+").replace(/:[^/]+$/, "")}`))
+  }
+})
+
+/** The part of a URL before the parameter that takes the rest of the path; undefined where there is no such parameter. */
+export const beforeRestOfPath = (url: string): string | undefined => {
+  for (const path of restOfPath) {
+    const found = path.exec(url)
+    if (found !== null) return found[0]
+  }
+  return undefined
+}
 
 /**
  * The URL as the router should read it. The router would end the path at `;` or `#`, and so delete `a` when asked to

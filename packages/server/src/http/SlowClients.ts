@@ -2,7 +2,7 @@ import { Context } from "effect"
 import type { IncomingMessage, Server } from "node:http"
 import type { Socket } from "node:net"
 import { refuseSlowRequest, type Responses } from "./MalformedRequests.ts"
-import { isStreamed } from "./EndpointTraits.ts"
+import { endpointOf } from "./Endpoints.ts"
 
 /** How long the server waits for a client, and how much it keeps for those that do not read. */
 export interface ClientLimits {
@@ -51,7 +51,7 @@ export const endSlowClients = (server: Server, responses: Responses, limits: Cli
   const track = (request: IncomingMessage) => {
     const { socket } = request
     if (!hasBody(request)) return
-    const left = isStreamed(request) ? Number.POSITIVE_INFINITY : limits.bodyMillis
+    const left = endpointOf(request.method!, request.url!).isStreamed ? Number.POSITIVE_INFINITY : limits.bodyMillis
     const body: Receiving = { request, left, waited: 0, bytes: socket.bytesRead }
     receiving.add(body)
     request.once("close", () => receiving.delete(body))

@@ -6,7 +6,7 @@ import * as Metrics from "../telemetry/Metrics.ts"
 import * as ProcessMetrics from "../telemetry/ProcessMetrics.ts"
 import * as Scrapes from "../telemetry/Scrapes.ts"
 import * as Traces from "../telemetry/Traces.ts"
-import { isProbe } from "./EndpointTraits.ts"
+import { endpointOf } from "./Endpoints.ts"
 import * as MetricsHttp from "./MetricsHttp.ts"
 import * as RequestMetrics from "./RequestMetrics.ts"
 
@@ -48,7 +48,7 @@ const layerTraced = (url: string) =>
     Layer.succeed(HttpMiddleware.TracerHeaderFilter, (name, phase) => name === "x-request-id" && phase === "response")
   )
 
-const isRepeated = ({ url }: { readonly url: string }): boolean => {
-  const path = url.split("?", 1)[0]!.replace(/\/$/, "")
-  return path === "/metrics" || isProbe({ url: path })
+const isRepeated = ({ method, url }: { readonly method: string; readonly url: string }): boolean => {
+  const { isMetrics, isProbe } = endpointOf(method, url)
+  return isMetrics || isProbe
 }

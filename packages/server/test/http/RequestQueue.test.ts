@@ -79,6 +79,27 @@ withClockOnServers(limited(two), "A server that works on two requests at once", 
     await Promise.all(inTime)
   })
 
+  test("lets nobody pass by the text of a URL", async (owner, advance) => {
+    const working = [begin(owner), begin(owner)]
+    await untilBusy(owner, { working: 2, waiting: 0 })
+    const requests: ReadonlyArray<readonly [method: string, path: string]> = [
+      ["POST", "/health"],
+      ["POST", "/metrics"],
+      ["GET", "/v1/me?/files/"],
+      ["GET", "/v1/me?/health"],
+      ["PUT", "/v1/workspaces/main/test-runs/1?/files/a"]
+    ]
+    const late = requests.map(async ([method, path]) => (await owner.send(method, path)).status)
+    await untilBusy(owner, { working: 2, waiting: late.length })
+    assert.strictEqual((await owner.as(undefined).send("GET", "/health?x")).status, 200)
+    advance(500)
+    assert.deepStrictEqual(
+      await Promise.all(late),
+      requests.map(() => 429)
+    )
+    for (const { finish } of working) await finish()
+  })
+
   test("gives no turn to a client that has gone", async (owner) => {
     for (let round = 0; round < 3; round++) {
       const working = [begin(owner), begin(owner)]

@@ -5,7 +5,7 @@ import { it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import { assert, describe } from "vitest"
-import { makeEndpoints } from "../../src/http/Endpoints.ts"
+import { endpointOf } from "../../src/http/Endpoints.ts"
 import { makeDatabase } from "../support/Databases.ts"
 import {
   attempt,
@@ -321,22 +321,21 @@ describe("Metrics of the database", () => {
 
 describe("Endpoints", () => {
   it("are found by the method and path of a request", () => {
-    const endpointOf = makeEndpoints()
     let count = 0
     HttpApi.reflect(DeliveryApi, {
       onGroup: () => {},
       onEndpoint: ({ endpoint, group }) => {
         const { identifier, method, path } = endpoint as HttpApiEndpoint.Top
         const url = path.replaceAll(/:[a-zA-Z]+/g, "some%20name-1")
-        assert.strictEqual(endpointOf(method, url), `${group.identifier}.${identifier}`, `${method} ${path}`)
-        assert.strictEqual(endpointOf(method, `${url}/?q=a/b`), `${group.identifier}.${identifier}`)
+        assert.strictEqual(endpointOf(method, url).name, `${group.identifier}.${identifier}`, `${method} ${path}`)
+        assert.strictEqual(endpointOf(method, `${url}/?q=a/b`).name, `${group.identifier}.${identifier}`)
         count++
       }
     })
     assert.isAbove(count, 50)
     const file = "/v1/workspaces/main/test-runs/7/files/logs/a/b.txt"
-    assert.strictEqual(endpointOf("HEAD", file), "testRuns.download")
-    assert.strictEqual(endpointOf("PUT", file), "testRuns.upload")
+    assert.strictEqual(endpointOf("HEAD", file).name, "testRuns.download")
+    assert.strictEqual(endpointOf("PUT", file).name, "testRuns.upload")
     for (const [method, url] of [
       ["GET", "/"],
       ["PATCH", "/health"],
@@ -346,7 +345,7 @@ describe("Endpoints", () => {
       ["GET", "/%"],
       ["GET", ""]
     ] as const) {
-      assert.strictEqual(endpointOf(method, url), "unmatched", `${method} ${url}`)
+      assert.strictEqual(endpointOf(method, url).name, "unmatched", `${method} ${url}`)
     }
   })
 })

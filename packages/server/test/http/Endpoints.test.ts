@@ -1,0 +1,34 @@
+import { assert, describe, it } from "@effect/vitest"
+import { endpointOf } from "../../src/http/Endpoints.ts"
+import { beforeRestOfPath } from "../../src/http/Routing.ts"
+
+const files = "/v1/workspaces/main/test-runs/7/files/"
+
+describe("the endpoint of a request", () => {
+  it("is an upload for the endpoint that stores bodies, and for no other", () => {
+    assert.isTrue(endpointOf("PUT", `${files}a/b.zip`).isStreamed)
+    assert.isTrue(endpointOf("PUT", `${files}a;b#c?d`).isStreamed)
+    assert.isFalse(endpointOf("GET", `${files}a/b.zip`).isStreamed)
+    assert.isFalse(endpointOf("PUT", "/v1/workspaces/main/files/a").isStreamed)
+    assert.isFalse(endpointOf("PUT", `/v1/me?${files}a`).isStreamed)
+    assert.isFalse(endpointOf("PUT", `/v1/workspaces/main/test-runs?/7/files/a`).isStreamed)
+    assert.isFalse(endpointOf("PUT", `/v1/workspaces/main/test-runs/%/files/a`).isStreamed)
+  })
+
+  it("is a probe by its method and path, whatever the query", () => {
+    assert.isTrue(endpointOf("GET", "/health").isProbe)
+    assert.isTrue(endpointOf("HEAD", "/ready?x").isProbe)
+    assert.isFalse(endpointOf("POST", "/health").isProbe)
+    assert.isFalse(endpointOf("GET", "/v1/me?/health").isProbe)
+    assert.isTrue(endpointOf("GET", "/metrics?x").isMetrics)
+    assert.isFalse(endpointOf("POST", "/metrics").isMetrics)
+  })
+})
+
+describe("the path of a file", () => {
+  it("begins after the folder of files", () => {
+    assert.strictEqual(beforeRestOfPath(`${files}a/b.zip?x=1`), files)
+    assert.strictEqual(beforeRestOfPath(files), files)
+    assert.isUndefined(beforeRestOfPath("/v1/workspaces/main/test-runs/7"))
+  })
+})
