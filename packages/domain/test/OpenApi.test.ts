@@ -1,10 +1,11 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { RequiredScope } from "@delivery/domain/Endpoint"
 import { Scope } from "@delivery/domain/identity/Scope"
+import { NoStore } from "@delivery/domain/NoStore"
 import { transform } from "@delivery/domain/OpenApi"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Result, Schema } from "effect"
-import { HttpApi, OpenApi } from "effect/http-api"
+import { HttpApi, type HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { execFile } from "node:child_process"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module"
@@ -107,6 +108,32 @@ const undecodable = (
 describe("the API description", () => {
   it("has no findings in Redocly's recommended-strict", async () => {
     assert.deepStrictEqual(await lint(JSON.stringify(document)), [])
+  })
+
+  it("has no answer with a secret that a cache may keep", () => {
+    const secret = /^(?:secret|token|apiKey|url|value|access_?token|refresh_?token)$/i
+    const hasSecret = (value: unknown): boolean =>
+      Array.isArray(value)
+        ? value.some(hasSecret)
+        : typeof value === "object" &&
+          value !== null &&
+          Object.entries(value).some(([key, child]) => (secret.test(key) && isToken(child)) || hasSecret(child))
+    const isToken = (value: unknown) => typeof value === "string" && /\b(?:[a-z]tk_)/.test(value)
+    const answering = endpoints.filter(({ operation }) =>
+      Object.entries(operation!.responses).some(
+        ([status, { content }]) =>
+          status.startsWith("2") && Object.values(content ?? {}).some((media) => examplesOf(media).some(hasSecret))
+      )
+    )
+    assert.includeMembers(
+      answering.map(({ name }) => name),
+      ["accountApiKeys.create", "apiKeys.create", "invites.accept", "invites.create", "testRuns.start", "retries.start"]
+    )
+    const kept = answering.filter(({ endpoint }) => !(endpoint as HttpApiEndpoint.Top).middlewares.has(NoStore))
+    assert.deepStrictEqual(
+      kept.map(({ name }) => name),
+      []
+    )
   })
 
   it("is checked by a linter that finds errors", async () => {

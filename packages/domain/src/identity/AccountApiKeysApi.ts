@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Forbidden, NotFound } from "../Errors.ts"
+import { NoStore } from "../NoStore.ts"
 import { AccountApiKey, CreateAccountApiKey, NewAccountApiKey } from "./AccountApiKey.ts"
 import { Revoked } from "./ApiKey.ts"
 import { Authorization, Edge } from "./Authorization.ts"
@@ -33,13 +34,15 @@ export class AccountApiKeysApi extends HttpApiGroup.make("accountApiKeys")
       payload: CreateAccountApiKey,
       success: NewAccountApiKey.pipe(HttpApiSchema.status(201)),
       error: [Forbidden, NotFound]
-    }).annotateMerge(
-      doc(
-        "admin",
-        "Create an account API key",
-        "Creates a key that acts in this workspace only, with the given role. It keeps working when people leave. `scopes` and `expiresAt` limit it, as those of a person's key. The secret is shown once, in this response; the server stores only its hash. Requires the role `admin` or `owner`."
-      )
-    ),
+    })
+      .middleware(NoStore)
+      .annotateMerge(
+        doc(
+          "admin",
+          "Create an account API key",
+          "Creates a key that acts in this workspace only, with the given role. It keeps working when people leave. `scopes` and `expiresAt` limit it, as those of a person's key. The secret is shown once, in this response; the server stores only its hash. Requires the role `admin` or `owner`."
+        )
+      ),
     HttpApiEndpoint.post("revoke", `${workspacePath}/account-api-keys/:apiKeyId/revoke`, {
       params: { slug: WorkspaceRef, apiKeyId: AccountApiKeyRef },
       success: Revoked,

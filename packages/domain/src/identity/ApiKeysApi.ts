@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { doc, PathRef } from "../Doc.ts"
 import { Conflict, Forbidden, NotFound } from "../Errors.ts"
+import { NoStore } from "../NoStore.ts"
 import { ApiKey, CreateApiKey, NewApiKey, Revoked } from "./ApiKey.ts"
 import { Authorization, Edge } from "./Authorization.ts"
 
@@ -27,14 +28,16 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       payload: CreateApiKey,
       success: NewApiKey,
       error: [Forbidden, Conflict]
-    }).annotateMerge(
-      doc(
-        "admin",
-        "Create an API key",
-        "Creates a key that acts as you, with your role in each workspace. The secret is shown once, in this response; the server stores only its hash. `scopes` limits it to some operations, each of which says its scope as `x-scope`; a key that lacks the scope is refused with 403 `scope_missing`. A key that is limited itself makes no key with scopes that it does not have (403 `scope_missing`). From `expiresAt`, at most 2 years ahead (else 400), the key stops working. Returns 409 `too_many_keys` if you have 20 active keys. Account API keys cannot call this (403 `account_key`).",
-        { conflicts: { too_many_keys: "You have 20 active API keys. Revoke one first." } }
-      )
-    ),
+    })
+      .middleware(NoStore)
+      .annotateMerge(
+        doc(
+          "admin",
+          "Create an API key",
+          "Creates a key that acts as you, with your role in each workspace. The secret is shown once, in this response; the server stores only its hash. `scopes` limits it to some operations, each of which says its scope as `x-scope`; a key that lacks the scope is refused with 403 `scope_missing`. A key that is limited itself makes no key with scopes that it does not have (403 `scope_missing`). From `expiresAt`, at most 2 years ahead (else 400), the key stops working. Returns 409 `too_many_keys` if you have 20 active keys. Account API keys cannot call this (403 `account_key`).",
+          { conflicts: { too_many_keys: "You have 20 active API keys. Revoke one first." } }
+        )
+      ),
     HttpApiEndpoint.post("revoke", "/v1/api-keys/:apiKeyId/revoke", {
       params: { apiKeyId: ApiKeyRef },
       success: Revoked,

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Conflict, Forbidden, NotFound } from "../Errors.ts"
+import { NoStore } from "../NoStore.ts"
 import { Authorization, Edge } from "./Authorization.ts"
 import { AcceptedInvite, AcceptInvite, CreateInvite, Invite, NewInvite } from "./Invite.ts"
 
@@ -33,19 +34,21 @@ export class InvitesApi extends HttpApiGroup.make("invites")
       payload: CreateInvite,
       success: NewInvite.pipe(HttpApiSchema.status(201)),
       error: [Forbidden, NotFound, Conflict]
-    }).annotateMerge(
-      doc(
-        "admin",
-        "Invite someone",
-        "Creates an invite that is valid for 7 days. The token and the link are shown once, in this response. The service sends no mail: pass the link on yourself. Returns 409 `already_member` or `already_invited` if the email address has joined or is invited already. Requires the role `admin` or `owner`. Only owners can invite owners (403 `owner_only`).",
-        {
-          conflicts: {
-            already_member: "sam@example.com is already a member.",
-            already_invited: "sam@example.com is already invited."
+    })
+      .middleware(NoStore)
+      .annotateMerge(
+        doc(
+          "admin",
+          "Invite someone",
+          "Creates an invite that is valid for 7 days. The token and the link are shown once, in this response. The service sends no mail: pass the link on yourself. Returns 409 `already_member` or `already_invited` if the email address has joined or is invited already. Requires the role `admin` or `owner`. Only owners can invite owners (403 `owner_only`).",
+          {
+            conflicts: {
+              already_member: "sam@example.com is already a member.",
+              already_invited: "sam@example.com is already invited."
+            }
           }
-        }
-      )
-    ),
+        )
+      ),
     HttpApiEndpoint.post("revoke", `${path}/:invite/revoke`, {
       params: { slug: WorkspaceRef, invite: InviteRef },
       success: Invite,
@@ -65,13 +68,15 @@ export class InvitesApi extends HttpApiGroup.make("invites")
       payload: AcceptInvite,
       success: AcceptedInvite.pipe(HttpApiSchema.status(201)),
       error: NotFound
-    }).annotateMerge(
-      doc(
-        "write",
-        "Accept an invite",
-        "Joins the workspace. No API key is needed: the token is the credential. If the email address is new to the server, this creates the person and their first API key, whose secret is shown once, in this response. Otherwise the existing person joins and gets no new key. Returns 404 if the token is unknown, used, revoked or expired."
+    })
+      .middleware(NoStore)
+      .annotateMerge(
+        doc(
+          "write",
+          "Accept an invite",
+          "Joins the workspace. No API key is needed: the token is the credential. If the email address is new to the server, this creates the person and their first API key, whose secret is shown once, in this response. Otherwise the existing person joins and gets no new key. Returns 404 if the token is unknown, used, revoked or expired."
+        )
       )
-    )
   )
   .middleware(Edge)
   .annotateMerge(OpenApi.annotations({ title: "Invites", description: "Invitations to a workspace." })) {}

@@ -3,6 +3,7 @@ import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "
 import { doc, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Conflict, Forbidden, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
+import { NoStore } from "../NoStore.ts"
 import { LargeBody } from "./LargeBody.ts"
 import { NumberInPath, TestRunSummary } from "./TestRun.ts"
 import { FinishRetry, StartedRetry, StartRetry } from "./TestRetry.ts"
@@ -26,6 +27,7 @@ export class RetriesApi extends HttpApiGroup.make("retries")
       success: StartedRetry.pipe(HttpApiSchema.status(201)),
       error: [Forbidden, NotFound, Conflict]
     })
+      .middleware(NoStore)
       .annotate(HttpApi.PayloadParseOptions, firstErrorOnly)
       .annotateMerge(
         doc(

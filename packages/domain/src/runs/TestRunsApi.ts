@@ -3,6 +3,7 @@ import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "
 import { doc, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Conflict, Forbidden, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
+import { NoStore } from "../NoStore.ts"
 import { atLeast, OneOf, Ref, Text } from "../Text.ts"
 import { FinishTestRun } from "./FinishTestRun.ts"
 import { LargeBody } from "./LargeBody.ts"
@@ -149,6 +150,7 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
       success: StartedTestRun.pipe(HttpApiSchema.status(201)),
       error: [Forbidden, NotFound, Conflict]
     })
+      .middleware(NoStore)
       .annotate(HttpApi.PayloadParseOptions, firstErrorOnly)
       .annotateMerge(
         doc(

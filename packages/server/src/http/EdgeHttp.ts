@@ -3,6 +3,7 @@ import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequ
 import { Cause, Context, Effect } from "effect"
 import { HttpMethod, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { isUtf8 } from "node:buffer"
+import { Settings } from "../Config.ts"
 import { AccessLog } from "./AccessLog.ts"
 import { endpointOf } from "./Endpoints.ts"
 import { errorOf, errorResponse, missingHost } from "./ErrorResponse.ts"
@@ -37,6 +38,8 @@ export const layer = HttpRouter.middleware(
     const queue = yield* RequestQueue
     const times = yield* RequestTimes
     const starting = yield* Starting
+    const { baseUrl } = yield* Settings
+    const secured = baseUrl.startsWith("https:") ? { "strict-transport-security": "max-age=31536000" } : undefined
     return (httpEffect) =>
       Effect.withFiber((fiber) => {
         const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
@@ -46,7 +49,8 @@ export const layer = HttpRouter.middleware(
         const endpoint = endpointOf(request.method, url)
         const admission = limits.admit(request, endpoint)
         const finish = (answer: HttpServerResponse.HttpServerResponse) => {
-          const response = admission === undefined ? answer : HttpServerResponse.setHeaders(answer, admission.headers)
+          const kept = secured === undefined ? answer : HttpServerResponse.setHeaders(answer, secured)
+          const response = admission === undefined ? kept : HttpServerResponse.setHeaders(kept, admission.headers)
           log.write(request, response.status, performance.now() - started, id)
           const named = HttpServerResponse.setHeader(response, "x-request-id", id)
           return response.status === 401 && response.headers["www-authenticate"] === undefined

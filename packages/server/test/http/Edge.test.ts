@@ -1,9 +1,12 @@
+import { hash } from "node:crypto"
 import { Readable } from "node:stream"
 import { assert } from "vitest"
+import { freePort } from "../support/ServerProcess.ts"
 import {
   accountKey,
   type ErrorBody,
   type Http,
+  http,
   newDeployment,
   newWorkspace,
   onEachServer,
@@ -254,4 +257,77 @@ onEachServer("the edge", (test) => {
     const { keys } = await nobody.get<{ keys: ReadonlyArray<unknown> }>("/.well-known/jwks.json")
     assert.isNotEmpty(keys)
   })
+
+  test("keeps the page of the API description out of frames, and from asking any other host", async (owner) => {
+    const { headers, text } = await owner.as(undefined).send("GET", "/docs")
+    assert.strictEqual(headers["x-frame-options"], "DENY")
+    const policy = Object.fromEntries(
+      String(headers["content-security-policy"])
+        .split("; ")
+        .map((directive) => [directive.split(" ", 1)[0]!, directive.split(" ").slice(1)])
+    )
+    const scripts = Array.from(
+      text.matchAll(/<script>([\s\S]*?)<\/script>/g),
+      ([, script]) => `'sha256-${hash("sha256", script!, "base64")}'`
+    )
+    assert.lengthOf(scripts, 2)
+    assert.deepStrictEqual(policy, {
+      "default-src": ["'none'"],
+      "script-src": scripts,
+      "style-src": ["'unsafe-inline'"],
+      "img-src": ["'self'", "data:"],
+      "font-src": ["'self'", "data:"],
+      "connect-src": ["'self'"],
+      "base-uri": ["'none'"],
+      "form-action": ["'none'"],
+      "frame-ancestors": ["'none'"]
+    })
+    assert.notMatch(text, /scalar\.com/)
+    assert.include(text, '"withDefaultFonts":false')
+    assert.isUndefined(headers["strict-transport-security"])
+  })
+
+  test("keeps answers with keys, invites and tokens out of caches", async (owner) => {
+    const at = await newDeployment(owner)
+    const start = {
+      product: "shop",
+      environment: "staging",
+      baseUrl: "https://staging.shop.example.com",
+      git: { branch: "main", sha: "9fceb02", dirty: false, subject: "Add the basket" },
+      machine: { hostname: "ci-7", platform: "linux" },
+      selection: { coverage: null, folders: [], caseIds: [] }
+    }
+    const invite = await at.send<{ token: string }>("POST", "invites", {
+      json: { email: `${unique("ada")}@example.com`, role: "member" }
+    })
+    const accepted = { token: invite.body.token, name: "Ada" }
+    const answers = [
+      invite,
+      await at.as(undefined).send("POST", "/v1/invites/accept", { json: accepted }),
+      await at.send("POST", "/v1/api-keys", { json: { name: "ci" } }),
+      await at.send("POST", "account-api-keys", { json: { name: "ci", role: "member" } }),
+      await at.send("POST", "test-runs", { json: start })
+    ]
+    for (const { headers, status, text } of answers) {
+      assert.oneOf(status, [200, 201], text)
+      assert.match(text, /[a-z]tk_/)
+      assert.strictEqual(headers["cache-control"], "no-store")
+    }
+  })
 })
+
+const port = await freePort()
+
+onEachServer(
+  "a server that is reached by https",
+  (test) => {
+    test("tells browsers to come by https alone, whatever the answer", async (owner) => {
+      const direct = http(`http://127.0.0.1:${port}`, owner.key, owner.workspace)
+      for (const path of ["/health", "/v1/me", "/nothing", "/docs"]) {
+        const { headers } = await direct.send("GET", path)
+        assert.strictEqual(headers["strict-transport-security"], "max-age=31536000", path)
+      }
+    })
+  },
+  { BASE_URL: "https://delivery.example.com", PORT: String(port) }
+)
