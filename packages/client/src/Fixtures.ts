@@ -20,11 +20,16 @@ export interface VerifyFixtureTokenOptions {
   readonly issuer: string | URL
   /** The URL of this Fixture API, as the deployment or a run names it. Several, if it answers at several. */
   readonly audience: string | ReadonlyArray<string>
+  /**
+   * The id of the workspace whose runs may use this Fixture API, as `GET /v1/workspaces/{workspace}` answers it. Every
+   * workspace of the service can name the URL of this Fixture API, and gets tokens for it.
+   */
+  readonly workspace: string
   /** Where the keys of the service are, if not at `/.well-known/jwks.json` of the issuer. */
   readonly jwksUrl?: string | URL | undefined
 }
 
-/** The token is missing, expired, or was not made by this service for this Fixture API: answer 401. The message says which. */
+/** The token is missing, expired, or was not made by this service for this workspace and Fixture API: answer 401. The message says which. */
 export class FixtureTokenError extends Error {
   override readonly name = "FixtureTokenError"
 }
@@ -47,7 +52,7 @@ const withoutSlash = (url: string | URL): string => url.toString().replace(/\/+$
  * public keys are fetched from the service; it is never asked about a token.
  *
  * ```ts
- * const { scope } = await verifyFixtureToken(request.headers.authorization, { issuer, audience })
+ * const { scope } = await verifyFixtureToken(request.headers.authorization, { issuer, audience, workspace })
  * ```
  *
  * Rejects with `FixtureTokenError`, or with another error if the keys could not be fetched.
@@ -85,6 +90,8 @@ export const verifyFixtureToken = async (
     exp === undefined
   )
     throw new FixtureTokenError("The fixture token is not valid: it belongs to no run.")
+  if (workspaceId !== options.workspace)
+    throw new FixtureTokenError("The fixture token is not valid: it belongs to another workspace.")
   return {
     scope,
     workspaceId,

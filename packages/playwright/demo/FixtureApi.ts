@@ -28,14 +28,14 @@ interface Scope {
   readonly expiresAt: Date
 }
 
-/** `issuer` is the public address of the service whose runs may use it. */
-export const startFixtureApi = async (issuer: string): Promise<FixtureApi> => {
+/** `issuer` is the public address of the service whose runs may use it, `workspace` the id of their workspace. */
+export const startFixtureApi = async (issuer: string, workspace: string): Promise<FixtureApi> => {
   const scopes = new Map<string, Scope>()
   const answer = (response: ServerResponse, status: number, body: object) =>
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body))
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<unknown> => {
-    const token = await verifyFixtureToken(request.headers.authorization, { issuer, audience: url })
+    const token = await verifyFixtureToken(request.headers.authorization, { issuer, audience: url, workspace })
     if (request.url !== `/fixtures/${token.scope}`)
       return answer(response, 403, { message: "The token is for another scope." })
     // What a crashed run left behind goes when its token has ended.

@@ -168,9 +168,10 @@ const demo = async (output: string): Promise<number> => {
   await using resources = new AsyncDisposableStack()
   print("Starting a server with an embedded database ...")
   const server = resources.adopt(await startServer(), (server) => server.stop())
-  const fixtures = resources.adopt(await startFixtureApi(server.url), (api) => api.close())
   const client = createClient({ baseUrl: server.url, apiKey: server.apiKey })
   const params = { slug }
+  const { id } = await client.workspaces.get({ params })
+  const fixtures = resources.adopt(await startFixtureApi(server.url, id), (api) => api.close())
   await client.products.create({ params, payload: { slug: "delivery", name: "Delivery", type: "api" } })
   await client.environments.create({ params, payload: { slug: "demo", name: "Demo", class: "non-production" } })
   await client.deployments.create({

@@ -22,9 +22,9 @@ const projects: Array<Project> = []
 export const withDeployment = (): void => {
   beforeAll(async () => {
     server = await startServer()
-    fixtures = await startFixtureApi(server.url)
     client = createClient({ baseUrl: server.url, apiKey: server.apiKey })
     const params = { slug }
+    fixtures = await startFixtureApi(server.url, (await client.workspaces.get({ params })).id)
     await client.products.create({ params, payload: { slug: "shop", name: "Shop", type: "website" } })
     await client.environments.create({ params, payload: { slug: "staging", name: "Staging", class: "non-production" } })
     await client.deployments.create({
