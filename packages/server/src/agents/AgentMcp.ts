@@ -1,6 +1,7 @@
 import { AgentCaller } from "@delivery/domain/agents/AgentAuthorization"
 import { Forbidden } from "@delivery/domain/Errors"
-import type { Caller } from "@delivery/domain/identity/Authorization"
+import { Caller } from "@delivery/domain/identity/Authorization"
+import type { SignInId } from "@delivery/domain/Ids"
 import { Effect, Layer } from "effect"
 import { McpProtocol, McpServer } from "effect/ai"
 import { HttpEffect, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -11,13 +12,13 @@ import { RequestTimes } from "../http/RequestTimes.ts"
 import { asAgent, challenge, makeAuthenticate } from "./AgentAuthentication.ts"
 import * as AgentToolHandlers from "./AgentToolHandlers.ts"
 import { AgentTools } from "./AgentTools.ts"
-import { McpSessions } from "./McpSessions.ts"
+import { clientDataSize, maxClientDataOfSession, McpSessions } from "./McpSessions.ts"
 
 const sessionHeader = "mcp-session-id"
 
 /**
  * Authenticates the caller by access token before the protocol is read (docs/contract.md, MCP). A session of the protocol
- * belongs to one agent: for others it does not exist.
+ * belongs to one sign-in: for others it does not exist.
  */
 const AgentRoute = HttpRouter.middleware<{ provides: Caller | AgentCaller }>()(
   Effect.gen(function* () {
@@ -38,26 +39,64 @@ const AgentRoute = HttpRouter.middleware<{ provides: Caller | AgentCaller }>()(
   })
 )
 
-/** Answers in the session that the request names, if that is the agent's, and notes sessions that begin and end. */
+/** Answers in the session that the request names, if that is the sign-in's, and notes sessions that begin and end. */
 const withSession =
   (sessions: McpSessions["Service"]) =>
   <E, R>(httpEffect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
     Effect.gen(function* () {
-      const { agent } = yield* AgentCaller
-      const { headers } = yield* HttpServerRequest.HttpServerRequest
-      const used = headers[sessionHeader]
-      if (used !== undefined && !(yield* sessions.use(used, agent.id))) return unknownSession
-      if (Number(headers["content-length"]) > maxBodyBytes) return tooLarge
-      const response = yield* httpEffect
-      // Runs after the server's own handlers, which name a new session, and say that one has ended.
-      yield* HttpEffect.appendPreResponseHandler(({ method }, response) => {
+      const owner = yield* sessionOwner
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const used = request.headers[sessionHeader]
+      if (used !== undefined && !(yield* sessions.use(used, owner))) return unknownSession
+      if (Number(request.headers["content-length"]) > maxBodyBytes) return tooLarge
+      const text = used === undefined && request.method === "POST" ? yield* readText(request) : ""
+      if (clientDataSize(text) > maxClientDataOfSession && isInitialize(text)) return tooMuchClientData
+      // After the server's own handlers, which name a new session, and say that one has ended. Also of a request that its
+      // client has left: the session may have begun.
+      const noted = HttpEffect.appendPreResponseHandler(({ method }, response) => {
         const begun = response.headers[sessionHeader]
-        if (begun !== undefined) return Effect.as(sessions.begin(begun, agent.id), response)
+        if (begun !== undefined) return Effect.as(sessions.begin(begun, owner, clientDataSize(text)), response)
         if (used !== undefined && method === "DELETE" && response.status === 204) sessions.forget(used)
         return Effect.succeed(withReason(method, response))
       })
-      return response
+      return yield* Effect.map(
+        Effect.onExit(httpEffect, () => noted),
+        withBadRequest
+      )
     })
+
+const sessionOwner = Effect.gen(function* () {
+  const { agent } = yield* AgentCaller
+  const { credential } = yield* Caller
+  return { agent: agent.id, person: agent.person.id, signIn: credential.id as SignInId }
+})
+
+/** The body, which the server reads again. What cannot be read, it refuses itself. */
+const readText = (request: HttpServerRequest.HttpServerRequest) => Effect.orElseSucceed(request.text, () => "")
+
+const isInitialize = (text: string): boolean => {
+  const message = jsonOf(text)
+  return typeof message === "object" && message !== null && "method" in message && message.method === "initialize"
+}
+
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The server answers a body that is not JSON with 200. */
+const withBadRequest = (response: HttpServerResponse.HttpServerResponse) => {
+  const { body, status } = response
+  // The answer is short; a result is not read again.
+  if (status !== 200 || body._tag !== "Uint8Array" || body.body.length > 200) return response
+  const answer = jsonOf(new TextDecoder().decode(body.body)) as { error?: { code?: unknown } } | undefined
+  return answer?.error?.code === parseError ? HttpServerResponse.setStatus(response, 400) : response
+}
+
+const parseError = -32_700
 
 /** An error of the transport, in JSON-RPC, with the codes that the official server uses. */
 const transportError = (status: number, message: string, code = -32_000) =>
@@ -68,6 +107,8 @@ const unknownSession = transportError(
   "The session of Mcp-Session-Id has ended or is not known here. Begin a new one with initialize.",
   -32_001
 )
+
+const tooMuchClientData = transportError(400, "The client says too much about itself in initialize.", -32_600)
 
 const tooLarge = transportError(400, "The body is larger than 1 MiB.")
 

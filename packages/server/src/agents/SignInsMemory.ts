@@ -1,5 +1,5 @@
 import type { Role } from "@delivery/domain/identity/Role"
-import type { AgentId } from "@delivery/domain/Ids"
+import type { AgentId, SignInId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Layer } from "effect"
 import { type AgentRow, agents, persons } from "../access/ActorRows.ts"
@@ -30,6 +30,7 @@ export const layer = Layer.effect(
       notifyAccessChanged: notifyAccessChanged(memory),
       lockByRefreshToken: lockByRefreshToken(memory),
       putTokens: putTokens(memory),
+      live: live(memory),
       ofAccessToken: (hash) => memory.read((database) => database.table(accessTokens).get(hash)?.signInId),
       endAccessToken: endAccessToken(memory),
       authenticate: authenticate(memory)
@@ -121,6 +122,16 @@ const putTokens =
         putPair(database, { id, workspaceId, generation }, tokens)
       })
     )
+
+const live = (memory: Memory) => (ids: ReadonlyArray<SignInId>) =>
+  memory.read((database) =>
+    ids.filter((id) => {
+      const signIn = database.table(signIns).get(id)
+      if (signIn === undefined) return false
+      const agent = database.table(agents).get(signIn.agentId)!
+      return agent.revokedAt === null && roleOf(database, agent) !== null
+    })
+  )
 
 const endAccessToken = (memory: Memory) => (hash: string) =>
   memory.write((database) =>

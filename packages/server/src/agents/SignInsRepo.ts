@@ -96,6 +96,8 @@ export class SignInsRepo extends Context.Service<
       tokens: TokenPair,
       now: Timestamp
     ) => Effect.Effect<void>
+    /** Those of the sign-ins that give access: they have not ended, and their agent's member is active. */
+    readonly live: (ids: ReadonlyArray<SignInId>) => Effect.Effect<ReadonlyArray<SignInId>>
     /** The sign-in of an access token. */
     readonly ofAccessToken: (hash: string) => Effect.Effect<SignInId | undefined>
     readonly endAccessToken: (hash: string) => Effect.Effect<void>

@@ -23,6 +23,7 @@ export const layer = Layer.effect(
       notifyAccessChanged: notifyAccessChanged(sql),
       lockByRefreshToken: lockByRefreshToken(sql),
       putTokens: putTokens(sql),
+      live: live(sql),
       ofAccessToken: ofAccessToken(sql),
       endAccessToken: endAccessToken(sql),
       authenticate: authenticate(sql)
@@ -106,6 +107,16 @@ const putTokens =
         on conflict on constraint refresh_tokens_generation_key
         do update set token_hash = excluded.token_hash, expires_at = excluded.expires_at`)
     )
+
+const live = (sql: PgClient.PgClient) => (ids: ReadonlyArray<SignInId>) =>
+  sql<{ readonly id: SignInId }>`select s.id
+    from sign_ins s
+    join agents a on a.id = s.agent_id and a.revoked_at is null
+    join members m on m.workspace_id = a.workspace_id and m.person_id = a.person_id and m.active
+    where s.id = any (${uuids(ids)})`.pipe(
+    Effect.map((rows) => rows.map(({ id }) => id)),
+    dieOnSqlError
+  )
 
 const ofAccessToken = (sql: PgClient.PgClient) => (hash: string) =>
   sql<{ readonly id: SignInId }>`select sign_in_id as id from access_tokens where token_hash = ${hash}`.pipe(

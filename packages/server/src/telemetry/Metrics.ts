@@ -84,6 +84,8 @@ export const leasesReleased = counter(
 
 export const messageWaiters = gauge("delivery_message_waiters", "Calls that wait for a message at this process")
 
+export const mcpSessions = gauge("delivery_mcp_sessions", "Sessions of MCP at this process")
+
 export const semaphoreWaiters = gauge("delivery_semaphore_waiters", "Calls that wait for a lease at this process")
 
 /** Of the whole database: every process reports the same. */

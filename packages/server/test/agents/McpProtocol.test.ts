@@ -1,12 +1,19 @@
 import type { AgentSignIn } from "@delivery/domain/agents/Agent"
 import { assert } from "@effect/vitest"
+import { runInNewContext } from "node:vm"
+import { setFlagsFromString } from "node:v8"
 import { maxMcpSessions } from "../../src/agents/McpSessions.ts"
+import { servers } from "../support/Servers.ts"
+import { scrape } from "../telemetry/Scrape.ts"
 import {
   type Answer,
+  eventually,
   type Http,
   join,
   newWorkspace,
   onEachServer,
+  onServers,
+  refresh,
   refusal,
   registerAgent,
   withClockOnEachServer
@@ -216,7 +223,7 @@ onEachServer("MCP on the wire", (test) => {
     for (const accept of ["application/json", "text/event-stream", "*/*", "text/html"]) {
       assert.strictEqual(await raw(ping, { accept }), "406 -32000")
     }
-    for (const body of ["", "{", "nonsense", `${ping}}`]) assert.strictEqual(await raw(body), "200 -32700", body)
+    for (const body of ["", "{", "nonsense", `${ping}}`]) assert.strictEqual(await raw(body), "400 -32700", body)
     for (const body of ["null", "1", `"ping"`, "{}", `{"jsonrpc":"1.0","id":1,"method":"ping"}`]) {
       assert.strictEqual(await raw(body), "200 -32600", body)
     }
@@ -253,7 +260,7 @@ onEachServer("MCP on the wire", (test) => {
     assert.strictEqual(alone.status, 401)
   })
 
-  test("limits a session to its agent, and the number of sessions of an agent", async (owner) => {
+  test("limits a session to its sign-in, and the number of sessions of a person", async (owner) => {
     const { agent, workspace } = await scene(owner)
     const other = workspace.as((await registerAgent(await join(workspace, "member"))).access_token)
     const first = await begin(agent, "2025-11-25")
@@ -264,13 +271,48 @@ onEachServer("MCP on the wire", (test) => {
     const second = await begin(agent, "2025-06-18")
     const others = await begin(other, "2025-11-25")
     for (let count = 2; count < maxMcpSessions; count++) await begin(agent, "2025-11-25")
+    // Another agent of the same person, on another computer, counts with the first.
+    const elsewhere = workspace.as((await registerAgent(workspace, { client: "codex", computer: "desk" })).access_token)
+    assert.strictEqual(await use(elsewhere, first), "404 -32001")
     // Used before the next one begins: so the other one is the least recently used.
     assert.strictEqual(await use(agent, first), "200 ok")
-    await begin(agent, "2025-11-25")
+    await begin(elsewhere, "2025-11-25")
     assert.deepStrictEqual(
       [await use(agent, first), await use(agent, second), await use(other, others)],
       ["200 ok", "404 -32001", "200 ok"]
     )
+  })
+
+  test("limits what the clients of a person say about themselves", async (owner) => {
+    const { agent } = await scene(owner)
+    const introduce = (experimental: unknown) =>
+      send(
+        agent,
+        request("initialize", {
+          protocolVersion: "2025-11-25",
+          capabilities: { experimental },
+          clientInfo: { name: "test", version: "1.0.0" }
+        })
+      )
+    for (const absurd of [
+      { x: { text: "x".repeat(1_000_000) } },
+      { x: { text: "x".repeat(40_000) } },
+      { x: { many: Array.from({ length: 2_000 }, () => ({})) } }
+    ]) {
+      const refused = await introduce(absurd)
+      assert.deepStrictEqual([code(refused), refused.headers["mcp-session-id"]], ["400 -32600", undefined])
+    }
+    // What is large in a tool's arguments is no client data.
+    const { headers, message } = modern("tools/call", { name: "whoami", arguments: { text: "x".repeat(500_000) } })
+    assert.strictEqual(code(await send(agent, message, { ...headers, "mcp-name": "whoami" })), "200 ok")
+    const sessions: Array<Headers> = []
+    for (let count = 0; count < 12; count++) {
+      const begun = await introduce({ x: { text: "x".repeat(30_000) } })
+      sessions.push({ "mcp-session-id": String(begun.headers["mcp-session-id"]) })
+    }
+    const alive = []
+    for (const session of sessions) alive.push(code(await send(agent, request("ping"), session)) === "200 ok")
+    assert.deepStrictEqual(alive, [...Array.from({ length: 8 }, () => false), true, true, true, true])
   })
 
   test("reports invalid arguments to the model", async (owner) => {
@@ -329,12 +371,90 @@ onEachServer("MCP on the wire", (test) => {
   })
 })
 
+onEachServer(
+  "What MCP keeps of its clients",
+  (test) => {
+    const count = async ({ baseUrl }: Http) => (await scrape(baseUrl)).value("delivery_mcp_sessions")!
+    const becomes = (http: Http, expected: number) =>
+      eventually(
+        () => count(http),
+        (sessions) => sessions === expected
+      )
+
+    test("goes with the agent, the sign-in and the member", async (owner) => {
+      const { agent, signIn, workspace } = await scene(owner)
+      const before = await count(owner)
+      const session = await begin(agent, "2025-11-25")
+      await workspace.post(`agents/${signIn.agent}/revoke`, undefined, 200)
+      await becomes(owner, before)
+      const again = await registerAgent(workspace)
+      await begin(workspace.as(again.access_token), "2025-11-25")
+      const revoked = await workspace.as(undefined).send("POST", "/agent/oauth/revoke", {
+        form: { token: again.refresh_token }
+      })
+      assert.strictEqual(revoked.status, 200)
+      await becomes(owner, before)
+      const member = await join(workspace, "member")
+      const theirs = await registerAgent(member)
+      await begin(member.as(theirs.access_token), "2025-11-25")
+      const kept = await registerAgent(workspace)
+      const stays = await begin(workspace.as(kept.access_token), "2025-11-25")
+      await becomes(owner, before + 2)
+      // Another role ends nothing.
+      await workspace.send("PATCH", `members/${member.id}`, { json: { role: "viewer" } })
+      await workspace.post(`members/${member.id}/deactivate`, undefined, 200)
+      await becomes(owner, before + 1)
+      const use = async (headers: Headers) =>
+        code(await send(workspace.as(kept.access_token), request("ping"), headers))
+      assert.deepStrictEqual([await use(session), await use(stays)], ["404 -32001", "200 ok"])
+    })
+  },
+  { METRICS: "true" }
+)
+
+onServers([servers[0]!], "The memory that MCP takes", (test) => {
+  test("is bounded, however much they send", async (owner) => {
+    setFlagsFromString("--expose-gc")
+    const gc = runInNewContext("gc") as () => void
+    const used = () => {
+      gc()
+      return process.memoryUsage().heapUsed
+    }
+    const { workspace } = await scene(owner)
+    const introduce = async (agent: Http, bytes: number) =>
+      send(
+        agent,
+        request("initialize", {
+          protocolVersion: "2025-11-25",
+          capabilities: { experimental: { x: { text: "x".repeat(bytes) } } },
+          clientInfo: { name: "test", version: "1.0.0" }
+        })
+      )
+    const loop = async (rounds: number) => {
+      for (let round = 0; round < rounds; round++) {
+        const { access_token, agent } = await registerAgent(workspace)
+        const by = workspace.as(access_token)
+        for (let count = 0; count < 8; count++) await introduce(by, count % 4 === 0 ? 30_000 : 1_000_000)
+        await workspace.post(`agents/${agent}/revoke`, undefined, 200)
+      }
+    }
+    await loop(1)
+    const before = used()
+    await loop(5)
+    assert.isBelow(used() - before, 8 * 1024 * 1024)
+  })
+})
+
 withClockOnEachServer("The time of MCP's sessions", (test) => {
   test("ends a day after the last request", async (owner, advance) => {
     const { signIn, workspace } = await scene(owner)
-    const agentOf = async () => workspace.as((await registerAgent(workspace)).access_token)
     const session = await begin(workspace.as(signIn.access_token), "2025-11-25")
-    const use = async () => code(await send(await agentOf(), request("ping"), session))
+    let { refresh_token } = signIn
+    const use = async () => {
+      const { body } = await refresh(workspace, { ...signIn, refresh_token })
+      refresh_token = body.refresh_token
+      return code(await send(workspace.as(body.access_token), request("ping"), session))
+    }
     advance("23 hours")
     assert.strictEqual(await use(), "200 ok")
     advance(86_400_000 - 1)
