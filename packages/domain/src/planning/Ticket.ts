@@ -166,10 +166,23 @@ const example: typeof TicketSummary.Type = {
   updatedAt: "2026-11-21T10:00:00.000Z"
 }
 
+/** How much of a description lists show, in characters. */
+export const maxListedDescription = 2_000
+
 /** A ticket as lists show it, without its plan. */
-export const TicketSummary = Schema.Struct(summaryFields).annotate({
+export const TicketSummary = Schema.Struct({
+  ...summaryFields,
+  description: Schema.NullOr(Schema.String).annotate({
+    description: "What the ticket is about, in Markdown: the first 2,000 characters; null if there is no description."
+  }),
+  descriptionTruncated: Schema.optionalKey(
+    Schema.Literal(true).annotate({
+      description: "Present where the description is longer than what the list shows. The ticket itself has all of it."
+    })
+  )
+}).annotate({
   identifier: "TicketSummary",
-  description: "A ticket as lists show it, without its plan.",
+  description: "A ticket as lists show it: without its plan, and with the first 2,000 characters of its description.",
   examples: [example]
 })
 export type TicketSummary = typeof TicketSummary.Type

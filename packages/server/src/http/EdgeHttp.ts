@@ -1,7 +1,14 @@
 import { Internal, TooManyRequests } from "@delivery/domain/Errors"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Cause, Context, Effect } from "effect"
-import { HttpMethod, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import {
+  HttpMethod,
+  HttpMiddleware,
+  HttpRouter,
+  HttpServerError,
+  HttpServerRequest,
+  HttpServerResponse
+} from "effect/http"
 import { isUtf8 } from "node:buffer"
 import { Settings } from "../Config.ts"
 import { AccessLog } from "./AccessLog.ts"
@@ -26,6 +33,9 @@ const withStrictText = (request: HttpServerRequest.HttpServerRequest): HttpServe
             })
       )
   })
+
+/** Levels that cost little more time than the lowest: an answer is compressed each time. */
+const compressed = HttpMiddleware.compression({ algorithms: ["br", "gzip"], levels: { br: 4, gzip: 5 } })
 
 const httpVersion = (request: HttpServerRequest.HttpServerRequest): string =>
   NodeHttpServerRequest.toIncomingMessage(request).httpVersion
@@ -66,8 +76,12 @@ export const layer = HttpRouter.middleware(
         }
         const found = url === request.url ? request : request.modify({ url })
         const read = HttpMethod.hasBody(request.method) ? withStrictText(found) : found
+        const answered =
+          endpoint.isCompressed && request.headers["accept-encoding"] !== undefined
+            ? compressed(httpEffect)
+            : httpEffect
         const served =
-          read === request ? httpEffect : Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, read)
+          read === request ? answered : Effect.provideService(answered, HttpServerRequest.HttpServerRequest, read)
         const identified = Effect.provideService(served, RequestId, id)
         const admitted =
           admission === undefined ? identified : Effect.provideService(identified, RequestAdmission, admission)

@@ -1,5 +1,6 @@
 import { DeliveryApi } from "@delivery/domain/Api"
-import { Probe, Streams } from "@delivery/domain/Endpoint"
+import { Probe, RestOfPath, Streams } from "@delivery/domain/Endpoint"
+import { NoStore } from "@delivery/domain/NoStore"
 import { Context } from "effect"
 import { FindMyWay } from "effect/http"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
@@ -13,17 +14,19 @@ export interface Endpoint {
   readonly isProbe: boolean
   /** The body of the request is stored as it arrives. */
   readonly isStreamed: boolean
+  /** Answers that a client may have compressed: those that are read, but no secrets, and no files, which are stored as they are. */
+  readonly isCompressed: boolean
   /** The page of metrics is answered whatever the load, and counts for the rate limit. */
   readonly isMetrics: boolean
 }
 
-const plain = { isProbe: false, isStreamed: false, isMetrics: false }
+const plain = { isProbe: false, isStreamed: false, isMetrics: false, isCompressed: false }
 
 /** Routes that are not part of the API description. */
 const others: Readonly<Record<string, Endpoint>> = {
-  "/docs": { ...plain, name: "system.docs" },
+  "/docs": { ...plain, name: "system.docs", isCompressed: true },
   "/metrics": { ...plain, name: "system.metrics", isMetrics: true },
-  "/openapi.json": { ...plain, name: "system.openapi" }
+  "/openapi.json": { ...plain, name: "system.openapi", isCompressed: true }
 }
 
 const unmatched: Endpoint = { ...plain, name: "unmatched" }
@@ -32,12 +35,14 @@ const router = FindMyWay.make<Endpoint>(routerConfig)
 HttpApi.reflect(DeliveryApi, {
   onGroup: () => {},
   onEndpoint: ({ endpoint, group, mergedAnnotations }) => {
-    const { identifier, method, path } = endpoint as HttpApiEndpoint.Top
+    const { identifier, method, middlewares, path } = endpoint as HttpApiEndpoint.Top
     router.on(method, path as FindMyWay.PathInput, {
       ...plain,
       name: `${group.identifier}.${identifier}`,
       isProbe: Context.get(mergedAnnotations, Probe),
-      isStreamed: Context.get(mergedAnnotations, Streams)
+      isStreamed: Context.get(mergedAnnotations, Streams),
+      // The length of a compressed answer tells what it has in common with what the client chose.
+      isCompressed: method === "GET" && !middlewares.has(NoStore) && !Context.get(mergedAnnotations, RestOfPath)
     })
   }
 })

@@ -1,5 +1,7 @@
 import { DeliveryApi } from "@delivery/domain/Api"
+import { TicketSummary } from "@delivery/domain/planning/Ticket"
 import { Effect, Layer } from "effect"
+import { listAnswer } from "../http/ListAnswer.ts"
 import { handlersOf } from "../http/LeanContext.ts"
 import { Milestones } from "./Milestones.ts"
 import { Projects } from "./Projects.ts"
@@ -63,7 +65,9 @@ export const layer = Layer.mergeAll(
         .handle("update", ({ params, payload }) => views.update(params.view, payload))
         .handle("delete", ({ params }) => views.delete(params.view))
         .handle("reorder", ({ params, payload }) => views.reorder(params.view, payload))
-        .handle("listTickets", ({ params }) => Effect.map(views.listTickets(params.view), (tickets) => ({ tickets })))
+        .handle("listTickets", ({ params }) =>
+          Effect.map(views.listTickets(params.view), listAnswer("tickets", TicketSummary))
+        )
     )
   ),
 

@@ -1,13 +1,20 @@
 import type { WorkspaceId } from "@delivery/domain/Ids"
 import { byName } from "@delivery/domain/Order"
-import type { Ticket, TicketSummary } from "@delivery/domain/planning/Ticket"
+import { maxListedDescription, type Ticket, type TicketSummary } from "@delivery/domain/planning/Ticket"
+import { firstCharacters } from "@delivery/domain/Text"
 import type { Access } from "../access/Access.ts"
 import { ticketPath } from "./TicketEvents.ts"
 import { identifierOf } from "./TicketRefs.ts"
 import type { LockedProject, LockedTeam, ListedTicket, ProjectPart, TicketDetails, TicketRow } from "./TicketsRepo.ts"
 
 /** A ticket as lists of the API answer it. */
-export const summaryOf = (baseUrl: string, { workspace }: Access, ticket: ListedTicket): TicketSummary => {
+export const listed = (baseUrl: string, access: Access, ticket: ListedTicket): TicketSummary => {
+  const summary = summaryOf(baseUrl, access, ticket)
+  const description = summary.description && firstCharacters(summary.description, maxListedDescription)
+  return description === summary.description ? summary : { ...summary, description, descriptionTruncated: true }
+}
+
+const summaryOf = (baseUrl: string, { workspace }: Access, ticket: ListedTicket): Omit<Ticket, "plan"> => {
   const { category, id, name } = ticket.status
   return {
     id: ticket.id,

@@ -1,4 +1,5 @@
 import type { Person } from "@delivery/domain/identity/Actor"
+import { maxListedDescription } from "@delivery/domain/planning/Ticket"
 import type { SqlClient, Statement } from "effect/sql"
 import type { ActorRef } from "../access/Access.ts"
 import { actorColumns, actorJoins, readActor } from "../access/Actors.ts"
@@ -12,11 +13,10 @@ import { ticketStatuses } from "./TicketStatusesRepo.ts"
 
 /** How SQL statements select tickets for lists. */
 
-const ticketProperties = [
+const plainProperties = [
   "id",
   "number",
   "title",
-  "description",
   "rank",
   "startedAt",
   "completedAt",
@@ -24,13 +24,14 @@ const ticketProperties = [
   "createdAt",
   "updatedAt"
 ] as const
+const ticketProperties = [...plainProperties, "description"] as const
 const teamProperties = ["id", "key", "name", "visibility"] as const
 const statusProperties = ["id", "name", "category", "position"] as const
 const projectProperties = ["id", "slug", "name"] as const
 const milestoneProperties = ["id", "number", "name"] as const
 
 const partColumns = [
-  columnsOf(tickets, { of: "t", only: ticketProperties }),
+  columnsOf(tickets, { of: "t", only: plainProperties }),
   columnsOf(teams, { of: "team", as: "team", only: teamProperties }),
   columnsOf(ticketStatuses, { of: "s", as: "status", only: statusProperties }),
   columnsOf(projects, { of: "p", as: "project", only: projectProperties }),
@@ -43,8 +44,14 @@ const readStatus = partReaderOf(ticketStatuses, statusProperties, { as: "status"
 const readProject = partReaderOf(projects, projectProperties, { as: "project" })
 const readMilestone = partReaderOf(milestones, milestoneProperties, { as: "milestone" })
 
-/** The columns of a `ListedTicket`, over `joinedTables`. */
+/** The columns of a ticket of a list, over `joinedTables`. */
 export const listedColumns = (sql: SqlClient.SqlClient): Statement.Fragment =>
+  sql`left(t.description, ${sql.literal(String(maxListedDescription + 1))}) as description, ${ticketColumns(sql)}`
+
+/** The columns of a `ListedTicket` with its whole description. */
+export const wholeColumns = (sql: SqlClient.SqlClient): Statement.Fragment => sql`t.description, ${ticketColumns(sql)}`
+
+const ticketColumns = (sql: SqlClient.SqlClient): Statement.Fragment =>
   sql`${sql.literal(partColumns)},
     (select count(*)::int from comments c where c.ticket_id = t.id) as "commentCount",
     (select json_agg(json_build_object('id', g.id, 'name', g.name, 'color', g.color, 'teamId', g.team_id))

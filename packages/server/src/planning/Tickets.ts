@@ -21,7 +21,7 @@ import { NextId } from "../ids/NextId.ts"
 import { Storage } from "../storage/Storage.ts"
 import { rankBetween } from "./Ranks.ts"
 import { TeamsRepo } from "./TeamsRepo.ts"
-import { present, projectPart, rowOf, summaryOf, teamPart } from "./TicketAnswers.ts"
+import { listed, present, projectPart, rowOf, teamPart } from "./TicketAnswers.ts"
 import { about } from "./TicketEvents.ts"
 import { reorder } from "./TicketMoves.ts"
 import { checkOwner, checkProject, isAnswerableFor, referencesOf } from "./TicketRules.ts"
@@ -133,7 +133,7 @@ export const ownIds = (principal: Principal): ReadonlyArray<PersonId | AgentId> 
 const matching = ({ baseUrl, repo }: Dependencies): Tickets["Service"]["matching"] =>
   Effect.fnUntraced(function* (access, selection) {
     const found = yield* repo.list(viewerOf(access), selection)
-    return found.toSorted(compareTickets).map((ticket) => summaryOf(baseUrl, access, ticket))
+    return found.toSorted(compareTickets).map((ticket) => listed(baseUrl, access, ticket))
   })
 
 const create = (dependencies: Dependencies) => {

@@ -1,4 +1,6 @@
 import type { AgentId, PersonId, TagId, TeamId, TicketId, WorkspaceId } from "@delivery/domain/Ids"
+import { maxListedDescription } from "@delivery/domain/planning/Ticket"
+import { firstCharacters } from "@delivery/domain/Text"
 import type { TeamRef } from "@delivery/domain/planning/Team"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
@@ -67,7 +69,10 @@ const list = (memory: Memory) => (viewer: Viewer, selection: TicketSelection) =>
       .filter((ticket) => ticket.workspaceId === viewer.workspaceId && seesTicket(database, viewer, ticket))
       .filter(isSelected(database, selection))
       .map(detailsIn(database))
-      .map(({ plan: _, ...listed }): ListedTicket => listed)
+      .map(({ description, plan: _, ...listed }): ListedTicket => ({
+        ...listed,
+        description: description && firstCharacters(description, maxListedDescription + 1)
+      }))
   )
 
 const seesTicket = (database: MemoryDatabase, viewer: Viewer, { teamId }: TicketRow): boolean =>

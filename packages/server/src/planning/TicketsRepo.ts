@@ -96,7 +96,7 @@ export interface MilestonePart {
   readonly name: string
 }
 
-/** A ticket as lists show it. */
+/** A ticket as lists show it. Of a list, the description has one character more than lists show, at most. */
 export interface ListedTicket extends TicketDates {
   readonly id: TicketId
   readonly number: number

@@ -8,7 +8,7 @@ import { dieOnSqlError } from "../storage/Sql.ts"
 import { columnsOf } from "../storage/Table.ts"
 import { type OwnerCandidate, ownerRefOf, resolvedOwner, selectCandidate } from "./TicketOwners.ts"
 import { namesTicket } from "./TicketRefs.ts"
-import { joinedTables, listedColumns, readListed, type SelectedTicket } from "./TicketRows.ts"
+import { joinedTables, listedColumns, readListed, type SelectedTicket, wholeColumns } from "./TicketRows.ts"
 import {
   type LockedProject,
   type LockedTeam,
@@ -86,7 +86,7 @@ const conditionsOf = (sql: PgClient.PgClient, selection: TicketSelection): Reado
 }
 
 const find = (sql: PgClient.PgClient): Repo["find"] => {
-  const columns = listedColumns(sql)
+  const columns = wholeColumns(sql)
   const tables = joinedTables(sql)
   return (viewer, ref) => {
     const isNamed = namesTicket(sql, viewer, ref)

@@ -120,6 +120,38 @@ onEachServer("tickets", (test) => {
     assert.deepInclude(answer.body as Ticket, { plan: null, description: null, owner: null, tags: [] })
   })
 
+  test("shows the beginning of long descriptions in lists, and all of them by themselves", async (owner) => {
+    const { create, member, team } = await newTeam(owner)
+    const exact = "🚀".repeat(2_000)
+    const descriptions = [`${exact}🚀`, exact, "short", null]
+    const made = await Promise.all(descriptions.map((description, i) => create({ title: `T${i}`, description })))
+    const view = await member.post<{ id: string }>("views", { name: "All", scope: { kind: "team", key: team.key } })
+    for (const found of [
+      await listed(member),
+      (await member.get<{ tickets: ReadonlyArray<Ticket> }>(`views/${view.id}/tickets`)).tickets
+    ]) {
+      const byTitle = new Map(found.map((ticket) => [ticket.title, ticket]))
+      for (const [i, ticket] of made.entries()) {
+        const { plan: _, ...whole } = ticket
+        const cut = i === 0 ? { ...whole, description: exact, descriptionTruncated: true } : whole
+        assert.deepStrictEqual<unknown>(byTitle.get(ticket.title), cut)
+        assert.strictEqual((await member.get<Ticket>(`tickets/${ticket.id}`)).description, descriptions[i]!)
+      }
+    }
+  })
+
+  test("sends a long list in parts, as the same JSON", async (owner) => {
+    const { create, member } = await newTeam(owner)
+    const made = await Promise.all(Array.from({ length: 120 }, (_, i) => create({ title: `T${i}`, description: "d" })))
+    const answer = await member.send<{ tickets: ReadonlyArray<Ticket> }>("GET", "tickets")
+    assert.strictEqual(answer.headers["content-type"], "application/json")
+    assert.strictEqual(answer.headers["transfer-encoding"], "chunked")
+    const ids = (tickets: ReadonlyArray<Ticket>) => tickets.map(({ id }) => id).toSorted()
+    assert.deepStrictEqual(ids(answer.body.tickets), ids(made))
+    const first = answer.body.tickets[0]!
+    assert.deepStrictEqual<unknown>(first, withoutPlan(made.find(({ id }) => id === first.id)!))
+  })
+
   test("validates bodies and queries before anything else", async (owner) => {
     const { create, member, team } = await newTeam(owner)
     const { identifier } = await create()
