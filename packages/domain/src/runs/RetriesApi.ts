@@ -4,7 +4,7 @@ import { doc, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Conflict, Forbidden, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
 import { NoStore } from "../NoStore.ts"
-import { LargeBody } from "./LargeBody.ts"
+import { LargeBody, largeBody } from "./LargeBody.ts"
 import { NumberInPath, TestRunSummary } from "./TestRun.ts"
 import { FinishRetry, StartedRetry, StartRetry } from "./TestRetry.ts"
 
@@ -56,7 +56,7 @@ export class RetriesApi extends HttpApiGroup.make("retries")
         doc(
           "publish",
           "Finish a retry",
-          "Adds the attempts to the tests of the run and counts the run again. A test that ran at least `requiredPasses` times in this retry, and passed each time, becomes flaky. `counts`, `result` and `passRate` follow; `firstAttemptPassRate` never changes. An interrupted retry still counts the attempts that it reports. Returns 400, and stores nothing, if a `caseId` is unknown, repeated, or had not failed when the retry started, or if an attempt is skipped. All semaphore leases of the retry end. Only the publisher of the retry can finish it (403 `not_publisher`), and only while it runs (409 `not_running`). If the response got lost, read the run: a second finish is 409. The body may be up to 64 MiB.",
+          `Adds the attempts to the tests of the run and counts the run again. A test that ran at least \`requiredPasses\` times in this retry, and passed each time, becomes flaky. \`counts\`, \`result\` and \`passRate\` follow; \`firstAttemptPassRate\` never changes. An interrupted retry still counts the attempts that it reports. Returns 400, and stores nothing, if a \`caseId\` is unknown, repeated, or had not failed when the retry started, or if an attempt is skipped. All semaphore leases of the retry end. Only the publisher of the retry can finish it (403 \`not_publisher\`), and only while it runs (409 \`not_running\`). If the response got lost, read the run: a second finish is 409. ${largeBody}`,
           { conflicts: { not_running: "The retry is no longer running." } }
         )
       )

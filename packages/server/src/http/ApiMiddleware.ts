@@ -4,7 +4,6 @@ import { NoStore } from "@delivery/domain/NoStore"
 import { Effect, Layer, type Types } from "effect"
 import { HttpEffect, HttpServerError, HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
-import * as BodyLimits from "./BodyLimits.ts"
 import { errorResponse, invalidInput, unreadableBody } from "./ErrorResponse.ts"
 import { RequestId } from "./RequestId.ts"
 
@@ -50,4 +49,4 @@ const layerNoStore = Layer.succeed(NoStore, (httpEffect) =>
   )
 )
 
-export const layer = Layer.mergeAll(layerEdge, layerNoStore, BodyLimits.layerLargeBody)
+export const layer = Layer.mergeAll(layerEdge, layerNoStore)

@@ -33,6 +33,11 @@ export class Retries extends Context.Service<
       retry: number,
       report: FinishRetry
     ) => Effect.Effect<TestRunSummary, InvalidInput | NotFound | Forbidden | Conflict, Caller>
+    /** Fails as `finish` would, whatever the report. */
+    readonly checkFinish: (
+      number: number,
+      retry: number
+    ) => Effect.Effect<void, NotFound | Forbidden | Conflict, Caller>
   }
 >()("@delivery/server/runs/Retries") {
   static readonly layer = Layer.effect(Retries, Effect.gen(make))
@@ -63,7 +68,11 @@ function* make() {
     newToken: yield* NewToken,
     random: yield* SecureRandom.SecureRandom
   }
-  return Retries.of({ start: start(dependencies), finish: finish(dependencies) })
+  return Retries.of({
+    start: start(dependencies),
+    checkFinish: checkFinish(dependencies),
+    finish: finish(dependencies)
+  })
 }
 
 /** What a retry that starts is named and reached by. */
@@ -168,16 +177,9 @@ const storeStarted = ({ baseUrl, events, fixtures, repo, runLimitMillis }: Depen
 
 const finish = (dependencies: Dependencies) => {
   const { baseUrl, events, repo } = dependencies
-  const find = findWithRun(dependencies)
+  const find = findPublished(dependencies)
   return Effect.fn("Retries.finish")(function* (number: number, retryNumber: number, report: FinishRetry) {
-    const access = yield* atLeast("member")
-    const { retry, run } = yield* find(access, number, retryNumber)
-    if (!isSameActor(retry.publisher, access.actor)) {
-      return yield* new Forbidden({
-        message: "Only the publisher of the retry may do this.",
-        reason: "not_publisher"
-      })
-    }
+    const { access, retry, run } = yield* find(number, retryNumber)
     // While the retry runs, nothing else changes the run's tests and counts; if it no longer does, nothing is stored.
     const outcome = retryOutcome(report, retry, yield* repo.tests(run.id))
     if (typeof outcome === "string") return yield* InvalidInput.at("tests", outcome)
@@ -202,15 +204,31 @@ const finish = (dependencies: Dependencies) => {
   })
 }
 
-const findWithRun = ({ repo, runs }: Dependencies) =>
-  Effect.fnUntraced(function* (access: Access, number: number, retryNumber: number) {
+const checkFinish = (dependencies: Dependencies) => {
+  const find = findPublished(dependencies)
+  return Effect.fnUntraced(function* (number: number, retryNumber: number) {
+    const { retry } = yield* find(number, retryNumber)
+    if (!isRunning(retry, timestamp(yield* Clock.currentTimeMillis))) return yield* notRunning("retry")
+  })
+}
+
+/** The retry with its run, where the caller publishes it. */
+const findPublished = ({ repo, runs }: Dependencies) =>
+  Effect.fnUntraced(function* (number: number, retryNumber: number) {
+    const access = yield* atLeast("member")
     const run = yield* runs.find(access.workspace.id, number)
     if (run === undefined) return yield* noRun(number)
     const retry = yield* repo.find(run.id, retryNumber)
     if (retry === undefined) return yield* noRetry(retryNumber)
     // Whoever guessed the number may have come between the end of one retry and the start of this one.
     const isOld = retry.state === "running" && run.counts.failed !== retry.testCount
-    return { retry, run: isOld ? ((yield* runs.find(access.workspace.id, number)) ?? run) : run }
+    if (!isSameActor(retry.publisher, access.actor)) {
+      return yield* new Forbidden({
+        message: "Only the publisher of the retry may do this.",
+        reason: "not_publisher"
+      })
+    }
+    return { access, retry, run: isOld ? ((yield* runs.find(access.workspace.id, number)) ?? run) : run }
   })
 
 const checkRetryable = (run: FoundTestRun, sha: string): Effect.Effect<void, Conflict> => {

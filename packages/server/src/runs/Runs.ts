@@ -1,5 +1,6 @@
 import { Layer } from "effect"
 import { Fixtures } from "./Fixtures.ts"
+import * as LargeBodies from "./LargeBodies.ts"
 import { LeaseWaits } from "./LeaseWaits.ts"
 import { Retries } from "./Retries.ts"
 import * as RetriesHttp from "./RetriesHttp.ts"
@@ -47,5 +48,5 @@ export const layer = Layer.mergeAll(
 ).pipe(Layer.provideMerge(TestRuns.layer), Layer.provideMerge([Fixtures.layer, LeaseWaits.layer]))
 
 export const layerHttp = Layer.mergeAll(TestRunsHttp.layer, RetriesHttp.layer, SemaphoresHttp.layer).pipe(
-  Layer.provide(RunAuthorizationHttp.layer)
+  Layer.provide([RunAuthorizationHttp.layer, LargeBodies.layer])
 )

@@ -49,6 +49,8 @@ export class TestRuns extends Context.Service<
     readonly list: (query: TestRunQuery) => Effect.Effect<TestRunPage, NotFound, Caller>
     readonly start: (input: StartTestRun) => Effect.Effect<StartedTestRun, NotFound | Forbidden | Conflict, Caller>
     readonly get: (number: number) => Effect.Effect<TestRun, NotFound, Caller>
+    /** Fails as `finish` would, whatever the report. */
+    readonly checkFinish: (number: number) => Effect.Effect<void, NotFound | Forbidden | Conflict, Caller>
     readonly finish: (
       number: number,
       report: FinishTestRun
@@ -114,6 +116,7 @@ function* make() {
     list: list(dependencies),
     start: start(dependencies),
     get: get(dependencies),
+    checkFinish: (number) => Effect.asVoid(finishable(dependencies)(number)),
     finish: finish(dependencies),
     publishing: publishing(dependencies),
     expire: expire(dependencies),
@@ -230,18 +233,27 @@ const findComplete = ({ repo, retries, storage }: Dependencies) =>
     )
   })
 
-const finish = ({ baseUrl, events, repo }: Dependencies) =>
-  Effect.fn("TestRuns.finish")(function* (number: number, report: FinishTestRun) {
-    const tests = report.tests.map(recordTest)
-    // Ids that differ in what cannot be stored become equal.
-    if (new Set(tests.map((test) => test.caseId)).size < tests.length) {
-      return yield* InvalidInput.at("tests", "Expected each caseId once")
-    }
+/** The run that the caller may finish. */
+const finishable = ({ repo }: Dependencies) =>
+  Effect.fnUntraced(function* (number: number) {
     const access = yield* atLeast("member")
     const run = yield* repo.find(access.workspace.id, number)
     if (run === undefined) return yield* noRun(number)
     if (!isSameActor(run.publisher, access.actor)) return yield* notPublisher
     if (!isRunning(run, yield* now)) return yield* notRunning("run")
+    return { access, run }
+  })
+
+const finish = (dependencies: Dependencies) => {
+  const { baseUrl, events, repo } = dependencies
+  const find = finishable(dependencies)
+  return Effect.fn("TestRuns.finish")(function* (number: number, report: FinishTestRun) {
+    const tests = report.tests.map(recordTest)
+    // Ids that differ in what cannot be stored become equal.
+    if (new Set(tests.map((test) => test.caseId)).size < tests.length) {
+      return yield* InvalidInput.at("tests", "Expected each caseId once")
+    }
+    const { access, run } = yield* find(number)
     const finished = {
       ...outcome(report, tests),
       durationMs: report.durationMs,
@@ -257,6 +269,7 @@ const finish = ({ baseUrl, events, repo }: Dependencies) =>
     const cleanup = run.cleanup === null || finished.cleanup === null ? null : { ...run.cleanup, ...finished.cleanup }
     return summaryOf(baseUrl, access, { ...run, ...finished, cleanup })
   })
+}
 
 const publishing = ({ repo, retries }: Dependencies) =>
   Effect.fnUntraced(function* (number: number) {

@@ -1,0 +1,120 @@
+import type { Conflict, Forbidden, NotFound } from "@delivery/domain/Errors"
+import type { Caller } from "@delivery/domain/identity/Authorization"
+import { LargeBody } from "@delivery/domain/runs/LargeBody"
+import { NumberInPath } from "@delivery/domain/runs/TestRun"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import { Effect, Layer, Schema, Semaphore, Stream, type Types } from "effect"
+import { HttpRouter, HttpServerError, HttpServerRequest } from "effect/http"
+import { isUtf8 } from "node:buffer"
+import { maxBodyBytes } from "../http/BodyLimits.ts"
+import { RequestTimes } from "../http/RequestTimes.ts"
+import { isParsable } from "./ReportBytes.ts"
+import { Retries } from "./Retries.ts"
+import { TestRuns } from "./TestRuns.ts"
+
+const mebibyte = 1024 * 1024
+const maxReportBytes = 32 * mebibyte
+
+/** How many large bodies are read at once. Each is kept until it is stored. */
+const maxBodiesAtOnce = 8
+
+/**
+ * Reads the large bodies of reports, so that none takes much memory (docs/contract.md, Conventions): whatever can be refused
+ * without the body is refused before, a few are read at once, and one at a time is parsed, decoded and stored.
+ */
+export const layer = Layer.effect(
+  LargeBody,
+  Effect.gen(function* () {
+    const runs = yield* TestRuns
+    const retries = yield* Retries
+    const { untimed } = yield* RequestTimes
+    const reading = yield* Semaphore.make(maxBodiesAtOnce)
+    const storing = yield* Semaphore.make(1)
+    /** The wait does not count as the time of the request. */
+    const taking =
+      (semaphore: Semaphore.Semaphore) =>
+      <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+        Effect.uninterruptibleMask((restore) =>
+          Effect.andThen(untimed(restore(semaphore.take(1))), Effect.ensuring(restore(effect), semaphore.release(1)))
+        )
+
+    return LargeBody.of((httpEffect) =>
+      Effect.gen(function* () {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const length = Number(request.headers["content-length"] ?? Number.NaN)
+        if (length <= maxBodyBytes) return yield* httpEffect
+        if (length > maxReportBytes) return yield* Effect.die(tooLarge(request))
+        const { retry, run } = yield* HttpRouter.params
+        yield* declared(
+          retry === undefined ? runs.checkFinish(numberOf(run)) : retries.checkFinish(numberOf(run), numberOf(retry))
+        )
+        return yield* taking(reading)(
+          Effect.flatMap(bytesOf(request, length), (bytes) =>
+            taking(storing)(
+              Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, withBytes(request, bytes))
+            )
+          )
+        )
+      })
+    )
+  })
+)
+
+const decodeNumber = Schema.decodeSync(NumberInPath)
+const numberOf = (text: string | undefined): number => decodeNumber(text ?? "")
+
+/** The endpoints declare these errors, and answer them. */
+const declared = (
+  check: Effect.Effect<void, NotFound | Forbidden | Conflict, Caller>
+): Effect.Effect<void, Types.unhandled, Caller> =>
+  Effect.mapError(check, (error) => error as unknown as Types.unhandled)
+
+type Request = HttpServerRequest.HttpServerRequest
+
+const unreadable = (request: Request, description: string) =>
+  new HttpServerError.HttpServerError({ reason: new HttpServerError.RequestParseError({ request, description }) })
+
+const tooLarge = (request: Request) => unreadable(request, "The body is too large.")
+
+/** The bytes of the body, in one buffer that grows with what arrives. */
+const bytesOf = (request: Request, length: number): Effect.Effect<Buffer> =>
+  Effect.suspend(() => {
+    let buffer = Buffer.allocUnsafeSlow(Number.isNaN(length) ? mebibyte : length)
+    let size = 0
+    return request.stream.pipe(
+      Stream.runForEach((chunk) => {
+        if (size + chunk.length > maxReportBytes) return Effect.die(tooLarge(request))
+        if (size + chunk.length > buffer.length) {
+          const larger = Buffer.allocUnsafeSlow(
+            Math.min(maxReportBytes, Math.max(2 * buffer.length, size + chunk.length))
+          )
+          buffer.copy(larger, 0, 0, size)
+          buffer = larger
+        }
+        buffer.set(chunk, size)
+        size += chunk.length
+        return Effect.void
+      }),
+      Effect.orDie,
+      Effect.map(() => buffer.subarray(0, size)),
+      // What still arrives is not kept: otherwise the answer would wait behind it.
+      Effect.onError(() => Effect.sync(() => NodeHttpServerRequest.toIncomingMessage(request).resume()))
+    )
+  })
+
+const mark = Buffer.from("\ufeff")
+
+/** The request with this body. Its text is made when it is parsed, and the bytes are given up then. */
+const withBytes = (request: Request, body: Buffer): Request => {
+  let bytes: Buffer | undefined = body
+  const text = Effect.suspend(() => {
+    const given = bytes!
+    bytes = undefined
+    if (!isUtf8(given)) return Effect.fail(unreadable(request, "The body is not UTF-8."))
+    const json = given.subarray(0, mark.length).equals(mark) ? given.subarray(mark.length) : given
+    return isParsable(json)
+      ? Effect.succeed(json.toString())
+      : Effect.fail(unreadable(request, "The body has more values than any report, or deeper ones."))
+  })
+  return Object.defineProperty(Object.create(request), "text", { value: text })
+}
