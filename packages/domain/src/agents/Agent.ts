@@ -114,7 +114,9 @@ export type AgentRef = typeof AgentRef.Type
 /** One coding-agent client that works for one member of a workspace (docs/contract.md, Agents). */
 export const RegisteredAgent = Schema.Struct({
   id: AgentId,
-  name: Schema.String.annotate({ description: "The name of the client: Claude, Codex or Cursor." }),
+  name: Schema.String.annotate({
+    description: "The name of the client: Claude, Codex or Cursor, or the name that another client gives itself."
+  }),
   person: Person,
   computers: Schema.Array(Computer).annotate({ description: "The computers of the agent, the latest seen first." }),
   serverUrl: Schema.Boolean.annotate({

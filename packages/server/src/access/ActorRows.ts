@@ -21,7 +21,9 @@ export const agents = table("agents", {
   id: uuid<AgentId>(),
   workspaceId: uuid<WorkspaceId>(),
   personId: uuid<PersonId>(),
-  client: text<"claude" | "codex" | "cursor">(),
+  client: text<"claude" | "codex" | "cursor" | "other">(),
+  /** As a client that is none of these names itself; null of those. A person has an agent of each such name. */
+  clientName: nullable(text()),
   createdAt: instant(),
   revokedAt: nullable(instant())
 })
@@ -30,8 +32,9 @@ export type AgentRow = Row<typeof agents>
 
 const names = { claude: "Claude", codex: "Codex", cursor: "Cursor" } as const
 
-/** The name of an agent is its client's (docs/contract.md, Agents). */
-export const agentName = (client: AgentRow["client"]): string => names[client]
+/** The name of an agent is its client's (docs/contract.md, Agents). In SQL: `coalesce(client_name, initcap(client))`. */
+export const agentName = ({ client, clientName }: Pick<AgentRow, "client" | "clientName">): string =>
+  client === "other" ? clientName! : names[client]
 
 /** Whose key it is: a person's, or a workspace's account key with a role of its own. */
 export type KeyOwner =

@@ -22,7 +22,7 @@ export interface ActorRow {
  */
 export const actorColumns = (sql: SqlClient.SqlClient, at: string, name = "actor"): Statement.Fragment =>
   sql.literal(`${at}_kind as "${name}Kind", ${at}_id as "${name}Id",
-    coalesce(initcap(${name}_agent.client), ${name}_person.name, ${name}_key.name) as "${name}Name",
+    coalesce(${name}_agent.client_name, initcap(${name}_agent.client), ${name}_person.name, ${name}_key.name) as "${name}Name",
     ${name}_person.email as "${name}Email", case when ${name}_agent.id is not null then json_build_object(
       'id', ${name}_person.id, 'name', ${name}_person.name, 'email', ${name}_person.email) end as "${name}Person"`)
 
@@ -61,7 +61,7 @@ export const resolveActor = (database: MemoryDatabase, ref: ActorRef): Actor => 
         : {
             kind: "agent",
             id: agent.id,
-            name: agentName(agent.client),
+            name: agentName(agent),
             person: { id: person.id, name: person.name, email: person.email }
           }
     }

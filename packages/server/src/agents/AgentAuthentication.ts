@@ -39,7 +39,7 @@ export const makeAuthenticate = Effect.gen(function* () {
 export const asAgent = (recognizedAgent: RecognizedAgent) => {
   const { agent, computer, lastFour, membership, person, scope, signInId, tokenHash } = recognizedAgent
   const credential = { kind: "agent", id: signInId, lastFour } as const
-  const ref = { id: agent.id, name: agentName(agent.client), person }
+  const ref = { id: agent.id, name: agentName(agent), person }
   return <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     effect.pipe(
       Effect.provideService(Caller, { principal: { kind: "agent", ...ref }, membership, credential }),

@@ -104,6 +104,7 @@ const register = ({ events, nextId, repo, signIns, storage }: Dependencies) =>
         workspaceId,
         personId: person.id,
         client,
+        clientName: null,
         createdAt: now,
         revokedAt: null
       })
@@ -169,7 +170,7 @@ const present = (usage: AgentUsage["Service"], agent: StoredAgent, now: number):
   const computers = agent.computers.map((computer) => presentComputer(usage, computer, now)).toSorted(lastSeenFirst)
   return {
     id: agent.id,
-    name: agentName(agent.client),
+    name: agentName(agent),
     person: agent.person,
     computers,
     serverUrl: agent.serverUrl,
@@ -208,6 +209,6 @@ const lastSeenFirst = (a: Seen, b: Seen): number => compare(b.lastSeenAt, a.last
 const subjectOf = (agent: AgentRow, personName: string) => ({
   type: "agent",
   id: agent.id,
-  label: `${agentName(agent.client)} of ${personName}`,
+  label: `${agentName(agent)} of ${personName}`,
   path: `agents/${agent.id}`
 })

@@ -44,10 +44,11 @@ const register = (memory: Memory) => (agent: AgentRow) =>
     Effect.sync(() => {
       const rows = database.table(agents)
       const existing = rows.find(
-        ({ client, personId, revokedAt, workspaceId }) =>
+        ({ client, clientName, personId, revokedAt, workspaceId }) =>
           workspaceId === agent.workspaceId &&
           personId === agent.personId &&
           client === agent.client &&
+          clientName === agent.clientName &&
           revokedAt === null
       )
       if (existing === undefined) rows.set(agent.id, agent)
@@ -92,6 +93,7 @@ const storedAgent = (database: MemoryDatabase, agent: AgentRow, sessionsAfter: T
   return {
     id: agent.id,
     client: agent.client,
+    clientName: agent.clientName,
     createdAt: agent.createdAt,
     person: { id, name, email },
     serverUrl: database.table(signIns).find(isByServerUrl) !== undefined,

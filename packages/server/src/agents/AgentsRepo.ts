@@ -43,6 +43,7 @@ export interface SessionReport extends Omit<SessionRow, "repository" | "branch">
 export interface StoredAgent {
   readonly id: AgentId
   readonly client: AgentRow["client"]
+  readonly clientName: AgentRow["clientName"]
   readonly createdAt: Timestamp
   readonly person: Person
   /** Whether a sign-in has no computer. */
@@ -58,7 +59,7 @@ export interface StoredAgent {
 export class AgentsRepo extends Context.Service<
   AgentsRepo,
   {
-    /** The person's agent of the client that is not revoked: the existing one, else this. Locked until the transaction ends. */
+    /** The person's agent of the client, by the name where it is `other`, that is not revoked: the existing one, else this. Locked until the transaction ends. */
     readonly register: (agent: AgentRow) => Effect.Effect<AgentRow>
     /** The agent, unless it is revoked. Locked until the transaction ends. */
     readonly lock: (workspaceId: WorkspaceId, id: AgentId) => Effect.Effect<AgentRow | undefined>

@@ -18,12 +18,22 @@ import { messages, notifications } from "./MessagesRepo.ts"
 import * as MessagesSql from "./MessagesSql.ts"
 import { SignIns } from "./SignIns.ts"
 import * as SignInsMemory from "./SignInsMemory.ts"
-import { accessTokens, refreshTokens, signIns } from "./SignInsRepo.ts"
+import { accessTokens, refreshTokens, replacedTokens, signIns } from "./SignInsRepo.ts"
 import * as SignInsSql from "./SignInsSql.ts"
 
 /** Coding agents: their computers, sign-ins and messages, and the endpoints that they call. */
 
-export const tables = [agents, computers, sessions, signIns, accessTokens, refreshTokens, messages, notifications]
+export const tables = [
+  agents,
+  computers,
+  sessions,
+  signIns,
+  accessTokens,
+  refreshTokens,
+  replacedTokens,
+  messages,
+  notifications
+]
 
 export const layerSql = Layer.mergeAll(AgentsSql.layer, SignInsSql.layer, MessagesSql.layer)
 

@@ -41,9 +41,10 @@ const readSession = readerOf(sessions)
 const register =
   (sql: PgClient.PgClient): AgentsRepo["Service"]["register"] =>
   (agent) =>
-    sql<SelectedRow>`insert into agents (id, workspace_id, person_id, client, created_at)
-      values (${agent.id}, ${agent.workspaceId}, ${agent.personId}, ${agent.client}, ${date(agent.createdAt)})
-      on conflict (workspace_id, person_id, client) where revoked_at is null
+    sql<SelectedRow>`insert into agents (id, workspace_id, person_id, client, client_name, created_at)
+      values (${agent.id}, ${agent.workspaceId}, ${agent.personId}, ${agent.client}, ${agent.clientName},
+        ${date(agent.createdAt)})
+      on conflict (workspace_id, person_id, client, coalesce(client_name, '')) where revoked_at is null
       do update set client = excluded.client returning ${sql.literal(columnsOf(agents))}`.pipe(
       Effect.map(([row]) => readAgent(row!)),
       dieOnSqlError
@@ -78,7 +79,7 @@ const readListed = ({ computers, createdAt, ...agent }: ListRow): StoredAgent =>
 const list =
   (sql: PgClient.PgClient): AgentsRepo["Service"]["list"] =>
   (workspaceId, personId, sessionsAfter) =>
-    sql<ListRow>`select a.id, a.client, a.created_at as "createdAt",
+    sql<ListRow>`select a.id, a.client, a.client_name as "clientName", a.created_at as "createdAt",
         json_build_object('id', p.id, 'name', p.name, 'email', p.email) as person,
         exists (select 1 from sign_ins s where s.workspace_id = a.workspace_id and s.agent_id = a.id
           and s.computer_id is null) as "serverUrl",

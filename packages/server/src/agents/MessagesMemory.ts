@@ -86,7 +86,7 @@ const storedMessage = (database: MemoryDatabase, row: MessageRow): StoredMessage
   const computer = row.computerId === null ? undefined : database.table(computers).get(row.computerId)
   return {
     id: row.id,
-    agent: { id: agent.id, name: agentName(agent.client), person: personOf(database, agent.personId) },
+    agent: { id: agent.id, name: agentName(agent), person: personOf(database, agent.personId) },
     computer: computer === undefined ? null : { id: computer.id, name: computer.name },
     ticket: { id: ticket.id, identifier: ticketIdentifier(team.key, ticket.number), title: ticket.title },
     ask: row.ask,
@@ -237,7 +237,7 @@ const addressee = (memory: Memory) => (workspaceId: WorkspaceId, id: AgentId, te
     if (agent?.workspaceId !== workspaceId || member === undefined) return undefined
     const isInTeam = database.table(teamMembers).get(teamMemberKey(teamId, agent.personId)) !== undefined
     return {
-      agent: { id: agent.id, name: agentName(agent.client), person: personOf(database, agent.personId) },
+      agent: { id: agent.id, name: agentName(agent), person: personOf(database, agent.personId) },
       isRevoked: agent.revokedAt !== null,
       hasActiveMember: member.active,
       seesPrivateTeam: isAtLeast(member.role, "admin") || isInTeam,

@@ -64,7 +64,7 @@ const ownProperties = [
 /** The columns of a message, `m` in the statement, and of what `messageJoins` joins. */
 const messageColumns = `${columnsOf(messages, { of: "m", only: ownProperties })}, m.computer_id as "computerId",
   c.name as "computerName", t.id as "ticketId", t.number, t.title, team.id as "teamId", team.key as "teamKey",
-  json_build_object('id', a.id, 'name', initcap(a.client), 'person', json_build_object(
+  json_build_object('id', a.id, 'name', coalesce(a.client_name, initcap(a.client)), 'person', json_build_object(
     'id', p.id, 'name', p.name, 'email', p.email)) as agent,
   json_build_object('id', s.id, 'name', s.name, 'email', s.email) as sender`
 
@@ -257,7 +257,7 @@ const readAddressee = ({ computers, ...addressee }: Addressee): Addressee => ({
 })
 
 const addressee = (sql: PgClient.PgClient) => (workspaceId: WorkspaceId, id: AgentId, teamId: TeamId) =>
-  sql<Addressee>`select json_build_object('id', a.id, 'name', initcap(a.client), 'person',
+  sql<Addressee>`select json_build_object('id', a.id, 'name', coalesce(a.client_name, initcap(a.client)), 'person',
         json_build_object('id', p.id, 'name', p.name, 'email', p.email)) as agent,
       a.revoked_at is not null as "isRevoked", m.active as "hasActiveMember",
       m.role in ('admin', 'owner') or exists (select 1 from team_members tm

@@ -219,7 +219,8 @@ export const scopeOf = (role: Role, granted: AgentScope): AgentScope => (isAtLea
 
 /**
  * Which use of a refresh token this is (docs/contract.md, Agent sign-in): the first; `repeated`, of the previous token,
- * whose successor was lost; or `again`, by somebody who should not have the token.
+ * whose successor was lost; or `again`, by somebody who should not have the token. A successor that is sent after it was
+ * replaced was not lost: two have it.
  */
 const useOf = (
   { signIn, tokenExpiresAt, tokenGeneration }: LockedSignIn,

@@ -11,6 +11,7 @@ import {
   accessTokens,
   type AuthenticatedAgent,
   refreshTokens,
+  replacedTokens,
   type SignInRow,
   signIns,
   SignInsRepo,
@@ -51,7 +52,7 @@ const deleteTokens = (
   database: MemoryDatabase,
   isOf: (token: { readonly signInId: string; readonly expiresAt: Timestamp }) => boolean
 ) => {
-  for (const table of [accessTokens, refreshTokens]) {
+  for (const table of [accessTokens, refreshTokens, replacedTokens]) {
     const rows = database.table<{
       readonly tokenHash: string
       readonly signInId: string
@@ -69,8 +70,12 @@ const putPair = (
 ) => {
   const tokens = database.table(refreshTokens)
   const lost = tokens.find((token) => token.signInId === id && token.generation === generation)
-  if (lost !== undefined) tokens.delete(lost.tokenHash)
   const of = { workspaceId, signInId: id }
+  if (lost !== undefined) {
+    tokens.delete(lost.tokenHash)
+    const { expiresAt, tokenHash } = lost
+    database.table(replacedTokens).set(tokenHash, { ...of, tokenHash, expiresAt })
+  }
   tokens.set(refresh.hash, { ...of, tokenHash: refresh.hash, generation, expiresAt: refresh.expiresAt })
   const { expiresAt, hash, scope } = access
   database.table(accessTokens).set(hash, { ...of, tokenHash: hash, scope, expiresAt })
@@ -100,12 +105,13 @@ const roleOf = (database: MemoryDatabase, { personId, workspaceId }: AgentRow): 
 
 const lockByRefreshToken = (memory: Memory) => (hash: string) =>
   memory.read((database) => {
-    const token = database.table(refreshTokens).get(hash)
+    const known = database.table(refreshTokens).get(hash)
+    const token = known ?? database.table(replacedTokens).get(hash)
     if (token === undefined) return undefined
     const signIn = database.table(signIns).get(token.signInId)!
     return {
       signIn,
-      tokenGeneration: token.generation,
+      tokenGeneration: known?.generation ?? null,
       tokenExpiresAt: token.expiresAt,
       role: roleOf(database, database.table(agents).get(signIn.agentId)!)
     }
@@ -156,7 +162,7 @@ const authenticate = (memory: Memory) => (accessHash: string, now: Timestamp) =>
     const workspace = database.table(workspaces).get(agent.workspaceId)!
     const computer = database.table(computers).get(String(signIn.computerId))
     return {
-      agent: { id: agent.id, client: agent.client },
+      agent: { id: agent.id, client: agent.client, clientName: agent.clientName },
       person: { id: person.id, name: person.name, email: person.email },
       membership: { id: workspace.id, slug: workspace.slug, name: workspace.name, role },
       computer: computer === undefined ? null : { id: computer.id, name: computer.name },

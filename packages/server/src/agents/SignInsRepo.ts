@@ -46,6 +46,17 @@ export const refreshTokens = table("refresh_tokens", {
   expiresAt: instant()
 })
 
+/**
+ * The refresh tokens of pairs that were lost and replaced by another pair of their generation, by their hashes. Whoever
+ * sends one has the answer that was thought lost.
+ */
+export const replacedTokens = table("replaced_tokens", {
+  tokenHash: text(),
+  workspaceId: uuid<WorkspaceId>(),
+  signInId: uuid<SignInId>(),
+  expiresAt: instant()
+})
+
 /** A pair of tokens, by their hashes. */
 export interface TokenPair {
   readonly access: { readonly hash: string; readonly scope: AgentScope; readonly expiresAt: Timestamp }
@@ -55,8 +66,8 @@ export interface TokenPair {
 /** A locked sign-in, with one of its refresh tokens. */
 export interface LockedSignIn {
   readonly signIn: SignInRow
-  /** The number of refreshes before the token was made. */
-  readonly tokenGeneration: number
+  /** The number of refreshes before the token was made; null if another took its place. */
+  readonly tokenGeneration: number | null
   readonly tokenExpiresAt: Timestamp
   /** The present role of the member it works for; null while they are inactive. */
   readonly role: Role | null
@@ -64,7 +75,7 @@ export interface LockedSignIn {
 
 /** The agent of a valid access token. */
 export interface AuthenticatedAgent {
-  readonly agent: Pick<AgentRow, "id" | "client">
+  readonly agent: Pick<AgentRow, "id" | "client" | "clientName">
   readonly person: Person
   readonly membership: Membership
   readonly computer: Pick<ComputerRow, "id" | "name"> | null
@@ -85,11 +96,11 @@ export class SignInsRepo extends Context.Service<
     readonly endOfAgent: (workspaceId: WorkspaceId, agentId: AgentId) => Effect.Effect<void>
     /** Notifies the servers that the agents' member may do less or more than before. Their sign-ins stay. */
     readonly notifyAccessChanged: (agents: ReadonlyArray<AgentId>) => Effect.Effect<void>
-    /** The sign-in of a current or former refresh token. Locked until the transaction ends, so that refreshes are serial. */
+    /** The sign-in of a current, former or replaced refresh token. Locked until the transaction ends, so that refreshes are serial. */
     readonly lockByRefreshToken: (hash: string) => Effect.Effect<LockedSignIn | undefined>
     /**
      * Stores the pair of a generation: of the next one, or of the present one in place of a pair that was lost, whose
-     * refresh token is then forgotten. Forgets what expired before `now`.
+     * refresh token is kept as replaced. Forgets what expired before `now`.
      */
     readonly putTokens: (
       signIn: Pick<SignInRow, "id" | "workspaceId" | "generation" | "refreshedAt">,

@@ -61,7 +61,7 @@ const notifyAccessChanged = (sql: PgClient.PgClient) => (agents: ReadonlyArray<A
 
 /** A sign-in with one of its refresh tokens, and the role of its member if active. */
 interface LockedRow extends SelectedRow {
-  readonly tokenGeneration: number
+  readonly tokenGeneration: number | null
   readonly tokenExpiresAt: Date
   readonly role: Role | null
 }
@@ -72,15 +72,16 @@ const lockByRefreshToken = (sql: PgClient.PgClient) => (hash: string) =>
   Effect.gen(function* () {
     // The token is read after the lock is held, so that a concurrent refresh is seen.
     const [held] = yield* sql<{ readonly id: SignInId }>`select id from sign_ins
-      where id = (select sign_in_id from refresh_tokens where token_hash = ${hash}) for update`
+      where id = (select sign_in_id from refresh_tokens where token_hash = ${hash}
+        union all select sign_in_id from replaced_tokens where token_hash = ${hash}) for update`
     if (held === undefined) return undefined
     const [row] = yield* sql<LockedRow>`select ${sql.literal(columnsOf(signIns, { of: "s" }))},
         t.generation as "tokenGeneration", t.expires_at as "tokenExpiresAt", m.role
-      from refresh_tokens t
+      from (select sign_in_id, generation, expires_at from refresh_tokens where token_hash = ${hash}
+        union all select sign_in_id, null, expires_at from replaced_tokens where token_hash = ${hash}) t
       join sign_ins s on s.id = t.sign_in_id
       join agents a on a.id = s.agent_id
-      left join members m on m.workspace_id = a.workspace_id and m.person_id = a.person_id and m.active
-      where t.token_hash = ${hash}`
+      left join members m on m.workspace_id = a.workspace_id and m.person_id = a.person_id and m.active`
     if (row === undefined) return undefined
     const { role, tokenExpiresAt, tokenGeneration } = row
     return { signIn: readSignIn(row), tokenGeneration, tokenExpiresAt: iso(tokenExpiresAt), role }
@@ -97,6 +98,12 @@ const putTokens =
           delete from access_tokens where sign_in_id = ${signIn.id} and expires_at <= ${date(now)}
         ), old_refresh as (
           delete from refresh_tokens where sign_in_id = ${signIn.id} and expires_at <= ${date(now)}
+        ), old_replaced as (
+          delete from replaced_tokens where sign_in_id = ${signIn.id} and expires_at <= ${date(now)}
+        ), replaced as (
+          insert into replaced_tokens (token_hash, workspace_id, sign_in_id, expires_at)
+          select token_hash, workspace_id, sign_in_id, expires_at from refresh_tokens
+          where sign_in_id = ${signIn.id} and generation = ${signIn.generation}
         ), access as (
           insert into access_tokens (token_hash, workspace_id, sign_in_id, scope, expires_at)
           values (${access.hash}, ${signIn.workspaceId}, ${signIn.id}, ${access.scope}, ${date(access.expiresAt)})
@@ -135,6 +142,7 @@ const endAccessToken = (sql: PgClient.PgClient) => (hash: string) =>
 interface AuthenticatedRow {
   readonly agentId: AgentId
   readonly client: AgentRow["client"]
+  readonly clientName: AgentRow["clientName"]
   readonly personId: Person["id"]
   readonly personName: string
   readonly email: string
@@ -149,7 +157,7 @@ interface AuthenticatedRow {
 }
 
 const readAuthenticated = (row: AuthenticatedRow): AuthenticatedAgent => ({
-  agent: { id: row.agentId, client: row.client },
+  agent: { id: row.agentId, client: row.client, clientName: row.clientName },
   person: { id: row.personId, name: row.personName, email: row.email },
   membership: { id: row.workspaceId, slug: row.slug, name: row.workspaceName, role: row.role },
   computer: row.computerId === null ? null : { id: row.computerId, name: row.computerName },
@@ -158,7 +166,7 @@ const readAuthenticated = (row: AuthenticatedRow): AuthenticatedAgent => ({
 })
 
 const authenticate = (sql: PgClient.PgClient) => (accessHash: string, now: Timestamp) =>
-  sql<AuthenticatedRow>`select a.id as "agentId", a.client, p.id as "personId", p.name as "personName", p.email,
+  sql<AuthenticatedRow>`select a.id as "agentId", a.client, a.client_name as "clientName", p.id as "personId", p.name as "personName", p.email,
       w.id as "workspaceId", w.slug, w.name as "workspaceName", m.role, c.id as "computerId",
       c.name as "computerName", s.id as "signInId", t.scope
     from access_tokens t

@@ -36,7 +36,7 @@ type Repo = CommentsRepo["Service"]
 const detailColumns = (sql: PgClient.PgClient): Statement.Fragment =>
   sql`${sql.literal(columnsOf(comments, { of: "c" }))}, (
       select json_agg(json_build_object('kind', x.kind, 'id', x.subject_id,
-          'name', coalesce(initcap(a.client), p.name), 'email', p.email, 'person', case when a.id is not null
+          'name', coalesce(a.client_name, initcap(a.client), p.name), 'email', p.email, 'person', case when a.id is not null
             then json_build_object('id', p.id, 'name', p.name, 'email', p.email) end) order by x.position)
       from comment_mentions x
         left join agents a on x.kind = 'agent' and a.id = x.subject_id

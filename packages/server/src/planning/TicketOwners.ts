@@ -39,7 +39,7 @@ export const selectCandidate = (
   if (!isId(ref)) return sql`${ofMember} and p.email = ${ref.toLowerCase()}`
   return sql`${ofMember} and p.id = ${ref}
     union all
-    select json_build_object('kind', 'agent', 'id', a.id, 'name', initcap(a.client), 'person',
+    select json_build_object('kind', 'agent', 'id', a.id, 'name', coalesce(a.client_name, initcap(a.client)), 'person',
         json_build_object('id', p.id, 'name', p.name, 'email', p.email),
         'active', m.active and a.revoked_at is null, ${membership}) as owner
       from agents a join persons p on p.id = a.person_id

@@ -77,7 +77,7 @@ onEachServer("the agents room", (test) => {
     for (const computer of ["", "  ", "a\nb", "a\u0000b", 1, null, undefined]) {
       await workspace.refuse("400 computer", "POST", "agents/register", { client: "claude", computer })
     }
-    for (const client of ["gemini", "Claude", "", null, undefined]) {
+    for (const client of ["gemini", "other", "Claude", "", null, undefined]) {
       await workspace.refuse("400 client", "POST", "agents/register", { client, computer: "c" })
     }
   })
@@ -383,14 +383,23 @@ withClockOnEachServer("the time of agents", (test) => {
   test("gives a lost refresh token again within a minute", async (owner, advance) => {
     const workspace = await newWorkspace(owner)
     const signIn = await registerAgent(workspace)
-    const lost = (await refresh(owner, signIn)).body
+    await refresh(owner, signIn)
     advance("59 seconds")
     const second = (await refresh(owner, signIn)).body
-    assert.strictEqual(refusal(await refresh(owner, { ...signIn, ...lost })), "400 invalid_grant")
     assert.strictEqual((await me(owner, second)).status, 200)
     advance("1 second")
     assert.strictEqual(refusal(await refresh(owner, signIn)), "400 invalid_grant")
     assert.strictEqual((await me(owner, second)).status, 401)
     assert.strictEqual(refusal(await refresh(owner, { ...signIn, ...second })), "400 invalid_grant")
+  })
+
+  test("ends a sign-in whose lost refresh token somebody sends", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const signIn = await registerAgent(workspace)
+    const stolen = (await refresh(owner, signIn)).body
+    const kept = (await refresh(owner, signIn)).body
+    assert.strictEqual((await me(owner, kept)).status, 200)
+    assert.strictEqual(refusal(await refresh(owner, { ...signIn, ...stolen })), "400 invalid_grant")
+    assert.strictEqual((await me(owner, kept)).status, 401)
   })
 })

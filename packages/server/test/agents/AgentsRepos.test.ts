@@ -41,6 +41,30 @@ const pair = (expiresAt = minute(60)): TokenPair => ({
 })
 
 onEachStorage("AgentsRepo", (it) => {
+  it.effect("allows an agent for each name that other clients give themselves", () =>
+    Effect.gen(function* () {
+      const repo = yield* AgentsRepo
+      const { member, workspace } = yield* makeScene
+      const registered = (clientName: string) =>
+        repo.register({
+          id: newId<AgentId>(),
+          workspaceId: workspace.id,
+          personId: member.principal.id,
+          client: "other",
+          clientName,
+          createdAt: minute(0),
+          revokedAt: null
+        })
+      const made = yield* Effect.forEach(["Zed", "Zed", "Claude"], registered)
+      assert.strictEqual(made[0]!.id, made[1]!.id)
+      const listed = yield* repo.list(workspace.id, member.principal.id, minute(0))
+      assert.deepStrictEqual(listed.map(({ client, clientName, id }) => [client, clientName, id]).toSorted(), [
+        ["other", "Claude", made[2]!.id],
+        ["other", "Zed", made[0]!.id]
+      ])
+    })
+  )
+
   it.effect("allows one agent per person and client that is not revoked", () =>
     Effect.gen(function* () {
       const repo = yield* AgentsRepo
@@ -50,6 +74,7 @@ onEachStorage("AgentsRepo", (it) => {
         workspaceId: workspace.id,
         personId: member.principal.id,
         client: "claude",
+        clientName: null,
         createdAt: minute(0),
         revokedAt: null,
         ...fields
@@ -180,7 +205,7 @@ onEachStorage("SignInsRepo", (it) => {
       yield* repo.insert(signIn, tokens)
       const { hash } = tokens.access
       assert.deepStrictEqual<unknown>(yield* repo.authenticate(hash, minute(9)), {
-        agent: { id: agent.principal.id, client: "claude" },
+        agent: { id: agent.principal.id, client: "claude", clientName: null },
         person: agent.principal.person,
         membership: { id: workspace.id, slug: workspace.slug, name: workspace.name, role: "member" },
         computer: { id: computer.id, name: "laptop" },
@@ -246,7 +271,7 @@ onEachStorage("SignInsRepo", (it) => {
       yield* repo.putTokens(next, lost, minute(1))
       assert.deepStrictEqual(yield* held(lost), [1, 1, minute(1), minute(50)])
       yield* repo.putTokens(next, second, minute(2))
-      assert.isUndefined(yield* held(lost))
+      assert.deepStrictEqual(yield* held(lost), [null, 1, minute(1), minute(50)])
       assert.deepStrictEqual(yield* held(second), [1, 1, minute(1), minute(50)])
       assert.deepStrictEqual(yield* held(first), [0, 1, minute(1), minute(5)])
       // The access token of the lost pair was given out, and works.
@@ -254,6 +279,7 @@ onEachStorage("SignInsRepo", (it) => {
       yield* repo.putTokens({ ...signIn, generation: 2, refreshedAt: minute(6) }, third, minute(6))
       assert.isUndefined(yield* held(first), "expired")
       assert.isUndefined(yield* repo.ofAccessToken(first.access.hash), "expired")
+      assert.deepStrictEqual(yield* held(lost), [null, 2, minute(6), minute(50)])
       assert.deepStrictEqual(yield* held(second), [1, 2, minute(6), minute(50)])
       assert.deepInclude((yield* repo.lockByRefreshToken(third.refresh.hash))?.signIn, {
         id: signIn.id,

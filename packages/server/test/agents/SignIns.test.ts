@@ -108,10 +108,42 @@ withServicesOnEachStorage("SignIns", (it) => {
         yield* TestClock.adjust(59_999)
         const second = yield* nextOf(first)
         assert.notStrictEqual(second.refresh_token, lost.refresh_token)
-        assert.strictEqual(yield* refreshed(lost), "400 invalid_grant")
-        // The lost token is not valid, and its use ends nothing.
         assert.isTrue(yield* isAlive(second.access_token))
         yield* nextOf(second)
+      })
+    )
+
+    it.effect("ends the sign-in if the replaced successor shows up after all", () =>
+      Effect.gen(function* () {
+        const { member } = yield* makeScene
+        for (const refreshesBetween of [0, 1, 3]) {
+          const first = yield* registered(member)
+          const stolen = yield* nextOf(first)
+          let held = yield* nextOf(first)
+          for (let count = 0; count < refreshesBetween; count++) held = yield* nextOf(held)
+          yield* TestClock.adjust("1 day")
+          // Somebody else's client cannot end it.
+          assert.strictEqual(yield* refreshed({ ...stolen, clientId: newId() }), "400 invalid_grant")
+          const kept = yield* nextOf(held)
+          assert.isTrue(yield* isAlive(kept.access_token))
+          assert.strictEqual(yield* refreshed(stolen), "400 invalid_grant")
+          assert.isFalse(yield* isAlive(kept.access_token))
+          assert.strictEqual(yield* refreshed(kept), "400 invalid_grant")
+        }
+      })
+    )
+
+    it.effect("ends nothing once it has expired, replaced or not", () =>
+      Effect.gen(function* () {
+        const { member } = yield* makeScene
+        const first = yield* registered(member)
+        const replaced = yield* nextOf(first)
+        let held = yield* nextOf(first)
+        yield* TestClock.adjust("29 days")
+        held = yield* nextOf(held)
+        yield* TestClock.adjust("1 day")
+        assert.strictEqual(yield* refreshed(replaced), "400 invalid_grant")
+        yield* nextOf(held)
       })
     )
 
@@ -240,19 +272,23 @@ withServicesOnEachStorage("SignIns", (it) => {
   })
 
   it.describe("under concurrency", () => {
-    it.effect("a refresh token that is used many times leaves one valid refresh token", () =>
-      Effect.gen(function* () {
-        const { member } = yield* makeScene
-        for (let round = 0; round < 5; round++) {
-          const first = yield* registered(member)
-          const pairs = yield* Effect.forEach(Array.from({ length: 20 }), () => nextOf(first), together)
-          const answers = yield* Effect.forEach(pairs, (pair) => refreshed(pair))
-          assert.lengthOf(
-            answers.filter((answer) => typeof answer !== "string"),
-            1
-          )
-        }
-      })
+    it.effect(
+      "a refresh token that is used many times leaves one valid refresh token, and its replaced ones end all",
+      () =>
+        Effect.gen(function* () {
+          const { member } = yield* makeScene
+          for (let round = 0; round < 5; round++) {
+            const first = yield* registered(member)
+            const pairs = yield* Effect.forEach(Array.from({ length: 20 }), () => nextOf(first), together)
+            const alive = yield* Effect.forEach(pairs, (pair) => isAlive(pair.access_token))
+            assert.isTrue(alive.every((isAlive) => isAlive))
+            const answers = yield* Effect.forEach(pairs, (pair) => refreshed(pair))
+            assert.isAtMost(answers.filter((answer) => typeof answer !== "string").length, 1)
+            assert.isTrue(
+              (yield* Effect.forEach(pairs, (pair) => isAlive(pair.access_token))).every((isAlive) => !isAlive)
+            )
+          }
+        })
     )
 
     it.effect("a refresh and the end of its sign-in leave no valid token", () =>
@@ -299,7 +335,7 @@ withServicesOnEachStorage("SignIns", (it) => {
         let lastUse = Number.NEGATIVE_INFINITY
         let hasEnded = false
         /** The model of the contract: each token with its state. */
-        const tokens: Array<{ held: Held; state: "works" | "last" | "used" | "dead"; until: number }> = []
+        const tokens: Array<{ held: Held; state: "works" | "last" | "used" | "replaced"; until: number }> = []
         const add = (held: Held) => tokens.push({ held, state: "works", until: now + 30 * 86_400_000 })
         add(made)
         for (const step of history) {
@@ -312,9 +348,12 @@ withServicesOnEachStorage("SignIns", (it) => {
           const present = tokens.find(({ state }) => state === "works")!
           const answer = yield* refreshed(token.held)
           const said = `${JSON.stringify(history)} at ${now}`
-          const isRefused: boolean = hasEnded || token.state === "dead" || token.until <= now
+          const isRefused: boolean = hasEnded || token.until <= now
           const isAgain: boolean =
-            !isRefused && (token.state === "used" || (token.state === "last" && now - lastUse >= 60_000))
+            !isRefused &&
+            (token.state === "used" ||
+              token.state === "replaced" ||
+              (token.state === "last" && now - lastUse >= 60_000))
           if (isRefused || isAgain) {
             assert.strictEqual(answer, "400 invalid_grant", said)
             hasEnded ||= isAgain
@@ -325,7 +364,7 @@ withServicesOnEachStorage("SignIns", (it) => {
             for (const other of tokens) if (other.state === "last") other.state = "used"
             token.state = "last"
             lastUse = now
-          } else present.state = "dead"
+          } else present.state = "replaced"
           add(answer)
         }
         const present = tokens.find(({ state }) => state === "works")!

@@ -74,7 +74,7 @@ describe("sign-ins on two servers", () => {
     return { id: person.id, owner: atBoth(workspace), person: atBoth(person) }
   }
 
-  it("refresh at once, and one refresh token works afterwards", async () => {
+  it("refresh at once, and at most one refresh token works afterwards", async () => {
     const { person } = await scene()
     for (const round of times(8)) {
       const signIn = await registerAgent(person[0], { computer: `computer ${round}` })
@@ -90,7 +90,9 @@ describe("sign-ins on two servers", () => {
       for (const [index, { body }] of answers.entries()) {
         again.push(refusal(await refresh(owners[(index + 1) % 2]!, { ...signIn, ...body })))
       }
-      assert.deepStrictEqual(again.toSorted(), ["200", ...times(11).map(() => "400 invalid_grant")])
+      // One of them is the successor; the others were replaced, and the first of these to be sent ends the sign-in.
+      assert.isAtMost(again.filter((answer) => answer === "200").length, 1)
+      for (const [index, { body }] of answers.entries()) assert.isFalse(await isAlive(owners[index % 2]!, body))
     }
   })
 

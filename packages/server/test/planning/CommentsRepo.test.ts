@@ -22,7 +22,7 @@ onEachStorage("CommentsRepo", (it) => {
     Effect.gen(function* () {
       const repo = yield* CommentsRepo
       const { admin, member, memberKey, team, viewer, workspace } = yield* makeTicketScene
-      const [agent, other] = [yield* addAgent(member), yield* addAgent(admin)]
+      const [agent, other] = [yield* addAgent(member, "other", "Zed"), yield* addAgent(admin)]
       const ticket = yield* addTicket(team)
       const row = commentRow(ticket, agent, { body: "Ünïcode 🚀", createdAt: minute(1), editedAt: minute(2) })
       const mentions = {
@@ -86,7 +86,7 @@ onEachStorage("CommentsRepo", (it) => {
       const foreign = yield* addAgent(elsewhere.member)
       const [ofMember, revoked, ofAdmin, ofOwner, ofViewer, ofGone] = [
         yield* addAgent(member),
-        yield* addAgent(member, "cursor"),
+        yield* addAgent(member, "other", "Zed"),
         yield* addAgent(admin),
         yield* addAgent(owner),
         yield* addAgent(viewer),

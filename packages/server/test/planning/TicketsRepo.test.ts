@@ -54,7 +54,7 @@ onEachStorage("TicketsRepo", (it, storage) => {
       const repo = yield* TicketsRepo
       const scene = yield* makeTicketScene
       const { member, status, team, workspace } = scene
-      const agent = yield* addAgent(member)
+      const agent = yield* addAgent(member, "other", "Zed")
       const project = yield* addProject(workspace.id, { teams: [team.id] })
       const milestone = yield* addMilestone(project)
       const tags = [yield* addTag(scene, team), yield* addTag(scene, null)]
@@ -203,7 +203,7 @@ onEachStorage("TicketsRepo", (it, storage) => {
     Effect.gen(function* () {
       const scene = yield* makeTicketScene
       const { admin, member, status, team, workspace } = scene
-      const agent = yield* addAgent(member)
+      const agent = yield* addAgent(member, "other", "Zed")
       const other = yield* addTeam(workspace.id, { visibility: "private" })
       const [checkout, search] = [
         yield* addProject(workspace.id, { teams: [team.id, other.id] }),

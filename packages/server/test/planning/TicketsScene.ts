@@ -22,20 +22,22 @@ type PersonCaller = CallerOf & { readonly principal: Extract<CallerOf["principal
 /** An agent that works for the person whom the caller is, as a caller with their role. */
 export const addAgent = Effect.fnUntraced(function* (
   { membership, principal }: PersonCaller,
-  client: AgentRow["client"] = "claude"
+  client: AgentRow["client"] = "claude",
+  clientName: string | null = null
 ) {
   const agent: AgentRow = {
     id: newId<AgentId>(),
     workspaceId: membership!.id,
     personId: principal.id,
     client,
+    clientName,
     createdAt: minute(0),
     revokedAt: null
   }
   yield* (yield* AgentsRepo).register(agent)
   const { email, id, name } = principal
   return {
-    principal: { kind: "agent", id: agent.id, name: agentName(client), person: { id, name, email } },
+    principal: { kind: "agent", id: agent.id, name: agentName(agent), person: { id, name, email } },
     membership
   } satisfies CallerOf
 })
