@@ -20,11 +20,15 @@ type Api = HttpApiClient.ForApi<typeof DeliveryApi>
 
 type AgentGroup = "agent" | "agentInbox" | "agentPlanning"
 
+/** What takes the cookie of a browser instead of a key. */
+type BrowserGroup = "auth"
+
 /**
  * Every group of the API with its endpoints. `files` replaces the two endpoints that carry bytes. Leases need the token of a
- * run: see `makeSemaphores`. The calls of agents are left out, because they need an access token.
+ * run: see `makeSemaphores`. The calls of agents are left out, because they need an access token, and so is signing in, which
+ * browsers do.
  */
-export interface DeliveryClientShape extends Omit<Api, "testRuns" | "leases" | AgentGroup> {
+export interface DeliveryClientShape extends Omit<Api, "testRuns" | "leases" | AgentGroup | BrowserGroup> {
   readonly testRuns: Omit<Api["testRuns"], "upload" | "download">
   readonly files: Files
 }
@@ -56,7 +60,15 @@ export class DeliveryClient extends Context.Service<DeliveryClient, DeliveryClie
       const http = yield* HttpClient.HttpClient
       const upload = (request: HttpClientRequest.HttpClientRequest) =>
         sendWithKey(HttpClientRequest.prependUrl(request, baseUrl), http.execute)
-      const { agent: _, agentInbox: __, agentPlanning: ___, leases: ____, testRuns: runs, ...groups } = api
+      const {
+        agent: _,
+        agentInbox: __,
+        agentPlanning: ___,
+        auth: ______,
+        leases: ____,
+        testRuns: runs,
+        ...groups
+      } = api
       const { download, upload: _____, ...testRuns } = runs
       return { ...groups, testRuns, files: makeFiles(upload, download) }
     })

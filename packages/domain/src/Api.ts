@@ -6,6 +6,7 @@ import { AgentsApi } from "./agents/AgentsApi.ts"
 import { MessagesApi } from "./agents/MessagesApi.ts"
 import { NotificationsApi } from "./agents/NotificationsApi.ts"
 import { OAuthApi } from "./agents/OAuthApi.ts"
+import { AuthApi } from "./auth/AuthApi.ts"
 import { DeploymentsApi } from "./catalog/DeploymentsApi.ts"
 import { EnvironmentsApi } from "./catalog/EnvironmentsApi.ts"
 import { ProductsApi } from "./catalog/ProductsApi.ts"
@@ -38,6 +39,7 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(InvitesApi)
   .add(ApiKeysApi)
   .add(AccountApiKeysApi)
+  .add(AuthApi)
   .add(ProductsApi)
   .add(EnvironmentsApi)
   .add(DeploymentsApi)

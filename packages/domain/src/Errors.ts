@@ -83,7 +83,10 @@ export class HttpApiDecodeError extends Schema.TaggedError<HttpApiDecodeError>()
 /** 401: no valid credential. The body never says which part was wrong. */
 export class Unauthorized extends Schema.TaggedError<Unauthorized>()(
   "Unauthorized",
-  { message: message("A valid API key is required.") },
+  {
+    message: message("A valid API key is required."),
+    reason: Schema.optionalKey(Reason.annotate({ examples: ["sign_in_failed"] }))
+  },
   {
     httpApiStatus: 401,
     identifier: "Unauthorized",
@@ -93,6 +96,13 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()(
   static readonly generic = new Unauthorized({ message: "A valid API key is required." })
   /** The same for calls that require an agent's access token (docs/contract.md, Tokens). */
   static readonly agent = new Unauthorized({ message: "A valid agent access token is required." })
+  /** The same for calls that require the cookie of a session. */
+  static readonly session = new Unauthorized({ message: "Sign in first: this requires a session." })
+  /** A proof that does not work, whatever is wrong with it. */
+  static readonly signInFailed = new Unauthorized({
+    message: "Signing in failed: the link is unknown, used or expired. Ask for a new one.",
+    reason: "sign_in_failed"
+  })
 }
 
 /** 403: the caller's role may not do this. */
@@ -107,7 +117,18 @@ export class Forbidden extends Schema.TaggedError<Forbidden>()(
     identifier: "Forbidden",
     description: "The role or the scopes of the API key do not allow this."
   }
-) {}
+) {
+  /** A cookie came with a request of another site. */
+  static readonly crossSite = new Forbidden({
+    message: "The request came from another site.",
+    reason: "cross_site"
+  })
+  /** The session's last proof is too long ago. */
+  static readonly sudoRequired = new Forbidden({
+    message: "Confirm first that it is you: the last sign-in of this session is too long ago.",
+    reason: "sudo_required"
+  })
+}
 
 /** 404: the object does not exist, or the caller cannot see it. The two answer alike. */
 export class NotFound extends Schema.TaggedError<NotFound>()(

@@ -16,6 +16,12 @@ export type PersonId = typeof PersonId.Type
 export const ApiKeyId = uuid.pipe(Schema.brand("ApiKeyId"))
 export type ApiKeyId = typeof ApiKeyId.Type
 
+export const SessionId = uuid.pipe(Schema.brand("SessionId"))
+export type SessionId = typeof SessionId.Type
+
+export const SignInLinkId = uuid.pipe(Schema.brand("SignInLinkId"))
+export type SignInLinkId = typeof SignInLinkId.Type
+
 export const InviteId = uuid.pipe(Schema.brand("InviteId"))
 export type InviteId = typeof InviteId.Type
 

@@ -43,6 +43,11 @@ without it gets 403 \`scope_missing\`.
 Each role may do what the roles before it may: a \`viewer\` reads, a \`member\` changes things and publishes test \
 runs, an \`admin\` manages the workspace, an \`owner\` also manages owners.
 
+A person who signed in with a browser has a session instead, in the cookie \`__Host-delivery_session\`. It is accepted wherever \
+an API key is; a key in a header wins over it. A request that changes something must then come from a page of the \
+service (403 \`cross_site\`), and making keys, registering agents and giving or taking ownership need a fresh proof that \
+it is the person (403 \`sudo_required\`).
+
 A coding agent uses an access token (\`atk_...\`) for \`/agent/v1\` and \`/agent/mcp\`. It acts as its member, with \
 their present role. API keys are rejected there; access tokens are rejected everywhere else.
 
@@ -79,7 +84,7 @@ and never on \`message\`.
 | 400 | \`InvalidInput\` | The request is malformed, or a value is not allowed. \`issues\` says where. |
 | 400 | \`HttpApiDecodeError\` | Only in the vault: the body does not match its schema. \`issues\` says where and how. |
 | 401 | \`Unauthorized\` | There is no valid API key or token. |
-| 403 | \`Forbidden\` | The role or the scopes of the key do not allow this. |
+| 403 | \`Forbidden\` | The role or the scopes of the key do not allow this, or a session may not. |
 | 404 | \`NotFound\` | The object does not exist, or you cannot see it. The two answer alike. |
 | 409 | \`Conflict\` | The request contradicts what is stored. |
 | 408, 417, 431 | \`InvalidInput\` | The request came too slowly, expects something that the server does not do, or \

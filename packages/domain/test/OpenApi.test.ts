@@ -215,6 +215,9 @@ describe("the API description", () => {
     const open = endpoints.filter(({ operation }) => operation?.security.length === 0).map(({ name }) => name)
     assert.sameMembers(open, [
       "invites.accept",
+      "auth.methods",
+      "auth.consumeLink",
+      "auth.signOut",
       "oauth.authorizationServer",
       "oauth.protectedResource",
       "oauth.mcpProtectedResource",
@@ -226,6 +229,7 @@ describe("the API description", () => {
     ])
     const agent = [{ agentToken: [] }]
     const others: Record<string, ReadonlyArray<object>> = {
+      auth: [{ session: [] }],
       leases: [{ runToken: [] }],
       agent,
       agentInbox: agent,
@@ -233,7 +237,7 @@ describe("the API description", () => {
     }
     for (const { name, operation } of endpoints) {
       if (open.includes(name)) continue
-      const expected = others[name.split(".")[0]!] ?? [{ bearer: [] }, { apiKey: [] }]
+      const expected = others[name.split(".")[0]!] ?? [{ bearer: [] }, { apiKey: [] }, { session: [] }]
       assert.deepStrictEqual(operation?.security, expected, name)
       assert.property(operation?.responses[401]?.headers, "WWW-Authenticate", name)
     }

@@ -2,6 +2,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import * as AgentsRoom from "./agents/AgentsRoom.ts"
+import * as Auth from "./auth/Auth.ts"
 import * as Catalog from "./catalog/Catalog.ts"
 import * as Database from "./database/Database.ts"
 import * as EventsRoom from "./events/EventsRoom.ts"
@@ -25,6 +26,7 @@ export const layerSqlStorage = Layer.mergeAll(
   Keys.layerSql,
   EventsRoom.layerSql,
   Identity.layerSql,
+  Auth.layerSql,
   Catalog.layerSql,
   VaultRoom.layerSql,
   Runs.layerSql,
@@ -38,6 +40,7 @@ export const layerMemoryStorage = Layer.mergeAll(
   Keys.layerMemory,
   EventsRoom.layerMemory,
   Identity.layerMemory,
+  Auth.layerMemory,
   Catalog.layerMemory,
   VaultRoom.layerMemory,
   Runs.layerMemory,
@@ -48,7 +51,7 @@ export const layerMemoryStorage = Layer.mergeAll(
 /** The services of every room, over a storage, a file store, a keyring and `Http.layer`. */
 const layerServices = AgentsRoom.layer.pipe(
   Layer.provideMerge([VaultRoom.layer, Runs.layer, Planning.layer]),
-  Layer.provideMerge(Catalog.layer),
+  Layer.provideMerge([Catalog.layer, Auth.layer]),
   Layer.provideMerge(Identity.layer),
   // What higher rooms supply to lower ones.
   Layer.provideMerge([
@@ -63,10 +66,11 @@ const layerServices = AgentsRoom.layer.pipe(
 )
 
 /** The API over the services, on the socket that the settings name. */
-const layerHttp = Layer.merge(Http.layerApi, AgentsRoom.layerMcp).pipe(
+const layerHttp = Layer.mergeAll(Http.layerApi, AgentsRoom.layerMcp, Auth.layerPage).pipe(
   Layer.provide([
     EventsRoom.layerHttp,
     Identity.layerHttp,
+    Auth.layerHttp,
     Catalog.layerHttp,
     VaultRoom.layerHttp,
     Runs.layerHttp,
@@ -74,7 +78,7 @@ const layerHttp = Layer.merge(Http.layerApi, AgentsRoom.layerMcp).pipe(
     AgentsRoom.layerHttp,
     SystemHttp.layer
   ]),
-  Layer.provide([Identity.layerAuthorization, Http.layerMiddleware]),
+  Layer.provide([Identity.layerAuthorization, Auth.layerAuthorization, Http.layerMiddleware]),
   Layer.provideMerge(Http.layerTelemetryRoutes),
   (routes) => HttpRouter.serve(routes, Http.routerOptions),
   Layer.provide(Http.layerServer)
@@ -92,9 +96,9 @@ export const layerApp = Http.layerStarted.pipe(
   Layer.provide(Http.layerTelemetry)
 )
 
-/** A whole server as the settings describe it. */
+/** A whole server as the settings describe it, with its storage, which commands of the host use too. */
 export const layerServer = layerApp.pipe(
-  Layer.provide(layerSqlStorage),
+  Layer.provideMerge(layerSqlStorage),
   Layer.provide(Database.layer),
   Layer.provide([Files.layer, Keyring.layer]),
   Layer.provide(NodeServices.layer)

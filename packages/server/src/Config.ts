@@ -1,5 +1,6 @@
 import { Email, Name, Slug } from "@delivery/domain/Text"
-import { Context, Data, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Context, Data, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
+import { IpNetwork } from "effect/net"
 import { realpathSync } from "node:fs"
 import { dirname, resolve } from "node:path"
 import { isToken } from "./ids/Tokens.ts"
@@ -58,6 +59,16 @@ export class Settings extends Context.Service<
     }
     /** How many requests one caller may send in so many seconds. Absent: no limit. */
     readonly rateLimit: Option.Option<RateLimit>
+    /** Networks whose word about the address of a client is taken. */
+    readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
+    readonly sessions: {
+      /** Milliseconds without use after which a session ends. */
+      readonly idleMillis: number
+      /** Milliseconds after which a session ends, however it is used. */
+      readonly maxMillis: number
+      /** Milliseconds for which the proof of a session is fresh. */
+      readonly sudoMillis: number
+    }
     readonly semaphoreLeaseMillis: number
     readonly runLimitMillis: number
     /** Milliseconds that a request may take, without its waits for its client, a lease or a message. */
@@ -200,6 +211,7 @@ const readSettings = Effect.fnUntraced(function* (environment: Environment) {
     ...storage,
     bootstrap: yield* readBootstrap(environment),
     ...(yield* readLimits(environment)),
+    ...(yield* readSignIn(environment)),
     ...(yield* readTelemetry(environment)),
     workers
   }
@@ -301,6 +313,35 @@ const readLimits = Effect.fnUntraced(function* (environment: Environment) {
     semaphoreLeaseMillis: yield* millis("SEMAPHORE_LEASE_MS", 300_000, 60_000),
     runLimitMillis: yield* millis("RUN_LIMIT_MS", 2_000_000_000, 21_600_000),
     requestLimitMillis: yield* millis("REQUEST_LIMIT_MS", 2_000_000_000, 120_000)
+  }
+})
+
+const networks: Read<ReadonlyArray<IpNetwork.IpNetwork>> = (text) => {
+  const found: Array<IpNetwork.IpNetwork> = []
+  for (const part of text.split(",")) {
+    const network = IpNetwork.fromString(part.trim())
+    if (Result.isFailure(network)) return undefined
+    found.push(network.success)
+  }
+  return found
+}
+
+const readSignIn = Effect.fnUntraced(function* (environment: Environment) {
+  const millis = (name: string, otherwise: number) =>
+    withDefault(environment, name, integer(100, 31_536_000_000), "milliseconds from 100 to 31536000000", otherwise)
+  return {
+    trustedProxies: yield* withDefault(
+      environment,
+      "TRUSTED_PROXIES",
+      networks,
+      "comma-separated networks, such as 10.0.0.0/8,fd00::/8",
+      []
+    ),
+    sessions: {
+      idleMillis: yield* millis("SESSION_IDLE_MS", 604_800_000),
+      maxMillis: yield* millis("SESSION_MAX_MS", 2_592_000_000),
+      sudoMillis: yield* millis("SUDO_MS", 900_000)
+    }
   }
 })
 

@@ -40,6 +40,8 @@ const defaults = {
   vaultKeys: null,
   bootstrap: { workspace: "main", ownerEmail: "owner@example.com", ownerName: "Owner", apiKey: null },
   rateLimit: null,
+  trustedProxies: [],
+  sessions: { idleMillis: 604_800_000, maxMillis: 2_592_000_000, sudoMillis: 900_000 },
   semaphoreLeaseMillis: 60_000,
   runLimitMillis: 6 * 3_600_000,
   requestLimitMillis: 120_000,
@@ -109,6 +111,9 @@ const good: Record<string, ReadonlyArray<readonly [value: string, change: Record
     ["1/1", { rateLimit: { requests: 1, seconds: 1 } }],
     ["1000000/86400", { rateLimit: { requests: 1_000_000, seconds: 86_400 } }]
   ],
+  SESSION_IDLE_MS: [["100", { sessions: { ...defaults.sessions, idleMillis: 100 } }]],
+  SESSION_MAX_MS: [["31536000000", { sessions: { ...defaults.sessions, maxMillis: 31_536_000_000 } }]],
+  SUDO_MS: [["60000", { sessions: { ...defaults.sessions, sudoMillis: 60_000 } }]],
   SEMAPHORE_LEASE_MS: [
     ["100", { semaphoreLeaseMillis: 100 }],
     ["300000", { semaphoreLeaseMillis: 300_000 }]
@@ -187,6 +192,10 @@ const bad: Record<string, ReadonlyArray<string>> = {
     `k 1:${key(1)}`,
     `k1:${key(1)};k2:${key(2)}`
   ],
+  TRUSTED_PROXIES: ["proxy", "10.0.0.0/33", "10.0.0.0/8;fd00::/8", "10.0.0.0/8,"],
+  SESSION_IDLE_MS: ["99", "31536000001", "7d"],
+  SESSION_MAX_MS: ["0"],
+  SUDO_MS: ["-1"],
   BOOTSTRAP_WORKSPACE: ["Main", "a b", "-a", "a--b", long, "0197a1b2-0000-7000-8000-00000000000a"],
   BOOTSTRAP_OWNER_EMAIL: ["owner", "@example.com", "a b@example.com", "owner@", `${"x".repeat(251)}@a.b`],
   BOOTSTRAP_OWNER_NAME: [" ", long, "Ana\nDiaz", "\ud800"],

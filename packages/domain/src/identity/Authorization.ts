@@ -2,6 +2,7 @@ import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
 import { Forbidden, Internal, InvalidInput, TooManyRequests, Unauthorized } from "../Errors.ts"
 import type { AgentId, ApiKeyId, PersonId, WorkspaceId } from "../Ids.ts"
+import type { Timestamp } from "../Timestamp.ts"
 import type { Person } from "./Actor.ts"
 import type { Role } from "./Role.ts"
 import type { Scopes } from "./Scope.ts"
@@ -28,6 +29,8 @@ export interface Credential {
   readonly lastFour: string
   /** Of an API key that is limited to some scopes. Absent or null: all. */
   readonly scopes?: Scopes
+  /** Of a session: until when its last proof is fresh (docs/contract.md, Sessions). */
+  readonly sudoUntil?: Timestamp
 }
 
 /**
@@ -48,10 +51,20 @@ export class Edge extends HttpApiMiddleware.Service<Edge>()("@delivery/domain/Ed
   error: [InvalidInput, TooManyRequests, Internal]
 }) {}
 
+/** The cookie of a session. The prefix makes browsers insist on `Secure`, on the path `/` and on this host alone. */
+export const sessionCookie = "__Host-delivery_session"
+
+export const sessionScheme = HttpApiSecurity.apiKey({ key: sessionCookie, in: "cookie" }).pipe(
+  HttpApiSecurity.annotate(
+    OpenApi.Description,
+    "The session of a person who signed in with a browser. A key in a header wins over it."
+  )
+)
+
 /**
  * Authentication by API key (docs/contract.md, Tokens): `Authorization: Bearer` or `X-API-Key`; both at once
- * must be equal. Fails with `Unauthorized`. A key without the scope of the endpoint is refused before its handler runs:
- * `Forbidden`.
+ * must be equal. Without either, by the cookie of a session. Fails with `Unauthorized`. A key without the scope of the
+ * endpoint is refused before its handler runs, and so is the cookie where another site sent it: `Forbidden`.
  */
 export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: Caller }>()(
   "@delivery/domain/identity/Authorization",
@@ -64,7 +77,9 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization, { pr
       ),
       apiKey: HttpApiSecurity.apiKey({ key: "x-api-key" }).pipe(
         HttpApiSecurity.annotate(OpenApi.Description, "An API key: `X-API-Key: ctk_...`.")
-      )
+      ),
+      // The last: its error is the one that is answered where no scheme succeeds.
+      session: sessionScheme
     }
   }
 ) {}

@@ -4,7 +4,8 @@ import { isAtLeast, type Role } from "@delivery/domain/identity/Role"
 import { hasScopes, type Scopes } from "@delivery/domain/identity/Scope"
 import { Forbidden, NotFound } from "@delivery/domain/Errors"
 import type { AgentId, ApiKeyId, PersonId } from "@delivery/domain/Ids"
-import { Effect } from "effect"
+import { timestamp } from "@delivery/domain/Timestamp"
+import { Clock, Effect } from "effect"
 
 /** Who did something, as storage keeps it; names are looked up when it is shown. */
 export type ActorRef =
@@ -75,3 +76,15 @@ export const mayGive = (scopes: Scopes): Effect.Effect<void, Forbidden, Caller> 
           })
         )
   )
+
+/**
+ * `Forbidden` where the caller is a session whose person has not proven lately who they are (docs/contract.md, Sessions).
+ * Keys and agents never need to. It is asked after the role.
+ */
+export const freshProof: Effect.Effect<void, Forbidden, Caller> = Effect.flatMap(Caller, ({ credential }) =>
+  credential.sudoUntil === undefined
+    ? Effect.void
+    : Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        credential.sudoUntil! > timestamp(now) ? Effect.void : Effect.fail(Forbidden.sudoRequired)
+      )
+)

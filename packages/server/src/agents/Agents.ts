@@ -18,7 +18,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { NextId } from "../ids/NextId.ts"
 import { EventAudience } from "../events/EventAudience.ts"
 import { Events } from "../events/Events.ts"
-import { type Access, anyRole, mayGive, personOf } from "../access/Access.ts"
+import { type Access, anyRole, freshProof, mayGive, personOf } from "../access/Access.ts"
 import { agentName, type AgentRow } from "../access/ActorRows.ts"
 import { MembersRepo } from "../identity/MembersRepo.ts"
 import { Storage } from "../storage/Storage.ts"
@@ -95,6 +95,7 @@ const register = ({ events, nextId, repo, signIns, storage }: Dependencies) =>
     const by = yield* anyRole
     const person = yield* callingPerson(by)
     yield* mayGive(["read"])
+    yield* freshProof
     const { scopes } = (yield* Caller).credential
     const now = timestamp(yield* Clock.currentTimeMillis)
     const workspaceId = by.workspace.id

@@ -39,6 +39,17 @@ export const apiKey = Command.make("api-key").pipe(
   Command.withSubcommands([createApiKey])
 )
 
+/** `sign-in-link`: recovery that needs no mail. */
+export const signInLink = Command.make(
+  "sign-in-link",
+  {
+    who: Argument.String("email").pipe(
+      Argument.withDescription("The email address of the person who is to sign in, or their id")
+    )
+  },
+  ({ who }) => Effect.flatMap(loadPersons, ({ printSignInLink }) => printSignInLink(who))
+).pipe(Command.withDescription("Print a link by which a person signs in with a browser, once, within an hour"))
+
 const rotateSigningKey = Command.make("rotate", {}, () => Effect.flatMap(loadFixtures, ({ rotate }) => rotate)).pipe(
   Command.withDescription("Replace the key that signs fixture tokens. Tokens issued before stay valid")
 )

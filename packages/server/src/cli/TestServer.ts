@@ -1,6 +1,7 @@
-import { Context, Effect, Layer, Option, type Redacted } from "effect"
+import { Clock, Context, Effect, Layer, Option, type Redacted } from "effect"
 import { createServer } from "node:net"
 import { layerMemoryServer } from "../App.ts"
+import { SignInLinks } from "../auth/SignInLinks.ts"
 import { Settings } from "../Config.ts"
 import * as Logs from "../http/Logs.ts"
 import { Bootstrap } from "../identity/Bootstrap.ts"
@@ -12,6 +13,8 @@ export class DeliveryServer extends Context.Service<
     readonly baseUrl: string
     readonly apiKey: Redacted.Redacted
     readonly workspace: string
+    /** A link by which the person with this email or id signs in, once; undefined where there is none such. */
+    readonly signInLink: (who: string) => Effect.Effect<string | undefined>
   }
 >()("@delivery/server/cli/DeliveryServer") {
   /**
@@ -24,13 +27,29 @@ export class DeliveryServer extends Context.Service<
 }
 
 /** Runs a server that its settings describe, on a free port unless they name one. */
-export const serverOf = <E, R>(server: Layer.Layer<Bootstrap, E, R>, environment: Readonly<Record<string, string>>) =>
+export const serverOf = <E, R>(
+  server: Layer.Layer<Bootstrap | SignInLinks, E, R>,
+  environment: Readonly<Record<string, string>>
+) =>
   Layer.effect(
     DeliveryServer,
     Effect.gen(function* () {
       const { baseUrl } = yield* Settings
       const made = Option.getOrThrow((yield* Bootstrap).made)
-      return DeliveryServer.of({ baseUrl, apiKey: made.apiKey, workspace: made.workspace })
+      const links = yield* SignInLinks
+      const clock = yield* Clock.Clock
+      return DeliveryServer.of({
+        baseUrl,
+        apiKey: made.apiKey,
+        workspace: made.workspace,
+        signInLink: (who) =>
+          // Its hour is counted by the clock of the server.
+          Effect.provideService(
+            Effect.map(links.printFor(who), (printed) => printed?.url),
+            Clock.Clock,
+            clock
+          )
+      })
     })
   ).pipe(
     Layer.provide(server),

@@ -12,6 +12,7 @@ import {
 import { isUtf8 } from "node:buffer"
 import { Settings } from "../Config.ts"
 import { AccessLog } from "./AccessLog.ts"
+import { withClientAddress } from "./ClientAddress.ts"
 import { endpointOf } from "./Endpoints.ts"
 import { errorOf, errorResponse, missingHost } from "./ErrorResponse.ts"
 import { RateLimits, RequestAdmission } from "./RateLimits.ts"
@@ -48,11 +49,13 @@ export const layer = HttpRouter.middleware(
     const queue = yield* RequestQueue
     const times = yield* RequestTimes
     const starting = yield* Starting
-    const { baseUrl } = yield* Settings
+    const { baseUrl, trustedProxies } = yield* Settings
     const secured = baseUrl.startsWith("https:") ? { "strict-transport-security": "max-age=31536000" } : undefined
+    const ofClient = withClientAddress(trustedProxies)
     return (httpEffect) =>
       Effect.withFiber((fiber) => {
-        const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+        const received = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+        const request = ofClient(received)
         const id = requestId(request.headers["x-request-id"])
         const started = performance.now()
         const url = routed(request.url)
@@ -81,7 +84,7 @@ export const layer = HttpRouter.middleware(
             ? compressed(httpEffect)
             : httpEffect
         const served =
-          read === request ? answered : Effect.provideService(answered, HttpServerRequest.HttpServerRequest, read)
+          read === received ? answered : Effect.provideService(answered, HttpServerRequest.HttpServerRequest, read)
         const identified = Effect.provideService(served, RequestId, id)
         const admitted =
           admission === undefined ? identified : Effect.provideService(identified, RequestAdmission, admission)

@@ -26,7 +26,8 @@ const plain = { isProbe: false, isStreamed: false, isMetrics: false, isCompresse
 const others: Readonly<Record<string, Endpoint>> = {
   "/docs": { ...plain, name: "system.docs", isCompressed: true },
   "/metrics": { ...plain, name: "system.metrics", isMetrics: true },
-  "/openapi.json": { ...plain, name: "system.openapi", isCompressed: true }
+  "/openapi.json": { ...plain, name: "system.openapi", isCompressed: true },
+  "/sign-in": { ...plain, name: "auth.page" }
 }
 
 const unmatched: Endpoint = { ...plain, name: "unmatched" }

@@ -18,7 +18,7 @@ import { NextId } from "../ids/NextId.ts"
 import { hashToken, NewToken } from "../ids/Tokens.ts"
 import { Events } from "../events/Events.ts"
 import { Storage } from "../storage/Storage.ts"
-import { atLeast, mayGive } from "../access/Access.ts"
+import { atLeast, freshProof, mayGive } from "../access/Access.ts"
 import type { ApiKeyRow, KeyOwner } from "../access/ActorRows.ts"
 import { ApiKeyUsage } from "./ApiKeyUsage.ts"
 import { ApiKeysRepo } from "./ApiKeysRepo.ts"
@@ -103,6 +103,7 @@ const create = (dependencies: Dependencies) => {
   return Effect.fn("ApiKeys.create")(function* ({ name, ...input }: CreateApiKey) {
     const { id } = yield* callingPerson
     const limits = yield* limitsOf(input)
+    yield* freshProof
     const created = Effect.gen(function* () {
       yield* persons.lock(id)
       if ((yield* repo.ofPerson(id)).length >= maxActiveApiKeys) {
@@ -139,6 +140,7 @@ const createAccount = (dependencies: Dependencies) => {
   return Effect.fn("ApiKeys.createAccount")(function* ({ name, role, ...input }: CreateAccountApiKey) {
     const by = yield* atLeast("admin")
     const limits = yield* limitsOf(input)
+    yield* freshProof
     const created = Effect.gen(function* () {
       const key = yield* issueKey({ personId: null, workspaceId: by.workspace.id, role }, name, limits)
       const changes = [{ field: "role", from: null, to: role }]

@@ -7,12 +7,17 @@ import { hashToken, isToken } from "../ids/Tokens.ts"
 import { recognized } from "../http/RateLimits.ts"
 import { ApiKeysRepo } from "./ApiKeysRepo.ts"
 import { ApiKeyUsage } from "./ApiKeyUsage.ts"
+import { makeAuthenticateSession } from "./SessionAuthentication.ts"
 
-/** Authenticates every request with an API key: one look-up gives the caller and the membership in the path's workspace. */
+/**
+ * Authenticates every request with an API key, or with the cookie of a session where it has none: one look-up gives the
+ * caller and the membership in the path's workspace.
+ */
 export const layer = Layer.effect(
   Authorization,
   Effect.gen(function* () {
     const authenticated = authenticate(yield* ApiKeysRepo, yield* ApiKeyUsage)
+    const authenticatedSession = yield* makeAuthenticateSession
     return Authorization.of({
       bearer: Effect.fnUntraced(function* (httpEffect, { credential }) {
         const { headers } = yield* HttpServerRequest.HttpServerRequest
@@ -26,6 +31,9 @@ export const layer = Layer.effect(
         // With both headers, the bearer scheme has decided already.
         if (headers.authorization !== undefined) return yield* Effect.fail(Unauthorized.generic)
         return yield* Effect.provideService(httpEffect, Caller, yield* authenticated(Redacted.value(credential)))
+      }),
+      session: Effect.fnUntraced(function* (httpEffect, { credential }) {
+        return yield* Effect.provideService(httpEffect, Caller, yield* authenticatedSession(Redacted.value(credential)))
       })
     })
   })

@@ -17,6 +17,7 @@ export class Bootstrap extends Context.Service<
   {
     readonly made: Option.Option<{
       readonly workspace: string
+      readonly owner: PersonId
       readonly ownerEmail: string
       readonly apiKey: Redacted.Redacted
       /** Whether the key was given in the settings, and so need not be shown. */
@@ -98,6 +99,7 @@ const makeFirstWorkspace = ({
     yield* events.record(by, { kind: "workspace_created", subject })
     return Option.some({
       workspace: workspace.slug,
+      owner: person.id,
       ownerEmail: person.email,
       apiKey: Redacted.make(secret),
       isGiven: given !== undefined

@@ -17,21 +17,26 @@ import { members } from "./MembersRepo.ts"
 import * as MembersSql from "./MembersSql.ts"
 import * as PersonsMemory from "./PersonsMemory.ts"
 import * as PersonsSql from "./PersonsSql.ts"
+import * as SessionsMemory from "./SessionsMemory.ts"
+import { sessions } from "./SessionsRepo.ts"
+import * as SessionsSql from "./SessionsSql.ts"
+import { SessionUsage } from "./SessionUsage.ts"
 import { Workspaces } from "./Workspaces.ts"
 import * as WorkspacesMemory from "./WorkspacesMemory.ts"
 import { workspaces } from "./WorkspacesRepo.ts"
 import * as WorkspacesSql from "./WorkspacesSql.ts"
 
-/** Persons, workspaces, members, invites and API keys. */
+/** Persons, workspaces, members, invites, API keys and sessions. */
 
-export const tables = [persons, workspaces, members, invites, apiKeys]
+export const tables = [persons, workspaces, members, invites, apiKeys, sessions]
 
 export const layerSql = Layer.mergeAll(
   PersonsSql.layer,
   WorkspacesSql.layer,
   MembersSql.layer,
   InvitesSql.layer,
-  ApiKeysSql.layer
+  ApiKeysSql.layer,
+  SessionsSql.layer
 )
 
 export const layerMemory = Layer.mergeAll(
@@ -39,13 +44,14 @@ export const layerMemory = Layer.mergeAll(
   WorkspacesMemory.layer,
   MembersMemory.layer,
   InvitesMemory.layer,
-  ApiKeysMemory.layer
+  ApiKeysMemory.layer,
+  SessionsMemory.layer
 )
 
 /** Needs `MemberChanges`, which the agents supply, and `NewWorkspaces`, which planning supplies. */
 export const layer = Layer.mergeAll(Workspaces.layer, Members.layer, Invites.layer).pipe(
   Layer.provideMerge(ApiKeys.layer),
-  Layer.provideMerge(ApiKeyUsage.layer)
+  Layer.provideMerge([ApiKeyUsage.layer, SessionUsage.layer])
 )
 
 /** Makes the first workspace and its owner, where the database is empty. */

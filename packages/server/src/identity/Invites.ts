@@ -19,7 +19,7 @@ import { NextId } from "../ids/NextId.ts"
 import { hashToken, isToken, NewToken } from "../ids/Tokens.ts"
 import { Events } from "../events/Events.ts"
 import { Storage } from "../storage/Storage.ts"
-import { atLeast } from "../access/Access.ts"
+import { atLeast, freshProof } from "../access/Access.ts"
 import { ApiKeys } from "./ApiKeys.ts"
 import { type InviteRow, InvitesRepo, type InviteWithActor } from "./InvitesRepo.ts"
 import { MembersRepo } from "./MembersRepo.ts"
@@ -86,6 +86,7 @@ const create = ({ baseUrl, events, members, newToken, nextId, repo, storage, wor
     if (!mayAssign(by.workspace.role, role)) {
       return yield* new Forbidden({ message: "Only an owner may invite an owner.", reason: "owner_only" })
     }
+    if (role === "owner") yield* freshProof
     const created = Effect.gen(function* () {
       yield* workspaces.lock(by.workspace.id)
       const millis = yield* Clock.currentTimeMillis

@@ -8,7 +8,7 @@ import { isId } from "@delivery/domain/Text"
 import { Context, Effect, Layer } from "effect"
 import { changesBetween, Events } from "../events/Events.ts"
 import { Storage } from "../storage/Storage.ts"
-import { anyRole, atLeast } from "../access/Access.ts"
+import { anyRole, atLeast, freshProof } from "../access/Access.ts"
 import { MemberChanges } from "./MemberChanges.ts"
 import { MembersRepo } from "./MembersRepo.ts"
 import { WorkspacesRepo } from "./WorkspacesRepo.ts"
@@ -84,6 +84,7 @@ const changeMember =
             reason: "owner_only"
           })
         }
+        if (before.role === "owner" || after.role === "owner") yield* freshProof
         const changes = changesBetween(before, after, "role", "active")
         if (changes.length === 0) return before
         if (isOwner(before) && !isOwner(after) && (yield* repo.countActiveOwners(by.workspace.id)) === 1) {

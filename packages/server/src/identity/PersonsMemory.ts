@@ -13,6 +13,7 @@ export const layer = Layer.effect(
   Effect.map(MemoryStorage, (memory) =>
     PersonsRepo.of({
       insert: insert(memory),
+      find: (id) => memory.read((database) => database.table(persons).get(id)),
       findByEmail: findByEmail(memory),
       list: memory.read((database) =>
         database

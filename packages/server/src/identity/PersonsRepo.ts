@@ -9,6 +9,7 @@ export class PersonsRepo extends Context.Service<
   PersonsRepo,
   {
     readonly insert: (person: PersonRow) => Effect.Effect<void, UniqueViolation>
+    readonly find: (id: PersonId) => Effect.Effect<PersonRow | undefined>
     readonly findByEmail: (email: string) => Effect.Effect<Person | undefined>
     /** All persons, by email. */
     readonly list: Effect.Effect<ReadonlyArray<PersonRow>>

@@ -14,6 +14,7 @@ export const layer = Layer.effect(
     const insert = insertInto(sql, persons)
     return PersonsRepo.of({
       insert: (person) => failOnDuplicate(insert(person)),
+      find: find(sql),
       findByEmail: findByEmail(sql),
       list: list(sql),
       lock: lock(sql),
@@ -21,6 +22,15 @@ export const layer = Layer.effect(
     })
   })
 )
+
+const find = (sql: SqlClient.SqlClient) => {
+  const read = readerOf(persons)
+  return (id: PersonId) =>
+    sql<SelectedRow>`${selectFrom(sql, persons)} where id = ${id}`.pipe(
+      Effect.map((rows) => rows.map(read)[0]),
+      dieOnSqlError
+    )
+}
 
 const findByEmail = (sql: SqlClient.SqlClient) => (email: string) =>
   dieOnSqlError(Effect.map(sql<Person>`select id, name, email from persons where email = ${email}`, (rows) => rows[0]))

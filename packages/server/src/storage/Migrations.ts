@@ -17,6 +17,7 @@ import testRunFilters from "./migrations/0063_test_run_filters.ts"
 import semaphorePlans from "./migrations/0064_semaphore_plans.ts"
 import runningRuns from "./migrations/0065_running_runs.ts"
 import credentials from "./migrations/0071_credentials.ts"
+import sessions from "./migrations/0072_sessions.ts"
 import agentOauth from "./migrations/0073_agent_oauth.ts"
 
 /** By number and name. */
@@ -37,6 +38,7 @@ export const migrations = {
   "0064_semaphore_plans": semaphorePlans,
   "0065_running_runs": runningRuns,
   "0071_credentials": credentials,
+  "0072_sessions": sessions,
   "0073_agent_oauth": agentOauth
 }
 

@@ -74,6 +74,10 @@ describe("the first start", () => {
       (output) => output.includes("curl")
     )
     assert.strictEqual(await me(taken.port, keyIn(server.output())), 200)
+    await eventually(
+      async () => server.output(),
+      (output) => new RegExp(`  http://localhost:${taken.port}/sign-in#ltk_\\w{42}\n`).test(output)
+    )
     server.child.kill("SIGTERM")
     await server.code()
   })
@@ -105,6 +109,7 @@ describe("the first start", () => {
       (isAnswering) => isAnswering
     )
     assert.notInclude(second.output(), "ctk_")
+    assert.notInclude(second.output(), "ltk_")
     assert.strictEqual(await me(port, keyIn(first.output())), 200)
     second.child.kill("SIGTERM")
     await second.code()

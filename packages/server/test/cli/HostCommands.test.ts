@@ -1,11 +1,12 @@
 import { execFile } from "node:child_process"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { afterAll, assert, describe, inject, it } from "vitest"
-import { baseEnvironment, startServer } from "../support/ServerProcess.ts"
+import { eventually } from "../support/Http.ts"
+import { baseEnvironment, freePort, startServer } from "../support/ServerProcess.ts"
 
 /** What `pnpm delivery ...` says on the host when it cannot do what it was asked to. */
 
@@ -89,13 +90,43 @@ describe("the commands of the host", () => {
     }
   }, 120_000)
 
-  it("say that a running server holds the embedded database, and what to do", async () => {
+  it("ask the server that holds the embedded database, by a socket that its owner alone may use", async () => {
     const DATA_DIR = join(directory, "embedded")
-    const server = await startServer({ DATA_DIR, LOG_LEVEL: "none" })
+    const port = String(await freePort())
+    const url = `http://127.0.0.1:${port}`
+    const settings = { DATA_DIR, BASE_URL: url }
+    const server = await startServer({ ...settings, PORT: port, LOG_LEVEL: "none" })
+    const socket = join(DATA_DIR, "host.sock")
     try {
+      await eventually(
+        async () => server.output(),
+        (output) => output.includes(`${url}/sign-in#ltk_`)
+      )
+      assert.strictEqual(statSync(socket).mode & 0o777, 0o600)
+      assert.isTrue(statSync(socket).isSocket())
+      assert.deepStrictEqual(await run(["person", "list"], settings), {
+        code: 0,
+        stdout: "owner@example.com  Owner  main (owner)\n",
+        stderr: ""
+      })
+      const made = await run(["api-key", "create", "Owner@Example.com", "--name", "Found again"], settings)
+      const key = /ctk_\w{42}/.exec(made.stdout)![0]
+      const authorization = `Bearer ${key}`
+      assert.strictEqual((await fetch(`${url}/v1/me`, { headers: { authorization } })).status, 200)
+      const printed = await run(["sign-in-link", "owner@example.com"], settings)
+      assert.strictEqual(printed.code, 0, printed.stderr)
+      const token = new RegExp(`^${url}/sign-in#(ltk_\\w{42})$`, "m").exec(printed.stdout)![1]
+      const begun = await fetch(`${url}/auth/v1/links/consume`, {
+        method: "POST",
+        headers: { "content-type": "application/json", origin: url },
+        body: JSON.stringify({ token })
+      })
+      assert.strictEqual(begun.status, 200)
+      assert.deepStrictEqual(
+        await run(["sign-in-link", "nobody@example.com"], settings),
+        failure('There is no person with the email or id "nobody@example.com". List all persons with `person list`.')
+      )
       for (const args of [
-        ["person", "list"],
-        ["api-key", "create", "owner@example.com"],
         ["vault", "status"],
         ["vault", "rotate"],
         ["fixtures", "rotate"]
@@ -108,5 +139,10 @@ describe("the commands of the host", () => {
     } finally {
       await server.end()
     }
+    // It was killed, and left its socket: the commands open its database themselves.
+    const alone = await run(["sign-in-link", "owner@example.com"], { DATA_DIR, BASE_URL: "http://localhost:4000" })
+    assert.match(alone.stdout, /^http:\/\/localhost:4000\/sign-in#ltk_\w{42}$/m)
+    const insecure = await run(["sign-in-link", "owner@example.com"], { DATA_DIR, BASE_URL: "http://delivery.example" })
+    assert.match(insecure.stderr, /BASE_URL is http/)
   }, 120_000)
 })

@@ -1,4 +1,5 @@
 import { DeliveryApi } from "@delivery/domain/Api"
+import type { SignedIn } from "@delivery/domain/auth/Session"
 import { RequiredScope } from "@delivery/domain/Endpoint"
 import type { NewApiKey } from "@delivery/domain/identity/ApiKey"
 import type { NewInvite } from "@delivery/domain/identity/Invite"
@@ -27,12 +28,14 @@ import {
   type Http,
   join,
   newDeployment,
+  newLink,
   newWorkspace,
   onEachServer,
   refusal,
   registerAgent,
   report,
   runOf,
+  signIn,
   startRun,
   teamKey,
   unique
@@ -70,12 +73,13 @@ const endpoints: ReadonlyArray<Endpoint> = (() => {
 
 /**
  * Who may: everyone, key or none; whoever has a key; a person, in no workspace; a person, whatever the role in the
- * workspace; a run of the workspace, by its token; an agent, by its access token, and one whose person may write; a
+ * workspace; a person who signed in with a browser; a run of the workspace, by its token; an agent, by its access token, and one whose person may write; a
  * person who may write; a person, or who sees what is all persons'; who can be in a team, a member or up; or, in the workspace, who has at least the role.
  */
 type Who =
   | "everyone"
   | "any key"
+  | "a session"
   | "a person"
   | "a person of the workspace"
   | "a run"
@@ -100,6 +104,20 @@ interface Row {
   readonly gives?: Scope
   /** A request that succeeds for who may make it. `by` is its maker where that matters, else the owner. */
   readonly request?: (owner: Http, by: Http) => Promise<Request> | Request
+  /** Whether the token of a session that makes it does not work afterwards. */
+  readonly endsSession?: boolean
+}
+
+/** The person whose session it is; undefined for other callers. */
+const signedInAs = async (by: Http): Promise<string | undefined> => {
+  const { body, status } = await by.send<SignedIn>("GET", "/auth/v1/session")
+  return status === 200 ? body.person.id : undefined
+}
+
+/** The same caller, in a session that is not needed afterwards. */
+const disposable = async (by: Http): Promise<Http> => {
+  const personId = await signedInAs(by)
+  return personId === undefined ? by : signIn(by, personId)
 }
 
 const product = () => ({ slug: unique("product"), name: "Product", type: "library" })
@@ -549,6 +567,34 @@ const rows: Readonly<Record<string, Row>> = {
 
   "events.list": { who: "viewer" },
 
+  "auth.methods": { who: "everyone" },
+  "auth.consumeLink": {
+    who: "everyone",
+    request: async (owner) => ({ json: { token: await newLink(owner, (await join(owner, "viewer")).id) } }),
+    endsSession: true
+  },
+  "auth.signOut": { who: "everyone", endsSession: true },
+  "auth.session": { who: "a session" },
+  "auth.sessions": { who: "a session" },
+  "auth.endSession": {
+    who: "a session",
+    request: async (_, by) => {
+      const personId = await signedInAs(by)
+      if (personId === undefined) return { params: { session: "none" } }
+      const other = await signIn(by, personId)
+      return { params: { session: (await other.get<SignedIn>("/auth/v1/session")).session.id } }
+    }
+  },
+  "auth.endOtherSessions": { who: "a session" },
+  "auth.sudo": {
+    who: "a session",
+    request: async (owner, by) => {
+      const personId = await signedInAs(by)
+      return { json: { token: personId === undefined ? "ltk_" : await newLink(owner, personId) } }
+    },
+    endsSession: true
+  },
+
   "system.health": { who: "everyone" },
   "system.ready": { who: "everyone" },
   "system.jwks": { who: "everyone" }
@@ -556,7 +602,7 @@ const rows: Readonly<Record<string, Row>> = {
 
 interface CallerOf {
   /** `none`: no valid key. */
-  readonly kind: "none" | "person" | "account key" | "run" | "agent"
+  readonly kind: "none" | "person" | "session" | "account key" | "run" | "agent"
   /** In the workspace. */
   readonly role: Role | undefined
   readonly key: string | undefined
@@ -584,11 +630,15 @@ const callersOf = async (workspace: Http): Promise<Readonly<Record<string, Calle
     limited.push([`an owner's key with the scope ${scope} alone`, await ofScope(scope)])
   const readAlone = { name: "ci", role: "admin", scopes: ["read"] }
   const { secret: accountReads } = await workspace.post<NewApiKey>("account-api-keys", readAlone)
+  const session = async (of: Http & { readonly id: string }, role: Role | undefined) =>
+    ({ kind: "session", role, key: (await signIn(workspace, of.id)).key }) as const
+  const signedOut = await signIn(workspace, (await join(workspace, "owner")).id)
+  await signedOut.delete("/auth/v1/session")
   const none = (key: string | undefined) => ({ kind: "none", role: undefined, key }) as const
   const inactive = await join(workspace, "owner")
   const ofInactive = await registerAgent(inactive)
   await workspace.post(`members/${inactive.id}/deactivate`, undefined, 200)
-  const signIn = await registerAgent(workspace)
+  const signedInAgent = await registerAgent(workspace)
   const replaced = await registerAgent(workspace, { computer: "replaced" })
   await registerAgent(workspace, { computer: "replaced" })
   const ofRevoked = await registerAgent(workspace, { client: "codex" })
@@ -598,8 +648,8 @@ const callersOf = async (workspace: Http): Promise<Readonly<Record<string, Calle
     "an unknown key": none(`ctk_${"0".repeat(42)}`),
     "no token at all": none("laptop"),
     "an invite's token": none((await workspace.post<NewInvite>("invites", { email: email(), role: "owner" })).token),
-    "a refresh token": none(signIn.refresh_token),
-    "a sign-in's client id": none(signIn.clientId),
+    "a refresh token": none(signedInAgent.refresh_token),
+    "a sign-in's client id": none(signedInAgent.clientId),
     "an unknown access token": none(`atk_${"0".repeat(42)}`),
     "the agent of an inactive member": none(ofInactive.access_token),
     "a sign-in that another replaced": none(replaced.access_token),
@@ -609,6 +659,14 @@ const callersOf = async (workspace: Http): Promise<Readonly<Record<string, Calle
     "an owner's agent": await agentOf("owner"),
     "a run": { kind: "run", role: "member", key: await tokenOf(workspace) },
     "another workspace's run": { kind: "run", role: undefined, key: await tokenOf(await newDeployment(workspace)) },
+    "an unknown session": none(`wtk_${"0".repeat(42)}`),
+    "a session that has ended": none(signedOut.key),
+    "a viewer's session": await session(await join(workspace, "viewer"), "viewer"),
+    "a member's session": await session(await join(workspace, "member"), "member"),
+    "an admin's session": await session(await join(workspace, "admin"), "admin"),
+    "an owner's session": await session(await join(workspace, "owner"), "owner"),
+    "a session of another workspace": await session(await join(elsewhere, "owner"), undefined),
+    "a session of an inactive owner": await session(inactive, undefined),
     "a revoked key": { kind: "none", role: undefined, key: revoked.key },
     "a person of another workspace": { kind: "person", role: undefined, key: (await join(elsewhere, "owner")).key },
     "an inactive owner": { kind: "person", role: undefined, key: inactive.key },
@@ -644,18 +702,20 @@ const expected = ({ gives, who }: Row, { scope }: Endpoint, { kind, limited, rol
     if (kind !== "agent") return "401"
     return role === "viewer" ? "403 role_too_low" : "2xx"
   }
-  if (kind !== "person" && kind !== "account key") return "401"
+  if (who === "a session") return kind === "session" ? "2xx" : "401"
+  const isPerson = kind === "person" || kind === "session"
+  if (!isPerson && kind !== "account key") return "401"
   if (lacks(scope)) return "403 scope_missing"
   if (who === "any key") return "2xx"
-  if (who === "a person") return kind === "person" ? "2xx" : "403 account_key"
+  if (who === "a person") return isPerson ? "2xx" : "403 account_key"
   if (role === undefined) return "404 workspace"
-  if (who === "a person or an admin") return kind === "person" || isAtLeast(role, "admin") ? "2xx" : "404 message"
+  if (who === "a person or an admin") return isPerson || isAtLeast(role, "admin") ? "2xx" : "404 message"
   if (who === "a person of the workspace") {
-    return kind !== "person" ? "403 account_key" : lacks(gives) ? "403 scope_missing" : "2xx"
+    return !isPerson ? "403 account_key" : lacks(gives) ? "403 scope_missing" : "2xx"
   }
   const needed = who === "a team member" || who === "a person that writes" ? "member" : who
   if (!isAtLeast(role, needed)) return "403 role_too_low"
-  if (who === "a person that writes") return kind === "person" ? "2xx" : "403 account_key"
+  if (who === "a person that writes") return isPerson ? "2xx" : "403 account_key"
   const isInNoTeam = kind === "account key" && !isAtLeast(role, "admin")
   return who === "a team member" && isInNoTeam ? "403 not_team_member" : "2xx"
 }
@@ -691,7 +751,7 @@ onEachServer("every endpoint", (test) => {
         return mayMake ? request(workspace, by) : (refused ??= Promise.resolve(request(workspace, workspace)))
       }
       for (const [name, caller] of Object.entries(callers)) {
-        const by = workspace.as(caller.key)
+        const by = row.endsSession ? await disposable(workspace.as(caller.key)) : workspace.as(caller.key)
         const mayMake = expected(row, endpoint, caller) === "2xx"
         const maker = caller.limited === undefined ? by : workspace.as(caller.limited.fullKey)
         const answer = await send(by, endpoint, await requestOf(maker, mayMake))
@@ -715,8 +775,10 @@ onEachServer("every endpoint", (test) => {
             who === "everyone" ||
             (isAgents(who)
               ? kind === "agent"
-              : // A run's token is none in a path of another workspace.
-                who !== "a run" && (kind === "person" || kind === "account key"))
+              : who === "a session"
+                ? kind === "session"
+                : // A run's token is none in a path of another workspace.
+                  who !== "a run" && (kind === "person" || kind === "session" || kind === "account key"))
           assert.strictEqual(refusal(answer), answersBadRequest ? "400" : "401", name)
         }
       }
@@ -726,9 +788,11 @@ onEachServer("every endpoint", (test) => {
     test(`${endpoint.name} takes a body of 1 MiB and ${unknown} what it does not know`, async (owner) => {
       const { callers, workspace: asOwner } = await sceneOf(owner)
       const row = rows[endpoint.name]
-      const by = row?.who === "a run" ? "a run" : row && isAgents(row.who) ? "a member's agent" : undefined
-      const workspace = by === undefined ? asOwner : asOwner.as(callers[by]!.key)
+      const names: Partial<Record<Who, string>> = { "a run": "a run", "a session": "an owner's session" }
+      const by = row && isAgents(row.who) ? "a member's agent" : row && names[row.who]
+      const caller = by === undefined ? asOwner : asOwner.as(callers[by]!.key)
       const sized = async (bytes: number) => {
+        const workspace = row?.endsSession ? await disposable(caller) : caller
         const { json, params = {} } = (await row?.request?.(asOwner, workspace)) ?? {}
         const body = JSON.stringify({ ...(json as object), unknown: { padding: "" } })
         return send(workspace, endpoint, { params, body: `${body.slice(0, -3)}${"x".repeat(bytes - body.length)}"}}` })
@@ -757,7 +821,12 @@ onEachServer("every endpoint", (test) => {
     const { callers, workspace } = await sceneOf(owner)
     for (const endpoint of endpoints.filter(({ path }) => path.includes(":slug"))) {
       const request = (await rows[endpoint.name]?.request?.(workspace, workspace)) ?? {}
-      for (const name of ["a person of another workspace", "an inactive owner", "another workspace's account key"]) {
+      for (const name of [
+        "a person of another workspace",
+        "an inactive owner",
+        "a session of another workspace",
+        "another workspace's account key"
+      ]) {
         const by = workspace.as(callers[name]!.key)
         const [unseen, absent] = [await send(by, endpoint, request), await send(by.in("none"), endpoint, request)]
         assert.deepStrictEqual([unseen.status, unseen.body], [absent.status, absent.body], `${endpoint.name} ${name}`)

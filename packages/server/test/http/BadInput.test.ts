@@ -1,4 +1,5 @@
 import { DeliveryApi } from "@delivery/domain/Api"
+import { SessionAuthorization } from "@delivery/domain/auth/SessionAuthorization"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
@@ -32,7 +33,10 @@ const targets: ReadonlyArray<Target> = (() => {
         method,
         path,
         example: examples?.[0],
-        isOpen: ["system", "oauth"].includes(group.identifier) || path === "/v1/invites/accept",
+        isOpen:
+          ["system", "oauth"].includes(group.identifier) ||
+          path === "/v1/invites/accept" ||
+          (group.identifier === "auth" && !endpoint.middlewares.has(SessionAuthorization)),
         isOAuth: path.startsWith("/agent/oauth/")
       })
     }
@@ -47,6 +51,7 @@ const tags: Record<number, ReadonlyArray<string>> = {
   404: ["NotFound"],
   409: ["Conflict"],
   416: ["InvalidInput"],
+  429: ["TooManyRequests"],
   503: ["Unavailable"]
 }
 

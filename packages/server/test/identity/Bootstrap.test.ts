@@ -40,9 +40,14 @@ for (const { layer, name } of sharedStorages) {
         assert.deepStrictEqual(others, [])
         assert.isFalse(yield* persons.isEmpty)
         const { apiKey, ...rest } = made!
-        assert.deepStrictEqual(rest, { workspace: "main", ownerEmail: "owner@example.com", isGiven: false })
-        assert.isTrue(isToken("ctk_", Redacted.value(apiKey)))
         const authenticated = (yield* authenticate(apiKey, "main"))!
+        assert.deepStrictEqual(rest, {
+          workspace: "main",
+          owner: authenticated.principal.id as never,
+          ownerEmail: "owner@example.com",
+          isGiven: false
+        })
+        assert.isTrue(isToken("ctk_", Redacted.value(apiKey)))
         const { id, kind, name } = authenticated.principal
         assert.deepStrictEqual([kind, name], ["user", "Owner"])
         assert.deepStrictEqual(authenticated.principal, { kind: "user", id: id as never, name, email: rest.ownerEmail })
@@ -87,9 +92,14 @@ describe("Bootstrap", () => {
       }
       const made = Option.getOrThrow(yield* bootstrap(environment))
       const { apiKey: secret, ...rest } = made
-      assert.deepStrictEqual(rest, { workspace: "acme", ownerEmail: "ana@example.com", isGiven: true })
-      assert.strictEqual(Redacted.value(secret), apiKey)
       const authenticated = (yield* authenticate(secret, "acme"))!
+      assert.deepStrictEqual(rest, {
+        workspace: "acme",
+        owner: authenticated.principal.id as never,
+        ownerEmail: "ana@example.com",
+        isGiven: true
+      })
+      assert.strictEqual(Redacted.value(secret), apiKey)
       assert.strictEqual(authenticated.membership?.role, "owner")
       assert.strictEqual(authenticated.principal.name, "Ana Diaz")
       assert.isTrue(Option.isNone(yield* bootstrap(environment)))

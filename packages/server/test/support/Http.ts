@@ -1,5 +1,6 @@
 import type { AgentClient, AgentSignIn } from "@delivery/domain/agents/Agent"
 import type { Tokens } from "@delivery/domain/agents/OAuth"
+import { sessionCookie } from "@delivery/domain/identity/Authorization"
 import type { NewAccountApiKey } from "@delivery/domain/identity/AccountApiKey"
 import type { AcceptedInvite, NewInvite } from "@delivery/domain/identity/Invite"
 import type { Role } from "@delivery/domain/identity/Role"
@@ -50,7 +51,7 @@ interface Init {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A caller: a key, and the workspace of paths that do not begin with a slash. */
+/** A caller: a key or the token of a session, which is sent as a browser sends it, and the workspace of paths that do not begin with a slash. */
 export interface Http {
   readonly baseUrl: string
   readonly key: string | undefined
@@ -73,6 +74,13 @@ export interface Http {
   readonly refuse: (expected: string, method: string, path: string, json?: unknown) => Promise<void>
 }
 
+const isSession = (key: string) => key.startsWith("wtk_")
+
+/** What browsers send with a request of a page of the service. */
+export const ownPage = { "sec-fetch-site": "same-origin" }
+
+export const cookieOf = (token: string) => ({ cookie: `${sessionCookie}=${token}`, ...ownPage })
+
 const agent = new Agent({ keepAlive: true, maxSockets: 32 })
 
 export const http = (baseUrl: string, key: string | undefined, workspace: string): Http => {
@@ -81,7 +89,11 @@ export const http = (baseUrl: string, key: string | undefined, workspace: string
       agent,
       method,
       path: path.startsWith("/") ? path : `/v1/workspaces/${workspace}${path === "" ? "" : "/"}${path}`,
-      headers: { ...(key === undefined ? {} : { authorization: `Bearer ${key}` }), ...headers }
+      headers: {
+        ...(key === undefined ? {} : isSession(key) ? cookieOf(key) : { authorization: `Bearer ${key}` }),
+        ...(path.startsWith("/auth/") ? ownPage : {}),
+        ...headers
+      }
     })
   const send: Http["send"] = async <A>(method: string, path: string, { body, form, headers, json }: Init = {}) => {
     const content =
@@ -381,9 +393,29 @@ export const standingClock = () => {
 }
 
 /** The owner of the workspace that the server began with. */
-export const owner = Effect.map(DeliveryServer, ({ apiKey, baseUrl, workspace }) =>
-  http(baseUrl, Redacted.value(apiKey), workspace)
-)
+export const owner = Effect.map(DeliveryServer, ({ apiKey, baseUrl, signInLink, workspace }) => {
+  signInLinks.set(baseUrl, signInLink)
+  return http(baseUrl, Redacted.value(apiKey), workspace)
+})
+
+/** What prints sign-in links, by the address of the server. */
+const signInLinks = new Map<string, DeliveryServer["Service"]["signInLink"]>()
+
+/** The token of a new sign-in link of a person, by email or id. */
+export const newLink = async ({ baseUrl }: Http, who: string): Promise<string> =>
+  (await Effect.runPromise(signInLinks.get(baseUrl)!(who)))!.split("#")[1]!
+
+/** The token in the cookie that an answer sets. */
+export const sessionIn = ({ headers }: Answer): string =>
+  new RegExp(`^${sessionCookie}=(wtk_[0-9A-Za-z]{42});`).exec(headers["set-cookie"]![0]!)![1]!
+
+/** A new session of the person, by email or id, in the workspace. */
+export const signIn = async (workspace: Http, who: string): Promise<Http> => {
+  const token = await newLink(workspace, who)
+  const answer = await workspace.as(undefined).send("POST", "/auth/v1/links/consume", { json: { token } })
+  assert.strictEqual(answer.status, 200, answer.text)
+  return workspace.as(sessionIn(answer))
+}
 
 /** Asks until the answer is what it is to become. */
 export const eventually = async <A>(ask: () => Promise<A>, isDone: (answer: A) => boolean): Promise<A> => {

@@ -1,0 +1,103 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { doc, PathRef } from "../Doc.ts"
+import { NotFound, TooManyRequests, Unauthorized } from "../Errors.ts"
+import { Edge } from "../identity/Authorization.ts"
+import { NoStore } from "../NoStore.ts"
+import { ListedSession, RevokedSessions, SignedIn, SignInMethods, SignInProof } from "./Session.ts"
+import { OwnPages, SessionAuthorization } from "./SessionAuthorization.ts"
+
+const SessionRef = PathRef.annotate({
+  description: "The session's id.",
+  examples: ["0197a1b2-0000-7000-8000-0000000000d1"]
+})
+
+const ended = HttpApiSchema.NoContent.annotate({ description: "The session has ended." })
+const cookieOnly = "Requires the cookie of a session; an API key is 401."
+const failures =
+  "A proof that is unknown, used, expired or of somebody else is 401 `sign_in_failed`. After 20 failures in an hour from one network address, every attempt is 429."
+
+/**
+ * Signing in with a browser (docs/contract.md, Sessions). Where `BASE_URL` is http and not this computer, everything but
+ * `methods` is 403 `insecure_base_url`.
+ */
+export class AuthApi extends HttpApiGroup.make("auth")
+  .add(
+    HttpApiEndpoint.get("session", "/auth/v1/session", { success: SignedIn }).annotateMerge(
+      doc("read", "Get your session", `Returns who is signed in, and the workspaces they may act in. ${cookieOnly}`)
+    ),
+    HttpApiEndpoint.get("sessions", "/auth/v1/sessions", {
+      success: Schema.Struct({ sessions: Schema.Array(ListedSession) }).annotate({
+        identifier: "Sessions",
+        description: "The sessions of the person, the one that was seen last first."
+      })
+    }).annotateMerge(
+      doc(
+        "read",
+        "List your sessions",
+        `Lists where you are signed in, the session that was seen last first. ${cookieOnly}`
+      )
+    ),
+    HttpApiEndpoint.delete("endSession", "/auth/v1/sessions/:session", {
+      params: { session: SessionRef },
+      success: ended,
+      error: NotFound
+    }).annotateMerge(
+      doc(
+        "write",
+        "End one of your sessions",
+        `Signs one of your browsers out, possibly this one. A session that is not yours or has ended is 404. ${cookieOnly}`
+      )
+    ),
+    HttpApiEndpoint.post("endOtherSessions", "/auth/v1/sessions/revoke-others", {
+      success: RevokedSessions
+    }).annotateMerge(doc("write", "End your other sessions", `Signs all your other browsers out. ${cookieOnly}`)),
+    HttpApiEndpoint.post("sudo", "/auth/v1/sudo", {
+      payload: SignInProof,
+      success: SignedIn,
+      error: TooManyRequests
+    }).annotateMerge(
+      doc(
+        "write",
+        "Confirm that it is you",
+        `Proves again that the session is yours. For 15 minutes it may then do what needs a fresh proof, which is 403 \`sudo_required\` otherwise. The session gets a new cookie, and the one before stops working. ${failures} ${cookieOnly}`
+      )
+    )
+  )
+  .middleware(SessionAuthorization)
+  .add(
+    HttpApiEndpoint.get("methods", "/auth/v1/methods", { success: SignInMethods }).annotateMerge(
+      doc("read", "Get the ways to sign in", "Returns how people can sign in to this server. No API key is needed.")
+    ),
+    HttpApiEndpoint.post("consumeLink", "/auth/v1/links/consume", {
+      payload: SignInProof,
+      success: SignedIn,
+      error: [Unauthorized, TooManyRequests]
+    })
+      .middleware(OwnPages)
+      .annotateMerge(
+        doc(
+          "write",
+          "Sign in with a link",
+          `Uses a sign-in link up, and sets the cookie of a new session. A session that the browser had ends. ${failures} The request must come from a page of the service (403 \`cross_site\`). No API key is needed.`
+        )
+      ),
+    HttpApiEndpoint.delete("signOut", "/auth/v1/session", { success: ended })
+      .middleware(OwnPages)
+      .annotateMerge(
+        doc(
+          "write",
+          "Sign out",
+          "Ends the session, if there is one, and clears its cookie. The request must come from a page of the service (403 `cross_site`). No API key is needed."
+        )
+      )
+  )
+  .middleware(NoStore)
+  .middleware(Edge)
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Signing in",
+      description:
+        "How people sign in with a browser, and what they are signed in with. Where `BASE_URL` is http and not this computer, all operations but the list of ways are 403 `insecure_base_url`."
+    })
+  ) {}

@@ -1,0 +1,17 @@
+import { HttpApiMiddleware } from "effect/http-api"
+import { Forbidden, Unauthorized } from "../Errors.ts"
+import { type Caller, sessionScheme } from "../identity/Authorization.ts"
+
+/**
+ * Authentication by the cookie of a session alone: with a key in a header, it fails. An unsafe method must come from a page
+ * of the service itself, else `Forbidden` (`cross_site`).
+ */
+export class SessionAuthorization extends HttpApiMiddleware.Service<SessionAuthorization, { provides: Caller }>()(
+  "@delivery/domain/auth/SessionAuthorization",
+  { error: [Unauthorized, Forbidden], security: { session: sessionScheme } }
+) {}
+
+/** Calls that sign in or out without a credential: from a page of the service itself, else `Forbidden` (`cross_site`). */
+export class OwnPages extends HttpApiMiddleware.Service<OwnPages>()("@delivery/domain/auth/OwnPages", {
+  error: Forbidden
+}) {}

@@ -1,0 +1,44 @@
+import { OwnPages, SessionAuthorization } from "@delivery/domain/auth/SessionAuthorization"
+import { Forbidden, Unauthorized } from "@delivery/domain/Errors"
+import { Caller } from "@delivery/domain/identity/Authorization"
+import { Effect, Layer, Redacted } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { Settings } from "../Config.ts"
+import { insecureBaseUrl, isFromOwnPage, keepsCookies } from "../http/OwnPages.ts"
+import { makeAuthenticateSession } from "../identity/SessionAuthentication.ts"
+
+/** Authenticates by the cookie of a session alone. */
+const layerSession = Layer.effect(
+  SessionAuthorization,
+  Effect.gen(function* () {
+    const { baseUrl } = yield* Settings
+    const authenticated = yield* makeAuthenticateSession
+    const isOffered = keepsCookies(baseUrl)
+    return SessionAuthorization.of({
+      session: Effect.fnUntraced(function* (httpEffect, { credential }) {
+        if (!isOffered) return yield* Effect.fail(insecureBaseUrl)
+        const caller = yield* authenticated(Redacted.value(credential)).pipe(
+          Effect.catchTag("Unauthorized", () => Effect.fail(Unauthorized.session))
+        )
+        return yield* Effect.provideService(httpEffect, Caller, caller)
+      })
+    })
+  })
+)
+
+/** Signing a visitor in as somebody else is an attack too, so it takes a page of the service. */
+const layerOwnPages = Layer.effect(
+  OwnPages,
+  Effect.map(Settings, ({ baseUrl }) => {
+    const isOffered = keepsCookies(baseUrl)
+    return OwnPages.of((httpEffect) =>
+      Effect.gen(function* () {
+        if (!isOffered) return yield* insecureBaseUrl
+        const request = yield* HttpServerRequest.HttpServerRequest
+        return isFromOwnPage(request, baseUrl) ? yield* httpEffect : yield* Forbidden.crossSite
+      })
+    )
+  })
+)
+
+export const layer = Layer.merge(layerSession, layerOwnPages)

@@ -1,0 +1,79 @@
+import { Email, Name } from "@delivery/domain/Text"
+import { Effect, Option, Schema } from "effect"
+import { Rpc, RpcGroup } from "effect/rpc"
+import { SignInLinks } from "../auth/SignInLinks.ts"
+import { Settings } from "../Config.ts"
+import { insecureBaseUrl, keepsCookies } from "../http/OwnPages.ts"
+import { ApiKeys } from "../identity/ApiKeys.ts"
+import { PersonsRepo } from "../identity/PersonsRepo.ts"
+import { WorkspacesRepo } from "../identity/WorkspacesRepo.ts"
+
+/** What commands of the host do with persons: on the database, or in the server that holds it. Each answers what to print. */
+
+/** Why it was not done. The message is one line. */
+export class HostRefusal extends Schema.TaggedError<HostRefusal>()("HostRefusal", { message: Schema.String }) {}
+
+const operation = { success: Schema.String, error: HostRefusal }
+
+/** The same for a command in another process. */
+export const HostRpcs = RpcGroup.make(
+  Rpc.make("listPersons", operation),
+  Rpc.make("createApiKey", { ...operation, payload: { email: Schema.String, name: Schema.String } }),
+  Rpc.make("printSignInLink", { ...operation, payload: { who: Schema.String } })
+)
+
+/** The operations over the services of a database. */
+export const makeOperations = Effect.gen(function* () {
+  const persons = yield* PersonsRepo
+  const workspaces = yield* WorkspacesRepo
+  const apiKeys = yield* ApiKeys
+  const links = yield* SignInLinks
+  const { baseUrl } = yield* Settings
+  return {
+    listPersons: Effect.fn("HostOperations.listPersons")(function* () {
+      const lines = yield* Effect.forEach(yield* persons.list, (person) =>
+        Effect.map(workspaces.ofPerson(person.id), (found) => {
+          const roles = found.map(({ role, slug }) => `${slug} (${role})`).join(", ")
+          return `${person.email}  ${person.name}  ${roles === "" ? "in no workspace" : roles}`
+        })
+      )
+      return lines.join("\n")
+    }),
+    createApiKey: Effect.fn("HostOperations.createApiKey")(function* (input: {
+      readonly email: string
+      readonly name: string
+    }) {
+      const address = Schema.decodeUnknownOption(Email)(input.email)
+      const found = Option.isSome(address) ? yield* persons.findByEmail(address.value) : undefined
+      if (found === undefined) return yield* nobody("email", input.email)
+      const name = Schema.decodeUnknownOption(Name(100))(input.name)
+      if (Option.isNone(name)) {
+        return yield* new HostRefusal({ message: "--name must have 1 to 100 printable characters." })
+      }
+      const { secret } = yield* apiKeys.issue({ personId: found.id, workspaceId: null, role: null }, name.value)
+      return `API key of ${found.name} <${found.email}>, shown only this once:\n\n${secret}`
+    }),
+    printSignInLink: Effect.fn("HostOperations.printSignInLink")(function* ({ who }: { readonly who: string }) {
+      if (!keepsCookies(baseUrl)) return yield* new HostRefusal({ message: insecureBaseUrl.message })
+      const printed = yield* links.printFor(who)
+      if (printed === undefined) return yield* nobody("email or id", who)
+      const { person, url } = printed
+      return `${person.name} <${person.email}> signs in with this link, once, within an hour:\n\n${url}`
+    })
+  }
+})
+
+/** The operations, here or in another process, which may fail to answer (`E`). */
+export interface HostOperations<E = never> {
+  readonly listPersons: () => Effect.Effect<string, HostRefusal | E>
+  readonly createApiKey: (input: {
+    readonly email: string
+    readonly name: string
+  }) => Effect.Effect<string, HostRefusal | E>
+  readonly printSignInLink: (input: { readonly who: string }) => Effect.Effect<string, HostRefusal | E>
+}
+
+const nobody = (by: string, who: string) =>
+  new HostRefusal({
+    message: `There is no person with the ${by} ${JSON.stringify(who)}. List all persons with \`person list\`.`
+  })

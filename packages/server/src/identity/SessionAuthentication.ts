@@ -1,0 +1,66 @@
+import { Forbidden, Unauthorized } from "@delivery/domain/Errors"
+import type { Caller } from "@delivery/domain/identity/Authorization"
+import { isId, isSlug } from "@delivery/domain/Text"
+import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
+import { Clock, Effect } from "effect"
+import { HttpRouter, HttpServerRequest } from "effect/http"
+import { Settings } from "../Config.ts"
+import { isFromOwnPage, keepsCookies } from "../http/OwnPages.ts"
+import { recognized } from "../http/RateLimits.ts"
+import { hashToken, isToken } from "../ids/Tokens.ts"
+import { type SessionRow, SessionsRepo } from "./SessionsRepo.ts"
+import { SessionUsage } from "./SessionUsage.ts"
+
+/** The times of a session, by the settings (docs/contract.md, Sessions). */
+export const sessionTimes = ({ sessions: { idleMillis, maxMillis, sudoMillis } }: Settings["Service"]) => {
+  const after = (at: Timestamp, millis: number) => timestamp(Date.parse(at) + millis)
+  return {
+    expiresAt: ({ createdAt, lastSeenAt }: Pick<SessionRow, "createdAt" | "lastSeenAt">): Timestamp => {
+      const [idle, last] = [after(lastSeenAt, idleMillis), after(createdAt, maxMillis)]
+      return idle < last ? idle : last
+    },
+    sudoUntil: ({ provedAt }: Pick<SessionRow, "provedAt">): Timestamp => after(provedAt, sudoMillis)
+  }
+}
+
+/**
+ * Authenticates a request by the cookie of a session, where no key is in a header: one look-up gives the caller and the
+ * membership in the path's workspace.
+ */
+export const makeAuthenticateSession = Effect.gen(function* () {
+  const repo = yield* SessionsRepo
+  const usage = yield* SessionUsage
+  const settings = yield* Settings
+  const isOffered = keepsCookies(settings.baseUrl)
+  const { expiresAt, sudoUntil } = sessionTimes(settings)
+  return Effect.fnUntraced(function* (
+    token: string
+  ): Effect.fn.Return<
+    Caller["Service"],
+    Unauthorized | Forbidden,
+    HttpServerRequest.HttpServerRequest | HttpRouter.RouteContext
+  > {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const { authorization, "x-api-key": apiKey } = request.headers
+    if (!isOffered || authorization !== undefined || apiKey !== undefined || !isToken("wtk_", token)) {
+      return yield* Effect.fail(Unauthorized.generic)
+    }
+    const { slug } = yield* HttpRouter.params
+    // A path that names no possible workspace is looked up as one that nobody has.
+    const workspace = slug === undefined || isId(slug) || isSlug(slug) ? slug : ""
+    const found = yield* repo.authenticate({ tokenHash: hashToken(token), workspace })
+    const now = timestamp(yield* Clock.currentTimeMillis)
+    if (found === undefined) return yield* Effect.fail(Unauthorized.generic)
+    const { membership, person, session } = found
+    const lastSeenAt = usage.latest(session.id, session.lastSeenAt)
+    if (expiresAt({ ...session, lastSeenAt }) <= now) return yield* Effect.fail(Unauthorized.generic)
+    if (!isFromOwnPage(request, settings.baseUrl)) return yield* Effect.fail(Forbidden.crossSite)
+    yield* usage.note(session.id)
+    yield* recognized
+    return {
+      principal: { kind: "user", ...person },
+      membership,
+      credential: { kind: "session", id: session.id, lastFour: session.lastFour, sudoUntil: sudoUntil(session) }
+    }
+  })
+})

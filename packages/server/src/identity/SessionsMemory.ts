@@ -1,0 +1,90 @@
+import { Effect, Layer } from "effect"
+import { persons } from "../access/ActorRows.ts"
+import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
+import type { Credential } from "./Credentials.ts"
+import { memberKey, members } from "./MembersRepo.ts"
+import { type AuthenticatedSession, type SessionRow, sessions, SessionsRepo } from "./SessionsRepo.ts"
+import { workspaces } from "./WorkspacesRepo.ts"
+
+type Memory = MemoryStorage["Service"]
+
+export const layer = Layer.effect(
+  SessionsRepo,
+  Effect.map(MemoryStorage, (memory) =>
+    SessionsRepo.of({
+      insert: (session) =>
+        memory.write((database) => Effect.sync(() => database.table(sessions).set(session.id, session))),
+      authenticate: (credential) => memory.read((database) => authenticate(database, credential)),
+      ofPerson: (personId) =>
+        memory.read((database) => database.table(sessions).filter((session) => session.personId === personId)),
+      prove: prove(memory),
+      end: (personId, id) =>
+        Effect.map(
+          endWhere(memory, (session) => session.id === id && session.personId === personId),
+          (ended) => ended > 0
+        ),
+      endOthers: (personId, but) => endWhere(memory, (session) => session.personId === personId && session.id !== but),
+      endByToken: (tokenHash) => Effect.asVoid(endWhere(memory, (session) => session.tokenHash === tokenHash)),
+      endOld: (beganBefore, seenBefore) =>
+        Effect.asVoid(
+          endWhere(memory, (session) => session.createdAt < beganBefore || session.lastSeenAt < seenBefore)
+        ),
+      touch: touch(memory)
+    })
+  )
+)
+
+const authenticate = (
+  database: MemoryDatabase,
+  { tokenHash, workspace: ref }: Credential
+): AuthenticatedSession | undefined => {
+  const session = database.table(sessions).find((row) => row.tokenHash === tokenHash)
+  const person = session && database.table(persons).get(session.personId)
+  if (session === undefined || person === undefined) return undefined
+  const workspace =
+    ref === undefined ? undefined : database.table(workspaces).find((row) => row.id === ref || row.slug === ref)
+  const member = workspace && database.table(members).get(memberKey(workspace.id, person.id))
+  return {
+    session,
+    person: { id: person.id, name: person.name, email: person.email },
+    membership:
+      workspace === undefined || member?.active !== true
+        ? undefined
+        : { id: workspace.id, slug: workspace.slug, name: workspace.name, role: member.role }
+  }
+}
+
+const prove =
+  (memory: Memory): SessionsRepo["Service"]["prove"] =>
+  (id, from, to) =>
+    memory.write((database) =>
+      Effect.sync(() => {
+        const session = database.table(sessions).get(id)
+        if (session?.tokenHash !== from) return false
+        database.table(sessions).set(id, { ...session, ...to })
+        return true
+      })
+    )
+
+const endWhere = (memory: Memory, isEnded: (session: SessionRow) => boolean) =>
+  memory.write((database) =>
+    Effect.sync(() => {
+      const rows = database.table(sessions)
+      const ended = rows.filter(isEnded)
+      for (const { id } of ended) rows.delete(id)
+      return ended.length
+    })
+  )
+
+const touch =
+  (memory: Memory): SessionsRepo["Service"]["touch"] =>
+  (uses) =>
+    memory.write((database) =>
+      Effect.sync(() => {
+        const rows = database.table(sessions)
+        for (const [id, at] of uses) {
+          const session = rows.get(id)
+          if (session !== undefined && session.lastSeenAt < at) rows.set(id, { ...session, lastSeenAt: at })
+        }
+      })
+    )

@@ -1,0 +1,63 @@
+import type { SignInMethod } from "@delivery/domain/auth/Session"
+import type { Person } from "@delivery/domain/identity/Actor"
+import type { Membership } from "@delivery/domain/identity/Authorization"
+import type { PersonId, SessionId } from "@delivery/domain/Ids"
+import type { Timestamp } from "@delivery/domain/Timestamp"
+import { Context, type Effect } from "effect"
+import { instant, type Row, table, text, uuid } from "../storage/Table.ts"
+import type { Credential } from "./Credentials.ts"
+
+/** Sessions of persons who signed in with a browser. A row is gone when its session has ended. */
+export const sessions = table("web_sessions", {
+  id: uuid<SessionId>(),
+  personId: uuid<PersonId>(),
+  tokenHash: text(),
+  lastFour: text(),
+  method: text<SignInMethod>(),
+  /** The browser and system, in words. */
+  device: text(),
+  /** The network address at which it began. */
+  address: text(),
+  createdAt: instant(),
+  lastSeenAt: instant(),
+  /** The last proof that it is the person: signing in, or `sudo`. */
+  provedAt: instant()
+})
+
+export type SessionRow = Row<typeof sessions>
+
+/** What one look-up tells of a session: whose it is, and the membership in the workspace asked for. */
+export interface AuthenticatedSession {
+  readonly session: SessionRow
+  readonly person: Person
+  readonly membership: Membership | undefined
+}
+
+/** The part of a session that changes when its person proves again who they are. */
+export type SessionProof = Pick<SessionRow, "tokenHash" | "lastFour" | "provedAt">
+
+/** Stores sessions. Whether one is too old is decided by who asks. */
+export class SessionsRepo extends Context.Service<
+  SessionsRepo,
+  {
+    readonly insert: (session: SessionRow) => Effect.Effect<void>
+    /**
+     * In one look-up, shared with requests of the same moment: the session, its person, and their active membership in
+     * the workspace (slug or id).
+     */
+    readonly authenticate: (credential: Credential) => Effect.Effect<AuthenticatedSession | undefined>
+    /** Those of a person, in no order. */
+    readonly ofPerson: (personId: PersonId) => Effect.Effect<ReadonlyArray<SessionRow>>
+    /** Gives the session a new token, unless it has ended or has another token than `from` by now: then false. */
+    readonly prove: (id: SessionId, from: string, to: SessionProof) => Effect.Effect<boolean>
+    /** Ends the person's session; false where there is none such. */
+    readonly end: (personId: PersonId, id: SessionId) => Effect.Effect<boolean>
+    /** Ends the person's sessions but one, and answers how many. */
+    readonly endOthers: (personId: PersonId, but: SessionId) => Effect.Effect<number>
+    readonly endByToken: (tokenHash: string) => Effect.Effect<void>
+    /** Ends the sessions that began or were last seen before these times. */
+    readonly endOld: (beganBefore: Timestamp, seenBefore: Timestamp) => Effect.Effect<void>
+    /** Moves `lastSeenAt` forward, never back. */
+    readonly touch: (uses: ReadonlyMap<SessionId, Timestamp>) => Effect.Effect<void>
+  }
+>()("@delivery/server/identity/SessionsRepo") {}

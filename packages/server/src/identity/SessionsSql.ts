@@ -1,0 +1,120 @@
+import type { Role } from "@delivery/domain/identity/Role"
+import type { PersonId, SessionId, WorkspaceId } from "@delivery/domain/Ids"
+import type { Timestamp } from "@delivery/domain/Timestamp"
+import { PgClient, PgTypes } from "@effect/sql-pg"
+import { Effect, Layer } from "effect"
+import { column, uuids } from "../storage/Columns.ts"
+import { date, dieOnSqlError } from "../storage/Sql.ts"
+import { columnsOf, insertInto, readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
+import { lookUp } from "./Credentials.ts"
+import { type AuthenticatedSession, type SessionProof, sessions, SessionsRepo } from "./SessionsRepo.ts"
+
+export const layer = Layer.effect(
+  SessionsRepo,
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    const insert = insertInto(sql, sessions)
+    return SessionsRepo.of({
+      insert: (session) => dieOnSqlError(insert(session)),
+      authenticate: authenticate(sql),
+      ofPerson: ofPerson(sql),
+      prove: prove(sql),
+      end: end(sql),
+      endOthers: endOthers(sql),
+      endByToken: (tokenHash) =>
+        dieOnSqlError(Effect.asVoid(sql`delete from web_sessions where token_hash = ${tokenHash}`)),
+      endOld: endOld(sql),
+      touch: touch(sql)
+    })
+  })
+)
+
+const readRow = readerOf(sessions)
+
+interface AuthenticatedRow extends SelectedRow {
+  /** Of the credential among those asked for, from 1. */
+  readonly place: number
+  readonly personName: string
+  readonly email: string
+  readonly workspaceId: WorkspaceId
+  readonly slug: string
+  readonly workspaceName: string
+  readonly role: Role | null
+}
+
+const authenticate = (sql: PgClient.PgClient) => {
+  const columns = sql.literal(columnsOf(sessions, { of: "s" }))
+  return lookUp(
+    sql,
+    (asked) =>
+      sql<AuthenticatedRow>`select asked.place::int as place, ${columns}, p.name as "personName", p.email,
+        w.id as "workspaceId", w.slug, w.name as "workspaceName", m.role
+      from ${asked}
+      join web_sessions s on s.token_hash = asked.token_hash
+      join persons p on p.id = s.person_id
+      left join workspaces w on w.id = coalesce((select id from workspaces where slug = asked.slug), asked.id)
+      left join members m on m.workspace_id = w.id and m.person_id = s.person_id and m.active`,
+    readAuthenticated
+  )
+}
+
+const readAuthenticated = (row: AuthenticatedRow): AuthenticatedSession => {
+  const session = readRow(row)
+  return {
+    session,
+    person: { id: session.personId, name: row.personName, email: row.email },
+    membership:
+      row.role === null ? undefined : { id: row.workspaceId, slug: row.slug, name: row.workspaceName, role: row.role }
+  }
+}
+
+const ofPerson = (sql: PgClient.PgClient) => {
+  const select = selectFrom(sql, sessions)
+  return (personId: PersonId) =>
+    sql<SelectedRow>`${select} where person_id = ${personId}`.pipe(
+      Effect.map((rows) => rows.map(readRow)),
+      dieOnSqlError
+    )
+}
+
+const prove =
+  (sql: PgClient.PgClient) =>
+  (id: SessionId, from: string, { lastFour, provedAt, tokenHash }: SessionProof) =>
+    sql`update web_sessions set token_hash = ${tokenHash}, last_four = ${lastFour}, proved_at = ${date(provedAt)}
+      where id = ${id} and token_hash = ${from} returning 1`.pipe(
+      Effect.map((rows) => rows.length > 0),
+      dieOnSqlError
+    )
+
+const end = (sql: PgClient.PgClient) => (personId: PersonId, id: SessionId) =>
+  sql`delete from web_sessions where id = ${id} and person_id = ${personId} returning 1`.pipe(
+    Effect.map((rows) => rows.length > 0),
+    dieOnSqlError
+  )
+
+const endOthers = (sql: PgClient.PgClient) => (personId: PersonId, but: SessionId) =>
+  // Locked in one order: two that do this at once must not wait for each other.
+  sql`delete from web_sessions where id in (select id from web_sessions
+    where person_id = ${personId} and id <> ${but} order by id for update) returning 1`.pipe(
+    Effect.map((rows) => rows.length),
+    dieOnSqlError
+  )
+
+const endOld = (sql: PgClient.PgClient) => (beganBefore: Timestamp, seenBefore: Timestamp) =>
+  dieOnSqlError(
+    Effect.asVoid(
+      sql`delete from web_sessions where id in (select id from web_sessions
+        where created_at < ${date(beganBefore)} or last_seen_at < ${date(seenBefore)} for update skip locked)`
+    )
+  )
+
+const touch = (sql: PgClient.PgClient) => (uses: ReadonlyMap<SessionId, Timestamp>) => {
+  const ids = uuids([...uses.keys()])
+  const times = column([...uses.values()], PgTypes.OID.timestamptz, date)
+  return dieOnSqlError(
+    // What is locked is being ended, or seen by another server at this moment.
+    Effect.asVoid(sql`update web_sessions s set last_seen_at = greatest(s.last_seen_at, u.at)
+      from unnest(${ids}::uuid[], ${times}::timestamptz[]) as u (id, at)
+      where s.id = u.id and s.id in (select id from web_sessions where id = any(${ids}::uuid[]) for update skip locked)`)
+  )
+}

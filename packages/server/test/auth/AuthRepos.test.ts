@@ -1,0 +1,200 @@
+import { assert } from "@effect/vitest"
+import type { PersonId, SessionId, SignInLinkId } from "@delivery/domain/Ids"
+import { Effect } from "effect"
+import { SignInLinksRepo } from "../../src/auth/SignInLinksRepo.ts"
+import { ThrottlesRepo } from "../../src/auth/ThrottlesRepo.ts"
+import { type SessionRow, SessionsRepo } from "../../src/identity/SessionsRepo.ts"
+import { addMember, addPerson, addWorkspace, minute, newId, unique } from "../identity/Scene.ts"
+import { onEachStorage } from "../support/Storages.ts"
+
+/** Both storages of sessions, links and throttles, against the same expectations. */
+
+const atOnce = { concurrency: "unbounded" } as const
+
+const sessionRow = (personId: PersonId, fields: Partial<SessionRow> = {}): SessionRow => ({
+  id: newId<SessionId>(),
+  personId,
+  tokenHash: unique("hash"),
+  lastFour: "wxyz",
+  method: "link",
+  device: "Firefox on Linux",
+  address: "203.0.113.7",
+  createdAt: minute(1),
+  lastSeenAt: minute(1),
+  provedAt: minute(1),
+  ...fields
+})
+
+const addSession = Effect.fnUntraced(function* (personId: PersonId, fields: Partial<SessionRow> = {}) {
+  const session = sessionRow(personId, fields)
+  yield* (yield* SessionsRepo).insert(session)
+  return session
+})
+
+const isLive = Effect.fnUntraced(function* ({ tokenHash }: SessionRow) {
+  return (yield* (yield* SessionsRepo).authenticate({ tokenHash, workspace: undefined })) !== undefined
+})
+
+onEachStorage("Auth repositories", (it) => {
+  it.describe("SessionsRepo", () => {
+    it.effect("authenticates a session, with the active membership in the workspace of the path", () =>
+      Effect.gen(function* () {
+        const repo = yield* SessionsRepo
+        const [workspace, other, left] = [yield* addWorkspace(), yield* addWorkspace(), yield* addWorkspace()]
+        const person = yield* addPerson()
+        yield* addMember(workspace, "admin", { person })
+        yield* addMember(left, "owner", { person, active: false })
+        const session = yield* addSession(person.id)
+        const { tokenHash } = session
+        const asked = [workspace.slug, workspace.id, other.slug, left.slug, "none", "", newId<string>(), undefined]
+        const found = yield* Effect.forEach(asked, (workspace) => repo.authenticate({ tokenHash, workspace }), atOnce)
+        const membership = { id: workspace.id, slug: workspace.slug, name: workspace.name, role: "admin" }
+        const { email, id, name } = person
+        assert.deepStrictEqual(
+          found,
+          asked.map((_, index) => ({
+            session,
+            person: { id, name, email },
+            membership: index < 2 ? (membership as never) : undefined
+          }))
+        )
+        assert.isUndefined(yield* repo.authenticate({ tokenHash: "none", workspace: workspace.slug }))
+      })
+    )
+
+    it.effect("gives a session one new token, whoever else proves at once", () =>
+      Effect.gen(function* () {
+        const repo = yield* SessionsRepo
+        const session = yield* addSession((yield* addPerson()).id)
+        const proofs = Array.from({ length: 5 }, () => ({
+          tokenHash: unique("hash"),
+          lastFour: "abcd",
+          provedAt: minute(9)
+        }))
+        const proved = yield* Effect.forEach(
+          proofs,
+          (proof) => repo.prove(session.id, session.tokenHash, proof),
+          atOnce
+        )
+        assert.deepStrictEqual(proved.filter(Boolean), [true])
+        assert.isFalse(yield* isLive(session))
+        const rotated = { ...session, ...proofs[proved.indexOf(true)] }
+        assert.deepStrictEqual(yield* repo.ofPerson(session.personId), [rotated])
+        yield* repo.end(session.personId, session.id)
+        assert.isFalse(yield* repo.prove(session.id, rotated.tokenHash, proofs[0]!))
+      })
+    )
+
+    it.effect("ends sessions of their person alone", () =>
+      Effect.gen(function* () {
+        const repo = yield* SessionsRepo
+        const [person, other] = [yield* addPerson(), yield* addPerson()]
+        const [first, second, third] = [
+          yield* addSession(person.id),
+          yield* addSession(person.id),
+          yield* addSession(person.id)
+        ]
+        const others = yield* addSession(other.id)
+        assert.isFalse(yield* repo.end(other.id, first.id))
+        assert.strictEqual(yield* repo.endOthers(person.id, first.id), 2)
+        assert.strictEqual(yield* repo.endOthers(person.id, first.id), 0)
+        assert.deepStrictEqual(yield* Effect.forEach([first, second, third, others], isLive), [
+          true,
+          false,
+          false,
+          true
+        ])
+        assert.isTrue(yield* repo.end(person.id, first.id))
+        assert.isFalse(yield* repo.end(person.id, first.id))
+        yield* repo.endByToken(others.tokenHash)
+        assert.deepStrictEqual(yield* Effect.forEach([first, others], isLive), [false, false])
+      })
+    )
+
+    it.effect("moves the time of the last request forward, never back, and ends what is too old by either time", () =>
+      Effect.gen(function* () {
+        const repo = yield* SessionsRepo
+        const { id } = yield* addPerson()
+        // Long before the sessions of other tests.
+        const ago = (minutes: number) => minute(minutes - 1_000_000)
+        const seen = yield* addSession(id, { createdAt: ago(5), lastSeenAt: ago(5) })
+        const unseen = yield* addSession(id, { createdAt: ago(5), lastSeenAt: ago(5) })
+        const old = yield* addSession(id, { createdAt: ago(2), lastSeenAt: ago(8) })
+        yield* repo.touch(
+          new Map([
+            [seen.id, ago(8)],
+            [unseen.id, ago(4)],
+            [newId<SessionId>(), ago(9)]
+          ])
+        )
+        const times = new Map((yield* repo.ofPerson(id)).map((session) => [session.id, session.lastSeenAt]))
+        assert.deepStrictEqual([times.get(seen.id), times.get(unseen.id)], [ago(8), ago(5)])
+        yield* repo.endOld(ago(3), ago(6))
+        assert.deepStrictEqual(yield* Effect.forEach([seen, unseen, old], isLive), [true, false, false])
+      })
+    )
+  })
+
+  it.describe("SignInLinksRepo", () => {
+    const addLink = Effect.fnUntraced(function* (personId: PersonId) {
+      const link = {
+        id: newId<SignInLinkId>(),
+        personId,
+        tokenHash: unique("hash"),
+        createdAt: minute(1),
+        expiresAt: minute(61)
+      }
+      yield* (yield* SignInLinksRepo).insert(link)
+      return link.tokenHash
+    })
+
+    it.effect("uses a link once, by whoever it is tried at once", () =>
+      Effect.gen(function* () {
+        const repo = yield* SignInLinksRepo
+        const { id } = yield* addPerson()
+        const hash = yield* addLink(id)
+        const used = yield* Effect.forEach(Array.from({ length: 50 }), () => repo.use(hash, minute(2)), atOnce)
+        assert.deepStrictEqual(
+          used.filter((found) => found !== undefined),
+          [id]
+        )
+      })
+    )
+
+    it.effect("leaves a link good that has expired for nobody, and for whom it is not", () =>
+      Effect.gen(function* () {
+        const repo = yield* SignInLinksRepo
+        const [person, other] = [yield* addPerson(), yield* addPerson()]
+        const hash = yield* addLink(person.id)
+        assert.isUndefined(yield* repo.use(hash, minute(61)))
+        assert.isUndefined(yield* repo.use(hash, minute(2), other.id))
+        assert.isUndefined(yield* repo.use("none", minute(2)))
+        assert.strictEqual(yield* repo.use(hash, minute(2), person.id), person.id)
+      })
+    )
+  })
+
+  it.describe("ThrottlesRepo", () => {
+    it.effect("counts each of those who try at once, and begins anew after the time", () =>
+      Effect.gen(function* () {
+        const repo = yield* ThrottlesRepo
+        const [subject, other] = [unique("subject"), unique("subject")]
+        const tries = Array.from({ length: 20 })
+        const counted = yield* Effect.forEach(tries, () => repo.count(subject, minute(100), minute(40)), atOnce)
+        assert.deepStrictEqual(
+          counted.map(({ count }) => count).toSorted((a, b) => a - b),
+          tries.map((_, index) => index + 1)
+        )
+        const counter = { subject, count: 20, startedAt: minute(100) }
+        yield* repo.giveBack(counter)
+        assert.deepStrictEqual(yield* repo.count(subject, minute(159), minute(99)), counter)
+        assert.strictEqual((yield* repo.count(other, minute(159), minute(99))).count, 1)
+        const anew = { subject, count: 1, startedAt: minute(160) }
+        assert.deepStrictEqual(yield* repo.count(subject, minute(160), minute(100)), anew)
+        // It was taken of the counter before.
+        yield* repo.giveBack(counter)
+        assert.strictEqual((yield* repo.count(subject, minute(161), minute(101))).count, 2)
+      })
+    )
+  })
+})

@@ -1,0 +1,161 @@
+import type { PersonId } from "@delivery/domain/Ids"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Result } from "effect"
+import { HttpRouter, HttpServerRequest } from "effect/http"
+import * as Auth from "../../src/auth/Auth.ts"
+import { type Begun, type Browser, Sessions } from "../../src/auth/Sessions.ts"
+import { SignInLinks } from "../../src/auth/SignInLinks.ts"
+import { Throttles } from "../../src/auth/Throttles.ts"
+import { Settings } from "../../src/Config.ts"
+import { makeAuthenticateSession } from "../../src/identity/SessionAuthentication.ts"
+import { SessionUsage } from "../../src/identity/SessionUsage.ts"
+import * as Ids from "../../src/ids/Ids.ts"
+import { Caller } from "@delivery/domain/identity/Authorization"
+import { addPerson, unique } from "../identity/Scene.ts"
+import { sharedStorages } from "../support/Storages.ts"
+
+/** Two servers of one database: what excludes each other, done at once. */
+
+const atOnce = { concurrency: "unbounded" } as const
+
+const layerServer = Auth.layer.pipe(
+  Layer.provideMerge(SessionUsage.layer),
+  Layer.provide(Ids.layer),
+  Layer.provideMerge(Settings.layer({}))
+)
+
+const servers = Effect.gen(function* () {
+  const build = Layer.build(Layer.fresh(layerServer))
+  return [yield* build, yield* build] as const
+})
+
+/** Each test has an address of its own: what fails counts for the address. */
+const browserOf = (address: string, token?: string): Browser => ({ device: "Firefox on Linux", address, token })
+
+const tokenOf = (link: string) => link.split("#")[1]!
+
+/** Who the caller is whose cookie has the token, or how the request is refused. */
+const authenticate = (token: string) =>
+  Effect.flatMap(makeAuthenticateSession, (authenticated) => authenticated(token)).pipe(
+    Effect.provideService(
+      HttpServerRequest.HttpServerRequest,
+      HttpServerRequest.fromWeb(new Request("http://localhost/"))
+    ),
+    Effect.provideService(HttpRouter.RouteContext, { params: {} } as never)
+  )
+
+for (const storage of sharedStorages) {
+  layer(storage.layer, { excludeTestServices: true, timeout: 60_000 })(`Races of sign-ins on ${storage.name}`, (it) => {
+    const signedIn = Effect.fnUntraced(function* (personId: PersonId) {
+      return yield* (yield* Sessions).begin(personId, "link", browserOf(unique("address")))
+    })
+
+    it.effect("a link that is used 50 times at once works once, at whichever server", () =>
+      Effect.gen(function* () {
+        const [first, second] = yield* servers
+        const { id } = yield* addPerson()
+        for (let round = 0; round < 5; round++) {
+          const link = yield* Effect.provideContext(
+            Effect.flatMap(SignInLinks, (links) => links.print(id)),
+            first
+          )
+          const browser = browserOf(unique("address"))
+          const answers = yield* Effect.forEach(
+            Array.from({ length: 50 }, (_, index) => (index % 2 === 0 ? first : second)),
+            (server) =>
+              Effect.flatMap(Sessions, (sessions) => sessions.consumeLink({ token: tokenOf(link) }, browser)).pipe(
+                Effect.result,
+                Effect.provideContext(server)
+              ),
+            atOnce
+          )
+          const begun = answers.filter(Result.isSuccess).map(({ success }) => success)
+          assert.lengthOf(begun, 1)
+          const failures = answers.filter(Result.isFailure).map(({ failure }) => failure._tag)
+          // One that succeeds gives its place back: there is room for one that fails more.
+          assert.isAtLeast(failures.filter((tag) => tag === "Unauthorized").length, 19)
+          assert.strictEqual((yield* Effect.provideContext(authenticate(begun[0]!.token), second)).principal.id, id)
+        }
+      })
+    )
+
+    it.effect("of 60 failures at once, 20 are looked at", () =>
+      Effect.gen(function* () {
+        const both = yield* servers
+        const address = unique("address")
+        const looked = { count: 0 }
+        const proof = Effect.suspend(() => {
+          looked.count++
+          return Effect.fail("wrong" as const)
+        })
+        yield* Effect.forEach(
+          Array.from({ length: 60 }, (_, index) => both[index % 2]!),
+          (server) =>
+            Effect.provideContext(
+              Effect.result(Effect.flatMap(Throttles, (throttles) => throttles.attempt(address, proof))),
+              server
+            ),
+          atOnce
+        )
+        assert.strictEqual(looked.count, 20)
+      })
+    )
+
+    it.effect("a session that is ended during requests authenticates none that comes afterwards", () =>
+      Effect.gen(function* () {
+        const [first, second] = yield* servers
+        const { id } = yield* addPerson()
+        for (let round = 0; round < 20; round++) {
+          const { signedIn: as, token } = yield* Effect.provideContext(signedIn(id), first)
+          const request = Effect.result(Effect.provideContext(authenticate(token), second))
+          const ended = asCaller(
+            as,
+            Effect.flatMap(Sessions, (sessions) => sessions.end(as.session.id))
+          )
+          yield* Effect.all([request, Effect.provideContext(ended, first), request, request], atOnce)
+          const after = yield* request
+          assert.isTrue(Result.isFailure(after) && after.failure._tag === "Unauthorized")
+        }
+      })
+    )
+
+    it.effect("two proofs at once give one session one token, and requests beside them have an answer", () =>
+      Effect.gen(function* () {
+        const [first, second] = yield* servers
+        const { id } = yield* addPerson()
+        for (let round = 0; round < 20; round++) {
+          const { signedIn: as, token } = yield* Effect.provideContext(signedIn(id), first)
+          const browser = browserOf(unique("address"), token)
+          const sudo = Effect.gen(function* () {
+            const link = tokenOf(yield* (yield* SignInLinks).print(id))
+            return yield* asCaller(
+              as,
+              Effect.flatMap(Sessions, (sessions) => sessions.sudo({ token: link }, browser))
+            )
+          })
+          const [one, request, other] = yield* Effect.all(
+            [
+              Effect.result(Effect.provideContext(sudo, first)),
+              Effect.result(Effect.provideContext(authenticate(token), second)),
+              Effect.result(Effect.provideContext(sudo, second))
+            ],
+            atOnce
+          )
+          if (Result.isFailure(request)) assert.strictEqual(request.failure._tag, "Unauthorized")
+          const proved = [one, other].filter(Result.isSuccess).map(({ success }) => success)
+          assert.lengthOf(proved, 1)
+          assert.isTrue(Result.isFailure(yield* Effect.result(Effect.provideContext(authenticate(token), first))))
+          const { credential } = yield* Effect.provideContext(authenticate(proved[0]!.token), second)
+          assert.strictEqual(credential.id, as.session.id)
+        }
+      })
+    )
+  })
+}
+
+const asCaller = <A, E, R>({ person, session }: Begun["signedIn"], effect: Effect.Effect<A, E, R>) =>
+  Effect.provideService(effect, Caller, {
+    principal: { kind: "user", ...person },
+    membership: undefined,
+    credential: { kind: "session", id: session.id, lastFour: "0000" }
+  })
