@@ -2,11 +2,11 @@ import { execFile } from "node:child_process"
 import { once } from "node:events"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
-import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { freePort } from "./support/server.ts"
 
-const script = join(import.meta.dirname, "support/uncaughtErrors.ts")
+const script = fileURLToPath(new URL("./support/uncaughtErrors.ts", import.meta.url))
 const apiKey = "ctk_keyThatNobodyMayRead"
 const token = "stk_tokenThatNobodyMayRead"
 

@@ -2,9 +2,8 @@ import type { Conflict, Forbidden, NotFound } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import { LargeBody } from "@delivery/domain/runs/LargeBody"
 import { NumberInPath } from "@delivery/domain/runs/TestRun"
-import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Effect, Layer, Schema, Semaphore, Stream, type Types } from "effect"
-import { HttpRouter, HttpServerError, HttpServerRequest } from "effect/http"
+import { HttpEffect, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { isUtf8 } from "node:buffer"
 import { maxBodyBytes } from "../http/BodyLimits.ts"
 import { RequestTimes } from "../http/RequestTimes.ts"
@@ -76,14 +75,23 @@ const unreadable = (request: Request, description: string) =>
 
 const tooLarge = (request: Request) => unreadable(request, "The body is too large.")
 
+/** The client may have sent more than is read, so no other request can come on its connection. */
+const refuseEndless = (request: Request) =>
+  Effect.andThen(
+    HttpEffect.appendPreResponseHandler((_, response) =>
+      Effect.succeed(HttpServerResponse.setHeader(response, "connection", "close"))
+    ),
+    Effect.die(tooLarge(request))
+  )
+
 /** The bytes of the body, in one buffer that grows with what arrives. */
-const bytesOf = (request: Request, length: number): Effect.Effect<Buffer> =>
+const bytesOf = (request: Request, length: number): Effect.Effect<Buffer, never, HttpServerRequest.HttpServerRequest> =>
   Effect.suspend(() => {
     let buffer = Buffer.allocUnsafeSlow(Number.isNaN(length) ? mebibyte : length)
     let size = 0
     return request.stream.pipe(
       Stream.runForEach((chunk) => {
-        if (size + chunk.length > maxReportBytes) return Effect.die(tooLarge(request))
+        if (size + chunk.length > maxReportBytes) return refuseEndless(request)
         if (size + chunk.length > buffer.length) {
           const larger = Buffer.allocUnsafeSlow(
             Math.min(maxReportBytes, Math.max(2 * buffer.length, size + chunk.length))
@@ -96,9 +104,7 @@ const bytesOf = (request: Request, length: number): Effect.Effect<Buffer> =>
         return Effect.void
       }),
       Effect.orDie,
-      Effect.map(() => buffer.subarray(0, size)),
-      // What still arrives is not kept: otherwise the answer would wait behind it.
-      Effect.onError(() => Effect.sync(() => NodeHttpServerRequest.toIncomingMessage(request).resume()))
+      Effect.map(() => buffer.subarray(0, size))
     )
   })
 
