@@ -36,6 +36,7 @@ const layerListening = (path: string) =>
         Effect.promise(async () => {
           await chmod(made, 0o600)
           await rename(made, path)
+          await rm(directory, { recursive: true })
         }),
         () => Effect.promise(() => rm(path, { force: true }))
       )
