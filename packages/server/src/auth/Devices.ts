@@ -1,5 +1,5 @@
 const browsers = [
-  ["Edge", /\bEdgA?\//],
+  ["Edge", /\bEdg(?:A|iOS)?\//],
   ["Opera", /\bOPR\//],
   ["Samsung Internet", /\bSamsungBrowser\//],
   ["Firefox", /\b(?:Firefox|FxiOS)\//],
