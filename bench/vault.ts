@@ -47,7 +47,13 @@ const range = (count: number) => Array.from({ length: count }, (_, index) => ind
 
 /** A workspace of its own: 20 products, 5 environments, a secret in each product. */
 const prepare = Effect.fnUntraced(function* (vault: Vault["Service"], slug: string) {
-  const person = { id: newId<PersonId>(), name: slug, email: `${slug}@example.com`, createdAt: start }
+  const person = {
+    id: newId<PersonId>(),
+    name: slug,
+    email: `${slug}@example.com`,
+    emailVerifiedAt: null,
+    createdAt: start
+  }
   const workspace = { id: newId<WorkspaceId>(), slug, name: slug, createdAt: start, updatedAt: start }
   yield* (yield* PersonsRepo).insert(person)
   yield* (yield* WorkspacesRepo).insert(workspace)

@@ -1,6 +1,6 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { AgentAuthorization } from "@delivery/domain/agents/AgentAuthorization"
-import { Authorization } from "@delivery/domain/identity/Authorization"
+import { Authorization, OptionalAuthorization } from "@delivery/domain/identity/Authorization"
 import { RunAuthorization } from "@delivery/domain/runs/RunAuthorization"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
@@ -12,8 +12,8 @@ import { type Files, makeFiles } from "./Files.ts"
 export interface ClientOptions {
   /** The address of the service, such as `https://delivery.example.com`. Anything but an http(s) URL is a defect. */
   readonly baseUrl: string | URL
-  /** An API key (`ctk_...`) of a person or of a workspace. */
-  readonly apiKey: string | Redacted.Redacted
+  /** An API key (`ctk_...`) of a person or of a workspace. Without one, all is refused but what needs none, such as an invite that makes a new person. */
+  readonly apiKey?: string | Redacted.Redacted | undefined
 }
 
 type Api = HttpApiClient.ForApi<typeof DeliveryApi>
@@ -53,6 +53,7 @@ export class DeliveryClient extends Context.Service<DeliveryClient, DeliveryClie
       const api: Api = yield* HttpApiClient.make(DeliveryApi, { baseUrl }).pipe(
         Effect.provide([
           HttpApiMiddleware.layerClient(Authorization, ({ next, request }) => sendWithKey(request, next)),
+          HttpApiMiddleware.layerClient(OptionalAuthorization, ({ next, request }) => sendWithKey(request, next)),
           HttpApiMiddleware.layerClient(RunAuthorization, ({ next, request }) => next(request)),
           HttpApiMiddleware.layerClient(AgentAuthorization, ({ next, request }) => next(request))
         ])

@@ -13,6 +13,8 @@ interface Answers {
   readonly responses?: Readonly<Record<number, Partial<OpenApi.OpenApiSpecResponse>>>
   /** Whether the body of the request may be left out. */
   readonly isBodyOptional?: boolean
+  /** Whether a request may show a credential, and may show none. */
+  readonly isCredentialOptional?: boolean
 }
 
 /**
@@ -33,6 +35,9 @@ export const doc = (
       ...operation,
       "x-scope": scope,
       ...(answers.isBodyOptional === true ? { requestBody: { ...operation["requestBody"], required: false } } : {}),
+      ...(answers.isCredentialOptional === true
+        ? { security: [{}, { bearer: [] }, { apiKey: [] }, { session: [] }] }
+        : {}),
       responses: withAnswers(operation["responses"], answers)
     })
   }).pipe(Context.add(RequiredScope, scope))

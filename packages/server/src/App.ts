@@ -57,6 +57,8 @@ const layerServices = AgentsRoom.layer.pipe(
   Layer.provideMerge([
     AgentsRoom.layerMentions,
     AgentsRoom.layerMemberChanges,
+    Runs.layerMemberRuns,
+    Identity.layerNoMail,
     Planning.layerNewWorkspaces,
     VaultRoom.layerSecretHoldings
   ]),

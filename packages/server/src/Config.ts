@@ -57,6 +57,8 @@ export class Settings extends Context.Service<
       readonly ownerName: string
       readonly apiKey: Option.Option<Redacted.Redacted>
     }
+    /** Who may create workspaces: every person, or those who own one. */
+    readonly workspaceCreation: "anyone" | "owners"
     /** How many requests one caller may send in so many seconds. Absent: no limit. */
     readonly rateLimit: Option.Option<RateLimit>
     /** Networks whose word about the address of a client is taken. */
@@ -210,6 +212,13 @@ const readSettings = Effect.fnUntraced(function* (environment: Environment) {
     ...address,
     ...storage,
     bootstrap: yield* readBootstrap(environment),
+    workspaceCreation: yield* withDefault<"anyone" | "owners">(
+      environment,
+      "WORKSPACE_CREATION",
+      oneOf("anyone", "owners"),
+      "anyone or owners",
+      "anyone"
+    ),
     ...(yield* readLimits(environment)),
     ...(yield* readSignIn(environment)),
     ...(yield* readTelemetry(environment)),

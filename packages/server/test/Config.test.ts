@@ -39,6 +39,7 @@ const defaults = {
   filesUrl: null,
   vaultKeys: null,
   bootstrap: { workspace: "main", ownerEmail: "owner@example.com", ownerName: "Owner", apiKey: null },
+  workspaceCreation: "anyone",
   rateLimit: null,
   trustedProxies: [],
   sessions: { idleMillis: 604_800_000, maxMillis: 2_592_000_000, sudoMillis: 900_000 },
@@ -106,6 +107,7 @@ const good: Record<string, ReadonlyArray<readonly [value: string, change: Record
   ],
   BOOTSTRAP_OWNER_NAME: [[" Ana Díaz ", { bootstrap: { ...defaults.bootstrap, ownerName: "Ana Díaz" } }]],
   BOOTSTRAP_API_KEY: [[apiKey, { bootstrap: { ...defaults.bootstrap, apiKey: apiKey } }]],
+  WORKSPACE_CREATION: [["owners", { workspaceCreation: "owners" }]],
   RATE_LIMIT: [
     ["600/60", { rateLimit: { requests: 600, seconds: 60 } }],
     ["1/1", { rateLimit: { requests: 1, seconds: 1 } }],
@@ -206,6 +208,7 @@ const bad: Record<string, ReadonlyArray<string>> = {
     apiKey.replace("ctk_", "itk_"),
     ` ${apiKey}`
   ],
+  WORKSPACE_CREATION: ["everyone", "Owners", "owner", " owners"],
   RATE_LIMIT: ["600", "600/", "/60", "0/60", "600/0", "600/60/1", "600 / 60", "1e3/60", "1000001/1", "1/86401", "off"],
   SEMAPHORE_LEASE_MS: ["99", "300001", "1 minute", "-100", "1.5"],
   RUN_LIMIT_MS: ["99", "2000000001", "6h", "0"],

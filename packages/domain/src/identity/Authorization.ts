@@ -46,6 +46,12 @@ export class Caller extends Context.Service<
   }
 >()("@delivery/domain/identity/Caller") {}
 
+/** Who calls an endpoint that needs no credential: undefined where the request shows none. */
+export class OptionalCaller extends Context.Service<
+  OptionalCaller,
+  { readonly caller: Caller["Service"] | undefined }
+>()("@delivery/domain/identity/OptionalCaller") {}
+
 /** What every request passes through: rate limits, limits of the body, and the form of errors. */
 export class Edge extends HttpApiMiddleware.Service<Edge>()("@delivery/domain/Edge", {
   error: [InvalidInput, TooManyRequests, Internal]
@@ -83,3 +89,12 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization, { pr
     }
   }
 ) {}
+
+/**
+ * Like `Authorization`, for endpoints that can also be called without a credential. One that is shown must be valid:
+ * fails with `Unauthorized`.
+ */
+export class OptionalAuthorization extends HttpApiMiddleware.Service<
+  OptionalAuthorization,
+  { provides: OptionalCaller }
+>()("@delivery/domain/identity/OptionalAuthorization", { error: [Unauthorized, Forbidden], requiredForClient: true }) {}

@@ -52,14 +52,22 @@ export const Invite = Schema.Struct(fields).annotate({
 })
 export type Invite = typeof Invite.Type
 
-/** A new invite with its token, which is never shown again. */
+/** A new invite; with its token, which is never shown again, unless that was mailed. */
 export const NewInvite = Schema.Struct({
   ...fields,
-  token: Schema.String.annotate({ description: "The secret of the invite (`itk_...`). It is never shown again." }),
-  url: Schema.String.annotate({ description: "The page of the website on which the invite is accepted." })
+  token: Schema.optionalKey(
+    Schema.String.annotate({
+      description: "The secret of the invite (`itk_...`), unless it was mailed. It is never shown again."
+    })
+  ),
+  url: Schema.optionalKey(
+    Schema.String.annotate({
+      description: "The page of the website on which the invite is accepted, unless it was mailed."
+    })
+  )
 }).annotate({
   identifier: "NewInvite",
-  description: "A new invite with its token, which is never shown again.",
+  description: "A new invite. Unless it was mailed, with its token, which is never shown again.",
   examples: [
     {
       ...example,
@@ -70,9 +78,24 @@ export const NewInvite = Schema.Struct({
 })
 export type NewInvite = typeof NewInvite.Type
 
-export const CreateInvite = Body({ email: Email, role: Role }).annotate({
+/** How the token of an invite gets to whom it invites. */
+export const InviteDelivery = OneOf(["mail", "link"]).annotate({
+  identifier: "InviteDelivery",
+  description:
+    "`mail`: the service mails the token to the address, and shows it to nobody, so that accepting proves the address. `link`: the answer has the token and a link, to be passed on.",
+  examples: ["link"]
+})
+export type InviteDelivery = typeof InviteDelivery.Type
+
+export const CreateInvite = Body({
+  email: Email,
+  role: Role,
+  deliver: Schema.optionalKey(InviteDelivery).annotate({
+    description: "How the token gets to them. If absent, `mail` where the server sends mail, else `link`."
+  })
+}).annotate({
   identifier: "CreateInvite",
-  description: "Whom to invite, and which role they get.",
+  description: "Whom to invite, which role they get, and how they get the invite.",
   examples: [{ email: "sam@example.com", role: "member" }]
 })
 export type CreateInvite = typeof CreateInvite.Type
@@ -83,7 +106,7 @@ export const AcceptInvite = Body({
   }),
   name: Name(100).pipe(
     Schema.annotateEncoded({
-      description: "The name of the new person. It is ignored if the server knows the email address already."
+      description: "The name of the new person. It is ignored if you accept with a credential of your own."
     })
   )
 }).annotate({
@@ -93,12 +116,12 @@ export const AcceptInvite = Body({
 })
 export type AcceptInvite = typeof AcceptInvite.Type
 
-/** The answer to accepting an invite. A new person gets their first API key; others join with the keys they have. */
+/** The answer to accepting an invite: a new person gets their first API key, who has a credential none. */
 export const AcceptedInvite = Schema.Struct({
   person: Person,
   workspace: WorkspaceMembership,
   apiKey: Schema.NullOr(NewApiKey).annotate({
-    description: "The first API key of a new person; null if the server knew the person already."
+    description: "The first API key of a new person; null if you accepted with a credential of your own."
   })
 }).annotate({
   identifier: "AcceptedInvite",

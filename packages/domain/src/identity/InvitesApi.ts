@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Conflict, Forbidden, NotFound } from "../Errors.ts"
 import { NoStore } from "../NoStore.ts"
-import { Authorization, Edge } from "./Authorization.ts"
+import { Authorization, Edge, OptionalAuthorization } from "./Authorization.ts"
 import { AcceptedInvite, AcceptInvite, CreateInvite, Invite, NewInvite } from "./Invite.ts"
 
 const path = `${workspacePath}/invites` as const
@@ -40,11 +40,12 @@ export class InvitesApi extends HttpApiGroup.make("invites")
         doc(
           "admin",
           "Invite someone",
-          "Creates an invite that is valid for 7 days. The token and the link are shown once, in this response. The service sends no mail: pass the link on yourself. Returns 409 `already_member` or `already_invited` if the email address has joined or is invited already. Requires the role `admin` or `owner`. Only owners can invite owners (403 `owner_only`).",
+          "Creates an invite that is valid for 7 days. With `deliver: link`, the token and the link are shown once, in this response: pass the link on yourself. With `deliver: mail`, the service mails the link, and the response has neither. Returns 409 `already_member` or `already_invited` if the email address is an active member's or is invited already, and 409 `no_mail` if the server sends no mail. Requires the role `admin` or `owner`. Only owners can invite owners (403 `owner_only`).",
           {
             conflicts: {
               already_member: "sam@example.com is already a member.",
-              already_invited: "sam@example.com is already invited."
+              already_invited: "sam@example.com is already invited.",
+              no_mail: "This server sends no mail. Use deliver: link."
             }
           }
         )
@@ -67,14 +68,24 @@ export class InvitesApi extends HttpApiGroup.make("invites")
     HttpApiEndpoint.post("accept", "/v1/invites/accept", {
       payload: AcceptInvite,
       success: AcceptedInvite.pipe(HttpApiSchema.status(201)),
-      error: NotFound
+      error: [Forbidden, NotFound, Conflict]
     })
+      .middleware(OptionalAuthorization)
       .middleware(NoStore)
       .annotateMerge(
         doc(
           "write",
           "Accept an invite",
-          "Joins the workspace. No API key is needed: the token is the credential. If the email address is new to the server, this creates the person and their first API key, whose secret is shown once, in this response. Otherwise the existing person joins and gets no new key. Returns 404 if the token is unknown, used, revoked or expired."
+          "Joins the workspace. Without a credential, this creates a person with the invited email address and their first API key, whose secret is shown once, in this response. Their address counts as proven only if the token was mailed to it. If somebody has proven the address, it takes their credential (409 `sign_in_required`). With a credential of your own, you join and get no new key; the invite must be for your address (409 `other_address`). Whoever was deactivated in the workspace has access again then, with the role of the invite. Nobody joins beside an active member who has the same address (409 `address_in_use`). Returns 404 if the token is unknown, used, revoked or expired. Account API keys cannot call this (403 `account_key`).",
+          {
+            isCredentialOptional: true,
+            conflicts: {
+              sign_in_required: "Somebody has proven this address. Accept with a credential of theirs.",
+              other_address: "The invite is for another address than yours.",
+              already_member: "You are a member of the workspace already.",
+              address_in_use: "An active member of the workspace has the same address."
+            }
+          }
         )
       )
   )

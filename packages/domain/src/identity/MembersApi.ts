@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Conflict, Forbidden, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "./Authorization.ts"
-import { Member, UpdateMember } from "./Member.ts"
+import { DeactivateMember, Member, UpdateMember } from "./Member.ts"
 
 const path = `${workspacePath}/members` as const
 const params = {
@@ -42,23 +42,29 @@ export class MembersApi extends HttpApiGroup.make("members")
         lastOwner
       )
     ),
-    HttpApiEndpoint.post("deactivate", `${path}/:member/deactivate`, { params, success: Member, error }).annotateMerge(
+    HttpApiEndpoint.post("deactivate", `${path}/:member/deactivate`, {
+      params,
+      payload: [DeactivateMember, Schema.Null],
+      success: Member,
+      error
+    }).annotateMerge(
       doc(
         "admin",
         "Deactivate a member",
-        "Takes the member's access away at once. Their API keys stop working in this workspace. Their agents leave lists, lose access, and the messages that wait for them are declined. What the member did stays. Deactivating an inactive member changes nothing. Returns 409 `last_owner` for the last active owner. Requires the role `admin` or `owner`. Only owners can deactivate owners (403 `owner_only`).",
-        lastOwner
+        'Takes the member\'s access away at once. Their API keys stop working in this workspace. The pending invites that they made are revoked. So are the account API keys that they made, with the keys and pending invites that were made with these, unless the body says `{"accountApiKeys": "keep"}`. Their agents leave lists, their sign-ins end, and the messages that wait for them are declined. The runs and retries that they publish are interrupted, and their leases are free. What the member did stays. Deactivating an inactive member changes nothing. Returns 409 `last_owner` for the last active owner. Requires the role `admin` or `owner`. Only owners can deactivate owners (403 `owner_only`).',
+        { ...lastOwner, isBodyOptional: true }
       )
     ),
     HttpApiEndpoint.post("reactivate", `${path}/:member/reactivate`, {
       params,
       success: Member,
-      error: [Forbidden, NotFound]
+      error
     }).annotateMerge(
       doc(
         "admin",
         "Reactivate a member",
-        "Gives the member access again, with the role they had. Their API keys and agents work again. Reactivating an active member changes nothing. Requires the role `admin` or `owner`. Only owners can reactivate owners (403 `owner_only`)."
+        "Gives the member access again, with the role they had. Their own API keys work again here; their agents have to be registered again. Reactivating an active member changes nothing. Returns 409 `address_in_use` if an active member has the same email address. Requires the role `admin` or `owner`. Only owners can reactivate owners (403 `owner_only`).",
+        { conflicts: { address_in_use: "An active member of the workspace has the same address." } }
       )
     )
   )

@@ -27,7 +27,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       doc(
         "write",
         "Create a workspace",
-        "Creates a workspace with you as its owner. Returns 409 `slug_in_use` if any workspace on the server has the slug. Account API keys cannot call this (403 `account_key`).",
+        "Creates a workspace with you as its owner. Returns 409 `slug_in_use` if any workspace on the server has the slug. Account API keys cannot call this (403 `account_key`). On a server that lets only owners create workspaces, neither can who owns none (403 `not_allowed`).",
         slugInUse
       )
     ),

@@ -50,7 +50,12 @@ export const anyRole: Effect.Effect<Access, NotFound, Caller> = Effect.flatMap(C
 
 /** Like `anyRole`; then `Forbidden` below the role needed (docs/contract.md, Order of checks). */
 export const atLeast = (needed: Role): Effect.Effect<Access, NotFound | Forbidden, Caller> =>
-  Effect.flatMap(anyRole, (access) =>
+  Effect.flatMap(anyRole, withRole(needed))
+
+/** The access, where its role is the one needed or higher. */
+export const withRole =
+  (needed: Role) =>
+  (access: Access): Effect.Effect<Access, Forbidden> =>
     isAtLeast(access.workspace.role, needed)
       ? Effect.succeed(access)
       : Effect.fail(
@@ -59,7 +64,6 @@ export const atLeast = (needed: Role): Effect.Effect<Access, NotFound | Forbidde
             reason: "role_too_low"
           })
         )
-  )
 
 /**
  * Refuses to give scopes that the credential of the request does not have itself: whoever holds a limited key cannot make

@@ -2,15 +2,18 @@ import type { Role } from "@delivery/domain/identity/Role"
 import type { Scope } from "@delivery/domain/identity/Scope"
 import type { AgentId, ApiKeyId, PersonId, WorkspaceId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
+import type { ActorRef } from "./Access.ts"
 import { instant, json, nullable, type Row, type Table, table, text, uuid } from "../storage/Table.ts"
 
 /** Who can act, as storage keeps them: persons, agents and API keys. Rooms above write them; all show them as actors. */
 
-/** Persons. An email belongs to one person. */
+/** Persons. An email, kept in lower case, belongs to one person among those who have proven that it is theirs. */
 export const persons = table("persons", {
   id: uuid<PersonId>(),
   name: text(),
   email: text(),
+  /** Null until the address is proven. */
+  emailVerifiedAt: nullable(instant()),
   createdAt: instant()
 })
 
@@ -52,6 +55,9 @@ const keyColumns = table("api_keys", {
   lastFour: text(),
   /** Null: all. */
   scopes: nullable(json<ReadonlyArray<Scope>>()),
+  /** Who made it; null where that is not known, or was the operator of the host. */
+  createdByKind: nullable(text<ActorRef["kind"]>()),
+  createdById: nullable(uuid<ActorRef["id"]>()),
   createdAt: instant(),
   expiresAt: nullable(instant()),
   lastUsedAt: nullable(instant()),

@@ -6,7 +6,8 @@ import { WaitingMessages } from "./WaitingMessages.ts"
 
 /**
  * Applies changes of a member to their agents: waiting calls check their access again, and queued messages to agents of a
- * deactivated member are declined. Lists and tokens need no change, since both read the membership themselves.
+ * deactivated member are declined. Lists and tokens need no change, since both read the membership themselves; sign-ins
+ * from before a deactivation are gone when the member comes back.
  */
 export const layer = Layer.effect(MemberChanges, Effect.gen(make))
 
@@ -15,9 +16,14 @@ function* make() {
   const signIns = yield* SignInsRepo
   const messages = yield* WaitingMessages
   return MemberChanges.of({
-    changed: Effect.fnUntraced(function* (by, { active, id }) {
+    changed: Effect.fnUntraced(function* (by, { active, id, wasActive }) {
       const agents = yield* repo.ofPerson(by.workspace.id, id)
       if (agents.length === 0) return
+      if (active && !wasActive) {
+        // They ended with the access of the member, as each request found, and do not come back with it.
+        for (const agent of agents) yield* signIns.endOfAgent(by.workspace.id, agent)
+        return
+      }
       yield* signIns.notifyAccessChanged(agents)
       if (!active) yield* messages.decline(by, agents, "The member was deactivated.")
     })

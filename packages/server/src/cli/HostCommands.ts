@@ -11,16 +11,27 @@ const listPersons = Command.make("list", {}, () => Effect.flatMap(loadPersons, (
   Command.withDescription("List every person with their email, name and workspaces")
 )
 
+const addressOrId = (of: string) =>
+  Argument.String("email").pipe(Argument.withDescription(`The email address of ${of}, or their id`))
+
+const verifyPerson = Command.make("verify", { email: addressOrId("the person") }, (options) =>
+  Effect.flatMap(loadPersons, ({ verify }) => verify(options))
+).pipe(
+  Command.withDescription(
+    "Say that an email address is this person's. An address is proven by one person; invites to it then join nobody else"
+  )
+)
+
 /** `person`: who may use the service. */
 export const person = Command.make("person").pipe(
   Command.withDescription("Show who can use this service"),
-  Command.withSubcommands([listPersons])
+  Command.withSubcommands([listPersons, verifyPerson])
 )
 
 const createApiKey = Command.make(
   "create",
   {
-    email: Argument.String("email").pipe(Argument.withDescription("The email address of the person who gets the key")),
+    email: addressOrId("the person who gets the key"),
     name: Flag.String("name").pipe(
       Flag.withDefault("made on the host"),
       Flag.withDescription("A name for the key, 1 to 100 characters")

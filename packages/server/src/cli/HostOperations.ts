@@ -1,10 +1,11 @@
-import { Email, Name } from "@delivery/domain/Text"
+import { Name } from "@delivery/domain/Text"
 import { Effect, Option, Schema } from "effect"
 import { Rpc, RpcGroup } from "effect/rpc"
 import { SignInLinks } from "../auth/SignInLinks.ts"
 import { Settings } from "../Config.ts"
 import { insecureBaseUrl, keepsCookies } from "../http/OwnPages.ts"
 import { ApiKeys } from "../identity/ApiKeys.ts"
+import { Persons } from "../identity/Persons.ts"
 import { PersonsRepo } from "../identity/PersonsRepo.ts"
 import { WorkspacesRepo } from "../identity/WorkspacesRepo.ts"
 
@@ -18,6 +19,7 @@ const operation = { success: Schema.String, error: HostRefusal }
 /** The same for a command in another process. */
 export const HostRpcs = RpcGroup.make(
   Rpc.make("listPersons", operation),
+  Rpc.make("verifyPerson", { ...operation, payload: { email: Schema.String } }),
   Rpc.make("createApiKey", { ...operation, payload: { email: Schema.String, name: Schema.String } }),
   Rpc.make("printSignInLink", { ...operation, payload: { who: Schema.String } })
 )
@@ -28,24 +30,39 @@ export const makeOperations = Effect.gen(function* () {
   const workspaces = yield* WorkspacesRepo
   const apiKeys = yield* ApiKeys
   const links = yield* SignInLinks
+  const named = yield* Persons
+  /** The one person with the address or id. */
+  const personNamed = Effect.fnUntraced(function* (by: string, who: string) {
+    const [found, ...others] = yield* named.named(who)
+    if (found === undefined) return yield* nobody(by, who)
+    if (others.length === 0) return found
+    const ids = [found, ...others].map(({ id, name }) => `${id} (${name})`).join(", ")
+    return yield* new HostRefusal({
+      message: `Several persons have this email, and none has proven it. Name one by their id: ${ids}.`
+    })
+  })
   const { baseUrl } = yield* Settings
   return {
     listPersons: Effect.fn("HostOperations.listPersons")(function* () {
       const lines = yield* Effect.forEach(yield* persons.list, (person) =>
         Effect.map(workspaces.ofPerson(person.id), (found) => {
           const roles = found.map(({ role, slug }) => `${slug} (${role})`).join(", ")
-          return `${person.email}  ${person.name}  ${roles === "" ? "in no workspace" : roles}`
+          const proof = person.emailVerifiedAt === null ? `  (address not proven; id ${person.id})` : ""
+          return `${person.email}  ${person.name}  ${roles === "" ? "in no workspace" : roles}${proof}`
         })
       )
       return lines.join("\n")
+    }),
+    verifyPerson: Effect.fn("HostOperations.verifyPerson")(function* ({ email }: { readonly email: string }) {
+      const found = yield* personNamed("email", email)
+      yield* Effect.mapError(named.prove(found.id), ({ message }) => new HostRefusal({ message }))
+      return `The email address ${found.email} is proven to be that of ${found.name}.`
     }),
     createApiKey: Effect.fn("HostOperations.createApiKey")(function* (input: {
       readonly email: string
       readonly name: string
     }) {
-      const address = Schema.decodeUnknownOption(Email)(input.email)
-      const found = Option.isSome(address) ? yield* persons.findByEmail(address.value) : undefined
-      if (found === undefined) return yield* nobody("email", input.email)
+      const found = yield* personNamed("email", input.email)
       const name = Schema.decodeUnknownOption(Name(100))(input.name)
       if (Option.isNone(name)) {
         return yield* new HostRefusal({ message: "--name must have 1 to 100 printable characters." })
@@ -55,9 +72,8 @@ export const makeOperations = Effect.gen(function* () {
     }),
     printSignInLink: Effect.fn("HostOperations.printSignInLink")(function* ({ who }: { readonly who: string }) {
       if (!keepsCookies(baseUrl)) return yield* new HostRefusal({ message: insecureBaseUrl.message })
-      const printed = yield* links.printFor(who)
-      if (printed === undefined) return yield* nobody("email or id", who)
-      const { person, url } = printed
+      const person = yield* personNamed("email or id", who)
+      const url = yield* links.print(person.id)
       return `${person.name} <${person.email}> signs in with this link, once, within an hour:\n\n${url}`
     })
   }
@@ -66,6 +82,7 @@ export const makeOperations = Effect.gen(function* () {
 /** The operations, here or in another process, which may fail to answer (`E`). */
 export interface HostOperations<E = never> {
   readonly listPersons: () => Effect.Effect<string, HostRefusal | E>
+  readonly verifyPerson: (input: { readonly email: string }) => Effect.Effect<string, HostRefusal | E>
   readonly createApiKey: (input: {
     readonly email: string
     readonly name: string

@@ -9,6 +9,7 @@ import * as EventsRoom from "../events/EventsRoom.ts"
 import { ApiKeys } from "../identity/ApiKeys.ts"
 import { ApiKeyUsage } from "../identity/ApiKeyUsage.ts"
 import * as Identity from "../identity/Identity.ts"
+import { Persons } from "../identity/Persons.ts"
 import * as Ids from "../ids/Ids.ts"
 import * as Planning from "../planning/Planning.ts"
 import * as StorageRoom from "../storage/StorageRoom.ts"
@@ -17,7 +18,7 @@ import { type HostOperations, type HostRefusal, makeOperations } from "./HostOpe
 import * as HostSocket from "./HostSocket.ts"
 
 /** Persons, their keys and their links, in the database of the settings. */
-const layer = Layer.merge(ApiKeys.layer, SignInLinks.layer).pipe(
+const layer = Layer.mergeAll(ApiKeys.layer, SignInLinks.layer, Persons.layer).pipe(
   Layer.provide([ApiKeyUsage.layer, EventsRoom.layer]),
   Layer.provideMerge([Identity.layerSql, Auth.layerSql, StorageRoom.layerSql, EventsRoom.layerSql, Planning.layerSql]),
   Layer.provide(Ids.layer),
@@ -69,6 +70,9 @@ const run = (operation: Operation) =>
 
 /** `person list`: prints who there is. */
 export const list = run((operations) => operations.listPersons())
+
+/** `person verify`: the operator vouches for an address. */
+export const verify = (input: { readonly email: string }) => run((operations) => operations.verifyPerson(input))
 
 /** `api-key create`: prints a new key. */
 export const createApiKey = (input: { readonly email: string; readonly name: string }) =>

@@ -1,7 +1,7 @@
 import { RequiredScope } from "@delivery/domain/Endpoint"
 import { Forbidden, NotFound } from "@delivery/domain/Errors"
 import { workspacePath } from "@delivery/domain/Doc"
-import { Caller } from "@delivery/domain/identity/Authorization"
+import { Caller, OptionalCaller } from "@delivery/domain/identity/Authorization"
 import { hasScope, type Scope } from "@delivery/domain/identity/Scope"
 import { Context, Effect } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
@@ -33,7 +33,8 @@ export const withRequiredScope = <A extends Runtime>(runtime: A): A => {
   const isOfWorkspace = endpoint.path.startsWith(`${workspacePath}/`) || endpoint.path === workspacePath
   const checked: Runtime["handler"] = (request) =>
     Effect.withFiber((fiber) => {
-      const caller = Context.getOrUndefined(fiber.context, Caller)
+      const caller =
+        Context.getOrUndefined(fiber.context, Caller) ?? Context.getOrUndefined(fiber.context, OptionalCaller)?.caller
       if (caller === undefined || hasScope(caller.credential.scopes, scope)) return handler(request)
       return isOfWorkspace && caller.membership === undefined
         ? Effect.fail(NotFound.of("workspace"))

@@ -18,11 +18,14 @@ import { NextId } from "../ids/NextId.ts"
 import { hashToken, NewToken } from "../ids/Tokens.ts"
 import { Events } from "../events/Events.ts"
 import { Storage } from "../storage/Storage.ts"
-import { atLeast, freshProof, mayGive } from "../access/Access.ts"
+import { type ActorRef, atLeast, freshProof, mayGive } from "../access/Access.ts"
 import type { ApiKeyRow, KeyOwner } from "../access/ActorRows.ts"
 import { ApiKeyUsage } from "./ApiKeyUsage.ts"
-import { ApiKeysRepo } from "./ApiKeysRepo.ts"
+import { ApiKeysRepo, keySubject } from "./ApiKeysRepo.ts"
+import { MembersRepo } from "./MembersRepo.ts"
 import { PersonsRepo } from "./PersonsRepo.ts"
+import { presentAccess } from "./Standing.ts"
+import { WorkspacesRepo } from "./WorkspacesRepo.ts"
 
 /** API keys of persons and of workspaces (docs/contract.md, API keys). */
 export class ApiKeys extends Context.Service<
@@ -48,11 +51,15 @@ interface KeyFields {
   readonly token?: string | undefined
   readonly scopes?: Scopes
   readonly expiresAt?: Timestamp | null
+  /** Null: the operator of the host. */
+  readonly createdBy?: ActorRef | null
 }
 
 interface Dependencies {
   readonly repo: ApiKeysRepo["Service"]
   readonly persons: PersonsRepo["Service"]
+  readonly workspaces: WorkspacesRepo["Service"]
+  readonly members: MembersRepo["Service"]
   readonly usage: ApiKeyUsage["Service"]
   readonly storage: Storage["Service"]
   readonly events: Events["Service"]
@@ -64,6 +71,8 @@ function* make() {
   const dependencies: Dependencies = {
     repo: yield* ApiKeysRepo,
     persons: yield* PersonsRepo,
+    workspaces: yield* WorkspacesRepo,
+    members: yield* MembersRepo,
     usage: yield* ApiKeyUsage,
     storage: yield* Storage,
     events: yield* Events,
@@ -112,7 +121,8 @@ const create = (dependencies: Dependencies) => {
           reason: "too_many_keys"
         })
       }
-      return yield* issueKey({ personId: id, workspaceId: null, role: null }, name, limits)
+      const by = { kind: "user", id } as const
+      return yield* issueKey({ personId: id, workspaceId: null, role: null }, name, { ...limits, createdBy: by })
     })
     return yield* storage.transaction(created)
   })
@@ -135,16 +145,19 @@ const listAccount = ({ repo, usage }: Dependencies) =>
   }).pipe(Effect.withSpan("ApiKeys.listAccount"))
 
 const createAccount = (dependencies: Dependencies) => {
-  const { events, storage } = dependencies
+  const { events, members, repo, storage, workspaces } = dependencies
   const issueKey = issue(dependencies)
   return Effect.fn("ApiKeys.createAccount")(function* ({ name, role, ...input }: CreateAccountApiKey) {
-    const by = yield* atLeast("admin")
+    const access = yield* atLeast("admin")
     const limits = yield* limitsOf(input)
     yield* freshProof
     const created = Effect.gen(function* () {
-      const key = yield* issueKey({ personId: null, workspaceId: by.workspace.id, role }, name, limits)
+      yield* workspaces.lock(access.workspace.id)
+      const by = yield* presentAccess({ apiKeys: repo, members }, access, "admin")
+      const owner = { personId: null, workspaceId: by.workspace.id, role }
+      const key = yield* issueKey(owner, name, { ...limits, createdBy: by.actor })
       const changes = [{ field: "role", from: null, to: role }]
-      yield* events.record(by, { kind: "key_created", subject: subjectOf(key), changes })
+      yield* events.record(by, { kind: "key_created", subject: keySubject(key), changes })
       return { ...key, role }
     })
     return yield* storage.transaction(created)
@@ -158,7 +171,7 @@ const revokeAccount = ({ events, repo, storage }: Dependencies) =>
       const now = timestamp(yield* Clock.currentTimeMillis)
       const key = isId(id) ? yield* repo.revoke(id as ApiKeyId, { workspaceId: by.workspace.id }, now) : undefined
       if (key === undefined) return yield* NotFound.of("account API key", id)
-      yield* events.record(by, { kind: "key_revoked", subject: subjectOf(key) })
+      yield* events.record(by, { kind: "key_revoked", subject: keySubject(key) })
     })
     yield* storage.transaction(revoked)
   })
@@ -167,7 +180,7 @@ const issue = ({ newToken, nextId, repo }: Dependencies) =>
   Effect.fnUntraced(function* (
     owner: KeyOwner,
     name: string,
-    { expiresAt = null, scopes = null, token }: KeyFields = {}
+    { createdBy = null, expiresAt = null, scopes = null, token }: KeyFields = {}
   ) {
     const secret = token ?? (yield* newToken("ctk_"))
     const key: ApiKeyRow = {
@@ -178,6 +191,8 @@ const issue = ({ newToken, nextId, repo }: Dependencies) =>
       tokenPrefix: secret.slice(0, 8),
       lastFour: secret.slice(-4),
       scopes,
+      createdByKind: createdBy?.kind ?? null,
+      createdById: createdBy?.id ?? null,
       createdAt: timestamp(yield* Clock.currentTimeMillis),
       expiresAt,
       lastUsedAt: null,
@@ -208,11 +223,4 @@ const limitsOf = Effect.fnUntraced(function* (asked: Pick<CreateApiKey, "scopes"
 const presentKey = (key: ApiKeyRow, now: number) => ({
   ...key,
   expiresSoon: key.expiresAt !== null && key.expiresAt <= timestamp(now + expiresSoonMillis)
-})
-
-const subjectOf = (key: { readonly id: string; readonly name: string }) => ({
-  type: "key",
-  id: key.id,
-  label: key.name,
-  path: "settings/api-keys"
 })

@@ -1,5 +1,6 @@
 import type { Membership } from "@delivery/domain/identity/Authorization"
 import type { Role } from "@delivery/domain/identity/Role"
+import type { PersonId, WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect, Layer } from "effect"
@@ -20,6 +21,7 @@ export const layer = Layer.effect(
       insert: (key) => memory.write((database) => Effect.sync(() => database.table(apiKeys).set(key.id, key))),
       ofPerson: (personId) => live(memory, (key) => key.personId === personId),
       ofWorkspace: (workspaceId) => live(memory, (key) => key.workspaceId === workspaceId),
+      madeBy: madeBy(memory),
       revoke: revoke(memory),
       authenticate: (tokenHash, workspace) =>
         Effect.flatMap(present, (now) => memory.read((database) => authenticate(database, tokenHash, workspace, now))),
@@ -38,6 +40,20 @@ const live = (memory: Memory, isOwners: (key: ApiKeyRow) => boolean) =>
         .toSorted((a, b) => compare(b.createdAt, a.createdAt) || compare(b.id, a.id))
     )
   )
+
+const madeBy = (memory: Memory) => (workspaceId: WorkspaceId, personId: PersonId) =>
+  memory.read((database) => {
+    const makers = new Set<string>([personId])
+    const made: Array<ApiKeyRow> = []
+    for (const maker of makers) {
+      const keys = database
+        .table(apiKeys)
+        .filter((key) => key.workspaceId === workspaceId && key.createdById === maker && !makers.has(key.id))
+      made.push(...keys)
+      for (const { id } of keys) makers.add(id)
+    }
+    return made
+  })
 
 const revoke =
   (memory: Memory): ApiKeysRepo["Service"]["revoke"] =>

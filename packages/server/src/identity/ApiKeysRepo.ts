@@ -13,6 +13,14 @@ export interface Authenticated {
   readonly membership: Membership | undefined
 }
 
+/** An account API key in events. */
+export const keySubject = (key: Pick<ApiKeyRow, "id" | "name">) => ({
+  type: "key",
+  id: key.id,
+  label: key.name,
+  path: "settings/api-keys"
+})
+
 /** Stores API keys of persons and workspaces, and authenticates by the hash of a token. */
 export class ApiKeysRepo extends Context.Service<
   ApiKeysRepo,
@@ -22,6 +30,11 @@ export class ApiKeysRepo extends Context.Service<
     readonly ofPerson: (personId: PersonId) => Effect.Effect<ReadonlyArray<ApiKeyRow>>
     /** Keys that work now, newest first. */
     readonly ofWorkspace: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<ApiKeyRow>>
+    /**
+     * The account keys of the workspace that the person made, and those made with such keys, revoked ones included: what
+     * they made in turn ends with them.
+     */
+    readonly madeBy: (workspaceId: WorkspaceId, personId: PersonId) => Effect.Effect<ReadonlyArray<ApiKeyRow>>
     /** Revokes the owner's key and returns it; undefined when there is none such, or it does not work any more. */
     readonly revoke: (
       id: ApiKeyId,

@@ -21,6 +21,7 @@ export const layer = Layer.effect(
       insert: (key) => dieOnSqlError(insert(key)),
       ofPerson: (personId) => live(sql, sql`person_id = ${personId}`),
       ofWorkspace: (workspaceId) => live(sql, sql`workspace_id = ${workspaceId}`),
+      madeBy: madeBy(sql),
       revoke: revoke(sql),
       authenticate: authenticate(sql),
       touch: touch(sql)
@@ -43,6 +44,17 @@ const live = (sql: PgClient.PgClient, owner: Statement.Fragment) =>
       Effect.map((rows) => rows.map(readRow)),
       dieOnSqlError
     )
+  )
+
+const madeBy = (sql: PgClient.PgClient) => (workspaceId: WorkspaceId, personId: PersonId) =>
+  sql<SelectedRow>`with recursive made as (
+      select id from api_keys where workspace_id = ${workspaceId} and created_by_id = ${personId}
+      union
+      select k.id from made join api_keys k on k.workspace_id = ${workspaceId} and k.created_by_id = made.id
+    )
+    ${selectFrom(sql, apiKeys)} where id in (select id from made)`.pipe(
+    Effect.map((rows) => rows.map(readRow)),
+    dieOnSqlError
   )
 
 const revoke =

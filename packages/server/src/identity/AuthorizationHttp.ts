@@ -1,8 +1,14 @@
 import { Unauthorized } from "@delivery/domain/Errors"
-import { Authorization, Caller } from "@delivery/domain/identity/Authorization"
+import {
+  Authorization,
+  Caller,
+  OptionalAuthorization,
+  OptionalCaller,
+  sessionCookie
+} from "@delivery/domain/identity/Authorization"
 import { isId, isSlug } from "@delivery/domain/Text"
 import { Effect, Layer, Redacted } from "effect"
-import { HttpRouter, HttpServerRequest } from "effect/http"
+import { type Headers, HttpRouter, HttpServerRequest } from "effect/http"
 import { hashToken, isToken } from "../ids/Tokens.ts"
 import { recognized } from "../http/RateLimits.ts"
 import { ApiKeysRepo } from "./ApiKeysRepo.ts"
@@ -38,6 +44,37 @@ export const layer = Layer.effect(
     })
   })
 )
+
+/** The same for endpoints that need no credential. One that is shown must be valid. */
+export const layerOptional = Layer.effect(
+  OptionalAuthorization,
+  Effect.gen(function* () {
+    const authenticated = authenticate(yield* ApiKeysRepo, yield* ApiKeyUsage)
+    const authenticatedSession = yield* makeAuthenticateSession
+    return OptionalAuthorization.of(
+      Effect.fnUntraced(function* (httpEffect) {
+        const { cookies, headers } = yield* HttpServerRequest.HttpServerRequest
+        const token = shownToken(headers)
+        const session = cookies[sessionCookie]
+        const caller =
+          token !== undefined
+            ? yield* authenticated(token)
+            : session !== undefined
+              ? yield* authenticatedSession(session)
+              : undefined
+        return yield* Effect.provideService(httpEffect, OptionalCaller, { caller })
+      })
+    )
+  })
+)
+
+/** Undefined where the request shows no credential; empty where what it shows can be none. */
+const shownToken = (headers: Headers.Headers): string | undefined => {
+  const { authorization, "x-api-key": key } = headers
+  if (authorization === undefined) return key
+  const token = /^bearer +(.+)$/i.exec(authorization)?.[1] ?? ""
+  return key === undefined || key === token ? token : ""
+}
 
 const authenticate = (keys: ApiKeysRepo["Service"], usage: ApiKeyUsage["Service"]) =>
   Effect.fnUntraced(function* (token: string) {

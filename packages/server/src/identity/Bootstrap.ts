@@ -72,6 +72,8 @@ const makeFirstWorkspace = ({
       id: yield* nextId<PersonId>(),
       name: settings.ownerName,
       email: settings.ownerEmail,
+      // The operator of the host says so.
+      emailVerifiedAt: now,
       createdAt: now
     }
     const workspace = {

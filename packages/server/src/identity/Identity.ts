@@ -12,9 +12,11 @@ import * as InvitesMemory from "./InvitesMemory.ts"
 import { invites } from "./InvitesRepo.ts"
 import * as InvitesSql from "./InvitesSql.ts"
 import { Members } from "./Members.ts"
+import { Mail } from "./Mail.ts"
 import * as MembersMemory from "./MembersMemory.ts"
 import { members } from "./MembersRepo.ts"
 import * as MembersSql from "./MembersSql.ts"
+import { Persons } from "./Persons.ts"
 import * as PersonsMemory from "./PersonsMemory.ts"
 import * as PersonsSql from "./PersonsSql.ts"
 import * as SessionsMemory from "./SessionsMemory.ts"
@@ -48,16 +50,22 @@ export const layerMemory = Layer.mergeAll(
   SessionsMemory.layer
 )
 
-/** Needs `MemberChanges`, which the agents supply, and `NewWorkspaces`, which planning supplies. */
-export const layer = Layer.mergeAll(Workspaces.layer, Members.layer, Invites.layer).pipe(
+/**
+ * Needs `MemberChanges`, which the agents supply, `MemberRuns`, which the runs supply, `NewWorkspaces`, which planning
+ * supplies, and `Mail`.
+ */
+export const layer = Layer.mergeAll(Workspaces.layer, Members.layer, Invites.layer, Persons.layer).pipe(
   Layer.provideMerge(ApiKeys.layer),
   Layer.provideMerge([ApiKeyUsage.layer, SessionUsage.layer])
 )
+
+/** `Mail` of a server that sends none. */
+export const layerNoMail = Mail.layerNotSet
 
 /** Makes the first workspace and its owner, where the database is empty. */
 export const layerBootstrap = Bootstrap.layer
 
 /** Authenticates the requests of every room. */
-export const layerAuthorization = AuthorizationHttp.layer
+export const layerAuthorization = Layer.merge(AuthorizationHttp.layer, AuthorizationHttp.layerOptional)
 
 export const layerHttp = IdentityHttp.layer

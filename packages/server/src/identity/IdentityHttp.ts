@@ -29,7 +29,7 @@ export const layer = Layer.mergeAll(
       handlers
         .handle("list", () => Effect.map(members.list, (members) => ({ members })))
         .handle("update", ({ params, payload }) => members.update(params.member, payload))
-        .handle("deactivate", ({ params }) => members.deactivate(params.member))
+        .handle("deactivate", ({ params, payload }) => members.deactivate(params.member, payload ?? {}))
         .handle("reactivate", ({ params }) => members.reactivate(params.member))
     )
   ),

@@ -16,6 +16,7 @@ export const layer = Layer.effect(
         memory.write((database) => Effect.sync(() => database.table(invitesTable).set(invite.id, invite))),
       list: (workspaceId) => select((invite) => invite.workspaceId === workspaceId),
       lock: (workspaceId, id) => first((invite) => invite.workspaceId === workspaceId && invite.id === id),
+      findByTokenHash: (tokenHash) => first((invite) => invite.tokenHash === tokenHash),
       lockByTokenHash: (tokenHash) => first((invite) => invite.tokenHash === tokenHash),
       end: end(memory)
     })

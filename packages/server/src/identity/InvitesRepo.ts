@@ -1,4 +1,5 @@
 import type { Actor } from "@delivery/domain/identity/Actor"
+import type { InviteDelivery, InviteStatus } from "@delivery/domain/identity/Invite"
 import type { Role } from "@delivery/domain/identity/Role"
 import type { InviteId, WorkspaceId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
@@ -14,6 +15,8 @@ export const invites = table("invites", {
   email: text(),
   role: text<Role>(),
   tokenHash: text(),
+  /** Mailed tokens were shown to nobody else. */
+  delivery: text<InviteDelivery>(),
   inviterKind: text<ActorRef["kind"]>(),
   inviterId: uuid(),
   createdAt: instant(),
@@ -34,6 +37,23 @@ export interface InviteWithActor extends Omit<InviteRow, "inviter"> {
   readonly inviter: Actor
 }
 
+export const inviteStatus = (
+  invite: Pick<InviteRow, "acceptedAt" | "revokedAt" | "expiresAt">,
+  now: Timestamp
+): InviteStatus => {
+  if (invite.acceptedAt !== null) return "accepted"
+  if (invite.revokedAt !== null) return "revoked"
+  return invite.expiresAt <= now ? "expired" : "pending"
+}
+
+/** An invite in events. */
+export const inviteSubject = (invite: Pick<InviteRow, "id" | "email">) => ({
+  type: "invite",
+  id: invite.id,
+  label: invite.email,
+  path: "settings/members"
+})
+
 /** Stores invites. */
 export class InvitesRepo extends Context.Service<
   InvitesRepo,
@@ -43,6 +63,7 @@ export class InvitesRepo extends Context.Service<
     readonly list: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<InviteWithActor>>
     /** Holds the invite's row until the transaction ends. */
     readonly lock: (workspaceId: WorkspaceId, id: InviteId) => Effect.Effect<InviteWithActor | undefined>
+    readonly findByTokenHash: (tokenHash: string) => Effect.Effect<InviteWithActor | undefined>
     /** Holds the invite's row until the transaction ends, so that a token is used once. */
     readonly lockByTokenHash: (tokenHash: string) => Effect.Effect<InviteWithActor | undefined>
     readonly end: (id: InviteId, as: "accepted" | "revoked", at: Timestamp) => Effect.Effect<void>

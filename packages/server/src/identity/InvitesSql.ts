@@ -15,6 +15,7 @@ export const layer = Layer.effect(
       insert: insert(sql),
       list: list(sql),
       lock: lock(sql),
+      findByTokenHash: (tokenHash) => Effect.map(select(sql, sql`i.token_hash = ${tokenHash}`), (found) => found[0]),
       lockByTokenHash: lockByTokenHash(sql),
       end: end(sql)
     })
@@ -27,6 +28,7 @@ const ownColumns = [
   "email",
   "role",
   "tokenHash",
+  "delivery",
   "createdAt",
   "expiresAt",
   "acceptedAt",

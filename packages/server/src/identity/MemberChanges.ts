@@ -1,6 +1,6 @@
-import type { PersonId } from "@delivery/domain/Ids"
+import type { PersonId, WorkspaceId } from "@delivery/domain/Ids"
 import { Context, type Effect } from "effect"
-import type { Access } from "../access/Access.ts"
+import type { ActorRef } from "../access/Access.ts"
 
 /**
  * Called when a member is deactivated, reactivated or given another role (docs/contract.md, Members). The agents supply it:
@@ -10,6 +10,9 @@ export class MemberChanges extends Context.Service<
   MemberChanges,
   {
     /** Called in the transaction that changes the member, who is now active or not. */
-    readonly changed: (by: Access, member: { readonly id: PersonId; readonly active: boolean }) => Effect.Effect<void>
+    readonly changed: (
+      by: { readonly workspace: { readonly id: WorkspaceId }; readonly actor: ActorRef },
+      member: { readonly id: PersonId; readonly wasActive: boolean; readonly active: boolean }
+    ) => Effect.Effect<void>
   }
 >()("@delivery/server/identity/MemberChanges") {}

@@ -1,6 +1,6 @@
 import { Conflict, Forbidden, NotFound } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
-import type { Member, UpdateMember } from "@delivery/domain/identity/Member"
+import type { DeactivateMember, Member, UpdateMember } from "@delivery/domain/identity/Member"
 import { mayAssign, type Role } from "@delivery/domain/identity/Role"
 import type { PersonId } from "@delivery/domain/Ids"
 import { byName } from "@delivery/domain/Order"
@@ -8,9 +8,15 @@ import { isId } from "@delivery/domain/Text"
 import { Context, Effect, Layer } from "effect"
 import { changesBetween, Events } from "../events/Events.ts"
 import { Storage } from "../storage/Storage.ts"
-import { anyRole, atLeast, freshProof } from "../access/Access.ts"
+import { type Access, anyRole, atLeast, freshProof } from "../access/Access.ts"
+import { ApiKeysRepo } from "./ApiKeysRepo.ts"
+import { addressInUse } from "./InviteAcceptance.ts"
+import { InvitesRepo } from "./InvitesRepo.ts"
+import { endWhatTheyMade } from "./MemberEnd.ts"
 import { MemberChanges } from "./MemberChanges.ts"
-import { MembersRepo } from "./MembersRepo.ts"
+import { MemberRuns } from "./MemberRuns.ts"
+import { memberSubject, MembersRepo } from "./MembersRepo.ts"
+import { presentAccess } from "./Standing.ts"
 import { WorkspacesRepo } from "./WorkspacesRepo.ts"
 
 type Change = Effect.Effect<Member, NotFound | Forbidden | Conflict, Caller>
@@ -21,8 +27,8 @@ export class Members extends Context.Service<
   {
     readonly list: Effect.Effect<ReadonlyArray<Member>, NotFound, Caller>
     readonly update: (member: string, input: UpdateMember) => Change
-    readonly deactivate: (member: string) => Change
-    readonly reactivate: (member: string) => Effect.Effect<Member, NotFound | Forbidden, Caller>
+    readonly deactivate: (member: string, input?: DeactivateMember) => Change
+    readonly reactivate: (member: string) => Change
   }
 >()("@delivery/server/identity/Members") {
   static readonly layer = Layer.effect(Members, Effect.gen(make))
@@ -30,6 +36,9 @@ export class Members extends Context.Service<
 
 interface Dependencies {
   readonly repo: MembersRepo["Service"]
+  readonly apiKeys: ApiKeysRepo["Service"]
+  readonly invites: InvitesRepo["Service"]
+  readonly memberRuns: MemberRuns["Service"]
   readonly workspaces: WorkspacesRepo["Service"]
   readonly memberChanges: MemberChanges["Service"]
   readonly storage: Storage["Service"]
@@ -39,23 +48,26 @@ interface Dependencies {
 function* make() {
   const dependencies: Dependencies = {
     repo: yield* MembersRepo,
+    apiKeys: yield* ApiKeysRepo,
+    invites: yield* InvitesRepo,
+    memberRuns: yield* MemberRuns,
     workspaces: yield* WorkspacesRepo,
     memberChanges: yield* MemberChanges,
     storage: yield* Storage,
     events: yield* Events
   }
   const change = changeMember(dependencies)
+  const end = endWhatTheyMade(dependencies)
   return Members.of({
     list: list(dependencies),
     update: Effect.fn("Members.update")((member: string, { role }: UpdateMember) =>
       change("member_updated", member, { role })
     ),
-    deactivate: Effect.fn("Members.deactivate")((member: string) =>
-      change("member_deactivated", member, { active: false })
+    deactivate: Effect.fn("Members.deactivate")((member: string, { accountApiKeys }: DeactivateMember = {}) =>
+      change("member_deactivated", member, { active: false }, (by) => end(by, member as PersonId, accountApiKeys))
     ),
     reactivate: Effect.fn("Members.reactivate")((member: string) =>
-      // It takes no owner away, so the conflict of the last owner cannot happen.
-      Effect.catchTag(change("member_reactivated", member, { active: true }), "Conflict", Effect.die)
+      change("member_reactivated", member, { active: true })
     )
   })
 }
@@ -68,13 +80,19 @@ const list = ({ repo }: Dependencies) =>
 
 /** Every change of a member holds the workspace, so that two changes cannot both leave it without an owner. */
 const changeMember =
-  ({ events, memberChanges, repo, storage, workspaces }: Dependencies) =>
-  (kind: string, id: string, to: { readonly role?: Role; readonly active?: boolean }): Change =>
+  ({ apiKeys, events, memberChanges, repo, storage, workspaces }: Dependencies) =>
+  (
+    kind: string,
+    id: string,
+    to: { readonly role?: Role; readonly active?: boolean },
+    andThen: (by: Access) => Effect.Effect<void> = () => Effect.void
+  ): Change =>
     Effect.gen(function* () {
-      const by = yield* atLeast("admin")
+      const access = yield* atLeast("admin")
       if (!isId(id)) return yield* NotFound.of("member", id)
       const changed = Effect.gen(function* () {
-        yield* workspaces.lock(by.workspace.id)
+        yield* workspaces.lock(access.workspace.id)
+        const by = yield* presentAccess({ apiKeys, members: repo }, access, "admin")
         const before = yield* repo.find(by.workspace.id, id as PersonId)
         if (before === undefined) return yield* NotFound.of("member", id)
         const after = { ...before, ...to }
@@ -93,10 +111,17 @@ const changeMember =
             reason: "last_owner"
           })
         }
+        if (
+          !before.active &&
+          after.active &&
+          (yield* repo.findByEmail(by.workspace.id, before.email))?.active === true
+        ) {
+          return yield* addressInUse()
+        }
         yield* repo.update({ workspaceId: by.workspace.id, personId: before.id, ...after })
-        yield* memberChanges.changed(by, after)
-        const subject = { type: "member", id: before.id, label: before.name, path: "settings/members" }
-        yield* events.record(by, { kind, subject, changes })
+        yield* memberChanges.changed(by, { ...after, wasActive: before.active })
+        yield* events.record(by, { kind, subject: memberSubject(before), changes })
+        yield* andThen(by)
         return after
       })
       return yield* storage.transaction(changed)

@@ -1,5 +1,6 @@
 import type { Member } from "@delivery/domain/identity/Member"
 import type { WorkspaceId } from "@delivery/domain/Ids"
+import { compare } from "@delivery/domain/Order"
 import { Effect, Layer } from "effect"
 import { persons } from "../access/ActorRows.ts"
 import { MemoryStorage } from "../storage/MemoryStorage.ts"
@@ -18,7 +19,10 @@ export const layer = Layer.effect(
       find: (workspaceId, personId) =>
         Effect.map(listed(workspaceId), (found) => found.find((member) => member.id === personId)),
       findByEmail: (workspaceId, email) =>
-        Effect.map(listed(workspaceId), (found) => found.find((member) => member.email === email)),
+        Effect.map(
+          listed(workspaceId),
+          (found) => found.filter((member) => member.email === email).toSorted(activeFirst)[0]
+        ),
       list: listed,
       countActiveOwners: (workspaceId) =>
         Effect.map(
@@ -35,10 +39,13 @@ const list = (memory: Memory) => (workspaceId: WorkspaceId) =>
       .table(members)
       .filter((member) => member.workspaceId === workspaceId)
       .map(({ active, joinedAt, personId, role }) => {
-        const { email, id, name } = database.table(persons).get(personId)!
-        return { id, name, email, role, active, joinedAt }
+        const { email, emailVerifiedAt, id, name } = database.table(persons).get(personId)!
+        return { id, name, email, emailVerifiedAt, role, active, joinedAt }
       })
   )
+
+const activeFirst = (a: Member, b: Member): number =>
+  Number(b.active) - Number(a.active) || compare(b.joinedAt, a.joinedAt) || compare(b.id, a.id)
 
 const insert =
   (memory: Memory): MembersRepo["Service"]["insert"] =>

@@ -18,6 +18,14 @@ export type MemberRow = Row<typeof members>
 /** Under which a member stands in the memory storage. */
 export const memberKey = (workspaceId: string | undefined, personId: string): string => `${workspaceId}/${personId}`
 
+/** A member in events. */
+export const memberSubject = ({ id, name }: { readonly id: PersonId; readonly name: string }) => ({
+  type: "member",
+  id,
+  label: name,
+  path: "settings/members"
+})
+
 /** Stores who is a member of which workspace. A person is one member of a workspace at most. */
 export class MembersRepo extends Context.Service<
   MembersRepo,
@@ -25,6 +33,7 @@ export class MembersRepo extends Context.Service<
     readonly insert: (member: MemberRow) => Effect.Effect<void, UniqueViolation>
     readonly update: (member: Pick<MemberRow, "workspaceId" | "personId" | "role" | "active">) => Effect.Effect<void>
     readonly find: (workspaceId: WorkspaceId, personId: PersonId) => Effect.Effect<Member | undefined>
+    /** The active member with the address, or else who joined last of those who were deactivated. */
     readonly findByEmail: (workspaceId: WorkspaceId, email: string) => Effect.Effect<Member | undefined>
     readonly list: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Member>>
     readonly countActiveOwners: (workspaceId: WorkspaceId) => Effect.Effect<number>

@@ -2,7 +2,7 @@ import type { Member } from "@delivery/domain/identity/Member"
 import type { PersonId, WorkspaceId } from "@delivery/domain/Ids"
 import { Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { dieOnSqlError, failOnDuplicate, iso } from "../storage/Sql.ts"
+import { dieOnSqlError, failOnDuplicate, iso, isoOrNull } from "../storage/Sql.ts"
 import { insertInto } from "../storage/Table.ts"
 import { members, type MemberRow, MembersRepo } from "./MembersRepo.ts"
 
@@ -23,14 +23,18 @@ export const layer = Layer.effect(
 )
 
 /** A member with the name and email of the person. */
-interface SqlMember extends Omit<Member, "joinedAt"> {
+interface SqlMember extends Omit<Member, "joinedAt" | "emailVerifiedAt"> {
+  readonly emailVerifiedAt: Date | null
   readonly joinedAt: Date
 }
 
 const select = (sql: SqlClient.SqlClient, where: Statement.Fragment): Effect.Effect<ReadonlyArray<Member>> =>
-  sql<SqlMember>`select p.id, p.name, p.email, m.role, m.active, m.joined_at as "joinedAt"
+  sql<SqlMember>`select p.id, p.name, p.email, p.email_verified_at as "emailVerifiedAt", m.role, m.active,
+      m.joined_at as "joinedAt"
     from members m join persons p on p.id = m.person_id where ${where}`.pipe(
-    Effect.map((rows) => rows.map((row) => ({ ...row, joinedAt: iso(row.joinedAt) }))),
+    Effect.map((rows) =>
+      rows.map((row) => ({ ...row, emailVerifiedAt: isoOrNull(row.emailVerifiedAt), joinedAt: iso(row.joinedAt) }))
+    ),
     dieOnSqlError
   )
 
@@ -46,7 +50,14 @@ const find = (sql: SqlClient.SqlClient) => (workspaceId: WorkspaceId, personId: 
   Effect.map(select(sql, sql`m.workspace_id = ${workspaceId} and m.person_id = ${personId}`), (found) => found[0])
 
 const findByEmail = (sql: SqlClient.SqlClient) => (workspaceId: WorkspaceId, email: string) =>
-  Effect.map(select(sql, sql`m.workspace_id = ${workspaceId} and p.email = ${email}`), (found) => found[0])
+  Effect.map(
+    select(
+      sql,
+      sql`m.workspace_id = ${workspaceId} and p.email = ${email}
+    order by m.active desc, m.joined_at desc, p.id desc limit 1`
+    ),
+    (found) => found[0]
+  )
 
 const list = (sql: SqlClient.SqlClient) => (workspaceId: WorkspaceId) =>
   select(sql, sql`m.workspace_id = ${workspaceId}`)

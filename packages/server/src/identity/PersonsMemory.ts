@@ -1,5 +1,6 @@
-import type { Person } from "@delivery/domain/identity/Actor"
+import type { PersonId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
+import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Layer } from "effect"
 import { type PersonRow, persons } from "../access/ActorRows.ts"
 import { MemoryStorage } from "../storage/MemoryStorage.ts"
@@ -14,12 +15,19 @@ export const layer = Layer.effect(
     PersonsRepo.of({
       insert: insert(memory),
       find: (id) => memory.read((database) => database.table(persons).get(id)),
-      findByEmail: findByEmail(memory),
+      ofAddress: (email) =>
+        memory.read((database) =>
+          database
+            .table(persons)
+            .filter((person) => person.email === email)
+            .toSorted(inOrder)
+        ),
+      prove: prove(memory),
       list: memory.read((database) =>
         database
           .table(persons)
           .filter(() => true)
-          .toSorted((a, b) => compare(a.email, b.email))
+          .toSorted((a, b) => compare(a.email, b.email) || inOrder(a, b))
       ),
       lock: () => Effect.void,
       isEmpty: memory.read((database) => database.table(persons).find(() => true) === undefined)
@@ -27,16 +35,24 @@ export const layer = Layer.effect(
   )
 )
 
-const insert = (memory: Memory) => (person: PersonRow) =>
+/** Of one address: who has proven it first, then the oldest first. */
+const inOrder = (a: PersonRow, b: PersonRow): number =>
+  Number(a.emailVerifiedAt === null) - Number(b.emailVerifiedAt === null) ||
+  compare(a.createdAt, b.createdAt) ||
+  compare(a.id, b.id)
+
+const put = (memory: Memory, id: PersonId, change: (present: PersonRow | undefined) => PersonRow) =>
   memory.write((database) => {
     const rows = database.table(persons)
-    return rows.find((other) => other.email === person.email) !== undefined
-      ? Effect.fail(new UniqueViolation({ constraint: "persons_email_key" }))
-      : Effect.sync(() => rows.set(person.id, person))
+    const person = change(rows.get(id))
+    const isTaken = (other: PersonRow) =>
+      other.id !== id && other.email === person.email && other.emailVerifiedAt !== null
+    return person.emailVerifiedAt !== null && rows.find(isTaken) !== undefined
+      ? Effect.fail(new UniqueViolation({ constraint: "persons_verified_email_key" }))
+      : Effect.sync(() => rows.set(id, person))
   })
 
-const findByEmail = (memory: Memory) => (email: string) =>
-  memory.read((database): Person | undefined => {
-    const person = database.table(persons).find((row) => row.email === email)
-    return person && { id: person.id, name: person.name, email: person.email }
-  })
+const insert = (memory: Memory) => (person: PersonRow) => put(memory, person.id, () => person)
+
+const prove = (memory: Memory) => (id: PersonId, at: Timestamp) =>
+  put(memory, id, (person) => ({ ...person!, emailVerifiedAt: person!.emailVerifiedAt ?? at }))

@@ -1,9 +1,9 @@
-import type { Person } from "@delivery/domain/identity/Actor"
 import type { PersonId } from "@delivery/domain/Ids"
+import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { persons } from "../access/ActorRows.ts"
-import { dieOnSqlError, failOnDuplicate } from "../storage/Sql.ts"
+import { date, dieOnSqlError, failOnDuplicate } from "../storage/Sql.ts"
 import { insertInto, readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
 import { PersonsRepo } from "./PersonsRepo.ts"
 
@@ -14,34 +14,33 @@ export const layer = Layer.effect(
     const insert = insertInto(sql, persons)
     return PersonsRepo.of({
       insert: (person) => failOnDuplicate(insert(person)),
-      find: find(sql),
-      findByEmail: findByEmail(sql),
-      list: list(sql),
+      find: (id) => Effect.map(select(sql, sql`where id = ${id}`), (found) => found[0]),
+      ofAddress: (email) => select(sql, sql`where email = ${email} order by ${inOrder(sql)}`),
+      prove: prove(sql),
+      list: select(sql, sql`order by email collate "C", ${inOrder(sql)}`),
       lock: lock(sql),
       isEmpty: isEmpty(sql)
     })
   })
 )
 
-const find = (sql: SqlClient.SqlClient) => {
-  const read = readerOf(persons)
-  return (id: PersonId) =>
-    sql<SelectedRow>`${selectFrom(sql, persons)} where id = ${id}`.pipe(
-      Effect.map((rows) => rows.map(read)[0]),
-      dieOnSqlError
-    )
-}
+const readRow = readerOf(persons)
 
-const findByEmail = (sql: SqlClient.SqlClient) => (email: string) =>
-  dieOnSqlError(Effect.map(sql<Person>`select id, name, email from persons where email = ${email}`, (rows) => rows[0]))
-
-const list = (sql: SqlClient.SqlClient) => {
-  const read = readerOf(persons)
-  return sql<SelectedRow>`${selectFrom(sql, persons)} order by email`.pipe(
-    Effect.map((rows) => rows.map(read)),
+const select = (sql: SqlClient.SqlClient, rest: Statement.Fragment) =>
+  sql<SelectedRow>`${selectFrom(sql, persons)} ${rest}`.pipe(
+    Effect.map((rows) => rows.map(readRow)),
     dieOnSqlError
   )
-}
+
+/** Of one address: who has proven it first, then the oldest first. */
+const inOrder = (sql: SqlClient.SqlClient) => sql.literal("email_verified_at is null, created_at, id")
+
+const prove = (sql: SqlClient.SqlClient) => (id: PersonId, at: Timestamp) =>
+  failOnDuplicate(
+    Effect.asVoid(
+      sql`update persons set email_verified_at = ${date(at)} where id = ${id} and email_verified_at is null`
+    )
+  )
 
 const lock = (sql: SqlClient.SqlClient) => (id: PersonId) =>
   dieOnSqlError(Effect.asVoid(sql`select 1 from persons where id = ${id} for update`))

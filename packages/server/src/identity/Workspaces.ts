@@ -2,10 +2,11 @@ import { Conflict, Forbidden, type NotFound } from "@delivery/domain/Errors"
 import { Caller } from "@delivery/domain/identity/Authorization"
 import type { Me } from "@delivery/domain/identity/Me"
 import type { CreateWorkspace, UpdateWorkspace, Workspace } from "@delivery/domain/identity/Workspace"
-import type { WorkspaceId } from "@delivery/domain/Ids"
+import type { ApiKeyId, WorkspaceId } from "@delivery/domain/Ids"
 import { byName } from "@delivery/domain/Order"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
+import { Settings } from "../Config.ts"
 import { NextId } from "../ids/NextId.ts"
 import { changesBetween, Events } from "../events/Events.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
@@ -13,6 +14,7 @@ import { Storage } from "../storage/Storage.ts"
 import { actorOf, anyRole, atLeast, personOf } from "../access/Access.ts"
 import { MembersRepo } from "./MembersRepo.ts"
 import { NewWorkspaces } from "./NewWorkspaces.ts"
+import { PersonsRepo } from "./PersonsRepo.ts"
 import { type WorkspaceRow, WorkspacesRepo } from "./WorkspacesRepo.ts"
 
 /** Workspaces and who the caller is in them (docs/contract.md, Identity). */
@@ -30,6 +32,8 @@ export class Workspaces extends Context.Service<
 }
 
 interface Dependencies {
+  readonly creation: Settings["Service"]["workspaceCreation"]
+  readonly persons: PersonsRepo["Service"]
   readonly repo: WorkspacesRepo["Service"]
   readonly members: MembersRepo["Service"]
   readonly newWorkspaces: NewWorkspaces["Service"]
@@ -40,6 +44,8 @@ interface Dependencies {
 
 function* make() {
   const dependencies: Dependencies = {
+    creation: (yield* Settings).workspaceCreation,
+    persons: yield* PersonsRepo,
     repo: yield* WorkspacesRepo,
     members: yield* MembersRepo,
     newWorkspaces: yield* NewWorkspaces,
@@ -70,12 +76,14 @@ const me = (dependencies: Dependencies) =>
   Effect.gen(function* () {
     const { principal } = yield* Caller
     const workspaces = yield* ofCaller(dependencies)
-    return principal.kind === "agent"
-      ? { kind: "user" as const, ...principal.person, workspaces }
-      : { ...principal, workspaces }
+    const caller = personOf(principal)
+    if (caller === undefined)
+      return { kind: "apiKey" as const, id: principal.id as ApiKeyId, name: principal.name, workspaces }
+    const { email, emailVerifiedAt, id, name } = (yield* dependencies.persons.find(caller.id))!
+    return { kind: "user" as const, id, name, email, emailVerifiedAt, workspaces }
   }).pipe(Effect.withSpan("Workspaces.me"))
 
-const create = ({ events, members, newWorkspaces, nextId, repo, storage }: Dependencies) =>
+const create = ({ creation, events, members, newWorkspaces, nextId, repo, storage }: Dependencies) =>
   Effect.fn("Workspaces.create")(function* (input: CreateWorkspace) {
     const { principal } = yield* Caller
     const person = personOf(principal)
@@ -83,6 +91,12 @@ const create = ({ events, members, newWorkspaces, nextId, repo, storage }: Depen
       return yield* new Forbidden({
         message: "An account API key acts in its own workspace only.",
         reason: "account_key"
+      })
+    }
+    if (creation === "owners" && !(yield* repo.ofPerson(person.id)).some(({ role }) => role === "owner")) {
+      return yield* new Forbidden({
+        message: "On this server, only owners of a workspace create another.",
+        reason: "not_allowed"
       })
     }
     const now = timestamp(yield* Clock.currentTimeMillis)

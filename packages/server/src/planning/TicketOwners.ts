@@ -2,6 +2,7 @@ import type { Actor } from "@delivery/domain/identity/Actor"
 import { isAtLeast, type Role } from "@delivery/domain/identity/Role"
 import type { TeamId, WorkspaceId } from "@delivery/domain/Ids"
 import type { TicketOwner } from "@delivery/domain/planning/Ticket"
+import { compare } from "@delivery/domain/Order"
 import { isId } from "@delivery/domain/Text"
 import type { SqlClient, Statement } from "effect/sql"
 import { resolveActor } from "../access/Actors.ts"
@@ -36,7 +37,10 @@ export const selectCandidate = (
   const ofMember = sql`select json_build_object('kind', 'user', 'id', p.id, 'name', p.name, 'email', p.email,
       'active', m.active, ${membership}) as owner
     from members m join persons p on p.id = m.person_id where m.workspace_id = ${workspaceId}`
-  if (!isId(ref)) return sql`${ofMember} and p.email = ${ref.toLowerCase()}`
+  if (!isId(ref)) {
+    // Several who were deactivated may share the address of the active one.
+    return sql`${ofMember} and p.email = ${ref.toLowerCase()} order by m.active desc, m.joined_at desc, p.id desc limit 1`
+  }
   return sql`${ofMember} and p.id = ${ref}
     union all
     select json_build_object('kind', 'agent', 'id', a.id, 'name', coalesce(a.client_name, initcap(a.client)), 'person',
@@ -59,7 +63,7 @@ export const findCandidateInMemory = (
     agent === undefined
       ? isId(ref)
         ? database.table(persons).get(ref)
-        : database.table(persons).find(({ email }) => email === ref.toLowerCase())
+        : memberOfAddress(database, workspaceId, ref.toLowerCase())
       : database.table(persons).get(agent.personId)
   if (person === undefined || (agent !== undefined && agent.workspaceId !== workspaceId)) return undefined
   const member = database.table(members).get(memberKey(workspaceId, person.id))
@@ -72,6 +76,19 @@ export const findCandidateInMemory = (
   )
   const { active, role } = member
   return { ...(actor as TicketOwner), active: active && (agent?.revokedAt ?? null) === null, role, isTeamMember }
+}
+
+const memberOfAddress = (database: MemoryDatabase, workspaceId: WorkspaceId, email: string) => {
+  const ofAddress = database
+    .table(members)
+    .filter(
+      (member) => member.workspaceId === workspaceId && database.table(persons).get(member.personId)?.email === email
+    )
+    .toSorted(
+      (a, b) =>
+        Number(b.active) - Number(a.active) || compare(b.joinedAt, a.joinedAt) || compare(b.personId, a.personId)
+    )
+  return ofAddress[0] && database.table(persons).get(ofAddress[0].personId)
 }
 
 export const resolvedOwner = ({ active, isTeamMember, role, ...owner }: OwnerCandidate): ResolvedOwner => ({

@@ -1,7 +1,7 @@
 import type { EventId, TestRunId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Layer } from "effect"
-import type { ActorRef } from "../access/Access.ts"
+import { type ActorRef, isSameActor } from "../access/Access.ts"
 import { resolveActor } from "../access/Actors.ts"
 import { eventsTable, type StoredEvent } from "../events/EventsRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
@@ -32,7 +32,8 @@ export const layer = Layer.effect(
       list: (runId) => memory.read((database) => rowsOf(database, runId).map((row) => withNames(database, row))),
       attempts: (runId) => memory.read((database) => attemptsOf(database, runId)),
       finish: finish(memory),
-      expire: expire(memory)
+      expire: expire(memory),
+      interrupt: interrupt(memory)
     })
   )
 )
@@ -169,29 +170,54 @@ const expire = (memory: Memory) => (now: Timestamp, eventIds: ReadonlyArray<Even
             retry.state === "running" && !isRunning(retry, now) && (runId === undefined || retry.runId === runId)
         )
         .slice(0, eventIds.length)
-      for (const [index, retry] of overdue.entries()) expireOne(database, retry, eventIds[index]!, now)
+      for (const [index, retry] of overdue.entries()) {
+        interruptOne(database, retry, { id: eventIds[index]!, actor: publisherOf(retry), createdAt: now })
+      }
       return overdue.length
     })
   )
 
-const expireOne = (database: MemoryDatabase, retry: RetryRow, eventId: EventId, now: Timestamp): void => {
+const interrupt =
+  (memory: Memory): RetriesRepo["Service"]["interrupt"] =>
+  ({ actor, publishers, workspaceId }, now, eventIds) =>
+    memory.write((database) =>
+      Effect.sync(() => {
+        const running = database
+          .table(testRunRetries)
+          .filter(
+            (retry) =>
+              retry.workspaceId === workspaceId &&
+              retry.state === "running" &&
+              publishers.some((publisher) => isSameActor(publisher, publisherOf(retry)))
+          )
+          .slice(0, eventIds.length)
+        for (const [index, retry] of running.entries()) {
+          interruptOne(database, retry, { id: eventIds[index]!, actor, createdAt: now })
+        }
+        return running.length
+      })
+    )
+
+const interruptOne = (
+  database: MemoryDatabase,
+  retry: RetryRow,
+  event: Pick<StoredEvent, "id" | "actor" | "createdAt">
+): void => {
   const run = database.table(testRuns).get(retry.runId)
   if (run === undefined) throw new Error("A retry refers to what does not exist.")
-  database.table(testRunRetries).set(retry.id, interrupted(retry))
+  database.table(testRunRetries).set(retry.id, interrupted(retry, event.createdAt))
   database.table(testRuns).set(run.id, { ...run, runningRetry: null, runningRetryExpiresAt: null })
-  endLeases(database, run.id, now)
-  database.table(eventsTable).set(eventId, {
-    id: eventId,
+  endLeases(database, run.id, event.createdAt)
+  database.table(eventsTable).set(event.id, {
+    ...event,
     workspaceId: retry.workspaceId,
     kind: "retry_interrupted",
-    actor: publisherOf(retry),
     subjectType: "retry",
     subjectId: retry.id,
     subjectLabel: labelOfRetry(run.number, retry.number),
     subjectPath: runPath + run.number,
     changes: [],
-    teamIds: null,
-    createdAt: now
+    teamIds: null
   })
 }
 

@@ -8,7 +8,7 @@ import type { ActorRef } from "../access/Access.ts"
 import type { StoredEvent } from "../events/EventsRepo.ts"
 import { memoryTable } from "../storage/MemoryStorage.ts"
 import { boolean, instant, integer, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
-import { cleanupOf, type Numbered } from "./TestRunsRepo.ts"
+import { cleanupOf, type EndedPublishers, type Numbered } from "./TestRunsRepo.ts"
 
 /** The retries of each run, numbered from 1. */
 export const testRunRetries = table("test_run_retries", {
@@ -121,6 +121,12 @@ export class RetriesRepo extends Context.Service<
      * that run and ends its retry alone. Answers how many.
      */
     readonly expire: (now: Timestamp, eventIds: ReadonlyArray<EventId>, runId?: TestRunId) => Effect.Effect<number>
+    /** Like `TestRunsRepo.interrupt`, for running retries of the publishers. */
+    readonly interrupt: (
+      which: EndedPublishers,
+      now: Timestamp,
+      eventIds: ReadonlyArray<EventId>
+    ) => Effect.Effect<number>
   }
 >()("@delivery/server/runs/RetriesRepo") {}
 

@@ -3,6 +3,7 @@ import type { RetriedTest, RetryAttempt } from "@delivery/domain/runs/TestResult
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
+import type { Statement } from "effect/sql"
 import type { ActorRef } from "../access/Access.ts"
 import { actorColumns, actorJoins, type ActorRow, readActor } from "../access/Actors.ts"
 import type { StoredEvent } from "../events/EventsRepo.ts"
@@ -20,6 +21,7 @@ import {
   testRunRetries
 } from "./RetriesRepo.ts"
 import { endLeases } from "./SemaphoresSql.ts"
+import { actorRows } from "./TestRunChangesSql.ts"
 import type { Numbered } from "./TestRunsRepo.ts"
 import { retryLabel, runPath } from "./TestRunState.ts"
 
@@ -35,7 +37,8 @@ export const layer = Layer.effect(
       list: list(sql),
       attempts: attempts(sql),
       finish: finish(sql),
-      expire: expire(sql)
+      expire: expire(sql),
+      interrupt: interrupt(sql)
     })
   })
 )
@@ -206,24 +209,53 @@ const finish =
     )
 
 const expire = (sql: PgClient.PgClient) => (now: Timestamp, eventIds: ReadonlyArray<EventId>, runId?: TestRunId) =>
-  sql`with overdue as (
+  sql`with ending as (
       select id, number, running_retry from test_runs
       where running_retry is not null and running_retry_expires_at <= ${date(now)}
         ${runId === undefined ? sql.literal("") : sql`and id = ${runId}`}
       order by running_retry_expires_at limit ${sql.literal(String(eventIds.length))}
       for update ${sql.literal(runId === undefined ? "skip locked" : "")}
-    ), freed as (
+    ), ${interruption(sql, now, eventIds)}`.pipe(
+    Effect.map((rows) => rows.length),
+    dieOnSqlError
+  )
+
+/** Ends what the publishers have running; whoever finishes a retry meanwhile is waited for. */
+const interrupt =
+  (sql: PgClient.PgClient): RetriesRepo["Service"]["interrupt"] =>
+  ({ actor, publishers, workspaceId }, now, eventIds) =>
+    sql`with ending as (
+        select r.id, r.number, r.running_retry from test_runs r
+        join test_run_retries t on t.run_id = r.id and t.number = r.running_retry
+        where r.running_retry is not null and r.running_retry_expires_at is not null
+          and r.workspace_id = ${workspaceId}
+          and (t.publisher_kind, t.publisher_id) in (select * from ${actorRows(sql, publishers)})
+        order by r.id limit ${sql.literal(String(eventIds.length))} for update of r
+      ), ${interruption(sql, now, eventIds, actor)}`.pipe(
+      Effect.map((rows) => rows.length),
+      dieOnSqlError
+    )
+
+/** Interrupts the retries of the CTE `ending`, each with an event; by its publisher where nobody else does it. */
+const interruption = (
+  sql: PgClient.PgClient,
+  now: Timestamp,
+  eventIds: ReadonlyArray<EventId>,
+  actor?: ActorRef
+): Statement.Fragment =>
+  sql`freed as (
       update test_runs r set running_retry = null, running_retry_expires_at = null
-      from overdue where r.id = overdue.id
+      from ending where r.id = ending.id
     ), interrupted as (
-      update test_run_retries t set state = 'interrupted', finished_at = t.expires_at,
+      update test_run_retries t set state = 'interrupted', finished_at = least(t.expires_at, ${date(now)}::timestamptz),
         cleanup_status = case when t.cleanup_status is not null then 'incomplete' end
-      from overdue where t.run_id = overdue.id and t.number = overdue.running_retry
-      returning t.id, t.run_id, t.workspace_id, overdue.number as run, t.number, t.publisher_kind, t.publisher_id
+      from ending where t.run_id = ending.id and t.number = ending.running_retry
+      returning t.id, t.run_id, t.workspace_id, ending.number as run, t.number, t.publisher_kind, t.publisher_id
     ), events_of as (
-      select event.id, t.workspace_id, 'retry_interrupted' as kind, t.publisher_kind as actor_kind,
-        t.publisher_id as actor_id, 'retry' as subject_type, t.id::text as subject_id,
-        ${sql.literal(label("t.run", "t.number"))} as subject_label,
+      select event.id, t.workspace_id, 'retry_interrupted' as kind,
+        coalesce(${actor?.kind ?? null}::text, t.publisher_kind) as actor_kind,
+        coalesce(${actor?.id ?? null}::uuid, t.publisher_id) as actor_id, 'retry' as subject_type,
+        t.id::text as subject_id, ${sql.literal(label("t.run", "t.number"))} as subject_label,
         ${sql.literal(`'${runPath}'`)} || t.run as subject_path, '[]'::jsonb as changes,
         ${date(now)}::timestamptz as created_at
       from (select *, row_number() over () as row from interrupted) t
@@ -233,10 +265,7 @@ const expire = (sql: PgClient.PgClient) => (now: Timestamp, eventIds: ReadonlyAr
       ${insertEventRows(sql, "events_of")}
     )
     select interrupted.id
-    from interrupted, (select ${endLeases(sql, sql`array_agg(run_id)`)} from interrupted) as leases`.pipe(
-    Effect.map((rows) => rows.length),
-    dieOnSqlError
-  )
+    from interrupted, (select ${endLeases(sql, sql`array_agg(run_id)`)} from interrupted) as leases`
 
 /** The label of a retry in events, made of two expressions of SQL. */
 const label = (run: string, retry: string) => `'${retryLabel.retry}' || ${retry} || '${retryLabel.ofRun}' || ${run}`

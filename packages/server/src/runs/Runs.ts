@@ -1,4 +1,5 @@
 import { Layer } from "effect"
+import * as EndedPublishers from "./EndedPublishers.ts"
 import { Fixtures } from "./Fixtures.ts"
 import * as LargeBodies from "./LargeBodies.ts"
 import { LeaseWaits } from "./LeaseWaits.ts"
@@ -37,6 +38,9 @@ export const layerMemory = Layer.mergeAll(
   TestRunFilesMemory.layer,
   SemaphoresMemory.layer
 )
+
+/** Identity's `MemberRuns`: interrupts what members publish whose access ends. */
+export const layerMemberRuns = EndedPublishers.layer
 
 export const layer = Layer.mergeAll(
   TestRunFiles.layer,

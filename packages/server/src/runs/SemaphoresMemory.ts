@@ -2,6 +2,7 @@ import type { LeaseId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
 import type { LeaseHolder } from "@delivery/domain/runs/Semaphore"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect, Layer } from "effect"
+import { memberKey, members } from "../identity/MembersRepo.ts"
 import { workspaces } from "../identity/WorkspacesRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { type MemoryLease, type MemorySemaphore, SemaphoreState } from "./SemaphoreStateMemory.ts"
@@ -215,6 +216,13 @@ const authenticate = (memory: Memory) => (tokenHash: string, workspaceRef: strin
     const run = retry === undefined ? runs.find(isHolder) : runs.get(retry.runId)
     const workspace = database.table(workspaces).find((row) => row.id === workspaceRef || row.slug === workspaceRef)
     if (run === undefined || run.workspaceId !== workspace?.id) return undefined
+    const { publisherId, publisherKind } = retry ?? run
+    if (
+      publisherKind === "user" &&
+      database.table(members).get(memberKey(workspace.id, publisherId))?.active !== true
+    ) {
+      return undefined
+    }
     return {
       workspaceId: run.workspaceId,
       runId: run.id,

@@ -3,6 +3,8 @@ import type { RecordedTest } from "@delivery/domain/runs/TestResults"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { type PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect } from "effect"
+import type { Statement } from "effect/sql"
+import type { ActorRef } from "../access/Access.ts"
 import type { StoredEvent } from "../events/EventsRepo.ts"
 import { insertEvent, insertEventRows } from "../events/EventStatements.ts"
 import { batched } from "../storage/Batched.ts"
@@ -10,7 +12,7 @@ import { column, texts } from "../storage/Columns.ts"
 import { date, dateOrNull, dieOnSqlError } from "../storage/Sql.ts"
 import { searchText } from "./search/SearchText.ts"
 import { endLeases } from "./SemaphoresSql.ts"
-import type { FinishedTestRun, NewTestRun, Numbered } from "./TestRunsRepo.ts"
+import type { FinishedTestRun, NewTestRun, Numbered, TestRunsRepo } from "./TestRunsRepo.ts"
 import { runLabel, runPath } from "./TestRunState.ts"
 
 /** How a run starts and ends over SQL: each change is one statement, with its event. */
@@ -138,30 +140,62 @@ export const finish =
 const jsonOrNull = (files: ReadonlyArray<string> | undefined): string | null =>
   files === undefined ? null : JSON.stringify(files)
 
+/** When a run is overdue, as the index of what runs has it (migration 0065); null for what does not run. */
+const overdueAt = "case when state = 'running' then expires_at end"
+
 export const expire = (sql: PgClient.PgClient) => {
-  /** When a run is overdue, as its index has it (migration 0065). */
-  const overdueAt = sql.literal("case when state = 'running' then expires_at end")
+  const overdue = sql.literal(overdueAt)
   return (now: Timestamp, eventIds: ReadonlyArray<EventId>) =>
-    sql<{ readonly workspaceId: WorkspaceId; readonly number: number }>`with overdue as (
-        select id from test_runs where ${overdueAt} <= ${date(now)}
-        order by ${overdueAt} limit ${sql.literal(String(eventIds.length))} for update skip locked
-      ), interrupted as (
-        update test_runs r set state = 'interrupted', finished_at = r.expires_at,
-          cleanup_status = case when r.cleanup_status is not null then 'incomplete' end
-        from overdue where r.id = overdue.id
-        returning r.id, r.workspace_id, r.number, r.publisher_kind, r.publisher_id
-      ), events_of as (
-        select event.id, r.workspace_id, 'run_interrupted' as kind, r.publisher_kind as actor_kind,
-          r.publisher_id as actor_id, 'run' as subject_type, r.id::text as subject_id,
-          ${sql.literal(`'${runLabel}'`)} || r.number as subject_label,
-          ${sql.literal(`'${runPath}'`)} || r.number as subject_path, '[]'::jsonb as changes,
-          ${date(now)}::timestamptz as created_at
-        from (select *, row_number() over () as row from interrupted) r
-        join unnest(${column(eventIds, PgTypes.OID.uuid, (id) => id)}) with ordinality as event (id, row)
-          on event.row = r.row
-      ), inserted as (
-        ${insertEventRows(sql, "events_of")}
-      )
+    sql<{ readonly workspaceId: WorkspaceId; readonly number: number }>`with ending as (
+        select id from test_runs where ${overdue} <= ${date(now)}
+        order by ${overdue} limit ${sql.literal(String(eventIds.length))} for update skip locked
+      ), ${interruption(sql, now, eventIds)}
       select workspace_id as "workspaceId", number, leases.ended
       from interrupted, (select ${endLeases(sql, sql`array_agg(id)`)} from interrupted) as leases`.pipe(dieOnSqlError)
 }
+
+/** Ends what the publishers have running; whoever finishes a run meanwhile is waited for. */
+export const interrupt =
+  (sql: PgClient.PgClient): TestRunsRepo["Service"]["interrupt"] =>
+  ({ actor, publishers, workspaceId }, now, eventIds) =>
+    sql`with ending as (
+        select id from test_runs
+        where ${sql.literal(overdueAt)} is not null and workspace_id = ${workspaceId}
+          and (publisher_kind, publisher_id) in (select * from ${actorRows(sql, publishers)})
+        order by id limit ${sql.literal(String(eventIds.length))} for update
+      ), ${interruption(sql, now, eventIds, actor)}
+      select id, leases.ended
+      from interrupted, (select ${endLeases(sql, sql`array_agg(id)`)} from interrupted) as leases`.pipe(
+      Effect.map((rows) => rows.length),
+      dieOnSqlError
+    )
+
+/** Actors as a table of a kind and an id. */
+export const actorRows = (sql: PgClient.PgClient, actors: ReadonlyArray<ActorRef>): Statement.Fragment =>
+  sql`unnest(${texts(actors, ({ kind }) => kind)}, ${column(actors, PgTypes.OID.uuid, ({ id }) => id)})`
+
+/** Interrupts the runs of the CTE `ending`, each with an event; by its publisher where nobody else does it. */
+const interruption = (
+  sql: PgClient.PgClient,
+  now: Timestamp,
+  eventIds: ReadonlyArray<EventId>,
+  actor?: ActorRef
+): Statement.Fragment =>
+  sql`interrupted as (
+      update test_runs r set state = 'interrupted', finished_at = least(r.expires_at, ${date(now)}::timestamptz),
+        cleanup_status = case when r.cleanup_status is not null then 'incomplete' end
+      from ending where r.id = ending.id
+      returning r.id, r.workspace_id, r.number, r.publisher_kind, r.publisher_id
+    ), events_of as (
+      select event.id, r.workspace_id, 'run_interrupted' as kind,
+        coalesce(${actor?.kind ?? null}::text, r.publisher_kind) as actor_kind,
+        coalesce(${actor?.id ?? null}::uuid, r.publisher_id) as actor_id, 'run' as subject_type,
+        r.id::text as subject_id, ${sql.literal(`'${runLabel}'`)} || r.number as subject_label,
+        ${sql.literal(`'${runPath}'`)} || r.number as subject_path, '[]'::jsonb as changes,
+        ${date(now)}::timestamptz as created_at
+      from (select *, row_number() over () as row from interrupted) r
+      join unnest(${column(eventIds, PgTypes.OID.uuid, (id) => id)}) with ordinality as event (id, row)
+        on event.row = r.row
+    ), inserted as (
+      ${insertEventRows(sql, "events_of")}
+    )`

@@ -11,15 +11,16 @@ interface Stateful {
 /** Whether the run or retry runs at `now`: one that is overdue does not, though nothing may have ended it yet. */
 export const isRunning = (run: Stateful, now: Timestamp): boolean => run.state === "running" && run.expiresAt > now
 
-/** The row of a run or retry whose time is up, as the expiry leaves it. */
+/** The row of a run or retry that is interrupted: when its time is up, unless it is earlier. */
 export const interrupted = <
   Row extends Stateful & { readonly cleanupStatus: Cleanup["status"] | null; readonly finishedAt: Timestamp | null }
 >(
-  row: Row
+  row: Row,
+  at: Timestamp = row.expiresAt
 ): Row => ({
   ...row,
   state: "interrupted",
-  finishedAt: row.expiresAt,
+  finishedAt: at < row.expiresAt ? at : row.expiresAt,
   cleanupStatus: row.cleanupStatus === null ? null : "incomplete"
 })
 

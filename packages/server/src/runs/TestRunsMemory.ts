@@ -34,6 +34,7 @@ export const layer = Layer.effect(
       start: start(memory),
       finish: finish(memory),
       expire: expire(memory),
+      interrupt: interrupt(memory),
       find: find(memory),
       findWithTests: findWithTests(memory),
       tests: (id) => memory.read((database) => testsOf(database, id)),
@@ -136,25 +137,52 @@ const expire = (memory: Memory) => (now: Timestamp, eventIds: ReadonlyArray<Even
       const overdue = runs.filter((run) => run.state === "running" && !isRunning(run, now))
       return eventIds.slice(0, overdue.length).map((eventId, index) => {
         const run = overdue[index]!
-        runs.set(run.id, interrupted(run))
-        endLeases(database, run.id, now)
-        database.table(eventsTable).set(eventId, {
-          id: eventId,
-          workspaceId: run.workspaceId,
-          kind: "run_interrupted",
-          actor: publisherOf(run),
-          subjectType: "run",
-          subjectId: run.id,
-          subjectLabel: runLabel + run.number,
-          subjectPath: runPath + run.number,
-          changes: [],
-          teamIds: null,
-          createdAt: now
-        })
+        interruptOne(database, run, { id: eventId, actor: publisherOf(run), createdAt: now })
         return { workspaceId: run.workspaceId, number: run.number }
       })
     })
   )
+
+const interrupt =
+  (memory: Memory): TestRunsRepo["Service"]["interrupt"] =>
+  ({ actor, publishers, workspaceId }, now, eventIds) =>
+    memory.write((database) =>
+      Effect.sync(() => {
+        const running = database
+          .table(testRuns)
+          .filter(
+            (run) =>
+              run.workspaceId === workspaceId &&
+              run.state === "running" &&
+              publishers.some((publisher) => isSameActor(publisher, publisherOf(run)))
+          )
+          .slice(0, eventIds.length)
+        for (const [index, run] of running.entries()) {
+          interruptOne(database, run, { id: eventIds[index]!, actor, createdAt: now })
+        }
+        return running.length
+      })
+    )
+
+const interruptOne = (
+  database: MemoryDatabase,
+  run: TestRunRow,
+  event: Pick<StoredEvent, "id" | "actor" | "createdAt">
+): void => {
+  database.table(testRuns).set(run.id, interrupted(run, event.createdAt))
+  endLeases(database, run.id, event.createdAt)
+  database.table(eventsTable).set(event.id, {
+    ...event,
+    workspaceId: run.workspaceId,
+    kind: "run_interrupted",
+    subjectType: "run",
+    subjectId: run.id,
+    subjectLabel: runLabel + run.number,
+    subjectPath: runPath + run.number,
+    changes: [],
+    teamIds: null
+  })
+}
 
 const find = (memory: Memory) => (workspaceId: WorkspaceId, number: number) =>
   memory.read((database) => {

@@ -136,6 +136,13 @@ export interface TestRunFilter {
   readonly below?: number | undefined
 }
 
+/** Whose runs and retries end, and who ends them. */
+export interface EndedPublishers {
+  readonly workspaceId: WorkspaceId
+  readonly publishers: ReadonlyArray<ActorRef>
+  readonly actor: ActorRef
+}
+
 /** Stores test runs with their tests. */
 export class TestRunsRepo extends Context.Service<
   TestRunsRepo,
@@ -163,6 +170,15 @@ export class TestRunsRepo extends Context.Service<
       now: Timestamp,
       eventIds: ReadonlyArray<EventId>
     ) => Effect.Effect<ReadonlyArray<{ readonly workspaceId: WorkspaceId; readonly number: number }>>
+    /**
+     * Ends running runs of the publishers as interrupted at `now`, each with an event that has one of the ids; at most as
+     * many as there are ids. Answers how many.
+     */
+    readonly interrupt: (
+      which: EndedPublishers,
+      now: Timestamp,
+      eventIds: ReadonlyArray<EventId>
+    ) => Effect.Effect<number>
     readonly find: (workspaceId: WorkspaceId, number: number) => Effect.Effect<FoundTestRun | undefined>
     /** With the tests as of the same instant, and how many retries have started. */
     readonly findWithTests: (

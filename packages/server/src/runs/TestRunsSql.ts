@@ -13,7 +13,7 @@ import { columnsOf, partReaderOf, type SelectedRow } from "../storage/Table.ts"
 import { SearchBlocks } from "./search/SearchBlocks.ts"
 import * as TestRunIndex from "./search/TestRunIndex.ts"
 import * as TestRunSearch from "./search/TestRunSearch.ts"
-import { expire, finish, start } from "./TestRunChangesSql.ts"
+import { expire, finish, interrupt, start } from "./TestRunChangesSql.ts"
 import { foundColumns, foundRun, type FoundTestRun, runningRetryOf, testRuns, TestRunsRepo } from "./TestRunsRepo.ts"
 
 export const layer = Layer.effect(
@@ -25,6 +25,7 @@ export const layer = Layer.effect(
       start: start(sql),
       finish: finish(sql),
       expire: expire(sql),
+      interrupt: interrupt(sql),
       find: find(sql),
       findWithTests: findWithTests(sql),
       tests: tests(sql),

@@ -16,6 +16,7 @@ import testRunResults from "./migrations/0062_test_run_results.ts"
 import testRunFilters from "./migrations/0063_test_run_filters.ts"
 import semaphorePlans from "./migrations/0064_semaphore_plans.ts"
 import runningRuns from "./migrations/0065_running_runs.ts"
+import persons from "./migrations/0070_persons.ts"
 import credentials from "./migrations/0071_credentials.ts"
 import sessions from "./migrations/0072_sessions.ts"
 import agentOauth from "./migrations/0073_agent_oauth.ts"
@@ -37,6 +38,7 @@ export const migrations = {
   "0063_test_run_filters": testRunFilters,
   "0064_semaphore_plans": semaphorePlans,
   "0065_running_runs": runningRuns,
+  "0070_persons": persons,
   "0071_credentials": credentials,
   "0072_sessions": sessions,
   "0073_agent_oauth": agentOauth

@@ -59,7 +59,7 @@ withServicesOnEachStorage("Agents", (it) => {
         // The same person has other agents in another workspace.
         const elsewhere = yield* addWorkspace()
         const there = yield* addMember(elsewhere, "member", {
-          person: { ...member.principal, createdAt: yield* now }
+          person: { ...member.principal, emailVerifiedAt: null, createdAt: yield* now }
         })
         assert.notStrictEqual((yield* registered(there)).agent, first.agent)
         assert.lengthOf(yield* listed(member, "me"), 2)
@@ -335,7 +335,7 @@ withServicesOnEachStorage("Agents", (it) => {
   })
 
   it.describe("a member who is deactivated", () => {
-    it.effect("hides their agents and refuses them until the member is reactivated", () =>
+    it.effect("hides their agents and ends their sign-ins, which do not come back with the member", () =>
       Effect.gen(function* () {
         const members = yield* Members
         const { admin, member, owner } = yield* makeScene
@@ -349,7 +349,8 @@ withServicesOnEachStorage("Agents", (it) => {
         assert.isFalse(yield* isAlive(held.access_token))
         yield* members.reactivate(member.principal.id).pipe(as(admin))
         assert.lengthOf(yield* listed(admin), 2)
-        assert.isTrue(yield* isAlive(held.access_token))
+        assert.isFalse(yield* isAlive(held.access_token))
+        assert.isTrue(yield* isAlive((yield* registered(member)).access_token))
       })
     )
   })

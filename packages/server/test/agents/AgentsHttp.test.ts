@@ -197,11 +197,14 @@ onEachServer("the agents room", (test) => {
     assert.deepStrictEqual(await agents(workspace), [])
     assert.strictEqual(refusal(await refresh(owner, codex)), "401 invalid_client")
     await workspace.post(`members/${sam.id}/reactivate`, undefined, 200)
-    assert.isTrue(await alive(codex))
-    await revoke(sam, codex)
-    await sam.refuse("404 agent", "POST", `agents/${codex.agent}/revoke`)
-    assert.deepStrictEqual(await Promise.all([desktop, codex, again].map(alive)), [true, false, true])
+    assert.deepStrictEqual(await Promise.all([desktop, codex, again].map(alive)), [false, false, false])
     assert.strictEqual(refusal(await refresh(owner, codex)), "400 invalid_grant")
+    const [claude, other] = [await registerAgent(sam), await registerAgent(sam, { client: "codex" })]
+    assert.strictEqual(other.agent, codex.agent)
+    await revoke(sam, other)
+    await sam.refuse("404 agent", "POST", `agents/${other.agent}/revoke`)
+    assert.deepStrictEqual(await Promise.all([claude, other].map(alive)), [true, false])
+    assert.strictEqual(refusal(await refresh(owner, other)), "400 invalid_grant")
   })
 
   test("refreshes tokens only by form, with errors as in RFC 6749", async (owner) => {

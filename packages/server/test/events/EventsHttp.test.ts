@@ -26,8 +26,9 @@ import {
 
 const events = async (http: Http) => (await http.get<{ events: ReadonlyArray<Event> }>("events")).events
 const actorOf = async (http: Http) => {
-  const { workspaces: _, ...actor } = await http.get<Me>("/v1/me")
-  return actor
+  const me = await http.get<Me>("/v1/me")
+  const { id, kind, name } = me
+  return me.kind === "user" ? { kind, id, name, email: me.email } : { kind, id, name }
 }
 
 /** An event without its actor and time. */

@@ -72,8 +72,8 @@ const endpoints: ReadonlyArray<Endpoint> = (() => {
 })()
 
 /**
- * Who may: everyone, key or none; whoever has a key; a person, in no workspace; a person, whatever the role in the
- * workspace; a person who signed in with a browser; a run of the workspace, by its token; an agent, by its access token, and one whose person may write; a
+ * Who may: everyone, key or none; whoever has a key; a person, in no workspace; a person, or who shows no key; a person,
+ * whatever the role in the workspace; a person who signed in with a browser; a run of the workspace, by its token; an agent, by its access token, and one whose person may write; a
  * person who may write; a person, or who sees what is all persons'; who can be in a team, a member or up; or, in the workspace, who has at least the role.
  */
 type Who =
@@ -81,6 +81,7 @@ type Who =
   | "any key"
   | "a session"
   | "a person"
+  | "a person or nobody"
   | "a person of the workspace"
   | "a run"
   | "an agent"
@@ -257,9 +258,12 @@ const rows: Readonly<Record<string, Row>> = {
     }
   },
   "invites.accept": {
-    who: "everyone",
-    request: async (owner) => {
-      const { token } = await owner.post<NewInvite>("invites", { email: email(), role: "viewer" })
+    who: "a person or nobody",
+    request: async (owner, by) => {
+      // Of a stranger's workspace: who accepts is no member yet.
+      const stranger = await newWorkspace(await join(owner, "viewer"))
+      const me = by.key === undefined ? undefined : await by.get<Extract<Me, { kind: "user" }>>("/v1/me")
+      const { token } = await stranger.post<NewInvite>("invites", { email: me?.email ?? email(), role: "viewer" })
       return { json: { token, name: "Invited" } }
     }
   },
@@ -693,9 +697,9 @@ const callersOf = async (workspace: Http): Promise<Readonly<Record<string, Calle
 }
 
 /** What the request of a caller is answered with: `2xx`, or how it is refused. */
-const expected = ({ gives, who }: Row, { scope }: Endpoint, { kind, limited, role }: CallerOf): string => {
+const expected = ({ gives, who }: Row, { scope }: Endpoint, { key, kind, limited, role }: CallerOf): string => {
   const lacks = (needed: Scope | undefined) => needed !== undefined && !hasScope(limited?.scopes, needed)
-  if (who === "everyone") return "2xx"
+  if (who === "everyone" || (who === "a person or nobody" && key === undefined)) return "2xx"
   if (who === "a run") return kind === "run" && role !== undefined ? "2xx" : "401"
   if (who === "an agent") return kind === "agent" ? "2xx" : "401"
   if (who === "an agent that writes") {
@@ -707,7 +711,7 @@ const expected = ({ gives, who }: Row, { scope }: Endpoint, { kind, limited, rol
   if (!isPerson && kind !== "account key") return "401"
   if (lacks(scope)) return "403 scope_missing"
   if (who === "any key") return "2xx"
-  if (who === "a person") return isPerson ? "2xx" : "403 account_key"
+  if (who === "a person" || who === "a person or nobody") return isPerson ? "2xx" : "403 account_key"
   if (role === undefined) return "404 workspace"
   if (who === "a person or an admin") return isPerson || isAtLeast(role, "admin") ? "2xx" : "404 message"
   if (who === "a person of the workspace") {
@@ -773,6 +777,7 @@ onEachServer("every endpoint", (test) => {
           const { who } = rows[endpoint.name]!
           const answersBadRequest =
             who === "everyone" ||
+            (who === "a person or nobody" && key === undefined) ||
             (isAgents(who)
               ? kind === "agent"
               : who === "a session"

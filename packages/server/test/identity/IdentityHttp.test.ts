@@ -53,6 +53,7 @@ onEachServer("the identity room", (test) => {
       id: sam.id,
       name: "Sam",
       email,
+      emailVerifiedAt: null,
       workspaces: [
         { id, slug: workspace.workspace, name: "Team", role: "member" },
         { id: nine.id, slug: nine.slug, name: "Team 9", role: "owner" },
@@ -159,12 +160,14 @@ onEachServer("the identity room", (test) => {
     await workspace.post(`members/${made[1]!.person.id}/deactivate`, undefined, 200)
     const viewer = workspace.as(made[0]!.apiKey!.secret)
     const listed = await members(viewer)
-    const { email, id, name } = (await me(owner)) as Extract<Me, { kind: "user" }>
+    const { email, emailVerifiedAt, id, name } = (await me(owner)) as Extract<Me, { kind: "user" }>
+    assertTimestamp(emailVerifiedAt)
+    const unproven = { emailVerifiedAt: null }
     assert.deepStrictEqual(listed, [
-      { ...made[2]!.person, role: "admin", active: true, joinedAt: listed[0]!.joinedAt },
-      { id, name, email, role: "owner", active: true, joinedAt: listed[1]!.joinedAt },
-      { ...made[1]!.person, role: "member", active: false, joinedAt: listed[2]!.joinedAt },
-      { ...made[0]!.person, role: "viewer", active: true, joinedAt: listed[3]!.joinedAt }
+      { ...made[2]!.person, ...unproven, role: "admin", active: true, joinedAt: listed[0]!.joinedAt },
+      { id, name, email, emailVerifiedAt, role: "owner", active: true, joinedAt: listed[1]!.joinedAt },
+      { ...made[1]!.person, ...unproven, role: "member", active: false, joinedAt: listed[2]!.joinedAt },
+      { ...made[0]!.person, ...unproven, role: "viewer", active: true, joinedAt: listed[3]!.joinedAt }
     ])
     assertTimestamp(...listed.map(({ joinedAt }) => joinedAt))
   })
@@ -238,7 +241,8 @@ onEachServer("the identity room", (test) => {
     const [here, elsewhere] = [await newWorkspace(owner), await newWorkspace(owner)]
     const sam = await join(here, "admin")
     const { email } = (await members(here)).find(({ id }) => id === sam.id)!
-    assert.isNull((await accept(elsewhere, "member", email)).apiKey)
+    const { token } = await elsewhere.post<NewInvite>("invites", { email, role: "member" })
+    await sam.post("/v1/invites/accept", { token, name: "Sam" })
     const before = (await members(here)).find(({ id }) => id === sam.id)!
     const { id: hereId } = await here.get<Workspace>("")
 
@@ -292,7 +296,7 @@ onEachServer("the identity room", (test) => {
     })
     assertId(invite.id)
     assertTimestamp(invite.createdAt, invite.expiresAt)
-    assertToken("itk_", token)
+    assertToken("itk_", token!)
     assert.strictEqual(url, `${owner.baseUrl}/invites/${token}`)
     assert.deepStrictEqual((await invites(workspace))[0], invite)
   })
@@ -326,7 +330,7 @@ onEachServer("the identity room", (test) => {
     const { person } = await accept(workspace, "member", member)
     await workspace.refuse("409 already_member", "POST", "invites", { email: member, role: "viewer" })
     await workspace.post(`members/${person.id}/deactivate`, undefined, 200)
-    await workspace.refuse("409 already_member", "POST", "invites", { email: member, role: "viewer" })
+    await workspace.post("invites", { email: member, role: "viewer" })
     for (const email of ["", "sam", "sam@", "@example.com", "a b@example.com", `${"x".repeat(250)}@example.com`]) {
       await workspace.refuse("400 email", "POST", "invites", { email, role: "member" })
     }
@@ -369,22 +373,43 @@ onEachServer("the identity room", (test) => {
     await workspace.refuse("409 not_pending", "POST", `invites/${id}/revoke`)
   })
 
-  test("a known email joins with its person and gets no key, whatever key or name the request has", async (owner) => {
+  test("whoever has a key accepts with it, and gets no other", async (owner) => {
     const [first, second] = [await newWorkspace(owner), await newWorkspace(owner)]
     const email = newEmail()
     const known = await accept(first, "member", email, "Kim")
     const { token } = await second.post<NewInvite>("invites", { email, role: "viewer" })
-    const accepted = await owner.as("nonsense").post<AcceptedInvite>("/v1/invites/accept", { token, name: "Other" })
-    assert.deepStrictEqual(accepted.person, known.person)
-    assert.strictEqual(accepted.workspace.role, "viewer")
-    assert.isNull(accepted.apiKey)
-    const kim = second.as(known.apiKey!.secret)
-    assert.strictEqual((await kim.get<Workspace>("")).role, "viewer")
+    const json = { token, name: "Other" }
+    await owner.as("nonsense").refuse("401", "POST", "/v1/invites/accept", json)
+    await (await join(first, "viewer")).refuse("409 other_address", "POST", "/v1/invites/accept", json)
+    await (await accountKey(first, "admin")).refuse("403 account_key", "POST", "/v1/invites/accept", json)
+    const { key } = owner.as(known.apiKey!.secret)
+    const both = { authorization: `Bearer ${key}`, "x-api-key": owner.key! }
+    assert.strictEqual(
+      (await owner.as(undefined).send("POST", "/v1/invites/accept", { json, headers: both })).status,
+      401
+    )
+    const headers = { "x-api-key": key! }
+    const answer = await owner.as(undefined).send<AcceptedInvite>("POST", "/v1/invites/accept", { json, headers })
+    assert.deepStrictEqual([answer.status, answer.headers["cache-control"]], [201, "no-store"])
+    assert.deepStrictEqual(answer.body.person, known.person)
+    assert.strictEqual(answer.body.workspace.role, "viewer")
+    assert.isNull(answer.body.apiKey)
+    assert.strictEqual((await second.as(key).get<Workspace>("")).role, "viewer")
+  })
+
+  test("a server without mail delivers invites by link alone", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const json = { email: newEmail(), role: "member" }
+    await workspace.refuse("409 no_mail", "POST", "invites", { ...json, deliver: "mail" })
+    await workspace.refuse("400 deliver", "POST", "invites", { ...json, deliver: "pigeon" })
+    const { headers, status } = await workspace.send("POST", "invites", { json: { ...json, deliver: "link" } })
+    assert.deepStrictEqual([status, headers["cache-control"]], [201, "no-store"])
   })
 
   test("a token that is unknown, used or revoked is not found", async (owner) => {
     const workspace = await newWorkspace(owner)
-    const accepting = (token: string) => owner.send("POST", "/v1/invites/accept", { json: { token, name: "Kim" } })
+    const accepting = (token: string | undefined) =>
+      owner.as(undefined).send("POST", "/v1/invites/accept", { json: { token, name: "Kim" } })
     const used = await workspace.post<NewInvite>("invites", { email: newEmail(), role: "member" })
     await owner.as(undefined).post("/v1/invites/accept", { token: used.token, name: "Kim" })
     const revoked = await workspace.post<NewInvite>("invites", { email: newEmail(), role: "member" })
@@ -419,7 +444,9 @@ onEachServer("the identity room", (test) => {
     const workspace = await newWorkspace(owner)
     const { token } = await workspace.post<NewInvite>("invites", { email: newEmail(), role: "member" })
     const answers = await Promise.all(
-      Array.from({ length: 8 }, () => owner.send("POST", "/v1/invites/accept", { json: { token, name: "Kim" } }))
+      Array.from({ length: 8 }, () =>
+        owner.as(undefined).send("POST", "/v1/invites/accept", { json: { token, name: "Kim" } })
+      )
     )
     assert.deepStrictEqual(answers.map(refusal).toSorted(), ["201", ...Array<string>(7).fill("404 invite")])
     assert.lengthOf(await members(workspace), 2)
@@ -633,7 +660,7 @@ onEachServer("the identity room", (test) => {
     const { semaphores } = await startRun(workspace)
     const { token } = await workspace.post<NewInvite>("invites", { email: newEmail(), role: "member" })
     const unknown = await owner.as("nonsense").send("GET", "/v1/me")
-    for (const wrong of [semaphores.token, token, `${owner.key!}0`, owner.key!.toLowerCase()]) {
+    for (const wrong of [semaphores.token, token!, `${owner.key!}0`, owner.key!.toLowerCase()]) {
       const answer = await workspace.as(wrong).send("GET", "products")
       assert.strictEqual(answer.status, 401)
       assert.deepStrictEqual(answer.body, unknown.body)
@@ -655,7 +682,7 @@ withClockOnEachServer("the identity room over time", (test) => {
     advance(7 * 86_400_000 - 1)
     await owner.as(undefined).post("/v1/invites/accept", { token: early.token, name: "In time" })
     advance(1)
-    await owner.refuse("404 invite", "POST", "/v1/invites/accept", { token: late.token, name: "Late" })
+    await owner.as(undefined).refuse("404 invite", "POST", "/v1/invites/accept", { token: late.token, name: "Late" })
     const listed = await invites(workspace)
     assert.deepStrictEqual(
       listed.map(({ status }) => status),

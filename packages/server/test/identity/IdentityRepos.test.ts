@@ -27,23 +27,43 @@ import {
 
 onEachStorage("Identity repositories", (it) => {
   it.describe("PersonsRepo", () => {
-    it.effect("finds a person by the exact email", () =>
+    it.effect("finds the persons of an address, who has proven it first, then the oldest", () =>
       Effect.gen(function* () {
         const persons = yield* PersonsRepo
-        const { email, id, name } = yield* addPerson()
-        expect(yield* persons.findByEmail(email)).toMatchObject({ id, name, email })
-        assert.isUndefined(yield* persons.findByEmail(email.toUpperCase()))
-        assert.isUndefined(yield* persons.findByEmail(email.slice(1)))
+        const first = yield* addPerson({ createdAt: minute(2) })
+        const { email } = first
+        const younger = yield* addPerson({ email, createdAt: minute(3) })
+        const proven = yield* addPerson({ email, createdAt: minute(4), emailVerifiedAt: minute(5) })
+        const older = yield* addPerson({ email, createdAt: minute(1) })
+        const found = [proven, older, first, younger]
+        assert.deepStrictEqual(yield* persons.ofAddress(email), found)
+        assert.deepStrictEqual(
+          (yield* persons.list).filter((person) => person.email === email),
+          found
+        )
+        for (const person of found) assert.deepStrictEqual(yield* persons.find(person.id), person)
+        assert.deepStrictEqual(yield* persons.ofAddress(email.slice(1)), [])
+        assert.isUndefined(yield* persons.find(newId()))
       })
     )
 
-    it.effect("rejects a second person with the same email", () =>
+    it.effect("lets one person prove an address, once", () =>
       Effect.gen(function* () {
         const persons = yield* PersonsRepo
-        const first = yield* addPerson()
-        const error = yield* Effect.flip(persons.insert(personRow({ email: first.email })))
-        assert.strictEqual(error.constraint, "persons_email_key")
-        expect(yield* persons.findByEmail(first.email)).toMatchObject({ id: first.id })
+        const { email, id } = yield* addPerson()
+        const stranger = yield* addPerson({ email })
+        yield* persons.prove(id, minute(1))
+        yield* persons.prove(id, minute(2))
+        assert.strictEqual((yield* persons.find(id))?.emailVerifiedAt, minute(1))
+        for (const refused of [
+          persons.prove(stranger.id, minute(3)),
+          persons.insert(personRow({ email, emailVerifiedAt: minute(3) }))
+        ]) {
+          assert.strictEqual((yield* Effect.flip(refused)).constraint, "persons_verified_email_key")
+        }
+        assert.isNull((yield* persons.find(stranger.id))?.emailVerifiedAt)
+        yield* persons.insert(personRow({ email }))
+        yield* persons.prove((yield* addPerson()).id, minute(3))
       })
     )
 
@@ -137,13 +157,38 @@ onEachStorage("Identity repositories", (it) => {
           active: false,
           joinedAt: minute(3)
         })
-        const expected = { id, name, email, role: "admin", active: false, joinedAt: minute(3) } as const
+        const expected = {
+          id,
+          name,
+          email,
+          emailVerifiedAt: null,
+          role: "admin",
+          active: false,
+          joinedAt: minute(3)
+        } as const
         assert.deepStrictEqual(yield* members.find(workspace.id, id), expected)
         assert.deepStrictEqual(yield* members.findByEmail(workspace.id, email), expected)
         assert.deepStrictEqual(yield* members.list(workspace.id), [expected])
         assert.isUndefined(yield* members.find(elsewhere.id, id))
         assert.isUndefined(yield* members.findByEmail(elsewhere.id, email))
         assert.deepStrictEqual(yield* members.list(elsewhere.id), [])
+      })
+    )
+
+    it.effect("finds the active member of an address, or who joined last", () =>
+      Effect.gen(function* () {
+        const members = yield* MembersRepo
+        const workspace = yield* addWorkspace()
+        const { email } = personRow()
+        const join = Effect.fnUntraced(function* (joinedAt: string) {
+          const { id } = yield* addPerson({ email })
+          yield* members.insert({ workspaceId: workspace.id, personId: id, role: "viewer", active: false, joinedAt })
+          return id
+        })
+        const ids = [yield* join(minute(2)), yield* join(minute(3)), yield* join(minute(1))]
+        assert.strictEqual((yield* members.findByEmail(workspace.id, email))?.id, ids[1])
+        yield* members.update({ workspaceId: workspace.id, personId: ids[0]!, role: "viewer", active: true })
+        assert.strictEqual((yield* members.findByEmail(workspace.id, email))?.id, ids[0])
       })
     )
 
@@ -181,6 +226,7 @@ onEachStorage("Identity repositories", (it) => {
           id,
           name,
           email,
+          emailVerifiedAt: null,
           role: "owner",
           active: false,
           joinedAt: minute(0)
@@ -215,6 +261,7 @@ onEachStorage("Identity repositories", (it) => {
         email: `${name}@example.com`,
         role: "member",
         tokenHash: name,
+        delivery: "link",
         inviter,
         createdAt: minute(1),
         expiresAt: minute(10),

@@ -2,9 +2,11 @@ import { assert } from "@effect/vitest"
 import { inviteLifetimeMillis } from "@delivery/domain/identity/Invite"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
+import type { PersonRow } from "../../src/access/ActorRows.ts"
 import { hashToken, isToken } from "../../src/ids/Tokens.ts"
 import { ApiKeysRepo } from "../../src/identity/ApiKeysRepo.ts"
 import { Invites } from "../../src/identity/Invites.ts"
+import { Members } from "../../src/identity/Members.ts"
 import { MembersRepo } from "../../src/identity/MembersRepo.ts"
 import { PersonsRepo } from "../../src/identity/PersonsRepo.ts"
 import { baseUrl, withServicesOnEachStorage } from "../support/Storages.ts"
@@ -14,6 +16,7 @@ import {
   adminsAndUp,
   answer,
   as,
+  asNobody,
   eventsOf,
   kindsOf,
   makeScene,
@@ -32,11 +35,18 @@ withServicesOnEachStorage("Invites", (it) => {
     { owner }: Scene,
     { email = newEmail(), role = "member" }: { email?: string; role?: "viewer" | "member" | "admin" | "owner" } = {}
   ) {
-    return yield* (yield* Invites).create({ email, role }).pipe(as(owner))
+    const made = yield* (yield* Invites).create({ email, role }).pipe(as(owner))
+    return { ...made, token: made.token! }
+  })
+
+  /** Accepts without a credential. */
+  const accept = Effect.fnUntraced(function* (token: string, name = "Sam") {
+    return yield* (yield* Invites).accept({ token, name }).pipe(asNobody)
   })
 
   /** What lists show of a new invite: all but what is shown once. */
-  const listed = <A extends { readonly token: string; readonly url: string }>({ token: _, url: __, ...rest }: A) => rest
+  const listed = <A extends { readonly token?: string; readonly url?: string }>({ token: _, url: __, ...rest }: A) =>
+    rest
 
   it.effect("checks roles before anything else", () =>
     Effect.gen(function* () {
@@ -68,7 +78,7 @@ withServicesOnEachStorage("Invites", (it) => {
       const email = newEmail()
       const made = yield* invites.create({ email, role: "viewer" }).pipe(as(adminKey))
       const { token, url, ...shown } = made
-      assert.isTrue(isToken("itk_", token))
+      assert.isTrue(isToken("itk_", token!))
       assert.strictEqual(url, `${baseUrl}/invites/${token}`)
       const at = yield* now
       assert.deepStrictEqual(shown, {
@@ -82,7 +92,7 @@ withServicesOnEachStorage("Invites", (it) => {
         acceptedAt: null
       })
       assert.deepStrictEqual(yield* invites.list.pipe(as(owner)), [shown])
-      assert.notInclude(JSON.stringify(yield* invites.list.pipe(as(owner))), token)
+      assert.notInclude(JSON.stringify(yield* invites.list.pipe(as(owner))), token!)
       const [event, ...more] = yield* eventsOf(workspace)
       assert.strictEqual(event?.kind, "invite_created")
       assert.deepStrictEqual(event?.actor, adminKey.principal)
@@ -104,7 +114,7 @@ withServicesOnEachStorage("Invites", (it) => {
       ]
       yield* invite(yield* makeScene)
       yield* invites.revoke(revoked.id).pipe(as(scene.owner))
-      yield* invites.accept({ token: accepted.token, name: "Sam" })
+      yield* accept(accepted.token)
       yield* TestClock.adjust("5 days")
       assert.deepStrictEqual(
         (yield* invites.list.pipe(as(scene.owner))).map(({ id, status }) => [id, status]),
@@ -136,13 +146,13 @@ withServicesOnEachStorage("Invites", (it) => {
         active: false,
         joinedAt: yield* now
       })
-      assert.strictEqual(yield* refusal(invite(scene, { email: inactive.email })), "Conflict already_member")
       assert.deepStrictEqual(
         (yield* invites.list.pipe(as(scene.owner))).map((invite) => invite.id),
         [id]
       )
       assert.deepStrictEqual(yield* kindsOf(scene.workspace), ["invite_created"])
       yield* invite(yield* makeScene, { email })
+      assert.strictEqual((yield* invite(scene, { email: inactive.email })).status, "pending")
     })
   )
 
@@ -159,7 +169,7 @@ withServicesOnEachStorage("Invites", (it) => {
         (yield* invites.list.pipe(as(scene.owner))).map((invite) => invite.status),
         ["pending", "expired", "revoked"]
       )
-      yield* invites.accept({ token: last.token, name: "Sam" })
+      yield* accept(last.token)
     })
   )
 
@@ -191,8 +201,8 @@ withServicesOnEachStorage("Invites", (it) => {
         assert.deepStrictEqual(revoked, { ...listed(made), status: "revoked" })
       }
       assert.deepStrictEqual(yield* invites.list.pipe(as(scene.owner)), [{ ...listed(made), status: "revoked" }])
-      assert.strictEqual(yield* refusal(invites.accept({ token: made.token, name: "Sam" })), "NotFound")
-      assert.isUndefined(yield* (yield* PersonsRepo).findByEmail(made.email))
+      assert.strictEqual(yield* refusal(accept(made.token)), "NotFound")
+      assert.deepStrictEqual(yield* (yield* PersonsRepo).ofAddress(made.email), [])
       const events = yield* eventsOf(scene.workspace)
       assert.deepStrictEqual(
         events.map((event) => event.kind),
@@ -209,7 +219,7 @@ withServicesOnEachStorage("Invites", (it) => {
       const scene = yield* makeScene
       const foreign = yield* invite(yield* makeScene)
       const accepted = yield* invite(scene)
-      yield* invites.accept({ token: accepted.token, name: "Sam" })
+      yield* accept(accepted.token)
       const expired = yield* invite(scene)
       yield* TestClock.adjust(inviteLifetimeMillis)
       const revoke = (id: string) => refusal(invites.revoke(id).pipe(as(scene.owner)))
@@ -226,7 +236,7 @@ withServicesOnEachStorage("Invites", (it) => {
       const scene = yield* makeScene
       const made = yield* invite(scene, { role: "admin" })
       yield* TestClock.adjust("1 hour")
-      const { apiKey, person, workspace } = yield* invites.accept({ token: made.token, name: "Sam Lee" })
+      const { apiKey, person, workspace } = yield* accept(made.token, "Sam Lee")
       const at = yield* now
       assert.deepStrictEqual(person, { id: person.id, name: "Sam Lee", email: made.email })
       const { id, name, slug } = scene.workspace
@@ -242,6 +252,7 @@ withServicesOnEachStorage("Invites", (it) => {
       })
       assert.deepStrictEqual(yield* (yield* MembersRepo).find(id, person.id), {
         ...person,
+        emailVerifiedAt: null,
         role: "admin",
         active: true,
         joinedAt: at
@@ -280,20 +291,129 @@ withServicesOnEachStorage("Invites", (it) => {
     })
   )
 
-  it.effect("joins a known address as its person, without a key", () =>
+  /** A person of no workspace, as a caller. */
+  const callerOf = ({ email, id, name }: PersonRow) => ({
+    principal: { kind: "user", id, name, email } as const,
+    membership: undefined
+  })
+
+  const acceptAs = (person: PersonRow, token: string) =>
+    Effect.flatMap(Invites, (invites) => invites.accept({ token, name: "Someone Else" }).pipe(as(callerOf(person))))
+
+  it.effect("joins a person by their own credential, without a key", () =>
     Effect.gen(function* () {
-      const invites = yield* Invites
+      const scene = yield* makeScene
+      for (const emailVerifiedAt of [null, yield* now]) {
+        const person = yield* addPerson({ emailVerifiedAt })
+        const { token } = yield* invite(scene, { email: person.email, role: "owner" })
+        const joined = yield* acceptAs(person, token)
+        const { email, id, name } = person
+        const workspace = { id: scene.workspace.id, slug: scene.workspace.slug, name: scene.workspace.name }
+        assert.deepStrictEqual(joined, {
+          person: { id, name, email },
+          workspace: { ...workspace, role: "owner" },
+          apiKey: null
+        })
+        assert.deepStrictEqual(yield* (yield* ApiKeysRepo).ofPerson(id), [])
+        assert.deepStrictEqual(yield* (yield* PersonsRepo).find(id), person)
+        assert.strictEqual((yield* (yield* MembersRepo).find(scene.workspace.id, id))?.role, "owner")
+      }
+    })
+  )
+
+  it.effect("joins nobody whose address is another, and no account key", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeScene
+      const { token } = yield* invite(scene)
+      const person = yield* addPerson()
+      assert.strictEqual(yield* refusal(acceptAs(person, token)), "Conflict other_address")
+      const byKey = (yield* Invites).accept({ token, name: "Sam" }).pipe(as(scene.adminKey))
+      assert.strictEqual(yield* refusal(byKey), "Forbidden account_key")
+      yield* accept(token)
+    })
+  )
+
+  it.effect("makes a stranger of whoever accepts for an address that nobody has proven", () =>
+    Effect.gen(function* () {
       const [first, second] = [yield* makeScene, yield* makeScene]
       const one = yield* invite(first)
-      const { person } = yield* invites.accept({ token: one.token, name: "Sam Lee" })
-      const keys = yield* (yield* ApiKeysRepo).ofPerson(person.id)
+      const { person } = yield* accept(one.token, "Sam Lee")
       const two = yield* invite(second, { email: one.email, role: "owner" })
-      const joined = yield* invites.accept({ token: two.token, name: "Someone Else" })
-      const { id, name, slug } = second.workspace
-      assert.deepStrictEqual(joined, { person, workspace: { id, slug, name, role: "owner" }, apiKey: null })
-      assert.deepStrictEqual(yield* (yield* ApiKeysRepo).ofPerson(person.id), keys)
-      assert.strictEqual((yield* (yield* PersonsRepo).findByEmail(one.email))?.name, "Sam Lee")
-      assert.strictEqual((yield* (yield* MembersRepo).find(id, person.id))?.role, "owner")
+      const joined = yield* accept(two.token, "Someone Else")
+      assert.notStrictEqual(joined.person.id, person.id)
+      assert.deepStrictEqual([joined.person.name, joined.person.email], ["Someone Else", one.email])
+      assert.isNotNull(joined.apiKey)
+      assert.isUndefined(yield* (yield* MembersRepo).find(second.workspace.id, person.id))
+      assert.isUndefined(yield* (yield* MembersRepo).find(first.workspace.id, joined.person.id))
+    })
+  )
+
+  it.effect("asks for the credential of who has proven the address", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeScene
+      const planted = yield* addPerson()
+      const proven = yield* addPerson({ email: planted.email, emailVerifiedAt: yield* now })
+      const { id, token } = yield* invite(scene, { email: planted.email })
+      assert.strictEqual(yield* refusal(accept(token)), "Conflict sign_in_required")
+      assert.strictEqual(yield* refusal(acceptAs(planted, token)), "Conflict sign_in_required")
+      const [pending] = yield* (yield* Invites).list.pipe(as(scene.owner))
+      assert.deepStrictEqual([pending?.id, pending?.status], [id, "pending"])
+      assert.strictEqual((yield* acceptAs(proven, token)).person.id, proven.id)
+    })
+  )
+
+  it.effect("brings who was deactivated back with their own credential, with the role of the invite", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeScene
+      const person = yield* addPerson()
+      const joinedAt = yield* now
+      const row = { workspaceId: scene.workspace.id, personId: person.id, role: "owner", active: false } as const
+      yield* (yield* MembersRepo).insert({ ...row, joinedAt })
+      const { token } = yield* invite(scene, { email: person.email, role: "viewer" })
+      yield* TestClock.adjust("1 hour")
+      yield* acceptAs(person, token)
+      const member = yield* (yield* MembersRepo).find(scene.workspace.id, person.id)
+      assert.deepStrictEqual([member?.role, member?.active, member?.joinedAt], ["viewer", true, joinedAt])
+      const event = (yield* eventsOf(scene.workspace)).at(-1)
+      assert.strictEqual(event?.kind, "member_reactivated")
+      assert.deepStrictEqual(event?.changes, [
+        { field: "role", from: "owner", to: "viewer" },
+        { field: "active", from: "false", to: "true" }
+      ])
+      assert.strictEqual(yield* refusal(invite(scene, { email: person.email })), "Conflict already_member")
+    })
+  )
+
+  it.effect("makes a new person where who was deactivated accepts without their credential", () =>
+    Effect.gen(function* () {
+      const members = yield* MembersRepo
+      const scene = yield* makeScene
+      const person = yield* addPerson()
+      const row = { workspaceId: scene.workspace.id, personId: person.id, role: "owner", active: false } as const
+      yield* members.insert({ ...row, joinedAt: yield* now })
+      const { token } = yield* invite(scene, { email: person.email })
+      const joined = yield* accept(token)
+      assert.notStrictEqual(joined.person.id, person.id)
+      assert.isFalse((yield* members.find(scene.workspace.id, person.id))?.active)
+      const back = (yield* Members).reactivate(person.id).pipe(as(scene.owner))
+      assert.strictEqual(yield* refusal(back), "Conflict address_in_use")
+      yield* (yield* Members).deactivate(joined.person.id).pipe(as(scene.owner))
+      assert.isTrue((yield* back).active)
+    })
+  )
+
+  it.effect("admits nobody beside an active member of the same address", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeScene
+      const person = yield* addPerson()
+      const gone = yield* addPerson({ email: person.email })
+      const row = { workspaceId: scene.workspace.id, personId: gone.id, role: "viewer", active: false } as const
+      yield* (yield* MembersRepo).insert({ ...row, joinedAt: yield* now })
+      const { token } = yield* invite(scene, { email: person.email })
+      yield* (yield* Members).reactivate(gone.id).pipe(as(scene.owner))
+      assert.strictEqual(yield* refusal(accept(token)), "Conflict address_in_use")
+      assert.strictEqual(yield* refusal(acceptAs(person, token)), "Conflict address_in_use")
+      assert.strictEqual(yield* refusal(acceptAs(gone, token)), "Conflict already_member")
     })
   )
 
@@ -303,7 +423,7 @@ withServicesOnEachStorage("Invites", (it) => {
       const scene = yield* makeScene
       const made = yield* invite(scene)
       const late = yield* invite(scene)
-      const accept = (token: string) => answer(invites.accept({ token, name: "Sam" }))
+      const accepting = (token: string) => answer(accept(token))
       const last = made.token.at(-1) === "0" ? "1" : "0"
       for (const token of [
         "",
@@ -315,14 +435,14 @@ withServicesOnEachStorage("Invites", (it) => {
         made.token.replace("itk_", "ctk_"),
         made.token.toUpperCase()
       ]) {
-        assert.strictEqual(yield* accept(token), "NotFound", token)
+        assert.strictEqual(yield* accepting(token), "NotFound", token)
       }
       yield* TestClock.adjust(inviteLifetimeMillis - 1)
-      assert.strictEqual(yield* accept(made.token), "ok")
-      assert.strictEqual(yield* accept(made.token), "NotFound")
+      assert.strictEqual(yield* accepting(made.token), "ok")
+      assert.strictEqual(yield* accepting(made.token), "NotFound")
       yield* TestClock.adjust(1)
-      assert.strictEqual(yield* accept(late.token), "NotFound")
-      assert.isUndefined(yield* (yield* PersonsRepo).findByEmail(late.email))
+      assert.strictEqual(yield* accepting(late.token), "NotFound")
+      assert.deepStrictEqual(yield* (yield* PersonsRepo).ofAddress(late.email), [])
     })
   )
 
@@ -332,33 +452,14 @@ withServicesOnEachStorage("Invites", (it) => {
       const scene = yield* makeScene
       const { email, token } = yield* invite(scene)
       const answers = yield* Effect.all(
-        Array.from({ length: 6 }, () => answer(invites.accept({ token, name: "Sam" }))),
+        Array.from({ length: 6 }, () => answer(accept(token))),
         { concurrency: "unbounded" }
       )
       assert.deepStrictEqual(answers.toSorted(), [...Array.from({ length: 5 }, () => "NotFound"), "ok"])
-      const person = (yield* (yield* PersonsRepo).findByEmail(email))!
-      assert.lengthOf(yield* (yield* ApiKeysRepo).ofPerson(person.id), 1)
+      const [person, ...others] = yield* (yield* PersonsRepo).ofAddress(email)
+      assert.deepStrictEqual(others, [])
+      assert.lengthOf(yield* (yield* ApiKeysRepo).ofPerson(person!.id), 1)
       assert.deepStrictEqual(yield* kindsOf(scene.workspace), ["invite_created", "invite_accepted", "member_joined"])
-    })
-  )
-
-  it.effect("creates one person for a new address that accepts in several workspaces at once", () =>
-    Effect.gen(function* () {
-      const invites = yield* Invites
-      const email = newEmail()
-      const made = yield* Effect.all(
-        Array.from({ length: 4 }, () => Effect.flatMap(makeScene, (scene) => invite(scene, { email })))
-      )
-      const accepted = yield* Effect.all(
-        made.map(({ token }) => invites.accept({ token, name: "Sam" })),
-        { concurrency: "unbounded" }
-      )
-      assert.lengthOf(new Set(accepted.map(({ person }) => person.id)), 1)
-      assert.lengthOf(
-        accepted.filter(({ apiKey }) => apiKey !== null),
-        1
-      )
-      assert.lengthOf(new Set(accepted.map(({ workspace }) => workspace.id)), 4)
     })
   )
 
@@ -369,7 +470,7 @@ withServicesOnEachStorage("Invites", (it) => {
         const scene = yield* makeScene
         const { email, id, token } = yield* invite(scene)
         const [accepted, revoked] = yield* Effect.all(
-          [answer(invites.accept({ token, name: "Sam" })), answer(invites.revoke(id).pipe(as(scene.owner)))],
+          [answer(accept(token)), answer(invites.revoke(id).pipe(as(scene.owner)))],
           { concurrency: "unbounded" }
         )
         assert.include(["ok and Conflict not_pending", "NotFound and ok"], `${accepted} and ${revoked}`)

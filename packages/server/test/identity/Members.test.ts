@@ -167,7 +167,11 @@ withServicesOnEachStorage("Members", (it) => {
               ],
               { concurrency: "unbounded" }
             )
-            assert.sameMembers(answers, ["ok", "Conflict last_owner"], `${first} and ${second} ${each}`)
+            // Who was demoted or deactivated by the other meanwhile may do nothing any more.
+            const lost = each === "oneself" ? ["Conflict last_owner"] : ["Forbidden role_too_low", "NotFound"]
+            const [won, refused] = answers.toSorted((a, b) => Number(b === "ok") - Number(a === "ok"))
+            assert.strictEqual(won, "ok", `${first} and ${second} ${each}`)
+            assert.include(lost, refused, `${first} and ${second} ${each}`)
             assert.strictEqual(yield* (yield* MembersRepo).countActiveOwners(workspace.id), 1)
             assert.lengthOf(yield* eventsOf(workspace), 1)
           }
@@ -215,7 +219,7 @@ withServicesOnEachStorage("Members", (it) => {
       const owner = yield* addMember(workspace, "owner")
       const member = yield* addMember(workspace, "member")
       const { id, name } = member.principal
-      const person = { id, name, email: `${name}@example.com`, createdAt: "" }
+      const person = { id, name, email: `${name}@example.com`, emailVerifiedAt: null, createdAt: "" }
       yield* addMember(elsewhere, "admin", { person })
       const key = apiKeyRow(keyOfPerson(id))
       yield* keys.insert(key)

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import type { Change } from "@delivery/domain/events/Event"
-import { Caller } from "@delivery/domain/identity/Authorization"
+import { Caller, OptionalCaller } from "@delivery/domain/identity/Authorization"
 import type { Role } from "@delivery/domain/identity/Role"
 import type { ApiKeyId, PersonId, WorkspaceId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
@@ -43,7 +43,14 @@ export const now: Effect.Effect<string> = Effect.map(Clock.currentTimeMillis, ti
 
 export const personRow = (fields: Partial<PersonRow> = {}): PersonRow => {
   const name = unique("person")
-  return { id: newId<PersonId>(), name, email: `${name}@example.com`, createdAt: minute(0), ...fields }
+  return {
+    id: newId<PersonId>(),
+    name,
+    email: `${name}@example.com`,
+    emailVerifiedAt: null,
+    createdAt: minute(0),
+    ...fields
+  }
 }
 
 export const workspaceRow = (fields: Partial<WorkspaceRow> = {}): WorkspaceRow => {
@@ -61,7 +68,7 @@ export const keyOfWorkspace = (workspaceId: WorkspaceId, role: "viewer" | "membe
 
 export const apiKeyRow = (
   owner: KeyOwner,
-  fields: Partial<Pick<ApiKeyRow, "id" | "createdAt" | "scopes" | "expiresAt" | "lastUsedAt" | "revokedAt">> = {}
+  fields: Partial<Omit<ApiKeyRow, keyof KeyOwner | "name" | "tokenHash" | "tokenPrefix" | "lastFour">> = {}
 ): ApiKeyRow => {
   const name = unique("key")
   return {
@@ -72,6 +79,8 @@ export const apiKeyRow = (
     tokenPrefix: "ctk_abcd",
     lastFour: "wxyz",
     scopes: null,
+    createdByKind: null,
+    createdById: null,
     createdAt: minute(0),
     expiresAt: null,
     lastUsedAt: null,
@@ -157,15 +166,21 @@ export const makeScene = Effect.gen(function* () {
 export type Scene = Effect.Success<typeof makeScene>
 
 /** Runs what a service offers as this caller. */
-export const as = (caller: CallerOf) =>
-  Effect.provideService(Caller, {
+export const as = (caller: CallerOf) => {
+  const known: Caller["Service"] = {
     credential: {
       kind: caller.principal.kind === "apiKey" ? "accountApiKey" : "apiKey",
       id: caller.principal.id,
       lastFour: "wxyz"
     },
     ...caller
-  })
+  }
+  return <A, E, R>(call: Effect.Effect<A, E, R>) =>
+    call.pipe(Effect.provideService(Caller, known), Effect.provideService(OptionalCaller, { caller: known }))
+}
+
+/** Runs what needs no credential without one. */
+export const asNobody = Effect.provideService(OptionalCaller, { caller: undefined })
 
 interface Refusal {
   readonly _tag: string

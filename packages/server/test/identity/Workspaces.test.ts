@@ -37,6 +37,7 @@ withServicesOnEachStorage("Workspaces", (it) => {
         id: outsider.principal.id as never,
         name: outsider.principal.name,
         email: `${outsider.principal.name}@example.com`,
+        emailVerifiedAt: null,
         role: "owner",
         active: true,
         joinedAt: at
@@ -113,7 +114,8 @@ withServicesOnEachStorage("Workspaces", (it) => {
       assert.deepStrictEqual(listed[0], { ...umlaut.workspace, role: "owner" })
       assert.deepStrictEqual(listed[1], { ...two.workspace, role: "viewer" })
       const { workspaces: memberships, ...me } = yield* workspaces.me.pipe(as({ ...caller, membership: undefined }))
-      assert.deepStrictEqual(me, { kind: "user", id: person.id, name: person.name, email: person.email })
+      const { email, id, name } = person
+      assert.deepStrictEqual(me, { kind: "user", id, name, email, emailVerifiedAt: null })
       assert.deepStrictEqual(
         memberships.map(({ id, role }) => ({ id, role })),
         listed.map(({ id, role }) => ({ id, role }))

@@ -144,7 +144,7 @@ onEachStorage("TeamsRepo", (it) => {
       // The same person elsewhere is another member.
       const elsewhere = yield* addWorkspace()
       const abroad = yield* addTeam(elsewhere.id, { key: full.key })
-      const person = { id: kim.principal.id, name: "", email: "", createdAt: minute(0) }
+      const person = { id: kim.principal.id, name: "", email: "", emailVerifiedAt: null, createdAt: minute(0) }
       yield* addTeamMember(abroad, yield* addMember(elsewhere, "member", { person }))
 
       const viewer = seesAll(workspace.id)

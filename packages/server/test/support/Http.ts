@@ -468,7 +468,7 @@ export const newWorkspace = async (owner: Http): Promise<Http> => {
   return owner.in(slug)
 }
 
-/** Who accepts an invite to the workspace: a new person, unless the email is known. */
+/** Who accepts an invite to the workspace: a new person. */
 export const accept = async (workspace: Http, role: Role, email: string, name = "Sam"): Promise<AcceptedInvite> => {
   const { token } = await workspace.post<NewInvite>("invites", { email, role })
   return workspace.as(undefined).post<AcceptedInvite>("/v1/invites/accept", { token, name })

@@ -17,6 +17,7 @@ import { Keyring } from "../../src/keys/Keyring.ts"
 import * as Keys from "../../src/keys/Keys.ts"
 import { type AgentMention, AgentMentions } from "../../src/planning/Mentions.ts"
 import * as Planning from "../../src/planning/Planning.ts"
+import * as Runs from "../../src/runs/Runs.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 import * as StorageRoom from "../../src/storage/StorageRoom.ts"
 import * as VaultRoom from "../../src/vault/VaultRoom.ts"
@@ -120,7 +121,13 @@ export const layerServices = Layer.provide(AgentsRoom.layer, layerLiveClock).pip
   Layer.provideMerge(Catalog.layer),
   // They write and look around several times a second, whatever time it is for the tests.
   Layer.provideMerge(Layer.provide(Identity.layer, layerLiveClock)),
-  Layer.provideMerge([AgentsRoom.layerMemberChanges, Planning.layerNewWorkspaces, VaultRoom.layerSecretHoldings]),
+  Layer.provideMerge([
+    AgentsRoom.layerMemberChanges,
+    Runs.layerMemberRuns,
+    Identity.layerNoMail,
+    Planning.layerNewWorkspaces,
+    VaultRoom.layerSecretHoldings
+  ]),
   Layer.provideMerge(EventsRoom.layer),
   Layer.provideMerge([
     Ids.layer,

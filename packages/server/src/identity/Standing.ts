@@ -1,0 +1,30 @@
+import { NotFound } from "@delivery/domain/Errors"
+import type { Role } from "@delivery/domain/identity/Role"
+import { Effect } from "effect"
+import { type Access, personOf, withRole } from "../access/Access.ts"
+import type { ApiKeysRepo } from "./ApiKeysRepo.ts"
+import type { MembersRepo } from "./MembersRepo.ts"
+
+interface Dependencies {
+  readonly apiKeys: ApiKeysRepo["Service"]
+  readonly members: MembersRepo["Service"]
+}
+
+/**
+ * The access as it is now, for what gives or takes the access of others: who lost theirs while the request waited for the
+ * workspace's row may do neither. Called in a transaction that holds that row.
+ */
+export const presentAccess = Effect.fnUntraced(function* (
+  { apiKeys, members }: Dependencies,
+  access: Access,
+  needed: Role
+) {
+  const { principal, workspace } = access
+  const person = personOf(principal)
+  const holder =
+    person === undefined
+      ? (yield* apiKeys.ofWorkspace(workspace.id)).find(({ id }) => id === principal.id)
+      : yield* members.find(workspace.id, person.id)
+  if (holder?.role == null || ("active" in holder && !holder.active)) return yield* NotFound.of("workspace")
+  return yield* withRole(needed)({ ...access, workspace: { ...workspace, role: holder.role } })
+})
