@@ -419,7 +419,6 @@ withServicesOnEachStorage("Invites", (it) => {
 
   it.effect("accepts the complete token of a pending invite once, until it expires", () =>
     Effect.gen(function* () {
-      const invites = yield* Invites
       const scene = yield* makeScene
       const made = yield* invite(scene)
       const late = yield* invite(scene)
@@ -448,7 +447,6 @@ withServicesOnEachStorage("Invites", (it) => {
 
   it.effect("lets one of many concurrent acceptances succeed", () =>
     Effect.gen(function* () {
-      const invites = yield* Invites
       const scene = yield* makeScene
       const { email, token } = yield* invite(scene)
       const answers = yield* Effect.all(
