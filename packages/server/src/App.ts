@@ -56,6 +56,7 @@ const layerServices = AgentsRoom.layer.pipe(
   // What higher rooms supply to lower ones.
   Layer.provideMerge([
     AgentsRoom.layerMentions,
+    AgentsRoom.layerMadeSignIns,
     AgentsRoom.layerMemberChanges,
     Runs.layerMemberRuns,
     Identity.layerNoMail,

@@ -4,7 +4,7 @@ import { doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Forbidden, NotFound } from "../Errors.ts"
 import { NoStore } from "../NoStore.ts"
 import { AccountApiKey, CreateAccountApiKey, NewAccountApiKey } from "./AccountApiKey.ts"
-import { Revoked } from "./ApiKey.ts"
+import { RevokeApiKey, Revoked } from "./ApiKey.ts"
 import { Authorization, Edge } from "./Authorization.ts"
 
 const AccountApiKeyRef = PathRef.annotate({
@@ -45,13 +45,15 @@ export class AccountApiKeysApi extends HttpApiGroup.make("accountApiKeys")
       ),
     HttpApiEndpoint.post("revoke", `${workspacePath}/account-api-keys/:apiKeyId/revoke`, {
       params: { slug: WorkspaceRef, apiKeyId: AccountApiKeyRef },
+      payload: [RevokeApiKey, Schema.Null],
       success: Revoked,
       error: [Forbidden, NotFound]
     }).annotateMerge(
       doc(
         "admin",
         "Revoke an account API key",
-        "Revokes the key. Later requests with it fail with 401. Returns 404 if the key is revoked already. Requires the role `admin` or `owner`."
+        "Revokes the key. Later requests with it fail with 401. What was made with the key ends with it: other account API keys (unless the body says `accountApiKeys: keep`), pending invites, and what was made with those keys. The body may be left out. Returns 404 if the key is revoked already. Requires the role `admin` or `owner`.",
+        { isBodyOptional: true }
       )
     )
   )

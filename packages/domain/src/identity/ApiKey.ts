@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Body } from "../Body.ts"
 import { ApiKeyId } from "../Ids.ts"
-import { Name } from "../Text.ts"
+import { Name, OneOf } from "../Text.ts"
 import { Timestamp, TimestampInput } from "../Timestamp.ts"
 import { KeyScopes, NewKeyScopes } from "./Scope.ts"
 
@@ -76,6 +76,20 @@ export const CreateApiKey = Body({ name: Name(80), ...newKeyLimits }).annotate({
   examples: [{ name: "laptop" }, { name: "dashboard", scopes: ["read"], expiresAt: "2027-02-19T09:30:00.000Z" }]
 })
 export type CreateApiKey = typeof CreateApiKey.Type
+
+/** What a revocation spares. */
+export const RevokeApiKey = Body({
+  accountApiKeys: Schema.optionalKey(
+    OneOf(["keep"]).annotate({
+      description: "`keep`: account API keys that were made with the key go on working, with what was made with them."
+    })
+  )
+}).annotate({
+  identifier: "RevokeApiKey",
+  description: "What the revocation spares. Without a body: nothing.",
+  examples: [{ accountApiKeys: "keep" }]
+})
+export type RevokeApiKey = typeof RevokeApiKey.Type
 
 /** The answer to a revocation. */
 export const Revoked = Schema.Struct({ ok: Schema.Literal(true) }).annotate({

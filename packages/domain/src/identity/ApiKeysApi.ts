@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { doc, PathRef } from "../Doc.ts"
 import { Conflict, Forbidden, NotFound } from "../Errors.ts"
 import { NoStore } from "../NoStore.ts"
-import { ApiKey, CreateApiKey, NewApiKey, Revoked } from "./ApiKey.ts"
+import { ApiKey, CreateApiKey, NewApiKey, RevokeApiKey, Revoked } from "./ApiKey.ts"
 import { Authorization, Edge } from "./Authorization.ts"
 
 const ApiKeyRef = PathRef.annotate({
@@ -40,13 +40,15 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       ),
     HttpApiEndpoint.post("revoke", "/v1/api-keys/:apiKeyId/revoke", {
       params: { apiKeyId: ApiKeyRef },
+      payload: [RevokeApiKey, Schema.Null],
       success: Revoked,
       error: [Forbidden, NotFound]
     }).annotateMerge(
       doc(
         "write",
         "Revoke an API key",
-        "Revokes one of your keys, possibly the key of this request. Later requests with it fail with 401. Returns 404 if the key is not yours or is revoked already. Account API keys cannot call this (403 `account_key`)."
+        "Revokes one of your keys, possibly the key of this request. Later requests with it fail with 401. What was made with the key ends with it: keys, account API keys (unless the body says `accountApiKeys: keep`), sign-ins of agents and pending invites, and what was made with those keys. The body may be left out. Returns 404 if the key is not yours or is revoked already. Account API keys cannot call this (403 `account_key`).",
+        { isBodyOptional: true }
       )
     )
   )

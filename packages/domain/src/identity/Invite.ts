@@ -25,7 +25,9 @@ const fields = {
   status: InviteStatus,
   inviter: Actor,
   createdAt: Timestamp,
-  expiresAt: Timestamp.annotate({ description: "7 days after `createdAt`." }),
+  expiresAt: Timestamp.annotate({
+    description: "7 days after `createdAt`, or the end of the key that it was made with if that is earlier."
+  }),
   acceptedAt: Schema.NullOr(Timestamp).annotate({ description: "When it was accepted; null if it was not." })
 }
 const example = {

@@ -61,7 +61,11 @@ const keyColumns = table("api_keys", {
   createdAt: instant(),
   expiresAt: nullable(instant()),
   lastUsedAt: nullable(instant()),
-  revokedAt: nullable(instant())
+  revokedAt: nullable(instant()),
+  /** The credential that it was made with, with which it ends; null if none. */
+  makerId: nullable(uuid()),
+  /** The first credential of its chain of makers; null for a key that was made with none. */
+  familyId: nullable(uuid())
 })
 
 export type ApiKeyRow = KeyOwner & Omit<Row<typeof keyColumns>, keyof KeyOwner>

@@ -7,7 +7,7 @@ import {
   type RevokedAgent,
   sessionMillis
 } from "@delivery/domain/agents/Agent"
-import { Forbidden, NotFound } from "@delivery/domain/Errors"
+import { Forbidden, NotFound, type Unauthorized } from "@delivery/domain/Errors"
 import { Caller } from "@delivery/domain/identity/Authorization"
 import { hasScope } from "@delivery/domain/identity/Scope"
 import type { AgentId, ComputerId, PersonId } from "@delivery/domain/Ids"
@@ -20,6 +20,8 @@ import { EventAudience } from "../events/EventAudience.ts"
 import { Events } from "../events/Events.ts"
 import { type Access, anyRole, freshProof, mayGive, personOf } from "../access/Access.ts"
 import { agentName, type AgentRow } from "../access/ActorRows.ts"
+import { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
+import { holdMaker } from "../identity/Makers.ts"
 import { MembersRepo } from "../identity/MembersRepo.ts"
 import { Storage } from "../storage/Storage.ts"
 import { AgentsRepo, type StoredAgent } from "./AgentsRepo.ts"
@@ -34,7 +36,7 @@ export class Agents extends Context.Service<
   {
     /** Of one person, by id or `me`, or of all. */
     readonly list: (person?: string) => Effect.Effect<ReadonlyArray<RegisteredAgent>, NotFound, Caller>
-    readonly register: (input: RegisterAgent) => Effect.Effect<AgentSignIn, NotFound | Forbidden, Caller>
+    readonly register: (input: RegisterAgent) => Effect.Effect<AgentSignIn, Unauthorized | NotFound | Forbidden, Caller>
     readonly revoke: (id: string) => Effect.Effect<RevokedAgent, NotFound | Forbidden, Caller>
   }
 >()("@delivery/server/agents/Agents") {
@@ -43,6 +45,7 @@ export class Agents extends Context.Service<
 
 interface Dependencies {
   readonly repo: AgentsRepo["Service"]
+  readonly apiKeys: ApiKeysRepo["Service"]
   readonly signIns: SignIns["Service"]
   readonly signInsRepo: SignInsRepo["Service"]
   readonly members: MembersRepo["Service"]
@@ -57,6 +60,7 @@ interface Dependencies {
 function* make() {
   const dependencies: Dependencies = {
     repo: yield* AgentsRepo,
+    apiKeys: yield* ApiKeysRepo,
     signIns: yield* SignIns,
     signInsRepo: yield* SignInsRepo,
     members: yield* MembersRepo,
@@ -90,7 +94,7 @@ const list = ({ members, repo, usage }: Dependencies) =>
       .toSorted((a, b) => byName(a.person, b.person) || compare(a.name, b.name))
   })
 
-const register = ({ events, nextId, repo, signIns, storage }: Dependencies) =>
+const register = ({ apiKeys, events, nextId, repo, signIns, storage }: Dependencies) =>
   Effect.fn("Agents.register")(function* ({ client, computer: name }: RegisterAgent) {
     const by = yield* anyRole
     const person = yield* callingPerson(by)
@@ -100,6 +104,7 @@ const register = ({ events, nextId, repo, signIns, storage }: Dependencies) =>
     const now = timestamp(yield* Clock.currentTimeMillis)
     const workspaceId = by.workspace.id
     const registered = Effect.gen(function* () {
+      const maker = yield* holdMaker(apiKeys)
       const agent = yield* repo.register({
         id: yield* nextId<AgentId>(),
         workspaceId,
@@ -120,7 +125,8 @@ const register = ({ events, nextId, repo, signIns, storage }: Dependencies) =>
       const { clientId, ...tokens } = yield* signIns.make(
         { workspaceId, agentId: agent.id, computerId: computer.id },
         by.workspace.role,
-        hasScope(scopes, "write") ? "read write" : "read"
+        hasScope(scopes, "write") ? "read write" : "read",
+        maker
       )
       yield* events.record(by, {
         kind: "agent_registered",

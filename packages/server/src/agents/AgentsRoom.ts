@@ -1,5 +1,6 @@
-import { Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { agents } from "../access/ActorRows.ts"
+import { MadeSignIns } from "../identity/MadeSignIns.ts"
 import * as AgentAuthorizationHttp from "./AgentAuthorizationHttp.ts"
 import * as AgentMcp from "./AgentMcp.ts"
 import { Agents } from "./Agents.ts"
@@ -18,7 +19,7 @@ import { messages, notifications } from "./MessagesRepo.ts"
 import * as MessagesSql from "./MessagesSql.ts"
 import { SignIns } from "./SignIns.ts"
 import * as SignInsMemory from "./SignInsMemory.ts"
-import { accessTokens, refreshTokens, replacedTokens, signIns } from "./SignInsRepo.ts"
+import { accessTokens, refreshTokens, replacedTokens, signIns, SignInsRepo } from "./SignInsRepo.ts"
 import * as SignInsSql from "./SignInsSql.ts"
 
 /** Coding agents: their computers, sign-ins and messages, and the endpoints that they call. */
@@ -44,6 +45,12 @@ export const layerMentions = Messages.layer
 
 /** Identity's `MemberChanges`: applies changes of a member to their agents. */
 export const layerMemberChanges = Layer.provide(ChangedMembers.layer, Messages.layer)
+
+/** Identity's `MadeSignIns`: sign-ins end with the key that they were made with. */
+export const layerMadeSignIns = Layer.effect(
+  MadeSignIns,
+  Effect.map(SignInsRepo, ({ endMadeBy }) => MadeSignIns.of({ end: endMadeBy }))
+)
 
 export const layer = Layer.mergeAll(Agents.layer, AgentSessions.layer).pipe(
   Layer.provideMerge([SignIns.layer, Inbox.layer]),

@@ -9,9 +9,11 @@ import {
 } from "@delivery/domain/agents/OAuth"
 import { isAtLeast, type Role } from "@delivery/domain/identity/Role"
 import type { AgentId, ComputerId, SignInId, WorkspaceId } from "@delivery/domain/Ids"
-import { timestamp } from "@delivery/domain/Timestamp"
+import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Data, Effect, Layer } from "effect"
 import { Settings } from "../Config.ts"
+import type { Maker } from "../identity/ApiKeysRepo.ts"
+import { within } from "../identity/Makers.ts"
 import { NextId } from "../ids/NextId.ts"
 import { hashToken, isToken, NewToken } from "../ids/Tokens.ts"
 import { Storage } from "../storage/Storage.ts"
@@ -42,7 +44,8 @@ export class SignIns extends Context.Service<
       of: { readonly workspaceId: WorkspaceId; readonly agentId: AgentId; readonly computerId: ComputerId },
       role: Role,
       /** What whoever makes it may give at most. */
-      granted: AgentScope
+      granted: AgentScope,
+      maker: Maker
     ) => Effect.Effect<Tokens & { readonly clientId: SignInId }>
     /** The token endpoint. */
     readonly refresh: (form: OAuthForm) => Effect.Effect<Tokens, OAuthFailure>
@@ -105,17 +108,19 @@ const protectedResource = (dependencies: Dependencies): ProtectedResourceMetadat
 
 /** A new pair of tokens: the part that is stored, and the part that its client gets. */
 const newPair = ({ newToken }: Dependencies) =>
-  Effect.fnUntraced(function* (scope: AgentScope) {
+  Effect.fnUntraced(function* (scope: AgentScope, endsAt: Timestamp | null) {
     const [accessToken, refreshToken] = [yield* newToken("atk_"), yield* newToken("rtk_")]
     const now = yield* Clock.currentTimeMillis
+    const expiry = (millis: number) => within(timestamp(now + millis), endsAt)
+    const accessExpiresAt = expiry(accessTokenSeconds * 1_000)
     const pair: TokenPair = {
-      access: { hash: hashToken(accessToken), scope, expiresAt: timestamp(now + accessTokenSeconds * 1_000) },
-      refresh: { hash: hashToken(refreshToken), expiresAt: timestamp(now + refreshTokenMillis) }
+      access: { hash: hashToken(accessToken), scope, expiresAt: accessExpiresAt },
+      refresh: { hash: hashToken(refreshToken), expiresAt: expiry(refreshTokenMillis) }
     }
     const tokens: Tokens = {
       access_token: accessToken,
       token_type: "Bearer",
-      expires_in: accessTokenSeconds,
+      expires_in: Math.ceil((Date.parse(accessExpiresAt) - now) / 1_000),
       refresh_token: refreshToken,
       scope
     }
@@ -125,12 +130,16 @@ const newPair = ({ newToken }: Dependencies) =>
 const makeSignIn = (dependencies: Dependencies): SignIns["Service"]["make"] => {
   const { nextId, repo } = dependencies
   const newTokens = newPair(dependencies)
-  return Effect.fnUntraced(function* (of, role, granted) {
+  return Effect.fnUntraced(function* (of, role, granted, maker) {
     const id = yield* nextId<SignInId>()
     const scope = scopeOf(role, granted)
-    const { pair, tokens } = yield* newTokens(scope)
+    const { expiresAt } = maker
+    const { pair, tokens } = yield* newTokens(scope, expiresAt)
     const createdAt = timestamp(yield* Clock.currentTimeMillis)
-    yield* repo.insert({ ...of, id, scope, generation: 0, refreshedAt: null, createdAt }, pair)
+    yield* repo.insert(
+      { ...of, id, scope, generation: 0, refreshedAt: null, createdAt, makerId: maker.id, expiresAt },
+      pair
+    )
     return { ...tokens, clientId: id }
   })
 }
@@ -157,9 +166,10 @@ const refresh = (dependencies: Dependencies) => {
         if (scope !== undefined && hasScope(scope, "write") && held.signIn.scope === "read") {
           return failure("invalid_scope", "The sign-in was granted the scope read alone.")
         }
-        const { generation, id, refreshedAt, workspaceId } = held.signIn
+        const { expiresAt, generation, id, refreshedAt, workspaceId } = held.signIn
         const granted = scopeOf(held.role, held.signIn.scope)
-        const { pair, tokens } = yield* newTokens(scope === undefined || hasScope(scope, "write") ? granted : "read")
+        const asked = scope === undefined || hasScope(scope, "write") ? granted : "read"
+        const { pair, tokens } = yield* newTokens(asked, expiresAt)
         yield* repo.putTokens(
           use === "first"
             ? { id, workspaceId, generation: generation + 1, refreshedAt: timestamp(now) }

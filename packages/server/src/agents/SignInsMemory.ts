@@ -28,6 +28,10 @@ export const layer = Layer.effect(
       end: (id) => memory.write((database) => Effect.sync(() => endWhere(database, (signIn) => signIn.id === id))),
       endOfAgent: (_, agentId) =>
         memory.write((database) => Effect.sync(() => endWhere(database, (signIn) => signIn.agentId === agentId))),
+      endMadeBy: (makers) =>
+        memory.write((database) =>
+          Effect.sync(() => endWhere(database, ({ makerId }) => makerId !== null && makers.includes(makerId)))
+        ),
       notifyAccessChanged: notifyAccessChanged(memory),
       lockByRefreshToken: lockByRefreshToken(memory),
       putTokens: putTokens(memory),

@@ -22,7 +22,11 @@ export const signIns = table("sign_ins", {
   generation: integer(),
   /** When the refresh token before the present one was first used; null before the first refresh. */
   refreshedAt: nullable(instant()),
-  createdAt: instant()
+  createdAt: instant(),
+  /** The credential that it was made with, with which it ends; null if none. */
+  makerId: nullable(uuid()),
+  /** When it ends, however it is used: with its maker. Null: never. */
+  expiresAt: nullable(instant())
 })
 
 export type SignInRow = Row<typeof signIns>
@@ -94,6 +98,8 @@ export class SignInsRepo extends Context.Service<
     readonly insert: (signIn: SignInRow, tokens: TokenPair) => Effect.Effect<void>
     readonly end: (id: SignInId) => Effect.Effect<void>
     readonly endOfAgent: (workspaceId: WorkspaceId, agentId: AgentId) => Effect.Effect<void>
+    /** Ends those that were made with these credentials. */
+    readonly endMadeBy: (makers: ReadonlyArray<string>) => Effect.Effect<void>
     /** Notifies the servers that the agents' member may do less or more than before. Their sign-ins stay. */
     readonly notifyAccessChanged: (agents: ReadonlyArray<AgentId>) => Effect.Effect<void>
     /** The sign-in of a current, former or replaced refresh token. Locked until the transaction ends, so that refreshes are serial. */

@@ -20,6 +20,7 @@ export const layer = Layer.effect(
       end: (id) => dieOnSqlError(endWhere(sql, sql`id = ${id}`)),
       endOfAgent: (workspaceId, agentId) =>
         dieOnSqlError(endWhere(sql, sql`workspace_id = ${workspaceId} and agent_id = ${agentId}`)),
+      endMadeBy: (makers) => dieOnSqlError(endWhere(sql, sql`maker_id = any(${uuids(makers)}::uuid[])`)),
       notifyAccessChanged: notifyAccessChanged(sql),
       lockByRefreshToken: lockByRefreshToken(sql),
       putTokens: putTokens(sql),
@@ -43,9 +44,10 @@ const insert =
         endWhere(sql, sql`computer_id = ${signIn.computerId}`),
         Effect.asVoid(sql`with made as (
           insert into sign_ins (id, workspace_id, agent_id, computer_id, scope, generation, refreshed_at,
-            created_at)
+            created_at, maker_id, expires_at)
           values (${signIn.id}, ${signIn.workspaceId}, ${signIn.agentId}, ${signIn.computerId}, ${signIn.scope},
-            ${signIn.generation}, ${dateOrNull(signIn.refreshedAt)}, ${date(signIn.createdAt)})
+            ${signIn.generation}, ${dateOrNull(signIn.refreshedAt)}, ${date(signIn.createdAt)}, ${signIn.makerId},
+            ${dateOrNull(signIn.expiresAt)})
           returning id, workspace_id, generation
         ), access as (
           insert into access_tokens (token_hash, workspace_id, sign_in_id, scope, expires_at)

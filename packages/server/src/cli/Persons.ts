@@ -2,6 +2,7 @@ import { Console, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { existsSync } from "node:fs"
 import { join, resolve } from "node:path"
+import * as AgentsRoom from "../agents/AgentsRoom.ts"
 import * as Auth from "../auth/Auth.ts"
 import { SignInLinks } from "../auth/SignInLinks.ts"
 import { Settings } from "../Config.ts"
@@ -19,8 +20,15 @@ import * as HostSocket from "./HostSocket.ts"
 
 /** Persons, their keys and their links, in the database of the settings. */
 const layer = Layer.mergeAll(ApiKeys.layer, SignInLinks.layer, Persons.layer).pipe(
-  Layer.provide([ApiKeyUsage.layer, EventsRoom.layer]),
-  Layer.provideMerge([Identity.layerSql, Auth.layerSql, StorageRoom.layerSql, EventsRoom.layerSql, Planning.layerSql]),
+  Layer.provide([ApiKeyUsage.layer, EventsRoom.layer, AgentsRoom.layerMadeSignIns]),
+  Layer.provideMerge([
+    AgentsRoom.layerSql,
+    Identity.layerSql,
+    Auth.layerSql,
+    StorageRoom.layerSql,
+    EventsRoom.layerSql,
+    Planning.layerSql
+  ]),
   Layer.provide(Ids.layer),
   Layer.provideMerge(Host.layer)
 )

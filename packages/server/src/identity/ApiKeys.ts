@@ -1,11 +1,12 @@
-import { Conflict, Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
+import { Conflict, Forbidden, InvalidInput, NotFound, type Unauthorized } from "@delivery/domain/Errors"
 import {
   type ApiKey,
   type CreateApiKey,
   expiresSoonMillis,
   maxActiveApiKeys,
   maxExpiryYears,
-  type NewApiKey
+  type NewApiKey,
+  type RevokeApiKey
 } from "@delivery/domain/identity/ApiKey"
 import type { AccountApiKey, CreateAccountApiKey, NewAccountApiKey } from "@delivery/domain/identity/AccountApiKey"
 import { Caller } from "@delivery/domain/identity/Authorization"
@@ -21,7 +22,11 @@ import { Storage } from "../storage/Storage.ts"
 import { type ActorRef, atLeast, freshProof, mayGive } from "../access/Access.ts"
 import type { ApiKeyRow, KeyOwner } from "../access/ActorRows.ts"
 import { ApiKeyUsage } from "./ApiKeyUsage.ts"
-import { ApiKeysRepo, keySubject } from "./ApiKeysRepo.ts"
+import { ApiKeysRepo, type Maker } from "./ApiKeysRepo.ts"
+import { InvitesRepo } from "./InvitesRepo.ts"
+import { endKey, type KeyChainDependencies, recordOfKey } from "./KeyChains.ts"
+import { MadeSignIns } from "./MadeSignIns.ts"
+import { holdMaker, noMaker, within } from "./Makers.ts"
 import { MembersRepo } from "./MembersRepo.ts"
 import { PersonsRepo } from "./PersonsRepo.ts"
 import { presentAccess } from "./Standing.ts"
@@ -32,13 +37,15 @@ export class ApiKeys extends Context.Service<
   ApiKeys,
   {
     readonly list: Effect.Effect<ReadonlyArray<ApiKey>, Forbidden, Caller>
-    readonly create: (input: CreateApiKey) => Effect.Effect<NewApiKey, InvalidInput | Forbidden | Conflict, Caller>
-    readonly revoke: (id: string) => Effect.Effect<void, Forbidden | NotFound, Caller>
+    readonly create: (
+      input: CreateApiKey
+    ) => Effect.Effect<NewApiKey, Unauthorized | InvalidInput | Forbidden | Conflict, Caller>
+    readonly revoke: (id: string, input?: RevokeApiKey) => Effect.Effect<void, Forbidden | NotFound, Caller>
     readonly listAccount: Effect.Effect<ReadonlyArray<AccountApiKey>, NotFound | Forbidden, Caller>
     readonly createAccount: (
       input: CreateAccountApiKey
-    ) => Effect.Effect<NewAccountApiKey, InvalidInput | NotFound | Forbidden, Caller>
-    readonly revokeAccount: (id: string) => Effect.Effect<void, NotFound | Forbidden, Caller>
+    ) => Effect.Effect<NewAccountApiKey, Unauthorized | InvalidInput | NotFound | Forbidden, Caller>
+    readonly revokeAccount: (id: string, input?: RevokeApiKey) => Effect.Effect<void, NotFound | Forbidden, Caller>
     /** Stores a key for the owner: a new token, or the one given. The answer is the only place with the secret. */
     readonly issue: (owner: KeyOwner, name: string, fields?: KeyFields) => Effect.Effect<NewApiKey>
   }
@@ -53,16 +60,14 @@ interface KeyFields {
   readonly expiresAt?: Timestamp | null
   /** Null: the operator of the host. */
   readonly createdBy?: ActorRef | null
+  readonly maker?: Maker
 }
 
-interface Dependencies {
-  readonly repo: ApiKeysRepo["Service"]
+interface Dependencies extends KeyChainDependencies {
   readonly persons: PersonsRepo["Service"]
-  readonly workspaces: WorkspacesRepo["Service"]
   readonly members: MembersRepo["Service"]
   readonly usage: ApiKeyUsage["Service"]
   readonly storage: Storage["Service"]
-  readonly events: Events["Service"]
   readonly nextId: NextId["Service"]
   readonly newToken: NewToken["Service"]
 }
@@ -76,6 +81,8 @@ function* make() {
     usage: yield* ApiKeyUsage,
     storage: yield* Storage,
     events: yield* Events,
+    invites: yield* InvitesRepo,
+    signIns: yield* MadeSignIns,
     nextId: yield* NextId,
     newToken: yield* NewToken
   }
@@ -109,6 +116,7 @@ const list = ({ repo, usage }: Dependencies) =>
 const create = (dependencies: Dependencies) => {
   const { persons, repo, storage } = dependencies
   const issueKey = issue(dependencies)
+  const record = recordOfKey(dependencies)
   return Effect.fn("ApiKeys.create")(function* ({ name, ...input }: CreateApiKey) {
     const { id } = yield* callingPerson
     const limits = yield* limitsOf(input)
@@ -121,20 +129,34 @@ const create = (dependencies: Dependencies) => {
           reason: "too_many_keys"
         })
       }
+      const maker = yield* holdMaker(repo)
       const by = { kind: "user", id } as const
-      return yield* issueKey({ personId: id, workspaceId: null, role: null }, name, { ...limits, createdBy: by })
+      const owner = { personId: id, workspaceId: null, role: null }
+      const key = yield* issueKey(owner, name, { ...limits, maker, createdBy: by })
+      yield* record(by, { ...owner, ...key }, "key_created")
+      return key
     })
     return yield* storage.transaction(created)
   })
 }
 
-const revoke = ({ repo }: Dependencies) =>
-  Effect.fn("ApiKeys.revoke")(function* (id: string) {
+const revoke = (dependencies: Dependencies) => {
+  const end = endKey(dependencies)
+  return Effect.fn("ApiKeys.revoke")(function* (id: string, { accountApiKeys }: RevokeApiKey = {}) {
     const { id: personId } = yield* callingPerson
-    const now = timestamp(yield* Clock.currentTimeMillis)
-    const revoked = isId(id) ? yield* repo.revoke(id as ApiKeyId, { personId }, now) : undefined
+    const revoked = isId(id)
+      ? yield* dependencies.storage.transaction(
+          end(
+            { kind: "user", id: personId },
+            id as ApiKeyId,
+            { personId },
+            { keepAccountKeys: accountApiKeys === "keep" }
+          )
+        )
+      : undefined
     if (revoked === undefined) return yield* NotFound.of("API key", id)
   })
+}
 
 const listAccount = ({ repo, usage }: Dependencies) =>
   Effect.gen(function* () {
@@ -145,8 +167,9 @@ const listAccount = ({ repo, usage }: Dependencies) =>
   }).pipe(Effect.withSpan("ApiKeys.listAccount"))
 
 const createAccount = (dependencies: Dependencies) => {
-  const { events, members, repo, storage, workspaces } = dependencies
+  const { members, repo, storage, workspaces } = dependencies
   const issueKey = issue(dependencies)
+  const record = recordOfKey(dependencies)
   return Effect.fn("ApiKeys.createAccount")(function* ({ name, role, ...input }: CreateAccountApiKey) {
     const access = yield* atLeast("admin")
     const limits = yield* limitsOf(input)
@@ -154,34 +177,33 @@ const createAccount = (dependencies: Dependencies) => {
     const created = Effect.gen(function* () {
       yield* workspaces.lock(access.workspace.id)
       const by = yield* presentAccess({ apiKeys: repo, members }, access, "admin")
+      const maker = yield* holdMaker(repo)
       const owner = { personId: null, workspaceId: by.workspace.id, role }
-      const key = yield* issueKey(owner, name, { ...limits, createdBy: by.actor })
-      const changes = [{ field: "role", from: null, to: role }]
-      yield* events.record(by, { kind: "key_created", subject: keySubject(key), changes })
+      const key = yield* issueKey(owner, name, { ...limits, maker, createdBy: by.actor })
+      yield* record(by.actor, { ...owner, ...key }, "key_created")
       return { ...key, role }
     })
     return yield* storage.transaction(created)
   })
 }
 
-const revokeAccount = ({ events, repo, storage }: Dependencies) =>
-  Effect.fn("ApiKeys.revokeAccount")(function* (id: string) {
-    const by = yield* atLeast("admin")
-    const revoked = Effect.gen(function* () {
-      const now = timestamp(yield* Clock.currentTimeMillis)
-      const key = isId(id) ? yield* repo.revoke(id as ApiKeyId, { workspaceId: by.workspace.id }, now) : undefined
-      if (key === undefined) return yield* NotFound.of("account API key", id)
-      yield* events.record(by, { kind: "key_revoked", subject: keySubject(key) })
-    })
-    yield* storage.transaction(revoked)
+const revokeAccount = (dependencies: Dependencies) => {
+  const end = endKey(dependencies)
+  return Effect.fn("ApiKeys.revokeAccount")(function* (id: string, { accountApiKeys }: RevokeApiKey = {}) {
+    const { actor, workspace } = yield* atLeast("admin")
+    const revoked = isId(id)
+      ? yield* dependencies.storage.transaction(
+          end(actor, id as ApiKeyId, { workspaceId: workspace.id }, { keepAccountKeys: accountApiKeys === "keep" })
+        )
+      : undefined
+    if (revoked === undefined) return yield* NotFound.of("account API key", id)
   })
+}
 
 const issue = ({ newToken, nextId, repo }: Dependencies) =>
-  Effect.fnUntraced(function* (
-    owner: KeyOwner,
-    name: string,
-    { createdBy = null, expiresAt = null, scopes = null, token }: KeyFields = {}
-  ) {
+  Effect.fnUntraced(function* (owner: KeyOwner, name: string, fields: KeyFields = {}) {
+    const { createdBy = null, maker = noMaker, scopes = null, token } = fields
+    const expiresAt = fields.expiresAt == null ? maker.expiresAt : within(fields.expiresAt, maker.expiresAt)
     const secret = token ?? (yield* newToken("ctk_"))
     const key: ApiKeyRow = {
       ...owner,
@@ -196,7 +218,9 @@ const issue = ({ newToken, nextId, repo }: Dependencies) =>
       createdAt: timestamp(yield* Clock.currentTimeMillis),
       expiresAt,
       lastUsedAt: null,
-      revokedAt: null
+      revokedAt: null,
+      makerId: maker.id,
+      familyId: maker.family
     }
     yield* repo.insert(key)
     const { id, lastFour, tokenPrefix } = key

@@ -6,7 +6,7 @@ import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect, Layer } from "effect"
 import { type ApiKeyRow, apiKeys, isLive, persons } from "../access/ActorRows.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
-import { ApiKeysRepo, type Authenticated } from "./ApiKeysRepo.ts"
+import { ApiKeysRepo, type Authenticated, type KeyOwnerId } from "./ApiKeysRepo.ts"
 import { memberKey, members } from "./MembersRepo.ts"
 import { workspaces } from "./WorkspacesRepo.ts"
 
@@ -22,7 +22,11 @@ export const layer = Layer.effect(
       ofPerson: (personId) => live(memory, (key) => key.personId === personId),
       ofWorkspace: (workspaceId) => live(memory, (key) => key.workspaceId === workspaceId),
       madeBy: madeBy(memory),
-      revoke: revoke(memory),
+      end: end(memory),
+      holdMaker: holdMaker(memory),
+      holdFamily: () => Effect.void,
+      ofToken: (tokenHash) =>
+        memory.read((database) => database.table(apiKeys).find((row) => row.tokenHash === tokenHash)),
       authenticate: (tokenHash, workspace) =>
         Effect.flatMap(present, (now) => memory.read((database) => authenticate(database, tokenHash, workspace, now))),
       touch: touch(memory)
@@ -55,20 +59,41 @@ const madeBy = (memory: Memory) => (workspaceId: WorkspaceId, personId: PersonId
     return made
   })
 
-const revoke =
-  (memory: Memory): ApiKeysRepo["Service"]["revoke"] =>
-  (id, owner, at) =>
+const isOf = (key: ApiKeyRow, owner: KeyOwnerId | "anyone"): boolean =>
+  owner === "anyone" || ("personId" in owner ? key.personId === owner.personId : key.workspaceId === owner.workspaceId)
+
+const end =
+  (memory: Memory): ApiKeysRepo["Service"]["end"] =>
+  (id, owner, { at, keepAccountKeys }) =>
     memory.write((database) =>
       Effect.sync(() => {
         const rows = database.table(apiKeys)
-        const key = rows.get(id)
-        const isOwners = "personId" in owner ? key?.personId === owner.personId : key?.workspaceId === owner.workspaceId
-        if (key === undefined || !isLive(key, at) || !isOwners) return undefined
-        const revoked = { ...key, revokedAt: at }
-        rows.set(id, revoked)
-        return revoked
+        const first = rows.get(id)
+        if (first === undefined || !isLive(first, at) || !isOf(first, owner)) return []
+        const chain = new Set<string>([id])
+        for (const maker of chain) {
+          const made = rows.filter(
+            ({ makerId, workspaceId }) => makerId === maker && !(keepAccountKeys && workspaceId !== null)
+          )
+          for (const key of made) chain.add(key.id)
+        }
+        const ended = rows
+          .filter((key) => chain.has(key.id) && isLive(key, at))
+          .map((key) => ({ ...key, revokedAt: at }))
+        for (const key of ended) rows.set(key.id, key)
+        return ended
       })
     )
+
+const holdMaker = (memory: Memory) => (id: string) =>
+  Effect.flatMap(present, (now) =>
+    memory.read((database) => {
+      const key = database.table(apiKeys).get(id)
+      return key === undefined || !isLive(key, now)
+        ? undefined
+        : { id, family: key.familyId ?? id, expiresAt: key.expiresAt }
+    })
+  )
 
 const authenticate = (
   database: MemoryDatabase,

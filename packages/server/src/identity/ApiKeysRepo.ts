@@ -13,13 +13,28 @@ export interface Authenticated {
   readonly membership: Membership | undefined
 }
 
-/** An account API key in events. */
+/** An API key in events. */
 export const keySubject = (key: Pick<ApiKeyRow, "id" | "name">) => ({
   type: "key",
   id: key.id,
   label: key.name,
   path: "settings/api-keys"
 })
+
+/** Whose key it must be. */
+export type KeyOwnerId = { readonly personId: PersonId } | { readonly workspaceId: WorkspaceId }
+
+/**
+ * The credential that makes another one, which ends with it (docs/contract.md, Chains). `id` and `family` are null where
+ * the maker is no credential of a request, such as the operator of the host.
+ */
+export interface Maker {
+  readonly id: string | null
+  /** The first credential of the chain. Whoever changes a chain holds it. */
+  readonly family: string | null
+  /** When the maker ends: what it makes ends then at the latest. */
+  readonly expiresAt: Timestamp | null
+}
 
 /** Stores API keys of persons and workspaces, and authenticates by the hash of a token. */
 export class ApiKeysRepo extends Context.Service<
@@ -35,12 +50,24 @@ export class ApiKeysRepo extends Context.Service<
      * they made in turn ends with them.
      */
     readonly madeBy: (workspaceId: WorkspaceId, personId: PersonId) => Effect.Effect<ReadonlyArray<ApiKeyRow>>
-    /** Revokes the owner's key and returns it; undefined when there is none such, or it does not work any more. */
-    readonly revoke: (
+    /**
+     * Revokes the owner's key, and all that were made with it and with those; returns those that worked until now. None
+     * where the owner has no such key that works. Account keys may be spared, with what was made with them.
+     */
+    readonly end: (
       id: ApiKeyId,
-      owner: { readonly personId: PersonId } | { readonly workspaceId: WorkspaceId },
-      at: Timestamp
-    ) => Effect.Effect<ApiKeyRow | undefined>
+      owner: KeyOwnerId | "anyone",
+      options: { readonly at: Timestamp; readonly keepAccountKeys: boolean }
+    ) => Effect.Effect<ReadonlyArray<ApiKeyRow>>
+    /**
+     * The key, if it works now, as the maker of something. Until the transaction ends, its family stays as it is: whoever
+     * ends it waits.
+     */
+    readonly holdMaker: (id: string) => Effect.Effect<Maker | undefined>
+    /** Holds a family of credentials until the transaction ends, with others or alone. */
+    readonly holdFamily: (id: string, how: "shared" | "alone") => Effect.Effect<void>
+    /** The key with this token, whether it works or not. */
+    readonly ofToken: (tokenHash: string) => Effect.Effect<ApiKeyRow | undefined>
     /**
      * In one look-up, shared with requests of the same moment: the key that works now, and the active membership
      * in the workspace (slug or id). Without a workspace, an account key's own.

@@ -9,7 +9,7 @@ import { apiKeys } from "../access/ActorRows.ts"
 import { column, uuids } from "../storage/Columns.ts"
 import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
 import { columnsOf, insertInto, readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
-import { ApiKeysRepo, type Authenticated } from "./ApiKeysRepo.ts"
+import { ApiKeysRepo, type Authenticated, type KeyOwnerId } from "./ApiKeysRepo.ts"
 import { lookUp } from "./Credentials.ts"
 
 export const layer = Layer.effect(
@@ -22,7 +22,10 @@ export const layer = Layer.effect(
       ofPerson: (personId) => live(sql, sql`person_id = ${personId}`),
       ofWorkspace: (workspaceId) => live(sql, sql`workspace_id = ${workspaceId}`),
       madeBy: madeBy(sql),
-      revoke: revoke(sql),
+      end: end(sql),
+      holdMaker: holdMaker(sql),
+      holdFamily: holdFamily(sql),
+      ofToken: ofToken(sql),
       authenticate: authenticate(sql),
       touch: touch(sql)
     })
@@ -57,23 +60,81 @@ const madeBy = (sql: PgClient.PgClient) => (workspaceId: WorkspaceId, personId: 
     dieOnSqlError
   )
 
-const revoke =
-  (sql: PgClient.PgClient) =>
-  (id: ApiKeyId, owner: { readonly personId: PersonId } | { readonly workspaceId: WorkspaceId }, at: Timestamp) =>
-    sql<SelectedRow>`update api_keys set revoked_at = ${date(at)}
-      where id = ${id} and ${isLive(sql, at)}
-        and ${"personId" in owner ? sql`person_id = ${owner.personId}` : sql`workspace_id = ${owner.workspaceId}`}
-      returning ${sql.literal(columnsOf(apiKeys))}`.pipe(
-      Effect.map((rows) => rows.map(readRow)[0]),
-      dieOnSqlError
+const ownedBy = (sql: PgClient.PgClient, owner: KeyOwnerId | "anyone"): Statement.Fragment => {
+  if (owner === "anyone") return sql.literal("true")
+  return "personId" in owner ? sql`person_id = ${owner.personId}` : sql`workspace_id = ${owner.workspaceId}`
+}
+
+/** The rows are locked in the order of their ids, as those of `touch` are. */
+const end = (sql: PgClient.PgClient): ApiKeysRepo["Service"]["end"] => {
+  const hold = holdFamily(sql)
+  return (id, owner, { at, keepAccountKeys }) =>
+    Effect.gen(function* () {
+      const [found] = yield* sql<{ readonly family: string }>`select coalesce(family_id, id) as family from api_keys
+        where id = ${id}`
+      if (found === undefined) return []
+      yield* hold(found.family, "alone")
+      const rows = yield* sql<SelectedRow>`with recursive chain as (
+          select id from api_keys where id = ${id} and ${isLive(sql, at)} and ${ownedBy(sql, owner)}
+          union
+          select k.id from chain c join api_keys k on k.maker_id = c.id
+          where ${keepAccountKeys ? sql.literal("k.workspace_id is null") : sql.literal("true")}
+        ), held as (
+          select id from api_keys where id in (select id from chain) and ${isLive(sql, at)} order by id for update
+        )
+        update api_keys set revoked_at = ${date(at)} where id in (select id from held)
+        returning ${sql.literal(columnsOf(apiKeys))}`
+      return rows.map(readRow)
+    }).pipe(dieOnSqlError)
+}
+
+const holdFamily =
+  (sql: PgClient.PgClient): ApiKeysRepo["Service"]["holdFamily"] =>
+  (id, how) =>
+    dieOnSqlError(
+      Effect.asVoid(
+        how === "alone"
+          ? sql`select pg_advisory_xact_lock(hashtextextended(${`credentials:${id}`}, 0))::text`
+          : sql`select pg_advisory_xact_lock_shared(hashtextextended(${`credentials:${id}`}, 0))::text`
+      )
     )
+
+const holdMaker = (sql: PgClient.PgClient): ApiKeysRepo["Service"]["holdMaker"] => {
+  const hold = holdFamily(sql)
+  const find = (id: string) =>
+    Effect.flatMap(present, (now) =>
+      Effect.map(
+        sql<{ readonly family: string; readonly expiresAt: Date | null }>`select coalesce(family_id, id) as family,
+          expires_at as "expiresAt" from api_keys where id = ${id} and ${isLive(sql, now)}`,
+        (rows) => rows[0]
+      )
+    )
+  return (id) =>
+    Effect.gen(function* () {
+      const found = yield* find(id)
+      if (found === undefined) return undefined
+      yield* hold(found.family, "shared")
+      // It may have ended while the lock was waited for.
+      const held = yield* find(id)
+      return held && { id, family: held.family, expiresAt: held.expiresAt && iso(held.expiresAt) }
+    }).pipe(dieOnSqlError)
+}
+
+const ofToken = (sql: PgClient.PgClient) => (tokenHash: string) =>
+  sql<SelectedRow>`${selectFrom(sql, apiKeys)} where token_hash = ${tokenHash}`.pipe(
+    Effect.map((rows) => rows.map(readRow)[0]),
+    dieOnSqlError
+  )
 
 const touch = (sql: PgClient.PgClient) => (uses: ReadonlyMap<ApiKeyId, Timestamp>) => {
   const ids = uuids([...uses.keys()])
   const times = column([...uses.values()], PgTypes.OID.timestamptz, date)
   return dieOnSqlError(
-    Effect.asVoid(sql`update api_keys k set last_used_at = greatest(k.last_used_at, u.at)
-      from unnest(${ids}::uuid[], ${times}::timestamptz[]) as u (id, at) where k.id = u.id`)
+    Effect.asVoid(sql`with used as (
+        select k.id, u.at from unnest(${ids}::uuid[], ${times}::timestamptz[]) as u (id, at)
+        join api_keys k on k.id = u.id order by k.id for no key update of k
+      )
+      update api_keys k set last_used_at = greatest(k.last_used_at, used.at) from used where k.id = used.id`)
   )
 }
 

@@ -49,7 +49,7 @@ export const layer = Layer.mergeAll(
       handlers
         .handle("list", () => keys.list)
         .handle("create", ({ payload }) => keys.create(payload))
-        .handle("revoke", ({ params }) => Effect.as(keys.revoke(params.apiKeyId), ok))
+        .handle("revoke", ({ params, payload }) => Effect.as(keys.revoke(params.apiKeyId, payload ?? {}), ok))
     )
   ),
 
@@ -58,7 +58,7 @@ export const layer = Layer.mergeAll(
       handlers
         .handle("list", () => Effect.map(keys.listAccount, (accountApiKeys) => ({ accountApiKeys })))
         .handle("create", ({ payload }) => keys.createAccount(payload))
-        .handle("revoke", ({ params }) => Effect.as(keys.revokeAccount(params.apiKeyId), ok))
+        .handle("revoke", ({ params, payload }) => Effect.as(keys.revokeAccount(params.apiKeyId, payload ?? {}), ok))
     )
   )
 )

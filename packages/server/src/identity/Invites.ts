@@ -1,4 +1,4 @@
-import { Conflict, Forbidden, NotFound } from "@delivery/domain/Errors"
+import { Conflict, Forbidden, NotFound, type Unauthorized } from "@delivery/domain/Errors"
 import { type Caller, OptionalCaller } from "@delivery/domain/identity/Authorization"
 import {
   type AcceptedInvite,
@@ -24,6 +24,7 @@ import { ApiKeysRepo } from "./ApiKeysRepo.ts"
 import { acceptingPerson, joinWorkspace } from "./InviteAcceptance.ts"
 import { type InviteRow, InvitesRepo, inviteStatus, inviteSubject, type InviteWithActor } from "./InvitesRepo.ts"
 import { Mail } from "./Mail.ts"
+import { holdMaker, within } from "./Makers.ts"
 import { MemberChanges } from "./MemberChanges.ts"
 import { MembersRepo } from "./MembersRepo.ts"
 import { PersonsRepo } from "./PersonsRepo.ts"
@@ -35,7 +36,9 @@ export class Invites extends Context.Service<
   Invites,
   {
     readonly list: Effect.Effect<ReadonlyArray<Invite>, NotFound | Forbidden, Caller>
-    readonly create: (input: CreateInvite) => Effect.Effect<NewInvite, NotFound | Forbidden | Conflict, Caller>
+    readonly create: (
+      input: CreateInvite
+    ) => Effect.Effect<NewInvite, Unauthorized | NotFound | Forbidden | Conflict, Caller>
     readonly revoke: (id: string) => Effect.Effect<Invite, NotFound | Forbidden | Conflict, Caller>
     readonly accept: (
       input: AcceptInvite
@@ -130,6 +133,7 @@ const insertInvite = (dependencies: Dependencies) => {
     if (delivery === "mail" && mail.sendInvite === undefined) {
       return yield* new Conflict({ message: "This server sends no mail. Use deliver: link.", reason: "no_mail" })
     }
+    const maker = yield* holdMaker(dependencies.apiKeys)
     const millis = yield* Clock.currentTimeMillis
     const now = timestamp(millis)
     if ((yield* members.findByEmail(by.workspace.id, email))?.active === true) {
@@ -149,9 +153,10 @@ const insertInvite = (dependencies: Dependencies) => {
       delivery,
       inviter: by.actor,
       createdAt: now,
-      expiresAt: timestamp(millis + inviteLifetimeMillis),
+      expiresAt: within(timestamp(millis + inviteLifetimeMillis), maker.expiresAt),
       acceptedAt: null,
-      revokedAt: null
+      revokedAt: null,
+      makerId: maker.id
     }
     yield* repo.insert(invite)
     const changes = [{ field: "role", from: null, to: role }]

@@ -18,6 +18,7 @@ export const layer = Layer.effect(
       lock: (workspaceId, id) => first((invite) => invite.workspaceId === workspaceId && invite.id === id),
       findByTokenHash: (tokenHash) => first((invite) => invite.tokenHash === tokenHash),
       lockByTokenHash: (tokenHash) => first((invite) => invite.tokenHash === tokenHash),
+      revokeMadeBy: revokeMadeBy(memory),
       end: end(memory)
     })
   })
@@ -32,6 +33,21 @@ const selectFrom = (memory: Memory) => (where: (invite: InviteRow) => boolean) =
       .toSorted((a, b) => compare(b.createdAt, a.createdAt) || compare(b.id, a.id))
       .map((invite) => ({ ...invite, inviter: resolveActor(database, invite.inviter) }))
   )
+
+const revokeMadeBy =
+  (memory: Memory): InvitesRepo["Service"]["revokeMadeBy"] =>
+  (makers, at) =>
+    memory.write((database) =>
+      Effect.sync(() => {
+        const rows = database.table(invitesTable)
+        const made = rows.filter(
+          ({ acceptedAt, expiresAt, makerId, revokedAt }) =>
+            makerId !== null && makers.includes(makerId) && acceptedAt === null && revokedAt === null && expiresAt > at
+        )
+        for (const invite of made) rows.set(invite.id, { ...invite, revokedAt: at })
+        return made
+      })
+    )
 
 const end =
   (memory: Memory): InvitesRepo["Service"]["end"] =>

@@ -22,7 +22,9 @@ export const invites = table("invites", {
   createdAt: instant(),
   expiresAt: instant(),
   acceptedAt: nullable(instant()),
-  revokedAt: nullable(instant())
+  revokedAt: nullable(instant()),
+  /** The credential that it was made with, with which it ends while it is pending; null if none. */
+  makerId: nullable(uuid())
 })
 
 export interface InviteRow extends Omit<Row<typeof invites>, "inviterKind" | "inviterId"> {
@@ -66,6 +68,11 @@ export class InvitesRepo extends Context.Service<
     readonly findByTokenHash: (tokenHash: string) => Effect.Effect<InviteWithActor | undefined>
     /** Holds the invite's row until the transaction ends, so that a token is used once. */
     readonly lockByTokenHash: (tokenHash: string) => Effect.Effect<InviteWithActor | undefined>
+    /** Revokes the pending invites that were made with these credentials, and returns them. */
+    readonly revokeMadeBy: (
+      makers: ReadonlyArray<string>,
+      at: Timestamp
+    ) => Effect.Effect<ReadonlyArray<Pick<InviteRow, "id" | "workspaceId" | "email">>>
     readonly end: (id: InviteId, as: "accepted" | "revoked", at: Timestamp) => Effect.Effect<void>
   }
 >()("@delivery/server/identity/InvitesRepo") {}

@@ -3,6 +3,7 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { actorColumns, actorJoins, type ActorRow, readActor } from "../access/Actors.ts"
+import { uuids } from "../storage/Columns.ts"
 import { date, dieOnSqlError } from "../storage/Sql.ts"
 import { columnsOf, insertInto, partReaderOf, type SelectedRow } from "../storage/Table.ts"
 import { type InviteRow, invites, InvitesRepo, type InviteWithActor } from "./InvitesRepo.ts"
@@ -17,6 +18,7 @@ export const layer = Layer.effect(
       lock: lock(sql),
       findByTokenHash: (tokenHash) => Effect.map(select(sql, sql`i.token_hash = ${tokenHash}`), (found) => found[0]),
       lockByTokenHash: lockByTokenHash(sql),
+      revokeMadeBy: revokeMadeBy(sql),
       end: end(sql)
     })
   })
@@ -32,7 +34,8 @@ const ownColumns = [
   "createdAt",
   "expiresAt",
   "acceptedAt",
-  "revokedAt"
+  "revokedAt",
+  "makerId"
 ] as const
 
 const readOwn = partReaderOf(invites, ownColumns)
@@ -61,6 +64,14 @@ const lock = (sql: SqlClient.SqlClient) => (workspaceId: WorkspaceId, id: Invite
 
 const lockByTokenHash = (sql: SqlClient.SqlClient) => (tokenHash: string) =>
   Effect.map(select(sql, sql`i.token_hash = ${tokenHash} for update of i`), (found) => found[0])
+
+const revokeMadeBy = (sql: SqlClient.SqlClient) => (makers: ReadonlyArray<string>, at: Timestamp) =>
+  dieOnSqlError(
+    sql<Pick<InviteRow, "id" | "workspaceId" | "email">>`update invites set revoked_at = ${date(at)}
+      where maker_id = any(${uuids(makers)}::uuid[]) and accepted_at is null and revoked_at is null
+        and expires_at > ${date(at)}
+      returning id, workspace_id as "workspaceId", email`
+  )
 
 const end = (sql: SqlClient.SqlClient) => (id: InviteId, as: "accepted" | "revoked", at: Timestamp) =>
   dieOnSqlError(

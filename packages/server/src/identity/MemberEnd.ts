@@ -40,8 +40,8 @@ const revokeKeys = ({ apiKeys, events }: Dependencies) =>
     const now = timestamp(yield* Clock.currentTimeMillis)
     const keys = yield* apiKeys.madeBy(by.workspace.id, member)
     for (const { id } of keys) {
-      const revoked = yield* apiKeys.revoke(id, { workspaceId: by.workspace.id }, now)
-      if (revoked !== undefined) yield* events.record(by, { kind: "key_revoked", subject: keySubject(revoked) })
+      const ended = yield* apiKeys.end(id, { workspaceId: by.workspace.id }, { at: now, keepAccountKeys: false })
+      for (const key of ended) yield* events.record(by, { kind: "key_revoked", subject: keySubject(key) })
     }
     return keys.map(({ id }): ActorRef => ({ kind: "apiKey", id }))
   })

@@ -31,6 +31,8 @@ const signInRow = (agent: Agent, computerId: ComputerId | null, fields: Partial<
   scope: "read write",
   generation: 0,
   refreshedAt: null,
+  makerId: null,
+  expiresAt: null,
   createdAt: minute(0),
   ...fields
 })

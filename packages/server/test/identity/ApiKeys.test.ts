@@ -48,8 +48,8 @@ withServicesOnEachStorage("ApiKeys", (it) => {
       assert.notInclude(JSON.stringify(yield* (yield* ApiKeysRepo).ofPerson(member.principal.id)), secret)
       const authenticated = yield* (yield* ApiKeysRepo).authenticate(hashToken(secret), workspace.slug)
       assert.deepStrictEqual(authenticated?.membership?.role, "member")
-      // Events tell of account keys only.
-      assert.deepStrictEqual(yield* eventsOf(workspace), [])
+      const [event] = yield* eventsOf(workspace)
+      assert.deepStrictEqual([event?.kind, event?.subjectId, event?.actor], ["key_created", made.id, member.principal])
     })
   )
 
@@ -202,8 +202,9 @@ withServicesOnEachStorage("ApiKeys", (it) => {
         (yield* keys.listAccount.pipe(as(admin))).map((key) => key.id),
         made.id
       )
-      assert.deepStrictEqual(yield* kindsOf(workspace), ["key_created", "key_revoked"])
-      const event = (yield* eventsOf(workspace))[1]
+      // The first is the admin's own.
+      assert.deepStrictEqual(yield* kindsOf(workspace), ["key_created", "key_created", "key_revoked"])
+      const event = (yield* eventsOf(workspace))[2]
       assert.deepStrictEqual([event?.subjectType, event?.subjectId, event?.subjectLabel], ["key", made.id, "ci"])
       // Who is gone is still named.
       const { adminKey } = yield* makeScene

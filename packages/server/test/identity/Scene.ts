@@ -85,6 +85,8 @@ export const apiKeyRow = (
     expiresAt: null,
     lastUsedAt: null,
     revokedAt: null,
+    makerId: null,
+    familyId: null,
     ...fields
   }
 }
@@ -169,7 +171,8 @@ export type Scene = Effect.Success<typeof makeScene>
 export const as = (caller: CallerOf) => {
   const known: Caller["Service"] = {
     credential: {
-      kind: caller.principal.kind === "apiKey" ? "accountApiKey" : "apiKey",
+      // A key would have to be stored: what it makes ends with it.
+      kind: caller.principal.kind === "apiKey" ? "accountApiKey" : "session",
       id: caller.principal.id,
       lastFour: "wxyz"
     },

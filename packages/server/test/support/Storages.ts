@@ -122,6 +122,7 @@ export const layerServices = Layer.provide(AgentsRoom.layer, layerLiveClock).pip
   // They write and look around several times a second, whatever time it is for the tests.
   Layer.provideMerge(Layer.provide(Identity.layer, layerLiveClock)),
   Layer.provideMerge([
+    AgentsRoom.layerMadeSignIns,
     AgentsRoom.layerMemberChanges,
     Runs.layerMemberRuns,
     Identity.layerNoMail,

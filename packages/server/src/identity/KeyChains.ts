@@ -1,0 +1,67 @@
+import type { ApiKeyId, WorkspaceId } from "@delivery/domain/Ids"
+import { timestamp } from "@delivery/domain/Timestamp"
+import { Clock, Effect } from "effect"
+import type { ActorRef } from "../access/Access.ts"
+import type { ApiKeyRow } from "../access/ActorRows.ts"
+import type { Events } from "../events/Events.ts"
+import { type ApiKeysRepo, keySubject, type KeyOwnerId } from "./ApiKeysRepo.ts"
+import type { InvitesRepo } from "./InvitesRepo.ts"
+import type { MadeSignIns } from "./MadeSignIns.ts"
+import type { WorkspacesRepo } from "./WorkspacesRepo.ts"
+
+/** The end of keys, with all that was made with them (docs/contract.md, Chains). */
+
+export interface KeyChainDependencies {
+  readonly repo: ApiKeysRepo["Service"]
+  readonly invites: InvitesRepo["Service"]
+  readonly signIns: MadeSignIns["Service"]
+  readonly workspaces: WorkspacesRepo["Service"]
+  readonly events: Events["Service"]
+}
+
+/** Records what happened to a key in its workspace, or in each workspace of its person. */
+export const recordOfKey =
+  ({ events, workspaces }: Pick<KeyChainDependencies, "events" | "workspaces">) =>
+  (
+    actor: ActorRef,
+    key: Pick<ApiKeyRow, "id" | "name" | "personId" | "workspaceId" | "role">,
+    kind: "key_created" | "key_revoked" | "key_reported"
+  ): Effect.Effect<void> =>
+    Effect.gen(function* () {
+      const changes = kind === "key_created" && key.role !== null ? [{ field: "role", from: null, to: key.role }] : []
+      const of =
+        key.workspaceId === null
+          ? (yield* workspaces.ofPerson(key.personId!)).map(({ id }) => id)
+          : [key.workspaceId as WorkspaceId]
+      for (const id of of)
+        yield* events.record({ workspace: { id }, actor }, { kind, subject: keySubject(key), changes })
+    })
+
+/**
+ * Ends the key, and what was made with it and with that. Called in a transaction. Undefined where the owner has no such
+ * key that works.
+ */
+export const endKey = (dependencies: KeyChainDependencies) => {
+  const { events, invites, repo, signIns } = dependencies
+  const record = recordOfKey(dependencies)
+  return Effect.fnUntraced(function* (
+    actor: ActorRef,
+    id: ApiKeyId,
+    owner: KeyOwnerId | "anyone",
+    { isReported = false, keepAccountKeys = false } = {}
+  ) {
+    const now = timestamp(yield* Clock.currentTimeMillis)
+    const ended = yield* repo.end(id, owner, { at: now, keepAccountKeys })
+    if (ended.length === 0) return undefined
+    const makers = ended.map((key) => key.id)
+    yield* signIns.end(makers)
+    for (const key of ended) {
+      yield* record(actor, key, isReported && key.id === id ? "key_reported" : "key_revoked")
+    }
+    for (const { email, id, workspaceId } of yield* invites.revokeMadeBy(makers, now)) {
+      const subject = { type: "invite", id, label: email, path: "settings/members" }
+      yield* events.record({ workspace: { id: workspaceId }, actor }, { kind: "invite_revoked", subject })
+    }
+    return ended
+  })
+}

@@ -1,0 +1,198 @@
+import type { AgentSignIn } from "@delivery/domain/agents/Agent"
+import type { Event } from "@delivery/domain/events/Event"
+import type { NewAccountApiKey } from "@delivery/domain/identity/AccountApiKey"
+import type { NewApiKey } from "@delivery/domain/identity/ApiKey"
+import type { Invite, NewInvite } from "@delivery/domain/identity/Invite"
+import { timestamp } from "@delivery/domain/Timestamp"
+import { assert } from "vitest"
+import {
+  type Http,
+  join,
+  newWorkspace,
+  onEachServer,
+  refresh,
+  refusal,
+  registerAgent,
+  unique,
+  withClockOnEachServer
+} from "../support/Http.ts"
+
+/** What was made with a key ends with it (docs/contract.md, Chains). */
+
+const keyOf = async (by: Http, fields: object = {}) => {
+  const key = await by.post<NewApiKey>("/v1/api-keys", { name: unique("key"), ...fields }, 200)
+  return { ...by.as(key.secret), ...key }
+}
+
+const accountKeyOf = async (by: Http) => {
+  const key = await by.post<NewAccountApiKey>("account-api-keys", { name: unique("ci"), role: "admin" })
+  return { ...by.as(key.secret), ...key }
+}
+
+const inviteOf = (by: Http) => by.post<NewInvite>("invites", { email: `${unique("a")}@example.com`, role: "viewer" })
+
+const isAlive = async (key: Http) => (await key.send("GET", "/v1/workspaces")).status === 200
+const isSignedIn = async (by: Http, { access_token }: AgentSignIn) =>
+  (await by.as(access_token).send("GET", "/agent/v1/me")).status === 200
+const statusOf = async (by: Http, { id }: NewInvite) =>
+  (await by.get<{ invites: ReadonlyArray<Invite> }>("invites")).invites.find((invite) => invite.id === id)?.status
+
+const revoke = (by: Http, id: string, body?: object) => by.post(`/v1/api-keys/${id}/revoke`, body, 200)
+
+/** All that a leaked key can make, and what is made with that. */
+const madeWith = async (key: Http) => {
+  const account = await accountKeyOf(key)
+  return {
+    key: await keyOf(key).then(keyOf),
+    account,
+    accountOfAccount: await accountKeyOf(account),
+    inviteOfAccount: await inviteOf(account),
+    agent: await registerAgent(key, { computer: unique("computer") }),
+    invite: await inviteOf(key)
+  }
+}
+
+const standingOf = async (
+  by: Http,
+  made: Awaited<ReturnType<typeof madeWith>>
+): Promise<Record<string, boolean | string | undefined>> => ({
+  key: await isAlive(made.key),
+  account: await isAlive(made.account),
+  accountOfAccount: await isAlive(made.accountOfAccount),
+  inviteOfAccount: await statusOf(by, made.inviteOfAccount),
+  agent: await isSignedIn(by, made.agent),
+  invite: await statusOf(by, made.invite)
+})
+
+const ended = {
+  key: false,
+  account: false,
+  accountOfAccount: false,
+  inviteOfAccount: "revoked",
+  agent: false,
+  invite: "revoked"
+}
+
+onEachServer("a key that is revoked", (test) => {
+  test("ends what was made with it, and leaves a trace of each", async (owner) => {
+    const person = await join(await newWorkspace(owner), "owner")
+    const [leaked, other] = [await keyOf(person), await keyOf(person)]
+    const [made, kept] = [await madeWith(leaked), await registerAgent(other, { computer: "other" })]
+    await revoke(person, leaked.id)
+    assert.deepStrictEqual(await standingOf(person, made), ended)
+    assert.strictEqual(refusal(await refresh(person, made.agent)), "400 invalid_grant")
+    for (const { token } of [made.invite, made.inviteOfAccount]) {
+      await person.as(undefined).refuse("404 invite", "POST", "/v1/invites/accept", { token, name: "Sam" })
+    }
+    // What was made with others stays.
+    assert.deepStrictEqual(
+      [await isAlive(person), await isAlive(other), await isSignedIn(person, kept)],
+      [true, true, true]
+    )
+    const events = (await person.get<{ events: ReadonlyArray<Event> }>("events")).events
+    const subjects = (kind: string) => events.filter((event) => event.kind === kind).map(({ subject }) => subject.id)
+    assert.includeMembers(
+      subjects("key_revoked"),
+      [leaked, made.key, made.account, made.accountOfAccount].map(({ id }) => id)
+    )
+    assert.lengthOf(subjects("key_revoked"), 5)
+    assert.sameMembers(subjects("invite_revoked"), [made.invite.id, made.inviteOfAccount.id])
+  })
+
+  test("spares account keys where it is asked to, with what was made with them", async (owner) => {
+    const person = await join(await newWorkspace(owner), "owner")
+    const first = await keyOf(person)
+    const leaked = await keyOf(first)
+    const made = await madeWith(leaked)
+    await person.refuse("400 accountApiKeys", "POST", `/v1/api-keys/${leaked.id}/revoke`, { accountApiKeys: "end" })
+    await revoke(person, leaked.id, { accountApiKeys: "keep" })
+    assert.deepStrictEqual(await standingOf(person, made), {
+      ...ended,
+      account: true,
+      accountOfAccount: true,
+      inviteOfAccount: "pending"
+    })
+    // They are still what they were made with, further back.
+    await revoke(person, first.id)
+    assert.deepStrictEqual(await standingOf(person, made), ended)
+  })
+
+  test("of an account does the same", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const account = await accountKeyOf(workspace)
+    const [made, invite] = [await accountKeyOf(account), await inviteOf(account)]
+    const kept = await accountKeyOf(workspace)
+    await workspace.post(`account-api-keys/${account.id}/revoke`, {}, 200)
+    assert.deepStrictEqual([await isAlive(account), await isAlive(made), await isAlive(kept)], [false, false, true])
+    assert.strictEqual(await statusOf(workspace, invite), "revoked")
+    await workspace.refuse("404 account API key", "POST", `account-api-keys/${made.id}/revoke`)
+  })
+
+  test("ends what is made with it at the same moment", async (owner) => {
+    const person = await join(await newWorkspace(owner), "owner")
+    for (let round = 0; round < 5; round++) {
+      const leaked = await keyOf(person)
+      const nested = await keyOf(leaked)
+      const making = Array.from({ length: 12 }, (_, i) =>
+        i % 3 === 0
+          ? nested.send<NewApiKey>("POST", "/v1/api-keys", { json: { name: "made" } })
+          : leaked.send<NewApiKey>("POST", "account-api-keys", { json: { name: "made", role: "viewer" } })
+      )
+      const [, ...answers] = await Promise.all([revoke(person, leaked.id), ...making])
+      for (const { body, status } of answers) {
+        assert.oneOf(status, [200, 201, 401])
+        if (status !== 401) assert.isFalse(await isAlive(person.as(body.secret)))
+      }
+    }
+  })
+
+  test("leaves events in each workspace of its person", async (owner) => {
+    const [one, two] = [await newWorkspace(owner), await newWorkspace(owner)]
+    const key = await keyOf(owner)
+    await revoke(owner, key.id)
+    for (const workspace of [one, two]) {
+      const { events } = await workspace.get<{ events: ReadonlyArray<Event> }>("events")
+      const ofKey = events.filter(({ subject }) => subject.id === key.id)
+      assert.deepStrictEqual(
+        ofKey.map(({ kind, subject }) => [kind, subject.type, subject.label]),
+        [
+          ["key_revoked", "key", key.name],
+          ["key_created", "key", key.name]
+        ]
+      )
+      assert.notInclude(JSON.stringify(events), key.secret)
+    }
+  })
+})
+
+withClockOnEachServer("a key that expires", (test) => {
+  test("ends what was made with it, whatever was asked", async (owner, advance) => {
+    const person = await join(await newWorkspace(owner), "owner")
+    const { createdAt } = await inviteOf(person)
+    const day = 24 * 60 * 60 * 1000
+    const inDays = (days: number) => timestamp(Date.parse(createdAt) + days * day)
+    const key = await keyOf(person, { expiresAt: inDays(1) })
+    const made = await madeWith(key)
+    const later = await keyOf(key, { expiresAt: inDays(30) })
+    const sooner = await keyOf(key, { expiresAt: timestamp(Date.parse(createdAt) + 1000) })
+    assert.deepStrictEqual(
+      [made.key, made.account, made.accountOfAccount, made.invite, made.inviteOfAccount, later].map(
+        (one) => one.expiresAt
+      ),
+      Array.from({ length: 6 }, () => inDays(1))
+    )
+    assert.strictEqual(sooner.expiresAt, timestamp(Date.parse(createdAt) + 1000))
+    advance(day - 60_000)
+    // Tokens that a refresh gives end with the key, too.
+    const { body } = await refresh(person, made.agent)
+    assert.deepInclude(body, { expires_in: 60 })
+    await person.as(body.access_token).get("/agent/v1/me")
+    advance("1 minute")
+    await person.as(body.access_token).refuse("401", "GET", "/agent/v1/me")
+    assert.deepStrictEqual(await standingOf(person, made), { ...ended, invite: "expired", inviteOfAccount: "expired" })
+    assert.strictEqual(
+      refusal(await refresh(person, { ...made.agent, refresh_token: body.refresh_token })),
+      "400 invalid_grant"
+    )
+  })
+})
