@@ -1,8 +1,9 @@
 import { Schema } from "effect"
 import { Body } from "../Body.ts"
 import { Person } from "../identity/Actor.ts"
+import { EmailVerifiedAt } from "../identity/Member.ts"
 import { WorkspaceMembership } from "../identity/Workspace.ts"
-import { SessionId } from "../Ids.ts"
+import { PersonId, SessionId } from "../Ids.ts"
 import { atLeast, atMost, OneOf } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 
@@ -46,10 +47,23 @@ export const CurrentSession = Schema.Struct({
 })
 export type CurrentSession = typeof CurrentSession.Type
 
+const SignedInPerson = Schema.Struct({ ...Person.fields, emailVerifiedAt: EmailVerifiedAt }).annotate({
+  identifier: "SignedInPerson",
+  description: "The person who is signed in.",
+  examples: [
+    {
+      id: PersonId.make("0197a1b2-0000-7000-8000-000000000001"),
+      name: "Ana Diaz",
+      email: "ana@example.com",
+      emailVerifiedAt: "2026-11-21T09:30:00.000Z"
+    }
+  ]
+})
+
 /** Who is signed in, and where they may act (docs/contract.md, Sessions). */
 export const SignedIn = Schema.Struct({
   session: CurrentSession,
-  person: Person,
+  person: SignedInPerson,
   workspaces: Schema.Array(WorkspaceMembership).annotate({ description: "Where the person is active, by name." })
 }).annotate({ identifier: "SignedIn", description: "Who is signed in, and where they may act." })
 export type SignedIn = typeof SignedIn.Type

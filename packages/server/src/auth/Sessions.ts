@@ -103,7 +103,7 @@ const describe = ({ persons, settings, usage, workspaces }: Dependencies) => {
   const times = sessionTimes(settings)
   return Effect.fnUntraced(function* (row: SessionRow) {
     const session = { ...row, lastSeenAt: usage.latest(row.id, row.lastSeenAt) }
-    const { email, id, name } = (yield* persons.find(session.personId))!
+    const { email, emailVerifiedAt, id, name } = (yield* persons.find(session.personId))!
     const sudoUntil = times.sudoUntil(session)
     const now = timestamp(yield* Clock.currentTimeMillis)
     return {
@@ -115,7 +115,7 @@ const describe = ({ persons, settings, usage, workspaces }: Dependencies) => {
         expiresAt: times.expiresAt(session),
         sudoUntil: sudoUntil > now ? sudoUntil : null
       },
-      person: { id, name, email },
+      person: { id, name, email, emailVerifiedAt },
       workspaces: (yield* workspaces.ofPerson(id)).toSorted(byName)
     }
   })

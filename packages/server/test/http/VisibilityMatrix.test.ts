@@ -100,6 +100,7 @@ const untouched: ReadonlyArray<string> = [
   "workspaces",
   "members",
   "invites",
+  "auth",
   "apiKeys",
   "accountApiKeys",
   "products",
