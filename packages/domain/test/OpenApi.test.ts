@@ -216,6 +216,7 @@ describe("the API description", () => {
     assert.sameMembers(open, [
       "auth.methods",
       "auth.consumeLink",
+      "auth.acceptInvite",
       "auth.signOut",
       "oauth.authorizationServer",
       "oauth.protectedResource",

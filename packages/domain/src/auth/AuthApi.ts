@@ -1,8 +1,9 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { doc, PathRef } from "../Doc.ts"
-import { NotFound, TooManyRequests, Unauthorized } from "../Errors.ts"
+import { Conflict, NotFound, TooManyRequests, Unauthorized } from "../Errors.ts"
 import { Edge } from "../identity/Authorization.ts"
+import { AcceptInvite } from "../identity/Invite.ts"
 import { NoStore } from "../NoStore.ts"
 import { ListedSession, RevokedSessions, SignedIn, SignInMethods, SignInProof } from "./Session.ts"
 import { OwnPages, SessionAuthorization } from "./SessionAuthorization.ts"
@@ -80,6 +81,27 @@ export class AuthApi extends HttpApiGroup.make("auth")
           "write",
           "Sign in with a link",
           `Uses a sign-in link up, and sets the cookie of a new session. A session that the browser had ends. ${failures} The request must come from a page of the service (403 \`cross_site\`). No API key is needed.`
+        )
+      ),
+    HttpApiEndpoint.post("acceptInvite", "/auth/v1/invites/accept", {
+      payload: AcceptInvite,
+      success: SignedIn.pipe(HttpApiSchema.status(201)),
+      error: [NotFound, Conflict]
+    })
+      .middleware(OwnPages)
+      .annotateMerge(
+        doc(
+          "write",
+          "Accept an invite and sign in",
+          "Joins the workspace as `POST /v1/invites/accept` does, and answers a session instead of a key. Without a session, this creates a person, signs them in and sets the cookie; if somebody has proven the address, they must sign in first (409 `sign_in_required`). With a session, its person joins, and the session goes on. The request must come from a page of the service (403 `cross_site`). No API key is needed.",
+          {
+            conflicts: {
+              sign_in_required: "Somebody has proven this address. Accept with a credential of theirs.",
+              other_address: "The invite is for another address than yours.",
+              already_member: "You are a member of the workspace already.",
+              address_in_use: "An active member of the workspace has the same address."
+            }
+          }
         )
       ),
     HttpApiEndpoint.delete("signOut", "/auth/v1/session", { success: ended })

@@ -1,10 +1,12 @@
 import { DeliveryApi } from "@delivery/domain/Api"
+import { NotFound } from "@delivery/domain/Errors"
 import { sessionCookie } from "@delivery/domain/identity/Authorization"
 import { Effect, Option } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Settings } from "../Config.ts"
 import { handlersOf } from "../http/LeanContext.ts"
 import { keepsCookies } from "../http/OwnPages.ts"
+import { makeAuthenticateSession } from "../identity/SessionAuthentication.ts"
 import { deviceOf } from "./Devices.ts"
 import { type Begun, type Browser, Sessions } from "./Sessions.ts"
 import { type Throttled, tooManyAttempts } from "./Throttles.ts"
@@ -41,6 +43,7 @@ const refuse = (throttled: Throttled) =>
 export const layer = handlersOf(DeliveryApi, "auth", (handlers) =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
+    const authenticated = yield* makeAuthenticateSession
     const available = keepsCookies((yield* Settings).baseUrl)
     return handlers
       .handle("methods", () =>
@@ -57,6 +60,18 @@ export const layer = handlersOf(DeliveryApi, "auth", (handlers) =>
           Effect.flatMap((browser) => sessions.consumeLink(payload, browser)),
           Effect.flatMap(withCookie),
           Effect.catchTag("Throttled", refuse)
+        )
+      )
+      .handle("acceptInvite", ({ payload }) =>
+        Effect.gen(function* () {
+          const from = yield* browser
+          // A cookie that no longer works is none: its browser would send it for ever.
+          const as = yield* Effect.catch(authenticated(from.token ?? ""), () => Effect.undefined)
+          const accepted = yield* sessions.acceptInvite(payload, as, from)
+          return "token" in accepted ? yield* withCookie(accepted) : accepted
+        }).pipe(
+          // The session ended meanwhile.
+          Effect.catchTag("Unauthorized", () => Effect.fail(NotFound.of("invite")))
         )
       )
       .handle("sudo", ({ payload }) =>

@@ -1,12 +1,14 @@
 import type { ListedSession, RevokedSessions, SignedIn, SignInMethod, SignInProof } from "@delivery/domain/auth/Session"
-import { NotFound, Unauthorized } from "@delivery/domain/Errors"
+import { type Conflict, NotFound, Unauthorized } from "@delivery/domain/Errors"
 import { Caller } from "@delivery/domain/identity/Authorization"
+import type { AcceptInvite } from "@delivery/domain/identity/Invite"
 import type { PersonId, SessionId } from "@delivery/domain/Ids"
 import { byName, compare } from "@delivery/domain/Order"
 import { isId } from "@delivery/domain/Text"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { Settings } from "../Config.ts"
+import { Invites } from "../identity/Invites.ts"
 import { PersonsRepo } from "../identity/PersonsRepo.ts"
 import { sessionTimes } from "../identity/SessionAuthentication.ts"
 import { type SessionRow, SessionsRepo } from "../identity/SessionsRepo.ts"
@@ -41,6 +43,12 @@ export class Sessions extends Context.Service<
     readonly begin: (personId: PersonId, method: SignInMethod, browser: Browser) => Effect.Effect<Begun>
     /** Signs in with the token of a link. */
     readonly consumeLink: (proof: SignInProof, browser: Browser) => Effect.Effect<Begun, Unauthorized | Throttled>
+    /** Accepts an invite as the person of a session, or as a new person, who is signed in then. */
+    readonly acceptInvite: (
+      input: AcceptInvite,
+      as: Caller["Service"] | undefined,
+      browser: Browser
+    ) => Effect.Effect<Begun | SignedIn, NotFound | Conflict | Unauthorized>
     /** Proves again who the caller is: the session goes on with another token. */
     readonly sudo: (proof: SignInProof, browser: Browser) => Effect.Effect<Begun, Unauthorized | Throttled, Caller>
     readonly current: Effect.Effect<SignedIn, Unauthorized, Caller>
@@ -60,6 +68,7 @@ interface Dependencies {
   readonly repo: SessionsRepo["Service"]
   readonly usage: SessionUsage["Service"]
   readonly links: SignInLinks["Service"]
+  readonly invites: Invites["Service"]
   readonly throttles: Throttles["Service"]
   readonly persons: PersonsRepo["Service"]
   readonly workspaces: WorkspacesRepo["Service"]
@@ -74,6 +83,7 @@ function* make() {
     repo: yield* SessionsRepo,
     usage: yield* SessionUsage,
     links: yield* SignInLinks,
+    invites: yield* Invites,
     throttles: yield* Throttles,
     persons: yield* PersonsRepo,
     workspaces: yield* WorkspacesRepo,
@@ -84,6 +94,7 @@ function* make() {
   return Sessions.of({
     begin: begin(dependencies),
     consumeLink: consumeLink(dependencies),
+    acceptInvite: acceptInvite(dependencies),
     sudo: sudo(dependencies),
     current: current(dependencies),
     list: list(dependencies),
@@ -158,6 +169,16 @@ const consumeLink = (dependencies: Dependencies) => {
     const begun = Effect.flatMap(links.use(token), (personId) => beginSession(personId, "link", browser))
     return yield* throttles.attempt(browser.address, storage.transaction(begun))
   })
+}
+
+const acceptInvite = (dependencies: Dependencies): Sessions["Service"]["acceptInvite"] => {
+  const { invites } = dependencies
+  const beginSession = begin(dependencies)
+  const currentSession = current(dependencies)
+  return (input, as, browser) =>
+    as === undefined
+      ? invites.join(input, undefined, (personId) => beginSession(personId, "invite", browser))
+      : invites.join(input, as.principal.id as PersonId, () => Effect.provideService(currentSession, Caller, as))
 }
 
 const sudo = (dependencies: Dependencies) => {

@@ -9,7 +9,7 @@ import {
   type NewInvite
 } from "@delivery/domain/identity/Invite"
 import { mayAssign } from "@delivery/domain/identity/Role"
-import type { InviteId } from "@delivery/domain/Ids"
+import type { InviteId, PersonId } from "@delivery/domain/Ids"
 import { isId } from "@delivery/domain/Text"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
@@ -17,6 +17,7 @@ import { Settings } from "../Config.ts"
 import { NextId } from "../ids/NextId.ts"
 import { hashToken, NewToken } from "../ids/Tokens.ts"
 import { Events } from "../events/Events.ts"
+import { UniqueViolation } from "../storage/Sql.ts"
 import { Storage } from "../storage/Storage.ts"
 import { type Access, atLeast, freshProof } from "../access/Access.ts"
 import { ApiKeys } from "./ApiKeys.ts"
@@ -43,6 +44,12 @@ export class Invites extends Context.Service<
     readonly accept: (
       input: AcceptInvite
     ) => Effect.Effect<AcceptedInvite, NotFound | Forbidden | Conflict, OptionalCaller>
+    /** Joins as the person, or as a new one, without a key; what `then` does happens with it, or not at all. */
+    readonly join: <A, E, R>(
+      input: AcceptInvite,
+      as: PersonId | undefined,
+      then: (personId: PersonId) => Effect.Effect<A, E, R>
+    ) => Effect.Effect<A, E | NotFound | Conflict, R>
   }
 >()("@delivery/server/identity/Invites") {
   static readonly layer = Layer.effect(Invites, Effect.gen(make))
@@ -84,7 +91,8 @@ function* make() {
     list: list(dependencies),
     create: create(dependencies),
     revoke: revoke(dependencies),
-    accept: accept(dependencies)
+    accept: accept(dependencies),
+    join: joinAs(dependencies)
   })
 }
 
@@ -202,6 +210,20 @@ const accept = (dependencies: Dependencies) => {
       Effect.catchTag("UniqueViolation", Effect.die)
     )
   })
+}
+
+const joinAs = (dependencies: Dependencies): Invites["Service"]["join"] => {
+  const { storage } = dependencies
+  const join = joinWorkspace(dependencies)
+  return (input, as, then) => {
+    const joined = Effect.flatMap(join(input, as), ({ person }) => then(person.id))
+    // Somebody proved the address meanwhile: the second attempt sees it.
+    return Effect.catchIf(
+      storage.transaction(joined),
+      (error) => error instanceof UniqueViolation,
+      () => Effect.catchIf(storage.transaction(joined), (error) => error instanceof UniqueViolation, Effect.die)
+    )
+  }
 }
 
 const present = (invite: InviteWithActor, now: string): Invite => ({

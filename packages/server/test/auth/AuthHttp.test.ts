@@ -1,5 +1,6 @@
 import type { ListedSession, SignedIn, SignInMethods } from "@delivery/domain/auth/Session"
 import { sessionCookie } from "@delivery/domain/identity/Authorization"
+import type { NewInvite } from "@delivery/domain/identity/Invite"
 import type { Member } from "@delivery/domain/identity/Member"
 import { Effect, Layer } from "effect"
 import { once } from "node:events"
@@ -49,7 +50,7 @@ onEachServer("Signing in", (test) => {
     const { session, ...rest } = answer.body
     const { body: me } = await person.send<{ name: string; email: string }>("GET", "/v1/me")
     const { id, name, slug } = await person.get<{ id: string; name: string; slug: string }>("")
-    assert.deepInclude(rest.person, { id: person.id, name: me.name, email: me.email })
+    assert.deepEqual(rest.person, { id: person.id, name: me.name, email: me.email, emailVerifiedAt: null } as never)
     assert.deepEqual(rest.workspaces, [{ id, slug, name, role: "member" }] as never)
     assertId(session.id)
     assert.strictEqual(session.method, "link")
@@ -199,6 +200,43 @@ onEachServer("Signing in", (test) => {
       )
     }
     await session.refuse("401", "GET", "/v1/me")
+  })
+
+  test("an invite makes a new person and signs them in, without a key", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const email = `${unique("invited")}@example.com`
+    const { token } = await workspace.post<NewInvite>("invites", { email, role: "member" })
+    const json = { token, name: "Sam" }
+    const answer = await owner.as(undefined).send<SignedIn>("POST", "/auth/v1/invites/accept", { json })
+    assert.strictEqual(answer.status, 201, answer.text)
+    const { person, session, workspaces } = answer.body
+    assert.deepInclude(person, { name: "Sam", email, emailVerifiedAt: null })
+    assert.strictEqual(session.method, "invite")
+    assert.deepStrictEqual(
+      workspaces.map(({ role, slug }) => [slug, role]),
+      [[workspace.workspace, "member"]]
+    )
+    const signedIn = workspace.as(sessionIn(answer))
+    assert.strictEqual((await current(signedIn)).session.id, session.id)
+    assert.deepStrictEqual(await signedIn.get("/v1/api-keys"), [])
+    await owner.as(undefined).refuse("404 invite", "POST", "/auth/v1/invites/accept", json)
+  })
+
+  test("a session accepts an invite as its person, and goes on", async (owner) => {
+    const person = await join(owner, "viewer")
+    const session = await signIn(owner, person.id)
+    const before = await current(session)
+    const workspace = await newWorkspace(owner)
+    const invite = (email: string) => workspace.post<NewInvite>("invites", { email, role: "admin" })
+    const other = await invite(`${unique("other")}@example.com`)
+    await session.refuse("409 other_address", "POST", "/auth/v1/invites/accept", { token: other.token, name: "Sam" })
+    const { token } = await invite(before.person.email)
+    const answer = await session.send<SignedIn>("POST", "/auth/v1/invites/accept", { json: { token, name: "Sam" } })
+    assert.strictEqual(answer.status, 201, answer.text)
+    assert.isUndefined(cookie(answer))
+    assert.strictEqual(answer.body.session.id, before.session.id)
+    assert.deepStrictEqual(answer.body.person, before.person)
+    assert.strictEqual((await session.in(workspace.workspace).get<{ role: string }>("")).role, "admin")
   })
 
   test("a member who was deactivated keeps their session, and loses the workspace", async (owner) => {

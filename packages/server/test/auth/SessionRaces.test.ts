@@ -6,23 +6,16 @@ import * as Auth from "../../src/auth/Auth.ts"
 import { type Begun, type Browser, Sessions } from "../../src/auth/Sessions.ts"
 import { SignInLinks } from "../../src/auth/SignInLinks.ts"
 import { Throttles } from "../../src/auth/Throttles.ts"
-import { Settings } from "../../src/Config.ts"
 import { makeAuthenticateSession } from "../../src/identity/SessionAuthentication.ts"
-import { SessionUsage } from "../../src/identity/SessionUsage.ts"
-import * as Ids from "../../src/ids/Ids.ts"
 import { Caller } from "@delivery/domain/identity/Authorization"
 import { addPerson, unique } from "../identity/Scene.ts"
-import { sharedStorages } from "../support/Storages.ts"
+import { layerServices, sharedStorages } from "../support/Storages.ts"
 
 /** Two servers of one database: what excludes each other, done at once. */
 
 const atOnce = { concurrency: "unbounded" } as const
 
-const layerServer = Auth.layer.pipe(
-  Layer.provideMerge(SessionUsage.layer),
-  Layer.provide(Ids.layer),
-  Layer.provideMerge(Settings.layer({}))
-)
+const layerServer = Layer.provideMerge(Auth.layer, layerServices)
 
 const servers = Effect.gen(function* () {
   const build = Layer.build(Layer.fresh(layerServer))

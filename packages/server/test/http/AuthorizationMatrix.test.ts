@@ -577,6 +577,17 @@ const rows: Readonly<Record<string, Row>> = {
     request: async (owner) => ({ json: { token: await newLink(owner, (await join(owner, "viewer")).id) } }),
     endsSession: true
   },
+  "auth.acceptInvite": {
+    who: "everyone",
+    request: async (owner, by) => {
+      const { body, status } = await by.send<SignedIn>("GET", "/auth/v1/session")
+      const invited = status === 200 ? body.person.email : email()
+      // Into a workspace where nobody is a member yet.
+      const elsewhere = await newWorkspace(owner)
+      const { token } = await elsewhere.post<NewInvite>("invites", { email: invited, role: "viewer" })
+      return { json: { token, name: "Invited" } }
+    }
+  },
   "auth.signOut": { who: "everyone", endsSession: true },
   "auth.session": { who: "a session" },
   "auth.sessions": { who: "a session" },
