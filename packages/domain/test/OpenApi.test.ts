@@ -223,6 +223,7 @@ describe("the API description", () => {
       "oauth.mcpProtectedResource",
       "oauth.token",
       "oauth.revoke",
+      "oauth.register",
       "system.health",
       "system.ready",
       "system.jwks"

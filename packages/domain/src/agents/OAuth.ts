@@ -58,11 +58,56 @@ export const RevocationRequest = Schema.Struct({
   examples: [{ token: exampleTokens.refresh_token, client_id: "0197a1b2-0000-7000-8000-0000000000e3" }]
 })
 
+/** A client that registers itself (RFC 7591). */
+export const ClientRegistration = Schema.Struct({
+  redirect_uris: Schema.Array(Schema.String).annotate({
+    description:
+      "Where people may be sent back to: 1 to 10 URLs of https, of http to `localhost`, `127.0.0.1` or `[::1]` (there at any port), or of an app's scheme with a dot."
+  }),
+  client_name: Schema.optionalKey(Schema.String.annotate({ description: "The name of the client, for people." })),
+  grant_types: Schema.optionalKey(
+    Schema.Array(Schema.String).annotate({ description: "If sent, with `authorization_code`." })
+  ),
+  response_types: Schema.optionalKey(Schema.Array(Schema.String).annotate({ description: "If sent, with `code`." }))
+}).annotate({
+  identifier: "ClientRegistration",
+  description: "A client that registers itself (RFC 7591). Other metadata is ignored.",
+  examples: [{ redirect_uris: ["http://localhost/callback"], client_name: "Zed" }]
+})
+
+/** A client that has registered itself (RFC 7591, section 3.2.1). */
+export const RegisteredClient = Schema.Struct({
+  client_id: Schema.String,
+  client_id_issued_at: Schema.Int.annotate({ description: "When it registered: seconds since 1970." }),
+  client_name: Schema.String.annotate({
+    description: "The name as people are shown it: at most 100 characters, those that cannot be seen as `\\u{202E}`."
+  }),
+  redirect_uris: Schema.Array(Schema.String),
+  grant_types: Schema.Array(Schema.String),
+  response_types: Schema.Array(Schema.String),
+  token_endpoint_auth_method: Schema.Literal("none")
+}).annotate({
+  identifier: "RegisteredClient",
+  description: "A client that has registered itself (RFC 7591).",
+  examples: [
+    {
+      client_id: "0197a1b2-0000-7000-8000-0000000000e4",
+      client_id_issued_at: 1_763_717_400,
+      client_name: "Zed",
+      redirect_uris: ["http://localhost/callback"],
+      grant_types: ["authorization_code", "refresh_token"],
+      response_types: ["code"],
+      token_endpoint_auth_method: "none"
+    }
+  ]
+})
+export type RegisteredClient = typeof RegisteredClient.Type
+
 /** Why a token request failed (RFC 6749, section 5.2). */
 export const OAuthError = Schema.Struct({
   error: Schema.String.annotate({
     description:
-      "The kind of error: `invalid_request`, `invalid_grant`, `invalid_scope`, `invalid_target` or `unsupported_grant_type`; `invalid_client` with 401."
+      "The kind of error: `invalid_request`, `invalid_grant`, `invalid_scope`, `invalid_target` or `unsupported_grant_type`; `invalid_client` with 401; of a registration `invalid_redirect_uri` or `invalid_client_metadata`."
   }),
   error_description: Schema.String.annotate({ description: "What went wrong, written for people." })
 }).annotate({
@@ -76,6 +121,7 @@ export const AuthorizationServerMetadata = Schema.Struct({
   issuer: Schema.String,
   token_endpoint: Schema.String,
   revocation_endpoint: Schema.String,
+  registration_endpoint: Schema.String,
   grant_types_supported: Schema.Array(Schema.String),
   response_types_supported: Schema.Array(Schema.String),
   token_endpoint_auth_methods_supported: Schema.Array(Schema.String),
@@ -91,6 +137,7 @@ export const AuthorizationServerMetadata = Schema.Struct({
       issuer: "https://delivery.example",
       token_endpoint: "https://delivery.example/agent/oauth/token",
       revocation_endpoint: "https://delivery.example/agent/oauth/revoke",
+      registration_endpoint: "https://delivery.example/agent/oauth/register",
       grant_types_supported: ["refresh_token"],
       response_types_supported: [],
       token_endpoint_auth_methods_supported: ["none"],

@@ -5,8 +5,10 @@ import { Edge } from "../identity/Authorization.ts"
 import { NoStore } from "../NoStore.ts"
 import {
   AuthorizationServerMetadata,
+  ClientRegistration,
   OAuthError,
   ProtectedResourceMetadata,
+  RegisteredClient,
   RevocationRequest,
   TokenRequest,
   Tokens
@@ -80,6 +82,20 @@ export class OAuthApi extends HttpApiGroup.make("oauth")
         "Revoke a token",
         "Revokes a token (RFC 7009). The body is form-encoded. A refresh token ends the whole sign-in, an access token ends only itself. An unknown token is 200 too. If `client_id` is sent and is not that of the sign-in, the answer is `invalid_grant` and nothing ends. The token is the only credential.",
         { responses: { 400: { description: "Why the request failed." } } }
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.post("register", "/agent/oauth/register", {
+      payload: ClientRegistration,
+      success: RegisteredClient.pipe(HttpApiSchema.status(201)),
+      error: [badRequest, TooManyRequests, Internal]
+    }).annotateMerge(
+      doc(
+        "write",
+        "Register a client",
+        `Registers a client that signs in by the server's URL (RFC 7591). It is public: there is no secret, and \`token_endpoint_auth_method\` is \`none\` whatever was asked for. Redirects must be of https, of http to the user's own computer, or of an app's scheme with a dot, without a fragment or a user: else \`invalid_redirect_uri\`. A client that nobody signs in with is deleted after 24 hours. From one network address, 20 clients an hour can be registered (429). ${noKey}`,
+        { responses: { 201: { description: "The client." }, 400: { description: "Why the request failed." } } }
       )
     )
   )

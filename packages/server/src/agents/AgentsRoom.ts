@@ -17,6 +17,10 @@ import { Messages } from "./Messages.ts"
 import * as MessagesMemory from "./MessagesMemory.ts"
 import { messages, notifications } from "./MessagesRepo.ts"
 import * as MessagesSql from "./MessagesSql.ts"
+import { OAuthClients } from "./OAuthClients.ts"
+import * as OAuthClientsMemory from "./OAuthClientsMemory.ts"
+import { oauthClients } from "./OAuthClientsRepo.ts"
+import * as OAuthClientsSql from "./OAuthClientsSql.ts"
 import { SignIns } from "./SignIns.ts"
 import * as SignInsMemory from "./SignInsMemory.ts"
 import { accessTokens, refreshTokens, replacedTokens, signIns, SignInsRepo } from "./SignInsRepo.ts"
@@ -33,12 +37,18 @@ export const tables = [
   refreshTokens,
   replacedTokens,
   messages,
-  notifications
+  notifications,
+  oauthClients
 ]
 
-export const layerSql = Layer.mergeAll(AgentsSql.layer, SignInsSql.layer, MessagesSql.layer)
+export const layerSql = Layer.mergeAll(AgentsSql.layer, SignInsSql.layer, OAuthClientsSql.layer, MessagesSql.layer)
 
-export const layerMemory = Layer.mergeAll(AgentsMemory.layer, SignInsMemory.layer, MessagesMemory.layer)
+export const layerMemory = Layer.mergeAll(
+  AgentsMemory.layer,
+  SignInsMemory.layer,
+  OAuthClientsMemory.layer,
+  MessagesMemory.layer
+)
 
 /** Planning's `AgentMentions`: a mention becomes a message to the agent. */
 export const layerMentions = Messages.layer
@@ -52,7 +62,7 @@ export const layerMadeSignIns = Layer.effect(
   Effect.map(SignInsRepo, ({ endMadeBy }) => MadeSignIns.of({ end: endMadeBy }))
 )
 
-export const layer = Layer.mergeAll(Agents.layer, AgentSessions.layer).pipe(
+export const layer = Layer.mergeAll(Agents.layer, AgentSessions.layer, OAuthClients.layer).pipe(
   Layer.provideMerge([SignIns.layer, Inbox.layer]),
   Layer.provideMerge([AgentUsage.layer, Messages.layer, InboxWaits.layer])
 )

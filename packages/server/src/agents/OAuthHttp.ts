@@ -1,7 +1,10 @@
 import { DeliveryApi } from "@delivery/domain/Api"
-import { Effect } from "effect"
+import { TooManyRequests } from "@delivery/domain/Errors"
+import { Effect, Option } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { errorResponse } from "../http/ErrorResponse.ts"
 import { handlersOf } from "../http/LeanContext.ts"
+import { maxRegistrations, OAuthClients } from "./OAuthClients.ts"
 import { OAuthFailure, type OAuthForm, SignIns } from "./SignIns.ts"
 
 const malformed = (description: string) => new OAuthFailure({ status: 400, error: "invalid_request", description })
@@ -22,6 +25,25 @@ const formOf = Effect.fnUntraced(function* (
   return (name) => fields.get(name) || undefined
 })
 
+const tooMany = (retryAfter: number) =>
+  HttpServerResponse.setHeader(
+    errorResponse(
+      new TooManyRequests({
+        message: `Too many registrations: at most ${maxRegistrations} in an hour from one network address. Try again in ${retryAfter} s.`
+      }),
+      429
+    ),
+    "retry-after",
+    String(retryAfter)
+  )
+
+/** The value of a JSON body. */
+const jsonOf = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+  const type = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase()
+  if (type !== "application/json") return yield* malformed("The body must be application/json.")
+  return yield* Effect.mapError(request.json, () => malformed("The body is not JSON, or is too large."))
+})
+
 const toResponse = <R>(
   answer: Effect.Effect<HttpServerResponse.HttpServerResponse, OAuthFailure, R>
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R> =>
@@ -35,8 +57,10 @@ const toResponse = <R>(
 
 /** Handlers of the OAuth endpoints, whose errors have the form of RFC 6749. */
 export const layer = handlersOf(DeliveryApi, "oauth", (handlers) =>
-  Effect.map(SignIns, (signIns) =>
-    handlers
+  Effect.gen(function* () {
+    const signIns = yield* SignIns
+    const clients = yield* OAuthClients
+    return handlers
       .handle("authorizationServer", () => Effect.succeed(signIns.authorizationServer))
       .handle("protectedResource", () => Effect.succeed(signIns.protectedResource))
       .handle("mcpProtectedResource", () => Effect.succeed(signIns.protectedResource))
@@ -54,5 +78,18 @@ export const layer = handlersOf(DeliveryApi, "oauth", (handlers) =>
           toResponse
         )
       )
-  )
+      .handleRaw("register", ({ request }) =>
+        jsonOf(request).pipe(
+          Effect.flatMap((metadata) =>
+            clients.register(
+              metadata,
+              Option.getOrElse(request.remoteAddress, () => "")
+            )
+          ),
+          Effect.map((client) => HttpServerResponse.jsonUnsafe(client, { status: 201 })),
+          Effect.catchTag("Throttled", ({ retryAfter }) => Effect.succeed(tooMany(retryAfter))),
+          toResponse
+        )
+      )
+  })
 )

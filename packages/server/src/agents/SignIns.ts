@@ -29,6 +29,8 @@ export class OAuthFailure extends Data.TaggedError("OAuthFailure")<{
     | "invalid_scope"
     | "invalid_target"
     | "unsupported_grant_type"
+    | "invalid_redirect_uri"
+    | "invalid_client_metadata"
   readonly description: string
 }> {}
 
@@ -89,6 +91,7 @@ const authorizationServer = ({ baseUrl }: Dependencies): AuthorizationServerMeta
   issuer: baseUrl,
   token_endpoint: `${baseUrl}/agent/oauth/token`,
   revocation_endpoint: `${baseUrl}/agent/oauth/revoke`,
+  registration_endpoint: `${baseUrl}/agent/oauth/register`,
   grant_types_supported: ["refresh_token"],
   response_types_supported: [],
   token_endpoint_auth_methods_supported: ["none"],

@@ -20,6 +20,7 @@ import persons from "./migrations/0070_persons.ts"
 import credentials from "./migrations/0071_credentials.ts"
 import sessions from "./migrations/0072_sessions.ts"
 import agentOauth from "./migrations/0073_agent_oauth.ts"
+import oauthClients from "./migrations/0076_oauth_clients.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -41,7 +42,8 @@ export const migrations = {
   "0070_persons": persons,
   "0071_credentials": credentials,
   "0072_sessions": sessions,
-  "0073_agent_oauth": agentOauth
+  "0073_agent_oauth": agentOauth,
+  "0076_oauth_clients": oauthClients
 }
 
 const run = Migrator.make({})({ loader: Migrator.fromRecord(migrations) })

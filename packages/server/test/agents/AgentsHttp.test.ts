@@ -257,6 +257,7 @@ onEachServer("the agents room", (test) => {
       issuer: baseUrl,
       token_endpoint: `${baseUrl}/agent/oauth/token`,
       revocation_endpoint: `${baseUrl}/agent/oauth/revoke`,
+      registration_endpoint: `${baseUrl}/agent/oauth/register`,
       grant_types_supported: ["refresh_token"],
       response_types_supported: [],
       token_endpoint_auth_methods_supported: ["none"],

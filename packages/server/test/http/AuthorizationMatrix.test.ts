@@ -91,12 +91,15 @@ type Who =
   | "a team member"
   | Role
 
+let registrations = 1
+
 interface Request {
   /** Of the path. */
   readonly params?: Readonly<Record<string, string>>
   readonly json?: unknown
   readonly body?: string
   readonly form?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 interface Row {
@@ -445,6 +448,14 @@ const rows: Readonly<Record<string, Row>> = {
       form: { token: (await registerAgent(owner, { computer: unique("computer") })).refresh_token }
     })
   },
+  "oauth.register": {
+    who: "everyone",
+    // From another network address each time: of one, only so many are answered.
+    request: () => ({
+      json: { redirect_uris: ["http://localhost/callback"] },
+      headers: { "x-forwarded-for": `10.0.0.${registrations++}` }
+    })
+  },
   "projects.list": { who: "viewer" },
   "projects.create": {
     who: "member",
@@ -735,118 +746,128 @@ const expected = ({ gives, who }: Row, { scope }: Endpoint, { key, kind, limited
   return who === "a team member" && isInNoTeam ? "403 not_team_member" : "2xx"
 }
 
-const send = (by: Http, { method, path }: Endpoint, { body, form, json, params }: Request) => {
+const send = (by: Http, { method, path }: Endpoint, { body, form, headers = {}, json, params }: Request) => {
   const named = path.replace(":slug", by.workspace).replaceAll(/:(\w+)/g, (_, name: string) => params?.[name] ?? name)
-  const headers = { "content-type": "application/json" }
-  return by.send(method, named, body === undefined ? { json, form } : { body, headers })
+  const ofBody = { "content-type": "application/json", ...headers }
+  return by.send(method, named, body === undefined ? { json, form, headers } : { body, headers: ofBody })
 }
 
 const isAgents = (who: Who) => who === "an agent" || who === "an agent that writes"
 
 /** The vault reads bodies strictly. */
 const isStrict = ({ name }: Endpoint) => name.startsWith("vault.")
-const withJson = endpoints.filter(({ hasBody, name }) => hasBody && name !== "testRuns.upload")
+/** Errors of registering a client have a form of their own (OAuthClients.test.ts). */
+const withJson = endpoints.filter(
+  ({ hasBody, name }) => hasBody && !["testRuns.upload", "oauth.register"].includes(name)
+)
 const mebibyte = 1024 * 1024
 
-onEachServer("every endpoint", (test) => {
-  let scene: Promise<{ readonly workspace: Http; readonly callers: Readonly<Record<string, CallerOf>> }> | undefined
-  const sceneOf = (owner: Http) =>
-    (scene ??= newDeployment(owner).then(async (workspace) => ({ workspace, callers: await callersOf(workspace) })))
+onEachServer(
+  "every endpoint",
+  (test) => {
+    let scene: Promise<{ readonly workspace: Http; readonly callers: Readonly<Record<string, CallerOf>> }> | undefined
+    const sceneOf = (owner: Http) =>
+      (scene ??= newDeployment(owner).then(async (workspace) => ({ workspace, callers: await callersOf(workspace) })))
 
-  for (const endpoint of endpoints) {
-    test(`${endpoint.name} answers each caller as its row says`, async (owner) => {
-      const row = rows[endpoint.name]
-      if (row === undefined) return assert.fail("It has no row.")
-      const { callers, workspace } = await sceneOf(owner)
-      const answered: Record<string, string> = {}
-      // Who is refused changes nothing, so that one request serves all of them.
-      let refused: Promise<Request> | undefined
-      const requestOf = async (by: Http, mayMake: boolean): Promise<Request> => {
-        const { request = () => ({}) } = row
-        return mayMake ? request(workspace, by) : (refused ??= Promise.resolve(request(workspace, workspace)))
-      }
-      for (const [name, caller] of Object.entries(callers)) {
-        const by = row.endsSession ? await disposable(workspace.as(caller.key)) : workspace.as(caller.key)
-        const mayMake = expected(row, endpoint, caller) === "2xx"
-        const maker = caller.limited === undefined ? by : workspace.as(caller.limited.fullKey)
-        const answer = await send(by, endpoint, await requestOf(maker, mayMake))
-        answered[name] = answer.status < 300 ? "2xx" : refusal(answer)
-      }
+    for (const endpoint of endpoints) {
+      test(`${endpoint.name} answers each caller as its row says`, async (owner) => {
+        const row = rows[endpoint.name]
+        if (row === undefined) return assert.fail("It has no row.")
+        const { callers, workspace } = await sceneOf(owner)
+        const answered: Record<string, string> = {}
+        // Who is refused changes nothing, so that one request serves all of them.
+        let refused: Promise<Request> | undefined
+        const requestOf = async (by: Http, mayMake: boolean): Promise<Request> => {
+          const { request = () => ({}) } = row
+          return mayMake ? request(workspace, by) : (refused ??= Promise.resolve(request(workspace, workspace)))
+        }
+        for (const [name, caller] of Object.entries(callers)) {
+          const by = row.endsSession ? await disposable(workspace.as(caller.key)) : workspace.as(caller.key)
+          const mayMake = expected(row, endpoint, caller) === "2xx"
+          const maker = caller.limited === undefined ? by : workspace.as(caller.limited.fullKey)
+          const answer = await send(by, endpoint, await requestOf(maker, mayMake))
+          answered[name] = answer.status < 300 ? "2xx" : refusal(answer)
+        }
+        assert.deepStrictEqual(
+          answered,
+          Object.fromEntries(Object.entries(callers).map(([name, caller]) => [name, expected(row, endpoint, caller)]))
+        )
+      })
+    }
+
+    for (const endpoint of withJson) {
+      test(`${endpoint.name} tells a caller with a key what is wrong with the body before anything else`, async (owner) => {
+        const { callers, workspace } = await sceneOf(owner)
+        for (const [name, { key, kind }] of Object.entries(callers)) {
+          for (const body of [{ json: [] }, { body: "{" }]) {
+            const answer = await send(workspace.in("none").as(key), endpoint, body)
+            const { who } = rows[endpoint.name]!
+            const answersBadRequest =
+              who === "everyone" ||
+              (who === "a person or nobody" && key === undefined) ||
+              (isAgents(who)
+                ? kind === "agent"
+                : who === "a session"
+                  ? kind === "session"
+                  : // A run's token is none in a path of another workspace.
+                    who !== "a run" && (kind === "person" || kind === "session" || kind === "account key"))
+            assert.strictEqual(refusal(answer), answersBadRequest ? "400" : "401", name)
+          }
+        }
+      })
+
+      const unknown = isStrict(endpoint) ? "refuses" : "ignores"
+      test(`${endpoint.name} takes a body of 1 MiB and ${unknown} what it does not know`, async (owner) => {
+        const { callers, workspace: asOwner } = await sceneOf(owner)
+        const row = rows[endpoint.name]
+        const names: Partial<Record<Who, string>> = { "a run": "a run", "a session": "an owner's session" }
+        const by = row && isAgents(row.who) ? "a member's agent" : row && names[row.who]
+        const caller = by === undefined ? asOwner : asOwner.as(callers[by]!.key)
+        const sized = async (bytes: number) => {
+          const workspace = row?.endsSession ? await disposable(caller) : caller
+          const { json, params = {} } = (await row?.request?.(asOwner, workspace)) ?? {}
+          const body = JSON.stringify({ ...(json as object), unknown: { padding: "" } })
+          return send(workspace, endpoint, {
+            params,
+            body: `${body.slice(0, -3)}${"x".repeat(bytes - body.length)}"}}`
+          })
+        }
+        const taken = await sized(mebibyte)
+        if (isStrict(endpoint)) assert.deepInclude(taken.body, { _tag: "HttpApiDecodeError" })
+        else assert.isBelow(taken.status, 300)
+        const larger = await sized(mebibyte + 1)
+        if (["testRuns.finish", "retries.finish"].includes(endpoint.name)) assert.strictEqual(larger.status, 200)
+        else assert.deepInclude(larger.body, { _tag: "InvalidInput", message: "The body is too large." })
+      })
+    }
+
+    test("every endpoint has exactly one scope", async () => {
       assert.deepStrictEqual(
-        answered,
-        Object.fromEntries(Object.entries(callers).map(([name, caller]) => [name, expected(row, endpoint, caller)]))
+        endpoints.filter(({ scope }) => scope === undefined || !Scope.literals.includes(scope)),
+        []
       )
     })
-  }
 
-  for (const endpoint of withJson) {
-    test(`${endpoint.name} tells a caller with a key what is wrong with the body before anything else`, async (owner) => {
+    test("every row is of an endpoint", async () => {
+      assert.deepStrictEqual(Object.keys(rows).toSorted(), endpoints.map(({ name }) => name).toSorted())
+    })
+
+    test("a workspace that the caller may not see answers as one that is not there", async (owner) => {
       const { callers, workspace } = await sceneOf(owner)
-      for (const [name, { key, kind }] of Object.entries(callers)) {
-        for (const body of [{ json: [] }, { body: "{" }]) {
-          const answer = await send(workspace.in("none").as(key), endpoint, body)
-          const { who } = rows[endpoint.name]!
-          const answersBadRequest =
-            who === "everyone" ||
-            (who === "a person or nobody" && key === undefined) ||
-            (isAgents(who)
-              ? kind === "agent"
-              : who === "a session"
-                ? kind === "session"
-                : // A run's token is none in a path of another workspace.
-                  who !== "a run" && (kind === "person" || kind === "session" || kind === "account key"))
-          assert.strictEqual(refusal(answer), answersBadRequest ? "400" : "401", name)
+      for (const endpoint of endpoints.filter(({ path }) => path.includes(":slug"))) {
+        const request = (await rows[endpoint.name]?.request?.(workspace, workspace)) ?? {}
+        for (const name of [
+          "a person of another workspace",
+          "an inactive owner",
+          "a session of another workspace",
+          "another workspace's account key"
+        ]) {
+          const by = workspace.as(callers[name]!.key)
+          const [unseen, absent] = [await send(by, endpoint, request), await send(by.in("none"), endpoint, request)]
+          assert.deepStrictEqual([unseen.status, unseen.body], [absent.status, absent.body], `${endpoint.name} ${name}`)
         }
       }
     })
-
-    const unknown = isStrict(endpoint) ? "refuses" : "ignores"
-    test(`${endpoint.name} takes a body of 1 MiB and ${unknown} what it does not know`, async (owner) => {
-      const { callers, workspace: asOwner } = await sceneOf(owner)
-      const row = rows[endpoint.name]
-      const names: Partial<Record<Who, string>> = { "a run": "a run", "a session": "an owner's session" }
-      const by = row && isAgents(row.who) ? "a member's agent" : row && names[row.who]
-      const caller = by === undefined ? asOwner : asOwner.as(callers[by]!.key)
-      const sized = async (bytes: number) => {
-        const workspace = row?.endsSession ? await disposable(caller) : caller
-        const { json, params = {} } = (await row?.request?.(asOwner, workspace)) ?? {}
-        const body = JSON.stringify({ ...(json as object), unknown: { padding: "" } })
-        return send(workspace, endpoint, { params, body: `${body.slice(0, -3)}${"x".repeat(bytes - body.length)}"}}` })
-      }
-      const taken = await sized(mebibyte)
-      if (isStrict(endpoint)) assert.deepInclude(taken.body, { _tag: "HttpApiDecodeError" })
-      else assert.isBelow(taken.status, 300)
-      const larger = await sized(mebibyte + 1)
-      if (["testRuns.finish", "retries.finish"].includes(endpoint.name)) assert.strictEqual(larger.status, 200)
-      else assert.deepInclude(larger.body, { _tag: "InvalidInput", message: "The body is too large." })
-    })
-  }
-
-  test("every endpoint has exactly one scope", async () => {
-    assert.deepStrictEqual(
-      endpoints.filter(({ scope }) => scope === undefined || !Scope.literals.includes(scope)),
-      []
-    )
-  })
-
-  test("every row is of an endpoint", async () => {
-    assert.deepStrictEqual(Object.keys(rows).toSorted(), endpoints.map(({ name }) => name).toSorted())
-  })
-
-  test("a workspace that the caller may not see answers as one that is not there", async (owner) => {
-    const { callers, workspace } = await sceneOf(owner)
-    for (const endpoint of endpoints.filter(({ path }) => path.includes(":slug"))) {
-      const request = (await rows[endpoint.name]?.request?.(workspace, workspace)) ?? {}
-      for (const name of [
-        "a person of another workspace",
-        "an inactive owner",
-        "a session of another workspace",
-        "another workspace's account key"
-      ]) {
-        const by = workspace.as(callers[name]!.key)
-        const [unseen, absent] = [await send(by, endpoint, request), await send(by.in("none"), endpoint, request)]
-        assert.deepStrictEqual([unseen.status, unseen.body], [absent.status, absent.body], `${endpoint.name} ${name}`)
-      }
-    }
-  })
-})
+  },
+  { TRUSTED_PROXIES: "127.0.0.1/32,::1/128" }
+)

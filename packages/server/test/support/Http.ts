@@ -234,7 +234,7 @@ const assertForm = (path: string, answer: Answer): void => {
   if (status < 400) return
   assert.strictEqual(headers["content-type"], "application/json", detail)
   // Another method is not found there, as everywhere.
-  if (path.startsWith("/agent/oauth/") && status !== 404) return assertOAuthForm(answer)
+  if (path.startsWith("/agent/oauth/") && status !== 404 && status !== 429) return assertOAuthForm(answer)
   if (path === "/agent/mcp" && status !== 401 && status !== 403) return assertMcpForm(answer)
   const { _tag, current, issues, message, reason, ...rest } = answer.body as ErrorBody
   // Only bodies of the vault are read strictly.

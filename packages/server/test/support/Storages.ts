@@ -4,6 +4,7 @@ import { Clock, Context, Effect, Layer, Logger, Scope } from "effect"
 import { TestClock, TestConsole } from "effect/testing"
 import { setTimeout } from "node:timers/promises"
 import * as AgentsRoom from "../../src/agents/AgentsRoom.ts"
+import { Throttles } from "../../src/auth/Throttles.ts"
 import { layerMemoryStorage, layerSqlStorage } from "../../src/App.ts"
 import * as Catalog from "../../src/catalog/Catalog.ts"
 import { Settings } from "../../src/Config.ts"
@@ -133,6 +134,7 @@ export const layerServices = Layer.provide(AgentsRoom.layer, layerLiveClock).pip
   Layer.provideMerge([
     Ids.layer,
     Stopping.layer,
+    Throttles.layer,
     Layer.provide(Layer.provide(RequestQueue.layer, RequestTimes.layer), layerLiveClock)
   ]),
   Layer.provideMerge(Settings.layer({ BASE_URL: baseUrl }))
