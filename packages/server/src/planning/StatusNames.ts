@@ -94,7 +94,9 @@ export const replaceNames = (
     namesOf(before, { ...team, id: teamId })
       .filter((name) => {
         const key = nameKey(name)
-        return !saved.has(key) && (team.isSeen ? isOfSome(key) && sentKeys.has(key) : !visible.has(key))
+        // A saved name says nothing of a team in which that status has another name, or none.
+        const isSaved = saved.has(key) && !kept.some((name) => name.teamId === teamId && name.from === key)
+        return !isSaved && (team.isSeen ? isOfSome(key) && sentKeys.has(key) : !visible.has(key))
       })
       .filter((to) => !kept.some((name) => name.teamId === teamId && name.to === to))
       .map((to) => ({ teamId, from: null, to }))

@@ -93,7 +93,20 @@ describe("StatusNames", () => {
         world.send(false, names)
         assert.includeMembers(keys(world.shown(true)), unseen)
       }),
-      { numRuns: 2000 }
+      {
+        numRuns: 2000,
+        examples: [
+          [
+            [
+              { kind: "change", team: privateTeam, from: "a", to: null },
+              { kind: "change", team: otherTeam, from: "a", to: null },
+              { kind: "change", team: openTeam, from: "a", to: null },
+              { kind: "change", team: privateTeam, from: "b", to: "a" }
+            ],
+            ["a"]
+          ]
+        ]
+      }
     )
   })
 
