@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Body } from "../Body.ts"
 import { ApiKeyId } from "../Ids.ts"
-import { Name, OneOf } from "../Text.ts"
+import { Name } from "../Text.ts"
 import { Timestamp, TimestampInput } from "../Timestamp.ts"
 import { KeyScopes, NewKeyScopes } from "./Scope.ts"
 
@@ -80,7 +80,8 @@ export type CreateApiKey = typeof CreateApiKey.Type
 /** What a revocation spares. */
 export const RevokeApiKey = Body({
   accountApiKeys: Schema.optionalKey(
-    OneOf(["keep"]).annotate({
+    Schema.Literal("keep").annotate({
+      message: "Expected keep",
       description: "`keep`: account API keys that were made with the key go on working, with what was made with them."
     })
   )
