@@ -9,7 +9,7 @@ import { SignInsRepo } from "./SignInsRepo.ts"
 /** How many sessions of the protocol a person's agents have in a process. The next one ends the least recently used. */
 export const maxMcpSessions = 64
 /** How much the client data of a person's sessions may take in a process, as `clientDataSize` counts it. */
-export const maxClientData = 256 * 1024
+const maxClientData = 256 * 1024
 /** The same of one session. That of known clients takes less than 4 KiB. */
 export const maxClientDataOfSession = maxClientData / 4
 /** After so long without a request a session ends, in milliseconds. */
