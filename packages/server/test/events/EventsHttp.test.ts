@@ -1,4 +1,5 @@
 import type { Change, Event } from "@delivery/domain/events/Event"
+import type { NewApiKey } from "@delivery/domain/identity/ApiKey"
 import type { NewInvite } from "@delivery/domain/identity/Invite"
 import type { Me } from "@delivery/domain/identity/Me"
 import type { Workspace } from "@delivery/domain/identity/Workspace"
@@ -107,7 +108,7 @@ onEachServer("events", (test) => {
     await assertRecorded(workspace, () => workspace.patch<Workspace>("", { name: "Acme Inc." }), noEvents)
   })
 
-  test("records changes of members, invites and account keys, but not of personal keys", async (owner) => {
+  test("records changes of members, invites, account keys and personal keys", async (owner) => {
     const workspace = await newWorkspace(owner)
     const admin = await join(workspace, "admin")
     const sam = await join(workspace, "viewer")
@@ -163,7 +164,11 @@ onEachServer("events", (test) => {
       () => admin.post(`account-api-keys/${key.id}/revoke`, undefined, 200),
       () => [{ kind: "key_revoked", id: key.id, label: "nightly", path: "settings/api-keys" }]
     )
-    await assertRecorded(admin, () => admin.post("/v1/api-keys", { name: "laptop" }, 200), noEvents)
+    await assertRecorded(
+      admin,
+      () => admin.post<NewApiKey>("/v1/api-keys", { name: "laptop" }, 200),
+      ({ id }) => [{ kind: "key_created", id, label: "laptop", path: "settings/api-keys" }]
+    )
   })
 
   for (const [noun, path, body, more] of [
