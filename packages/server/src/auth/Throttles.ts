@@ -7,7 +7,7 @@ import { type ThrottleRow, ThrottlesRepo } from "./ThrottlesRepo.ts"
 const windowMillis = 60 * 60 * 1000
 
 /** How many failed proofs one network address may send in an hour. */
-export const maxAttempts = 20
+const maxAttempts = 20
 
 /** Over a limit. It says in how many seconds another attempt may succeed. */
 export interface Throttled {

@@ -77,7 +77,7 @@ export interface Http {
 const isSession = (key: string) => key.startsWith("wtk_")
 
 /** What browsers send with a request of a page of the service. */
-export const ownPage = { "sec-fetch-site": "same-origin" }
+const ownPage = { "sec-fetch-site": "same-origin" }
 
 export const cookieOf = (token: string) => ({ cookie: `${sessionCookie}=${token}`, ...ownPage })
 
