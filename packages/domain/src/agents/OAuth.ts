@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { Body } from "../Body.ts"
 import { exampleTokens, tokenFields } from "./Agent.ts"
 
 /** How long an access token works: seconds (docs/contract.md, Agent sign-in). */
@@ -59,7 +60,7 @@ export const RevocationRequest = Schema.Struct({
 })
 
 /** A client that registers itself (RFC 7591). */
-export const ClientRegistration = Schema.Struct({
+export const ClientRegistration = Body({
   redirect_uris: Schema.Array(Schema.String).annotate({
     description:
       "Where people may be sent back to: 1 to 10 URLs of https, of http to `localhost`, `127.0.0.1` or `[::1]` (there at any port), or of an app's scheme with a dot."
