@@ -166,7 +166,10 @@ describe("the server as a process", () => {
   it("prints the address, the docs, a key and a curl line that works, once", async () => {
     const DATA_DIR = newDirectory()
     server = await startServer({ DATA_DIR, LOG_LEVEL: "warn" })
-    const first = server.output()
+    const first = await eventually(
+      async () => server!.output(),
+      (output) => output.includes("curl")
+    )
     const port = new URL(server.baseUrl).port
     assert.include(first, `http://localhost:${port}\n`)
     assert.include(first, `http://localhost:${port}/docs`)
@@ -199,7 +202,11 @@ describe("the server as a process", () => {
     await call("GET", "/v1/me?q=typed-by-a-person", undefined, { "x-request-id": "request-of-the-test" })
     const invite = await call("POST", "/v1/workspaces/main/invites", { email: "sam@example.com", role: "member" })
     const { token } = (await invite.json()) as { token: string }
-    const accepted = await call("POST", "/v1/invites/accept", { token, name: "Sam" })
+    const accepted = await fetch(`${baseUrl}/v1/invites/accept`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ token, name: "Sam" })
+    })
     const { apiKey } = (await accepted.json()) as { apiKey: { secret: string } }
     const wrong = `${key.slice(0, -1)}p`
     await call("GET", "/v1/me", undefined, { authorization: `Bearer ${wrong}` })

@@ -422,7 +422,7 @@ export const eventually = async <A>(ask: () => Promise<A>, isDone: (answer: A) =
   for (const deadline = Date.now() + 60_000; ;) {
     const answer = await ask()
     if (isDone(answer)) return answer
-    assert.isBelow(Date.now(), deadline, `It never came: ${JSON.stringify(answer).slice(0, 500)}`)
+    assert.isBelow(Date.now(), deadline, `It never came: ${String(JSON.stringify(answer)).slice(0, 500)}`)
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }
