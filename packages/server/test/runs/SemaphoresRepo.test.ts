@@ -315,7 +315,7 @@ onEachStorage("SemaphoresRepo", (it) => {
       }
       yield* time.pass(11_000)
       const now = timestamp(yield* time.now)
-      const ids = Array.from({ length: 20 }, () => newId<EventId>())
+      const ids = Array.from({ length: 1_000 }, () => newId<EventId>())
       const ended = yield* (yield* TestRunsRepo).expire(now, ids)
       assert.lengthOf(
         ended.filter(({ workspaceId }) => workspaceId === at.workspace.id),
@@ -342,7 +342,7 @@ onEachStorage("SemaphoresRepo", (it) => {
       assert.isUndefined(yield* repo.authenticate(retry.tokenHash, at.workspace.slug))
       assert.strictEqual((yield* repo.take(retry, leaseRequest(unique("s"))))._tag, "RunNotRunning")
       const now = timestamp(yield* time.now)
-      const ids = Array.from({ length: 20 }, () => newId<EventId>())
+      const ids = Array.from({ length: 1_000 }, () => newId<EventId>())
       assert.isAtLeast(yield* (yield* RetriesRepo).expire(now, ids), 1)
       const [semaphore] = yield* repo.list(at.workspace.id)
       assert.deepStrictEqual(
