@@ -1,3 +1,4 @@
+import type { PersonId } from "@delivery/domain/Ids"
 import { Console, Effect, Layer, Option, Redacted } from "effect"
 import { layerServer } from "../App.ts"
 import { SignInLinks } from "../auth/SignInLinks.ts"
@@ -6,6 +7,21 @@ import { keepsCookies } from "../http/OwnPages.ts"
 import { Bootstrap } from "../identity/Bootstrap.ts"
 import * as HostSocket from "./HostSocket.ts"
 import * as Worker from "../workers/Worker.ts"
+
+/** The key is printed whether or not the database still answers: this start alone knows it. */
+const signInLines = Effect.fnUntraced(function* (owner: PersonId, email: string) {
+  const links = yield* SignInLinks
+  return yield* links.print(owner).pipe(
+    Effect.map((link) => ["To sign in with a browser, open this link. It works once, for an hour:", "", `  ${link}`]),
+    Effect.catchDefect((defect) =>
+      Effect.as(Effect.logWarning("No sign-in link could be made.", defect), [
+        "No link to sign in with a browser could be made. This command prints one:",
+        "",
+        `  pnpm delivery sign-in-link ${email}`
+      ])
+    )
+  )
+})
 
 /** Prints where the server is, and the owner's API key and a link to sign in if this start created them. */
 const printStart = Effect.gen(function* () {
@@ -20,10 +36,8 @@ const printStart = Effect.gen(function* () {
     if (!isGiven) lines.push(`API key of ${ownerEmail}, shown only this once: ${key}`)
     lines.push("Send it as a Bearer token with each request:", "")
     lines.push(`  curl -H "Authorization: Bearer ${key}" ${baseUrl}/v1/me`, "")
-    if (keepsCookies(baseUrl)) {
-      const link = yield* (yield* SignInLinks).print(owner)
-      lines.push("To sign in with a browser, open this link. It works once, for an hour:", "", `  ${link}`)
-    } else lines.push("To sign in with a browser, BASE_URL must be https.")
+    if (keepsCookies(baseUrl)) lines.push(...(yield* signInLines(owner, ownerEmail)))
+    else lines.push("To sign in with a browser, BASE_URL must be https.")
   }
   yield* Console.log(lines.join("\n") + "\n")
 })

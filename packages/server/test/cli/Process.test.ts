@@ -403,6 +403,32 @@ describe("the server as a process", () => {
     await Effect.runPromise(Effect.scoped(test))
   }, 120_000)
 
+  it("prints the first key, and goes on, though no sign-in link can be made", async () => {
+    const test = Effect.gen(function* () {
+      const { url } = yield* makeDatabase
+      const sql = yield* clientOf(url)
+      yield* sql`alter table sign_in_links add check (false)`
+      server = yield* Effect.promise(() =>
+        startServer({
+          DATABASE_URL: url,
+          VAULT_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}`,
+          DATA_DIR: newDirectory()
+        })
+      )
+      const { baseUrl, output } = server
+      const printed = yield* Effect.promise(() =>
+        eventually(
+          () => Promise.resolve(output()),
+          (text) => text.includes("pnpm delivery sign-in-link owner@example.com")
+        )
+      )
+      const [key = ""] = /ctk_\w+/.exec(printed) ?? []
+      const me = yield* Effect.promise(() => fetch(`${baseUrl}/v1/me`, { headers: { authorization: `Bearer ${key}` } }))
+      assert.strictEqual(me.status, 200)
+    })
+    await Effect.runPromise(Effect.scoped(test))
+  })
+
   it("is not ready while the database does not answer, and healthy", async () => {
     const { drop, url } = await openDatabase()
     const proxy = await startDatabaseProxy(url)
@@ -410,8 +436,14 @@ describe("the server as a process", () => {
       const VAULT_KEYS = `k1:${Buffer.alloc(32, 7).toString("base64")}`
       server = await startServer({ DATABASE_URL: proxy.url, VAULT_KEYS, DATA_DIR: newDirectory(), LOG_LEVEL: "none" })
       const { baseUrl } = server
+      const { child, output } = server
       const get = (path: string) =>
-        fetch(`${baseUrl}${path}`).then(async (response) => [response.status, await response.json()] as const)
+        fetch(`${baseUrl}${path}`).then(
+          async (response) => [response.status, await response.json()] as const,
+          (cause: unknown) => {
+            throw new Error(`${path} had no answer; exit code ${child.exitCode}; printed: ${output()}`, { cause })
+          }
+        )
       const away: readonly [number, unknown] = [503, { _tag: "Unavailable", message: "The database does not answer." }]
       const ok: readonly [number, unknown] = [200, { status: "ok" }]
       for (const disturb of [proxy.cut, proxy.silence]) {
