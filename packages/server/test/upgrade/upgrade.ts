@@ -8,7 +8,8 @@ import { join, resolve } from "node:path"
 import { startPostgres } from "../support/PostgresServer.ts"
 
 /**
- * Fills a server of an earlier version, opens its data with this one, and compares every answer:
+ * Fills a server of an earlier version, opens its data with this one, and compares every answer. An answer
+ * may have new fields; what it had must be there.
  *
  *     git worktree add ../before VERSION && (cd ../before && pnpm install)
  *     node packages/server/test/upgrade/upgrade.ts ../before
@@ -326,6 +327,22 @@ const read = async (port: string, { agentKey, keys, message }: Filled): Promise<
   return answers
 }
 
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** Where `after` does not hold what `before` did. A field that only `after` has is an addition and goes into `added`. */
+const differences = (before: unknown, after: unknown, path: string, added: Set<string>): ReadonlyArray<string> => {
+  if (isRecord(before) && isRecord(after)) {
+    for (const name of Object.keys(after)) if (!(name in before)) added.add(name)
+    return Object.keys(before).flatMap((name) => differences(before[name], after[name], `${path} ${name}`, added))
+  }
+  if (Array.isArray(before) && Array.isArray(after) && before.length === after.length) {
+    return before.flatMap((inner, index) => differences(inner, after[index], `${path} ${index}`, added))
+  }
+  const [was, is] = [JSON.stringify(before), JSON.stringify(after)]
+  return was === is ? [] : [`${path}: ${was} became ${is}`]
+}
+
 /** What is read can also be changed. */
 const write = async (port: string): Promise<void> => {
   const owner = new Client(port, key)
@@ -349,8 +366,11 @@ const check = async (name: string, settings: Settings): Promise<void> => {
     return answers
   })
   const readable = [...expected.values()].filter((answer) => typeof answer !== "string" || answer.startsWith("bytes"))
-  assert.deepEqual(Object.fromEntries(found), Object.fromEntries(expected))
-  process.stdout.write(`${name}: ${found.size} answers are the same, ${readable.length} of them data.\n`)
+  const added = new Set<string>()
+  const lost = [...expected].flatMap(([path, answer]) => differences(answer, found.get(path), path, added))
+  assert.deepEqual(lost, [], `${name}: answers that this version lost or changed`)
+  const fields = added.size === 0 ? "" : ` New fields: ${[...added].toSorted().join(", ")}.`
+  process.stdout.write(`${name}: ${found.size} answers are kept, ${readable.length} of them data.${fields}\n`)
 }
 
 const directory = mkdtempSync(join(tmpdir(), "delivery-upgrade-"))
