@@ -13,7 +13,13 @@ import { changesBetween, Events } from "../events/Events.ts"
 import { anyRole, atLeast } from "../access/Access.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
-import { type DeployedPair, type DeploymentRow, DeploymentsRepo, type Pair } from "./DeploymentsRepo.ts"
+import {
+  type DeployedPair,
+  type DeploymentRow,
+  DeploymentsRepo,
+  type DeploymentState,
+  type Pair
+} from "./DeploymentsRepo.ts"
 import { EnvironmentsRepo } from "./EnvironmentsRepo.ts"
 import { ProductsRepo } from "./ProductsRepo.ts"
 
@@ -21,7 +27,7 @@ import { ProductsRepo } from "./ProductsRepo.ts"
 export interface DeploymentTarget {
   readonly product: ProductRef
   readonly environment: EnvironmentRef
-  readonly deployment: DeploymentRow | undefined
+  readonly deployment: DeploymentState | undefined
 }
 
 /** Deployments (docs/contract.md, Deployments). */

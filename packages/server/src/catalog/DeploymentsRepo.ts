@@ -24,6 +24,9 @@ export const deployments = table("deployments", {
 
 export type DeploymentRow = Row<typeof deployments>
 
+/** What is read of a deployment beside its product and environment. */
+export type DeploymentState = Omit<DeploymentRow, "workspaceId" | "productId" | "environmentId" | "deletedAt">
+
 /** The parts of a product and an environment that deployments show. */
 export interface Pair {
   readonly product: Pick<ProductRow, "id" | "slug" | "name" | "type" | "archivedAt">
@@ -31,14 +34,14 @@ export interface Pair {
 }
 
 export interface DeployedPair extends Pair {
-  readonly deployment: DeploymentRow
+  readonly deployment: DeploymentState
 }
 
 /** A product, an environment and their deployment, each undefined if it does not exist. */
 export interface Target {
   readonly product: Pair["product"] | undefined
   readonly environment: Pair["environment"] | undefined
-  readonly deployment: DeploymentRow | undefined
+  readonly deployment: DeploymentState | undefined
 }
 
 /** Stores deployments. A pair of product and environment has one at most. */
@@ -50,7 +53,7 @@ export class DeploymentsRepo extends Context.Service<
      * Stores the change and its event in one statement if `updatedAt` is unchanged; false if another change came first or
      * the deployment is deleted.
      */
-    readonly update: (before: DeploymentRow, after: DeploymentRow, event: StoredEvent) => Effect.Effect<boolean>
+    readonly update: (before: DeploymentState, after: DeploymentState, event: StoredEvent) => Effect.Effect<boolean>
     /** False if it was deleted already. */
     readonly delete: (id: DeploymentId, at: Timestamp) => Effect.Effect<boolean>
     /** The product and the environment, by slug or id, and their deployment. */

@@ -7,7 +7,15 @@ import { ProductsRepo } from "../../src/catalog/ProductsRepo.ts"
 import type { StoredEvent } from "../../src/events/EventsRepo.ts"
 import { addPerson, addWorkspace, assertHolds, eventsOf, minute, newId, unique } from "../identity/Scene.ts"
 import { onEachStorage } from "../support/Storages.ts"
-import { addDeployment, addEnvironment, addProduct, deploymentRow, environmentRow, productRow } from "./Rows.ts"
+import {
+  addDeployment,
+  addEnvironment,
+  addProduct,
+  deploymentRow,
+  environmentRow,
+  productRow,
+  stateOf
+} from "./Rows.ts"
 
 /** What no path, body or filter can name an object by. */
 const impossibleRefs = ["", " ", "Shop", "a b", "a--b", "-a", "shop/../x", "0197A1B2-0000-7000-8000-0000000000D1", "ü"]
@@ -287,9 +295,11 @@ onEachStorage("Catalog repositories", (it) => {
           updatedAt: "2026-02-03T04:05:06.789Z"
         })
         const found = (yield* deployments.target(id, product.slug, environment.slug)).deployment
-        assert.deepStrictEqual(found!, row)
+        assert.deepStrictEqual(stateOf(found!), stateOf(row))
         const [listed] = yield* deployments.list(id, {})
-        assert.deepStrictEqual(listed!.deployment, row)
+        assert.deepStrictEqual(stateOf(listed!.deployment), stateOf(row))
+        assert.strictEqual(listed!.product.id, product.id)
+        assert.strictEqual(listed!.environment.id, environment.id)
       })
     )
 
@@ -337,8 +347,8 @@ onEachStorage("Catalog repositories", (it) => {
         assert.isTrue(yield* deployments.update(deployment, after, recorded))
         const listed = yield* deployments.list(workspace.id, {})
         assert.sameDeepMembers(
-          listed.map((pair) => pair.deployment),
-          [after, other]
+          listed.map((pair) => stateOf(pair.deployment)),
+          [after, other].map(stateOf)
         )
         const { actor: _, teamIds: __, ...rest } = recorded
         expect(yield* eventsOf(workspace)).toMatchObject([rest])

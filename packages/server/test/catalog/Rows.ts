@@ -1,6 +1,11 @@
 import type { DeploymentId, EnvironmentId, ProductId, WorkspaceId } from "@delivery/domain/Ids"
 import { Effect } from "effect"
-import { type DeploymentRow, deployments, DeploymentsRepo } from "../../src/catalog/DeploymentsRepo.ts"
+import {
+  type DeploymentRow,
+  deployments,
+  DeploymentsRepo,
+  type DeploymentState
+} from "../../src/catalog/DeploymentsRepo.ts"
 import { type EnvironmentRow, EnvironmentsRepo } from "../../src/catalog/EnvironmentsRepo.ts"
 import { type ProductRow, ProductsRepo } from "../../src/catalog/ProductsRepo.ts"
 import type { Table } from "../../src/storage/Table.ts"
@@ -64,6 +69,12 @@ export const deploymentRow = (
   updatedAt: minute(0),
   ...fields
 })
+
+/** What is read of a deployment. The memory storage gives its whole row. */
+export const stateOf = (deployment: DeploymentState): DeploymentState => {
+  const { baseUrl, createdAt, fixtureUrl, id, updatedAt, version, versionUpdatedAt } = deployment
+  return { baseUrl, createdAt, fixtureUrl, id, updatedAt, version, versionUpdatedAt }
+}
 
 export const addProduct = Effect.fnUntraced(function* (workspaceId: WorkspaceId, fields: Partial<ProductRow> = {}) {
   const product = productRow(workspaceId, fields)
