@@ -100,7 +100,8 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()(
   static readonly session = new Unauthorized({ message: "Sign in first: this requires a session." })
   /** A proof that does not work, whatever is wrong with it. */
   static readonly signInFailed = new Unauthorized({
-    message: "Signing in failed: the link is unknown, used or expired. Ask for a new one.",
+    message:
+      "Signing in failed: what should prove who you are is unknown, used, expired or not yours. Try again with another.",
     reason: "sign_in_failed"
   })
 }

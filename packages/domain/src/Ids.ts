@@ -22,6 +22,9 @@ export type SessionId = typeof SessionId.Type
 export const SignInLinkId = uuid.pipe(Schema.brand("SignInLinkId"))
 export type SignInLinkId = typeof SignInLinkId.Type
 
+export const PasskeyId = uuid.pipe(Schema.brand("PasskeyId"))
+export type PasskeyId = typeof PasskeyId.Type
+
 export const InviteId = uuid.pipe(Schema.brand("InviteId"))
 export type InviteId = typeof InviteId.Type
 

@@ -45,8 +45,8 @@ runs, an \`admin\` manages the workspace, an \`owner\` also manages owners.
 
 A person who signed in with a browser has a session instead, in the cookie \`__Host-delivery_session\`. It is accepted wherever \
 an API key is; a key in a header wins over it. A request that changes something must then come from a page of the \
-service (403 \`cross_site\`), and making keys, registering agents and giving or taking ownership need a fresh proof that \
-it is the person (403 \`sudo_required\`).
+service (403 \`cross_site\`), and making keys, registering agents, changing passkeys and giving or taking ownership need a \
+fresh proof that it is the person (403 \`sudo_required\`).
 
 A coding agent uses an access token (\`atk_...\`) for \`/agent/v1\` and \`/agent/mcp\`. It acts as its member, with \
 their present role. API keys are rejected there; access tokens are rejected everywhere else.

@@ -218,6 +218,8 @@ describe("the API description", () => {
       "auth.consumeLink",
       "auth.acceptInvite",
       "auth.signOut",
+      "auth.passkeySignInOptions",
+      "auth.signInWithPasskey",
       "oauth.authorizationServer",
       "oauth.protectedResource",
       "oauth.mcpProtectedResource",

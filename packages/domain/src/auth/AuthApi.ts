@@ -5,6 +5,8 @@ import { Conflict, NotFound, TooManyRequests, Unauthorized } from "../Errors.ts"
 import { Edge } from "../identity/Authorization.ts"
 import { AcceptInvite } from "../identity/Invite.ts"
 import { NoStore } from "../NoStore.ts"
+import { SudoProof } from "./Passkey.ts"
+import * as PasskeyEndpoints from "./PasskeyEndpoints.ts"
 import { ListedSession, RevokedSessions, SignedIn, SignInMethods, SignInProof } from "./Session.ts"
 import { OwnPages, SessionAuthorization } from "./SessionAuthorization.ts"
 
@@ -54,16 +56,17 @@ export class AuthApi extends HttpApiGroup.make("auth")
       success: RevokedSessions
     }).annotateMerge(doc("write", "End your other sessions", `Signs all your other browsers out. ${cookieOnly}`)),
     HttpApiEndpoint.post("sudo", "/auth/v1/sudo", {
-      payload: SignInProof,
+      payload: SudoProof,
       success: SignedIn,
       error: TooManyRequests
     }).annotateMerge(
       doc(
         "write",
         "Confirm that it is you",
-        `Proves again that the session is yours. For 15 minutes it may then do what needs a fresh proof, which is 403 \`sudo_required\` otherwise. The session gets a new cookie, and the one before stops working. ${failures} ${cookieOnly}`
+        `Proves again that the session is yours, by another link or one of your passkeys. For 15 minutes it may then do what needs a fresh proof, which is 403 \`sudo_required\` otherwise. The session gets a new cookie, and the one before stops working. ${failures} ${cookieOnly}`
       )
-    )
+    ),
+    ...PasskeyEndpoints.ofSession
   )
   .middleware(SessionAuthorization)
   .add(
@@ -112,7 +115,8 @@ export class AuthApi extends HttpApiGroup.make("auth")
           "Sign out",
           "Ends the session, if there is one, and clears its cookie. The request must come from a page of the service (403 `cross_site`). No API key is needed."
         )
-      )
+      ),
+    ...PasskeyEndpoints.open
   )
   .middleware(NoStore)
   .middleware(Edge)

@@ -1,5 +1,10 @@
 import { Layer } from "effect"
 import * as AuthHttp from "./AuthHttp.ts"
+import { PasskeyProofs } from "./PasskeyProofs.ts"
+import { Passkeys } from "./Passkeys.ts"
+import * as PasskeysMemory from "./PasskeysMemory.ts"
+import { passkeyChallenges, passkeys } from "./PasskeysRepo.ts"
+import * as PasskeysSql from "./PasskeysSql.ts"
 import * as SessionAuthorizationHttp from "./SessionAuthorizationHttp.ts"
 import { Sessions } from "./Sessions.ts"
 import { SignInLinks } from "./SignInLinks.ts"
@@ -12,15 +17,18 @@ import * as ThrottlesMemory from "./ThrottlesMemory.ts"
 import { throttles } from "./ThrottlesRepo.ts"
 import * as ThrottlesSql from "./ThrottlesSql.ts"
 
-/** How people sign in with a browser: links, sessions, and what limits attempts. */
+/** How people sign in with a browser: links, passkeys, sessions, and what limits attempts. */
 
-export const tables = [signInLinks, throttles]
+export const tables = [signInLinks, passkeys, passkeyChallenges, throttles]
 
-export const layerSql = Layer.merge(SignInLinksSql.layer, ThrottlesSql.layer)
+export const layerSql = Layer.mergeAll(SignInLinksSql.layer, PasskeysSql.layer, ThrottlesSql.layer)
 
-export const layerMemory = Layer.merge(SignInLinksMemory.layer, ThrottlesMemory.layer)
+export const layerMemory = Layer.mergeAll(SignInLinksMemory.layer, PasskeysMemory.layer, ThrottlesMemory.layer)
 
-export const layer = Sessions.layer.pipe(Layer.provideMerge([SignInLinks.layer, Throttles.layer]))
+export const layer = Passkeys.layer.pipe(
+  Layer.provideMerge(Sessions.layer),
+  Layer.provideMerge([SignInLinks.layer, PasskeyProofs.layer, Throttles.layer])
+)
 
 /** Authenticates the requests of this room, and keeps other sites out. */
 export const layerAuthorization = SessionAuthorizationHttp.layer

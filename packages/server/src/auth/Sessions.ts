@@ -1,3 +1,4 @@
+import type { SudoProof } from "@delivery/domain/auth/Passkey"
 import type { ListedSession, RevokedSessions, SignedIn, SignInMethod, SignInProof } from "@delivery/domain/auth/Session"
 import { type Conflict, NotFound, Unauthorized } from "@delivery/domain/Errors"
 import { Caller } from "@delivery/domain/identity/Authorization"
@@ -17,6 +18,7 @@ import { WorkspacesRepo } from "../identity/WorkspacesRepo.ts"
 import { NextId } from "../ids/NextId.ts"
 import { hashToken, NewToken } from "../ids/Tokens.ts"
 import { Storage } from "../storage/Storage.ts"
+import { PasskeyProofs } from "./PasskeyProofs.ts"
 import { SignInLinks } from "./SignInLinks.ts"
 import { Throttles, type Throttled } from "./Throttles.ts"
 
@@ -50,7 +52,7 @@ export class Sessions extends Context.Service<
       browser: Browser
     ) => Effect.Effect<Begun | SignedIn, NotFound | Conflict | Unauthorized>
     /** Proves again who the caller is: the session goes on with another token. */
-    readonly sudo: (proof: SignInProof, browser: Browser) => Effect.Effect<Begun, Unauthorized | Throttled, Caller>
+    readonly sudo: (proof: SudoProof, browser: Browser) => Effect.Effect<Begun, Unauthorized | Throttled, Caller>
     readonly current: Effect.Effect<SignedIn, Unauthorized, Caller>
     readonly list: Effect.Effect<ReadonlyArray<ListedSession>, never, Caller>
     /** Answers whether it was the session of the request. */
@@ -68,6 +70,7 @@ interface Dependencies {
   readonly repo: SessionsRepo["Service"]
   readonly usage: SessionUsage["Service"]
   readonly links: SignInLinks["Service"]
+  readonly passkeys: PasskeyProofs["Service"]
   readonly invites: Invites["Service"]
   readonly throttles: Throttles["Service"]
   readonly persons: PersonsRepo["Service"]
@@ -83,6 +86,7 @@ function* make() {
     repo: yield* SessionsRepo,
     usage: yield* SessionUsage,
     links: yield* SignInLinks,
+    passkeys: yield* PasskeyProofs,
     invites: yield* Invites,
     throttles: yield* Throttles,
     persons: yield* PersonsRepo,
@@ -181,29 +185,36 @@ const acceptInvite = (dependencies: Dependencies): Sessions["Service"]["acceptIn
       : invites.join(input, as.principal.id as PersonId, () => Effect.provideService(currentSession, Caller, as))
 }
 
-const sudo = (dependencies: Dependencies) => {
-  const { links, newToken, repo, settings, storage, throttles } = dependencies
+/** The caller's session goes on with another token and a fresh proof; called in a transaction. */
+const renew = (dependencies: Dependencies) => {
+  const { newToken, repo, settings } = dependencies
   const signedIn = describe(dependencies)
-  return Effect.fn("Sessions.sudo")(function* (proof: SignInProof, browser: Browser) {
+  return Effect.fnUntraced(function* (browser: Browser) {
     const { personId, sessionId } = yield* callingSession
-    const proved = Effect.gen(function* () {
-      yield* links.use(proof.token, personId)
-      const token = yield* newToken("wtk_")
-      const provedAt = timestamp(yield* Clock.currentTimeMillis)
-      const to = { tokenHash: hashToken(token), lastFour: token.slice(-4), provedAt }
-      // Of two at once, the second has a token that no longer works.
-      const isProved = yield* repo.prove(sessionId, hashToken(browser.token ?? ""), to)
-      const session = (yield* repo.ofPerson(personId)).find(({ id }) => id === sessionId)
-      if (!isProved || session === undefined) return yield* Effect.fail(Unauthorized.session)
-      const answer = yield* signedIn(session)
-      return {
-        token,
-        millis: Date.parse(session.createdAt) + settings.sessions.maxMillis - Date.parse(provedAt),
-        answer
-      }
-    })
-    const { answer, ...cookie } = yield* throttles.attempt(browser.address, storage.transaction(proved))
-    return { ...cookie, signedIn: answer }
+    const token = yield* newToken("wtk_")
+    const provedAt = timestamp(yield* Clock.currentTimeMillis)
+    const to = { tokenHash: hashToken(token), lastFour: token.slice(-4), provedAt }
+    // Of two at once, the second has a token that no longer works.
+    const isProved = yield* repo.prove(sessionId, hashToken(browser.token ?? ""), to)
+    const session = (yield* repo.ofPerson(personId)).find(({ id }) => id === sessionId)
+    if (!isProved || session === undefined) return yield* Effect.fail(Unauthorized.session)
+    const millis = Date.parse(session.createdAt) + settings.sessions.maxMillis - Date.parse(provedAt)
+    return { token, millis, signedIn: yield* signedIn(session) } satisfies Begun
+  })
+}
+
+const sudo = (dependencies: Dependencies) => {
+  const { links, passkeys, storage, throttles } = dependencies
+  const renewed = renew(dependencies)
+  return Effect.fn("Sessions.sudo")(function* (proof: SudoProof, browser: Browser) {
+    const { personId } = yield* callingSession
+    const verified =
+      "passkey" in proof
+        ? Effect.map(passkeys.verify(proof.passkey, "sudo", personId), passkeys.use)
+        : Effect.succeed(links.use(proof.token, personId))
+    // What is verified is used up with what it is for.
+    const proved = Effect.flatMap(verified, (use) => storage.transaction(Effect.andThen(use, renewed(browser))))
+    return yield* throttles.attempt(browser.address, proved)
   })
 }
 

@@ -21,6 +21,7 @@ import credentials from "./migrations/0071_credentials.ts"
 import sessions from "./migrations/0072_sessions.ts"
 import agentOauth from "./migrations/0073_agent_oauth.ts"
 import oauthClients from "./migrations/0076_oauth_clients.ts"
+import passkeys from "./migrations/0080_passkeys.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -43,7 +44,8 @@ export const migrations = {
   "0071_credentials": credentials,
   "0072_sessions": sessions,
   "0073_agent_oauth": agentOauth,
-  "0076_oauth_clients": oauthClients
+  "0076_oauth_clients": oauthClients,
+  "0080_passkeys": passkeys
 }
 
 const run = Migrator.make({})({ loader: Migrator.fromRecord(migrations) })

@@ -1,13 +1,14 @@
 import { assert } from "@effect/vitest"
-import type { PersonId, SessionId, SignInLinkId } from "@delivery/domain/Ids"
+import type { PasskeyId, PersonId, SessionId, SignInLinkId } from "@delivery/domain/Ids"
 import { Effect } from "effect"
+import { type PasskeyRow, PasskeysRepo } from "../../src/auth/PasskeysRepo.ts"
 import { SignInLinksRepo } from "../../src/auth/SignInLinksRepo.ts"
 import { ThrottlesRepo } from "../../src/auth/ThrottlesRepo.ts"
 import { type SessionRow, SessionsRepo } from "../../src/identity/SessionsRepo.ts"
 import { addMember, addPerson, addWorkspace, minute, newId, unique } from "../identity/Scene.ts"
 import { onEachStorage } from "../support/Storages.ts"
 
-/** Both storages of sessions, links and throttles, against the same expectations. */
+/** Both storages of sessions, links, passkeys and throttles, against the same expectations. */
 
 const atOnce = { concurrency: "unbounded" } as const
 
@@ -170,6 +171,123 @@ onEachStorage("Auth repositories", (it) => {
         assert.isUndefined(yield* repo.use(hash, minute(2), other.id))
         assert.isUndefined(yield* repo.use("none", minute(2)))
         assert.strictEqual(yield* repo.use(hash, minute(2), person.id), person.id)
+      })
+    )
+  })
+
+  it.describe("PasskeysRepo", () => {
+    const addPasskey = Effect.fnUntraced(function* (personId: PersonId, fields: Partial<PasskeyRow> = {}) {
+      const passkey: PasskeyRow = {
+        id: newId<PasskeyId>(),
+        personId,
+        name: "Laptop",
+        credentialId: unique("credential"),
+        publicKey: "pQEC",
+        counter: 0,
+        transports: ["internal", "hybrid"],
+        backupEligible: true,
+        synced: false,
+        createdAt: minute(1),
+        lastUsedAt: null,
+        ...fields
+      }
+      yield* (yield* PasskeysRepo).insert(passkey)
+      return passkey
+    })
+
+    it.effect("finds a passkey by its credential, which no other has, and those of a person", () =>
+      Effect.gen(function* () {
+        const repo = yield* PasskeysRepo
+        const [person, other] = [yield* addPerson(), yield* addPerson()]
+        const passkey = yield* addPasskey(person.id)
+        const second = yield* addPasskey(person.id, { lastUsedAt: minute(2), counter: 4_294_967_295 })
+        const { credentialId } = passkey
+        assert.deepStrictEqual(yield* repo.ofCredential(credentialId), passkey)
+        assert.isUndefined(yield* repo.ofCredential("none"))
+        assert.sameDeepMembers([...(yield* repo.ofPerson(person.id))], [passkey, second])
+        assert.deepStrictEqual(yield* repo.ofPerson(other.id), [])
+        const again = yield* Effect.flip(addPasskey(other.id, { credentialId }))
+        assert.strictEqual(again.constraint, "passkeys_credential_id_key")
+      })
+    )
+
+    it.effect("renames and removes a passkey for its person alone", () =>
+      Effect.gen(function* () {
+        const repo = yield* PasskeysRepo
+        const [person, other] = [yield* addPerson(), yield* addPerson()]
+        const passkey = yield* addPasskey(person.id)
+        assert.isUndefined(yield* repo.rename(other.id, passkey.id, "Mine"))
+        assert.isFalse(yield* repo.remove(other.id, passkey.id))
+        const renamed = { ...passkey, name: "Key" }
+        assert.deepStrictEqual(yield* repo.rename(person.id, passkey.id, "Key"), renamed)
+        assert.deepStrictEqual(yield* repo.ofPerson(person.id), [renamed])
+        assert.isTrue(yield* repo.remove(person.id, passkey.id))
+        assert.isFalse(yield* repo.remove(person.id, passkey.id))
+        assert.isFalse(yield* repo.use({ id: passkey.id, counter: 1, synced: true, lastUsedAt: minute(2) }))
+      })
+    )
+
+    it.effect("stores one of the uses with one counter, and every use of a device that does not count", () =>
+      Effect.gen(function* () {
+        const repo = yield* PasskeysRepo
+        const { id: personId } = yield* addPerson()
+        const [counts, never] = [yield* addPasskey(personId, { counter: 3 }), yield* addPasskey(personId)]
+        const used = (passkey: PasskeyRow, counter: number, times = 1) =>
+          Effect.map(
+            Effect.forEach(
+              Array.from({ length: times }),
+              () => repo.use({ id: passkey.id, counter, synced: true, lastUsedAt: minute(5) }),
+              atOnce
+            ),
+            (stored) => stored.filter(Boolean).length
+          )
+        assert.strictEqual(yield* used(counts, 3), 0)
+        assert.strictEqual(yield* used(counts, 2), 0)
+        assert.strictEqual(yield* used(counts, 0), 0)
+        assert.strictEqual(yield* used(counts, 4, 20), 1)
+        assert.deepStrictEqual(yield* repo.ofCredential(counts.credentialId), {
+          ...counts,
+          counter: 4,
+          synced: true,
+          lastUsedAt: minute(5)
+        })
+        assert.strictEqual(yield* used(never, 0, 5), 5)
+        assert.strictEqual(yield* used(never, 1, 5), 1)
+      })
+    )
+
+    it.effect("uses a challenge once, for whom and what it is, until it expires", () =>
+      Effect.gen(function* () {
+        const repo = yield* PasskeysRepo
+        const [person, other] = [yield* addPerson(), yield* addPerson()]
+        const add = Effect.fnUntraced(function* (purpose: "sign_in" | "sudo", personId: PersonId | null) {
+          const challenge = { challengeHash: unique("hash"), purpose, personId }
+          yield* repo.addChallenge({ ...challenge, createdAt: minute(1), expiresAt: minute(6) })
+          return challenge
+        })
+        const [signIn, sudo] = [yield* add("sign_in", null), yield* add("sudo", person.id)]
+        assert.isFalse(yield* repo.useChallenge({ ...signIn, personId: person.id }, minute(2)))
+        assert.isFalse(yield* repo.useChallenge({ ...signIn, purpose: "add" }, minute(2)))
+        assert.isFalse(yield* repo.useChallenge(signIn, minute(6)))
+        for (const personId of [null, other.id]) {
+          assert.isFalse(yield* repo.useChallenge({ ...sudo, personId }, minute(2)))
+        }
+        assert.isTrue(yield* repo.useChallenge(sudo, minute(5)))
+        const used = yield* Effect.forEach(
+          Array.from({ length: 50 }),
+          () => repo.useChallenge(signIn, minute(5)),
+          atOnce
+        )
+        assert.deepStrictEqual(used.filter(Boolean), [true])
+        // Those that have expired are forgotten with the next.
+        const old = yield* add("sign_in", null)
+        yield* repo.addChallenge({
+          ...signIn,
+          challengeHash: unique("hash"),
+          createdAt: minute(6),
+          expiresAt: minute(11)
+        })
+        assert.isFalse(yield* repo.useChallenge(old, minute(2)))
       })
     )
   })

@@ -1,15 +1,18 @@
+import type { PasskeyProof } from "@delivery/domain/auth/Passkey"
 import type { PersonId } from "@delivery/domain/Ids"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Result } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import * as Auth from "../../src/auth/Auth.ts"
+import { Passkeys } from "../../src/auth/Passkeys.ts"
 import { type Begun, type Browser, Sessions } from "../../src/auth/Sessions.ts"
 import { SignInLinks } from "../../src/auth/SignInLinks.ts"
 import { Throttles } from "../../src/auth/Throttles.ts"
 import { makeAuthenticateSession } from "../../src/identity/SessionAuthentication.ts"
 import { Caller } from "@delivery/domain/identity/Authorization"
 import { addPerson, unique } from "../identity/Scene.ts"
-import { layerServices, sharedStorages } from "../support/Storages.ts"
+import { SoftPasskey } from "../support/Authenticator.ts"
+import { baseUrl, layerServices, sharedStorages } from "../support/Storages.ts"
 
 /** Two servers of one database: what excludes each other, done at once. */
 
@@ -68,6 +71,69 @@ for (const storage of sharedStorages) {
           // One that succeeds gives its place back: there is room for one that fails more.
           assert.isAtLeast(failures.filter((tag) => tag === "Unauthorized").length, 19)
           assert.strictEqual((yield* Effect.provideContext(authenticate(begun[0]!.token), second)).principal.id, id)
+        }
+      })
+    )
+
+    /** A passkey of the person, which the server knows. */
+    const passkeyOf = Effect.fnUntraced(function* (personId: PersonId) {
+      const { signedIn: as } = yield* signedIn(personId)
+      const passkey = new SoftPasskey(baseUrl)
+      const added = Effect.flatMap(Passkeys, (passkeys) =>
+        Effect.flatMap(passkeys.addOptions, (options) =>
+          passkeys.add({ response: passkey.create(options) }, browserOf("address"))
+        )
+      )
+      yield* asCaller(as, added)
+      return passkey
+    })
+    const passkeyRequest = Effect.flatMap(Passkeys, (passkeys) => passkeys.signInOptions)
+    const signInBy = (proof: PasskeyProof) =>
+      Effect.result(Effect.flatMap(Passkeys, (passkeys) => passkeys.signIn(proof, browserOf(unique("address")))))
+
+    it.effect("a challenge that is answered 50 times at once signs in once, at whichever server", () =>
+      Effect.gen(function* () {
+        const both = yield* servers
+        const [first] = both
+        const { id } = yield* addPerson()
+        const passkey = yield* Effect.provideContext(passkeyOf(id), first)
+        for (let round = 0; round < 3; round++) {
+          const request = yield* Effect.provideContext(passkeyRequest, first)
+          const proofs = Array.from({ length: 50 }, () => passkey.prove(request))
+          const answers = yield* Effect.forEach(
+            proofs,
+            (proof, index) => Effect.provideContext(signInBy(proof), both[index % 2]!),
+            atOnce
+          )
+          const begun = answers.filter(Result.isSuccess).map(({ success }) => success)
+          assert.deepStrictEqual(
+            begun.map(({ signedIn }) => signedIn.person.id),
+            [id]
+          )
+          const failures = answers.filter(Result.isFailure).map(({ failure }) => failure._tag)
+          assert.deepStrictEqual(new Set(failures), new Set(["Unauthorized"]))
+        }
+      })
+    )
+
+    it.effect("two devices that count as one do not both sign in", () =>
+      Effect.gen(function* () {
+        const [first, second] = yield* servers
+        const { id } = yield* addPerson()
+        const passkey = yield* Effect.provideContext(passkeyOf(id), first)
+        for (let counter = 1; counter <= 10; counter++) {
+          const [one, other] = [
+            yield* Effect.provideContext(passkeyRequest, first),
+            yield* Effect.provideContext(passkeyRequest, first)
+          ]
+          const answers = yield* Effect.all(
+            [
+              Effect.provideContext(signInBy(passkey.prove(one, { counter })), first),
+              Effect.provideContext(signInBy(passkey.prove(other, { counter })), second)
+            ],
+            atOnce
+          )
+          assert.lengthOf(answers.filter(Result.isSuccess), 1)
         }
       })
     )

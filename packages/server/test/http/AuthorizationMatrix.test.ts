@@ -1,4 +1,5 @@
 import { DeliveryApi } from "@delivery/domain/Api"
+import type { PasskeyCreationOptions } from "@delivery/domain/auth/Passkey"
 import type { SignedIn } from "@delivery/domain/auth/Session"
 import { RequiredScope } from "@delivery/domain/Endpoint"
 import type { NewApiKey } from "@delivery/domain/identity/ApiKey"
@@ -19,6 +20,7 @@ import type { Lease } from "@delivery/domain/runs/Semaphore"
 import { Context } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import { assert } from "vitest"
+import { SoftPasskey } from "../support/Authenticator.ts"
 import {
   accept,
   accountKey,
@@ -29,8 +31,10 @@ import {
   join,
   newDeployment,
   newLink,
+  newPasskey,
   newWorkspace,
   onEachServer,
+  passkeyRequest,
   refusal,
   registerAgent,
   report,
@@ -235,6 +239,16 @@ const addable = async (owner: Http, by: Http): Promise<string> =>
   (await by.get<Workspace>("")).role === "member"
     ? (await by.get<Extract<Me, { kind: "user" }>>("/v1/me")).id
     : (await accept(owner, "viewer", email())).person.id
+
+const somebodysPasskeys = new Map<string, Promise<SoftPasskey>>()
+/** A passkey of one person, the same for all who sign in. */
+const somebodysPasskey = (owner: Http): Promise<SoftPasskey> => {
+  const known = somebodysPasskeys.get(owner.baseUrl)
+  if (known !== undefined) return known
+  const made = join(owner, "viewer").then(async ({ id }) => newPasskey(await signIn(owner, id)))
+  somebodysPasskeys.set(owner.baseUrl, made)
+  return made
+}
 
 const rows: Readonly<Record<string, Row>> = {
   "me.get": { who: "any key" },
@@ -610,6 +624,38 @@ const rows: Readonly<Record<string, Row>> = {
     }
   },
   "auth.endOtherSessions": { who: "a session" },
+  "auth.passkeySignInOptions": { who: "everyone" },
+  "auth.signInWithPasskey": {
+    who: "everyone",
+    request: async (owner) => ({ json: (await somebodysPasskey(owner)).prove(await passkeyRequest(owner)) }),
+    endsSession: true
+  },
+  "auth.passkeys": { who: "a session" },
+  "auth.passkeyOptions": { who: "a session" },
+  "auth.addPasskey": {
+    who: "a session",
+    request: async (_, by) => {
+      const { body, status } = await by.send<PasskeyCreationOptions>("POST", "/auth/v1/passkeys/options")
+      return status === 200 ? { json: { response: new SoftPasskey(by.baseUrl).create(body) } } : {}
+    }
+  },
+  "auth.renamePasskey": {
+    who: "a session",
+    request: async (_, by) => {
+      const isSignedIn = (await signedInAs(by)) !== undefined
+      return { params: { passkey: isSignedIn ? (await newPasskey(by)).passkeyId : "none" }, json: { name: "Renamed" } }
+    }
+  },
+  "auth.removePasskey": {
+    who: "a session",
+    request: async (_, by) => {
+      if ((await signedInAs(by)) === undefined) return { params: { passkey: "none" } }
+      // Another stays: the last way in cannot be removed.
+      await newPasskey(by)
+      return { params: { passkey: (await newPasskey(by)).passkeyId } }
+    }
+  },
+  "auth.sudoOptions": { who: "a session" },
   "auth.sudo": {
     who: "a session",
     request: async (owner, by) => {

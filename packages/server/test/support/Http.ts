@@ -1,11 +1,12 @@
 import type { AgentClient, AgentSignIn } from "@delivery/domain/agents/Agent"
 import type { Tokens } from "@delivery/domain/agents/OAuth"
+import type { Passkey, PasskeyCreationOptions, PasskeyRequestOptions } from "@delivery/domain/auth/Passkey"
 import { sessionCookie } from "@delivery/domain/identity/Authorization"
 import type { NewAccountApiKey } from "@delivery/domain/identity/AccountApiKey"
 import type { AcceptedInvite, NewInvite } from "@delivery/domain/identity/Invite"
 import type { Role } from "@delivery/domain/identity/Role"
 import type { Workspace } from "@delivery/domain/identity/Workspace"
-import type { ApiKeyId, PersonId } from "@delivery/domain/Ids"
+import type { ApiKeyId, PasskeyId, PersonId } from "@delivery/domain/Ids"
 import type { AttemptReport, TestReport } from "@delivery/domain/runs/TestEntry"
 import type { FinishTestRun } from "@delivery/domain/runs/FinishTestRun"
 import type { StartedTestRun, StartTestRun, TestRun, TestRunSummary } from "@delivery/domain/runs/TestRun"
@@ -17,6 +18,7 @@ import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { assert } from "vitest"
 import { DeliveryServer } from "../../src/cli/TestServer.ts"
+import { SoftPasskey } from "./Authenticator.ts"
 import { type Servers, servers } from "./Servers.ts"
 
 /** The HTTP suites: requests as bytes over a real socket, the contract's form of every answer, and where tests begin. */
@@ -416,6 +418,21 @@ export const signIn = async (workspace: Http, who: string): Promise<Http> => {
   assert.strictEqual(answer.status, 200, answer.text)
   return workspace.as(sessionIn(answer))
 }
+
+/** A passkey that the person of the session has, and its id. */
+export const newPasskey = async (
+  session: Http,
+  options: ConstructorParameters<typeof SoftPasskey>[1] & { readonly origin?: string } = {}
+): Promise<SoftPasskey & { readonly passkeyId: PasskeyId }> => {
+  const made = new SoftPasskey(options.origin ?? session.baseUrl, options)
+  const asked = await session.post<PasskeyCreationOptions>("/auth/v1/passkeys/options", undefined, 200)
+  const { id } = await session.post<Passkey>("/auth/v1/passkeys/verify", { response: made.create(asked) })
+  return Object.assign(made, { passkeyId: id })
+}
+
+/** What a new sign-in with a passkey is to answer. */
+export const passkeyRequest = (by: Http): Promise<PasskeyRequestOptions> =>
+  by.post("/auth/v1/passkeys/sign-in/options", undefined, 200)
 
 /** Asks until the answer is what it is to become. */
 export const eventually = async <A>(ask: () => Promise<A>, isDone: (answer: A) => boolean): Promise<A> => {

@@ -1,0 +1,41 @@
+import { sessionCookie } from "@delivery/domain/identity/Authorization"
+import { Effect, Option } from "effect"
+import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { deviceOf } from "./Devices.ts"
+import type { Begun, Browser } from "./Sessions.ts"
+import { type Throttled, tooManyAttempts } from "./Throttles.ts"
+
+/** What the handlers of the room share: the browser that asks, and the cookie that it keeps. */
+
+/** Where the request comes from. */
+export const browser = Effect.map(
+  HttpServerRequest.HttpServerRequest,
+  ({ cookies, headers, remoteAddress }): Browser => ({
+    device: deviceOf(headers["user-agent"]),
+    address: Option.getOrElse(remoteAddress, () => "unknown"),
+    token: cookies[sessionCookie]
+  })
+)
+
+const cookieOptions = { secure: true, httpOnly: true, sameSite: "lax", path: "/" } as const
+
+const answering = (
+  change: (response: HttpServerResponse.HttpServerResponse) => HttpServerResponse.HttpServerResponse
+) => HttpEffect.appendPreResponseHandler((_, response) => Effect.succeed(change(response)))
+
+/** Has the browser forget the token. */
+export const clearCookie = answering(HttpServerResponse.expireCookieUnsafe(sessionCookie, cookieOptions))
+
+/** Answers who is signed in, and has the browser keep the token. */
+export const withCookie = ({ millis, signedIn, token }: Begun) =>
+  Effect.as(
+    answering(HttpServerResponse.setCookieUnsafe(sessionCookie, token, { ...cookieOptions, maxAge: millis })),
+    signedIn
+  )
+
+/** `TooManyRequests` with the header that says when to try again. */
+export const refuse = (throttled: Throttled) =>
+  Effect.andThen(
+    answering(HttpServerResponse.setHeader("retry-after", String(throttled.retryAfter))),
+    Effect.fail(tooManyAttempts(throttled))
+  )

@@ -1,0 +1,220 @@
+import {
+  type AddPasskey,
+  challengeMillis,
+  maxPasskeys,
+  type Passkey,
+  passkeyAlgorithms,
+  type PasskeyCreationOptions,
+  type PasskeyProof,
+  type PasskeyRequestOptions
+} from "@delivery/domain/auth/Passkey"
+import { Conflict, type Forbidden, InvalidInput, NotFound, type Unauthorized } from "@delivery/domain/Errors"
+import { Caller } from "@delivery/domain/identity/Authorization"
+import type { PasskeyId, PersonId } from "@delivery/domain/Ids"
+import { byName } from "@delivery/domain/Order"
+import { isId } from "@delivery/domain/Text"
+import { timestamp } from "@delivery/domain/Timestamp"
+import { Clock, Context, Effect, Layer } from "effect"
+import { freshProof } from "../access/Access.ts"
+import { Settings } from "../Config.ts"
+import { Mail } from "../identity/Mail.ts"
+import { PersonsRepo } from "../identity/PersonsRepo.ts"
+import { NextId } from "../ids/NextId.ts"
+import { Storage } from "../storage/Storage.ts"
+import { PasskeyProofs } from "./PasskeyProofs.ts"
+import { type PasskeyRow, PasskeysRepo } from "./PasskeysRepo.ts"
+import { type RelyingParty, relyingParty, userHandle } from "./RelyingParty.ts"
+import { type Begun, type Browser, Sessions } from "./Sessions.ts"
+import { type Throttled, Throttles } from "./Throttles.ts"
+import { keepsWayIn } from "./WaysIn.ts"
+
+/** Passkeys of persons (docs/contract.md, Passkeys). */
+export class Passkeys extends Context.Service<
+  Passkeys,
+  {
+    /** What the browser of whoever signs in is to ask for. */
+    readonly signInOptions: Effect.Effect<PasskeyRequestOptions>
+    readonly signIn: (proof: PasskeyProof, browser: Browser) => Effect.Effect<Begun, Unauthorized | Throttled>
+    /** What the browser of a session is to ask for, to prove again whose it is: `Sessions.sudo`. */
+    readonly sudoOptions: Effect.Effect<PasskeyRequestOptions, never, Caller>
+    readonly list: Effect.Effect<ReadonlyArray<Passkey>, never, Caller>
+    readonly addOptions: Effect.Effect<PasskeyCreationOptions, Forbidden | Conflict, Caller>
+    /** Without a name, the passkey is called as the browser. */
+    readonly add: (
+      input: AddPasskey,
+      browser: Browser
+    ) => Effect.Effect<Passkey, Forbidden | InvalidInput | Conflict, Caller>
+    readonly rename: (id: string, name: string) => Effect.Effect<Passkey, NotFound, Caller>
+    readonly remove: (id: string) => Effect.Effect<void, Forbidden | NotFound | Conflict, Caller>
+  }
+>()("@delivery/server/auth/Passkeys") {
+  static readonly layer = Layer.effect(Passkeys, Effect.gen(make))
+}
+
+interface Dependencies {
+  readonly rp: RelyingParty
+  readonly passkeys: PasskeysRepo["Service"]
+  readonly proofs: PasskeyProofs["Service"]
+  readonly sessions: Sessions["Service"]
+  readonly throttles: Throttles["Service"]
+  readonly persons: PersonsRepo["Service"]
+  readonly mail: Mail["Service"]
+  readonly storage: Storage["Service"]
+  readonly nextId: NextId["Service"]
+}
+
+function* make() {
+  const dependencies: Dependencies = {
+    rp: relyingParty((yield* Settings).baseUrl),
+    passkeys: yield* PasskeysRepo,
+    proofs: yield* PasskeyProofs,
+    sessions: yield* Sessions,
+    throttles: yield* Throttles,
+    persons: yield* PersonsRepo,
+    mail: yield* Mail,
+    storage: yield* Storage,
+    nextId: yield* NextId
+  }
+  return Passkeys.of({
+    signInOptions: signInOptions(dependencies),
+    signIn: signIn(dependencies),
+    sudoOptions: sudoOptions(dependencies),
+    list: list(dependencies),
+    addOptions: addOptions(dependencies),
+    add: add(dependencies),
+    rename: rename(dependencies),
+    remove: remove(dependencies)
+  })
+}
+
+/** The person of the session that calls. */
+const callingPerson = Effect.map(Caller, ({ principal }) => principal.id as PersonId)
+
+const present = ({ createdAt, id, lastUsedAt, name, synced }: PasskeyRow): Passkey => ({
+  id,
+  name,
+  createdAt,
+  lastUsedAt,
+  synced
+})
+
+const descriptor = ({ credentialId, transports }: PasskeyRow) => ({
+  id: credentialId,
+  type: "public-key" as const,
+  transports
+})
+
+const requestOptions = (
+  rp: RelyingParty,
+  challenge: string,
+  allowed: ReadonlyArray<PasskeyRow>
+): PasskeyRequestOptions => ({
+  rpId: rp.id,
+  challenge,
+  allowCredentials: allowed.map(descriptor),
+  timeout: challengeMillis,
+  userVerification: "required"
+})
+
+const signInOptions = ({ proofs, rp }: Dependencies) =>
+  Effect.map(proofs.challenge("sign_in", null), (challenge) => requestOptions(rp, challenge, []))
+
+const signIn = ({ proofs, sessions, storage, throttles }: Dependencies) =>
+  Effect.fn("Passkeys.signIn")(function* (proof: PasskeyProof, browser: Browser) {
+    const begun = Effect.gen(function* () {
+      const verified = yield* proofs.verify(proof, "sign_in", null)
+      return yield* storage.transaction(
+        Effect.flatMap(proofs.use(verified), (personId) => sessions.begin(personId, "passkey", browser))
+      )
+    })
+    return yield* throttles.attempt(browser.address, begun)
+  })
+
+const sudoOptions = ({ passkeys, proofs, rp }: Dependencies) =>
+  Effect.gen(function* () {
+    const personId = yield* callingPerson
+    const allowed = yield* passkeys.ofPerson(personId)
+    return requestOptions(rp, yield* proofs.challenge("sudo", personId), allowed)
+  }).pipe(Effect.withSpan("Passkeys.sudoOptions"))
+
+const list = ({ passkeys }: Dependencies) =>
+  Effect.gen(function* () {
+    return (yield* passkeys.ofPerson(yield* callingPerson)).map(present).toSorted(byName)
+  }).pipe(Effect.withSpan("Passkeys.list"))
+
+const tooManyPasskeys = () =>
+  new Conflict({
+    message: `You have ${maxPasskeys} passkeys, which is the limit. Remove one first.`,
+    reason: "too_many_passkeys"
+  })
+
+const addOptions = ({ passkeys, persons, proofs, rp }: Dependencies) =>
+  Effect.gen(function* () {
+    yield* freshProof
+    const personId = yield* callingPerson
+    const known = yield* passkeys.ofPerson(personId)
+    if (known.length >= maxPasskeys) return yield* tooManyPasskeys()
+    const { email, name } = (yield* persons.find(personId))!
+    return {
+      rp: { id: rp.id, name: "Workspace Delivery Service" },
+      user: { id: userHandle(personId), name: email, displayName: name },
+      challenge: yield* proofs.challenge("add", personId),
+      pubKeyCredParams: passkeyAlgorithms.map((alg) => ({ type: "public-key" as const, alg })),
+      timeout: challengeMillis,
+      excludeCredentials: known.map(descriptor),
+      authenticatorSelection: { residentKey: "required", requireResidentKey: true, userVerification: "required" },
+      attestation: "none"
+    } satisfies PasskeyCreationOptions
+  }).pipe(Effect.withSpan("Passkeys.addOptions"))
+
+const passkeyExists = () => new Conflict({ message: "The passkey is known already.", reason: "passkey_exists" })
+
+const add = ({ nextId, passkeys, persons, proofs, storage }: Dependencies) =>
+  Effect.fn("Passkeys.add")(function* ({ name, response }: AddPasskey, browser: Browser) {
+    yield* freshProof
+    const personId = yield* callingPerson
+    const credential = yield* Effect.catchTag(proofs.verifyNew(response, personId), "NotAsAsked", () =>
+      Effect.fail(
+        InvalidInput.at("response", "Expected a passkey as it was asked for, once, and in the last 5 minutes")
+      )
+    )
+    const added = Effect.gen(function* () {
+      yield* persons.lock(personId)
+      if ((yield* passkeys.ofCredential(credential.credentialId)) !== undefined) return yield* passkeyExists()
+      if ((yield* passkeys.ofPerson(personId)).length >= maxPasskeys) return yield* tooManyPasskeys()
+      const passkey: PasskeyRow = {
+        ...credential,
+        id: yield* nextId<PasskeyId>(),
+        personId,
+        name: name ?? browser.device,
+        createdAt: timestamp(yield* Clock.currentTimeMillis),
+        lastUsedAt: null
+      }
+      yield* passkeys.insert(passkey)
+      return present(passkey)
+    })
+    // Another person added it at the same time.
+    return yield* Effect.catchTag(storage.transaction(added), "UniqueViolation", () => Effect.fail(passkeyExists()))
+  })
+
+const rename = ({ passkeys }: Dependencies) =>
+  Effect.fn("Passkeys.rename")(function* (id: string, name: string) {
+    const renamed = isId(id) ? yield* passkeys.rename(yield* callingPerson, id as PasskeyId, name) : undefined
+    return renamed === undefined ? yield* NotFound.of("passkey", id) : present(renamed)
+  })
+
+const remove = (dependencies: Dependencies) => {
+  const { passkeys, persons, storage } = dependencies
+  const keepWayIn = keepsWayIn(dependencies)
+  return Effect.fn("Passkeys.remove")(function* (id: string) {
+    yield* freshProof
+    const personId = yield* callingPerson
+    const removed = Effect.gen(function* () {
+      yield* persons.lock(personId)
+      const isRemoved = isId(id) && (yield* passkeys.remove(personId, id as PasskeyId))
+      if (!isRemoved) return yield* NotFound.of("passkey", id)
+      yield* keepWayIn(personId)
+    })
+    yield* storage.transaction(removed)
+  })
+}
