@@ -7,13 +7,14 @@ import { defineConfig } from "vitest/config"
  */
 const isFast = process.env["TEST_STORAGES"] === "memory"
 
-// Suites that start processes (command lines, workers, Playwright), and those that kill servers, fill disks and flood
+// Suites that start processes (command lines, workers, browsers, Playwright), and those that kill servers, fill disks and flood
 // sockets: minutes in all.
 const slow: Readonly<Record<string, ReadonlyArray<string>>> = {
   cli: ["test/Agent.test.ts"],
   playwright: ["test/**/*.test.ts"],
   server: [
     "test/agents/McpConformance.test.ts",
+    "test/browser/**/*.test.ts",
     "test/cli/**/*.test.ts",
     "test/faults/**/*.test.ts",
     "test/vault/VaultKeys.test.ts",
