@@ -8,12 +8,13 @@ import { layerSqlStorage } from "../packages/server/src/App.ts"
 import { EnvironmentsRepo } from "../packages/server/src/catalog/EnvironmentsRepo.ts"
 import { ProductsRepo } from "../packages/server/src/catalog/ProductsRepo.ts"
 import { Settings } from "../packages/server/src/Config.ts"
-import { Keyring } from "../packages/server/src/keys/Keyring.ts"
-import { Events } from "../packages/server/src/events/Events.ts"
+import * as EventsRoom from "../packages/server/src/events/EventsRoom.ts"
+import * as Keys from "../packages/server/src/keys/Keys.ts"
 import { PersonsRepo } from "../packages/server/src/identity/PersonsRepo.ts"
 import { WorkspacesRepo } from "../packages/server/src/identity/WorkspacesRepo.ts"
 import { DataKeys } from "../packages/server/src/vault/DataKeys.ts"
 import { Vault } from "../packages/server/src/vault/Vault.ts"
+import * as VaultRoom from "../packages/server/src/vault/VaultRoom.ts"
 import { startPostgres } from "../packages/server/test/support/PostgresServer.ts"
 import { median } from "./Processes.ts"
 import * as Ids from "../packages/server/src/ids/Ids.ts"
@@ -38,8 +39,8 @@ const layerPlain = Layer.succeed(DataKeys, {
     })
 })
 
-const vaultOver = (keys: typeof DataKeys.layer | typeof layerPlain) =>
-  Vault.pipe(Effect.provide(Vault.layer.pipe(Layer.provide(keys), Layer.provide(Events.layer)), { local: true }))
+const vaultOver = (keys: typeof VaultRoom.layerDataKeys | typeof layerPlain) =>
+  Vault.pipe(Effect.provide(VaultRoom.layerSecrets.pipe(Layer.provide([keys, EventsRoom.layer])), { local: true }))
 
 const start = "2026-11-21T00:00:00.000Z"
 const newId = <Id extends string>() => SecureRandom.uuidV7Unsafe() as Id
@@ -125,7 +126,7 @@ const line = (name: string, sealed: ReadonlyArray<number>, plain: ReadonlyArray<
 
 const program = Effect.gen(function* () {
   const subjects = [
-    yield* prepare(yield* vaultOver(DataKeys.layer), "encrypted"),
+    yield* prepare(yield* vaultOver(VaultRoom.layerDataKeys), "encrypted"),
     yield* prepare(yield* vaultOver(layerPlain), "plain")
   ]
   const reads = subjects.map((): Array<number> => [])
@@ -148,7 +149,7 @@ try {
   await Effect.runPromise(
     program.pipe(
       Effect.provide(
-        Layer.mergeAll(Keyring.layerMemory, Ids.layer, Settings.layer({})).pipe(
+        Layer.mergeAll(Keys.layerMemoryKeyring, Ids.layer, Settings.layer({})).pipe(
           Layer.provideMerge(layerSqlStorage),
           Layer.provideMerge(
             PgClient.layer({ url: Redacted.make(postgres.url), multiplex: true, multiplexConcurrency: 4 })

@@ -10,7 +10,6 @@ import * as Files from "./files/Files.ts"
 import * as Http from "./http/Http.ts"
 import * as Identity from "./identity/Identity.ts"
 import * as Ids from "./ids/Ids.ts"
-import { Keyring } from "./keys/Keyring.ts"
 import * as Keys from "./keys/Keys.ts"
 import * as Planning from "./planning/Planning.ts"
 import * as Runs from "./runs/Runs.ts"
@@ -48,21 +47,28 @@ export const layerMemoryStorage = Layer.mergeAll(
   AgentsRoom.layerMemory
 ).pipe(Layer.provide(StorageRoom.layerMemoryTables))
 
-/** The services of every room, over a storage, a file store, a keyring and `Http.layer`. */
-const layerServices = AgentsRoom.layer.pipe(
-  Layer.provideMerge([VaultRoom.layer, Runs.layer, Planning.layer]),
+/** The services of every room, over what higher rooms supply to lower ones. */
+export const layerRooms = AgentsRoom.layer.pipe(
+  Layer.provideMerge([VaultRoom.layerServices, Runs.layerServices, Planning.layer]),
   Layer.provideMerge([Catalog.layer, Auth.layer]),
-  Layer.provideMerge(Identity.layer),
-  // What higher rooms supply to lower ones.
-  Layer.provideMerge([
-    AgentsRoom.layerMentions,
-    AgentsRoom.layerMadeSignIns,
-    AgentsRoom.layerMemberChanges,
-    Runs.layerMemberRuns,
-    Identity.layerNoMail,
-    Planning.layerNewWorkspaces,
-    VaultRoom.layerSecretHoldings
-  ]),
+  Layer.provideMerge(Identity.layer)
+)
+
+/** What higher rooms supply to lower ones. */
+export const layerPorts = Layer.mergeAll(
+  AgentsRoom.layerMentions,
+  AgentsRoom.layerMadeSignIns,
+  AgentsRoom.layerMemberChanges,
+  Runs.layerMemberRuns,
+  Identity.layerNoMail,
+  Planning.layerNewWorkspaces,
+  VaultRoom.layerSecretHoldings
+)
+
+/** All services, over a storage, a file store, a keyring and `Http.layer`. */
+const layerServices = Layer.mergeAll(VaultRoom.layerBackground, Runs.layerBackground).pipe(
+  Layer.provideMerge(layerRooms),
+  Layer.provideMerge(layerPorts),
   Layer.provideMerge([EventsRoom.layer, Keys.layer]),
   Layer.provideMerge(VaultRoom.layerKeys),
   Layer.provideMerge(Ids.layer)
@@ -103,13 +109,13 @@ export const layerApp = Http.layerStarted.pipe(
 export const layerServer = layerApp.pipe(
   Layer.provideMerge(layerSqlStorage),
   Layer.provide(Database.layer),
-  Layer.provide([Files.layer, Keyring.layer]),
+  Layer.provide([Files.layer, Keys.layerKeyring]),
   Layer.provide(NodeServices.layer)
 )
 
 /** A whole server in memory: nothing is kept, nothing is written. */
 export const layerMemoryServer = layerApp.pipe(
   Layer.provide(layerMemoryStorage),
-  Layer.provide([Files.layerMemory, Keyring.layerMemory]),
+  Layer.provide([Files.layerMemory, Keys.layerMemoryKeyring]),
   Layer.provide(NodeServices.layer)
 )

@@ -1,3 +1,4 @@
+import { Keyring } from "./Keyring.ts"
 import { SigningKeys } from "./SigningKeys.ts"
 import * as SigningKeysMemory from "./SigningKeysMemory.ts"
 import { signingKeys } from "./SigningKeysRepo.ts"
@@ -11,5 +12,11 @@ export const layerSql = SigningKeysSql.layer
 
 export const layerMemory = SigningKeysMemory.layer
 
-/** Needs a `Keyring`. */
+/** The keys of the settings that encrypt. */
+export const layerKeyring = Keyring.layer
+
+/** A key that encrypts, gone with the process. */
+export const layerMemoryKeyring = Keyring.layerMemory
+
+/** The keys that sign. Needs a `Keyring`. */
 export const layer = SigningKeys.layer

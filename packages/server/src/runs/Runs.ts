@@ -42,14 +42,20 @@ export const layerMemory = Layer.mergeAll(
 /** Identity's `MemberRuns`: interrupts what members publish whose access ends. */
 export const layerMemberRuns = EndedPublishers.layer
 
-export const layer = Layer.mergeAll(
-  TestRunFiles.layer,
-  Retries.layer,
-  TestRunExpiry.layer,
-  TestRunIndexing.layer,
-  Semaphores.layer,
-  SemaphoreGauges.layer
-).pipe(Layer.provideMerge(TestRuns.layer), Layer.provideMerge([Fixtures.layer, LeaseWaits.layer]))
+/** What requests call. */
+export const layerServices = Layer.mergeAll(TestRunFiles.layer, Retries.layer, Semaphores.layer).pipe(
+  Layer.provideMerge(TestRuns.layer),
+  Layer.provideMerge([Fixtures.layer, LeaseWaits.layer])
+)
+
+/** Ends overdue runs and retries. */
+export const layerExpiry = TestRunExpiry.layer
+
+/** Indexes runs for the search. */
+export const layerIndexing = TestRunIndexing.layer
+
+/** What a server does by itself, over the services. */
+export const layerBackground = Layer.mergeAll(layerExpiry, layerIndexing, SemaphoreGauges.layer)
 
 export const layerHttp = Layer.mergeAll(TestRunsHttp.layer, RetriesHttp.layer, SemaphoresHttp.layer).pipe(
   Layer.provide([RunAuthorizationHttp.layer, LargeBodies.layer])

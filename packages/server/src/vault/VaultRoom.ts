@@ -32,6 +32,16 @@ export const layerSecretHoldings = Layer.effect(
   Effect.map(VaultRepo, ({ holdsValues }) => ({ holdsValues }))
 )
 
-export const layer = VaultErasure.layer.pipe(Layer.provideMerge(Vault.layer), Layer.provideMerge(DataKeys.layer))
+/** The keys that encrypt values. */
+export const layerDataKeys = DataKeys.layer
+
+/** The secrets, over `DataKeys`. */
+export const layerSecrets = Vault.layer
+
+/** What requests call. */
+export const layerServices = Layer.provideMerge(layerSecrets, layerDataKeys)
+
+/** What a server does by itself, over the services. */
+export const layerBackground = VaultErasure.layer
 
 export const layerHttp = VaultHttp.layer

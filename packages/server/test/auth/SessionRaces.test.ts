@@ -3,7 +3,6 @@ import type { PersonId } from "@delivery/domain/Ids"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Result } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
-import * as Auth from "../../src/auth/Auth.ts"
 import { Passkeys } from "../../src/auth/Passkeys.ts"
 import { type Begun, type Browser, Sessions } from "../../src/auth/Sessions.ts"
 import { SignInLinks } from "../../src/auth/SignInLinks.ts"
@@ -18,10 +17,8 @@ import { baseUrl, layerServices, sharedStorages } from "../support/Storages.ts"
 
 const atOnce = { concurrency: "unbounded" } as const
 
-const layerServer = Layer.provideMerge(Auth.layer, layerServices)
-
 const servers = Effect.gen(function* () {
-  const build = Layer.build(Layer.fresh(layerServer))
+  const build = Layer.build(Layer.fresh(layerServices))
   return [yield* build, yield* build] as const
 })
 

@@ -8,21 +8,21 @@ import { TestClock } from "effect/testing"
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from "jose"
 import { randomBytes } from "node:crypto"
 import { Settings } from "../../src/Config.ts"
-import { Keyring } from "../../src/keys/Keyring.ts"
+import { layerMemoryStorage } from "../../src/App.ts"
+import * as Files from "../../src/files/Files.ts"
 import { SigningKeys } from "../../src/keys/SigningKeys.ts"
 import * as Keys from "../../src/keys/Keys.ts"
 import { SigningKeysRepo } from "../../src/keys/SigningKeysRepo.ts"
-import { MemoryStorage } from "../../src/storage/MemoryStorage.ts"
+import * as StorageRoom from "../../src/storage/StorageRoom.ts"
 import { Fixtures } from "../../src/runs/Fixtures.ts"
 import { newId } from "../identity/Scene.ts"
 import { sharedStorages } from "../support/Storages.ts"
+import { layerRuns } from "./Services.ts"
 import { NodeFileSystem, NodePath } from "@effect/platform-node"
 
-const layerServices = Fixtures.layer.pipe(
-  Layer.provideMerge(SigningKeys.layer),
-  Layer.provide(Keyring.layerMemory),
-  Layer.provide(Keys.layerMemory),
-  Layer.provide(MemoryStorage.layer),
+const layerServices = layerRuns.pipe(
+  Layer.provideMerge(Keys.layer),
+  Layer.provide([layerMemoryStorage, Keys.layerMemoryKeyring, Files.layerMemory]),
   Layer.provide(Settings.layer({ BASE_URL: "https://delivery.example" })),
   Layer.provide(Layer.effectDiscard(Effect.suspend(() => TestClock.setTime(start))))
 )
@@ -96,7 +96,7 @@ describe("SigningKeys", () => {
         // Keys are made in real time.
         yield* TestClock.withLive(Effect.sleep(100))
         return (yield* (yield* SigningKeys).jwks).keys.map((key) => key.kid)
-      }).pipe(Effect.provide(Layer.fresh(SigningKeys.layer)))
+      }).pipe(Effect.provide(Layer.fresh(Keys.layer)))
       const [first] = yield* kids
       yield* TestClock.adjust("29 days")
       assert.deepStrictEqual(yield* kids, [first])
@@ -108,8 +108,8 @@ describe("SigningKeys", () => {
       assert.deepStrictEqual(yield* kids, [replaced[0]])
     }).pipe(
       Effect.provide([
-        Keys.layerMemory.pipe(Layer.provide(MemoryStorage.layer)),
-        Keyring.layerMemory,
+        Keys.layerMemory.pipe(Layer.provide(StorageRoom.layerMemoryTables)),
+        Keys.layerMemoryKeyring,
         Settings.layer({})
       ])
     )
@@ -142,8 +142,8 @@ for (const { layer: storage, name } of sharedStorages) {
         const keys = vaultKey("a")
         const server = (vaultKeys: string) =>
           Layer.build(
-            SigningKeys.layer.pipe(
-              Layer.provide(Keyring.layer),
+            Keys.layer.pipe(
+              Layer.provide(Keys.layerKeyring),
               Layer.provide([Settings.layer({ VAULT_KEYS: vaultKeys }), NodeFileSystem.layer, NodePath.layer]),
               Layer.fresh
             )
@@ -178,8 +178,8 @@ for (const { layer: storage, name } of sharedStorages) {
         const limit = 3_600_000
         const keyring = vaultKey("a")
         const server = Layer.build(
-          SigningKeys.layer.pipe(
-            Layer.provide(Keyring.layer),
+          Keys.layer.pipe(
+            Layer.provide(Keys.layerKeyring),
             Layer.provide([
               Settings.layer({ VAULT_KEYS: keyring, RUN_LIMIT_MS: String(limit) }),
               NodeFileSystem.layer,

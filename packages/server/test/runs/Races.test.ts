@@ -6,13 +6,10 @@ import { Clock, Deferred, Effect, Fiber, Layer, Stream } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Deployments } from "../../src/catalog/Deployments.ts"
 import { Settings } from "../../src/Config.ts"
-import { SigningKeys } from "../../src/keys/SigningKeys.ts"
-import { Events } from "../../src/events/Events.ts"
+import * as Keys from "../../src/keys/Keys.ts"
 import { EventsRepo } from "../../src/events/EventsRepo.ts"
 import * as DiskFiles from "../../src/files/DiskFiles.ts"
-import { Fixtures } from "../../src/runs/Fixtures.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 import { TestRunFiles } from "../../src/runs/TestRunFiles.ts"
 import { TestRunFilesRepo } from "../../src/runs/TestRunFilesRepo.ts"
@@ -21,7 +18,7 @@ import { TestRunsRepo } from "../../src/runs/TestRunsRepo.ts"
 import { answer, as, eventsOf, newId } from "../identity/Scene.ts"
 import { layerKeyring, sharedStorages } from "../support/Storages.ts"
 import { blobsBelow, type Deployed, finishBody, makeDeployed, newEvent, newRun, report, startBody } from "./Scene.ts"
-import * as Ids from "../../src/ids/Ids.ts"
+import { layerRuns } from "./Services.ts"
 
 /** Calls that exclude each other, made at once: one wins, and nothing is left of the others. */
 
@@ -29,11 +26,8 @@ const directory = mkdtempSync(join(tmpdir(), "delivery-races-"))
 process.once("exit", () => rmSync(directory, { recursive: true, force: true }))
 
 /** Two servers of one database, each with services of its own. */
-const layerServer = TestRunFiles.layer.pipe(
-  Layer.provideMerge(TestRuns.layer),
-  Layer.provide([Deployments.layer, Fixtures.layer]),
-  Layer.provide([Events.layer, SigningKeys.layer]),
-  Layer.provide(Ids.layer),
+const layerServer = layerRuns.pipe(
+  Layer.provide(Keys.layer),
   Layer.provide(layerKeyring),
   Layer.provide(Settings.layer({})),
   Layer.provide([NodeFileSystem.layer, NodePath.layer]),

@@ -1,19 +1,14 @@
-import { NodeFileSystem, NodePath } from "@effect/platform-node"
 import type { FinishRetry, RetryTestReport, StartRetry } from "@delivery/domain/runs/TestRetry"
 import { Effect, Layer, Stream } from "effect"
-import { Deployments } from "../../src/catalog/Deployments.ts"
 import { Settings } from "../../src/Config.ts"
-import { Keyring } from "../../src/keys/Keyring.ts"
-import { Events } from "../../src/events/Events.ts"
+import * as Keys from "../../src/keys/Keys.ts"
 import * as Files from "../../src/files/Files.ts"
-import { Fixtures } from "../../src/runs/Fixtures.ts"
-import { Retries } from "../../src/runs/Retries.ts"
 import { TestRunFiles } from "../../src/runs/TestRunFiles.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
 import { layerSigningKeys } from "../support/Storages.ts"
 import { answer, as, type CallerOf } from "../identity/Scene.ts"
 import { attempt, type Deployed, finishBody, git, machine, report, startBody } from "./Scene.ts"
-import * as Ids from "../../src/ids/Ids.ts"
+import { layerRuns } from "./Services.ts"
 
 /** Runs with failed tests, and retries of them. */
 
@@ -22,14 +17,9 @@ export const runLimit = 60_000
 export const baseUrl = "https://delivery.example"
 
 /** The services of runs, over repositories. */
-export const layerServices = Layer.mergeAll(Retries.layer, TestRunFiles.layer).pipe(
-  Layer.provideMerge(TestRuns.layer),
-  Layer.provideMerge([Deployments.layer, Fixtures.layer, Files.layerMemory]),
-  Layer.provideMerge([Events.layer, layerSigningKeys]),
-  Layer.provideMerge(Ids.layer),
-  Layer.provideMerge(Keyring.layerMemory),
-  Layer.provideMerge(Settings.layer({ BASE_URL: baseUrl, RUN_LIMIT_MS: String(runLimit) })),
-  Layer.provide([NodeFileSystem.layer, NodePath.layer])
+export const layerServices = layerRuns.pipe(
+  Layer.provideMerge([layerSigningKeys, Files.layerMemory]),
+  Layer.provideMerge([Keys.layerMemoryKeyring, Settings.layer({ BASE_URL: baseUrl, RUN_LIMIT_MS: String(runLimit) })])
 )
 
 export const startOf = (fields: Partial<StartRetry> = {}): StartRetry => ({

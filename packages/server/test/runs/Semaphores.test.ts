@@ -4,42 +4,37 @@ import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer } from "effect"
 import { layerSqlStorage } from "../../src/App.ts"
 import { Settings } from "../../src/Config.ts"
-import { RequestQueue } from "../../src/http/RequestQueue.ts"
-import { RequestTimes } from "../../src/http/RequestTimes.ts"
-import { Stopping } from "../../src/http/Stopping.ts"
-import * as NoticesSql from "../../src/storage/NoticesSql.ts"
-import { LeaseWaits } from "../../src/runs/LeaseWaits.ts"
+import * as Files from "../../src/files/Files.ts"
+import * as Keys from "../../src/keys/Keys.ts"
+import * as Runs from "../../src/runs/Runs.ts"
 import { type LeaseAnswer, Semaphores } from "../../src/runs/Semaphores.ts"
 import { SemaphoresRepo } from "../../src/runs/SemaphoresRepo.ts"
-import * as SemaphoresSql from "../../src/runs/SemaphoresSql.ts"
+import * as StorageRoom from "../../src/storage/StorageRoom.ts"
 import { layerPostgres } from "../support/Databases.ts"
 import { unique } from "../identity/Scene.ts"
 import { makeDeployed } from "./Scene.ts"
 import { startRun, Time } from "./SemaphoreStorages.ts"
-import * as Ids from "../../src/ids/Ids.ts"
+import { layerSigningKeys } from "../support/Storages.ts"
+import { layerRuns } from "./Services.ts"
 
 /** Calls that wait at one server for what happens at another, over one PostgreSQL. */
 
-const layerServices = Semaphores.layer.pipe(
-  Layer.provideMerge(LeaseWaits.layer),
-  Layer.provide([Ids.layer, Stopping.layer, Layer.provide(RequestQueue.layer, RequestTimes.layer)]),
-  Layer.provide(Settings.layer({}))
-)
-
 /** A server of its own: its services and its LISTEN connection, over the database that all share. */
-const makeServerWith = (layerRepo: Layer.Layer<SemaphoresRepo, never, PgClient.PgClient>) =>
+const makeServerWith = <R>(layerReplaced: Layer.Layer<SemaphoresRepo, never, R>) =>
   Effect.map(
-    Effect.flatMap(PgClient.PgClient, (sql) =>
-      Layer.build(
-        Layer.fresh(layerServices.pipe(Layer.provide([Layer.fresh(layerRepo), Layer.fresh(NoticesSql.layer)]))).pipe(
-          Layer.provide(Layer.succeed(PgClient.PgClient, sql))
+    Layer.build(
+      Layer.fresh(
+        layerRuns.pipe(
+          Layer.provide(layerReplaced),
+          Layer.provide([Runs.layerSql, StorageRoom.layerSql, layerSigningKeys, Files.layerMemory]),
+          Layer.provide([Keys.layerMemoryKeyring, Settings.layer({})])
         )
       )
     ),
     (context) => Context.get(context, Semaphores)
   )
 
-const makeServer = makeServerWith(SemaphoresSql.layer)
+const makeServer = makeServerWith(Runs.layerSql)
 
 /** Never looks a place up at the end of a call: the change must have arrived before, by polling or by notices alone. */
 const makeServerBy = (source: "polling" | "notices") =>
@@ -54,7 +49,7 @@ const makeServerBy = (source: "polling" | "notices") =>
             isLast ? Effect.die(new Error("It was too late.")) : repo.lookUpPlace(place, false)
         })
       )
-    ).pipe(Layer.provide(SemaphoresSql.layer))
+    ).pipe(Layer.provide(Runs.layerSql))
   )
 
 const layerTime = Layer.succeed(Time, { pass: () => Effect.die("not here"), now: Effect.sync(() => Date.now()) })

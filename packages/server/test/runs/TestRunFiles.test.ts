@@ -7,15 +7,12 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterAll } from "vitest"
-import { Deployments } from "../../src/catalog/Deployments.ts"
 import { Settings } from "../../src/Config.ts"
-import { Keyring } from "../../src/keys/Keyring.ts"
-import { Events } from "../../src/events/Events.ts"
+import * as Keys from "../../src/keys/Keys.ts"
 import type { BlobRef } from "../../src/files/Blob.ts"
 import * as DiskFiles from "../../src/files/DiskFiles.ts"
 import * as Files from "../../src/files/Files.ts"
 import { FileStore } from "../../src/files/FileStore.ts"
-import { Fixtures } from "../../src/runs/Fixtures.ts"
 import { TestRunFiles } from "../../src/runs/TestRunFiles.ts"
 import { TestRunFilesRepo } from "../../src/runs/TestRunFilesRepo.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
@@ -24,7 +21,7 @@ import { startS3 } from "../support/S3Server.ts"
 import { layerSigningKeys, sharedStorages } from "../support/Storages.ts"
 import { answer, as, type CallerOf, everyRole, membersAndUp, newId, refusal, whoMay } from "../identity/Scene.ts"
 import { blobsBelow, type Deployed, finishBody, makeDeployed, startBody } from "./Scene.ts"
-import * as Ids from "../../src/ids/Ids.ts"
+import { layerRuns } from "./Services.ts"
 
 const directory = mkdtempSync(join(tmpdir(), "delivery-files-"))
 process.once("exit", () => rmSync(directory, { recursive: true, force: true }))
@@ -87,12 +84,9 @@ const bucket: typeof disk = {
 }
 
 const layerServicesOver = (store: typeof disk) =>
-  TestRunFiles.layer.pipe(
-    Layer.provideMerge(TestRuns.layer),
-    Layer.provide([Deployments.layer, Fixtures.layer]),
-    Layer.provide([Events.layer, layerSigningKeys]),
-    Layer.provide(Ids.layer),
-    Layer.provide(Keyring.layer),
+  layerRuns.pipe(
+    Layer.provide(layerSigningKeys),
+    Layer.provide(Keys.layerKeyring),
     Layer.provide(Settings.layer({ RUN_LIMIT_MS: "600000", VAULT_KEYS: `k:${randomBytes(32).toString("base64")}` })),
     Layer.provide([NodeFileSystem.layer, NodePath.layer]),
     Layer.provideMerge(store.layer)

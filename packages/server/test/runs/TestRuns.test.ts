@@ -7,28 +7,22 @@ import { Deployments } from "../../src/catalog/Deployments.ts"
 import { Environments } from "../../src/catalog/Environments.ts"
 import { Products } from "../../src/catalog/Products.ts"
 import { Settings } from "../../src/Config.ts"
-import { Keyring } from "../../src/keys/Keyring.ts"
+import * as Keys from "../../src/keys/Keys.ts"
 import { isToken } from "../../src/ids/Tokens.ts"
-import { Events } from "../../src/events/Events.ts"
-import { Fixtures } from "../../src/runs/Fixtures.ts"
-import * as TestRunExpiry from "../../src/runs/TestRunExpiry.ts"
+import * as Files from "../../src/files/Files.ts"
+import * as Runs from "../../src/runs/Runs.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
-import * as VaultRoom from "../../src/vault/VaultRoom.ts"
 import { answer, as, type CallerOf, eventsOf, everyRole, membersAndUp, refusal, whoMay } from "../identity/Scene.ts"
 import { layerSigningKeys, sharedStorages } from "../support/Storages.ts"
 import { attempt, finishBody, git, machine, makeDeployed, report, startBody } from "./Scene.ts"
-import * as Ids from "../../src/ids/Ids.ts"
+import { layerRuns } from "./Services.ts"
 
 const runLimit = 60_000
 const baseUrl = "https://delivery.example"
 
-const layerServices = Layer.mergeAll(Products.layer, Environments.layer).pipe(
-  Layer.provideMerge(TestRuns.layer),
-  Layer.provideMerge([Deployments.layer, Fixtures.layer]),
-  Layer.provideMerge([Events.layer, layerSigningKeys, VaultRoom.layerSecretHoldings]),
-  Layer.provideMerge(Ids.layer),
-  Layer.provideMerge(Keyring.layerMemory),
-  Layer.provideMerge(Settings.layer({ BASE_URL: baseUrl, RUN_LIMIT_MS: String(runLimit) }))
+const layerServices = layerRuns.pipe(
+  Layer.provideMerge([layerSigningKeys, Files.layerMemory]),
+  Layer.provideMerge([Keys.layerMemoryKeyring, Settings.layer({ BASE_URL: baseUrl, RUN_LIMIT_MS: String(runLimit) })])
 )
 
 /** The instant at which a test begins. Small steps: clients of databases live by the same clock. */
@@ -351,7 +345,7 @@ for (const storage of sharedStorages) {
           discard: true
         })
         yield* TestClock.adjust(runLimit)
-        yield* Layer.build(TestRunExpiry.layer)
+        yield* Layer.build(Runs.layerExpiry)
         const until = (count: number) =>
           Effect.gen(function* () {
             for (let i = 0; (yield* interrupted) < count && i < 500; i++) {

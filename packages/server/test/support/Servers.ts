@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { layerApp, layerSqlStorage } from "../../src/App.ts"
-import { Keyring } from "../../src/keys/Keyring.ts"
+import * as Keys from "../../src/keys/Keys.ts"
 import * as Files from "../../src/files/Files.ts"
 import { DeliveryServer, serverOf } from "../../src/cli/TestServer.ts"
 import { isMemoryOnly, layerPostgres } from "./Databases.ts"
@@ -27,7 +27,7 @@ export const layerPostgresServer = (environment: Environment = {}) =>
         layerApp.pipe(
           Layer.provide(layerSqlStorage),
           Layer.provide(layerPostgres),
-          Layer.provide([Files.layer, Keyring.layer]),
+          Layer.provide([Files.layer, Keys.layerKeyring]),
           Layer.provide(NodeServices.layer)
         ),
         { DATA_DIR, ...environment }

@@ -3,25 +3,16 @@ import type { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Logger, Scope } from "effect"
 import { TestClock, TestConsole } from "effect/testing"
 import { setTimeout } from "node:timers/promises"
-import * as AgentsRoom from "../../src/agents/AgentsRoom.ts"
-import { Throttles } from "../../src/auth/Throttles.ts"
-import { layerMemoryStorage, layerSqlStorage } from "../../src/App.ts"
-import * as Catalog from "../../src/catalog/Catalog.ts"
+import { layerMemoryStorage, layerPorts, layerRooms, layerSqlStorage } from "../../src/App.ts"
 import { Settings } from "../../src/Config.ts"
 import * as EventsRoom from "../../src/events/EventsRoom.ts"
-import { RequestQueue } from "../../src/http/RequestQueue.ts"
-import { RequestTimes } from "../../src/http/RequestTimes.ts"
-import { Stopping } from "../../src/http/Stopping.ts"
-import * as Identity from "../../src/identity/Identity.ts"
+import * as Files from "../../src/files/Files.ts"
+import * as Http from "../../src/http/Http.ts"
 import * as Ids from "../../src/ids/Ids.ts"
-import { Keyring } from "../../src/keys/Keyring.ts"
 import * as Keys from "../../src/keys/Keys.ts"
 import { type AgentMention, AgentMentions } from "../../src/planning/Mentions.ts"
-import * as Planning from "../../src/planning/Planning.ts"
-import * as Runs from "../../src/runs/Runs.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 import * as StorageRoom from "../../src/storage/StorageRoom.ts"
-import * as VaultRoom from "../../src/vault/VaultRoom.ts"
 import { isMemoryOnly, layerEmbedded, layerPostgres } from "./Databases.ts"
 
 /** Every repository over each storage, for tests that must pass on all of them. */
@@ -98,7 +89,7 @@ export const layerSigningKeys = Layer.provide(
 )
 
 /** The keys of all suites of a worker, since they share what is sealed under them. */
-export const layerKeyring = Layer.succeedContext(Effect.runSync(Effect.scoped(Layer.build(Keyring.layerMemory))))
+export const layerKeyring = Layer.succeedContext(Effect.runSync(Effect.scoped(Layer.build(Keys.layerMemoryKeyring))))
 
 /** The public address that the services of tests write into their answers. */
 export const baseUrl = "https://delivery.example"
@@ -115,29 +106,14 @@ export class MentionLog extends Context.Service<MentionLog, Array<AgentMention>>
   )
 }
 
-/** The services of identity, catalog, planning and agents, over repositories. */
-export const layerServices = Layer.provide(AgentsRoom.layer, layerLiveClock).pipe(
-  Layer.provideMerge(Planning.layer),
+/** The services of every room, over repositories, with mentions and keys of the suite's own. */
+export const layerServices = layerRooms.pipe(
+  // Some write and look around several times a second, whatever time it is for the tests.
+  Layer.provide(layerLiveClock),
   Layer.provideMerge(MentionLog.layer),
-  Layer.provideMerge(Catalog.layer),
-  // They write and look around several times a second, whatever time it is for the tests.
-  Layer.provideMerge(Layer.provide(Identity.layer, layerLiveClock)),
-  Layer.provideMerge([
-    AgentsRoom.layerMadeSignIns,
-    AgentsRoom.layerMemberChanges,
-    Runs.layerMemberRuns,
-    Identity.layerNoMail,
-    Planning.layerNewWorkspaces,
-    VaultRoom.layerSecretHoldings
-  ]),
-  Layer.provideMerge(EventsRoom.layer),
-  Layer.provideMerge([
-    Ids.layer,
-    Stopping.layer,
-    Throttles.layer,
-    Layer.provide(Layer.provide(RequestQueue.layer, RequestTimes.layer), layerLiveClock)
-  ]),
-  Layer.provideMerge(Settings.layer({ BASE_URL: baseUrl }))
+  Layer.provideMerge(layerPorts),
+  Layer.provideMerge([EventsRoom.layer, layerSigningKeys, Layer.provide(Http.layer, layerLiveClock)]),
+  Layer.provideMerge([Ids.layer, layerKeyring, Files.layerMemory, Settings.layer({ BASE_URL: baseUrl })])
 )
 
 /** The services wait for times that a test need not reach: no warning. */

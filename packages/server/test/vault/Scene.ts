@@ -2,15 +2,11 @@ import { layer, type Vitest } from "@effect/vitest"
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted } from "effect"
 import { layerSqlStorage } from "../../src/App.ts"
-import { Deployments } from "../../src/catalog/Deployments.ts"
-import { Environments } from "../../src/catalog/Environments.ts"
+import * as Catalog from "../../src/catalog/Catalog.ts"
 import type { EnvironmentRow } from "../../src/catalog/EnvironmentsRepo.ts"
-import { Products } from "../../src/catalog/Products.ts"
 import type { ProductRow } from "../../src/catalog/ProductsRepo.ts"
 import { Settings } from "../../src/Config.ts"
-import { Events } from "../../src/events/Events.ts"
-import { DataKeys } from "../../src/vault/DataKeys.ts"
-import { Vault } from "../../src/vault/Vault.ts"
+import * as EventsRoom from "../../src/events/EventsRoom.ts"
 import * as VaultRoom from "../../src/vault/VaultRoom.ts"
 import { addEnvironment, addProduct } from "../catalog/Rows.ts"
 import { makeScene, type Scene } from "../identity/Scene.ts"
@@ -26,8 +22,9 @@ import * as Ids from "../../src/ids/Ids.ts"
 
 /** Workspaces with products and environments, and the vault over each storage. */
 
-const layerVault = Layer.mergeAll(Vault.layer, Products.layer, Environments.layer, Deployments.layer).pipe(
-  Layer.provideMerge([DataKeys.layer, Events.layer, VaultRoom.layerKeys, VaultRoom.layerSecretHoldings]),
+const layerVault = VaultRoom.layerServices.pipe(
+  Layer.provideMerge(Catalog.layer),
+  Layer.provideMerge([EventsRoom.layer, VaultRoom.layerKeys, VaultRoom.layerSecretHoldings]),
   Layer.provideMerge([layerKeyring, Ids.layer, Settings.layer({ BASE_URL: "https://delivery.example" })])
 )
 

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inspect } from "node:util"
 import { layerApp, layerSqlStorage } from "../../src/App.ts"
-import { Keyring } from "../../src/keys/Keyring.ts"
+import * as Keys from "../../src/keys/Keys.ts"
 import * as Files from "../../src/files/Files.ts"
 import { DeliveryServer, serverOf } from "../../src/cli/TestServer.ts"
 import { makeDatabase } from "../support/Databases.ts"
@@ -352,7 +352,7 @@ describe("Canaries", () => {
           layerApp.pipe(
             Layer.provide(layerSqlStorage),
             Layer.provide(PgClient.layer({ url: Redacted.make(url) })),
-            Layer.provide([Files.layerMemory, Keyring.layerMemory]),
+            Layer.provide([Files.layerMemory, Keys.layerMemoryKeyring]),
             Layer.provide(NodeServices.layer)
           ),
           { BOOTSTRAP_API_KEY: apiKey, LOG_LEVEL: "trace" }

@@ -12,8 +12,7 @@ import { promisify } from "node:util"
 import { afterAll } from "vitest"
 import { layerMemoryStorage, layerSqlStorage } from "../../src/App.ts"
 import { Settings } from "../../src/Config.ts"
-import { Keyring } from "../../src/keys/Keyring.ts"
-import { SigningKeys } from "../../src/keys/SigningKeys.ts"
+import * as Keys from "../../src/keys/Keys.ts"
 import { DataKeys } from "../../src/vault/DataKeys.ts"
 import { VaultKeys } from "../../src/vault/VaultKeys.ts"
 import * as VaultRoom from "../../src/vault/VaultRoom.ts"
@@ -35,9 +34,9 @@ const key = (id: string) => `${id}:${randomBytes(32).toString("base64")}`
 const withKeys = <A, E, R>(keys: ReadonlyArray<string>, effect: Effect.Effect<A, E, R>) =>
   Effect.provide(
     effect,
-    Layer.mergeAll(DataKeys.layer, SigningKeys.layer).pipe(
+    Layer.mergeAll(VaultRoom.layerDataKeys, Keys.layer).pipe(
       Layer.provideMerge(VaultRoom.layerKeys),
-      Layer.provideMerge(Keyring.layer),
+      Layer.provideMerge(Keys.layerKeyring),
       Layer.provide([Settings.layer({ VAULT_KEYS: keys.join(",") }), Ids.layer, NodeServices.layer])
     ),
     { local: true }

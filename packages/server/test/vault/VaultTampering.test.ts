@@ -3,6 +3,7 @@ import { assert } from "@effect/vitest"
 import { PgClient } from "@effect/sql-pg"
 import { Cause, Effect, Exit } from "effect"
 import { DataKeys, NotAuthentic } from "../../src/vault/DataKeys.ts"
+import * as VaultRoom from "../../src/vault/VaultRoom.ts"
 import { Vault } from "../../src/vault/Vault.ts"
 import { as } from "../identity/Scene.ts"
 import { makeVaultScene, onPostgres, secret, statesOf, values } from "./Scene.ts"
@@ -137,7 +138,7 @@ onPostgres("Tampering with stored values", (it) => {
         where workspace_id = ${other.workspace.id}`
       // A server that starts now has opened no key yet.
       const cipher = Effect.flatMap(DataKeys, (keys) => keys.cipher(scene.workspace.id)).pipe(
-        Effect.provide(DataKeys.layer, { local: true })
+        Effect.provide(VaultRoom.layerDataKeys, { local: true })
       )
       const flipped = own!.sealed.replace(/.$/, (last) => (last === "A" ? "Q" : "A"))
       for (const sealed of [foreign!.sealed, flipped, own!.sealed.replace("v1:memory", "v1:other"), ""]) {

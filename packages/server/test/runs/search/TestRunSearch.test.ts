@@ -9,14 +9,13 @@ import * as Catalog from "../../../src/catalog/Catalog.ts"
 import * as Identity from "../../../src/identity/Identity.ts"
 import * as Migrations from "../../../src/storage/Migrations.ts"
 import { Storage } from "../../../src/storage/Storage.ts"
-import * as StorageSql from "../../../src/storage/StorageSql.ts"
+import * as StorageRoom from "../../../src/storage/StorageRoom.ts"
 import { resultTerms } from "../../../src/runs/search/SearchTerms.ts"
 import { SearchBlocks } from "../../../src/runs/search/SearchBlocks.ts"
 import { type FinishedTestRun, type TestRunFilter, TestRunsRepo } from "../../../src/runs/TestRunsRepo.ts"
 import * as Runs from "../../../src/runs/Runs.ts"
 import { Retries } from "../../../src/runs/Retries.ts"
 import { searchGrams } from "../../../src/storage/migrations/0015_retries.ts"
-import * as TestRunIndexing from "../../../src/runs/search/TestRunIndexing.ts"
 import { TestRuns } from "../../../src/runs/TestRuns.ts"
 import { as } from "../../identity/Scene.ts"
 import { layerEmbedded, layerEmptyPostgres } from "../../support/Databases.ts"
@@ -322,7 +321,10 @@ for (const { layer: storage, name } of newStorages) {
             ...repo,
             indexBlock: Effect.tap(repo.indexBlock, (found) => Effect.sync(() => void (indexed += found ? 1 : 0)))
           })
-          const services = Layer.provide(Layer.fresh(TestRuns.layer), [Layer.succeed(TestRunsRepo, counting), blocks])
+          const services = Layer.provide(Layer.fresh(Runs.layerServices), [
+            Layer.succeed(TestRunsRepo, counting),
+            blocks
+          ])
           const until = (count: number) =>
             Effect.gen(function* () {
               for (let i = 0; indexed < count && i < 500; i++) yield* TestClock.withLive(Effect.sleep(10))
@@ -331,7 +333,7 @@ for (const { layer: storage, name } of newStorages) {
           yield* indexAll
           yield* startRuns
           yield* Effect.gen(function* () {
-            yield* Layer.build(TestRunIndexing.layer)
+            yield* Layer.build(Runs.layerIndexing)
             yield* until(1)
             const here = yield* TestRuns
             yield* Effect.forEach(Array.from({ length: 8 }), () => as(at.member)(here.start(startBody(at))))
@@ -348,7 +350,7 @@ for (const { layer: storage, name } of newStorages) {
 }
 
 /** Storage without its migrations: the test runs them. */
-const layerOld = Layer.mergeAll(StorageSql.layer, Identity.layerSql, Catalog.layerSql, Runs.layerSql).pipe(
+const layerOld = Layer.mergeAll(StorageRoom.layerSql, Identity.layerSql, Catalog.layerSql, Runs.layerSql).pipe(
   Layer.provide(blocks)
 )
 
@@ -407,7 +409,7 @@ for (const database of databases) {
         const sql = yield* SqlClient.SqlClient
         const storage = yield* Storage
         const repo = yield* TestRunsRepo
-        yield* Layer.build(Layer.fresh(Migrations.layer))
+        yield* Layer.build(Layer.fresh(StorageRoom.layerMigrations))
 
         const plan = (number: number): Planned => ({
           branch: number % 3 === 0 ? "ΟΔΟΣ" : "main",
@@ -437,7 +439,7 @@ for (const database of databases) {
         }
         assert.isNotEmpty(yield* sql`select 1 from test_runs where search like '%ς%'`)
 
-        const upgrade = Layer.build(Layer.fresh(Migrations.layer))
+        const upgrade = Layer.build(Layer.fresh(StorageRoom.layerMigrations))
         yield* Effect.all([upgrade, upgrade], { concurrency: "unbounded" })
         assert.deepStrictEqual(yield* sql`select to_regclass('test_run_grams')::text as grams`, [{ grams: null }])
 
