@@ -19,8 +19,8 @@ import * as VaultRoom from "./vault/VaultRoom.ts"
 
 /** The rooms, put together: storage, services over it, HTTP over them. The face of each room says what it consists of. */
 
-/** The storage of every room over a PostgreSQL client, after the migrations. */
-export const layerSqlStorage = Layer.mergeAll(
+/** The storage of every room over a PostgreSQL client, whose tables are there. */
+export const layerSqlRepositories = Layer.mergeAll(
   StorageRoom.layerSql,
   Keys.layerSql,
   EventsRoom.layerSql,
@@ -31,7 +31,10 @@ export const layerSqlStorage = Layer.mergeAll(
   Runs.layerSql,
   Planning.layerSql,
   AgentsRoom.layerSql
-).pipe(Layer.provide(StorageRoom.layerMigrations))
+)
+
+/** The storage of every room over a PostgreSQL client, after the migrations. */
+export const layerSqlStorage = Layer.provide(layerSqlRepositories, StorageRoom.layerMigrations)
 
 /** The storage of every room in the memory of the process, gone with it. */
 export const layerMemoryStorage = Layer.mergeAll(

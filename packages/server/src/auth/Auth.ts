@@ -30,6 +30,9 @@ export const layer = Passkeys.layer.pipe(
   Layer.provideMerge([SignInLinks.layer, PasskeyProofs.layer, Throttles.layer])
 )
 
+/** For commands of the host: the links that they print. */
+export const layerHost = SignInLinks.layer
+
 /** Authenticates the requests of this room, and keeps other sites out. */
 export const layerAuthorization = SessionAuthorizationHttp.layer
 

@@ -1,12 +1,12 @@
 import { Console, Effect, Layer } from "effect"
 import { layerSqlStorage } from "../App.ts"
-import { Keyring } from "../keys/Keyring.ts"
+import * as Keys from "../keys/Keys.ts"
 import { SigningKeys } from "../keys/SigningKeys.ts"
 import * as Host from "./Host.ts"
 
-const layerKeys = SigningKeys.layer.pipe(
+const layerKeys = Keys.layer.pipe(
   Layer.provide(layerSqlStorage),
-  Layer.provide(Keyring.layer),
+  Layer.provide(Keys.layerKeyring),
   Layer.provideMerge(Host.layer)
 )
 

@@ -2,33 +2,21 @@ import { Console, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { existsSync } from "node:fs"
 import { join, resolve } from "node:path"
+import { layerSqlRepositories } from "../App.ts"
 import * as AgentsRoom from "../agents/AgentsRoom.ts"
 import * as Auth from "../auth/Auth.ts"
-import { SignInLinks } from "../auth/SignInLinks.ts"
 import { Settings } from "../Config.ts"
 import * as EventsRoom from "../events/EventsRoom.ts"
-import { ApiKeys } from "../identity/ApiKeys.ts"
-import { ApiKeyUsage } from "../identity/ApiKeyUsage.ts"
 import * as Identity from "../identity/Identity.ts"
-import { Persons } from "../identity/Persons.ts"
 import * as Ids from "../ids/Ids.ts"
-import * as Planning from "../planning/Planning.ts"
-import * as StorageRoom from "../storage/StorageRoom.ts"
 import * as Host from "./Host.ts"
 import { type HostOperations, type HostRefusal, makeOperations } from "./HostOperations.ts"
 import * as HostSocket from "./HostSocket.ts"
 
 /** Persons, their keys and their links, in the database of the settings. */
-const layer = Layer.mergeAll(ApiKeys.layer, SignInLinks.layer, Persons.layer).pipe(
-  Layer.provide([ApiKeyUsage.layer, EventsRoom.layer, AgentsRoom.layerMadeSignIns]),
-  Layer.provideMerge([
-    AgentsRoom.layerSql,
-    Identity.layerSql,
-    Auth.layerSql,
-    StorageRoom.layerSql,
-    EventsRoom.layerSql,
-    Planning.layerSql
-  ]),
+const layer = Layer.merge(Identity.layerHost, Auth.layerHost).pipe(
+  Layer.provide([EventsRoom.layer, AgentsRoom.layerMadeSignIns]),
+  Layer.provideMerge(layerSqlRepositories),
   Layer.provide(Ids.layer),
   Layer.provideMerge(Host.layer)
 )

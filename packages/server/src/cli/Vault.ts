@@ -1,14 +1,13 @@
 import { Console, Effect, Layer } from "effect"
-import { Keyring } from "../keys/Keyring.ts"
 import * as Keys from "../keys/Keys.ts"
 import * as StorageRoom from "../storage/StorageRoom.ts"
 import { VaultKeys } from "../vault/VaultKeys.ts"
-import * as VaultKeysSql from "../vault/VaultKeysSql.ts"
+import * as VaultRoom from "../vault/VaultRoom.ts"
 import * as Host from "./Host.ts"
 
 /** The vault keys of the database that the settings name, without a server. */
-const layerVaultKeys = VaultKeys.layer.pipe(
-  Layer.provide([StorageRoom.layerSql, VaultKeysSql.layer, Keys.layerSql, Keyring.layer]),
+const layerVaultKeys = VaultRoom.layerHost.pipe(
+  Layer.provide([StorageRoom.layerSql, Keys.layerSql, Keys.layerKeyring]),
   Layer.provide(StorageRoom.layerMigrations),
   Layer.provide(Host.layer)
 )

@@ -59,6 +59,9 @@ export const layer = Layer.mergeAll(Workspaces.layer, Members.layer, Invites.lay
   Layer.provideMerge([ApiKeyUsage.layer, SessionUsage.layer])
 )
 
+/** For commands of the host: persons and their keys. Needs `MadeSignIns`, which the agents supply. */
+export const layerHost = Layer.merge(ApiKeys.layer, Persons.layer).pipe(Layer.provide(ApiKeyUsage.layer))
+
 /** `Mail` of a server that sends none. */
 export const layerNoMail = Mail.layerNotSet
 

@@ -26,6 +26,9 @@ export const layerKeys = Layer.effect(
   Effect.tap(VaultKeys, ({ prove }) => prove)
 ).pipe(Layer.provide(VaultKeys.layer))
 
+/** For commands of the host: the keys of `VAULT_KEYS`, whether they are those of the database or not. */
+export const layerHost = Layer.provide(VaultKeys.layer, VaultKeysSql.layer)
+
 /** For the catalog. */
 export const layerSecretHoldings = Layer.effect(
   SecretHoldings,
