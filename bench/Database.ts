@@ -18,7 +18,7 @@ import { layerSqlStorage } from "../packages/server/src/App.ts"
 import type { StoredEvent } from "../packages/server/src/events/EventsRepo.ts"
 import { TestRunsRepo } from "../packages/server/src/runs/TestRunsRepo.ts"
 import { spreadRanks } from "../packages/server/src/planning/Ranks.ts"
-import type { Viewer } from "../packages/server/src/planning/Visibility.ts"
+import type { Viewer } from "../packages/server/src/planning/Viewer.ts"
 import { texts } from "../packages/server/src/storage/Columns.ts"
 import { startPostgres } from "../packages/server/test/support/PostgresServer.ts"
 

@@ -3,7 +3,6 @@ import { OpenApi } from "effect/http-api"
 import { RequiredScope } from "./Endpoint.ts"
 import type { Conflict } from "./Errors.ts"
 import type { Scope } from "./identity/Scope.ts"
-import { OneOf } from "./Text.ts"
 
 /** What the schemas of an operation cannot say about its answers. */
 interface Answers {
@@ -78,14 +77,6 @@ export const PathRef = Schema.String
 
 /** `{slug}`: the workspace of a path, by slug or id. */
 export const WorkspaceRef = PathRef.annotate({ description: "The workspace's slug or id.", examples: ["main"] })
-
-/** The filter `archived` of a list. */
-export const Archived = OneOf(["exclude", "include", "only"]).annotate({
-  description:
-    "Whether the list leaves archived objects out (`exclude`), includes them (`include`), or lists only them (`only`).",
-  default: "exclude"
-})
-export type Archived = typeof Archived.Type
 
 /** The prefix of every path in a workspace. */
 export const workspacePath = "/v1/workspaces/:slug"

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Archived, doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
+import { Archived } from "../Archived.ts"
+import { doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Conflict, Forbidden, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
 import { NumberInPath } from "../runs/TestRun.ts"

@@ -14,8 +14,8 @@ import { projectProducts } from "../planning/ProjectsRepo.ts"
 import { teamMemberKey, teamMembers, teams } from "../planning/TeamsRepo.ts"
 import { findTicketInMemory } from "../planning/TicketRefs.ts"
 import { tickets } from "../planning/TicketsRepo.ts"
-import type { Viewer } from "../planning/Visibility.ts"
-import { seesTeamInMemory } from "../planning/VisibilityMemory.ts"
+import type { Viewer } from "../planning/Viewer.ts"
+import { seesTeamInMemory } from "../planning/Visibility.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import {
   type AddressedComputer,

@@ -15,7 +15,7 @@ import type {
 } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
-import type { Viewer } from "../planning/Visibility.ts"
+import type { Viewer } from "../planning/Viewer.ts"
 import { instant, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
 
 /** The messages to agents. Those of a ticket are deleted with it. */

@@ -1,4 +1,4 @@
-import type { Archived } from "@delivery/domain/Doc"
+import { type Archived, isListed } from "@delivery/domain/Archived"
 import { Conflict, type Forbidden, NotFound } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { WorkspaceId } from "@delivery/domain/Ids"
@@ -161,12 +161,6 @@ const setArchived = <Row extends ArchivableRow, Create>(
     })
     return yield* storage.transaction(change).pipe(Effect.catchTag("UniqueViolation", Effect.die))
   })
-
-/** Whether a list with this `archived` parameter contains the object. */
-export const isListed =
-  (archived: Archived) =>
-  ({ archivedAt }: Pick<ArchivableRow, "archivedAt">): boolean =>
-    archived === "include" || (archived === "only") === (archivedAt !== null)
 
 const subjectOf = (noun: "product" | "environment", { id, name, slug }: ArchivableRow) => ({
   type: noun,

@@ -1,7 +1,7 @@
 import type { CreateDeployment, Deployment, UpdateDeployment } from "@delivery/domain/catalog/Deployment"
 import type { EnvironmentRef } from "@delivery/domain/catalog/Environment"
 import { needsBaseUrl, type ProductRef } from "@delivery/domain/catalog/Product"
-import type { Archived } from "@delivery/domain/Doc"
+import type { Archived } from "@delivery/domain/Archived"
 import { Conflict, type Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { DeploymentId, EnvironmentId, ProductId, WorkspaceId } from "@delivery/domain/Ids"

@@ -17,7 +17,7 @@ import { identifierOf } from "./TicketRefs.ts"
 import { isAnswerableFor } from "./TicketRules.ts"
 import { type TicketDetails, TicketsRepo } from "./TicketsRepo.ts"
 import { untilLocked } from "./TicketTransactions.ts"
-import { viewerOf } from "./Visibility.ts"
+import { viewerOf } from "./Viewer.ts"
 
 type Refused = NotFound | Forbidden | Conflict
 

@@ -20,7 +20,7 @@ import {
 } from "./CommentsRepo.ts"
 import { teamMemberKey, teamMembers } from "./TeamsRepo.ts"
 import { findTicketInMemory } from "./TicketRefs.ts"
-import type { Viewer } from "./Visibility.ts"
+import type { Viewer } from "./Viewer.ts"
 
 export const layer = Layer.effect(
   CommentsRepo,

@@ -6,7 +6,7 @@ import { Context, type Effect } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import type { StoredEvent } from "../events/EventsRepo.ts"
 import { instant, integer, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
-import type { Viewer } from "./Visibility.ts"
+import type { Viewer } from "./Viewer.ts"
 
 /** The comments on tickets. */
 export const comments = table("comments", {

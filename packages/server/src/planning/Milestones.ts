@@ -11,7 +11,7 @@ import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
 import { type MilestoneRow, MilestonesRepo } from "./MilestonesRepo.ts"
 import { type LockedProject, ProjectsRepo } from "./ProjectsRepo.ts"
-import { viewerOf } from "./Visibility.ts"
+import { viewerOf } from "./Viewer.ts"
 
 /** Milestones of projects (docs/contract.md, Projects). */
 export class Milestones extends Context.Service<

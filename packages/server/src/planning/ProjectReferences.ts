@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import type { ProductRow, ProductsRepo } from "../catalog/ProductsRepo.ts"
 import type { MembersRepo } from "../identity/MembersRepo.ts"
 import type { TeamRow, TeamsRepo } from "./TeamsRepo.ts"
-import type { Viewer } from "./Visibility.ts"
+import type { Viewer } from "./Viewer.ts"
 
 /** What the body of a new or changed project refers to. Undefined is what the body leaves out. */
 export interface ProjectReferences {

@@ -1,4 +1,4 @@
-import type { Archived } from "@delivery/domain/Doc"
+import type { Archived } from "@delivery/domain/Archived"
 import { Conflict, type Forbidden, type InvalidInput, NotFound } from "@delivery/domain/Errors"
 import type { Change } from "@delivery/domain/events/Event"
 import type { Caller } from "@delivery/domain/identity/Authorization"
@@ -28,7 +28,7 @@ import { type LockedProject, type ProjectRow, ProjectsRepo } from "./ProjectsRep
 import { beside, findAnchor, rankAt } from "./RankedList.ts"
 import { TeamsRepo } from "./TeamsRepo.ts"
 import { ViewsRepo } from "./ViewsRepo.ts"
-import { type Viewer, viewerOf } from "./Visibility.ts"
+import { type Viewer, viewerOf } from "./Viewer.ts"
 
 /** Projects (docs/contract.md, Projects). A project does not exist for a caller who sees none of its teams. */
 export class Projects extends Context.Service<

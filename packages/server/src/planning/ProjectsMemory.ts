@@ -1,10 +1,10 @@
+import { isListed } from "@delivery/domain/Archived"
 import type { Person } from "@delivery/domain/identity/Actor"
 import type { ProjectId, TeamId, WorkspaceId } from "@delivery/domain/Ids"
 import type { Milestone, ProjectProduct, ProjectProgress, ProjectSummary } from "@delivery/domain/planning/Project"
 import { StatusCategory } from "@delivery/domain/planning/TicketStatus"
 import { Effect, Layer } from "effect"
 import { persons } from "../access/ActorRows.ts"
-import { isListed } from "../catalog/Archivables.ts"
 import { products } from "../catalog/ProductsRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { UniqueViolation } from "../storage/Sql.ts"
@@ -24,8 +24,8 @@ import { inOrder, rankedList } from "./RankedListMemory.ts"
 import { teams } from "./TeamsRepo.ts"
 import { tickets } from "./TicketsRepo.ts"
 import { ticketStatuses } from "./TicketStatusesRepo.ts"
-import type { Viewer } from "./Visibility.ts"
-import { seesProjectInMemory, seesTeamInMemory } from "./VisibilityMemory.ts"
+import type { Viewer } from "./Viewer.ts"
+import { seesProjectInMemory, seesTeamInMemory } from "./Visibility.ts"
 
 type Memory = MemoryStorage["Service"]
 type Repo = ProjectsRepo["Service"]

@@ -1,4 +1,4 @@
-import type { Archived } from "@delivery/domain/Doc"
+import type { Archived } from "@delivery/domain/Archived"
 import type { Person } from "@delivery/domain/identity/Actor"
 import type { PersonId, ProductId, ProjectId, TeamId, WorkspaceId } from "@delivery/domain/Ids"
 import type { Project, ProjectProduct, ProjectStatus, ProjectSummary } from "@delivery/domain/planning/Project"
@@ -7,7 +7,7 @@ import { Context, Data, type Effect } from "effect"
 import type { UniqueViolation } from "../storage/Sql.ts"
 import { day, instant, integer, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
 import type { RankedList } from "./RankedList.ts"
-import type { Viewer } from "./Visibility.ts"
+import type { Viewer } from "./Viewer.ts"
 
 /** The projects of each workspace. */
 export const projects = table("projects", {

@@ -1,4 +1,4 @@
-import type { Archived } from "@delivery/domain/Doc"
+import type { Archived } from "@delivery/domain/Archived"
 import type { Person } from "@delivery/domain/identity/Actor"
 import type { ProductId, ProjectId, TeamId, WorkspaceId } from "@delivery/domain/Ids"
 import type { Project, ProjectProduct, ProjectProgress, ProjectSummary } from "@delivery/domain/planning/Project"
@@ -21,7 +21,8 @@ import {
   ProjectsRepo
 } from "./ProjectsRepo.ts"
 import { rankedList } from "./RankedListSql.ts"
-import { seesProject, seesTeam, type Viewer } from "./Visibility.ts"
+import type { Viewer } from "./Viewer.ts"
+import { seesProject, seesTeam } from "./Visibility.ts"
 
 export const layer = Layer.effect(
   ProjectsRepo,

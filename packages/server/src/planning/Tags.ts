@@ -11,7 +11,7 @@ import { NextId } from "../ids/NextId.ts"
 import { Storage } from "../storage/Storage.ts"
 import { type TagOfTeam, type TagRow, TagsRepo } from "./TagsRepo.ts"
 import { TeamsRepo } from "./TeamsRepo.ts"
-import { viewerOf } from "./Visibility.ts"
+import { viewerOf } from "./Viewer.ts"
 
 /** Tags of teams and of workspaces (docs/contract.md, Tags). */
 export class Tags extends Context.Service<

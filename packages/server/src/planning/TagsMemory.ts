@@ -6,8 +6,8 @@ import { UniqueViolation } from "../storage/Sql.ts"
 import { type TagOfTeam, type TagRow, tags, TagsRepo } from "./TagsRepo.ts"
 import { teams } from "./TeamsRepo.ts"
 import { ticketTags } from "./TicketsRepo.ts"
-import type { Viewer } from "./Visibility.ts"
-import { seesTeamInMemory } from "./VisibilityMemory.ts"
+import type { Viewer } from "./Viewer.ts"
+import { seesTeamInMemory } from "./Visibility.ts"
 
 export const layer = Layer.effect(
   TagsRepo,

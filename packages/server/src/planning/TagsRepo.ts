@@ -3,7 +3,7 @@ import type { TeamRef } from "@delivery/domain/planning/Team"
 import { Context, type Effect } from "effect"
 import type { UniqueViolation } from "../storage/Sql.ts"
 import { instant, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
-import type { Viewer } from "./Visibility.ts"
+import type { Viewer } from "./Viewer.ts"
 
 /** The tags of teams and workspaces. */
 export const tags = table("tags", {

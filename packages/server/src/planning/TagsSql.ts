@@ -7,7 +7,8 @@ import { SqlClient, type Statement } from "effect/sql"
 import { dieOnSqlError, failOnDuplicate } from "../storage/Sql.ts"
 import { columnsOf, insertInto, partReaderOf, type SelectedRow, updateById } from "../storage/Table.ts"
 import { type TagOfTeam, type TagRow, tags, TagsRepo } from "./TagsRepo.ts"
-import { seesTeam, type Viewer } from "./Visibility.ts"
+import type { Viewer } from "./Viewer.ts"
+import { seesTeam } from "./Visibility.ts"
 
 export const layer = Layer.effect(
   TagsRepo,

@@ -6,8 +6,8 @@ import { EventAudience } from "../events/EventAudience.ts"
 import { MemoryStorage } from "../storage/MemoryStorage.ts"
 import { dieOnSqlError } from "../storage/Sql.ts"
 import { teams } from "./TeamsRepo.ts"
-import { seesTeam, viewerOf } from "./Visibility.ts"
-import { seesTeamInMemory } from "./VisibilityMemory.ts"
+import { viewerOf } from "./Viewer.ts"
+import { seesTeam, seesTeamInMemory } from "./Visibility.ts"
 
 /** Implements `EventAudience`: which teams a caller sees. */
 

@@ -1,4 +1,4 @@
-import type { Archived } from "@delivery/domain/Doc"
+import { type Archived, isListed } from "@delivery/domain/Archived"
 import { Conflict, Forbidden, NotFound } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import { isAtLeast } from "@delivery/domain/identity/Role"
@@ -9,7 +9,6 @@ import { isId } from "@delivery/domain/Text"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { type Access, anyRole, atLeast, personOf } from "../access/Access.ts"
-import { isListed } from "../catalog/Archivables.ts"
 import { changesBetween, Events } from "../events/Events.ts"
 import { MembersRepo } from "../identity/MembersRepo.ts"
 import { NextId } from "../ids/NextId.ts"
@@ -17,7 +16,7 @@ import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
 import { type CountedTeamRow, type TeamRow, TeamsRepo } from "./TeamsRepo.ts"
 import { TicketStatusesRepo } from "./TicketStatusesRepo.ts"
-import { viewerOf } from "./Visibility.ts"
+import { viewerOf } from "./Viewer.ts"
 
 /** Teams and their members (docs/contract.md, Teams). A private team does not exist for those who do not see it. */
 export class Teams extends Context.Service<

@@ -6,8 +6,8 @@ import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { UniqueViolation } from "../storage/Sql.ts"
 import type { Row } from "../storage/Table.ts"
 import { type CountedTeamRow, teamMemberKey, teamMembers, type TeamRow, teams, TeamsRepo } from "./TeamsRepo.ts"
-import type { Viewer } from "./Visibility.ts"
-import { seesTeamInMemory } from "./VisibilityMemory.ts"
+import type { Viewer } from "./Viewer.ts"
+import { seesTeamInMemory } from "./Visibility.ts"
 
 type Memory = MemoryStorage["Service"]
 

@@ -3,7 +3,7 @@ import type { TeamMember, TeamVisibility } from "@delivery/domain/planning/Team"
 import { Context, type Effect } from "effect"
 import type { UniqueViolation } from "../storage/Sql.ts"
 import { instant, integer, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
-import type { Viewer } from "./Visibility.ts"
+import type { Viewer } from "./Viewer.ts"
 
 /** The teams of each workspace. */
 export const teams = table("teams", {

@@ -6,7 +6,8 @@ import { texts } from "../storage/Columns.ts"
 import { dieOnSqlError, failOnDuplicate, iso } from "../storage/Sql.ts"
 import { columnsOf, insertInto, partReaderOf, type SelectedRow, updateById } from "../storage/Table.ts"
 import { type CountedTeamRow, teamMembers, teams, TeamsRepo } from "./TeamsRepo.ts"
-import { seesTeam, type Viewer } from "./Visibility.ts"
+import type { Viewer } from "./Viewer.ts"
+import { seesTeam } from "./Visibility.ts"
 
 export const layer = Layer.effect(
   TeamsRepo,

@@ -8,7 +8,7 @@ import { present, rowOf } from "./TicketAnswers.ts"
 import { about } from "./TicketEvents.ts"
 import type { TicketDetails } from "./TicketsRepo.ts"
 import { type Dependencies, findLocked, locate, lock, untilLocked } from "./TicketTransactions.ts"
-import { type Viewer, viewerOf } from "./Visibility.ts"
+import { type Viewer, viewerOf } from "./Viewer.ts"
 
 export const reorder = (dependencies: Dependencies) => {
   const tryReorder = reorderOnce(dependencies)

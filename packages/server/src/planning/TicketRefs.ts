@@ -4,8 +4,8 @@ import type { SqlClient, Statement } from "effect/sql"
 import type { MemoryDatabase } from "../storage/MemoryStorage.ts"
 import { teams } from "./TeamsRepo.ts"
 import { ticketIdentifiers, type TicketRow, tickets } from "./TicketsRepo.ts"
-import { seesTeam, type Viewer } from "./Visibility.ts"
-import { seesTeamInMemory } from "./VisibilityMemory.ts"
+import type { Viewer } from "./Viewer.ts"
+import { seesTeam, seesTeamInMemory } from "./Visibility.ts"
 
 /**
  * What names a ticket: its id, or an identifier in any case (docs/contract.md, Tickets). A ticket keeps the identifiers

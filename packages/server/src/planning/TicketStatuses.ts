@@ -21,7 +21,7 @@ import { Storage } from "../storage/Storage.ts"
 import { StatusFilters } from "./StatusFilters.ts"
 import { type TeamRow, TeamsRepo } from "./TeamsRepo.ts"
 import { TicketStatusesRepo, type TicketStatusRow } from "./TicketStatusesRepo.ts"
-import { viewerOf } from "./Visibility.ts"
+import { viewerOf } from "./Viewer.ts"
 
 /** Ticket statuses of teams and of workspaces' templates (docs/contract.md, Ticket statuses). */
 export class TicketStatuses extends Context.Service<

@@ -9,8 +9,8 @@ import type { Row } from "../storage/Table.ts"
 import { teams } from "./TeamsRepo.ts"
 import { tickets } from "./TicketsRepo.ts"
 import { ticketStatuses, TicketStatusesRepo, type TicketStatusRow } from "./TicketStatusesRepo.ts"
-import type { Viewer } from "./Visibility.ts"
-import { seesTeamInMemory } from "./VisibilityMemory.ts"
+import type { Viewer } from "./Viewer.ts"
+import { seesTeamInMemory } from "./Visibility.ts"
 
 type Memory = MemoryStorage["Service"]
 

@@ -4,7 +4,7 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
 import type { UniqueViolation } from "../storage/Sql.ts"
 import { boolean, instant, integer, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
-import type { Viewer } from "./Visibility.ts"
+import type { Viewer } from "./Viewer.ts"
 
 /** The statuses of teams and of workspaces' templates. */
 export const ticketStatuses = table("ticket_statuses", {

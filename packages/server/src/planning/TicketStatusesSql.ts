@@ -10,7 +10,8 @@ import { column, texts, uuids } from "../storage/Columns.ts"
 import { date, dieOnSqlError, failOnDuplicate } from "../storage/Sql.ts"
 import { columnsOf, partReaderOf, type SelectedRow } from "../storage/Table.ts"
 import { ticketStatuses, TicketStatusesRepo, type TicketStatusRow } from "./TicketStatusesRepo.ts"
-import { seesTeam, type Viewer } from "./Visibility.ts"
+import type { Viewer } from "./Viewer.ts"
+import { seesTeam } from "./Visibility.ts"
 
 export const layer = Layer.effect(
   TicketStatusesRepo,

@@ -6,7 +6,7 @@ import type { NextId } from "../ids/NextId.ts"
 import type { Storage } from "../storage/Storage.ts"
 import type { TeamsRepo } from "./TeamsRepo.ts"
 import type { TicketPlace, TicketsRepo } from "./TicketsRepo.ts"
-import type { Viewer } from "./Visibility.ts"
+import type { Viewer } from "./Viewer.ts"
 
 /**
  * How operations on tickets find what they name and take their locks. Locks are taken by where a ticket is, teams before

@@ -19,7 +19,7 @@ import {
   lock,
   untilLocked
 } from "./TicketTransactions.ts"
-import { type Viewer, viewerOf } from "./Visibility.ts"
+import { type Viewer, viewerOf } from "./Viewer.ts"
 
 /** What an update has locked, and what its body refers to. */
 interface Held {

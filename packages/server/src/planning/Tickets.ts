@@ -28,7 +28,7 @@ import { checkOwner, checkProject, isAnswerableFor, referencesOf } from "./Ticke
 import { type TicketDetails, type TicketSelection, TicketsRepo } from "./TicketsRepo.ts"
 import { type Dependencies, findLocked, findTeam, locate, lock, untilLocked } from "./TicketTransactions.ts"
 import { update } from "./TicketUpdates.ts"
-import { viewerOf } from "./Visibility.ts"
+import { viewerOf } from "./Viewer.ts"
 
 /** The filters of a list of tickets, as in its query. */
 export interface TicketFilter {

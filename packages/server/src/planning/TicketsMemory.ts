@@ -33,8 +33,8 @@ import {
   ticketTags
 } from "./TicketsRepo.ts"
 import { ticketStatuses } from "./TicketStatusesRepo.ts"
-import type { Viewer } from "./Visibility.ts"
-import { seesProjectInMemory, seesTeamInMemory } from "./VisibilityMemory.ts"
+import type { Viewer } from "./Viewer.ts"
+import { seesProjectInMemory, seesTeamInMemory } from "./Visibility.ts"
 
 export const layer = Layer.effect(
   TicketsRepo,

@@ -20,7 +20,7 @@ import type { ActorRef } from "../access/Access.ts"
 import type { StoredEvent } from "../events/EventsRepo.ts"
 import { instant, integer, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
 import type { RankedList } from "./RankedList.ts"
-import type { Viewer } from "./Visibility.ts"
+import type { Viewer } from "./Viewer.ts"
 
 /** The tickets of each workspace. Both parts of the owner are null for a ticket that nobody owns. */
 export const tickets = table("tickets", {

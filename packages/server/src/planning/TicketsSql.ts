@@ -21,7 +21,8 @@ import {
   TicketsRepo
 } from "./TicketsRepo.ts"
 import { inStatus, insert, orderOf, remove, takeNumber, update } from "./TicketWritesSql.ts"
-import { seesProject, seesTeam, type Viewer } from "./Visibility.ts"
+import type { Viewer } from "./Viewer.ts"
+import { seesProject, seesTeam } from "./Visibility.ts"
 
 export const layer = Layer.effect(
   TicketsRepo,

@@ -6,7 +6,7 @@ import type { Access } from "../access/Access.ts"
 import { distinctNames, replaceNames, visibleNames } from "./StatusNames.ts"
 import { ownIds } from "./Tickets.ts"
 import type { FoundView, StoredFilters, ViewsRepo } from "./ViewsRepo.ts"
-import type { Viewer } from "./Visibility.ts"
+import type { Viewer } from "./Viewer.ts"
 
 /** The filters of views (docs/contract.md, Views): from a body, of a view that changes, and to list tickets with. */
 

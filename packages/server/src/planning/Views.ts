@@ -18,7 +18,7 @@ import { TeamsRepo } from "./TeamsRepo.ts"
 import { Tickets } from "./Tickets.ts"
 import { keepUnseen, resolveFilters, selectionOf } from "./ViewFilters.ts"
 import { type FoundView, type ScopeIds, ViewsRepo } from "./ViewsRepo.ts"
-import { type Viewer, viewerOf } from "./Visibility.ts"
+import { type Viewer, viewerOf } from "./Viewer.ts"
 
 /** Views (docs/contract.md, Views). A caller does not find the views of a team or project that they do not see. */
 export class Views extends Context.Service<

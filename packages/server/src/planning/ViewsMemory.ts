@@ -16,8 +16,8 @@ import { type TagRow, tags } from "./TagsRepo.ts"
 import { type TeamRow, teams } from "./TeamsRepo.ts"
 import { ticketStatuses } from "./TicketStatusesRepo.ts"
 import { type FoundView, scopeIdOf, type ViewRow, views, ViewsRepo } from "./ViewsRepo.ts"
-import type { Viewer } from "./Visibility.ts"
-import { seesProjectInMemory, seesTeamInMemory } from "./VisibilityMemory.ts"
+import type { Viewer } from "./Viewer.ts"
+import { seesProjectInMemory, seesTeamInMemory } from "./Visibility.ts"
 
 type Memory = MemoryStorage["Service"]
 type Repo = ViewsRepo["Service"]

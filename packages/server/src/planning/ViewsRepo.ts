@@ -8,7 +8,7 @@ import type { ActorRef } from "../access/Access.ts"
 import { boolean, instant, json, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
 import type { RankedList } from "./RankedList.ts"
 import type { NamingTeam, StatusNameChange, StatusNames } from "./StatusNames.ts"
-import type { Viewer } from "./Visibility.ts"
+import type { Viewer } from "./Viewer.ts"
 
 /** Filters as they are stored. Projects are stored by id, so that a filter follows a project that gets a new slug. */
 export interface StoredFilters extends StatusNames {

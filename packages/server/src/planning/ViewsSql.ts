@@ -20,7 +20,8 @@ import {
   views,
   ViewsRepo
 } from "./ViewsRepo.ts"
-import { seesProject, seesTeam, type Viewer } from "./Visibility.ts"
+import type { Viewer } from "./Viewer.ts"
+import { seesProject, seesTeam } from "./Visibility.ts"
 
 export const layer = Layer.effect(
   ViewsRepo,

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import type { UpdateDeployment } from "@delivery/domain/catalog/Deployment"
-import type { Archived } from "@delivery/domain/Doc"
+import type { Archived } from "@delivery/domain/Archived"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { Deployments } from "../../src/catalog/Deployments.ts"

@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import type { Archived } from "@delivery/domain/Doc"
+import type { Archived } from "@delivery/domain/Archived"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { DeploymentsRepo } from "../../src/catalog/DeploymentsRepo.ts"

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { type TagRow, TagsRepo } from "../../src/planning/TagsRepo.ts"
 import { type TeamMemberRow, type TeamRow, TeamsRepo } from "../../src/planning/TeamsRepo.ts"
 import { TicketStatusesRepo, type TicketStatusRow } from "../../src/planning/TicketStatusesRepo.ts"
-import type { Viewer } from "../../src/planning/Visibility.ts"
+import type { Viewer } from "../../src/planning/Viewer.ts"
 import { type CallerOf, minute, newId, unique } from "../identity/Scene.ts"
 
 /** Stored teams and their members for tests. */

@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import type { Archived } from "@delivery/domain/Doc"
+import type { Archived } from "@delivery/domain/Archived"
 import { templateStatuses } from "@delivery/domain/planning/TicketStatus"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
