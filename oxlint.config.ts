@@ -2,9 +2,7 @@ import { defineConfig, type OxlintOverride } from "oxlint"
 
 /** Lint rules, and which package and which room may import which (docs/architecture.md). */
 
-type Pattern = { readonly message: string } & (
-  { readonly regex: string } | { readonly group: ReadonlyArray<string> }
-)
+type Pattern = { readonly message: string } & ({ readonly regex: string } | { readonly group: ReadonlyArray<string> })
 
 /** The rule for files. The last entry that matches a file decides. */
 const imports = (files: ReadonlyArray<string>, patterns: ReadonlyArray<Pattern>): OxlintOverride => ({
@@ -45,10 +43,10 @@ const server: ReadonlyArray<Pattern> = [
     regex: "^@effect/platform-node$",
     message: "Import a module of it, such as @effect/platform-node/NodeServices: the whole loads Redis and undici."
   },
-  throughFace("(\\./|(\\.\\./)+)")
+  throughFace("(\\.\\./)+")
 ]
 
-/** The rooms of a package, from the ground. Each may import from the floors below its own; a name in capitals is a file. */
+/** The rooms of a package, from the ground. Each may import from the floors below its own. A name in capitals is a file. */
 type Floors = ReadonlyArray<ReadonlyArray<string>>
 
 const serverFloors: Floors = [
@@ -73,23 +71,32 @@ const serverFloors: Floors = [
   ["cli"]
 ]
 
-const isFile = (room: string) => /^[A-Z]/.test(room)
+/** Below them is what all rooms share: the files beside them. */
+const domainFloors: Floors = [
+  ["identity"],
+  ["auth", "events", "catalog"],
+  ["vault", "runs", "planning"],
+  ["agents"],
+  ["SystemApi"],
+  ["Api"],
+  ["index"]
+]
+
+const isFile = (room: string) => room === "index" || /^[A-Z]/.test(room)
+
+const above = (rooms: ReadonlyArray<string>): Pattern => ({
+  regex: `^(\\./|(\\.\\./)+)(${rooms.join("|")})(/|\\.ts$)`,
+  message: "An import runs down, to a room on a lower floor (docs/architecture.md)."
+})
 
 const houseOf = (source: string, floors: Floors, patterns: ReadonlyArray<Pattern>): Array<OxlintOverride> =>
   floors.flatMap((floor, level) =>
     floor.map((room) => {
+      const rules = isFile(room) ? [...patterns, throughFace("\\./")] : patterns
       const others = [...floor.filter((other) => other !== room), ...floors.slice(level + 1).flat()]
       return imports(
         [`${source}/${isFile(room) ? `${room}.ts` : `${room}/**`}`],
-        others.length === 0
-          ? patterns
-          : [
-              ...patterns,
-              {
-                regex: `^(\\./|(\\.\\./)+)(${others.join("|")})(/|\\.ts$)`,
-                message: "An import runs down, to a room on a lower floor (docs/architecture.md)."
-              }
-            ]
+        others.length === 0 ? rules : [...rules, above(others)]
       )
     })
   )
@@ -174,8 +181,9 @@ export default defineConfig({
     },
 
     imports(["packages/**"], [noBench]),
-    imports(["packages/client/**", "packages/playwright/**"], [noBench, noServer]),
-    imports(["packages/domain/src/**"], domain),
+    imports(["packages/client/**", "packages/playwright/**", "packages/cli/src/**"], [noBench, noServer]),
+    imports(["packages/domain/src/*.ts"], [...domain, above(domainFloors.flat())]),
+    ...houseOf("packages/domain/src", domainFloors, domain),
     imports(["packages/server/src/**"], server),
     ...houseOf("packages/server/src", serverFloors, server),
     imports(["packages/server/test/**"], [noBench, throughFace("(\\.\\./)+src/")]),

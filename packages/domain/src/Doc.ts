@@ -2,7 +2,7 @@ import { Context, Schema } from "effect"
 import { OpenApi } from "effect/http-api"
 import { RequiredScope } from "./Endpoint.ts"
 import type { Conflict } from "./Errors.ts"
-import type { Scope } from "./identity/Scope.ts"
+import type { Scope } from "./Scope.ts"
 
 /** What the schemas of an operation cannot say about its answers. */
 interface Answers {

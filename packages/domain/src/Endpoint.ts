@@ -1,5 +1,5 @@
 import { Context } from "effect"
-import type { Scope } from "./identity/Scope.ts"
+import type { Scope } from "./Scope.ts"
 
 /** What an endpoint says of itself to a server, before its handler runs: `endpoint.annotate(Streams, true)`. */
 

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { LeaseHolder } from "./runs/Semaphore.ts"
+import { LeaseHolder } from "./LeaseHolder.ts"
 import { firstCharacters, fits } from "./Text.ts"
 
 /**

@@ -1,6 +1,6 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { RequiredScope } from "@delivery/domain/Endpoint"
-import { Scope } from "@delivery/domain/identity/Scope"
+import { Scope } from "@delivery/domain/Scope"
 import { NoStore } from "@delivery/domain/NoStore"
 import { transform } from "@delivery/domain/OpenApi"
 import { assert, describe, it } from "@effect/vitest"

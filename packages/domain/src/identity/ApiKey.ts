@@ -3,7 +3,7 @@ import { Body } from "../Body.ts"
 import { ApiKeyId } from "../Ids.ts"
 import { Name } from "../Text.ts"
 import { Timestamp, TimestampInput } from "../Timestamp.ts"
-import { KeyScopes, NewKeyScopes } from "./Scope.ts"
+import { KeyScopes, NewKeyScopes } from "../Scope.ts"
 
 const fields = {
   id: ApiKeyId,

@@ -5,7 +5,7 @@ import type { AgentId, ApiKeyId, PersonId, WorkspaceId } from "../Ids.ts"
 import type { Timestamp } from "../Timestamp.ts"
 import type { Person } from "./Actor.ts"
 import type { Role } from "./Role.ts"
-import type { Scopes } from "./Scope.ts"
+import type { Scopes } from "../Scope.ts"
 
 /** Whom the credential of a request belongs to. */
 export type Principal =

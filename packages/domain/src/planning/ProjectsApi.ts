@@ -4,7 +4,7 @@ import { Archived } from "../Archived.ts"
 import { doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Conflict, Forbidden, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
-import { NumberInPath } from "../runs/TestRun.ts"
+import { NumberInPath } from "../Numbers.ts"
 import { Ref } from "../Text.ts"
 import {
   CreateMilestone,

@@ -5,7 +5,8 @@ import { Conflict, Forbidden, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
 import { NoStore } from "../NoStore.ts"
 import { LargeBody, largeBody } from "./LargeBody.ts"
-import { NumberInPath, TestRunSummary } from "./TestRun.ts"
+import { NumberInPath } from "../Numbers.ts"
+import { TestRunSummary } from "./TestRun.ts"
 import { FinishRetry, StartedRetry, StartRetry } from "./TestRetry.ts"
 
 const path = `${workspacePath}/test-runs/:run/retries` as const

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { Body } from "../Body.ts"
 import { LeaseId } from "../Ids.ts"
+import { exampleHolder, HolderRun, LeaseHolder } from "../LeaseHolder.ts"
 import { atLeast, atMost, Text, undocumented } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 
@@ -31,48 +32,8 @@ export const SemaphoreName = Schema.String.check(
 })
 
 const Capacity = Schema.Int.annotate({ description: "How many leases can be held at once: 1 to 100." })
-const Run = Schema.Int.annotate({ description: "The number of the run that holds the lease." })
-const RetryNumber = Schema.NullOr(Schema.Int).annotate({
-  description: "The number of the retry that holds the lease; null if the run itself holds it."
-})
-const Test = Schema.NullOr(Schema.String).annotate({
-  description: "The test that the lease was taken for; null if none was given."
-})
-
-const example = {
-  lease: LeaseId.make("0197a1b2-0000-7000-8000-000000000071"),
-  name: "payment-sandbox",
-  capacity: 3,
-  run: 12,
-  retry: null,
-  test: "checkout › pays by card",
-  since: "2026-11-21T09:30:10.000Z",
-  expiresAt: "2026-11-21T09:31:10.000Z"
-} as const
-
-/** A lease, as everybody sees it (docs/contract.md, Semaphores). */
-export const LeaseHolder = Schema.Struct({
-  lease: Schema.String.annotate({ description: "The id of the lease." }),
-  run: Schema.NullOr(Run),
-  retry: RetryNumber,
-  test: Test,
-  since: Timestamp,
-  expiresAt: Timestamp.annotate({ description: "When the lease ends, unless it is renewed." })
-}).annotate({
-  identifier: "LeaseHolder",
-  description: "A lease that is held now.",
-  examples: [
-    {
-      lease: example.lease,
-      run: example.run,
-      retry: null,
-      test: example.test,
-      since: example.since,
-      expiresAt: example.expiresAt
-    }
-  ]
-})
-export type LeaseHolder = typeof LeaseHolder.Type
+const { lease, ...holder } = exampleHolder
+const example = { lease, name: "payment-sandbox", capacity: 3, ...holder } as const
 
 /** A named limit on how many tests use a shared resource at once (docs/contract.md, Semaphores). */
 export const Semaphore = Schema.Struct({
@@ -94,16 +55,7 @@ export const SemaphoreList = Schema.Struct({ semaphores: Schema.Array(Semaphore)
         {
           name: example.name,
           capacity: example.capacity,
-          holders: [
-            {
-              lease: example.lease,
-              run: example.run,
-              retry: null,
-              test: example.test,
-              since: example.since,
-              expiresAt: example.expiresAt
-            }
-          ]
+          holders: [exampleHolder]
         }
       ]
     }
@@ -123,9 +75,9 @@ export const Lease = Schema.Struct({
   fence: Schema.Int.annotate({
     description: "A number that rises with every lease of the semaphore. Use it to recognise a stale holder."
   }),
-  run: Run,
-  retry: RetryNumber,
-  test: Test,
+  run: HolderRun,
+  retry: LeaseHolder.fields.retry,
+  test: LeaseHolder.fields.test,
   since: Timestamp,
   expiresAt: Timestamp.annotate({
     description: "When the lease ends, unless it is renewed. It never outlives the run token."

@@ -1,44 +1,12 @@
-import { Schema, SchemaTransformation } from "effect"
+import { Schema } from "effect"
 import { EnvironmentClass } from "../catalog/Environment.ts"
 import { Body } from "../Body.ts"
 import { Actor } from "../identity/Actor.ts"
 import { PersonId, TestRunId } from "../Ids.ts"
-import { atLeast, HttpUrl, OneOf, Ref, Text, undocumented } from "../Text.ts"
+import { maxNumber } from "../Numbers.ts"
+import { atLeast, HttpUrl, OneOf, Ref, Text } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { Coverage, exampleTestEntry, TestEntry } from "./TestEntry.ts"
-
-/** The largest number of a run, retry or attempt: PostgreSQL's largest integer. */
-export const maxNumber = 2_147_483_647
-
-const numberMessage = `Expected a whole number from 1 to ${maxNumber}`
-
-/** The number of a run or retry in a path. Text that is not such a number becomes 0, which nothing has, so it is 404. */
-export const NumberInPath = Schema.String.annotate({
-  format: "int32",
-  description: "The number of the run in the workspace.",
-  examples: ["12"]
-}).pipe(
-  Schema.decodeTo(
-    Schema.Number,
-    SchemaTransformation.transform({
-      decode: (text) => {
-        const number = /^[1-9]\d{0,9}$/.test(text) ? Number(text) : 0
-        return number <= maxNumber ? number : 0
-      },
-      encode: String
-    })
-  )
-)
-
-/** Such a number in a query, where other text is an error. */
-export const NumberInQuery = Schema.String.annotate({ format: "int32", examples: ["12"] })
-  .check(Schema.isPattern(/^[1-9]\d{0,9}$/, { message: numberMessage, toJsonSchema: undocumented }))
-  .pipe(
-    Schema.decodeTo(
-      Schema.Int.check(Schema.isLessThanOrEqualTo(maxNumber, { message: numberMessage })),
-      SchemaTransformation.numberFromString
-    )
-  )
 
 const Count = Schema.Int
 

@@ -5,18 +5,11 @@ import { Conflict, Forbidden, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
 import { NoStore } from "../NoStore.ts"
 import { atLeast, OneOf, Ref, Text } from "../Text.ts"
+import { NumberInPath, NumberInQuery } from "../Numbers.ts"
 import { FinishTestRun } from "./FinishTestRun.ts"
 import { LargeBody, largeBody } from "./LargeBody.ts"
 import { StoredFile } from "./StoredFile.ts"
-import {
-  NumberInPath,
-  NumberInQuery,
-  StartedTestRun,
-  StartTestRun,
-  TestRun,
-  TestRunPage,
-  TestRunSummary
-} from "./TestRun.ts"
+import { StartedTestRun, StartTestRun, TestRun, TestRunPage, TestRunSummary } from "./TestRun.ts"
 import { RestOfPath, Streams } from "../Endpoint.ts"
 
 const path = `${workspacePath}/test-runs` as const

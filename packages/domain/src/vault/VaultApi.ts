@@ -4,7 +4,7 @@ import { doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Conflict, Forbidden, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
 import { NoStore } from "../NoStore.ts"
-import { NumberInQuery } from "../runs/TestRun.ts"
+import { NumberInQuery } from "../Numbers.ts"
 import {
   AssignSecret,
   Assigned,

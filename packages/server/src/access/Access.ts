@@ -1,7 +1,7 @@
 import { Caller, type Membership, type Principal } from "@delivery/domain/identity/Authorization"
 import type { Person } from "@delivery/domain/identity/Actor"
 import { isAtLeast, type Role } from "@delivery/domain/identity/Role"
-import { hasScopes, type Scopes } from "@delivery/domain/identity/Scope"
+import { hasScopes, type Scopes } from "@delivery/domain/Scope"
 import { Forbidden, NotFound } from "@delivery/domain/Errors"
 import type { AgentId, ApiKeyId, PersonId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"

@@ -1,5 +1,5 @@
 import type { Role } from "@delivery/domain/identity/Role"
-import type { Scope } from "@delivery/domain/identity/Scope"
+import type { Scope } from "@delivery/domain/Scope"
 import type { AgentId, ApiKeyId, PersonId, WorkspaceId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import type { ActorRef } from "./Access.ts"

@@ -9,7 +9,7 @@ import {
 } from "@delivery/domain/agents/Agent"
 import { Forbidden, NotFound, type Unauthorized } from "@delivery/domain/Errors"
 import { Caller } from "@delivery/domain/identity/Authorization"
-import { hasScope } from "@delivery/domain/identity/Scope"
+import { hasScope } from "@delivery/domain/Scope"
 import type { AgentId, ComputerId, PersonId } from "@delivery/domain/Ids"
 import { byName, compare } from "@delivery/domain/Order"
 import { isId } from "@delivery/domain/Text"

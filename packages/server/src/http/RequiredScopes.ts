@@ -2,7 +2,7 @@ import { RequiredScope } from "@delivery/domain/Endpoint"
 import { Forbidden, NotFound } from "@delivery/domain/Errors"
 import { workspacePath } from "@delivery/domain/Doc"
 import { Caller, OptionalCaller } from "@delivery/domain/identity/Authorization"
-import { hasScope, type Scope } from "@delivery/domain/identity/Scope"
+import { hasScope, type Scope } from "@delivery/domain/Scope"
 import { Context, Effect } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 

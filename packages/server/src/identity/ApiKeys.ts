@@ -10,7 +10,7 @@ import {
 } from "@delivery/domain/identity/ApiKey"
 import type { AccountApiKey, CreateAccountApiKey, NewAccountApiKey } from "@delivery/domain/identity/AccountApiKey"
 import { Caller } from "@delivery/domain/identity/Authorization"
-import { distinctScopes, type Scopes } from "@delivery/domain/identity/Scope"
+import { distinctScopes, type Scopes } from "@delivery/domain/Scope"
 import type { ApiKeyId } from "@delivery/domain/Ids"
 import { isId } from "@delivery/domain/Text"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"

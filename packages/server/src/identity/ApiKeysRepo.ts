@@ -1,6 +1,6 @@
 import type { Membership, Principal } from "@delivery/domain/identity/Authorization"
 import type { ApiKeyId, PersonId, WorkspaceId } from "@delivery/domain/Ids"
-import type { Scopes } from "@delivery/domain/identity/Scope"
+import type { Scopes } from "@delivery/domain/Scope"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
 import type { ApiKeyRow } from "../access/ActorRows.ts"

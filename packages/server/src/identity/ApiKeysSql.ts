@@ -1,5 +1,5 @@
 import type { Role } from "@delivery/domain/identity/Role"
-import type { Scopes } from "@delivery/domain/identity/Scope"
+import type { Scopes } from "@delivery/domain/Scope"
 import type { ApiKeyId, PersonId, WorkspaceId } from "@delivery/domain/Ids"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { PgClient, PgTypes } from "@effect/sql-pg"

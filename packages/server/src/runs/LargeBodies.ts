@@ -1,7 +1,7 @@
 import type { Conflict, Forbidden, NotFound } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import { LargeBody } from "@delivery/domain/runs/LargeBody"
-import { NumberInPath } from "@delivery/domain/runs/TestRun"
+import { NumberInPath } from "@delivery/domain/Numbers"
 import { Effect, Layer, Schema, Semaphore, Stream, type Types } from "effect"
 import { HttpEffect, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { isUtf8 } from "node:buffer"

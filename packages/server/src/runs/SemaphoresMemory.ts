@@ -1,5 +1,5 @@
 import type { LeaseId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
-import type { LeaseHolder } from "@delivery/domain/runs/Semaphore"
+import type { LeaseHolder } from "@delivery/domain/LeaseHolder"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect, Layer } from "effect"
 import { memberKey, members } from "../identity/MembersRepo.ts"

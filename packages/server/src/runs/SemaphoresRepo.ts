@@ -1,6 +1,7 @@
 import type { LeaseId, WorkspaceId } from "@delivery/domain/Ids"
 import type { RunCaller } from "@delivery/domain/runs/RunAuthorization"
-import type { Lease, LeaseHolder, QueuedLease, Semaphore } from "@delivery/domain/runs/Semaphore"
+import type { LeaseHolder } from "@delivery/domain/LeaseHolder"
+import type { Lease, QueuedLease, Semaphore } from "@delivery/domain/runs/Semaphore"
 import { Context, type Effect } from "effect"
 
 /** What a call asks that takes a lease. */

@@ -1,5 +1,6 @@
 import type { LeaseId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
-import type { Lease, LeaseHolder, QueuedLease } from "@delivery/domain/runs/Semaphore"
+import type { LeaseHolder } from "@delivery/domain/LeaseHolder"
+import type { Lease, QueuedLease } from "@delivery/domain/runs/Semaphore"
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { SqlClient, Statement } from "effect/sql"

@@ -1,4 +1,5 @@
-import type { Lease, LeaseHolder, QueuedLease, SemaphoreList } from "@delivery/domain/runs/Semaphore"
+import type { LeaseHolder } from "@delivery/domain/LeaseHolder"
+import type { Lease, QueuedLease, SemaphoreList } from "@delivery/domain/runs/Semaphore"
 import type { StartedRetry } from "@delivery/domain/runs/TestRetry"
 import type { StartedTestRun } from "@delivery/domain/runs/TestRun"
 import { assert } from "vitest"

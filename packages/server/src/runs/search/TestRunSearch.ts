@@ -1,5 +1,5 @@
 import type { WorkspaceId } from "@delivery/domain/Ids"
-import { maxNumber } from "@delivery/domain/runs/TestRun"
+import { maxNumber } from "@delivery/domain/Numbers"
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { Statement } from "effect/sql"

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { OneOf } from "../Text.ts"
+import { OneOf } from "./Text.ts"
 
 const scopes = ["read", "write", "publish", "vault", "admin"] as const
 
