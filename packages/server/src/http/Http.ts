@@ -12,7 +12,7 @@ import { RequestTimes } from "./RequestTimes.ts"
 import { routerConfig } from "./Routing.ts"
 import { Starting } from "./Starting.ts"
 import { Stopping } from "./Stopping.ts"
-import * as Telemetry from "./Telemetry.ts"
+import * as TelemetryHttp from "./TelemetryHttp.ts"
 
 /** The HTTP server: its socket, what surrounds every request, and the limits of requests. */
 
@@ -38,10 +38,10 @@ export const layerServer = NodeServer.layer
 export const routerOptions = { disableLogger: true, disableListenLog: true, routerConfig }
 
 /** The metrics and traces that the settings ask for, around the whole server. */
-export const layerTelemetry = Telemetry.layer
+export const layerTelemetry = TelemetryHttp.layer
 
 /** Must be built before all other routes, so that it measures all answers. */
-export const layerTelemetryRoutes = Telemetry.layerHttp
+export const layerTelemetryRoutes = TelemetryHttp.layerHttp
 
 /** From here on, requests are answered. */
 export const layerStarted = Layer.effectDiscard(Effect.flatMap(Starting, ({ end }) => end))

@@ -1,11 +1,7 @@
 import { Effect, Layer, Option, References, Tracer } from "effect"
 import { HttpMiddleware } from "effect/http"
 import { Settings } from "../Config.ts"
-import * as DatabaseMetrics from "../telemetry/DatabaseMetrics.ts"
-import * as Metrics from "../telemetry/Metrics.ts"
-import * as ProcessMetrics from "../telemetry/ProcessMetrics.ts"
-import * as Scrapes from "../telemetry/Scrapes.ts"
-import * as Traces from "../telemetry/Traces.ts"
+import * as Telemetry from "../telemetry/Telemetry.ts"
 import { endpointOf } from "./Endpoints.ts"
 import * as MetricsHttp from "./MetricsHttp.ts"
 import * as RequestMetrics from "./RequestMetrics.ts"
@@ -15,7 +11,7 @@ export const layer = Layer.unwrap(
   Effect.map(Settings, ({ metrics, otlpUrl }) => {
     const layerSpans = Option.match(otlpUrl, { onNone: () => layerUntraced, onSome: layerTraced })
     return metrics
-      ? Layer.provideMerge(Layer.provideMerge(layerMetrics, layerSpans), Layer.merge(Metrics.layer, Scrapes.layer))
+      ? Layer.provideMerge(Layer.provideMerge(Telemetry.layerMetrics, layerSpans), Telemetry.layerRegistry)
       : Option.isSome(otlpUrl)
         ? layerSpans
         : layerNothing
@@ -34,14 +30,12 @@ const layerNothing = Layer.unwrap(
   )
 )
 
-const layerMetrics = Layer.merge(DatabaseMetrics.layer, ProcessMetrics.layer)
-
 /** Metrics need spans of statements, but none of requests. */
 const layerUntraced = Layer.succeed(HttpMiddleware.TracerDisabledWhen, () => true)
 
 const layerTraced = (url: string) =>
   Layer.mergeAll(
-    Traces.layer(url),
+    Telemetry.layerTraces(url),
     // Probes and scrapes repeat without end.
     Layer.succeed(HttpMiddleware.TracerDisabledWhen, isRepeated),
     // The id of a request, which its log lines have too, is the one header that spans show.
