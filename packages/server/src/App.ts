@@ -1,6 +1,5 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Layer } from "effect"
-import { HttpRouter } from "effect/http"
 import * as AgentsRoom from "./agents/AgentsRoom.ts"
 import * as Auth from "./auth/Auth.ts"
 import * as Catalog from "./catalog/Catalog.ts"
@@ -19,36 +18,22 @@ import * as VaultRoom from "./vault/VaultRoom.ts"
 
 /** The rooms, put together: storage, services over it, HTTP over them. The face of each room says what it consists of. */
 
+/** The rooms that have endpoints. */
+const rooms = [EventsRoom, Identity, Auth, Catalog, VaultRoom, Runs, Planning, AgentsRoom] as const
+
+/** The rooms that store something. */
+const storing = [StorageRoom, Keys, ...rooms] as const
+
 /** The storage of every room over a PostgreSQL client, whose tables are there. */
-export const layerSqlRepositories = Layer.mergeAll(
-  StorageRoom.layerSql,
-  Keys.layerSql,
-  EventsRoom.layerSql,
-  Identity.layerSql,
-  Auth.layerSql,
-  Catalog.layerSql,
-  VaultRoom.layerSql,
-  Runs.layerSql,
-  Planning.layerSql,
-  AgentsRoom.layerSql
-)
+export const layerSqlRepositories = Layer.mergeAll(Layer.empty, ...storing.map(({ layerSql }) => layerSql))
 
 /** The storage of every room over a PostgreSQL client, after the migrations. */
 export const layerSqlStorage = Layer.provide(layerSqlRepositories, StorageRoom.layerMigrations)
 
 /** The storage of every room in the memory of the process, gone with it. */
-export const layerMemoryStorage = Layer.mergeAll(
-  StorageRoom.layerMemory,
-  Keys.layerMemory,
-  EventsRoom.layerMemory,
-  Identity.layerMemory,
-  Auth.layerMemory,
-  Catalog.layerMemory,
-  VaultRoom.layerMemory,
-  Runs.layerMemory,
-  Planning.layerMemory,
-  AgentsRoom.layerMemory
-).pipe(Layer.provide(StorageRoom.layerMemoryTables))
+export const layerMemoryStorage = Layer.mergeAll(Layer.empty, ...storing.map(({ layerMemory }) => layerMemory)).pipe(
+  Layer.provide(StorageRoom.layerMemoryTables)
+)
 
 /** The services of every room, over what higher rooms supply to lower ones. */
 export const layerRooms = AgentsRoom.layer.pipe(
@@ -59,9 +44,7 @@ export const layerRooms = AgentsRoom.layer.pipe(
 
 /** What higher rooms supply to lower ones. */
 export const layerPorts = Layer.mergeAll(
-  AgentsRoom.layerMentions,
-  AgentsRoom.layerMadeSignIns,
-  AgentsRoom.layerMemberChanges,
+  AgentsRoom.layerPorts,
   Runs.layerMemberRuns,
   Identity.layerNoMail,
   Planning.layerNewWorkspaces,
@@ -79,21 +62,9 @@ const layerServices = Layer.mergeAll(VaultRoom.layerBackground, Runs.layerBackgr
 
 /** The API over the services, on the socket that the settings name. */
 const layerHttp = Layer.mergeAll(Http.layerApi, AgentsRoom.layerMcp, Auth.layerPage).pipe(
-  Layer.provide([
-    EventsRoom.layerHttp,
-    Identity.layerHttp,
-    Auth.layerHttp,
-    Catalog.layerHttp,
-    VaultRoom.layerHttp,
-    Runs.layerHttp,
-    Planning.layerHttp,
-    AgentsRoom.layerHttp,
-    SystemHttp.layer
-  ]),
-  Layer.provide([Identity.layerAuthorization, Auth.layerAuthorization, Http.layerMiddleware]),
-  Layer.provideMerge(Http.layerTelemetryRoutes),
-  (routes) => HttpRouter.serve(routes, Http.routerOptions),
-  Layer.provide(Http.layerServer)
+  Layer.provide(Layer.mergeAll(SystemHttp.layer, ...rooms.map(({ layerHttp }) => layerHttp))),
+  Layer.provide([Identity.layerAuthorization, Auth.layerAuthorization]),
+  Http.serve
 )
 
 /**

@@ -62,6 +62,9 @@ export const layerMadeSignIns = Layer.effect(
   Effect.map(SignInsRepo, ({ endMadeBy }) => MadeSignIns.of({ end: endMadeBy }))
 )
 
+/** All that this room supplies to lower ones. */
+export const layerPorts = Layer.mergeAll(layerMentions, layerMemberChanges, layerMadeSignIns)
+
 export const layer = Layer.mergeAll(Agents.layer, AgentSessions.layer, OAuthClients.layer).pipe(
   Layer.provideMerge([SignIns.layer, Inbox.layer]),
   Layer.provideMerge([AgentUsage.layer, Messages.layer, InboxWaits.layer])

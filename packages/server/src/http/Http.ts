@@ -1,5 +1,6 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { Effect, Layer } from "effect"
+import { HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { AccessLog } from "./AccessLog.ts"
 import * as ApiMiddleware from "./ApiMiddleware.ts"
@@ -28,20 +29,21 @@ export const layerApi = Layer.mergeAll(
   DocsPage.layer
 ).pipe(Layer.provide([AccessLog.layer, RateLimits.layer]))
 
-/** The middleware that endpoints name, except authentication. */
-export const layerMiddleware = ApiMiddleware.layer
-
-/** The socket that the settings name. */
-export const layerServer = NodeServer.layer
-
-/** Options of `HttpRouter.serve`. */
-export const routerOptions = { disableLogger: true, disableListenLog: true, routerConfig }
+/**
+ * Answers requests by the routes, on the socket that the settings name. Provides the middleware that endpoints name, except
+ * authentication.
+ */
+export const serve = <A, E, R>(routes: Layer.Layer<A, E, R>) =>
+  routes.pipe(
+    Layer.provide(ApiMiddleware.layer),
+    // Built before all other routes, so that it measures all answers.
+    Layer.provideMerge(TelemetryHttp.layerHttp),
+    (all) => HttpRouter.serve(all, { disableLogger: true, disableListenLog: true, routerConfig }),
+    Layer.provide(NodeServer.layer)
+  )
 
 /** The metrics and traces that the settings ask for, around the whole server. */
 export const layerTelemetry = TelemetryHttp.layer
-
-/** Must be built before all other routes, so that it measures all answers. */
-export const layerTelemetryRoutes = TelemetryHttp.layerHttp
 
 /** From here on, requests are answered. */
 export const layerStarted = Layer.effectDiscard(Effect.flatMap(Starting, ({ end }) => end))
