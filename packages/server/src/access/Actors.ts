@@ -5,7 +5,10 @@ import type { MemoryDatabase } from "../storage/MemoryStorage.ts"
 import type { ActorRef } from "./Access.ts"
 import { agentName, agents, apiKeys, persons } from "./ActorRows.ts"
 
-/** Actors in answers: references are stored, present names are shown, and what is gone is `removed`. */
+/**
+ * Actors in answers: references are stored, present names are shown, and what is gone is `removed`. As columns of SQL and
+ * over the memory storage, side by side.
+ */
 
 export interface ActorRow {
   readonly actorKind: ActorRef["kind"]

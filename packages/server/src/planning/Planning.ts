@@ -17,7 +17,8 @@ import { Tags } from "./Tags.ts"
 import * as TagsMemory from "./TagsMemory.ts"
 import { tags } from "./TagsRepo.ts"
 import * as TagsSql from "./TagsSql.ts"
-import * as TeamAudience from "./TeamAudience.ts"
+import * as TeamAudienceMemory from "./TeamAudienceMemory.ts"
+import * as TeamAudienceSql from "./TeamAudienceSql.ts"
 import { Teams } from "./Teams.ts"
 import * as TeamsMemory from "./TeamsMemory.ts"
 import { teamMembers, teams } from "./TeamsRepo.ts"
@@ -58,7 +59,7 @@ export const tables = [
 
 /** Supplies the events' `EventAudience`, too. */
 export const layerSql = Layer.mergeAll(
-  TeamAudience.layerSql,
+  TeamAudienceSql.layer,
   TeamsSql.layer,
   TicketsSql.layer,
   CommentsSql.layer,
@@ -70,7 +71,7 @@ export const layerSql = Layer.mergeAll(
 )
 
 export const layerMemory = Layer.mergeAll(
-  TeamAudience.layerMemory,
+  TeamAudienceMemory.layer,
   TeamsMemory.layer,
   TicketsMemory.layer,
   CommentsMemory.layer,

@@ -12,7 +12,10 @@ import type { MemoryDatabase } from "../storage/MemoryStorage.ts"
 import { teamMemberKey, teamMembers } from "./TeamsRepo.ts"
 import type { OwnerRef, ResolvedOwner } from "./TicketsRepo.ts"
 
-/** Who can own a ticket: the members and agents of its workspace (docs/contract.md, Tickets). */
+/**
+ * Who can own a ticket: the members and agents of its workspace (docs/contract.md, Tickets). As a statement of SQL and over
+ * the memory storage, side by side.
+ */
 
 /** A member or an agent, and what decides whether they may own a ticket of a team. */
 export type OwnerCandidate = TicketOwner & {

@@ -9,7 +9,8 @@ import { seesTeam, seesTeamInMemory } from "./Visibility.ts"
 
 /**
  * What names a ticket: its id, or an identifier in any case (docs/contract.md, Tickets). A ticket keeps the identifiers
- * that it had in other teams; one counts only for who sees the team whose key it has.
+ * that it had in other teams; one counts only for who sees the team whose key it has. As a condition of SQL and over the
+ * memory storage, side by side.
  */
 
 /** The identifier that a ticket has now, such as `ENG-12`. */

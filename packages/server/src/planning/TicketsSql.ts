@@ -8,7 +8,7 @@ import { dieOnSqlError } from "../storage/Sql.ts"
 import { columnsOf } from "../storage/Table.ts"
 import { type OwnerCandidate, ownerRefOf, resolvedOwner, selectCandidate } from "./TicketOwners.ts"
 import { namesTicket } from "./TicketRefs.ts"
-import { joinedTables, listedColumns, readListed, type SelectedTicket, wholeColumns } from "./TicketRows.ts"
+import { joinedTables, listedColumns, readListed, type SelectedTicket, wholeColumns } from "./TicketRowsSql.ts"
 import {
   type LockedProject,
   type LockedTeam,

@@ -42,7 +42,7 @@ export interface Block {
   readonly runs: Uint8Array
 }
 
-/** Reads the blocks of `blocksOf` in `TestRunSearch.ts`: of each the first run and the number of bits, as int4, and the bits. */
+/** Reads the blocks of `blocksOf` in `TestRunSearchSql.ts`: of each the first run and the number of bits, as int4, and the bits. */
 export const readBlocks = (bytes: Uint8Array | null): ReadonlyArray<Block> => {
   const blocks: Array<Block> = []
   if (bytes === null) return blocks

@@ -13,7 +13,7 @@ import { searchPart } from "./SearchText.ts"
 
 /**
  * Finds the runs of a list. A plain filter has an index of PostgreSQL in the order of the list. `q`, and several filters
- * together, are searched: the newest runs, which are not in the index of `TestRunIndex.ts` yet, are compared one by one;
+ * together, are searched: the newest runs, which are not in the index of `TestRunIndexSql.ts` yet, are compared one by one;
  * the index tells which older runs may match, and these are compared, newest first, until the page is full.
  */
 export interface Dependencies<Run> {

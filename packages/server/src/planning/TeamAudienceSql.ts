@@ -3,22 +3,14 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Access } from "../access/Access.ts"
 import { EventAudience } from "../events/EventAudience.ts"
-import { MemoryStorage } from "../storage/MemoryStorage.ts"
 import { dieOnSqlError } from "../storage/Sql.ts"
-import { teams } from "./TeamsRepo.ts"
 import { viewerOf } from "./Viewer.ts"
-import { seesTeam, seesTeamInMemory } from "./Visibility.ts"
+import { seesTeam } from "./Visibility.ts"
 
 /** Implements `EventAudience`: which teams a caller sees. */
-
-export const layerSql = Layer.effect(
+export const layer = Layer.effect(
   EventAudience,
   Effect.map(SqlClient.SqlClient, (sql) => EventAudience.of({ teamsSeenBy: teamsSeenBy(sql) }))
-)
-
-export const layerMemory = Layer.effect(
-  EventAudience,
-  Effect.map(MemoryStorage, (memory) => EventAudience.of({ teamsSeenBy: teamsSeenByInMemory(memory) }))
 )
 
 const teamsSeenBy = (sql: SqlClient.SqlClient) => (access: Access) => {
@@ -28,16 +20,5 @@ const teamsSeenBy = (sql: SqlClient.SqlClient) => (access: Access) => {
     where t.workspace_id = ${viewer.workspaceId} and ${seesTeam(sql, viewer, "t")}`.pipe(
     Effect.map((rows) => rows.map(({ id }) => id)),
     dieOnSqlError
-  )
-}
-
-const teamsSeenByInMemory = (memory: MemoryStorage["Service"]) => (access: Access) => {
-  const viewer = viewerOf(access)
-  if (viewer.seesPrivateTeams) return Effect.succeed("all" as const)
-  return memory.read((database) =>
-    database
-      .table(teams)
-      .filter((team) => seesTeamInMemory(database, viewer, team))
-      .map(({ id }) => id)
   )
 }
