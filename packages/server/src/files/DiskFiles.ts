@@ -20,89 +20,93 @@ const make = (root: string): Effect.Effect<BlobStore, SettingsError> =>
     )
   )
 
-const disk = (root: string): BlobStore => {
-  const pathOf = (blob: BlobRef) => join(root, blob.runId, blob.id)
+const disk = (root: string): BlobStore => ({
+  endsFailedWrites: true,
+  write: write(root),
+  read: read(root),
+  delete: remove(root)
+})
 
-  /** The directory of a run goes with its last file, also between being made and being used. */
-  const create = (path: string) =>
-    open(path, "wx").pipe(
-      Effect.tapErrorTag("IoError", (error) => (error.code === "ENOENT" ? makeDirectory(dirname(path)) : Effect.void)),
-      Effect.retry({ while: (error) => error.code === "ENOENT", times: 100 }),
-      Effect.orDie
-    )
+const pathOf = (root: string, blob: BlobRef) => join(root, blob.runId, blob.id)
 
-  return {
-    endsFailedWrites: true,
-
-    write: Effect.fnUntraced(function* (blob, body) {
-      const path = pathOf(blob)
-      const digest = createHash("sha256")
-      let size = 0
-      const writeChunk = (file: number, chunk: Uint8Array) =>
-        Effect.map(writeAll(file, chunk), () => {
-          digest.update(chunk)
-          size += chunk.length
-          release(chunk)
-        })
-      yield* Effect.acquireUseRelease(
-        create(path),
-        (file) =>
-          Effect.andThen(
-            Stream.runForEachArray(body, (chunks) =>
-              Effect.forEach(chunks, (chunk) => writeChunk(file, chunk), { discard: true })
-            ),
-            Effect.orDie(io<void>((done) => fs.fdatasync(file, done)))
-          ),
-        close
-      )
-      yield* syncDirectory(dirname(path))
-      yield* syncDirectory(root)
-      return { size, sha256: digest.digest("hex") }
-    }),
-
-    read: Effect.fnUntraced(function* (blob, { length, offset }) {
-      const file = yield* Effect.acquireRelease(open(pathOf(blob), "r"), close).pipe(
-        Effect.catchTag("IoError", (error) =>
-          error.code === "ENOENT" ? Effect.fail(new BlobNotFound({ blob })) : Effect.die(error)
-        )
-      )
-      return Stream.suspend(() => {
-        let position = offset
-        const end = offset + length
-        return Stream.fromPull(
-          Effect.succeed(
-            Effect.suspend(() => {
-              if (position >= end) return Cause.done()
-              const chunk = Buffer.allocUnsafeSlow(Math.min(readLength, end - position))
-              return Effect.flatMap(
-                Effect.orDie(io<number>((done) => fs.read(file, chunk, 0, chunk.length, position, done))),
-                (count) => {
-                  if (count === 0) return Effect.die(new Error("A stored file is shorter than it was."))
-                  position += count
-                  return Effect.succeed([new Uint8Array(chunk.buffer, 0, count)] as const)
-                }
-              )
-            })
-          )
-        )
+const write = (root: string): BlobStore["write"] =>
+  Effect.fnUntraced(function* (blob, body) {
+    const path = pathOf(root, blob)
+    const digest = createHash("sha256")
+    let size = 0
+    const writeChunk = (file: number, chunk: Uint8Array) =>
+      Effect.map(writeAll(file, chunk), () => {
+        digest.update(chunk)
+        size += chunk.length
+        release(chunk)
       })
-    }),
+    yield* Effect.acquireUseRelease(
+      create(path),
+      (file) =>
+        Effect.andThen(
+          Stream.runForEachArray(body, (chunks) =>
+            Effect.forEach(chunks, (chunk) => writeChunk(file, chunk), { discard: true })
+          ),
+          Effect.orDie(io<void>((done) => fs.fdatasync(file, done)))
+        ),
+      close
+    )
+    yield* syncDirectory(dirname(path))
+    yield* syncDirectory(root)
+    return { size, sha256: digest.digest("hex") }
+  })
 
-    delete: Effect.fnUntraced(function* (blob) {
-      const path = pathOf(blob)
-      yield* tolerate(
-        io<void>((done) => fs.unlink(path, done)),
-        "ENOENT"
+/** The directory of a run goes with its last file, also between being made and being used. */
+const create = (path: string) =>
+  open(path, "wx").pipe(
+    Effect.tapErrorTag("IoError", (error) => (error.code === "ENOENT" ? makeDirectory(dirname(path)) : Effect.void)),
+    Effect.retry({ while: (error) => error.code === "ENOENT", times: 100 }),
+    Effect.orDie
+  )
+
+const read = (root: string): BlobStore["read"] =>
+  Effect.fnUntraced(function* (blob, { length, offset }) {
+    const file = yield* Effect.acquireRelease(open(pathOf(root, blob), "r"), close).pipe(
+      Effect.catchTag("IoError", (error) =>
+        error.code === "ENOENT" ? Effect.fail(new BlobNotFound({ blob })) : Effect.die(error)
       )
-      yield* tolerate(
-        io<void>((done) => fs.rmdir(dirname(path), done)),
-        "ENOENT",
-        "ENOTEMPTY",
-        "EEXIST"
+    )
+    return Stream.suspend(() => {
+      let position = offset
+      const end = offset + length
+      return Stream.fromPull(
+        Effect.succeed(
+          Effect.suspend(() => {
+            if (position >= end) return Cause.done()
+            const chunk = Buffer.allocUnsafeSlow(Math.min(readLength, end - position))
+            return Effect.flatMap(
+              Effect.orDie(io<number>((done) => fs.read(file, chunk, 0, chunk.length, position, done))),
+              (count) => {
+                if (count === 0) return Effect.die(new Error("A stored file is shorter than it was."))
+                position += count
+                return Effect.succeed([new Uint8Array(chunk.buffer, 0, count)] as const)
+              }
+            )
+          })
+        )
       )
     })
-  }
-}
+  })
+
+const remove = (root: string): BlobStore["delete"] =>
+  Effect.fnUntraced(function* (blob) {
+    const path = pathOf(root, blob)
+    yield* tolerate(
+      io<void>((done) => fs.unlink(path, done)),
+      "ENOENT"
+    )
+    yield* tolerate(
+      io<void>((done) => fs.rmdir(dirname(path), done)),
+      "ENOENT",
+      "ENOTEMPTY",
+      "EEXIST"
+    )
+  })
 
 const readLength = 128 * 1024
 

@@ -44,59 +44,8 @@ interface Receiving {
 
 /** Ends the requests of clients that send their body too slowly, and the connections of those that do not read. */
 export const endSlowClients = (server: Server, responses: Responses, limits: ClientLimits): void => {
-  const sockets = new Set<Socket>()
-  const receiving = new Set<Receiving>()
-  const unread = new Map<Socket, Unread>()
-
-  const track = (request: IncomingMessage) => {
-    const { socket } = request
-    if (!hasBody(request)) return
-    const left = endpointOf(request.method!, request.url!).isStreamed ? Number.POSITIVE_INFINITY : limits.bodyMillis
-    const body: Receiving = { request, left, waited: 0, bytes: socket.bytesRead }
-    receiving.add(body)
-    request.once("close", () => receiving.delete(body))
-  }
-  server.on("request", track)
-  server.on("checkContinue", track)
-  server.on("connection", (socket) => {
-    sockets.add(socket)
-    socket.once("close", () => {
-      sockets.delete(socket)
-      unread.delete(socket)
-    })
-  })
-
-  const isTooSlow = (body: Receiving, elapsed: number): boolean => {
-    const { bytesRead } = body.request.socket
-    body.left -= elapsed
-    body.waited += elapsed
-    // Otherwise the server is slow, not the client.
-    const isAwaited = body.request.readableLength === 0 && isRead(body.request)
-    const isMoving = bytesRead - body.bytes >= limits.bodyBytes
-    if (isAwaited && !isMoving) return body.left <= 0 || body.waited >= limits.bodyWindowMillis
-    body.waited = 0
-    body.bytes = bytesRead
-    return body.left <= 0
-  }
-
-  const endUnread = (now: number) => {
-    let total = 0
-    for (const socket of sockets) {
-      if (socket.writableLength === 0) {
-        unread.delete(socket)
-        continue
-      }
-      total += socket.writableLength
-      const taken = socket.bytesWritten - unsent(socket)
-      if (unread.get(socket)?.taken !== taken) unread.set(socket, { taken, since: now })
-    }
-    if (total <= limits.unreadBytes) return
-    for (const [socket] of [...unread].toSorted(([, a], [, b]) => a.since - b.since)) {
-      total -= socket.writableLength
-      socket.destroy()
-      if (total <= limits.unreadBytes) return
-    }
-  }
+  const receiving = trackBodies(server, limits)
+  const endUnread = trackUnread(server, limits)
 
   const interval = Math.min(1000, limits.bodyWindowMillis / 4)
   let checkedAt = performance.now()
@@ -107,7 +56,7 @@ export const endSlowClients = (server: Server, responses: Responses, limits: Cli
     checkedAt = now
     for (const body of receiving) {
       if (body.request.complete || body.request.destroyed) receiving.delete(body)
-      else if (isTooSlow(body, elapsed)) {
+      else if (isTooSlow(body, elapsed, limits)) {
         receiving.delete(body)
         refuseSlowRequest(server, body.request.socket)
       }
@@ -125,6 +74,69 @@ export const endSlowClients = (server: Server, responses: Responses, limits: Cli
     if (isWorking) socket.setTimeout(limits.unreadMillis)
     else socket.destroy()
   })
+}
+
+/** The bodies that are arriving. */
+const trackBodies = (server: Server, limits: ClientLimits): Set<Receiving> => {
+  const receiving = new Set<Receiving>()
+  const track = (request: IncomingMessage) => {
+    const { socket } = request
+    if (!hasBody(request)) return
+    const left = endpointOf(request.method!, request.url!).isStreamed ? Number.POSITIVE_INFINITY : limits.bodyMillis
+    const body: Receiving = { request, left, waited: 0, bytes: socket.bytesRead }
+    receiving.add(body)
+    request.once("close", () => receiving.delete(body))
+  }
+  server.on("request", track)
+  server.on("checkContinue", track)
+  return receiving
+}
+
+const isTooSlow = (body: Receiving, elapsed: number, limits: ClientLimits): boolean => {
+  const { bytesRead } = body.request.socket
+  body.left -= elapsed
+  body.waited += elapsed
+  // Otherwise the server is slow, not the client.
+  const isAwaited = body.request.readableLength === 0 && isRead(body.request)
+  const isMoving = bytesRead - body.bytes >= limits.bodyBytes
+  if (isAwaited && !isMoving) return body.left <= 0 || body.waited >= limits.bodyWindowMillis
+  body.waited = 0
+  body.bytes = bytesRead
+  return body.left <= 0
+}
+
+/**
+ * Watches what connections have not read. The answer, called now and then, ends the connections that have read nothing for
+ * the longest time, while more than `unreadBytes` is kept for all.
+ */
+const trackUnread = (server: Server, limits: ClientLimits): ((now: number) => void) => {
+  const sockets = new Set<Socket>()
+  const unread = new Map<Socket, Unread>()
+  server.on("connection", (socket) => {
+    sockets.add(socket)
+    socket.once("close", () => {
+      sockets.delete(socket)
+      unread.delete(socket)
+    })
+  })
+  return (now) => {
+    let total = 0
+    for (const socket of sockets) {
+      if (socket.writableLength === 0) {
+        unread.delete(socket)
+        continue
+      }
+      total += socket.writableLength
+      const taken = socket.bytesWritten - unsent(socket)
+      if (unread.get(socket)?.taken !== taken) unread.set(socket, { taken, since: now })
+    }
+    if (total <= limits.unreadBytes) return
+    for (const [socket] of [...unread].toSorted(([, a], [, b]) => a.since - b.since)) {
+      total -= socket.writableLength
+      socket.destroy()
+      if (total <= limits.unreadBytes) return
+    }
+  }
 }
 
 interface Unread {
