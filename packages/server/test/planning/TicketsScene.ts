@@ -1,6 +1,7 @@
 import type { AgentId, CommentId, TagId, TicketId, WorkspaceId } from "@delivery/domain/Ids"
-import type { CreateTicket, Ticket } from "@delivery/domain/planning/Ticket"
+import type { CreateTicket, Ticket, TicketSummary, UpdateTicket } from "@delivery/domain/planning/Ticket"
 import type { StatusCategory } from "@delivery/domain/planning/TicketStatus"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { AgentsRepo } from "../../src/agents/AgentsRepo.ts"
 import type { StoredEvent } from "../../src/events/EventsRepo.ts"
@@ -10,9 +11,10 @@ import type { CommentRow } from "../../src/planning/CommentsRepo.ts"
 import { rankBetween } from "../../src/planning/Ranks.ts"
 import type { TeamRow } from "../../src/planning/TeamsRepo.ts"
 import { Tickets } from "../../src/planning/Tickets.ts"
+import { Tags } from "../../src/planning/Tags.ts"
 import { type TicketRow, TicketsRepo } from "../../src/planning/TicketsRepo.ts"
 import { Storage } from "../../src/storage/Storage.ts"
-import { as, type CallerOf, makeScene, minute, newId, unique } from "../identity/Scene.ts"
+import { as, type CallerOf, eventsOf, makeScene, minute, newId, refusal, unique } from "../identity/Scene.ts"
 import { addTeam, statusesOf } from "./Scene.ts"
 
 /** Stored tickets, and those who work on them, for tests. */
@@ -142,3 +144,37 @@ export const create = (
 
 export const identifiers = (tickets: ReadonlyArray<Pick<Ticket, "identifier">>): ReadonlyArray<string> =>
   tickets.map(({ identifier }) => identifier)
+
+type Summary = TicketSummary & { readonly plan?: string | null }
+
+/** A ticket as lists have it. */
+export const withoutPlan = ({ plan: _, ...summary }: Summary): TicketSummary => summary
+
+/** A tag of the team, or of the workspace. */
+export const makeTag = (team: string | null, name: string, by: CallerOf) =>
+  Effect.flatMap(Tags, (tags) => tags.create({ team, name, color: "#d73a4a" }).pipe(as(by), Effect.orDie))
+
+/** The newest event of the workspace. */
+export const lastEvent = ({ workspace }: TicketScene) => Effect.map(eventsOf(workspace), (events) => events.at(-1)!)
+
+export const countEvents = ({ workspace }: TicketScene) => Effect.map(eventsOf(workspace), ({ length }) => length)
+
+/** A change of a ticket, which then is as it was said to be. */
+export const patch = Effect.fnUntraced(function* (ref: string, input: UpdateTicket, by: CallerOf) {
+  const tickets = yield* Tickets
+  const answered = yield* tickets.update(ref, input).pipe(as(by), Effect.orDie)
+  assert.deepStrictEqual(answered, yield* tickets.get(answered.id).pipe(as(by), Effect.orDie))
+  return answered
+})
+
+export const refused = (ref: string, input: UpdateTicket, by: CallerOf) =>
+  Effect.flatMap(Tickets, (tickets) => refusal(Effect.asVoid(tickets.update(ref, input).pipe(as(by)))))
+
+export const refusedNew = (input: CreateTicket, by: CallerOf) =>
+  Effect.flatMap(Tickets, (tickets) => refusal(Effect.asVoid(tickets.create(input).pipe(as(by)))))
+
+export const personOf = ({ principal }: { readonly principal: { id: string; name: string; email: string } }) => ({
+  id: principal.id,
+  name: principal.name,
+  email: principal.email
+})
