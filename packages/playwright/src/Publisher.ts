@@ -26,7 +26,10 @@ const cleanupLimitMillis = 120_000
 /** Less than the 64 MiB that the body of a finish may have. */
 const maxFinishBytes = 60 * 1024 * 1024
 
-/** Publishes one run or retry: start, upload, clean up, finish. */
+/**
+ * Publishes one run or retry: start, upload, clean up, finish. One class, since each step needs the same client, settings
+ * and uploads, and what the steps before it have done.
+ */
 export class Publisher {
   readonly uploads: Uploads
   readonly #client: PromiseClient

@@ -32,6 +32,8 @@ type Begun =
  * Publishes a run of Playwright Test to the service. It starts a run before the first test, uploads attachments while the
  * tests run, and finishes the run with the first attempt of each test. If something fails on the way, it says so on one
  * line, and no test fails, unless `required` is set.
+ *
+ * One class, since Playwright calls the methods of one object in turn, and each goes on with what the others gathered.
  */
 export class DeliveryReporter implements Reporter {
   readonly #options: DeliveryReporterOptions

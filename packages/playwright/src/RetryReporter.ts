@@ -40,6 +40,8 @@ const firstIdOf = (caseId: string): string => caseId.replace(/ #\d+(?=( \(\d+\))
 /**
  * Publishes a retry. It starts the retry, lets only the failed tests of the run run (and, in serial groups, the tests
  * before them), and finishes with each execution of a failed test as an attempt.
+ *
+ * One class, since Playwright calls the methods of one object in turn, and each goes on with what the others gathered.
  */
 export class RetryReporter implements Reporter {
   readonly #options: DeliveryReporterOptions

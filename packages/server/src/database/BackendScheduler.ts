@@ -50,6 +50,8 @@ const isRequest = (work: Request | Task): work is Request => typeof work !== "fu
  *
  * A cycle that has waited `patienceMillis` for a transaction in which nothing happens fails with 55P03
  * (lock_not_available). Without it, a transaction that waits for a statement on another connection would wait forever.
+ *
+ * One class, since every method reads and changes the same state: the queue, and the session that has the backend.
  */
 export class BackendScheduler {
   readonly #backend: Backend

@@ -99,6 +99,8 @@ class Connection extends Duplex {
 /**
  * The thread that holds the database, seen from the server's thread: gives connections that speak PostgreSQL's wire
  * protocol. A thread that broke is started anew for the next connection if its database is in a directory.
+ *
+ * One class, since the thread and its connections live and end together.
  */
 export class EmbeddedBackend {
   readonly #data: WorkerData
