@@ -3,7 +3,14 @@ import { rename, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { freePort, type RunningServer, startServer } from "../../client/test/support/server.ts"
-import { configuration, makeProject, type Outcome, type Project, runPlaywright } from "./support/project.ts"
+import {
+  configuration,
+  makeProject,
+  type Outcome,
+  type Project,
+  publishingTo,
+  runPlaywright
+} from "./support/project.ts"
 import { type Proxy, startProxy } from "./support/proxy.ts"
 
 const slug = "main"
@@ -32,13 +39,7 @@ beforeAll(async () => {
       }
     })
   }
-  environment = {
-    DELIVERY_URL: server.url,
-    DELIVERY_API_KEY: server.apiKey,
-    DELIVERY_WORKSPACE: slug,
-    DELIVERY_PRODUCT: "shop",
-    DELIVERY_ENVIRONMENT: "staging"
-  }
+  environment = publishingTo(server)
 }, 240_000)
 
 afterAll(async () => {

@@ -18,6 +18,10 @@ import {
 
 withDeployment()
 
+/** A project whose runs are of one commit. */
+const committed = (files: Readonly<Record<string, string>>) =>
+  projectOf({ "playwright.config.ts": configuration(`{ git: { sha: "9fceb02" } }`), ...files })
+
 describe("delivery-playwright retry", { concurrent: true, timeout: 300_000 }, () => {
   it("finds which failed tests are flaky", async () => {
     const options = `{ git: { sha: "9fceb02" }, cleanup: "cleanup.ts" }`
@@ -132,8 +136,7 @@ describe("delivery-playwright retry", { concurrent: true, timeout: 300_000 }, ()
   })
 
   it("publishes a run of each shard, or one of all that are merged, and retries both", async () => {
-    const project = await projectOf({
-      "playwright.config.ts": configuration(`{ git: { sha: "9fceb02" } }`),
+    const project = await committed({
       "tests/one.spec.ts": `
         import { expect, test } from "@playwright/test"
         ${counted}
@@ -172,8 +175,7 @@ describe("delivery-playwright retry", { concurrent: true, timeout: 300_000 }, ()
   })
 
   it("exits with 0 when the run passes, and rejects what cannot be retried", async () => {
-    const project = await projectOf({
-      "playwright.config.ts": configuration(`{ git: { sha: "9fceb02" } }`),
+    const project = await committed({
       "tests/shop.spec.ts": `
         import { expect, test } from "@playwright/test"
         ${counted}

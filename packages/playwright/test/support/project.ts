@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
+import type { RunningServer } from "../../../client/test/support/server.ts"
 
 const playwright = dirname(createRequire(import.meta.url).resolve("@playwright/test/package.json"))
 const packages = join(import.meta.dirname, "../../..")
@@ -14,6 +15,15 @@ export const baseEnvironment: Readonly<Record<string, string | undefined>> = {
   HOME: process.env["HOME"],
   NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"]
 }
+
+/** What tells the reporter to publish runs of the product `shop` on `staging`. */
+export const publishingTo = ({ apiKey, url }: RunningServer) => ({
+  DELIVERY_URL: url,
+  DELIVERY_API_KEY: apiKey,
+  DELIVERY_WORKSPACE: "main",
+  DELIVERY_PRODUCT: "shop",
+  DELIVERY_ENVIRONMENT: "staging"
+})
 
 /** A user's project in a directory of its own, with this package installed. */
 export interface Project {

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { afterAll, beforeAll } from "vitest"
 import { type RunningServer, startServer } from "../../../client/test/support/server.ts"
 import { type FixtureApi, startFixtureApi } from "../../demo/FixtureApi.ts"
-import { baseEnvironment, makeProject, type Outcome, type Project, runPlaywright } from "./project.ts"
+import { baseEnvironment, makeProject, type Outcome, type Project, publishingTo, runPlaywright } from "./project.ts"
 
 /** A server with a deployment and its Fixture API, for suites of the command line that retries. */
 
@@ -36,13 +36,7 @@ export const withDeployment = (): void => {
         fixtureUrl: fixtures.url
       }
     })
-    environment = {
-      DELIVERY_URL: server.url,
-      DELIVERY_API_KEY: server.apiKey,
-      DELIVERY_WORKSPACE: slug,
-      DELIVERY_PRODUCT: "shop",
-      DELIVERY_ENVIRONMENT: "staging"
-    }
+    environment = publishingTo(server)
   }, 240_000)
 
   afterAll(async () => {

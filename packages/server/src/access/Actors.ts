@@ -1,6 +1,8 @@
 import type { Actor, Person } from "@delivery/domain/identity/Actor"
 import type { AgentId, ApiKeyId, PersonId } from "@delivery/domain/Ids"
+import { type PgClient, PgTypes } from "@effect/sql-pg"
 import type { SqlClient, Statement } from "effect/sql"
+import { column, texts } from "../storage/Columns.ts"
 import type { MemoryDatabase } from "../storage/MemoryStorage.ts"
 import type { ActorRef } from "./Access.ts"
 import { agentName, agents, apiKeys, persons } from "./ActorRows.ts"
@@ -34,6 +36,10 @@ export const actorJoins = (sql: SqlClient.SqlClient, at: string, name = "actor")
     left join persons ${name}_person
       on ${name}_person.id = case ${at}_kind when 'user' then ${at}_id else ${name}_agent.person_id end
     left join api_keys ${name}_key on ${at}_kind = 'apiKey' and ${name}_key.id = ${at}_id`)
+
+/** Actors as a table of a kind and an id. */
+export const actorRows = (sql: PgClient.PgClient, actors: ReadonlyArray<ActorRef>): Statement.Fragment =>
+  sql`unnest(${texts(actors, ({ kind }) => kind)}, ${column(actors, PgTypes.OID.uuid, ({ id }) => id)})`
 
 export const readActor = (row: ActorRow): Actor => {
   if (row.actorName === null) return { kind: "removed" }

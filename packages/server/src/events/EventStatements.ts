@@ -19,12 +19,22 @@ export const insertEvent = (
 ): Statement.Statement<unknown> => {
   const text = (expression: string | undefined, value: string) =>
     expression === undefined ? sql`${value}::text` : sql.literal(expression)
-  return sql`insert into events (id, workspace_id, kind, actor_kind, actor_id, subject_type, subject_id, subject_label,
-      subject_path, changes, team_ids, created_at)
-    select ${event.id}::uuid, ${event.workspaceId}::uuid, ${event.kind}::text, ${event.actor.kind}::text,
-      ${event.actor.id}::uuid, ${event.subjectType}::text, ${text(over.id, event.subjectId)},
-      ${text(over.label, event.subjectLabel)}, ${text(over.path, event.subjectPath)},
-      ${sql.json(event.changes)}::jsonb, ${event.teamIds === null ? null : uuids(event.teamIds)}::uuid[], ${date(event.createdAt)}::timestamptz
+  const values: { readonly [Property in keyof Row<typeof events>]: Statement.Fragment } = {
+    id: sql`${event.id}::uuid`,
+    workspaceId: sql`${event.workspaceId}::uuid`,
+    kind: sql`${event.kind}::text`,
+    actorKind: sql`${event.actor.kind}::text`,
+    actorId: sql`${event.actor.id}::uuid`,
+    subjectType: sql`${event.subjectType}::text`,
+    subjectId: text(over.id, event.subjectId),
+    subjectLabel: text(over.label, event.subjectLabel),
+    subjectPath: text(over.path, event.subjectPath),
+    changes: sql`${sql.json(event.changes)}::jsonb`,
+    teamIds: sql`${event.teamIds === null ? null : uuids(event.teamIds)}::uuid[]`,
+    createdAt: sql`${date(event.createdAt)}::timestamptz`
+  }
+  return sql`insert into events (${sql.literal(eventProperties.map(columnName).join(", "))})
+    select ${sql.csv(eventProperties.map((property) => values[property]))}
     ${from === undefined ? sql.literal("") : sql.literal(`from ${from}`)}`
 }
 
@@ -37,10 +47,10 @@ export const insertEventRows = (sql: PgClient.PgClient, from: string): Statement
   return sql.literal(`insert into events (${columns}) select ${columns} from ${from}`)
 }
 
+const eventProperties = Object.keys(events.columns) as ReadonlyArray<keyof Row<typeof events>>
+
 /** The columns of events for the whole workspace, which name no teams. */
-const workspaceEvent = (Object.keys(events.columns) as ReadonlyArray<keyof Row<typeof events>>).filter(
-  (property) => property !== "teamIds"
-)
+const workspaceEvent = eventProperties.filter((property) => property !== "teamIds")
 
 /** The columns of `json_to_record` that read an `eventRecord`. */
 export const eventRecordColumns = recordOf(events, workspaceEvent)

@@ -7,35 +7,19 @@ import { Context, type Effect } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import type { StoredEvent } from "../events/EventsRepo.ts"
 import { memoryTable } from "../storage/MemoryStorage.ts"
-import { boolean, instant, integer, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
+import { integer, type Row, table, uuid } from "../storage/Table.ts"
+import { publicationColumns } from "./PublicationColumns.ts"
 import { cleanupOf, type EndedPublishers, type Numbered } from "./TestRunsRepo.ts"
 
 /** The retries of each run, numbered from 1. */
 export const testRunRetries = table("test_run_retries", {
   id: uuid<RetryId>(),
   workspaceId: uuid<WorkspaceId>(),
+  ...publicationColumns,
   runId: uuid<TestRunId>(),
-  number: integer(),
-  publisherKind: text<ActorRef["kind"]>(),
-  publisherId: uuid<ActorRef["id"]>(),
   requiredPasses: integer(),
   testCount: integer(),
-  flakyCount: integer(),
-  baseUrl: text(),
-  gitSha: text(),
-  gitDirty: boolean(),
-  hostname: text(),
-  platform: text(),
-  tokenHash: text(),
-  fixtureScope: nullable(text()),
-  fixtureUrl: nullable(text()),
-  cleanupStatus: nullable(text<Cleanup["status"]>()),
-  cleanupDeleted: nullable(integer()),
-  cleanupRemaining: nullable(integer()),
-  state: text<RunState>(),
-  startedAt: instant(),
-  expiresAt: instant(),
-  finishedAt: nullable(instant())
+  flakyCount: integer()
 })
 
 export type RetryRow = Row<typeof testRunRetries>

@@ -5,7 +5,7 @@ import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
 import type { ActorRef } from "../access/Access.ts"
-import { actorColumns, actorJoins, type ActorRow, readActor } from "../access/Actors.ts"
+import { actorColumns, actorJoins, type ActorRow, actorRows, readActor } from "../access/Actors.ts"
 import type { StoredEvent } from "../events/EventsRepo.ts"
 import { insertEvent, insertEventRows } from "../events/EventStatements.ts"
 import { column, texts } from "../storage/Columns.ts"
@@ -21,7 +21,6 @@ import {
   testRunRetries
 } from "./RetriesRepo.ts"
 import { endLeases } from "./SemaphoresSql.ts"
-import { actorRows } from "./TestRunChangesSql.ts"
 import type { Numbered } from "./TestRunsRepo.ts"
 import { retryLabel, runPath } from "./TestRunState.ts"
 

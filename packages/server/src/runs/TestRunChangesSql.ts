@@ -5,6 +5,7 @@ import { type PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { Statement } from "effect/sql"
 import type { ActorRef } from "../access/Access.ts"
+import { actorRows } from "../access/Actors.ts"
 import type { StoredEvent } from "../events/EventsRepo.ts"
 import { insertEvent, insertEventRows } from "../events/EventStatements.ts"
 import { batched } from "../storage/Batched.ts"
@@ -169,10 +170,6 @@ export const interrupt =
       Effect.map((rows) => rows.length),
       dieOnSqlError
     )
-
-/** Actors as a table of a kind and an id. */
-export const actorRows = (sql: PgClient.PgClient, actors: ReadonlyArray<ActorRef>): Statement.Fragment =>
-  sql`unnest(${texts(actors, ({ kind }) => kind)}, ${column(actors, PgTypes.OID.uuid, ({ id }) => id)})`
 
 /** Interrupts the runs of the CTE `ending`, each with an event; by its publisher where nobody else does it. */
 const interruption = (

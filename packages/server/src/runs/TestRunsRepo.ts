@@ -2,51 +2,30 @@ import type { EnvironmentId, EventId, ProductId, TestRunId, WorkspaceId } from "
 import type { Actor } from "@delivery/domain/identity/Actor"
 import type { Coverage } from "@delivery/domain/runs/TestEntry"
 import type { Outcome, RecordedTest } from "@delivery/domain/runs/TestResults"
-import type {
-  Cleanup,
-  Git,
-  Machine,
-  RunResult,
-  RunState,
-  Selection,
-  TestRunSummary
-} from "@delivery/domain/runs/TestRun"
+import type { Cleanup, Git, Machine, RunResult, Selection, TestRunSummary } from "@delivery/domain/runs/TestRun"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import type { StoredEvent } from "../events/EventsRepo.ts"
 import { memoryTable } from "../storage/MemoryStorage.ts"
-import { boolean, double, instant, integer, json, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
+import { double, instant, integer, json, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
+import { publicationColumns } from "./PublicationColumns.ts"
 
 /** The test runs of each workspace. `runningRetry` is the number of the retry that runs or ran until its time was up. */
 export const testRuns = table("test_runs", {
   id: uuid<TestRunId>(),
   workspaceId: uuid<WorkspaceId>(),
-  number: integer(),
+  ...publicationColumns,
   productId: uuid<ProductId>(),
   environmentId: uuid<EnvironmentId>(),
-  publisherKind: text<ActorRef["kind"]>(),
-  publisherId: uuid<ActorRef["id"]>(),
-  baseUrl: text(),
   deploymentBaseUrl: nullable(text()),
   deploymentVersion: nullable(text()),
   gitBranch: text(),
-  gitSha: text(),
-  gitDirty: boolean(),
   gitSubject: text(),
   /** What `q` searches: the `searchText` of branch and subject. */
   search: text(),
-  hostname: text(),
-  platform: text(),
   coverage: nullable(text<Coverage>()),
   selection: json<Pick<Selection, "folders" | "caseIds">>(),
-  tokenHash: text(),
-  fixtureScope: nullable(text()),
-  fixtureUrl: nullable(text()),
-  cleanupStatus: nullable(text<Cleanup["status"]>()),
-  cleanupDeleted: nullable(integer()),
-  cleanupRemaining: nullable(integer()),
-  state: text<RunState>(),
   result: nullable(text<RunResult>()),
   error: nullable(text()),
   total: integer(),
@@ -57,9 +36,6 @@ export const testRuns = table("test_runs", {
   passRate: nullable(double()),
   firstAttemptPassRate: nullable(double()),
   durationMs: double(),
-  startedAt: instant(),
-  expiresAt: instant(),
-  finishedAt: nullable(instant()),
   retryCount: integer(),
   runningRetry: nullable(integer()),
   runningRetryExpiresAt: nullable(instant())
