@@ -1,7 +1,7 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { Unavailable } from "@delivery/domain/SystemApi"
 import { Effect } from "effect"
-import { handlersOf } from "./http/LeanContext.ts"
+import { handlersOf } from "./http/Handlers.ts"
 import { SigningKeys } from "./keys/SigningKeys.ts"
 import { Storage } from "./storage/Storage.ts"
 

@@ -4,7 +4,7 @@ import type { Caller } from "@delivery/domain/identity/Authorization"
 import { Effect } from "effect"
 import type { HttpApiBuilder, HttpApiEndpoint } from "effect/http-api"
 import { type Access, atLeast } from "../access/Access.ts"
-import { handlersOf } from "../http/LeanContext.ts"
+import { handlersOf } from "../http/Handlers.ts"
 
 /**
  * The caller where it may write: a member, with a token whose scope is not `read` alone (docs/contract.md, Agent API).

@@ -1,6 +1,6 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { Effect, Layer } from "effect"
-import { handlersOf } from "../http/LeanContext.ts"
+import { handlersOf } from "../http/Handlers.ts"
 import { Settings } from "../Config.ts"
 import { challenge } from "./AgentAuthentication.ts"
 import { Agents } from "./Agents.ts"

@@ -3,7 +3,7 @@ import { TooManyRequests } from "@delivery/domain/Errors"
 import { Effect, Option } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { errorResponse } from "../http/ErrorResponse.ts"
-import { handlersOf } from "../http/LeanContext.ts"
+import { handlersOf } from "../http/Handlers.ts"
 import { maxRegistrations, OAuthClients } from "./OAuthClients.ts"
 import { OAuthFailure, type OAuthForm, SignIns } from "./SignIns.ts"
 

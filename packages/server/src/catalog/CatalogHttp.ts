@@ -1,6 +1,6 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { Effect, Layer } from "effect"
-import { handlersOf } from "../http/LeanContext.ts"
+import { handlersOf } from "../http/Handlers.ts"
 import { Deployments } from "./Deployments.ts"
 import { Environments } from "./Environments.ts"
 import { Products } from "./Products.ts"

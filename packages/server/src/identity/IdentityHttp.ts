@@ -1,6 +1,6 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { Effect, Layer } from "effect"
-import { handlersOf } from "../http/LeanContext.ts"
+import { handlersOf } from "../http/Handlers.ts"
 import { ApiKeys } from "./ApiKeys.ts"
 import { Invites } from "./Invites.ts"
 import { Members } from "./Members.ts"

@@ -2,7 +2,7 @@ import { DeliveryApi } from "@delivery/domain/Api"
 import type { Conflict } from "@delivery/domain/Errors"
 import { Effect, Layer } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { handlersOf } from "../http/LeanContext.ts"
+import { handlersOf } from "../http/Handlers.ts"
 import { type LeaseAnswer, Semaphores } from "./Semaphores.ts"
 
 const statuses = { new: 201, again: 200, queued: 202 } as const

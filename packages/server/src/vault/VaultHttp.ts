@@ -2,7 +2,7 @@ import { DeliveryApi } from "@delivery/domain/Api"
 import { StrictBody } from "@delivery/domain/vault/VaultEdge"
 import { Effect, Layer } from "effect"
 import { HttpApiMiddleware } from "effect/http-api"
-import { handlersOf } from "../http/LeanContext.ts"
+import { handlersOf } from "../http/Handlers.ts"
 import { decodeError } from "../http/ErrorResponse.ts"
 import { Vault } from "./Vault.ts"
 
