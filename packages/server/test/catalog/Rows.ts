@@ -1,5 +1,5 @@
 import type { DeploymentId, EnvironmentId, ProductId, WorkspaceId } from "@delivery/domain/Ids"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import {
   type DeploymentRow,
   deployments,
@@ -20,6 +20,14 @@ const nulls = <Row extends object>({ columns }: Table<Row>): Row =>
       .filter(([, { isNullable }]) => isNullable)
       .map(([property]) => [property, null])
   ) as Row
+
+/** Null for every nullable field of an answer, so that a new one changes no test but its own. */
+export const unset = ({ fields }: { readonly fields: Readonly<Record<string, Schema.Top>> }): object =>
+  Object.fromEntries(
+    Object.entries(fields)
+      .filter(([, field]) => Schema.is(field)(null))
+      .map(([name]) => [name, null])
+  )
 
 export const productRow = (workspaceId: WorkspaceId, fields: Partial<ProductRow> = {}): ProductRow => {
   const slug = unique("product")
