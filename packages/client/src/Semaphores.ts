@@ -76,17 +76,42 @@ export const makeSemaphores = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Semaphores, never, HttpClient.HttpClient> {
   const { baseUrl, slug } = addressOf(access.url)
   const token = typeof access.token === "string" ? Redacted.make(access.token) : access.token
+  const dependencies: Dependencies = { slug, leases: yield* makeLeases(baseUrl, token) }
+  const waitFor = acquire(dependencies)
+  const giveBack = release(dependencies)
+  const keep = renewing(dependencies)
+  return {
+    withSemaphore: (name, options, use) =>
+      Effect.acquireUseRelease(
+        Effect.interruptible(Effect.suspend(() => waitFor(name, options, globalThis.crypto.randomUUID()))),
+        (lease) => Effect.raceFirst(use(lease), keep(lease)),
+        ({ lease }) => giveBack(name, lease)
+      )
+  }
+})
+
+/** The endpoints of leases, called with the token of a run. */
+const makeLeases = Effect.fnUntraced(function* (baseUrl: string, token: Redacted.Redacted) {
   const sendWithToken = sendWith(token)
-  const leases = yield* HttpApiClient.group(DeliveryApi, {
+  return yield* HttpApiClient.group(DeliveryApi, {
     group: "leases",
     baseUrl,
     httpClient: yield* HttpClient.HttpClient
   }).pipe(
     Effect.provide(HttpApiMiddleware.layerClient(RunAuthorization, ({ next, request }) => sendWithToken(request, next)))
   )
+})
 
-  /** A lease that cannot be released ends by itself. */
-  const release = (name: string, lease: LeaseId) =>
+interface Dependencies {
+  /** The workspace. */
+  readonly slug: string
+  readonly leases: Effect.Success<ReturnType<typeof makeLeases>>
+}
+
+/** A lease that cannot be released ends by itself. */
+const release =
+  ({ leases, slug }: Dependencies) =>
+  (name: string, lease: LeaseId) =>
     leases
       .release({ params: { slug, name, lease } })
       .pipe(
@@ -95,8 +120,11 @@ export const makeSemaphores = Effect.fnUntraced(function* (
         Effect.ignore
       )
 
-  /** Waits in the queue. Gives the place up on failure and interruption. */
-  const acquire = Effect.fnUntraced(function* (name: string, options: SemaphoreOptions, requestId: string) {
+/** Waits in the queue. Gives the place up on failure and interruption. */
+const acquire = (dependencies: Dependencies) => {
+  const { leases, slug } = dependencies
+  const giveUp = release(dependencies)
+  return Effect.fnUntraced(function* (name: string, options: SemaphoreOptions, requestId: string) {
     const { capacity, test, ttlMillis: ttlMs, waitMillis = Number.POSITIVE_INFINITY } = options
     const request = {
       capacity,
@@ -124,11 +152,13 @@ export const makeSemaphores = Effect.fnUntraced(function* (
         answer = yield* poll(Math.ceil(Math.min(pollMillis, left)))
       }
       return answer
-    }).pipe(Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : release(name, place))))
+    }).pipe(Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : giveUp(name, place))))
   })
+}
 
-  /** Renews the lease until that fails for good, or takes too long. */
-  const renewing = Effect.fnUntraced(function* ({ lease, name, ttlMs }: Lease) {
+/** Renews the lease until that fails for good, or takes too long. */
+const renewing = ({ leases, slug }: Dependencies) =>
+  Effect.fnUntraced(function* ({ lease, name, ttlMs }: Lease) {
     // The lease began before its answer arrived, at most by the time that the answer was on its way.
     let endsAt = (yield* Clock.currentTimeMillis) + ttlMs
     const renew = Effect.gen(function* () {
@@ -148,16 +178,6 @@ export const makeSemaphores = Effect.fnUntraced(function* (
       )
     }
   })
-
-  return {
-    withSemaphore: (name, options, use) =>
-      Effect.acquireUseRelease(
-        Effect.interruptible(Effect.suspend(() => acquire(name, options, globalThis.crypto.randomUUID()))),
-        (lease) => Effect.raceFirst(use(lease), renewing(lease)),
-        ({ lease }) => release(name, lease)
-      )
-  }
-})
 
 const addressOf = (url: string): { readonly baseUrl: string; readonly slug: string } => {
   const match = /^(https?:\/\/.*)\/v1\/workspaces\/([^/]+)\/semaphores\/?$/.exec(url)
