@@ -21,6 +21,7 @@ import {
   deployments,
   DeploymentsRepo,
   type DeploymentState,
+  stateProperties,
   type Target
 } from "./DeploymentsRepo.ts"
 import { environments } from "./EnvironmentsRepo.ts"
@@ -44,27 +45,17 @@ export const layer = Layer.effect(
 
 const productColumns = ["id", "slug", "name", "type", "archivedAt"] as const
 const environmentColumns = ["id", "slug", "name", "class", "emoji", "archivedAt"] as const
-/** A list is sensitive to each column of its rows (`pnpm bench`, 20 deployments). */
-const deploymentColumns = [
-  "id",
-  "baseUrl",
-  "fixtureUrl",
-  "version",
-  "versionUpdatedAt",
-  "createdAt",
-  "updatedAt"
-] as const
 
 /** The columns of a deployment with its product and environment: `d`, `p` and `e` in the statement. */
 const pairColumns = [
   columnsOf(products, { of: "p", as: "product", only: productColumns }),
   columnsOf(environments, { of: "e", as: "environment", only: environmentColumns }),
-  columnsOf(deployments, { of: "d", as: "deployment", only: deploymentColumns })
+  columnsOf(deployments, { of: "d", as: "deployment", only: stateProperties })
 ].join(", ")
 
 const readProduct = partReaderOf(products, productColumns, { as: "product" })
 const readEnvironment = partReaderOf(environments, environmentColumns, { as: "environment" })
-const readDeployment = partReaderOf(deployments, deploymentColumns, { as: "deployment" })
+const readDeployment = partReaderOf(deployments, stateProperties, { as: "deployment" })
 
 const readPair = (row: SelectedRow): DeployedPair => ({
   product: readProduct(row),
@@ -137,7 +128,7 @@ interface RequestedUpdate {
 }
 
 /** The columns that an update may change. */
-const changing = deploymentColumns.filter((property) => property !== "id" && property !== "createdAt")
+const changing = stateProperties.filter((property) => property !== "id" && property !== "createdAt")
 
 /** Concurrent updates share one statement. */
 const update = (sql: PgClient.PgClient) => {
