@@ -53,6 +53,8 @@ const server = {
 // Suites that need PostgreSQL, the embedded database or S3, whatever the storages; and those that ask every endpoint
 // everything.
 const needMore = [
+  "test/auth/MailCanaries.test.ts",
+  "test/auth/MailRaces.test.ts",
   "test/database/**",
   "test/files/S3Files.test.ts",
   "test/http/AuthorizationMatrix.test.ts",

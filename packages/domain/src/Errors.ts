@@ -124,6 +124,11 @@ export class Forbidden extends Schema.TaggedError<Forbidden>()(
     message: "The request came from another site.",
     reason: "cross_site"
   })
+  /** A mailed link came without the cookie of the browser that asked for it. */
+  static readonly otherBrowser = new Forbidden({
+    message: "Open the link in the browser in which you asked for it, or type the code of the mail there.",
+    reason: "other_browser"
+  })
   /** The session's last proof is too long ago. */
   static readonly sudoRequired = new Forbidden({
     message: "Confirm first that it is you: the last sign-in of this session is too long ago.",

@@ -22,6 +22,9 @@ export type SessionId = typeof SessionId.Type
 export const SignInLinkId = uuid.pipe(Schema.brand("SignInLinkId"))
 export type SignInLinkId = typeof SignInLinkId.Type
 
+export const MailedProofId = uuid.pipe(Schema.brand("MailedProofId"))
+export type MailedProofId = typeof MailedProofId.Type
+
 export const PasskeyId = uuid.pipe(Schema.brand("PasskeyId"))
 export type PasskeyId = typeof PasskeyId.Type
 

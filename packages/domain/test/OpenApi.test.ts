@@ -215,6 +215,7 @@ describe("the API description", () => {
     const open = endpoints.filter(({ operation }) => operation?.security.length === 0).map(({ name }) => name)
     assert.sameMembers(open, [
       "auth.methods",
+      "auth.askForLink",
       "auth.consumeLink",
       "auth.acceptInvite",
       "auth.signOut",

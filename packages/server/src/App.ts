@@ -46,7 +46,7 @@ export const layerRooms = AgentsRoom.layer.pipe(
 export const layerPorts = Layer.mergeAll(
   AgentsRoom.layerPorts,
   Runs.layerMemberRuns,
-  Identity.layerNoMail,
+  Auth.layerIdentityMail,
   Planning.layerNewWorkspaces,
   VaultRoom.layerSecretHoldings
 )

@@ -4,6 +4,7 @@ import { IpNetwork } from "effect/net"
 import { realpathSync } from "node:fs"
 import { dirname, resolve } from "node:path"
 import { isToken } from "./ids/Tokens.ts"
+import { mailFrom, mailServer, type MailSettings } from "./MailSettings.ts"
 
 /** The version of the service. */
 export const version = "1.0.0"
@@ -71,6 +72,10 @@ export class Settings extends Context.Service<
       /** Milliseconds for which the proof of a session is fresh. */
       readonly sudoMillis: number
     }
+    /** Absent: the server sends no mail. */
+    readonly mail: Option.Option<MailSettings>
+    /** Milliseconds for which what was mailed can be used. */
+    readonly mailedProofMillis: number
     readonly semaphoreLeaseMillis: number
     readonly runLimitMillis: number
     /** Milliseconds that a request may take, without its waits for its client, a lease or a message. */
@@ -221,6 +226,7 @@ const readSettings = Effect.fnUntraced(function* (environment: Environment) {
     ),
     ...(yield* readLimits(environment)),
     ...(yield* readSignIn(environment)),
+    mail: yield* readMail(environment),
     ...(yield* readTelemetry(environment)),
     workers
   }
@@ -350,8 +356,30 @@ const readSignIn = Effect.fnUntraced(function* (environment: Environment) {
       idleMillis: yield* millis("SESSION_IDLE_MS", 604_800_000),
       maxMillis: yield* millis("SESSION_MAX_MS", 2_592_000_000),
       sudoMillis: yield* millis("SUDO_MS", 900_000)
-    }
+    },
+    mailedProofMillis: yield* millis("SIGN_IN_MAIL_MS", 900_000)
   }
+})
+
+const readMail = Effect.fnUntraced(function* (environment: Environment) {
+  const server = yield* optional(
+    environment,
+    "SMTP_URL",
+    mailServer,
+    "a URL such as smtps://user:password@mail.example.com, of whose options requireTLS, ignoreTLS and tls.rejectUnauthorized are known"
+  )
+  const from = yield* optional(
+    environment,
+    "MAIL_FROM",
+    mailFrom,
+    "an email address, such as delivery@example.com or Delivery <delivery@example.com>"
+  )
+  if (Option.isSome(server) && Option.isNone(from)) {
+    return yield* new SettingsError({
+      message: "MAIL_FROM is missing. With SMTP_URL, set the address that mails are from."
+    })
+  }
+  return Option.map(server, (server): MailSettings => ({ ...server, from: Option.getOrThrow(from) }))
 })
 
 const readTelemetry = Effect.fnUntraced(function* (environment: Environment) {

@@ -15,8 +15,23 @@ const vaultKeys = `k1:${key(1)}`
 const apiKey = "ctk_0000000000000000000000000000000000002WEcig"
 
 /** Settings as plain data: secrets and options opened. */
-const plain = ({ bootstrap, databaseUrl, filesUrl, otlpUrl, rateLimit, vaultKeys, ...rest }: Settings["Service"]) => ({
+const plain = ({
+  bootstrap,
+  databaseUrl,
+  filesUrl,
+  mail,
+  otlpUrl,
+  rateLimit,
+  vaultKeys,
+  ...rest
+}: Settings["Service"]) => ({
   ...rest,
+  mail: Option.getOrNull(
+    Option.map(mail, ({ login, ...server }) => ({
+      ...server,
+      login: Option.getOrNull(Option.map(login, ({ password, user }) => ({ user, password: Redacted.value(password) })))
+    }))
+  ),
   databaseUrl: Option.getOrNull(Option.map(databaseUrl, Redacted.value)),
   filesUrl: Option.getOrNull(filesUrl),
   otlpUrl: Option.getOrNull(otlpUrl),
@@ -43,6 +58,8 @@ const defaults = {
   rateLimit: null,
   trustedProxies: [],
   sessions: { idleMillis: 604_800_000, maxMillis: 2_592_000_000, sudoMillis: 900_000 },
+  mail: null,
+  mailedProofMillis: 900_000,
   semaphoreLeaseMillis: 60_000,
   runLimitMillis: 6 * 3_600_000,
   requestLimitMillis: 120_000,
@@ -115,6 +132,7 @@ const good: Record<string, ReadonlyArray<readonly [value: string, change: Record
   ],
   SESSION_IDLE_MS: [["100", { sessions: { ...defaults.sessions, idleMillis: 100 } }]],
   SESSION_MAX_MS: [["31536000000", { sessions: { ...defaults.sessions, maxMillis: 31_536_000_000 } }]],
+  SIGN_IN_MAIL_MS: [["60000", { mailedProofMillis: 60_000 }]],
   SUDO_MS: [["60000", { sessions: { ...defaults.sessions, sudoMillis: 60_000 } }]],
   SEMAPHORE_LEASE_MS: [
     ["100", { semaphoreLeaseMillis: 100 }],
@@ -198,6 +216,28 @@ const bad: Record<string, ReadonlyArray<string>> = {
   SESSION_IDLE_MS: ["99", "31536000001", "7d"],
   SESSION_MAX_MS: ["0"],
   SUDO_MS: ["-1"],
+  SIGN_IN_MAIL_MS: ["99", "15min"],
+  SMTP_URL: [
+    "mail.example.com",
+    "https://mail.example.com",
+    "smtp://",
+    "smtp://mail.example.com/path",
+    "smtp://mail.example.com#x",
+    "smtp://mail.example.com:70000",
+    "smtp://user:hunter2@mail.example.com?debug=true",
+    "smtp://user:hunter2@mail.example.com?requireTLS=1",
+    "smtp://user:%hunter2@mail.example.com",
+    " smtp://mail.example.com",
+    "smtp://mail.example.com\n"
+  ],
+  MAIL_FROM: [
+    "delivery",
+    "a@example.com, b@example.com",
+    "Delivery <delivery@example.com",
+    "Delivery <a@example.com> <b@example.com>",
+    "Delivery\r\nBcc: b@example.com <a@example.com>",
+    "<>"
+  ],
   BOOTSTRAP_WORKSPACE: ["Main", "a b", "-a", "a--b", long, "0197a1b2-0000-7000-8000-00000000000a"],
   BOOTSTRAP_OWNER_EMAIL: ["owner", "@example.com", "a b@example.com", "owner@", `${"x".repeat(251)}@a.b`],
   BOOTSTRAP_OWNER_NAME: [" ", long, "Ana\nDiaz", "\ud800"],
@@ -274,6 +314,49 @@ describe("Settings", () => {
         assert.match(message, /^VAULT_KEYS is missing. With DATABASE_URL, [^\n]+$/)
         assert.notInclude(message, "hunter2")
       }
+    })
+  )
+
+  it.effect("take a mail server with the address that mails are from", () =>
+    Effect.gen(function* () {
+      const MAIL_FROM = "Delivery@Example.com"
+      const from = { name: "", address: "delivery@example.com" }
+      const usual = {
+        port: undefined,
+        secure: false,
+        requireTls: false,
+        ignoreTls: false,
+        checkCertificate: true,
+        login: null
+      }
+      const login = { user: "us@er", password: "p:w" }
+      const cases: ReadonlyArray<readonly [url: string, server: object]> = [
+        ["smtp://mail.example.com", { ...usual, host: "mail.example.com" }],
+        ["smtps://mail.example.com:4650/", { ...usual, host: "mail.example.com", port: 4650, secure: true }],
+        ["smtp://127.0.0.1:25", { ...usual, host: "127.0.0.1", port: 25, checkCertificate: false }],
+        ["smtp://[::1]:2525", { ...usual, host: "::1", port: 2525, checkCertificate: false }],
+        ["smtp://us%40er:p%3Aw@mail.example.com", { ...usual, host: "mail.example.com", requireTls: true, login }],
+        ["smtp://us%40er:p%3Aw@localhost", { ...usual, host: "localhost", checkCertificate: false, login }],
+        [
+          "smtp://us%40er:p%3Aw@mail?requireTLS=false&ignoreTLS=true&tls.rejectUnauthorized=false",
+          { ...usual, host: "mail", ignoreTls: true, checkCertificate: false, login }
+        ]
+      ]
+      for (const [SMTP_URL, server] of cases) {
+        const settings = yield* read({ SMTP_URL, MAIL_FROM })
+        assert.deepStrictEqual(plain(settings), { ...defaults, mail: { ...server, from } } as never, SMTP_URL)
+        assert.notInclude(JSON.stringify(settings), "p:w")
+      }
+      const named = { name: "The Delivery", address: "a@example.com" }
+      for (const MAIL_FROM of ["The Delivery <a@example.com>", ` "The Delivery"  <A@example.com> `]) {
+        const { mail } = plain(yield* read({ SMTP_URL: "smtp://mail.example.com", MAIL_FROM }))
+        assert.deepStrictEqual(mail?.from, named)
+      }
+      assert.strictEqual(
+        yield* failure({ SMTP_URL: "smtp://mail.example.com" }),
+        "MAIL_FROM is missing. With SMTP_URL, set the address that mails are from."
+      )
+      assert.deepStrictEqual(plain(yield* read({ MAIL_FROM })), defaults as never)
     })
   )
 

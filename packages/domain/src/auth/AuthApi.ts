@@ -1,10 +1,11 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { doc, PathRef } from "../Doc.ts"
-import { Conflict, NotFound, TooManyRequests, Unauthorized } from "../Errors.ts"
+import { Conflict, Forbidden, NotFound, TooManyRequests, Unauthorized } from "../Errors.ts"
 import { Edge } from "../identity/Authorization.ts"
 import { AcceptInvite } from "../identity/Invite.ts"
 import { NoStore } from "../NoStore.ts"
+import * as MailEndpoints from "./MailEndpoints.ts"
 import { SudoProof } from "./Passkey.ts"
 import * as PasskeyEndpoints from "./PasskeyEndpoints.ts"
 import { ListedSession, RevokedSessions, SignedIn, SignInMethods, SignInProof } from "./Session.ts"
@@ -18,7 +19,7 @@ const SessionRef = PathRef.annotate({
 const ended = HttpApiSchema.NoContent.annotate({ description: "The session has ended." })
 const cookieOnly = "Requires the cookie of a session; an API key is 401."
 const failures =
-  "A proof that is unknown, used, expired or of somebody else is 401 `sign_in_failed`. After 20 failures in an hour from one network address, every attempt is 429."
+  "A proof that is unknown, used, expired or of somebody else is 401 `sign_in_failed`. After 20 failures in an hour from one network address, every attempt is 429; mails that were asked for count like failures."
 
 /**
  * Signing in with a browser (docs/contract.md, Sessions). Where `BASE_URL` is http and not this computer, everything but
@@ -63,9 +64,10 @@ export class AuthApi extends HttpApiGroup.make("auth")
       doc(
         "write",
         "Confirm that it is you",
-        `Proves again that the session is yours, by another link or one of your passkeys. For 15 minutes it may then do what needs a fresh proof, which is 403 \`sudo_required\` otherwise. The session gets a new cookie, and the one before stops working. ${failures} ${cookieOnly}`
+        `Proves again that the session is yours, with another link or code of your own, or one of your passkeys. For 15 minutes it may then do what needs a fresh proof, which is 403 \`sudo_required\` otherwise. The session gets a new cookie, and the one before stops working. A mailed link without the cookie of the browser that asked for it is 403 \`other_browser\`. ${failures} ${cookieOnly}`
       )
     ),
+    ...MailEndpoints.ofSession,
     ...PasskeyEndpoints.ofSession
   )
   .middleware(SessionAuthorization)
@@ -76,14 +78,14 @@ export class AuthApi extends HttpApiGroup.make("auth")
     HttpApiEndpoint.post("consumeLink", "/auth/v1/links/consume", {
       payload: SignInProof,
       success: SignedIn,
-      error: [Unauthorized, TooManyRequests]
+      error: [Unauthorized, Forbidden, TooManyRequests]
     })
       .middleware(OwnPages)
       .annotateMerge(
         doc(
           "write",
-          "Sign in with a link",
-          `Uses a sign-in link up, and sets the cookie of a new session. A session that the browser had ends. ${failures} The request must come from a page of the service (403 \`cross_site\`). No API key is needed.`
+          "Sign in with a link or a code",
+          `Uses a link or a code up, and sets the cookie of a new session. A session that the browser had ends. A printed link works anywhere. A mailed one works in the browser that asked for it, else it is 403 \`other_browser\` and stays good; so does a code, which can be tried 10 times. ${failures} The request must come from a page of the service (403 \`cross_site\`). No API key is needed.`
         )
       ),
     HttpApiEndpoint.post("acceptInvite", "/auth/v1/invites/accept", {
@@ -116,6 +118,7 @@ export class AuthApi extends HttpApiGroup.make("auth")
           "Ends the session, if there is one, and clears its cookie. The request must come from a page of the service (403 `cross_site`). No API key is needed."
         )
       ),
+    ...MailEndpoints.open,
     ...PasskeyEndpoints.open
   )
   .middleware(NoStore)

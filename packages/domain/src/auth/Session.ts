@@ -1,10 +1,11 @@
 import { Schema } from "effect"
 import { Body } from "../Body.ts"
-import { Person } from "../identity/Actor.ts"
+import { Actor, Person } from "../identity/Actor.ts"
 import { EmailVerifiedAt } from "../identity/Member.ts"
+import { Role } from "../identity/Role.ts"
 import { WorkspaceMembership } from "../identity/Workspace.ts"
-import { PersonId, SessionId } from "../Ids.ts"
-import { atLeast, atMost, OneOf } from "../Text.ts"
+import { InviteId, PersonId, SessionId, WorkspaceId } from "../Ids.ts"
+import { atLeast, atMost, Email, OneOf, undocumented } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 
 /** How long a printed link can be used, in milliseconds: 1 h. */
@@ -60,11 +61,40 @@ const SignedInPerson = Schema.Struct({ ...Person.fields, emailVerifiedAt: EmailV
   ]
 })
 
+/** An invite as whoever it is for sees it. */
+const ReceivedInvite = Schema.Struct({
+  id: InviteId,
+  workspace: Schema.Struct({ id: WorkspaceId, slug: Schema.String, name: Schema.String }),
+  role: Role,
+  inviter: Actor,
+  expiresAt: Timestamp
+}).annotate({
+  identifier: "ReceivedInvite",
+  description: "An invite that is pending, as whoever it is for sees it.",
+  examples: [
+    {
+      id: InviteId.make("0197a1b2-0000-7000-8000-0000000000c1"),
+      workspace: { id: WorkspaceId.make("0197a1b2-0000-7000-8000-00000000000a"), slug: "main", name: "Main" },
+      role: "member",
+      inviter: {
+        kind: "user",
+        id: PersonId.make("0197a1b2-0000-7000-8000-000000000001"),
+        name: "Ana Diaz",
+        email: "ana@example.com"
+      },
+      expiresAt: "2026-11-28T09:30:00.000Z"
+    }
+  ]
+})
+
 /** Who is signed in, and where they may act (docs/contract.md, Sessions). */
 export const SignedIn = Schema.Struct({
   session: CurrentSession,
   person: SignedInPerson,
-  workspaces: Schema.Array(WorkspaceMembership).annotate({ description: "Where the person is active, by name." })
+  workspaces: Schema.Array(WorkspaceMembership).annotate({ description: "Where the person is active, by name." }),
+  invites: Schema.Array(ReceivedInvite).annotate({
+    description: "The pending invites to the person's address, newest first; none if the address is not proven."
+  })
 }).annotate({ identifier: "SignedIn", description: "Who is signed in, and where they may act." })
 export type SignedIn = typeof SignedIn.Type
 
@@ -81,17 +111,48 @@ export const ListedSession = Schema.Struct({
 })
 export type ListedSession = typeof ListedSession.Type
 
-/** The proof of a person: the token of a sign-in link. */
-export const SignInProof = Body({
-  token: Schema.String.check(atLeast(1), atMost(200)).annotate({
-    description: "The token of a sign-in link (`ltk_...`): what follows `#` in it."
+const proofFields = {
+  token: Schema.optionalKey(
+    Schema.String.check(atLeast(1), atMost(200)).annotate({
+      description: "The token of a link (`ltk_...`), which stands behind `#` in it."
+    })
+  ),
+  code: Schema.optionalKey(
+    Schema.String.check(atLeast(1), atMost(200)).annotate({
+      description: "The code of a mail: 8 characters. Case, blanks and hyphens do not matter."
+    })
+  )
+}
+
+/** The proof of a person: the token of a link, or the code of a mail. */
+export const SignInProof = Body(proofFields)
+  .check(
+    Schema.makeFilter<{ readonly token?: string; readonly code?: string }>(
+      ({ code, token }) => (code === undefined) !== (token === undefined) || "Expected either token or code",
+      { toJsonSchema: undocumented }
+    )
+  )
+  .annotate({
+    identifier: "SignInProof",
+    description: "Either the token of a link, or the code of a mail.",
+    examples: [{ token: "ltk_4fGhTz0sVq1Jm7Rk2Lx9Wc5Bn8Yd3Pa6Ue0H9aZk" }, { code: "7KQ4MW2X" }]
   })
-}).annotate({
-  identifier: "SignInProof",
-  description: "The token of a sign-in link.",
-  examples: [{ token: "ltk_4fGhTz0sVq1Jm7Rk2Lx9Wc5Bn8Yd3Pa6Ue0H9aZk" }]
-})
 export type SignInProof = typeof SignInProof.Type
+
+/** Whom to mail a link and a code. */
+export const AskForLink = Body({ email: Email }).annotate({
+  identifier: "AskForLink",
+  description: "The address to mail a link and a code to.",
+  examples: [{ email: "ana@example.com" }]
+})
+export type AskForLink = typeof AskForLink.Type
+
+/** What was asked for has begun, whatever comes of it. */
+export const Asked = Schema.Struct({}).annotate({
+  identifier: "Asked",
+  description: "A mail was asked for. The answer does not say whether one is sent.",
+  examples: [{}]
+})
 
 /** How people can sign in to this server. */
 export const SignInMethods = Schema.Struct({

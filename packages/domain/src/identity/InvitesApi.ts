@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
-import { Conflict, Forbidden, NotFound } from "../Errors.ts"
+import { Conflict, Forbidden, NotFound, TooManyRequests } from "../Errors.ts"
 import { NoStore } from "../NoStore.ts"
 import { Authorization, Edge, OptionalAuthorization } from "./Authorization.ts"
 import { AcceptedInvite, AcceptInvite, CreateInvite, Invite, NewInvite } from "./Invite.ts"
@@ -33,14 +33,14 @@ export class InvitesApi extends HttpApiGroup.make("invites")
       params: { slug: WorkspaceRef },
       payload: CreateInvite,
       success: NewInvite.pipe(HttpApiSchema.status(201)),
-      error: [Forbidden, NotFound, Conflict]
+      error: [Forbidden, NotFound, Conflict, TooManyRequests]
     })
       .middleware(NoStore)
       .annotateMerge(
         doc(
           "admin",
           "Invite someone",
-          "Creates an invite that is valid for 7 days. With `deliver: link`, the token and the link are shown once, in this response: pass the link on yourself. With `deliver: mail`, the service mails the link, and the response has neither. Returns 409 `already_member` or `already_invited` if the email address is an active member's or is invited already, and 409 `no_mail` if the server sends no mail. Requires the role `admin` or `owner`. Only owners can invite owners (403 `owner_only`).",
+          "Creates an invite that is valid for 7 days. With `deliver: link`, the token and the link are shown once, in this response: pass the link on yourself. With `deliver: mail`, the service mails the link, and the response has neither. Returns 409 `already_member` or `already_invited` if the email address is an active member's or is invited already, and 409 `no_mail` if the server sends no mail. After 5 invites mailed to one address in an hour, the next is 429. Requires the role `admin` or `owner`. Only owners can invite owners (403 `owner_only`).",
           {
             conflicts: {
               already_member: "sam@example.com is already a member.",

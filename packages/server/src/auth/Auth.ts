@@ -6,6 +6,15 @@ import * as PasskeysMemory from "./PasskeysMemory.ts"
 import { passkeyChallenges, passkeys } from "./PasskeysRepo.ts"
 import * as PasskeysSql from "./PasskeysSql.ts"
 import * as SessionAuthorizationHttp from "./SessionAuthorizationHttp.ts"
+import * as IdentityMail from "./IdentityMail.ts"
+import * as KnownDevicesMemory from "./KnownDevicesMemory.ts"
+import { knownDevices } from "./KnownDevicesRepo.ts"
+import * as KnownDevicesSql from "./KnownDevicesSql.ts"
+import { MailedProofs } from "./MailedProofs.ts"
+import * as MailedProofsMemory from "./MailedProofsMemory.ts"
+import { mailedProofs } from "./MailedProofsRepo.ts"
+import * as MailedProofsSql from "./MailedProofsSql.ts"
+import { Outbox } from "./Outbox.ts"
 import { Sessions } from "./Sessions.ts"
 import { SignInLinks } from "./SignInLinks.ts"
 import * as SignInLinksMemory from "./SignInLinksMemory.ts"
@@ -17,18 +26,34 @@ import * as ThrottlesMemory from "./ThrottlesMemory.ts"
 import { throttles } from "./ThrottlesRepo.ts"
 import * as ThrottlesSql from "./ThrottlesSql.ts"
 
-/** How people sign in with a browser: links, passkeys, sessions, and what limits attempts. */
+/** How people sign in with a browser: links, mail, passkeys, sessions, and what limits attempts. */
 
-export const tables = [signInLinks, passkeys, passkeyChallenges, throttles]
+export const tables = [signInLinks, mailedProofs, knownDevices, passkeys, passkeyChallenges, throttles]
 
-export const layerSql = Layer.mergeAll(SignInLinksSql.layer, PasskeysSql.layer, ThrottlesSql.layer)
+export const layerSql = Layer.mergeAll(
+  SignInLinksSql.layer,
+  MailedProofsSql.layer,
+  KnownDevicesSql.layer,
+  PasskeysSql.layer,
+  ThrottlesSql.layer
+)
 
-export const layerMemory = Layer.mergeAll(SignInLinksMemory.layer, PasskeysMemory.layer, ThrottlesMemory.layer)
+export const layerMemory = Layer.mergeAll(
+  SignInLinksMemory.layer,
+  MailedProofsMemory.layer,
+  KnownDevicesMemory.layer,
+  PasskeysMemory.layer,
+  ThrottlesMemory.layer
+)
 
 export const layer = Passkeys.layer.pipe(
   Layer.provideMerge(Sessions.layer),
-  Layer.provideMerge([SignInLinks.layer, PasskeyProofs.layer, Throttles.layer])
+  Layer.provideMerge(MailedProofs.layer),
+  Layer.provideMerge([SignInLinks.layer, PasskeyProofs.layer, Throttles.layer, Outbox.layer])
 )
+
+/** Supplies the port of identity by which invites are mailed. */
+export const layerIdentityMail = Layer.provide(IdentityMail.layer, [Outbox.layer, Throttles.layer])
 
 /** For commands of the host: the links that they print. */
 export const layerHost = SignInLinks.layer

@@ -6,6 +6,8 @@ import { handlersOf } from "../http/Handlers.ts"
 import { keepsCookies } from "../http/OwnPages.ts"
 import { makeAuthenticateSession } from "../identity/SessionAuthentication.ts"
 import { browser, clearCookie, refuse, withCookie } from "./Cookies.ts"
+import { MailedProofs } from "./MailedProofs.ts"
+import { mailHandlers } from "./MailHttp.ts"
 import { passkeyHandlers } from "./PasskeysHttp.ts"
 import { offersPasskeys } from "./RelyingParty.ts"
 import { Sessions } from "./Sessions.ts"
@@ -15,6 +17,7 @@ export const layer = handlersOf(DeliveryApi, "auth", (handlers) =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
     const authenticated = yield* makeAuthenticateSession
+    const { isOffered: mail } = yield* MailedProofs
     const { baseUrl } = yield* Settings
     const available = keepsCookies(baseUrl)
     const passkeys = offersPasskeys(baseUrl)
@@ -23,7 +26,7 @@ export const layer = handlersOf(DeliveryApi, "auth", (handlers) =>
         Effect.succeed({
           available,
           reason: available ? null : ("insecure_base_url" as const),
-          mail: false,
+          mail,
           passkeys,
           providers: []
         })
@@ -61,6 +64,7 @@ export const layer = handlersOf(DeliveryApi, "auth", (handlers) =>
       )
       .handle("endOtherSessions", () => sessions.endOthers)
       .handle("signOut", () => Effect.andThen(Effect.flatMap(browser, sessions.signOut), clearCookie))
+      .handleAll(yield* mailHandlers)
       .handleAll(yield* passkeyHandlers)
   })
 )

@@ -2,10 +2,14 @@ import { sessionCookie } from "@delivery/domain/identity/Authorization"
 import { Effect, Option } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { deviceOf } from "./Devices.ts"
+import type { AskingBrowser } from "./MailedProofs.ts"
 import type { Begun, Browser } from "./Sessions.ts"
 import { type Throttled, tooManyAttempts } from "./Throttles.ts"
 
 /** What the handlers of the room share: the browser that asks, and the cookie that it keeps. */
+
+/** What a browser keeps that asked for a mail. */
+const askedCookie = "__Host-delivery_asked"
 
 /** Where the request comes from. */
 export const browser = Effect.map(
@@ -13,7 +17,8 @@ export const browser = Effect.map(
   ({ cookies, headers, remoteAddress }): Browser => ({
     device: deviceOf(headers["user-agent"]),
     address: Option.getOrElse(remoteAddress, () => "unknown"),
-    token: cookies[sessionCookie]
+    token: cookies[sessionCookie],
+    asked: cookies[askedCookie]
   })
 )
 
@@ -27,11 +32,17 @@ const answering = (
 export const clearCookie = answering(HttpServerResponse.expireCookieUnsafe(sessionCookie, cookieOptions))
 
 /** Answers who is signed in, and has the browser keep the token. */
-export const withCookie = ({ millis, signedIn, token }: Begun) =>
-  Effect.as(
-    answering(HttpServerResponse.setCookieUnsafe(sessionCookie, token, { ...cookieOptions, maxAge: millis })),
-    signedIn
+export const withCookie = ({ announce = Effect.void, millis, signedIn, token }: Begun) =>
+  announce.pipe(
+    Effect.andThen(
+      answering(HttpServerResponse.setCookieUnsafe(sessionCookie, token, { ...cookieOptions, maxAge: millis }))
+    ),
+    Effect.as(signedIn)
   )
+
+/** Has the browser keep the secret with which it asked for a mail. */
+export const keepSecret = ({ millis, secret }: AskingBrowser) =>
+  answering(HttpServerResponse.setCookieUnsafe(askedCookie, secret, { ...cookieOptions, maxAge: millis }))
 
 /** `TooManyRequests` with the header that says when to try again. */
 export const refuse = (throttled: Throttled) =>

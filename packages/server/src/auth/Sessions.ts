@@ -1,6 +1,6 @@
 import type { SudoProof } from "@delivery/domain/auth/Passkey"
 import type { ListedSession, RevokedSessions, SignedIn, SignInMethod, SignInProof } from "@delivery/domain/auth/Session"
-import { type Conflict, NotFound, Unauthorized } from "@delivery/domain/Errors"
+import { type Conflict, type Forbidden, NotFound, Unauthorized } from "@delivery/domain/Errors"
 import { Caller } from "@delivery/domain/identity/Authorization"
 import type { AcceptInvite } from "@delivery/domain/identity/Invite"
 import type { PersonId, SessionId } from "@delivery/domain/Ids"
@@ -9,7 +9,9 @@ import { isId } from "@delivery/domain/Text"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { Settings } from "../Config.ts"
+import { networkOf } from "../http/RateLimits.ts"
 import { Invites } from "../identity/Invites.ts"
+import { Persons } from "../identity/Persons.ts"
 import { PersonsRepo } from "../identity/PersonsRepo.ts"
 import { sessionTimes } from "../identity/SessionAuthentication.ts"
 import { type SessionRow, SessionsRepo } from "../identity/SessionsRepo.ts"
@@ -18,23 +20,25 @@ import { WorkspacesRepo } from "../identity/WorkspacesRepo.ts"
 import { NextId } from "../ids/NextId.ts"
 import { hashToken, NewToken } from "../ids/Tokens.ts"
 import { Storage } from "../storage/Storage.ts"
+import type { Browser } from "./Browser.ts"
+import { KnownDevicesRepo } from "./KnownDevicesRepo.ts"
+import { newDeviceLetter } from "./Letters.ts"
+import { MailedProofs } from "./MailedProofs.ts"
+import { Outbox } from "./Outbox.ts"
 import { PasskeyProofs } from "./PasskeyProofs.ts"
 import { SignInLinks } from "./SignInLinks.ts"
+import { findSignInProof } from "./SignInProofs.ts"
 import { Throttles, type Throttled } from "./Throttles.ts"
 
-/** Where a request of a browser comes from. */
-export interface Browser {
-  readonly device: string
-  readonly address: string
-  /** The token in its cookie, of whatever form. */
-  readonly token: string | undefined
-}
+export type { Browser } from "./Browser.ts"
 
 /** Who is signed in, with the token that the browser is to keep, and for how many milliseconds at most. */
 export interface Begun {
   readonly token: string
   readonly millis: number
   readonly signedIn: SignedIn
+  /** Tells the person that the device is new, where it is; to be run once the session is stored. */
+  readonly announce?: Effect.Effect<void>
 }
 
 /** Sessions of persons in browsers (docs/contract.md, Sessions). */
@@ -43,16 +47,29 @@ export class Sessions extends Context.Service<
   {
     /** Begins a session of a person who proved who they are, in place of the one that the browser had. */
     readonly begin: (personId: PersonId, method: SignInMethod, browser: Browser) => Effect.Effect<Begun>
-    /** Signs in with the token of a link. */
-    readonly consumeLink: (proof: SignInProof, browser: Browser) => Effect.Effect<Begun, Unauthorized | Throttled>
+    /** Signs in with a link or a code. */
+    readonly consumeLink: (
+      proof: SignInProof,
+      browser: Browser
+    ) => Effect.Effect<Begun, Unauthorized | Forbidden | Throttled>
     /** Accepts an invite as the person of a session, or as a new person, who is signed in then. */
     readonly acceptInvite: (
       input: AcceptInvite,
       as: Caller["Service"] | undefined,
       browser: Browser
     ) => Effect.Effect<Begun | SignedIn, NotFound | Conflict | Unauthorized>
+    /** Accepts an invite to the caller's proven address. */
+    readonly acceptReceived: (id: string) => Effect.Effect<SignedIn, NotFound | Conflict | Unauthorized, Caller>
     /** Proves again who the caller is: the session goes on with another token. */
-    readonly sudo: (proof: SudoProof, browser: Browser) => Effect.Effect<Begun, Unauthorized | Throttled, Caller>
+    readonly sudo: (
+      proof: SudoProof,
+      browser: Browser
+    ) => Effect.Effect<Begun, Unauthorized | Forbidden | Throttled, Caller>
+    /** Proves the caller's address with what was mailed to it. */
+    readonly proveAddress: (
+      proof: SignInProof,
+      browser: Browser
+    ) => Effect.Effect<SignedIn, Unauthorized | Conflict | Throttled, Caller>
     readonly current: Effect.Effect<SignedIn, Unauthorized, Caller>
     readonly list: Effect.Effect<ReadonlyArray<ListedSession>, never, Caller>
     /** Answers whether it was the session of the request. */
@@ -70,10 +87,14 @@ interface Dependencies {
   readonly repo: SessionsRepo["Service"]
   readonly usage: SessionUsage["Service"]
   readonly links: SignInLinks["Service"]
+  readonly mailed: MailedProofs["Service"]
+  readonly devices: KnownDevicesRepo["Service"]
+  readonly outbox: Outbox["Service"]
   readonly passkeys: PasskeyProofs["Service"]
   readonly invites: Invites["Service"]
   readonly throttles: Throttles["Service"]
   readonly persons: PersonsRepo["Service"]
+  readonly proofs: Persons["Service"]
   readonly workspaces: WorkspacesRepo["Service"]
   readonly storage: Storage["Service"]
   readonly nextId: NextId["Service"]
@@ -86,10 +107,14 @@ function* make() {
     repo: yield* SessionsRepo,
     usage: yield* SessionUsage,
     links: yield* SignInLinks,
+    mailed: yield* MailedProofs,
+    devices: yield* KnownDevicesRepo,
+    outbox: yield* Outbox,
     passkeys: yield* PasskeyProofs,
     invites: yield* Invites,
     throttles: yield* Throttles,
     persons: yield* PersonsRepo,
+    proofs: yield* Persons,
     workspaces: yield* WorkspacesRepo,
     storage: yield* Storage,
     nextId: yield* NextId,
@@ -99,7 +124,9 @@ function* make() {
     begin: begin(dependencies),
     consumeLink: consumeLink(dependencies),
     acceptInvite: acceptInvite(dependencies),
+    acceptReceived: acceptReceived(dependencies),
     sudo: sudo(dependencies),
+    proveAddress: proveAddress(dependencies),
     current: current(dependencies),
     list: list(dependencies),
     end: end(dependencies),
@@ -114,7 +141,7 @@ const callingSession = Effect.map(Caller, ({ credential, principal }) => ({
   sessionId: credential.id as SessionId
 }))
 
-const describe = ({ persons, settings, usage, workspaces }: Dependencies) => {
+const describe = ({ invites, persons, settings, usage, workspaces }: Dependencies) => {
   const times = sessionTimes(settings)
   return Effect.fnUntraced(function* (row: SessionRow) {
     const session = { ...row, lastSeenAt: usage.latest(row.id, row.lastSeenAt) }
@@ -131,15 +158,17 @@ const describe = ({ persons, settings, usage, workspaces }: Dependencies) => {
         sudoUntil: sudoUntil > now ? sudoUntil : null
       },
       person: { id, name, email, emailVerifiedAt },
-      workspaces: (yield* workspaces.ofPerson(id)).toSorted(byName)
+      workspaces: (yield* workspaces.ofPerson(id)).toSorted(byName),
+      invites: emailVerifiedAt === null ? [] : yield* invites.pendingTo(email)
     }
   })
 }
 
 const begin = (dependencies: Dependencies) => {
-  const { newToken, nextId, repo, settings, storage } = dependencies
+  const { devices, newToken, nextId, repo, settings, storage } = dependencies
   const { idleMillis, maxMillis } = settings.sessions
   const signedIn = describe(dependencies)
+  const announceDevice = announce(dependencies)
   return Effect.fn("Sessions.begin")(function* (personId: PersonId, method: SignInMethod, browser: Browser) {
     const token = yield* newToken("wtk_")
     const millis = yield* Clock.currentTimeMillis
@@ -160,18 +189,41 @@ const begin = (dependencies: Dependencies) => {
       yield* repo.endOld(timestamp(millis - maxMillis), timestamp(millis - idleMillis))
       if (browser.token !== undefined) yield* repo.endByToken(hashToken(browser.token))
       yield* repo.insert(session)
-      return yield* signedIn(session)
+      const device = { personId, device: browser.device, network: networkOf(browser.address), seenAt: now }
+      const isNew = yield* devices.see(device, timestamp(millis - deviceMillis))
+      return { isNew, signedIn: yield* signedIn(session) }
     })
-    return { token, millis: maxMillis, signedIn: yield* storage.transaction(begun) }
+    const { isNew, ...answer } = yield* storage.transaction(begun)
+    // Whom an invite made has had no device before.
+    const isTold = isNew && method !== "invite"
+    return { token, millis: maxMillis, ...answer, ...(isTold ? { announce: announceDevice(session) } : {}) }
   })
 }
 
+/** How long a device is known that nobody signs in with: 180 days. */
+const deviceMillis = 180 * 86_400_000
+
+/** Has a mail sent to the person, if they have proven their address. */
+const announce =
+  ({ outbox, persons, settings }: Dependencies) =>
+  (asker: SessionRow) => {
+    const write = Effect.map(persons.find(asker.personId), (person) =>
+      person === undefined || person.emailVerifiedAt === null
+        ? undefined
+        : newDeviceLetter({ to: person.email, asker, at: asker.createdAt }, settings.baseUrl)
+    )
+    return outbox.isSet ? Effect.asVoid(outbox.post(write)) : Effect.void
+  }
+
 const consumeLink = (dependencies: Dependencies) => {
-  const { links, storage, throttles } = dependencies
+  const { storage, throttles } = dependencies
+  const findProof = findSignInProof(dependencies)
   const beginSession = begin(dependencies)
-  return Effect.fn("Sessions.consumeLink")(function* ({ token }: SignInProof, browser: Browser) {
-    const begun = Effect.flatMap(links.use(token), (personId) => beginSession(personId, "link", browser))
-    return yield* throttles.attempt(browser.address, storage.transaction(begun))
+  return Effect.fn("Sessions.consumeLink")(function* (proof: SignInProof, browser: Browser) {
+    const begun = Effect.flatMap(findProof(proof, browser), ({ method, use }) =>
+      storage.transaction(Effect.flatMap(use, (personId) => beginSession(personId, method, browser)))
+    )
+    return yield* throttles.attempt(browser.address, begun)
   })
 }
 
@@ -183,6 +235,30 @@ const acceptInvite = (dependencies: Dependencies): Sessions["Service"]["acceptIn
     as === undefined
       ? invites.join(input, undefined, (personId) => beginSession(personId, "invite", browser))
       : invites.join(input, as.principal.id as PersonId, () => Effect.provideService(currentSession, Caller, as))
+}
+
+const acceptReceived = (dependencies: Dependencies) => {
+  const { invites } = dependencies
+  const currentSession = current(dependencies)
+  return Effect.fn("Sessions.acceptReceived")(function* (id: string) {
+    const { personId } = yield* callingSession
+    return yield* invites.joinReceived(id, personId, currentSession)
+  })
+}
+
+const proveAddress = (dependencies: Dependencies) => {
+  const { mailed, proofs, storage, throttles } = dependencies
+  const currentSession = current(dependencies)
+  return Effect.fn("Sessions.proveAddress")(function* (proof: SignInProof, browser: Browser) {
+    const { personId } = yield* callingSession
+    const proved = Effect.gen(function* () {
+      const found = yield* mailed.find("address", proof, browser.token)
+      if (found?.personId !== personId) return yield* Effect.fail(Unauthorized.signInFailed)
+      const proved = Effect.andThen(mailed.use(found.id), proofs.prove(personId))
+      return yield* storage.transaction(Effect.andThen(proved, currentSession))
+    })
+    return yield* throttles.attempt(browser.address, proved)
+  })
 }
 
 /** The caller's session goes on with another token and a fresh proof; called in a transaction. */
@@ -204,14 +280,15 @@ const renew = (dependencies: Dependencies) => {
 }
 
 const sudo = (dependencies: Dependencies) => {
-  const { links, passkeys, storage, throttles } = dependencies
+  const { passkeys, storage, throttles } = dependencies
+  const findProof = findSignInProof(dependencies)
   const renewed = renew(dependencies)
   return Effect.fn("Sessions.sudo")(function* (proof: SudoProof, browser: Browser) {
     const { personId } = yield* callingSession
     const verified =
       "passkey" in proof
         ? Effect.map(passkeys.verify(proof.passkey, "sudo", personId), passkeys.use)
-        : Effect.succeed(links.use(proof.token, personId))
+        : Effect.map(findProof(proof, browser, personId), ({ use }) => use)
     // What is verified is used up with what it is for.
     const proved = Effect.flatMap(verified, (use) => storage.transaction(Effect.andThen(use, renewed(browser))))
     return yield* throttles.attempt(browser.address, proved)

@@ -6,9 +6,10 @@ import { Settings } from "../Config.ts"
 import { relyingParty } from "./RelyingParty.ts"
 
 /**
- * `GET /sign-in`: uses up the link whose token stands behind `#` in the address, when its button is pressed. The token
- * leaves the address at once, and the server gets it by `POST` alone: whoever only loads the page, such as a preview of a
- * chat, uses up nothing. Without a link, a passkey signs in, where the browser has them for this address.
+ * `GET /sign-in`: asks for a mail, takes its code, and uses up the link whose token stands behind `#` in the address, when its
+ * button is pressed. The token leaves the address at once, and the server gets it by `POST` alone: whoever only loads the
+ * page, such as a preview of a chat, uses up nothing. Without a link, a passkey signs in, too, where the browser has them for
+ * this address. What others named is shown as text, never as markup.
  */
 
 const style = `
@@ -18,17 +19,20 @@ main { width: min(24rem, calc(100vw - 3rem)); }
 h1 { font-size: 1.25rem; margin: 0 0 .5rem; }
 button { font: inherit; padding: .5rem 1rem; border: 1px solid; border-radius: .375rem; cursor: pointer; }
 button:disabled { opacity: .5; cursor: default; }
+label { display: block; margin-top: 1rem; }
+input { font: inherit; box-sizing: border-box; width: 100%; padding: .5rem; margin: .25rem 0 .75rem; border: 1px solid; border-radius: .375rem; }
 [hidden] { display: none; }
 `
 
 const script = `
-const text = document.getElementById("text")
-const signIn = document.getElementById("sign-in")
-const passkey = document.getElementById("passkey")
-const signOut = document.getElementById("sign-out")
+const element = (id) => document.getElementById(id)
+const text = element("text"), byMail = element("by-mail"), byCode = element("by-code")
+const use = element("use"), ask = element("ask"), enter = element("enter"), passkey = element("passkey"), prove = element("prove"), signOut = element("sign-out")
 const { origin } = document.querySelector("main").dataset
-const token = location.hash.slice(1)
+const [, isProof, token] = /^#(prove-)?(ltk_[0-9A-Za-z]{42})$/.exec(location.hash) ?? []
 history.replaceState(null, "", location.pathname)
+let methods = { mail: false }
+let codeProves = false
 const say = (message) => { text.textContent = message }
 const call = async (method, path, body) => {
   const answer = await fetch("/auth/v1/" + path, {
@@ -38,86 +42,105 @@ const call = async (method, path, body) => {
   })
   return { status: answer.status, body: answer.status === 204 ? undefined : await answer.json() }
 }
-const show = ({ person, workspaces }) => {
-  const names = workspaces.map(({ name, role }) => name + " (" + role + ")").join(", ")
-  say("You are signed in as " + person.name + " <" + person.email + ">, " + (names === "" ? "in no workspace." : "in " + names + "."))
-  signIn.hidden = true
-  passkey.hidden = true
-  signOut.hidden = false
+const only = (...shown) => {
+  for (const one of [use, passkey, byMail, byCode, prove, signOut]) one.hidden = !shown.includes(one)
 }
-const unreachable = () => say("The server does not answer. Try again.")
-const began = async () => {
+const hasPasskeys = () =>
+  methods.passkeys && isSecureContext && location.origin === origin && SimpleWebAuthnBrowser.browserSupportsWebAuthn()
+const offer = (message) => {
+  say(message)
+  only(...(hasPasskeys() ? [passkey] : []), ...(methods.mail ? [byMail] : []))
+  if (hasPasskeys()) return passkey.focus()
+  if (methods.mail) element("email").focus()
+}
+const offerCode = (proves, message) => {
+  codeProves = proves
+  say(message)
+  only(byCode, ...(proves ? [signOut] : [byMail]))
+  element("code").value = ""
+  element("code").focus()
+}
+const show = ({ invites, person, workspaces }) => {
+  const names = workspaces.map(({ name, role }) => name + " (" + role + ")").join(", ")
+  const invited = invites.length === 0 ? "" : " Invited to " + invites.map(({ workspace }) => workspace.name).join(", ") + "."
+  say("You are signed in as " + person.name + " <" + person.email + ">, " + (names === "" ? "in no workspace." : "in " + names + ".") + invited)
+  only(signOut, ...(methods.mail && person.emailVerifiedAt === null ? [prove] : []))
+}
+const showSession = async () => {
   const session = await call("GET", "session")
   if (session.status === 200) return show(session.body)
-  signIn.hidden = true
+  only()
   say("Your browser did not keep the session. Safari keeps none from an http address, not even on this computer: use another browser, or https.")
 }
-const printed = "Whoever runs this service prints one with: pnpm delivery sign-in-link EMAIL"
+const doing = (button, work) => button.addEventListener("click", async () => {
+  button.disabled = true
+  try {
+    await work()
+  } catch {
+    say("The server does not answer. Try again.")
+  }
+  button.disabled = false
+})
 const start = async () => {
-  const methods = await call("GET", "methods")
-  if (!methods.body.available) return say("Browsers cannot sign in here: the address of this service, BASE_URL, must be https.")
-  if (/^ltk_[0-9A-Za-z]{42}$/.test(token)) {
-    say("This link signs you in, once.")
-    signIn.hidden = false
-    return signIn.focus()
-  }
+  methods = (await call("GET", "methods")).body
+  if (!methods.available) return say("Browsers cannot sign in here: the address of this service, BASE_URL, must be https.")
   const session = await call("GET", "session")
+  if (token !== undefined && (!isProof || session.status === 200)) {
+    use.textContent = isProof ? "Prove my address" : "Sign in"
+    say(isProof ? "This link proves that your address is yours, once." : "This link signs you in, once.")
+    only(use)
+    return use.focus()
+  }
   if (session.status === 200) return show(session.body)
-  if (!methods.body.passkeys || !isSecureContext || location.origin !== origin || !SimpleWebAuthnBrowser.browserSupportsWebAuthn()) {
-    return say("To sign in, open a sign-in link. " + printed)
-  }
-  say("Sign in with a passkey, or open a sign-in link. " + printed)
-  passkey.hidden = false
-  passkey.focus()
+  if (isProof) return offer("Sign in first. Then open the link of the mail again.")
+  const ways = [...(hasPasskeys() ? ["Sign in with a passkey"] : []), ...(methods.mail ? ["have a mail sent to you"] : [])]
+  const others = ways.length === 0 ? "To sign in, open a sign-in link. " : ways.join(", ").replace(/^h/, "H") + ", or open a sign-in link. "
+  offer(others + "Whoever runs this service prints one with: pnpm delivery sign-in-link EMAIL")
 }
-signIn.addEventListener("click", async () => {
-  signIn.disabled = true
-  try {
-    const begun = await call("POST", "links/consume", { token })
-    if (begun.status !== 200) {
-      say(begun.body.message)
-      signIn.hidden = true
-      return
-    }
-    await began()
-  } catch {
-    signIn.disabled = false
-    unreachable()
-  }
+doing(use, async () => {
+  const used = await call("POST", isProof ? "email/consume" : "links/consume", { token })
+  if (used.status === 200) return showSession()
+  offer(used.body.message)
 })
-const prove = async (options) => {
+doing(passkey, async () => {
+  const options = await call("POST", "passkeys/sign-in/options")
+  if (options.status !== 200) return say(options.body.message)
+  let proof
   try {
-    return await SimpleWebAuthnBrowser.startAuthentication({ optionsJSON: options })
+    proof = await SimpleWebAuthnBrowser.startAuthentication({ optionsJSON: options.body })
   } catch {
-    say("Your browser used no passkey. Try again, or open a sign-in link.")
+    return say("Your browser used no passkey. Try again, or open a sign-in link.")
   }
+  const used = await call("POST", "passkeys/sign-in/verify", proof)
+  if (used.status === 200) return showSession()
+  say(used.body.message)
+})
+doing(ask, async () => {
+  const asked = await call("POST", "links", { email: element("email").value })
+  if (asked.status !== 202) return say(asked.body.message)
+  offerCode(false, "If somebody has proven this address, a mail is on its way to it. Type its code here, or open its link in this browser.")
+})
+doing(prove, async () => {
+  const asked = await call("POST", "email")
+  if (asked.status !== 202) return say(asked.body.message)
+  offerCode(true, "A mail is on its way to you. Type its code here, or open its link in this browser.")
+})
+doing(enter, async () => {
+  const used = await call("POST", codeProves ? "email/consume" : "links/consume", { code: element("code").value })
+  if (used.status === 200) return showSession()
+  say(used.body.message)
+  element("code").select()
+})
+doing(signOut, async () => {
+  await call("DELETE", "session")
+  offerMail("You are signed out.")
+})
+for (const [field, button] of [["email", ask], ["code", enter]]) {
+  element(field).addEventListener("keydown", (event) => {
+    if (event.key === "Enter") button.click()
+  })
 }
-passkey.addEventListener("click", async () => {
-  passkey.disabled = true
-  try {
-    const options = await call("POST", "passkeys/sign-in/options")
-    if (options.status !== 200) return say(options.body.message)
-    const proof = await prove(options.body)
-    if (proof === undefined) return
-    const begun = await call("POST", "passkeys/sign-in/verify", proof)
-    if (begun.status !== 200) return say(begun.body.message)
-    await began()
-  } catch {
-    unreachable()
-  } finally {
-    passkey.disabled = false
-  }
-})
-signOut.addEventListener("click", async () => {
-  try {
-    await call("DELETE", "session")
-    signOut.hidden = true
-    say("You are signed out.")
-  } catch {
-    unreachable()
-  }
-})
-start().catch(unreachable)
+start().catch(() => say("The server does not answer. Load the page again."))
 `
 
 /** What calls the browser's passkeys: a script that sets `SimpleWebAuthnBrowser`. */
@@ -142,8 +165,19 @@ const page = (origin: string) => `<!doctype html>
 <main data-origin="${origin}">
 <h1>Workspace Delivery Service</h1>
 <p id="text" role="status">This page needs JavaScript.</p>
-<button id="sign-in" type="button" hidden>Sign in</button>
+<button id="use" type="button" hidden>Sign in</button>
 <button id="passkey" type="button" hidden>Sign in with a passkey</button>
+<div id="by-code" hidden>
+<label for="code">Code of the mail</label>
+<input id="code" type="text" autocomplete="one-time-code" autocapitalize="characters" spellcheck="false" maxlength="40">
+<button id="enter" type="button">Use the code</button>
+</div>
+<div id="by-mail" hidden>
+<label for="email">Email address</label>
+<input id="email" type="email" autocomplete="email" maxlength="254">
+<button id="ask" type="button">Send me a mail</button>
+</div>
+<button id="prove" type="button" hidden>Prove my address by mail</button>
 <button id="sign-out" type="button" hidden>Sign out</button>
 </main>
 <script>${scripts}</script>

@@ -6,7 +6,7 @@ import type { PersonsRepo } from "../identity/PersonsRepo.ts"
 import type { PasskeysRepo } from "./PasskeysRepo.ts"
 
 interface Dependencies {
-  readonly mail: Mail["Service"]
+  readonly mail: Pick<Mail["Service"], "sendInvite">
   readonly passkeys: PasskeysRepo["Service"]
   readonly persons: PersonsRepo["Service"]
 }

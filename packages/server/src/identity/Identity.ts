@@ -12,7 +12,6 @@ import * as InvitesMemory from "./InvitesMemory.ts"
 import { invites } from "./InvitesRepo.ts"
 import * as InvitesSql from "./InvitesSql.ts"
 import { Members } from "./Members.ts"
-import { Mail } from "./Mail.ts"
 import * as MembersMemory from "./MembersMemory.ts"
 import { members } from "./MembersRepo.ts"
 import * as MembersSql from "./MembersSql.ts"
@@ -61,9 +60,6 @@ export const layer = Layer.mergeAll(Workspaces.layer, Members.layer, Invites.lay
 
 /** For commands of the host: persons and their keys. Needs `MadeSignIns`, which the agents supply. */
 export const layerHost = Layer.merge(ApiKeys.layer, Persons.layer).pipe(Layer.provide(ApiKeyUsage.layer))
-
-/** `Mail` of a server that sends none. */
-export const layerNoMail = Mail.layerNotSet
 
 /** Makes the first workspace and its owner, where the database is empty. */
 export const layerBootstrap = Bootstrap.layer

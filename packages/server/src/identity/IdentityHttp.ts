@@ -1,12 +1,23 @@
 import { DeliveryApi } from "@delivery/domain/Api"
+import { TooManyRequests } from "@delivery/domain/Errors"
 import { Effect, Layer } from "effect"
+import { HttpEffect, HttpServerResponse } from "effect/http"
 import { handlersOf } from "../http/Handlers.ts"
 import { ApiKeys } from "./ApiKeys.ts"
 import { Invites } from "./Invites.ts"
+import type { TooManyInvites } from "./Mail.ts"
 import { Members } from "./Members.ts"
 import { Workspaces } from "./Workspaces.ts"
 
 const ok = { ok: true } as const
+
+const tooManyInvites = ({ message, retryAfter }: TooManyInvites) =>
+  Effect.andThen(
+    HttpEffect.appendPreResponseHandler((_, response) =>
+      Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", String(retryAfter)))
+    ),
+    Effect.fail(new TooManyRequests({ message }))
+  )
 
 /** The handlers of persons, workspaces, members, invites and API keys. */
 export const layer = Layer.mergeAll(
@@ -38,7 +49,7 @@ export const layer = Layer.mergeAll(
     Effect.map(Invites, (invites) =>
       handlers
         .handle("list", () => Effect.map(invites.list, (invites) => ({ invites })))
-        .handle("create", ({ payload }) => invites.create(payload))
+        .handle("create", ({ payload }) => Effect.catchTag(invites.create(payload), "Throttled", tooManyInvites))
         .handle("revoke", ({ params }) => invites.revoke(params.invite))
         .handle("accept", ({ payload }) => invites.accept(payload))
     )

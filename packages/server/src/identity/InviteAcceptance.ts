@@ -3,7 +3,8 @@ import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { AcceptInvite } from "@delivery/domain/identity/Invite"
 import type { Member } from "@delivery/domain/identity/Member"
 import type { WorkspaceMembership } from "@delivery/domain/identity/Workspace"
-import type { PersonId } from "@delivery/domain/Ids"
+import type { InviteId, PersonId } from "@delivery/domain/Ids"
+import { isId } from "@delivery/domain/Text"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect } from "effect"
 import type { PersonRow } from "../access/ActorRows.ts"
@@ -62,8 +63,26 @@ export const joinWorkspace = (dependencies: Dependencies) => {
   const admit = admitPerson(dependencies)
   return Effect.fnUntraced(function* ({ name, token }: AcceptInvite, as: PersonId | undefined) {
     if (!isToken("itk_", token)) return yield* NotFound.of("invite")
-    const held = yield* hold(token)
+    const tokenHash = hashToken(token)
+    const held = yield* hold(dependencies.repo.findByTokenHash(tokenHash))
     const person = as === undefined ? yield* makePerson(held, name) : yield* findPerson(held, as)
+    yield* admit(held, person)
+    return { person, workspace: held.workspace } satisfies Joined
+  })
+}
+
+/** Joins the workspace of an invite to the proven address of a person; any other invite is not there. In a transaction. */
+export const joinReceived = (dependencies: Dependencies) => {
+  const { persons, repo } = dependencies
+  const hold = holdInvite(dependencies)
+  const admit = admitPerson(dependencies)
+  return Effect.fnUntraced(function* (id: string, as: PersonId) {
+    const person = (yield* persons.find(as))!
+    const received = Effect.map(repo.find(id as InviteId), (invite) =>
+      person.emailVerifiedAt !== null && invite?.email === person.email ? invite : undefined
+    )
+    if (!isId(id)) return yield* NotFound.of("invite", id)
+    const held = yield* Effect.mapError(hold(received), () => NotFound.of("invite", id))
     yield* admit(held, person)
     return { person, workspace: held.workspace } satisfies Joined
   })
@@ -71,12 +90,11 @@ export const joinWorkspace = (dependencies: Dependencies) => {
 
 /** The row of the workspace is held before the invite's, as by whoever ends several invites. */
 const holdInvite = ({ repo, workspaces }: Dependencies) =>
-  Effect.fnUntraced(function* (token: string) {
-    const tokenHash = hashToken(token)
-    const found = yield* repo.findByTokenHash(tokenHash)
+  Effect.fnUntraced(function* (find: Effect.Effect<InviteWithActor | undefined>) {
+    const found = yield* find
     if (found === undefined) return yield* NotFound.of("invite")
     yield* workspaces.lock(found.workspaceId)
-    const invite = yield* repo.lockByTokenHash(tokenHash)
+    const invite = yield* repo.lock(found.workspaceId, found.id)
     const now = timestamp(yield* Clock.currentTimeMillis)
     if (invite === undefined || inviteStatus(invite, now) !== "pending") return yield* NotFound.of("invite")
     const { id, name, slug } = (yield* workspaces.find(invite.workspaceId))!

@@ -22,9 +22,16 @@ import { Storage } from "../storage/Storage.ts"
 import { type Access, atLeast, freshProof } from "../access/Access.ts"
 import { ApiKeys } from "./ApiKeys.ts"
 import { ApiKeysRepo } from "./ApiKeysRepo.ts"
-import { acceptingPerson, joinWorkspace } from "./InviteAcceptance.ts"
-import { type InviteRow, InvitesRepo, inviteStatus, inviteSubject, type InviteWithActor } from "./InvitesRepo.ts"
-import { Mail } from "./Mail.ts"
+import { acceptingPerson, joinReceived, joinWorkspace } from "./InviteAcceptance.ts"
+import {
+  type InviteRow,
+  InvitesRepo,
+  inviteStatus,
+  inviteSubject,
+  type InviteWithActor,
+  type ReceivedInvite
+} from "./InvitesRepo.ts"
+import { Mail, type TooManyInvites } from "./Mail.ts"
 import { holdMaker, within } from "./Makers.ts"
 import { MemberChanges } from "./MemberChanges.ts"
 import { MembersRepo } from "./MembersRepo.ts"
@@ -39,7 +46,7 @@ export class Invites extends Context.Service<
     readonly list: Effect.Effect<ReadonlyArray<Invite>, NotFound | Forbidden, Caller>
     readonly create: (
       input: CreateInvite
-    ) => Effect.Effect<NewInvite, Unauthorized | NotFound | Forbidden | Conflict, Caller>
+    ) => Effect.Effect<NewInvite, Unauthorized | NotFound | Forbidden | Conflict | TooManyInvites, Caller>
     readonly revoke: (id: string) => Effect.Effect<Invite, NotFound | Forbidden | Conflict, Caller>
     readonly accept: (
       input: AcceptInvite
@@ -49,6 +56,14 @@ export class Invites extends Context.Service<
       input: AcceptInvite,
       as: PersonId | undefined,
       then: (personId: PersonId) => Effect.Effect<A, E, R>
+    ) => Effect.Effect<A, E | NotFound | Conflict, R>
+    /** The pending invites to an address that is proven, newest first, as its person sees them. */
+    readonly pendingTo: (email: string) => Effect.Effect<ReadonlyArray<ReceivedInvite>>
+    /** Joins as the person, by one of the invites to their proven address; what `then` does happens with it, or not at all. */
+    readonly joinReceived: <A, E, R>(
+      id: string,
+      as: PersonId,
+      then: Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E | NotFound | Conflict, R>
   }
 >()("@delivery/server/identity/Invites") {
@@ -92,7 +107,9 @@ function* make() {
     create: create(dependencies),
     revoke: revoke(dependencies),
     accept: accept(dependencies),
-    join: joinAs(dependencies)
+    join: joinAs(dependencies),
+    pendingTo: pendingTo(dependencies),
+    joinReceived: joinByInvite(dependencies)
   })
 }
 
@@ -109,6 +126,7 @@ const create = (dependencies: Dependencies) => {
   return Effect.fn("Invites.create")(function* ({ deliver, email, role }: CreateInvite) {
     const by = yield* atLeast("admin")
     const delivery = deliver ?? (mail.sendInvite === undefined ? "link" : "mail")
+    if (delivery === "mail" && mail.sendInvite !== undefined) yield* mail.admitInvite(email)
     const { token, ...invite } = yield* storage.transaction(insert(by, { email, role, delivery }))
     const url = `${baseUrl}/invites/${token}`
     if (delivery === "link") return { ...invite, token, url }
@@ -213,17 +231,27 @@ const accept = (dependencies: Dependencies) => {
 }
 
 const joinAs = (dependencies: Dependencies): Invites["Service"]["join"] => {
-  const { storage } = dependencies
   const join = joinWorkspace(dependencies)
-  return (input, as, then) => {
-    const joined = Effect.flatMap(join(input, as), ({ person }) => then(person.id))
-    // Somebody proved the address meanwhile: the second attempt sees it.
-    return Effect.catchIf(
-      storage.transaction(joined),
-      (error) => error instanceof UniqueViolation,
-      () => Effect.catchIf(storage.transaction(joined), (error) => error instanceof UniqueViolation, Effect.die)
-    )
-  }
+  return (input, as, then) =>
+    twice(dependencies.storage.transaction(Effect.flatMap(join(input, as), ({ person }) => then(person.id))))
+}
+
+/** Somebody proved the address meanwhile, or joined: the second attempt sees it. */
+const twice = <A, E, R>(joined: Effect.Effect<A, E | UniqueViolation, R>) =>
+  Effect.catchIf(
+    joined,
+    (error) => error instanceof UniqueViolation,
+    () => Effect.catchIf(joined, (error) => error instanceof UniqueViolation, Effect.die)
+  )
+
+const pendingTo = ({ repo }: Dependencies) =>
+  Effect.fn("Invites.pendingTo")(function* (email: string) {
+    return yield* repo.pendingTo(email, timestamp(yield* Clock.currentTimeMillis))
+  })
+
+const joinByInvite = (dependencies: Dependencies): Invites["Service"]["joinReceived"] => {
+  const join = joinReceived(dependencies)
+  return (id, as, then) => twice(dependencies.storage.transaction(Effect.andThen(join(id, as), then)))
 }
 
 const present = (invite: InviteWithActor, now: string): Invite => ({

@@ -2,7 +2,8 @@ import { compare } from "@delivery/domain/Order"
 import { Effect, Layer } from "effect"
 import { resolveActor } from "../access/Actors.ts"
 import { MemoryStorage } from "../storage/MemoryStorage.ts"
-import { type InviteRow, InvitesRepo, invitesTable, type InviteWithActor } from "./InvitesRepo.ts"
+import { type InviteRow, InvitesRepo, inviteStatus, invitesTable, type InviteWithActor } from "./InvitesRepo.ts"
+import { workspaces } from "./WorkspacesRepo.ts"
 
 type Memory = MemoryStorage["Service"]
 
@@ -16,8 +17,9 @@ export const layer = Layer.effect(
         memory.write((database) => Effect.sync(() => database.table(invitesTable).set(invite.id, invite))),
       list: (workspaceId) => select((invite) => invite.workspaceId === workspaceId),
       lock: (workspaceId, id) => first((invite) => invite.workspaceId === workspaceId && invite.id === id),
+      find: (id) => first((invite) => invite.id === id),
+      pendingTo: pendingTo(memory),
       findByTokenHash: (tokenHash) => first((invite) => invite.tokenHash === tokenHash),
-      lockByTokenHash: (tokenHash) => first((invite) => invite.tokenHash === tokenHash),
       revokeMadeBy: revokeMadeBy(memory),
       end: end(memory)
     })
@@ -33,6 +35,20 @@ const selectFrom = (memory: Memory) => (where: (invite: InviteRow) => boolean) =
       .toSorted((a, b) => compare(b.createdAt, a.createdAt) || compare(b.id, a.id))
       .map((invite) => ({ ...invite, inviter: resolveActor(database, invite.inviter) }))
   )
+
+const pendingTo =
+  (memory: Memory): InvitesRepo["Service"]["pendingTo"] =>
+  (email, now) =>
+    Effect.flatMap(
+      selectFrom(memory)((invite) => invite.email === email && inviteStatus(invite, now) === "pending"),
+      (found) =>
+        memory.read((database) =>
+          found.map(({ expiresAt, id, inviter, role, workspaceId }) => {
+            const { name, slug } = database.table(workspaces).get(workspaceId)!
+            return { id, role, inviter, expiresAt, workspace: { id: workspaceId, slug, name } }
+          })
+        )
+    )
 
 const revokeMadeBy =
   (memory: Memory): InvitesRepo["Service"]["revokeMadeBy"] =>

@@ -39,6 +39,11 @@ export interface InviteWithActor extends Omit<InviteRow, "inviter"> {
   readonly inviter: Actor
 }
 
+/** A pending invite as whoever it is for sees it. */
+export interface ReceivedInvite extends Pick<InviteWithActor, "id" | "role" | "inviter" | "expiresAt"> {
+  readonly workspace: { readonly id: WorkspaceId; readonly slug: string; readonly name: string }
+}
+
 export const inviteStatus = (
   invite: Pick<InviteRow, "acceptedAt" | "revokedAt" | "expiresAt">,
   now: Timestamp
@@ -63,11 +68,12 @@ export class InvitesRepo extends Context.Service<
     readonly insert: (invite: InviteRow) => Effect.Effect<void>
     /** Newest first. */
     readonly list: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<InviteWithActor>>
-    /** Holds the invite's row until the transaction ends. */
+    /** Holds the invite's row until the transaction ends, so that it is used once. */
     readonly lock: (workspaceId: WorkspaceId, id: InviteId) => Effect.Effect<InviteWithActor | undefined>
+    readonly find: (id: InviteId) => Effect.Effect<InviteWithActor | undefined>
+    /** The pending invites to an address, newest first. */
+    readonly pendingTo: (email: string, now: Timestamp) => Effect.Effect<ReadonlyArray<ReceivedInvite>>
     readonly findByTokenHash: (tokenHash: string) => Effect.Effect<InviteWithActor | undefined>
-    /** Holds the invite's row until the transaction ends, so that a token is used once. */
-    readonly lockByTokenHash: (tokenHash: string) => Effect.Effect<InviteWithActor | undefined>
     /** Revokes the pending invites that were made with these credentials, and returns them. */
     readonly revokeMadeBy: (
       makers: ReadonlyArray<string>,

@@ -6,7 +6,7 @@ import { actorColumns, actorJoins, type ActorRow, readActor } from "../access/Ac
 import { uuids } from "../storage/Columns.ts"
 import { date, dieOnSqlError } from "../storage/Sql.ts"
 import { columnsOf, insertInto, partReaderOf, type SelectedRow } from "../storage/Table.ts"
-import { type InviteRow, invites, InvitesRepo, type InviteWithActor } from "./InvitesRepo.ts"
+import { type InviteRow, invites, InvitesRepo, type InviteWithActor, type ReceivedInvite } from "./InvitesRepo.ts"
 
 export const layer = Layer.effect(
   InvitesRepo,
@@ -16,8 +16,9 @@ export const layer = Layer.effect(
       insert: insert(sql),
       list: list(sql),
       lock: lock(sql),
+      find: (id) => Effect.map(select(sql, sql`i.id = ${id}`), (found) => found[0]),
+      pendingTo: pendingTo(sql),
       findByTokenHash: (tokenHash) => Effect.map(select(sql, sql`i.token_hash = ${tokenHash}`), (found) => found[0]),
-      lockByTokenHash: lockByTokenHash(sql),
       revokeMadeBy: revokeMadeBy(sql),
       end: end(sql)
     })
@@ -56,14 +57,33 @@ const insert = (sql: SqlClient.SqlClient) => {
     dieOnSqlError(insertRow({ ...invite, inviterKind: inviter.kind, inviterId: inviter.id }))
 }
 
+const received = ["id", "role", "expiresAt"] as const
+
+const pendingTo = (sql: SqlClient.SqlClient) => {
+  const columns = sql.literal(columnsOf(invites, { of: "i", only: received }))
+  const read = partReaderOf(invites, received)
+  return (email: string, now: Timestamp): Effect.Effect<ReadonlyArray<ReceivedInvite>> =>
+    sql<SelectedRow & ActorRow & { workspaceId: WorkspaceId; slug: string; workspaceName: string }>`select ${columns},
+        w.id as "workspaceId", w.slug, w.name as "workspaceName", ${actorColumns(sql, "i.inviter")}
+      from invites i join workspaces w on w.id = i.workspace_id ${actorJoins(sql, "i.inviter")}
+      where i.email = ${email} and i.accepted_at is null and i.revoked_at is null and i.expires_at > ${date(now)}
+      order by i.created_at desc, i.id desc`.pipe(
+      Effect.map((rows) =>
+        rows.map((row) => ({
+          ...read(row),
+          inviter: readActor(row),
+          workspace: { id: row.workspaceId, slug: row.slug, name: row.workspaceName }
+        }))
+      ),
+      dieOnSqlError
+    )
+}
+
 const list = (sql: SqlClient.SqlClient) => (workspaceId: WorkspaceId) =>
   select(sql, sql`i.workspace_id = ${workspaceId} order by i.created_at desc, i.id desc`)
 
 const lock = (sql: SqlClient.SqlClient) => (workspaceId: WorkspaceId, id: InviteId) =>
   Effect.map(select(sql, sql`i.workspace_id = ${workspaceId} and i.id = ${id} for update of i`), (found) => found[0])
-
-const lockByTokenHash = (sql: SqlClient.SqlClient) => (tokenHash: string) =>
-  Effect.map(select(sql, sql`i.token_hash = ${tokenHash} for update of i`), (found) => found[0])
 
 const revokeMadeBy = (sql: SqlClient.SqlClient) => (makers: ReadonlyArray<string>, at: Timestamp) =>
   dieOnSqlError(

@@ -1,6 +1,6 @@
 import type { Role } from "@delivery/domain/identity/Role"
 import type { Timestamp } from "@delivery/domain/Timestamp"
-import { Context, type Effect, Layer } from "effect"
+import { Context, type Effect } from "effect"
 
 /** An invite as it is mailed. */
 export interface InviteMail {
@@ -13,13 +13,21 @@ export interface InviteMail {
   readonly expiresAt: Timestamp
 }
 
+/** Too many invites were mailed to one address in the last hour. */
+export interface TooManyInvites {
+  readonly _tag: "Throttled"
+  readonly message: string
+  /** In seconds. */
+  readonly retryAfter: number
+}
+
 /** What identity mails. Who signs people in supplies it, where the settings name a mail server. */
 export class Mail extends Context.Service<
   Mail,
   {
     /** Hands a mail over once what it tells is stored; a failure is reported, and fails nothing. Undefined: no mail server. */
     readonly sendInvite: ((mail: InviteMail) => Effect.Effect<void>) | undefined
+    /** Counts an invite that is to be mailed to the address: whoever invites may type anybody's. */
+    readonly admitInvite: (to: string) => Effect.Effect<void, TooManyInvites>
   }
->()("@delivery/server/identity/Mail") {
-  static readonly layerNotSet = Layer.succeed(Mail, { sendInvite: undefined })
-}
+>()("@delivery/server/identity/Mail") {}

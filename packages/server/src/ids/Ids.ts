@@ -1,7 +1,11 @@
 import { Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { NewCode } from "./Codes.ts"
 import { NextId } from "./NextId.ts"
 import { NewToken } from "./Tokens.ts"
 
-/** Ids and tokens, and the randomness of both. */
-export const layer = Layer.provideMerge(Layer.merge(NextId.layer, NewToken.layer), SecureRandom.layerWebCrypto)
+/** Ids, tokens and codes, and their randomness. */
+export const layer = Layer.provideMerge(
+  Layer.mergeAll(NextId.layer, NewToken.layer, NewCode.layer),
+  SecureRandom.layerWebCrypto
+)

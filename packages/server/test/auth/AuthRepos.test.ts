@@ -1,6 +1,8 @@
 import { assert } from "@effect/vitest"
-import type { PasskeyId, PersonId, SessionId, SignInLinkId } from "@delivery/domain/Ids"
+import type { MailedProofId, PasskeyId, PersonId, SessionId, SignInLinkId } from "@delivery/domain/Ids"
 import { Effect } from "effect"
+import { KnownDevicesRepo } from "../../src/auth/KnownDevicesRepo.ts"
+import { type MailedProofRow, MailedProofsRepo } from "../../src/auth/MailedProofsRepo.ts"
 import { type PasskeyRow, PasskeysRepo } from "../../src/auth/PasskeysRepo.ts"
 import { SignInLinksRepo } from "../../src/auth/SignInLinksRepo.ts"
 import { ThrottlesRepo } from "../../src/auth/ThrottlesRepo.ts"
@@ -288,6 +290,116 @@ onEachStorage("Auth repositories", (it) => {
           expiresAt: minute(11)
         })
         assert.isFalse(yield* repo.useChallenge(old, minute(2)))
+      })
+    )
+  })
+
+  it.describe("MailedProofsRepo", () => {
+    const addProof = Effect.fnUntraced(function* (fields: Partial<MailedProofRow> = {}) {
+      const proof: MailedProofRow = {
+        id: newId<MailedProofId>(),
+        personId: null,
+        purpose: "sign_in",
+        tokenHash: unique("hash"),
+        codeHash: unique("code"),
+        browserHash: unique("browser"),
+        tries: 0,
+        createdAt: minute(1),
+        expiresAt: minute(16),
+        ...fields
+      }
+      yield* (yield* MailedProofsRepo).insert(proof)
+      return proof
+    })
+
+    it.effect("finds a proof by its token while it lasts, for what it is good for", () =>
+      Effect.gen(function* () {
+        const repo = yield* MailedProofsRepo
+        const proof = yield* addProof({ personId: (yield* addPerson()).id })
+        assert.deepStrictEqual(yield* repo.findByToken("sign_in", proof.tokenHash, minute(15)), proof)
+        assert.isUndefined(yield* repo.findByToken("sign_in", proof.tokenHash, minute(16)))
+        assert.isUndefined(yield* repo.findByToken("address", proof.tokenHash, minute(15)))
+        assert.isUndefined(yield* repo.findByToken("sign_in", "none", minute(15)))
+      })
+    )
+
+    it.effect("counts each try of a code for all proofs of its browser, and answers as many as may be", () =>
+      Effect.gen(function* () {
+        const repo = yield* MailedProofsRepo
+        const { browserHash, ...first } = yield* addProof()
+        const second = yield* addProof({ browserHash, tries: 8 })
+        yield* addProof({ browserHash, purpose: "address" })
+        yield* addProof({ browserHash, expiresAt: minute(2) })
+        yield* addProof()
+        const tried = yield* Effect.forEach(
+          Array.from({ length: 50 }),
+          () => repo.tryCode("sign_in", browserHash, minute(2), 10),
+          atOnce
+        )
+        const tries = (id: MailedProofId) =>
+          tried
+            .flat()
+            .filter((proof) => proof.id === id)
+            .map((proof) => proof.tries)
+            .toSorted((a, b) => a - b)
+        assert.deepStrictEqual(
+          tries(first.id),
+          Array.from({ length: 10 }, (_, index) => index + 1)
+        )
+        assert.deepStrictEqual(tries(second.id), [9, 10])
+        assert.lengthOf(tried.flat(), 12)
+      })
+    )
+
+    it.effect("uses a proof once, by whoever it is tried at once, and not when it has expired", () =>
+      Effect.gen(function* () {
+        const repo = yield* MailedProofsRepo
+        const { id, tokenHash } = yield* addProof()
+        assert.isFalse(yield* repo.use(id, minute(16)))
+        const used = yield* Effect.forEach(Array.from({ length: 50 }), () => repo.use(id, minute(2)), atOnce)
+        assert.lengthOf(used.filter(Boolean), 1)
+        assert.isUndefined(yield* repo.findByToken("sign_in", tokenHash, minute(2)))
+      })
+    )
+
+    it.effect("forgets what has expired with the next proof", () =>
+      Effect.gen(function* () {
+        const repo = yield* MailedProofsRepo
+        const old = yield* addProof({ createdAt: minute(-99), expiresAt: minute(-98) })
+        yield* addProof({ createdAt: minute(-97), expiresAt: minute(-96) })
+        assert.isUndefined(yield* repo.findByToken("sign_in", old.tokenHash, minute(-99)))
+      })
+    )
+  })
+
+  it.describe("KnownDevicesRepo", () => {
+    it.effect("knows a device of a person by its words and its network, from its first sign-in on", () =>
+      Effect.gen(function* () {
+        const { see } = yield* KnownDevicesRepo
+        const [person, other] = [yield* addPerson(), yield* addPerson()]
+        const device = { personId: person.id, device: "Firefox on Linux", network: "203.0.113.7", seenAt: minute(1) }
+        const firsts = yield* Effect.forEach(Array.from({ length: 20 }), () => see(device, minute(-10)), atOnce)
+        assert.lengthOf(firsts.filter(Boolean), 1)
+        for (const changed of [{ personId: other.id }, { device: "Safari on macOS" }, { network: "203.0.113.8" }]) {
+          assert.isTrue(yield* see({ ...device, ...changed }, minute(-10)))
+          assert.isFalse(yield* see({ ...device, ...changed }, minute(-10)))
+        }
+      })
+    )
+
+    it.effect("forgets a device that nobody signs in with", () =>
+      Effect.gen(function* () {
+        const { see } = yield* KnownDevicesRepo
+        const { id: personId } = yield* addPerson()
+        // Long before the devices of other tests.
+        const ago = (minutes: number) => minute(minutes - 1_000_000)
+        const device = (network: string, at: number) => ({ personId, device: "Edge", network, seenAt: ago(at) })
+        yield* see(device("used", 1), ago(0))
+        yield* see(device("left", 1), ago(0))
+        assert.isFalse(yield* see(device("used", 5), ago(0)))
+        yield* see(device("new", 6), ago(4))
+        assert.isFalse(yield* see(device("used", 6), ago(4)))
+        assert.isTrue(yield* see(device("left", 6), ago(4)))
       })
     )
   })

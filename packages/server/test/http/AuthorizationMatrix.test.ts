@@ -19,7 +19,7 @@ import type { StartedRetry } from "@delivery/domain/runs/TestRetry"
 import type { Lease } from "@delivery/domain/runs/Semaphore"
 import { Context } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
-import { assert } from "vitest"
+import { afterAll, assert } from "vitest"
 import { SoftPasskey } from "../support/Authenticator.ts"
 import {
   accept,
@@ -44,6 +44,7 @@ import {
   teamKey,
   unique
 } from "../support/Http.ts"
+import { startMailServer, tokenIn } from "../support/MailServer.ts"
 
 /** Every endpoint of the API, and who may call it (docs/contract.md, Order of checks). */
 
@@ -95,7 +96,12 @@ type Who =
   | "a team member"
   | Role
 
-let registrations = 1
+const mail = await startMailServer()
+afterAll(() => mail.close())
+
+let networks = 0
+/** Another network address each time: of one, only so many are answered. */
+const newNetwork = () => ({ "x-forwarded-for": `10.0.${networks >> 8}.${networks++ & 255}` })
 
 interface Request {
   /** Of the path. */
@@ -120,6 +126,14 @@ interface Row {
 const signedInAs = async (by: Http): Promise<string | undefined> => {
   const { body, status } = await by.send<SignedIn>("GET", "/auth/v1/session")
   return status === 200 ? body.person.id : undefined
+}
+
+/** What was mailed to whose session it is, to prove their address; nothing of the kind for other callers. */
+const proofOf = async (by: Http): Promise<Request> => {
+  const { body, status } = await by.send<SignedIn>("GET", "/auth/v1/session")
+  if (status !== 200) return { json: { token: "ltk_" } }
+  assert.strictEqual((await by.send("POST", "/auth/v1/email", { headers: newNetwork() })).status, 202)
+  return { json: { token: tokenIn(await mail.next(body.person.email, "proof")) } }
 }
 
 /** The same caller, in a session that is not needed afterwards. */
@@ -280,7 +294,8 @@ const rows: Readonly<Record<string, Row>> = {
       // Of a stranger's workspace: who accepts is no member yet.
       const stranger = await newWorkspace(await join(owner, "viewer"))
       const me = by.key === undefined ? undefined : await by.get<Extract<Me, { kind: "user" }>>("/v1/me")
-      const { token } = await stranger.post<NewInvite>("invites", { email: me?.email ?? email(), role: "viewer" })
+      const invited = { email: me?.email ?? email(), role: "viewer", deliver: "link" }
+      const { token } = await stranger.post<NewInvite>("invites", invited)
       return { json: { token, name: "Invited" } }
     }
   },
@@ -462,10 +477,9 @@ const rows: Readonly<Record<string, Row>> = {
   },
   "oauth.register": {
     who: "everyone",
-    // From another network address each time: of one, only so many are answered.
     request: () => ({
       json: { redirect_uris: ["http://localhost/callback"] },
-      headers: { "x-forwarded-for": `10.0.0.${registrations++}` }
+      headers: newNetwork()
     })
   },
   "projects.list": { who: "viewer" },
@@ -604,11 +618,25 @@ const rows: Readonly<Record<string, Row>> = {
     who: "everyone",
     request: async (owner, by) => {
       const { body, status } = await by.send<SignedIn>("GET", "/auth/v1/session")
-      const invited = status === 200 ? body.person.email : email()
+      const invited = { email: status === 200 ? body.person.email : email(), role: "viewer", deliver: "link" }
       // Into a workspace where nobody is a member yet.
       const elsewhere = await newWorkspace(owner)
-      const { token } = await elsewhere.post<NewInvite>("invites", { email: invited, role: "viewer" })
+      const { token } = await elsewhere.post<NewInvite>("invites", invited)
       return { json: { token, name: "Invited" } }
+    }
+  },
+  "auth.askForLink": { who: "everyone", request: () => ({ json: { email: email() }, headers: newNetwork() }) },
+  "auth.askForProof": { who: "a session", request: () => ({ headers: newNetwork() }) },
+  "auth.proveAddress": { who: "a session", request: async (_, by) => proofOf(by) },
+  "auth.acceptReceivedInvite": {
+    who: "a session",
+    request: async (owner, by) => {
+      const { body, status } = await by.send<SignedIn>("GET", "/auth/v1/session")
+      if (status !== 200) return { params: { invite: "none" } }
+      if (body.person.emailVerifiedAt === null) await by.send("POST", "/auth/v1/email/consume", await proofOf(by))
+      const elsewhere = await newWorkspace(owner)
+      const invited = { email: body.person.email, role: "viewer", deliver: "link" }
+      return { params: { invite: (await elsewhere.post<NewInvite>("invites", invited)).id } }
     }
   },
   "auth.signOut": { who: "everyone", endsSession: true },
@@ -717,7 +745,9 @@ const callersOf = async (workspace: Http): Promise<Readonly<Record<string, Calle
     "no key": none(undefined),
     "an unknown key": none(`ctk_${"0".repeat(42)}`),
     "no token at all": none("laptop"),
-    "an invite's token": none((await workspace.post<NewInvite>("invites", { email: email(), role: "owner" })).token),
+    "an invite's token": none(
+      (await workspace.post<NewInvite>("invites", { email: email(), role: "owner", deliver: "link" })).token
+    ),
     "a refresh token": none(signedInAgent.refresh_token),
     "a sign-in's client id": none(signedInAgent.clientId),
     "an unknown access token": none(`atk_${"0".repeat(42)}`),
@@ -913,5 +943,5 @@ onEachServer(
       }
     })
   },
-  { TRUSTED_PROXIES: "127.0.0.1/32,::1/128" }
+  { ...mail.environment, TRUSTED_PROXIES: "127.0.0.1/32,::1/128" }
 )

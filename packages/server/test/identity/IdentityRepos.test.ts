@@ -321,17 +321,19 @@ onEachStorage("Identity repositories", (it) => {
       })
     )
 
-    it.effect("finds an invite in its workspace and by its token's hash", () =>
+    it.effect("finds an invite in its workspace, anywhere, and by its token's hash", () =>
       Effect.gen(function* () {
         const invites = yield* InvitesRepo
         const [workspace, other] = [yield* addWorkspace(), yield* addWorkspace()]
         const row = inviteRow(workspace.id, { kind: "user", id: (yield* addPerson()).id })
         yield* invites.insert(row)
         expect(yield* invites.lock(workspace.id, row.id)).toMatchObject({ id: row.id, email: row.email })
-        expect(yield* invites.lockByTokenHash(row.tokenHash)).toMatchObject({ id: row.id })
+        expect(yield* invites.findByTokenHash(row.tokenHash)).toMatchObject({ id: row.id })
         assert.isUndefined(yield* invites.lock(other.id, row.id))
         assert.isUndefined(yield* invites.lock(workspace.id, newId<InviteId>()))
-        assert.isUndefined(yield* invites.lockByTokenHash(unique("unknown")))
+        expect(yield* invites.find(row.id)).toMatchObject({ id: row.id, workspaceId: workspace.id })
+        assert.isUndefined(yield* invites.findByTokenHash(unique("unknown")))
+        assert.isUndefined(yield* invites.find(newId<InviteId>()))
       })
     )
 
@@ -357,14 +359,13 @@ onEachStorage("Identity repositories", (it) => {
       })
     )
 
-    it.effect("locks an invite for one transaction at a time, by id and by token", () =>
+    it.effect("locks an invite for one transaction at a time", () =>
       Effect.gen(function* () {
         const invites = yield* InvitesRepo
         const workspace = yield* addWorkspace()
         const row = inviteRow(workspace.id, { kind: "user", id: (yield* addPerson()).id })
         yield* invites.insert(row)
         yield* assertHolds(invites.lock(workspace.id, row.id))
-        yield* assertHolds(invites.lockByTokenHash(row.tokenHash))
       })
     )
   })

@@ -327,7 +327,10 @@ withServicesOnEachStorage("Who acts where", (it, storage) => {
 
   const history = Effect.fnUntraced(function* (taken: ReadonlyArray<Step>) {
     const mails: Array<InviteMail> = []
-    const postBox = Layer.succeed(Mail, { sendInvite: (mail) => Effect.sync(() => void mails.push(mail)) })
+    const postBox = Layer.succeed(Mail, {
+      sendInvite: (mail) => Effect.sync(() => void mails.push(mail)),
+      admitInvite: () => Effect.void
+    })
     const invites = yield* Effect.provide(Invites, Layer.fresh(Layer.provide(Invites.layer, postBox)))
     const model = yield* begin
     const addresses = [0, 1, 2].map(() => `${unique("history")}@example.com`)

@@ -487,7 +487,7 @@ export const newWorkspace = async (owner: Http): Promise<Http> => {
 
 /** Who accepts an invite to the workspace: a new person. */
 export const accept = async (workspace: Http, role: Role, email: string, name = "Sam"): Promise<AcceptedInvite> => {
-  const { token } = await workspace.post<NewInvite>("invites", { email, role })
+  const { token } = await workspace.post<NewInvite>("invites", { email, role, deliver: "link" })
   return workspace.as(undefined).post<AcceptedInvite>("/v1/invites/accept", { token, name })
 }
 

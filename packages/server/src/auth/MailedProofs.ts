@@ -1,0 +1,180 @@
+import type { AskForLink, SignInProof } from "@delivery/domain/auth/Session"
+import { Conflict, Unauthorized } from "@delivery/domain/Errors"
+import { Caller } from "@delivery/domain/identity/Authorization"
+import type { MailedProofId, PersonId } from "@delivery/domain/Ids"
+import { timestamp } from "@delivery/domain/Timestamp"
+import { Clock, Context, Effect, Layer } from "effect"
+import { Settings } from "../Config.ts"
+import { PersonsRepo } from "../identity/PersonsRepo.ts"
+import { hashCode, isSecret, NewCode, readCode } from "../ids/Codes.ts"
+import { NextId } from "../ids/NextId.ts"
+import { hashToken, isToken, NewToken } from "../ids/Tokens.ts"
+import type { Browser } from "./Browser.ts"
+import { proofLetter, signInLetter } from "./Letters.ts"
+import { type MailedProofRow, MailedProofsRepo, type MailedPurpose } from "./MailedProofsRepo.ts"
+import { Outbox } from "./Outbox.ts"
+import { Throttles, type Throttled } from "./Throttles.ts"
+
+/** How often a code may be tried. */
+const mostTries = 10
+
+/** What a browser keeps to use what is mailed to it, and for how many milliseconds. */
+export interface AskingBrowser {
+  readonly secret: string
+  readonly millis: number
+}
+
+/** A proof that works, until it is used. */
+export interface FoundProof {
+  readonly id: MailedProofId
+  readonly personId: PersonId
+  /** Whether it came from the browser that asked for it. */
+  readonly isFromAsker: boolean
+}
+
+/** Links and codes that are mailed, to sign in and to prove an address (docs/contract.md, Sessions). */
+export class MailedProofs extends Context.Service<
+  MailedProofs,
+  {
+    /** Whether the server sends mail. */
+    readonly isOffered: boolean
+    /** Has a link and a code mailed to the address, if a person has proven it; the answer is the same if nobody has. */
+    readonly askForLink: (input: AskForLink, browser: Browser) => Effect.Effect<AskingBrowser, Conflict | Throttled>
+    /** Has a link and a code mailed to the caller, for the session of the browser. */
+    readonly askForProof: (browser: Browser) => Effect.Effect<void, Conflict | Throttled, Caller>
+    /** The proof, if it was mailed and works. Of a code this is a try, which counts whatever becomes of the transaction. */
+    readonly find: (
+      purpose: MailedPurpose,
+      proof: SignInProof,
+      secret: string | undefined
+    ) => Effect.Effect<FoundProof | undefined>
+    /** Uses a proof up, the link and the code: of those who do so at once, one succeeds. */
+    readonly use: (id: MailedProofId) => Effect.Effect<void, Unauthorized>
+  }
+>()("@delivery/server/auth/MailedProofs") {
+  static readonly layer = Layer.effect(MailedProofs, Effect.gen(make))
+}
+
+interface Dependencies {
+  readonly settings: Settings["Service"]
+  readonly repo: MailedProofsRepo["Service"]
+  readonly persons: PersonsRepo["Service"]
+  readonly outbox: Outbox["Service"]
+  readonly throttles: Throttles["Service"]
+  readonly nextId: NextId["Service"]
+  readonly newToken: NewToken["Service"]
+  readonly newCode: NewCode["Service"]
+}
+
+function* make() {
+  const dependencies: Dependencies = {
+    settings: yield* Settings,
+    repo: yield* MailedProofsRepo,
+    persons: yield* PersonsRepo,
+    outbox: yield* Outbox,
+    throttles: yield* Throttles,
+    nextId: yield* NextId,
+    newToken: yield* NewToken,
+    newCode: yield* NewCode
+  }
+  return MailedProofs.of({
+    isOffered: dependencies.outbox.isSet,
+    askForLink: askForLink(dependencies),
+    askForProof: askForProof(dependencies),
+    find: find(dependencies),
+    use: use(dependencies)
+  })
+}
+
+const noMail = new Conflict({ message: "This server sends no mail.", reason: "no_mail" })
+
+const tooMuch: Throttled = { _tag: "Throttled", retryAfter: 60, of: "work" }
+
+const askForLink = (dependencies: Dependencies) => {
+  const { newCode, outbox, persons, settings, throttles } = dependencies
+  const store = storeProof(dependencies)
+  return Effect.fn("MailedProofs.askForLink")(function* ({ email }: AskForLink, browser: Browser) {
+    if (!outbox.isSet) return yield* noMail
+    yield* throttles.mail(browser.address, email)
+    const { asked } = browser
+    const secret = asked !== undefined && isSecret(asked) ? asked : yield* newCode.secret
+    const now = yield* Clock.currentTimeMillis
+    // All that depends on who has the address, or on nobody having it, happens after the answer.
+    const write = Effect.gen(function* () {
+      const [first] = yield* persons.ofAddress(email)
+      const person = first === undefined || first.emailVerifiedAt === null ? undefined : first
+      const { code, token } = yield* store("sign_in", person?.id ?? null, secret, now)
+      if (person === undefined) return undefined
+      const url = `${settings.baseUrl}/sign-in#${token}`
+      const millis = settings.mailedProofMillis
+      return signInLetter({ to: person.email, code, url, millis, asker: browser }, settings.baseUrl)
+    })
+    if (!(yield* outbox.post(write))) return yield* Effect.fail(tooMuch)
+    return { secret, millis: settings.mailedProofMillis }
+  })
+}
+
+const askForProof = (dependencies: Dependencies) => {
+  const { outbox, persons, settings, throttles } = dependencies
+  const store = storeProof(dependencies)
+  return Effect.fn("MailedProofs.askForProof")(function* (browser: Browser) {
+    if (!outbox.isSet) return yield* noMail
+    const { principal } = yield* Caller
+    const person = (yield* persons.find(principal.id as PersonId))!
+    yield* throttles.mail(browser.address, person.email)
+    const now = yield* Clock.currentTimeMillis
+    const write = Effect.gen(function* () {
+      const { code, token } = yield* store("address", person.id, browser.token ?? "", now)
+      const url = `${settings.baseUrl}/sign-in#prove-${token}`
+      const millis = settings.mailedProofMillis
+      return proofLetter({ to: person.email, code, url, millis, asker: browser }, settings.baseUrl)
+    })
+    if (!(yield* outbox.post(write))) return yield* Effect.fail(tooMuch)
+  })
+}
+
+/** Stores a new proof for whoever has the secret. What is answered is in the letter, and nowhere else. */
+const storeProof = ({ newCode, newToken, nextId, repo, settings }: Dependencies) =>
+  Effect.fnUntraced(function* (purpose: MailedPurpose, personId: PersonId | null, secret: string, now: number) {
+    const token = yield* newToken("ltk_")
+    const code = yield* newCode.code
+    const proof: MailedProofRow = {
+      id: yield* nextId<MailedProofId>(),
+      personId,
+      purpose,
+      tokenHash: hashToken(token),
+      codeHash: hashCode(secret, code),
+      browserHash: hashToken(secret),
+      tries: 0,
+      createdAt: timestamp(now),
+      expiresAt: timestamp(now + settings.mailedProofMillis)
+    }
+    yield* repo.insert(proof)
+    return { token, code }
+  })
+
+const find = ({ repo }: Dependencies) =>
+  Effect.fn("MailedProofs.find")(function* (purpose: MailedPurpose, proof: SignInProof, secret: string | undefined) {
+    const now = timestamp(yield* Clock.currentTimeMillis)
+    const { code: typed = "", token } = proof
+    if (token !== undefined) {
+      if (!isToken("ltk_", token)) return undefined
+      const found = yield* repo.findByToken(purpose, hashToken(token), now)
+      return found && foundProof(found, secret !== undefined && hashToken(secret) === found.browserHash)
+    }
+    const code = readCode(typed)
+    if (secret === undefined || code === undefined) return undefined
+    const tried = yield* repo.tryCode(purpose, hashToken(secret), now, mostTries)
+    const codeHash = hashCode(secret, code)
+    const found = tried.find((proof) => proof.codeHash === codeHash)
+    return found && foundProof(found, true)
+  })
+
+const foundProof = ({ id, personId }: MailedProofRow, isFromAsker: boolean): FoundProof | undefined =>
+  personId === null ? undefined : { id, personId, isFromAsker }
+
+const use = ({ repo }: Dependencies) =>
+  Effect.fn("MailedProofs.use")(function* (id: MailedProofId) {
+    const now = timestamp(yield* Clock.currentTimeMillis)
+    if (!(yield* repo.use(id, now))) return yield* Effect.fail(Unauthorized.signInFailed)
+  })

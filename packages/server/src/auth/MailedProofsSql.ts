@@ -1,0 +1,62 @@
+import type { MailedProofId } from "@delivery/domain/Ids"
+import type { Timestamp } from "@delivery/domain/Timestamp"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { date, dieOnSqlError } from "../storage/Sql.ts"
+import { columnsOf, insertInto, readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
+import { type MailedProofRow, mailedProofs, MailedProofsRepo, type MailedPurpose } from "./MailedProofsRepo.ts"
+
+export const layer = Layer.effect(
+  MailedProofsRepo,
+  Effect.map(SqlClient.SqlClient, (sql) =>
+    MailedProofsRepo.of({
+      insert: insert(sql),
+      findByToken: findByToken(sql),
+      tryCode: tryCode(sql),
+      use: use(sql)
+    })
+  )
+)
+
+const readRow = readerOf(mailedProofs)
+
+const insert = (sql: SqlClient.SqlClient) => {
+  const insertRow = insertInto(sql, mailedProofs)
+  return (proof: MailedProofRow) =>
+    dieOnSqlError(
+      Effect.andThen(
+        sql`delete from mailed_proofs where id in (select id from mailed_proofs
+          where expires_at <= ${date(proof.createdAt)} for update skip locked)`,
+        insertRow(proof)
+      )
+    )
+}
+
+const findByToken = (sql: SqlClient.SqlClient) => {
+  const select = selectFrom(sql, mailedProofs)
+  return (purpose: MailedPurpose, tokenHash: string, now: Timestamp) =>
+    sql<SelectedRow>`${select} where token_hash = ${tokenHash} and purpose = ${purpose}
+      and expires_at > ${date(now)}`.pipe(
+      Effect.map(([row]) => row && readRow(row)),
+      dieOnSqlError
+    )
+}
+
+const tryCode = (sql: SqlClient.SqlClient) => {
+  const columns = sql.literal(columnsOf(mailedProofs))
+  return (purpose: MailedPurpose, browserHash: string, now: Timestamp, most: number) =>
+    // Locked in one order: two that try at once must not wait for each other.
+    sql<SelectedRow>`update mailed_proofs set tries = tries + 1 where tries < ${most} and id in (
+        select id from mailed_proofs where browser_hash = ${browserHash} and purpose = ${purpose}
+          and expires_at > ${date(now)} and tries < ${most} order by id for update)
+      returning ${columns}`.pipe(
+      Effect.map((rows) => rows.map(readRow)),
+      dieOnSqlError
+    )
+}
+
+const use = (sql: SqlClient.SqlClient) => (id: MailedProofId, now: Timestamp) =>
+  sql`delete from mailed_proofs where id = ${id} and expires_at > ${date(now)} returning 1`.pipe(
+    Effect.map((rows) => rows.length > 0),
+    dieOnSqlError
+  )
