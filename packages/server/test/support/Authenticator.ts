@@ -37,7 +37,7 @@ const head = (major: number, value: number): Buffer => {
   return Buffer.from([first | 25, value >> 8, value & 0xff])
 }
 
-export const cbor = (value: Cbor): Buffer => {
+const cbor = (value: Cbor): Buffer => {
   if (typeof value === "number") return value < 0 ? head(1, -1 - value) : head(0, value)
   if (typeof value === "string") return Buffer.concat([head(3, Buffer.byteLength(value)), Buffer.from(value)])
   if (Buffer.isBuffer(value)) return Buffer.concat([head(2, value.length), value])

@@ -3,6 +3,7 @@ import { createRequire } from "node:module"
 import { existsSync } from "node:fs"
 import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { type Browser, chromium } from "playwright-core"
 import { root } from "./ServerProcess.ts"
@@ -13,7 +14,7 @@ import { root } from "./ServerProcess.ts"
  */
 
 const unpacked = async (): Promise<string> => {
-  const library = createRequire(import.meta.url).resolve("@sparticuz/chromium")
+  const library = fileURLToPath(import.meta.resolve("@sparticuz/chromium"))
   const caches = join(root, "node_modules/.cache/chromium")
   const { version } = createRequire(library)("../package.json") as { readonly version: string }
   const folder = join(caches, version)
