@@ -8,6 +8,7 @@ import type { BlobRef } from "../../src/files/Blob.ts"
 import * as Files from "../../src/files/Files.ts"
 import { FileStore } from "../../src/files/FileStore.ts"
 import { newId } from "../identity/Scene.ts"
+import { eventually } from "../support/Eventually.ts"
 import { makeS3, type S3Server } from "../support/S3Server.ts"
 
 /** What S3 alone can do to a store; what every store has to do is in FileStore.test.ts. */
@@ -57,12 +58,7 @@ const failNext = (s3: S3Server, event: "request" | "checkContinue", count: numbe
 const faultOf = <A, E>(exit: Exit.Exit<A, E>): string =>
   Exit.isFailure(exit) && Cause.hasDies(exit.cause) ? String(Cause.squash(exit.cause)) : "none"
 
-/** Waits, on the clock on the wall, until it is so. */
-const until = (isSo: () => boolean) =>
-  Effect.gen(function* () {
-    for (let i = 0; i < 500 && !isSo(); i++) yield* Effect.sleep("10 millis")
-    assert.isTrue(isSo())
-  })
+const until = (isSo: () => boolean) => eventually(Effect.sync(isSo), (is) => is)
 
 layer(layerS3, { excludeTestServices: true })("FileStore on S3 alone", (it) => {
   it.effect("verifies the bucket and leaves nothing in it; keys are prefix, run and blob", () =>

@@ -8,6 +8,7 @@ import { ApiKeyUsage } from "../../src/identity/ApiKeyUsage.ts"
 import { backgroundFailures } from "../../src/telemetry/Metrics.ts"
 import * as StorageRoom from "../../src/storage/StorageRoom.ts"
 import { layerPostgres } from "../support/Databases.ts"
+import { eventually } from "../support/Eventually.ts"
 import { onEachStorage } from "../support/Storages.ts"
 import { addPerson, apiKeyRow, keyOfPerson, minute, now } from "./Scene.ts"
 
@@ -25,10 +26,6 @@ const addKey = Effect.gen(function* () {
     shown: Effect.map(repo.ofPerson(id), (keys) => usage.merge(keys)[0]!.lastUsedAt)
   }
 })
-
-/** What the usage's fiber began when its time came takes a while in a database. */
-const eventually = <A, E, R>(effect: Effect.Effect<A, E, R>, until: (value: A) => boolean): Effect.Effect<A, E, R> =>
-  Effect.repeat(Effect.andThen(TestClock.withLive(Effect.sleep(1)), effect), { until: (value: A) => until(value) })
 
 onEachStorage("ApiKeyUsage", (it) => {
   it.layer(ApiKeyUsage.layer)((it) => {

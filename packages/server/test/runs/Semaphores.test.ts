@@ -11,6 +11,7 @@ import { type LeaseAnswer, Semaphores } from "../../src/runs/Semaphores.ts"
 import { SemaphoresRepo } from "../../src/runs/SemaphoresRepo.ts"
 import * as StorageRoom from "../../src/storage/StorageRoom.ts"
 import { layerPostgres } from "../support/Databases.ts"
+import { eventually } from "../support/Eventually.ts"
 import { unique } from "../identity/Scene.ts"
 import { makeDeployed } from "./Scene.ts"
 import { startRun, Time } from "./SemaphoreStorages.ts"
@@ -87,15 +88,10 @@ layer(Layer.mergeAll(layerSqlStorage, layerTime).pipe(Layer.provideMerge(layerPo
     const sql = yield* PgClient.PgClient
     const places = sql`select 1 from semaphore_leases l join semaphores s on s.id = l.semaphore_id
       where s.name = ${name} and l.state = 'queued'`
-    yield* Effect.repeat(Effect.delay(places, 10), { until: (rows) => rows.length === count })
+    yield* eventually(places, (rows) => rows.length === count)
   })
 
-  const listening = Effect.fnUntraced(function* (count: number) {
-    for (let i = 0; (yield* listeners).length !== count; i++) {
-      assert.isBelow(i, 500, `${count} sessions listen`)
-      yield* Effect.sleep(20)
-    }
-  })
+  const listening = (count: number) => eventually(listeners, (sessions) => sessions.length === count)
 
   it.effect("grants a slot that one server frees to a call that waits at another", () =>
     Effect.gen(function* () {

@@ -2,13 +2,13 @@ import type { EventId, LeaseId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { assert } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
-import { TestClock } from "effect/testing"
 import { Notices } from "../../src/storage/Notices.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 import { type Held, type Queued, SemaphoresRepo, type Taken } from "../../src/runs/SemaphoresRepo.ts"
 import { RetriesRepo } from "../../src/runs/RetriesRepo.ts"
 import { TestRunsRepo } from "../../src/runs/TestRunsRepo.ts"
 import { newId, unique } from "../identity/Scene.ts"
+import { eventually } from "../support/Eventually.ts"
 import type { Repositories } from "../support/Storages.ts"
 import { finishRun, makeRuns, onEachStorage, startRetry, startRun, Time, leaseRequest } from "./SemaphoreStorages.ts"
 
@@ -388,10 +388,7 @@ onEachStorage("SemaphoresRepo", (it) => {
         }
       })
       yield* Scope.provide(listen, listening)
-      const until = Effect.fnUntraced(function* (done: () => boolean) {
-        for (let i = 0; !done() && i < 500; i++) yield* TestClock.withLive(Effect.sleep(10))
-        assert.isTrue(done())
-      })
+      const until = (done: () => boolean) => eventually(Effect.sync(done), (isDone) => isDone)
       yield* until(() => isListening)
       const first = held(yield* repo.take(run, leaseRequest(name)))
       const places: Array<LeaseId> = []

@@ -17,6 +17,7 @@ import { TestRunFiles } from "../../src/runs/TestRunFiles.ts"
 import { TestRunFilesRepo } from "../../src/runs/TestRunFilesRepo.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
 import { isMemoryOnly } from "../support/Databases.ts"
+import { eventually } from "../support/Eventually.ts"
 import { startS3 } from "../support/S3Server.ts"
 import { layerSigningKeys, sharedStorages } from "../support/Storages.ts"
 import { answer, as, type CallerOf, everyRole, membersAndUp, newId, refusal, whoMay } from "../identity/Scene.ts"
@@ -99,6 +100,9 @@ const suites = [
 
 const text = "Hello, files!"
 const sha256 = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest("hex")
+
+/** Lets the sweeper begin another round, unless it is still in one. */
+const sweepAgain = TestClock.adjust("10 seconds")
 
 /** The bytes as the chunks of a body. */
 const bodyOf = (bytes: Uint8Array | string): Stream.Stream<Uint8Array> =>
@@ -425,16 +429,12 @@ for (const { storage, store } of suites) {
           })
         )
         yield* Layer.build(Layer.fresh(layerServices))
-        const until = Effect.fnUntraced(function* (left: ReadonlyArray<number>) {
-          const now = () => [kept(), directories()]
-          for (let i = 0; i < 500 && String(now()) !== String(left); i++) yield* TestClock.withLive(Effect.sleep(10))
-          assert.deepStrictEqual(now(), left)
-        })
+        const now = Effect.sync(() => [kept(), directories()])
+        const isLeft = (left: ReadonlyArray<number>) => (now: ReadonlyArray<number>) => String(now) === String(left)
         // One may still be in upload.
-        yield* until(before.map((count) => count + 1))
+        yield* eventually(now, isLeft(before.map((count) => count + 1)))
         yield* repo.lapse(blobs[1]!.id)
-        yield* TestClock.adjust("10 seconds")
-        yield* until(before)
+        yield* eventually(Effect.andThen(sweepAgain, now), isLeft(before))
       })
     )
 
@@ -454,8 +454,7 @@ for (const { storage, store } of suites) {
         yield* Effect.forEach(others, (blob) => files.write(blob, bodyOf(text), text.length))
         const clear = store.obstruct(stuck!)
         yield* Effect.forEach(blobs, (blob) => Effect.andThen(repo.reserve(blob), repo.lapse(blob.id)))
-        yield* TestClock.adjust("10 seconds")
-        for (let i = 0; i < 500 && kept() > before; i++) yield* TestClock.withLive(Effect.sleep(10))
+        yield* eventually(Effect.andThen(sweepAgain, Effect.sync(kept)), (now) => now <= before)
         // Waits for the sweeper's transaction.
         assert.isTrue(yield* repo.lapse(stuck!.id))
         for (const blob of others) assert.isFalse(yield* repo.lapse(blob.id))
@@ -515,8 +514,7 @@ for (const { storage, store } of suites) {
           const repo = yield* TestRunFilesRepo
           assert.deepStrictEqual(yield* repo.lapsed(100), [])
           assert.isTrue(yield* repo.lapse(written.at(-1)!.id))
-          yield* TestClock.adjust("10 seconds")
-          for (let i = 0; i < 500 && kept() > before; i++) yield* TestClock.withLive(Effect.sleep(10))
+          yield* eventually(Effect.andThen(sweepAgain, Effect.sync(kept)), (now) => now <= before)
           assert.strictEqual(kept(), before)
           assert.strictEqual(yield* refusal(as(at.viewer)((yield* TestRunFiles).open(1, "a/b.txt"))), "NotFound")
         })
