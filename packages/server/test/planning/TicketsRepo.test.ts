@@ -1,7 +1,6 @@
 import type { AgentId, MilestoneId, ProjectId, TagId, TicketId } from "@delivery/domain/Ids"
 import { assert } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
-import { TestClock } from "effect/testing"
 import { AgentsRepo } from "../../src/agents/AgentsRepo.ts"
 import { CommentsRepo } from "../../src/planning/CommentsRepo.ts"
 import { TagsRepo } from "../../src/planning/TagsRepo.ts"
@@ -9,7 +8,7 @@ import { type TicketRow, type TicketSelection, TicketsRepo } from "../../src/pla
 import { TicketStatusesRepo } from "../../src/planning/TicketStatusesRepo.ts"
 import type { Viewer } from "../../src/planning/Viewer.ts"
 import { Storage } from "../../src/storage/Storage.ts"
-import { assertHolds, eventsOf, makeScene, minute, newId, unique } from "../identity/Scene.ts"
+import { assertHolds, awaitsThis, eventsOf, makeScene, minute, newId, unique } from "../identity/Scene.ts"
 import { onEachStorage } from "../support/Storages.ts"
 import { addMilestone, addProject } from "./ProjectsScene.ts"
 import { addTeam, addTeamMember, seesAll, seesOwn, statusRow, teamKey } from "./Scene.ts"
@@ -574,22 +573,26 @@ onEachStorage("TicketsRepo", (it, storage) => {
         const steps: Array<string> = []
         const step = (name: string) => Effect.sync(() => void steps.push(name))
         const both = [yield* Deferred.make<void>(), yield* Deferred.make<void>()] as const
+        const begun = yield* Deferred.make<Fiber.Fiber<unknown>>()
         const shared = (i: 0 | 1) =>
           transactions.transaction(
             Effect.gen(function* () {
               yield* repo.lockTeams([team.id], "shared")
               yield* Deferred.succeed(both[i], undefined)
-              // Each waits until the other has it, too.
+              // Each waits until the other has it, too, and until a third waits for both.
               yield* Deferred.await(both[i === 0 ? 1 : 0])
-              yield* TestClock.withLive(Effect.sleep(30))
+              yield* awaitsThis(yield* Deferred.await(begun))
               yield* step("shared ends")
             })
           )
         const fibers = [yield* Effect.forkChild(shared(0)), yield* Effect.forkChild(shared(1))]
         yield* Deferred.await(both[0])
         yield* Deferred.await(both[1])
-        yield* transactions.transaction(Effect.andThen(repo.lockTeams([team.id], "exclusive"), step("exclusive")))
-        for (const fiber of fibers) yield* Fiber.join(fiber)
+        const exclusive = yield* Effect.forkChild(
+          transactions.transaction(Effect.andThen(repo.lockTeams([team.id], "exclusive"), step("exclusive")))
+        )
+        yield* Deferred.succeed(begun, exclusive)
+        for (const fiber of [...fibers, exclusive]) yield* Fiber.join(fiber)
         assert.deepStrictEqual(steps, ["shared ends", "shared ends", "exclusive"])
       })
     )
