@@ -1,5 +1,6 @@
 import { createClient, createSemaphores, type PromiseClient } from "@delivery/client"
-import { existsSync } from "node:fs"
+import { readdir, readFile, writeFile } from "node:fs/promises"
+import { setTimeout } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type RunningServer, startServer } from "../../client/test/support/server.ts"
 import { configuration, makeProject, type Project, runPlaywright } from "./support/project.ts"
@@ -32,17 +33,23 @@ afterAll(async () => {
   await server.stop()
 })
 
+/** How long a test may take, in milliseconds; those that wait for a lease wait for longer. */
+const testMillis = 5_000
+
 const suite = `
 import { expect, test } from "@delivery/playwright/fixtures"
-import { writeFileSync } from "node:fs"
+import { existsSync, writeFileSync } from "node:fs"
 
 test.describe("one at a time", () => {
-  test.describe.configure({ mode: "parallel", timeout: 1_500 })
+  test.describe.configure({ mode: "parallel", timeout: ${testMillis} })
   test.use({ semaphore: { name: "account", capacity: 1 } })
+  test.beforeAll(() => writeFileSync("begun-" + test.info().workerIndex + ".txt", ""))
   for (const i of [1, 2, 3]) {
     test("has the account " + i, async ({ lease }) => {
       const from = Date.now()
-      await new Promise((resolve) => setTimeout(resolve, 900))
+      // The first has it until the others have waited for longer than a test may take.
+      test.setTimeout(0)
+      while (!existsSync("enough.txt")) await new Promise((resolve) => setTimeout(resolve, 50))
       expect(lease?.slot).toBe(1)
       expect(lease?.signal.aborted).toBe(false)
       writeFileSync("lease-" + i + ".json", JSON.stringify({ ...lease, from, to: Date.now() }))
@@ -51,12 +58,9 @@ test.describe("one at a time", () => {
 })
 
 test("waits inside of a test in time of its own", async ({ withSemaphore }) => {
-  test.setTimeout(1_500)
-  writeFileSync("waits.txt", "")
-  const slot = await withSemaphore("device", { capacity: 1 }, async (lease) => {
-    await new Promise((resolve) => setTimeout(resolve, 700))
-    return lease?.slot
-  })
+  test.setTimeout(${testMillis})
+  writeFileSync("begun-waiting.txt", "")
+  const slot = await withSemaphore("device", { capacity: 1 }, async (lease) => lease?.slot)
   expect(slot).toBe(1)
 })
 
@@ -68,10 +72,10 @@ test("needs none", async ({ lease }) => {
 describe("leases of tests", () => {
   it("wait outside of the test's time, and last for as long as the test runs", async () => {
     project = await makeProject({
-      "playwright.config.ts": configuration("{}", "workers: 3, fullyParallel: true"),
+      "playwright.config.ts": configuration("{}", "workers: 4, fullyParallel: true"),
       "tests/leases.spec.ts": suite
     })
-    // Another run holds the device for longer than the test that needs it may take.
+    // Another run holds the device until the test that needs it has waited for longer than it may take.
     const other = await client.testRuns.start({
       params: { slug },
       payload: {
@@ -91,8 +95,11 @@ describe("leases of tests", () => {
     )
     const { directory } = project
     const watching = (async () => {
-      while (!existsSync(`${directory}/waits.txt`)) await new Promise((resolve) => setTimeout(resolve, 50))
-      await new Promise((resolve) => setTimeout(resolve, 3_000))
+      const begun = async () => (await readdir(directory)).filter((name) => name.startsWith("begun-"))
+      // Three tests that need the account, and one that needs the device.
+      while ((await begun()).length < 4) await setTimeout(50)
+      await setTimeout(testMillis)
+      await writeFile(`${directory}/enough.txt`, "")
       free()
       await holding
     })()
@@ -101,7 +108,6 @@ describe("leases of tests", () => {
     expect(outcome.output).toContain("5 passed")
     expect(outcome.exitCode).toBe(0)
 
-    const { readFile } = await import("node:fs/promises")
     const read = async (i: number) =>
       JSON.parse(await readFile(`${project!.directory}/lease-${i}.json`, "utf8")) as {
         readonly from: number
