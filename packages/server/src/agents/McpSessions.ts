@@ -85,9 +85,14 @@ const endWithSignIns = Effect.fnUntraced(function* (state: State) {
   const round = Effect.gen(function* () {
     const checked = [...unchecked]
     if (checked.length === 0) return
-    const live = new Set(yield* repo.live(checked))
-    const ended = new Set(checked.filter((id) => unchecked.delete(id) && !live.has(id)))
-    for (const [id, { signIn }] of state.sessions) if (ended.has(signIn)) yield* drop(state, id)
+    // What a notice adds from now on is looked up once more: it may have changed since this look-up.
+    unchecked.clear()
+    const live = new Set(
+      yield* Effect.onError(repo.live(checked), () => Effect.sync(() => checked.forEach((id) => unchecked.add(id))))
+    )
+    for (const [id, { signIn }] of state.sessions) {
+      if (checked.includes(signIn) && !live.has(signIn)) yield* drop(state, id)
+    }
   })
   // What a failed round leaves unchecked, the next one checks.
   const check = yield* background("mcp_sessions", "Sessions of ended sign-ins could not be dropped.", round)
