@@ -49,6 +49,15 @@ export const findAnchor = Effect.fnUntraced(function* <A extends { readonly id: 
 export const beside = <Id extends string>(anchor: Ranked<Id> | null, side: "before" | "after"): RankedPlace<Id> =>
   side === "before" ? { before: anchor } : { after: anchor }
 
+/** Where among the others the place is; undefined where its object is not among them. */
+const indexOf = <Id extends string>(others: ReadonlyArray<Id>, place: RankedPlace<Id>): number | undefined => {
+  const isAfter = "after" in place
+  const anchor = isAfter ? place.after : place.before
+  if (anchor === null) return isAfter ? 0 : others.length
+  const at = others.indexOf(anchor.id)
+  return at < 0 ? undefined : isAfter ? at + 1 : at
+}
+
 /**
  * The rank of an object that moves to a place, or is new there. An object that is there already keeps its rank. If the rank
  * would be too long, all objects of the list get new, short ones.
@@ -67,14 +76,8 @@ export const rankAt = Effect.fnUntraced(function* <Id extends string>(
   const between = rankBetween(below, above)
   if (between.length <= maxRankLength) return between
   const others = (yield* list.ids).filter((id) => id !== moved.id)
-  const at =
-    "after" in place
-      ? place.after === null
-        ? 0
-        : others.indexOf(place.after.id) + 1
-      : place.before === null
-        ? others.length
-        : others.indexOf(place.before.id)
+  const at = indexOf(others, place)
+  if (at === undefined) return yield* Effect.die(new Error("The object of a place is not in its list."))
   const ranks = spreadRanks(others.length + 1)
   const inOrder = others.toSpliced(at, 0, moved.id)
   yield* list.setRanks(
