@@ -8,7 +8,7 @@ import { routed, routerConfig } from "./Routing.ts"
 
 /** What must be known of a request before it is routed: its endpoint's name, and what that says of itself (domain/Endpoint.ts). */
 export interface Endpoint {
-  /** `group.endpoint`; `unmatched` where there is none. */
+  /** `group.endpoint`, also of routes that are not part of the API description; `unmatched` where there is no route. */
   readonly name: string
   /** Answered at once, whatever the load and the rate limit. */
   readonly isProbe: boolean
@@ -22,13 +22,16 @@ export interface Endpoint {
 
 const plain = { isProbe: false, isStreamed: false, isMetrics: false, isCompressed: false }
 
-/** Routes that are not part of the API description. */
-const others: Readonly<Record<string, Endpoint>> = {
-  "/docs": { ...plain, name: "system.docs", isCompressed: true },
-  "/metrics": { ...plain, name: "system.metrics", isMetrics: true },
-  "/openapi.json": { ...plain, name: "system.openapi", isCompressed: true },
-  "/sign-in": { ...plain, name: "auth.page" }
-}
+/** All routes that are not part of the API description: whatever the server answers has a name. */
+const others: ReadonlyArray<readonly [method: "GET" | "POST" | "DELETE", path: FindMyWay.PathInput, Endpoint]> = [
+  ["GET", "/docs", { ...plain, name: "system.docs", isCompressed: true }],
+  ["GET", "/metrics", { ...plain, name: "system.metrics", isMetrics: true }],
+  ["GET", "/openapi.json", { ...plain, name: "system.openapi", isCompressed: true }],
+  ["GET", "/sign-in", { ...plain, name: "auth.page" }],
+  ["POST", "/agent/mcp", { ...plain, name: "agents.mcp" }],
+  ["GET", "/agent/mcp", { ...plain, name: "agents.mcp" }],
+  ["DELETE", "/agent/mcp", { ...plain, name: "agents.mcp" }]
+]
 
 const unmatched: Endpoint = { ...plain, name: "unmatched" }
 
@@ -47,7 +50,7 @@ HttpApi.reflect(DeliveryApi, {
     })
   }
 })
-for (const [path, endpoint] of Object.entries(others)) router.on("GET", path as FindMyWay.PathInput, endpoint)
+for (const [method, path, endpoint] of others) router.on(method, path, endpoint)
 
 /** The endpoint of a request, by the same routes as the server's own. */
 export const endpointOf = (method: string, url: string): Endpoint => {

@@ -42,7 +42,8 @@ onEachServer(
       await workspace.as("nonsense").refuse("401", "POST", "products", {})
       await workspace.refuse("404", "GET", "nothing/there")
       await workspace.refuse("404", "DELETE", "/health")
-      for (const path of ["/openapi.json", "/docs"]) await fetch(`${owner.baseUrl}${path}`)
+      for (const path of ["/openapi.json", "/docs", "/sign-in"]) await fetch(`${owner.baseUrl}${path}`)
+      for (const method of ["GET", "POST", "DELETE"]) await fetch(`${owner.baseUrl}/agent/mcp`, { method })
       const after = await scrape(owner.baseUrl)
 
       const rise = (endpoint: string, status: string) =>
@@ -58,6 +59,8 @@ onEachServer(
           unmatched: rise("unmatched", "404"),
           docs: rise("system.docs", "200"),
           openapi: rise("system.openapi", "200"),
+          page: rise("auth.page", "200"),
+          mcp: rise("agents.mcp", "401"),
           scrapes: rise("system.metrics", "200")
         },
         {
@@ -70,6 +73,8 @@ onEachServer(
           unmatched: 2,
           docs: 1,
           openapi: 1,
+          page: 1,
+          mcp: 3,
           scrapes: 1
         }
       )
