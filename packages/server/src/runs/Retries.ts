@@ -27,7 +27,7 @@ export class Retries extends Context.Service<
       run: number,
       input: StartRetry
     ) => Effect.Effect<StartedRetry, NotFound | Forbidden | Conflict, Caller>
-    /** The run, recounted. `Forbidden` by another than the publisher, before `Conflict` `not_running`. */
+    /** The run, recounted. `Forbidden` by another than the publisher, then `Conflict` `not_running`, then `InvalidInput`. */
     readonly finish: (
       run: number,
       retry: number,
@@ -180,11 +180,11 @@ const finish = (dependencies: Dependencies) => {
   const find = findPublished(dependencies)
   return Effect.fn("Retries.finish")(function* (number: number, retryNumber: number, report: FinishRetry) {
     const { access, retry, run } = yield* find(number, retryNumber)
+    const finishedAt = timestamp(yield* Clock.currentTimeMillis)
+    if (!isRunning(retry, finishedAt)) return yield* notRunning("retry")
     // While the retry runs, nothing else changes the run's tests and counts; if it no longer does, nothing is stored.
     const outcome = retryOutcome(report, retry, yield* repo.tests(run.id))
     if (typeof outcome === "string") return yield* InvalidInput.at("tests", outcome)
-    const finishedAt = timestamp(yield* Clock.currentTimeMillis)
-    if (!isRunning(retry, finishedAt)) return yield* notRunning("retry")
     const recounted = recount(run.counts, outcome.flaky.length)
     const finished = {
       ...outcome,
@@ -220,7 +220,7 @@ const findPublished = ({ repo, runs }: Dependencies) =>
     if (run === undefined) return yield* noRun(number)
     const retry = yield* repo.find(run.id, retryNumber)
     if (retry === undefined) return yield* noRetry(retryNumber)
-    // Whoever guessed the number may have come between the end of one retry and the start of this one.
+    // This retry may have started between the two reads, after another that has changed the run: then the run is read again.
     const isOld = retry.state === "running" && run.counts.failed !== retry.testCount
     if (!isSameActor(retry.publisher, access.actor)) {
       return yield* new Forbidden({

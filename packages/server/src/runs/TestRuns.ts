@@ -51,6 +51,7 @@ export class TestRuns extends Context.Service<
     readonly get: (number: number) => Effect.Effect<TestRun, NotFound, Caller>
     /** Fails as `finish` would, whatever the report. */
     readonly checkFinish: (number: number) => Effect.Effect<void, NotFound | Forbidden | Conflict, Caller>
+    /** `Forbidden` by another than the publisher, then `Conflict` `not_running`, then `InvalidInput`. */
     readonly finish: (
       number: number,
       report: FinishTestRun
@@ -248,12 +249,12 @@ const finish = (dependencies: Dependencies) => {
   const { baseUrl, events, repo } = dependencies
   const find = finishable(dependencies)
   return Effect.fn("TestRuns.finish")(function* (number: number, report: FinishTestRun) {
+    const { access, run } = yield* find(number)
     const tests = report.tests.map(recordTest)
     // Ids that differ in what cannot be stored become equal.
     if (new Set(tests.map((test) => test.caseId)).size < tests.length) {
       return yield* InvalidInput.at("tests", "Expected each caseId once")
     }
-    const { access, run } = yield* find(number)
     const finished = {
       ...outcome(report, tests),
       durationMs: report.durationMs,

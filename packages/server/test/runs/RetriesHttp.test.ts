@@ -146,7 +146,7 @@ onEachServer("Retries over HTTP", (test) => {
     await key.refuse("400 tests", "POST", finish, finishOf({ caseId: "none", attempts: [] }))
     await key.refuse("400 tests", "POST", finish, finishOf({ caseId: "c", attempts: [ran] }))
     await key.post(finish, finishOf(), 200)
-    await key.refuse("400 tests", "POST", finish, finishOf({ caseId: "none", attempts: [] }))
+    await key.refuse("409 not_running", "POST", finish, finishOf({ caseId: "none", attempts: [] }))
     await key.refuse("409 not_running", "POST", finish, finishOf({ caseId: "a", attempts: [ran] }))
     await workspace.refuse("403 not_publisher", "POST", finish, finishOf({ caseId: "a", attempts: [ran] }))
   })

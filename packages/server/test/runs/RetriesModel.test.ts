@@ -232,8 +232,8 @@ const finishRetry = (number: number, retryNumber: number, by: Who, reports: Repo
       if (by === "viewer") return "Forbidden role_too_low"
       if (run === undefined || retry === undefined) return "NotFound"
       if (retry.by !== by) return "Forbidden not_publisher"
-      if (reports.some(([caseId]) => !retry.failed.includes(caseId))) return "InvalidInput"
       if (retry.state !== "running") return "Conflict not_running"
+      if (reports.some(([caseId]) => !retry.failed.includes(caseId))) return "InvalidInput"
       retry.state = interrupted ? "interrupted" : "finished"
       for (const [caseId, statuses] of reports) {
         const test = run.tests.get(caseId)!
