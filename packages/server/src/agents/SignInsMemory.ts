@@ -5,7 +5,8 @@ import { Effect, Layer } from "effect"
 import { type AgentRow, agents, persons } from "../access/ActorRows.ts"
 import { memberKey, members } from "../identity/MembersRepo.ts"
 import { workspaces } from "../identity/WorkspacesRepo.ts"
-import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
+import { type MemoryDatabase, MemoryStorage, type MemoryTableName } from "../storage/MemoryStorage.ts"
+import type { Row } from "../storage/Table.ts"
 import { computers } from "./AgentsRepo.ts"
 import {
   accessTokens,
@@ -52,16 +53,14 @@ const endWhere = (database: MemoryDatabase, isOf: (signIn: SignInRow) => boolean
   }
 }
 
-const deleteTokens = (
-  database: MemoryDatabase,
-  isOf: (token: { readonly signInId: string; readonly expiresAt: Timestamp }) => boolean
-) => {
-  for (const table of [accessTokens, refreshTokens, replacedTokens]) {
-    const rows = database.table<{
-      readonly tokenHash: string
-      readonly signInId: string
-      readonly expiresAt: Timestamp
-    }>(table)
+type TokenRow = Row<typeof replacedTokens>
+
+/** Every table of tokens has what the shortest of them has. */
+const tokenTables: ReadonlyArray<MemoryTableName<TokenRow>> = [accessTokens, refreshTokens, replacedTokens]
+
+const deleteTokens = (database: MemoryDatabase, isOf: (token: Pick<TokenRow, "signInId" | "expiresAt">) => boolean) => {
+  for (const table of tokenTables) {
+    const rows = database.table(table)
     for (const { tokenHash } of rows.filter(isOf)) rows.delete(tokenHash)
   }
 }

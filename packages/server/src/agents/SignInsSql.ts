@@ -1,16 +1,24 @@
-import type { AgentScope } from "@delivery/domain/agents/Agent"
-import type { Person } from "@delivery/domain/identity/Actor"
 import type { Role } from "@delivery/domain/identity/Role"
-import type { AgentId, ComputerId, SignInId, WorkspaceId } from "@delivery/domain/Ids"
+import type { AgentId, SignInId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
-import type { AgentRow } from "../access/ActorRows.ts"
+import { agents, persons } from "../access/ActorRows.ts"
+import { members } from "../identity/MembersRepo.ts"
+import { workspaces } from "../identity/WorkspacesRepo.ts"
 import { uuids } from "../storage/Columns.ts"
 import { date, dateOrNull, dieOnSqlError, iso } from "../storage/Sql.ts"
-import { columnsOf, readerOf, type SelectedRow } from "../storage/Table.ts"
-import { type AuthenticatedAgent, type SignInRow, signIns, SignInsRepo, type TokenPair } from "./SignInsRepo.ts"
+import { columnsOf, partReaderOf, readerOf, type SelectedRow } from "../storage/Table.ts"
+import { computers } from "./AgentsRepo.ts"
+import {
+  accessTokens,
+  type AuthenticatedAgent,
+  type SignInRow,
+  signIns,
+  SignInsRepo,
+  type TokenPair
+} from "./SignInsRepo.ts"
 
 export const layer = Layer.effect(
   SignInsRepo,
@@ -141,44 +149,53 @@ const endAccessToken = (sql: PgClient.PgClient) => (hash: string) =>
       select pg_notify('agents', s.agent_id::text)::text from ended join sign_ins s on s.id = ended.sign_in_id`)
   )
 
-interface AuthenticatedRow {
-  readonly agentId: AgentId
-  readonly client: AgentRow["client"]
-  readonly clientName: AgentRow["clientName"]
-  readonly personId: Person["id"]
-  readonly personName: string
-  readonly email: string
-  readonly workspaceId: WorkspaceId
-  readonly slug: string
-  readonly workspaceName: string
-  readonly role: Role
-  readonly computerId: ComputerId | null
-  readonly computerName: string
-  readonly signInId: SignInId
-  readonly scope: AgentScope
-}
+/** What is read of each table to authenticate an agent. */
+const parts = {
+  agent: ["id", "client", "clientName"],
+  person: ["id", "name", "email"],
+  workspace: ["id", "slug", "name"],
+  member: ["role"],
+  computer: ["id", "name"],
+  token: ["signInId", "scope"]
+} as const
 
-const readAuthenticated = (row: AuthenticatedRow): AuthenticatedAgent => ({
-  agent: { id: row.agentId, client: row.client, clientName: row.clientName },
-  person: { id: row.personId, name: row.personName, email: row.email },
-  membership: { id: row.workspaceId, slug: row.slug, name: row.workspaceName, role: row.role },
-  computer: row.computerId === null ? null : { id: row.computerId, name: row.computerName },
-  signInId: row.signInId,
-  scope: row.scope
+const readAgent = partReaderOf(agents, parts.agent, { as: "agent" })
+const readPerson = partReaderOf(persons, parts.person, { as: "person" })
+const readWorkspace = partReaderOf(workspaces, parts.workspace, { as: "workspace" })
+const readMember = partReaderOf(members, parts.member)
+const readComputer = partReaderOf(computers, parts.computer, { as: "computer" })
+const readToken = partReaderOf(accessTokens, parts.token)
+
+const readAuthenticated = (row: SelectedRow): AuthenticatedAgent => ({
+  agent: readAgent(row),
+  person: readPerson(row),
+  membership: { ...readWorkspace(row), ...readMember(row) },
+  computer: row["computerId"] === null ? null : readComputer(row),
+  ...readToken(row)
 })
 
-const authenticate = (sql: PgClient.PgClient) => (accessHash: string, now: Timestamp) =>
-  sql<AuthenticatedRow>`select a.id as "agentId", a.client, a.client_name as "clientName", p.id as "personId", p.name as "personName", p.email,
-      w.id as "workspaceId", w.slug, w.name as "workspaceName", m.role, c.id as "computerId",
-      c.name as "computerName", s.id as "signInId", t.scope
-    from access_tokens t
-    join sign_ins s on s.id = t.sign_in_id
-    join agents a on a.id = s.agent_id and a.revoked_at is null
-    join members m on m.workspace_id = a.workspace_id and m.person_id = a.person_id and m.active
-    join persons p on p.id = a.person_id
-    join workspaces w on w.id = a.workspace_id
-    left join computers c on c.id = s.computer_id
-    where t.token_hash = ${accessHash} and t.expires_at > ${date(now)}`.pipe(
-    Effect.map((rows) => rows.map(readAuthenticated)[0]),
-    dieOnSqlError
+const authenticate = (sql: PgClient.PgClient) => {
+  const columns = sql.literal(
+    [
+      columnsOf(agents, { of: "a", as: "agent", only: parts.agent }),
+      columnsOf(persons, { of: "p", as: "person", only: parts.person }),
+      columnsOf(workspaces, { of: "w", as: "workspace", only: parts.workspace }),
+      columnsOf(members, { of: "m", only: parts.member }),
+      columnsOf(computers, { of: "c", as: "computer", only: parts.computer }),
+      columnsOf(accessTokens, { of: "t", only: parts.token })
+    ].join(", ")
   )
+  return (accessHash: string, now: Timestamp) =>
+    sql<SelectedRow>`select ${columns}
+      from access_tokens t
+      join sign_ins s on s.id = t.sign_in_id
+      join agents a on a.id = s.agent_id and a.revoked_at is null
+      join members m on m.workspace_id = a.workspace_id and m.person_id = a.person_id and m.active
+      join persons p on p.id = a.person_id
+      join workspaces w on w.id = a.workspace_id
+      left join computers c on c.id = s.computer_id
+      where t.token_hash = ${accessHash} and t.expires_at > ${date(now)}`.pipe(
+      Effect.map((rows) => rows.map(readAuthenticated)[0]),
+      dieOnSqlError
+    )
+}

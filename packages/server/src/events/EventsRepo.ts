@@ -29,7 +29,7 @@ export interface StoredEvent extends Omit<Row<typeof events>, "actorKind" | "act
   readonly actor: ActorRef
 }
 
-/** Events in the memory storage. */
+/** Events in the memory storage, which keeps the actor as services and `Actors` take it: as one value. */
 export const eventsTable = memoryTable<StoredEvent>("events")
 
 /** A stored event with its actor's present name. */

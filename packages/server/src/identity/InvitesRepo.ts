@@ -31,7 +31,7 @@ export interface InviteRow extends Omit<Row<typeof invites>, "inviterKind" | "in
   readonly inviter: ActorRef
 }
 
-/** Invites in the memory storage. */
+/** Invites in the memory storage, which keeps the inviter as services and `Actors` take it: as one value. */
 export const invitesTable = memoryTable<InviteRow>("invites")
 
 /** An invite with its inviter's present name. */

@@ -5,13 +5,13 @@ import { Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
 import { texts, uuids } from "../storage/Columns.ts"
 import { dieOnSqlError } from "../storage/Sql.ts"
-import { columnsOf } from "../storage/Table.ts"
+import { columnsOf, partReaderOf, type SelectedRow } from "../storage/Table.ts"
+import { projects } from "./ProjectsRepo.ts"
+import { teams } from "./TeamsRepo.ts"
 import { type OwnerCandidate, ownerRefOf, resolvedOwner, selectCandidate } from "./TicketOwners.ts"
 import { namesTicket } from "./TicketRefs.ts"
 import { joinedTables, listedColumns, readListed, type SelectedTicket, wholeColumns } from "./TicketRowsSql.ts"
 import {
-  type LockedProject,
-  type LockedTeam,
   type MilestonePart,
   type TagPart,
   type TeamStatus,
@@ -21,7 +21,6 @@ import {
   TicketsRepo
 } from "./TicketsRepo.ts"
 import { inStatus, insert, orderOf, remove, takeNumber, update } from "./TicketWritesSql.ts"
-import type { Viewer } from "./Viewer.ts"
 import { seesProject, seesTeam } from "./Visibility.ts"
 
 export const layer = Layer.effect(
@@ -126,26 +125,41 @@ const lock =
       dieOnSqlError
     )
 
-const lockTeams =
-  (sql: PgClient.PgClient): Repo["lockTeams"] =>
-  (ids, how) =>
-    sql<LockedTeam>`select id, key, name, visibility, archived_at is not null as archived from teams
-      where id = any(${uuids(ids)}) order by id
+const teamColumns = ["id", "key", "name", "visibility", "archivedAt"] as const
+const readTeam = partReaderOf(teams, teamColumns)
+
+const lockTeams = (sql: PgClient.PgClient): Repo["lockTeams"] => {
+  const columns = sql.literal(columnsOf(teams, { only: teamColumns }))
+  return (ids, how) =>
+    sql<SelectedRow>`select ${columns} from teams where id = any(${uuids(ids)}) order by id
       ${sql.literal(how === "exclusive" ? "for no key update" : "for share")}`.pipe(
-      Effect.map((rows) => new Map(rows.map((team) => [team.id, team]))),
+      Effect.map((rows) => new Map(rows.map((row) => locked(readTeam(row))).map((team) => [team.id, team]))),
       dieOnSqlError
     )
+}
 
-const findProject = (sql: PgClient.PgClient, lock: "" | "for share of p") => (viewer: Viewer, ref: string) =>
-  isId(ref) || isSlug(ref)
-    ? sql<LockedProject>`select p.id, p.slug, p.name, p.archived_at is not null as archived from projects p
-        where p.workspace_id = ${viewer.workspaceId} and ${isId(ref) ? sql`p.id = ${ref}` : sql`p.slug = ${ref}`}
-          and ${seesProject(sql, viewer, "p")}
-        ${sql.literal(lock)}`.pipe(
-        Effect.map((rows): LockedProject | undefined => rows[0]),
-        dieOnSqlError
-      )
-    : Effect.undefined
+const projectColumns = ["id", "slug", "name", "archivedAt"] as const
+const readProject = partReaderOf(projects, projectColumns)
+
+const findProject = (sql: PgClient.PgClient, lock: "" | "for share of p"): Repo["findProject"] => {
+  const columns = sql.literal(columnsOf(projects, { of: "p", only: projectColumns }))
+  return (viewer, ref) =>
+    isId(ref) || isSlug(ref)
+      ? sql<SelectedRow>`select ${columns} from projects p
+          where p.workspace_id = ${viewer.workspaceId} and ${isId(ref) ? sql`p.id = ${ref}` : sql`p.slug = ${ref}`}
+            and ${seesProject(sql, viewer, "p")}
+          ${sql.literal(lock)}`.pipe(
+          Effect.map((rows) => rows.map((row) => locked(readProject(row)))[0]),
+          dieOnSqlError
+        )
+      : Effect.undefined
+}
+
+/** What is locked, with whether it is archived in place of when. */
+const locked = <Part extends { readonly archivedAt: unknown }>({ archivedAt, ...part }: Part) => ({
+  ...part,
+  archived: archivedAt !== null
+})
 
 interface SelectedReferences {
   readonly statuses: ReadonlyArray<TeamStatus> | null

@@ -12,11 +12,11 @@ import {
   type NewRetry,
   RetriesRepo,
   type RetryRow,
-  testRunAttempts,
+  testRunAttemptsTable,
   testRunRetries
 } from "./RetriesRepo.ts"
 import { endLeases } from "./SemaphoresMemory.ts"
-import { testRuns, testRunTests } from "./TestRunsRepo.ts"
+import { testRuns, testRunTestsTable } from "./TestRunsRepo.ts"
 import { interrupted, isRunning, labelOfRetry, runPath } from "./TestRunState.ts"
 
 type Memory = MemoryStorage["Service"]
@@ -149,11 +149,11 @@ const finish =
         const ended = { runningRetry: null, runningRetryExpiresAt: null }
         database.table(testRuns).set(runId, { ...run, ...counts, passRate, result, ...ended })
         const madeFlaky = new Set(flaky)
-        database.table(testRunTests).set(
+        database.table(testRunTestsTable).set(
           runId,
           testsOf(database, runId).map((test) => (madeFlaky.has(test.caseId) ? { ...test, status: "flaky" } : test))
         )
-        database.table(testRunAttempts).set(runId, [...attemptsOf(database, runId), ...attempts])
+        database.table(testRunAttemptsTable).set(runId, [...attemptsOf(database, runId), ...attempts])
         endLeases(database, runId, finishedAt)
         database.table(eventsTable).set(event.id, event)
         return true
@@ -228,9 +228,9 @@ const rowsOf = (database: MemoryDatabase, runId: TestRunId): ReadonlyArray<Retry
     .filter((retry) => retry.runId === runId)
     .toSorted((a, b) => a.number - b.number)
 
-const testsOf = (database: MemoryDatabase, runId: TestRunId) => database.table(testRunTests).get(runId) ?? []
+const testsOf = (database: MemoryDatabase, runId: TestRunId) => database.table(testRunTestsTable).get(runId) ?? []
 
-const attemptsOf = (database: MemoryDatabase, runId: TestRunId) => database.table(testRunAttempts).get(runId) ?? []
+const attemptsOf = (database: MemoryDatabase, runId: TestRunId) => database.table(testRunAttemptsTable).get(runId) ?? []
 
 const publisherOf = (retry: RetryRow) => ({ kind: retry.publisherKind, id: retry.publisherId }) as ActorRef
 

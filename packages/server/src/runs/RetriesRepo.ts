@@ -7,7 +7,7 @@ import { Context, type Effect } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import type { StoredEvent } from "../events/EventsRepo.ts"
 import { memoryTable } from "../storage/MemoryStorage.ts"
-import { integer, type Row, table, uuid } from "../storage/Table.ts"
+import { double, instant, integer, json, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
 import { publicationColumns } from "./PublicationColumns.ts"
 import { cleanupOf, type EndedPublishers, type Numbered } from "./TestRunsRepo.ts"
 
@@ -24,8 +24,23 @@ export const testRunRetries = table("test_run_retries", {
 
 export type RetryRow = Row<typeof testRunRetries>
 
-/** The attempts of all retries of each run in memory, in the order of their numbers, by the run's id. */
-export const testRunAttempts = memoryTable<ReadonlyArray<RetryAttempt>>("test_run_attempts")
+/** The attempts of retries. A test's own attempt is number 1, in `testRunTests`. */
+export const testRunAttempts = table("test_run_attempts", {
+  workspaceId: uuid<WorkspaceId>(),
+  runId: uuid<TestRunId>(),
+  caseId: text(),
+  number: integer(),
+  retry: integer(),
+  status: text<"failed" | "passed">(),
+  durationMs: double(),
+  startedAt: instant(),
+  errorMessage: nullable(text()),
+  errorStack: nullable(text()),
+  files: json<ReadonlyArray<string>>()
+})
+
+/** The same in memory, by the run's id: those of all its retries, in the order of their numbers. */
+export const testRunAttemptsTable = memoryTable<ReadonlyArray<RetryAttempt>>("test_run_attempts")
 
 /** What is known of a retry when it starts. */
 export interface NewRetry {

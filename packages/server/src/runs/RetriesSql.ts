@@ -9,7 +9,7 @@ import { actorColumns, actorJoins, type ActorRow, actorRows, readActor } from ".
 import type { StoredEvent } from "../events/EventsRepo.ts"
 import { insertEvent, insertEventRows } from "../events/EventStatements.ts"
 import { column, texts } from "../storage/Columns.ts"
-import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
+import { date, dieOnSqlError } from "../storage/Sql.ts"
 import { columnsOf, partReaderOf, type SelectedRow } from "../storage/Table.ts"
 import {
   type FinishedRetry,
@@ -18,10 +18,12 @@ import {
   type FoundRetry,
   type NewRetry,
   RetriesRepo,
+  type RunningRetry,
+  testRunAttempts,
   testRunRetries
 } from "./RetriesRepo.ts"
 import { endLeases } from "./SemaphoresSql.ts"
-import type { Numbered } from "./TestRunsRepo.ts"
+import { type Numbered, runningRetryOf, testRuns, testRunTests } from "./TestRunsRepo.ts"
 import { retryLabel, runPath } from "./TestRunState.ts"
 
 export const layer = Layer.effect(
@@ -42,49 +44,59 @@ export const layer = Layer.effect(
   })
 )
 
+const runColumns = ["retryCount", "fixtureUrl", "runningRetry", "runningRetryExpiresAt"] as const
+const readRun = partReaderOf(testRuns, runColumns)
+const publisherColumns = ["publisherKind", "publisherId"] as const
+const readPublisher = partReaderOf(testRunRetries, publisherColumns)
+
 /** What a run's row says of its retries, with the publisher of the one that runs. */
-interface RetriesOfRun {
-  readonly count: number
-  readonly fixtureUrl: string | null
-  readonly number: number | null
-  readonly expiresAt: Date | null
-  readonly publisherKind: string | null
-  readonly publisherId: string | null
+const ofRun = (sql: PgClient.PgClient) => {
+  const ofRun = sql.literal(columnsOf(testRuns, { of: "r", only: runColumns }))
+  const ofRetry = sql.literal(columnsOf(testRunRetries, { of: "t", only: publisherColumns }))
+  return (runId: TestRunId) =>
+    sql<SelectedRow>`select ${ofRun}, ${ofRetry}
+      from test_runs r
+      left join test_run_retries t on t.run_id = r.id and t.number = r.running_retry
+      where r.id = ${runId}`.pipe(
+      Effect.map(([row]) => {
+        if (row === undefined) throw new Error("The run of a retry does not exist.")
+        const run = readRun(row)
+        return { count: run.retryCount, fixtureUrl: run.fixtureUrl, running: readRunning(run, row) }
+      }),
+      dieOnSqlError
+    )
 }
 
-const ofRun = (sql: PgClient.PgClient) => (runId: TestRunId) =>
-  sql<RetriesOfRun>`select r.retry_count as "count", r.fixture_url as "fixtureUrl",
-      r.running_retry as "number", r.running_retry_expires_at as "expiresAt",
-      t.publisher_kind as "publisherKind", t.publisher_id as "publisherId"
-    from test_runs r
-    left join test_run_retries t on t.run_id = r.id and t.number = r.running_retry
-    where r.id = ${runId}`.pipe(
-    Effect.map(([row]) => {
-      if (row === undefined) throw new Error("The run of a retry does not exist.")
-      return { count: row.count, fixtureUrl: row.fixtureUrl, running: readRunning(row) }
-    }),
-    dieOnSqlError
-  )
+const readRunning = (run: ReturnType<typeof readRun>, row: SelectedRow): RunningRetry | null => {
+  const running = runningRetryOf(run)
+  if (running === null) return null
+  const { publisherId, publisherKind } = readPublisher(row)
+  return { state: "running", ...running, publisher: { kind: publisherKind, id: publisherId } as ActorRef }
+}
 
-const readRunning = ({ expiresAt, number, publisherId, publisherKind }: RetriesOfRun) =>
-  number === null || expiresAt === null
-    ? null
-    : {
-        state: "running" as const,
-        number,
-        publisher: { kind: publisherKind, id: publisherId } as ActorRef,
-        expiresAt: iso(expiresAt)
-      }
+const retriedColumns = ["caseId", "title", "file", "status"] as const
+const readRetried = partReaderOf(testRunTests, retriedColumns)
 
-const tests = (sql: PgClient.PgClient) => (runId: TestRunId) =>
-  sql<RetriedTest>`select t.case_id as "caseId", t.title, t.file, t.status,
-      1 + coalesce(a.attempts, 0) as attempts, a.last_retry as "lastRetry"
-    from test_run_tests t
-    left join (
-      select case_id, count(*)::int as attempts, max(retry) as last_retry
-      from test_run_attempts where run_id = ${runId} group by case_id
-    ) a on a.case_id = t.case_id
-    where t.run_id = ${runId} and t.status in ('failed', 'flaky')`.pipe(dieOnSqlError)
+const tests = (sql: PgClient.PgClient) => {
+  const columns = sql.literal(columnsOf(testRunTests, { of: "t", only: retriedColumns }))
+  return (runId: TestRunId) =>
+    sql<SelectedRow & Pick<RetriedTest, "attempts" | "lastRetry">>`select ${columns},
+        1 + coalesce(a.attempts, 0) as attempts, a.last_retry as "lastRetry"
+      from test_run_tests t
+      left join (
+        select case_id, count(*)::int as attempts, max(retry) as last_retry
+        from test_run_attempts where run_id = ${runId} group by case_id
+      ) a on a.case_id = t.case_id
+      where t.run_id = ${runId} and t.status in ('failed', 'flaky')`.pipe(
+      Effect.map((rows) =>
+        rows.map((row) => {
+          const { status, ...test } = readRetried(row)
+          return { ...test, status: status as RetriedTest["status"], attempts: row.attempts, lastRetry: row.lastRetry }
+        })
+      ),
+      dieOnSqlError
+    )
+}
 
 const start = (sql: PgClient.PgClient) => (retry: NewRetry, event: StoredEvent) =>
   sql<Numbered>`with claimed as (
@@ -148,15 +160,27 @@ const list = (sql: PgClient.PgClient) => {
     )
 }
 
-type AttemptRow = Omit<RetryAttempt, "startedAt"> & { readonly startedAt: Date }
+const attemptColumns = [
+  "caseId",
+  "number",
+  "retry",
+  "status",
+  "durationMs",
+  "startedAt",
+  "errorMessage",
+  "errorStack",
+  "files"
+] as const satisfies ReadonlyArray<keyof RetryAttempt>
+const readAttempt = partReaderOf(testRunAttempts, attemptColumns)
 
-const attempts = (sql: PgClient.PgClient) => (runId: TestRunId) =>
-  sql<AttemptRow>`select case_id as "caseId", number, retry, status, duration_ms as "durationMs",
-      started_at as "startedAt", error_message as "errorMessage", error_stack as "errorStack", files
-    from test_run_attempts where run_id = ${runId} order by number`.pipe(
-    Effect.map((rows) => rows.map((row) => ({ ...row, startedAt: iso(row.startedAt) }))),
-    dieOnSqlError
-  )
+const attempts = (sql: PgClient.PgClient) => {
+  const columns = sql.literal(columnsOf(testRunAttempts, { only: attemptColumns }))
+  return (runId: TestRunId) =>
+    sql<SelectedRow>`select ${columns} from test_run_attempts where run_id = ${runId} order by number`.pipe(
+      Effect.map((rows): ReadonlyArray<RetryAttempt> => rows.map(readAttempt)),
+      dieOnSqlError
+    )
+}
 
 const finish =
   (sql: PgClient.PgClient) =>

@@ -6,13 +6,15 @@ import { LeaseWaits } from "./LeaseWaits.ts"
 import { Retries } from "./Retries.ts"
 import * as RetriesHttp from "./RetriesHttp.ts"
 import * as RetriesMemory from "./RetriesMemory.ts"
-import { testRunRetries } from "./RetriesRepo.ts"
+import { testRunAttempts, testRunRetries } from "./RetriesRepo.ts"
 import * as RetriesSql from "./RetriesSql.ts"
 import * as RunAuthorizationHttp from "./RunAuthorizationHttp.ts"
+import { testRunPostings, testRunReindex, testRunSearch } from "./search/SearchTables.ts"
 import * as TestRunIndexing from "./search/TestRunIndexing.ts"
 import * as SemaphoreGauges from "./SemaphoreGauges.ts"
 import { Semaphores } from "./Semaphores.ts"
 import * as SemaphoresHttp from "./SemaphoresHttp.ts"
+import { semaphoreLeases, semaphores } from "./SemaphoresRepo.ts"
 import * as SemaphoresMemory from "./SemaphoresMemory.ts"
 import * as SemaphoresSql from "./SemaphoresSql.ts"
 import * as TestRunExpiry from "./TestRunExpiry.ts"
@@ -20,7 +22,7 @@ import { TestRunFiles } from "./TestRunFiles.ts"
 import * as TestRunFilesMemory from "./TestRunFilesMemory.ts"
 import { pendingBlobs, testRunFiles } from "./TestRunFilesRepo.ts"
 import * as TestRunFilesSql from "./TestRunFilesSql.ts"
-import { testRuns } from "./TestRunsRepo.ts"
+import { testRuns, testRunTests } from "./TestRunsRepo.ts"
 import { TestRuns } from "./TestRuns.ts"
 import * as TestRunsHttp from "./TestRunsHttp.ts"
 import * as TestRunsMemory from "./TestRunsMemory.ts"
@@ -28,7 +30,19 @@ import * as TestRunsSql from "./TestRunsSql.ts"
 
 /** Test runs, their retries and files, and the semaphores that their tests share. */
 
-export const tables = [testRuns, testRunRetries, testRunFiles, pendingBlobs]
+export const tables = [
+  testRuns,
+  testRunTests,
+  testRunRetries,
+  testRunAttempts,
+  testRunFiles,
+  pendingBlobs,
+  testRunSearch,
+  testRunPostings,
+  testRunReindex,
+  semaphores,
+  semaphoreLeases
+]
 
 export const layerSql = Layer.mergeAll(TestRunsSql.layer, RetriesSql.layer, TestRunFilesSql.layer, SemaphoresSql.layer)
 

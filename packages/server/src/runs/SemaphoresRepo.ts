@@ -1,8 +1,37 @@
-import type { LeaseId, WorkspaceId } from "@delivery/domain/Ids"
+import type { LeaseId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
 import type { RunCaller } from "@delivery/domain/runs/RunAuthorization"
 import type { LeaseHolder } from "@delivery/domain/LeaseHolder"
 import type { Lease, QueuedLease, Semaphore } from "@delivery/domain/runs/Semaphore"
 import { Context, type Effect } from "effect"
+import { instant, integer, long, nullable, table, text, uuid } from "../storage/Table.ts"
+
+/** The semaphores of each workspace. Functions of migration 0020 write this table and the next. */
+export const semaphores = table("semaphores", {
+  id: long(),
+  workspaceId: uuid<WorkspaceId>(),
+  name: text(),
+  capacity: integer()
+})
+
+/** The leases of semaphores and the places in their queues. In memory they have the form of `SemaphoreStateMemory.ts`. */
+export const semaphoreLeases = table("semaphore_leases", {
+  id: uuid<LeaseId>(),
+  semaphoreId: long(),
+  runId: uuid<TestRunId>(),
+  runNumber: integer(),
+  retry: nullable(integer()),
+  tokenExpiresAt: instant(),
+  requestId: nullable(text()),
+  test: nullable(text()),
+  ttlMs: integer(),
+  state: text<"queued" | "granted" | "held" | "ended">(),
+  place: nullable(long()),
+  polls: integer(),
+  slot: nullable(integer()),
+  fence: nullable(long()),
+  since: nullable(instant()),
+  expiresAt: instant()
+})
 
 /** What a call asks that takes a lease. */
 export interface LeaseRequest {

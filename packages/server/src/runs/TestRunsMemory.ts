@@ -21,7 +21,7 @@ import {
   type TestRunRow,
   testRuns,
   TestRunsRepo,
-  testRunTests
+  testRunTestsTable
 } from "./TestRunsRepo.ts"
 import { foldSha, interrupted, isRunning, runLabel, runPath } from "./TestRunState.ts"
 
@@ -123,7 +123,7 @@ const finish =
           cleanupDeleted: cleanup?.deleted ?? null,
           cleanupRemaining: cleanup?.remaining ?? null
         })
-        database.table(testRunTests).set(id, tests)
+        database.table(testRunTestsTable).set(id, tests)
         database.table(eventsTable).set(event.id, event)
         endLeases(database, id, finished.finishedAt)
         return true
@@ -217,7 +217,7 @@ const lock = (memory: Memory) => (id: TestRunId) =>
 const findRow = (database: MemoryDatabase, workspaceId: WorkspaceId, number: number) =>
   database.table(testRuns).find((run) => run.workspaceId === workspaceId && run.number === number)
 
-const testsOf = (database: MemoryDatabase, id: TestRunId) => database.table(testRunTests).get(id) ?? []
+const testsOf = (database: MemoryDatabase, id: TestRunId) => database.table(testRunTestsTable).get(id) ?? []
 
 const publisherOf = (run: TestRunRow) => ({ kind: run.publisherKind, id: run.publisherId }) as ActorRef
 

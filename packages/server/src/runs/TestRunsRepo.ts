@@ -1,6 +1,6 @@
 import type { EnvironmentId, EventId, ProductId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
 import type { Actor } from "@delivery/domain/identity/Actor"
-import type { Coverage } from "@delivery/domain/runs/TestEntry"
+import type { Coverage, TestStatus } from "@delivery/domain/runs/TestEntry"
 import type { Outcome, RecordedTest } from "@delivery/domain/runs/TestResults"
 import type { Cleanup, Git, Machine, RunResult, Selection, TestRunSummary } from "@delivery/domain/runs/TestRun"
 import type { Timestamp } from "@delivery/domain/Timestamp"
@@ -43,8 +43,31 @@ export const testRuns = table("test_runs", {
 
 export type TestRunRow = Row<typeof testRuns>
 
-/** The tests of each run in memory, each with the run's own attempt alone, by the run's id. */
-export const testRunTests = memoryTable<ReadonlyArray<RecordedTest>>("test_run_tests")
+/** The tests of each run, with the run's own attempt; those of retries are in `testRunAttempts`. */
+export const testRunTests = table("test_run_tests", {
+  workspaceId: uuid<WorkspaceId>(),
+  runId: uuid<TestRunId>(),
+  caseId: text(),
+  title: text(),
+  file: text(),
+  coverage: text<Coverage>(),
+  testKind: text(),
+  priority: nullable(text()),
+  status: text<TestStatus>(),
+  files: json<ReadonlyArray<string>>(),
+  /** Null, with all that follows, where the test was skipped. */
+  attemptStatus: nullable(text<"failed" | "passed">()),
+  attemptDurationMs: nullable(double()),
+  attemptStartedAt: nullable(instant()),
+  attemptErrorMessage: nullable(text()),
+  attemptErrorStack: nullable(text()),
+  attemptFiles: nullable(json<ReadonlyArray<string>>())
+})
+
+export type TestRunTestRow = Row<typeof testRunTests>
+
+/** The same in memory, by the run's id: the tests of a run are stored together, and read together. */
+export const testRunTestsTable = memoryTable<ReadonlyArray<RecordedTest>>("test_run_tests")
 
 /** What is known of a run when it starts. */
 export interface NewTestRun {

@@ -1,5 +1,4 @@
 import type { TestRunId, WorkspaceId } from "@delivery/domain/Ids"
-import type { Coverage, TestStatus } from "@delivery/domain/runs/TestEntry"
 import type { RecordedTest } from "@delivery/domain/runs/TestResults"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
@@ -9,12 +8,20 @@ import { actorColumns, actorJoins, type ActorRow, readActor } from "../access/Ac
 import { environments } from "../catalog/EnvironmentsRepo.ts"
 import { products } from "../catalog/ProductsRepo.ts"
 import { dieOnSqlError, isoOfJson, prepared } from "../storage/Sql.ts"
-import { columnsOf, partReaderOf, type SelectedRow } from "../storage/Table.ts"
+import { columnName, columnsOf, partReaderOf, type SelectedRow } from "../storage/Table.ts"
 import { SearchBlocks } from "./search/SearchBlocks.ts"
 import * as TestRunIndex from "./search/TestRunIndexSql.ts"
 import * as TestRunSearch from "./search/TestRunSearchSql.ts"
 import { expire, finish, interrupt, start } from "./TestRunChangesSql.ts"
-import { foundColumns, foundRun, type FoundTestRun, runningRetryOf, testRuns, TestRunsRepo } from "./TestRunsRepo.ts"
+import {
+  foundColumns,
+  foundRun,
+  type FoundTestRun,
+  runningRetryOf,
+  testRuns,
+  TestRunsRepo,
+  type TestRunTestRow
+} from "./TestRunsRepo.ts"
 
 export const layer = Layer.effect(
   TestRunsRepo,
@@ -94,30 +101,34 @@ const readRuns = (sql: PgClient.PgClient) => {
     )
 }
 
+const testColumns = [
+  "caseId",
+  "title",
+  "file",
+  "coverage",
+  "testKind",
+  "priority",
+  "status",
+  "files",
+  "attemptStatus",
+  "attemptDurationMs",
+  "attemptStartedAt",
+  "attemptErrorMessage",
+  "attemptErrorStack",
+  "attemptFiles"
+] as const satisfies ReadonlyArray<keyof TestRunTestRow>
+
+type Values<Columns extends ReadonlyArray<keyof TestRunTestRow>> = {
+  readonly [Index in keyof Columns]: TestRunTestRow[Columns[Index]]
+}
+
 /** A test as JSON, in the order of its columns. */
-type TestJson = readonly [
-  caseId: string,
-  title: string,
-  file: string,
-  coverage: Coverage,
-  testKind: string,
-  priority: string | null,
-  status: TestStatus,
-  files: ReadonlyArray<string>,
-  attemptStatus: "failed" | "passed" | null,
-  attemptDurationMs: number | null,
-  attemptStartedAt: string | null,
-  attemptErrorMessage: string | null,
-  attemptErrorStack: string | null,
-  attemptFiles: ReadonlyArray<string> | null
-]
+type TestJson = Values<typeof testColumns>
 
 /** The tests of the run `r` as one JSON text, which is parsed in less time than thousands of values are decoded. */
 const testsColumn = (sql: PgClient.PgClient) =>
   sql.literal(`(
-    select coalesce(json_agg(json_build_array(t.case_id, t.title, t.file, t.coverage, t.test_kind, t.priority,
-      t.status, t.files, t.attempt_status, t.attempt_duration_ms, t.attempt_started_at, t.attempt_error_message,
-      t.attempt_error_stack, t.attempt_files)), '[]')
+    select coalesce(json_agg(json_build_array(${testColumns.map((column) => `t.${columnName(column)}`).join(", ")})), '[]')
     from test_run_tests t where t.run_id = r.id) as tests`)
 
 const findWithTests = (sql: PgClient.PgClient): TestRunsRepo["Service"]["findWithTests"] => {

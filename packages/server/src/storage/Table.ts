@@ -32,6 +32,7 @@ type UdtName =
   | "date"
   | "jsonb"
   | "bytea"
+  | "varbit"
   | "_uuid"
 
 export interface Column<A> {
@@ -45,6 +46,8 @@ const column = <A>(type: UdtName): Column<A> => ({ type, isNullable: false })
 export const uuid = <Id extends string = string>(): Column<Id> => column("uuid")
 export const text = <Text extends string = string>(): Column<Text> => column("text")
 export const integer = (): Column<number> => column("int4")
+/** Larger than an `integer`. */
+export const long = (): Column<number> => column("int8")
 export const double = (): Column<number> => column("float8")
 export const boolean = (): Column<boolean> => column("bool")
 /** An instant, in rows as the contract writes it: UTC with milliseconds (docs/contract.md, Conventions). */
@@ -53,6 +56,8 @@ export const instant = (): Column<Timestamp> => column("timestamptz")
 export const day = (): Column<string> => column("date")
 export const json = <A>(): Column<A> => column("jsonb")
 export const bytes = (): Column<Uint8Array> => column("bytea")
+/** Bits of any number, in rows as text of zeros and ones. */
+export const bits = (): Column<string> => column("varbit")
 export const uuids = <Id extends string = string>(): Column<ReadonlyArray<Id>> => column("_uuid")
 
 export const nullable = <A>(column: Column<A>): Column<A | null> =>

@@ -92,8 +92,7 @@ describe("Fixtures", () => {
 const makeRounds = Effect.gen(function* () {
   const clock = yield* Clock.Clock
   const sleeping = yield* Queue.unbounded<void>()
-  const sleep = (duration: Duration.Duration) =>
-    Effect.andThen(Queue.offer(sleeping, undefined), clock.sleep(duration))
+  const sleep = (duration: Duration.Duration) => Effect.andThen(Queue.offer(sleeping, undefined), clock.sleep(duration))
   return { layerClock: Layer.succeed(Clock.Clock, { ...clock, sleep }), ended: Queue.take(sleeping) }
 })
 

@@ -15,7 +15,7 @@ import * as VaultRoom from "../../src/vault/VaultRoom.ts"
 import { layerPostgres } from "../support/Databases.ts"
 import { layerLiveClock } from "../support/Storages.ts"
 
-/** Every table that the sources describe is one that the migrations made, column by column. */
+/** Every table that the migrations made is described in the sources, column by column. */
 
 const tables: ReadonlyArray<Table> = [
   Keys.tables,
@@ -32,6 +32,19 @@ const tables: ReadonlyArray<Table> = [
 const layerMigrated = Layer.provideMerge(StorageRoom.layerMigrations, layerPostgres).pipe(Layer.provide(layerLiveClock))
 
 layer(layerMigrated)("tables", (it) => {
+  it.effect("are all described", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const found = yield* sql<{ name: string }>`select table_name as name from information_schema.tables
+        where table_schema = 'public' and table_type = 'BASE TABLE'`
+      assert.sameMembers(
+        found.map(({ name }) => name),
+        // The first is the migrator's own.
+        ["effect_sql_migrations", ...tables.map(({ name }) => name)]
+      )
+    })
+  )
+
   for (const table of tables) {
     it.effect(`${table.name} is as the migrations made it`, () =>
       Effect.gen(function* () {
