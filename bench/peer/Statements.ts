@@ -57,7 +57,7 @@ export const changeVersion = statement(
     update deployments set version = $2, version_updated_at = $3, updated_at = $3
     where id = $1 and deleted_at is null and updated_at = $4
     returning id
-  ), told as (
+  ), stored_event as (
     insert into events (id, workspace_id, kind, actor_kind, actor_id, subject_type, subject_id, subject_label,
       subject_path, changes, created_at)
     select $5::uuid, $6::uuid, 'deployment_updated', 'user', $7::uuid, 'deployment', changed.id::text, $8, $9,
@@ -170,7 +170,7 @@ export const startRun = statement(
       $22::timestamptz
     from counted
     returning number, fixture_scope as scope
-  ), told as (
+  ), stored_event as (
     insert into events (id, workspace_id, kind, actor_kind, actor_id, subject_type, subject_id, subject_label,
       subject_path, changes, created_at)
     select $23::uuid, $2::uuid, 'run_started', 'user', $5::uuid, 'run', $1::uuid::text, 'Run ' || number,
@@ -202,7 +202,7 @@ export const finishRun = statement(
     from finished, unnest($14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[],
       $21::text[], $22::text[], $23::float8[], $24::timestamptz[], $25::text[], $26::text[], $27::text[]
     ) as t (a, b, c, d, e, f, g, h, i, j, k, l, m, n)
-  ), told as (
+  ), stored_event as (
     insert into events (id, workspace_id, kind, actor_kind, actor_id, subject_type, subject_id, subject_label,
       subject_path, changes, created_at)
     select $28::uuid, finished.workspace_id, $33, 'user', $29::uuid, 'run', finished.id::text, $30, $31,

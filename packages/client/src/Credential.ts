@@ -4,8 +4,8 @@ import { type HttpClientError, HttpClientRequest, type HttpClientResponse } from
 type Sending = Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>
 
 /**
- * Sends requests with a credential, if there is one, as their bearer token. Answers and errors hold the request without it: Node prints all
- * fields of an error that nobody catches, headers included, and such output ends up in the logs of CI.
+ * Sends requests with a credential, if there is one, as their bearer token. Answers and errors hold the request without
+ * it: Node prints all fields of an error that nobody catches, headers included, and such output ends up in the logs of CI.
  */
 export const sendWith = (token: Redacted.Redacted | undefined) => {
   const withToken =

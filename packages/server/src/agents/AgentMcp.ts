@@ -108,7 +108,7 @@ const unknownSession = transportError(
   -32_001
 )
 
-const tooMuchClientData = transportError(400, "The client says too much about itself in initialize.", -32_600)
+const tooMuchClientData = transportError(400, "The parameters of initialize are too large.", -32_600)
 
 const tooLarge = transportError(400, "The body is larger than 1 MiB.")
 

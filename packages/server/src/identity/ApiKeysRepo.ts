@@ -25,7 +25,7 @@ export const keySubject = (key: Pick<ApiKeyRow, "id" | "name">) => ({
 export type KeyOwnerId = { readonly personId: PersonId } | { readonly workspaceId: WorkspaceId }
 
 /**
- * The credential that makes another one, which ends with it (docs/contract.md, Chains). `id` and `family` are null where
+ * The credential that makes another one, which ends with it (docs/contract.md, API keys). `id` and `family` are null where
  * the maker is no credential of a request, such as the operator of the host.
  */
 export interface Maker {

@@ -17,7 +17,7 @@ import {
   withClockOnEachServer
 } from "../support/Http.ts"
 
-/** What was made with a key ends with it (docs/contract.md, Chains). */
+/** What was made with a key ends with it (docs/contract.md, API keys). */
 
 const keyOf = async (by: Http, fields: object = {}) => {
   const key = await by.post<NewApiKey>("/v1/api-keys", { name: unique("key"), ...fields }, 200)

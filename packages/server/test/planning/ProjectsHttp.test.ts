@@ -16,7 +16,7 @@ import {
   unique
 } from "../support/Http.ts"
 
-/** Projects, milestones and views on the wire (docs/contract.md, Projects and Views). */
+/** Projects, milestones and views on the wire (docs/contract.md, Projects; Views). */
 
 const nothing = { backlog: 0, unstarted: 0, started: 0, completed: 0, canceled: 0 }
 const body = (teams: ReadonlyArray<string>, fields: object = {}) => {
