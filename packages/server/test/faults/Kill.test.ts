@@ -171,8 +171,7 @@ for (const [name, prepare] of places) {
         const before = acknowledgedIn(attempted)
         await Promise.race([settled, sleep(500 + Math.random() * 700)])
         // A busy machine takes longer until there is something to lose.
-        for (let i = 0; i < 200 && acknowledgedIn(attempted) < before + 4; i++)
-          await Promise.race([settled, sleep(100)])
+        while (acknowledgedIn(attempted) < before + 4) await Promise.race([settled, sleep(100)])
         isOver = true
         await running.end("SIGKILL")
         await settled
@@ -184,8 +183,7 @@ for (const [name, prepare] of places) {
       assert.isAbove(visible, rounds * 3)
 
       // What the killed server was writing lapses within seconds and is swept away.
-      for (let i = 0; files().length !== visible && i < 90; i++) await sleep(500)
-      assert.strictEqual(files().length, visible, "every file that is kept belongs to a run")
+      while (files().length !== visible) await sleep(500)
       await server.end("SIGTERM")
       await drop()
     }, 180_000)
