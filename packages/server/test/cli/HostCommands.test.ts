@@ -26,7 +26,8 @@ const failure = (...lines: ReadonlyArray<string>) => ({
   stderr: lines.map((line) => `${line}\n`).join("")
 })
 
-describe("the commands of the host", () => {
+// Most of it is processes that start, each on one core: several at once.
+describe.concurrent("the commands of the host", () => {
   const directory = mkdtempSync(join(tmpdir(), "delivery-host-"))
   afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
@@ -78,15 +79,15 @@ describe("the commands of the host", () => {
       ],
       [urlOf({ pathname: "/nowhere" }), `the connection to ${host} failed: database "nowhere" does not exist.`]
     ]
-    for (const [DATABASE_URL, message] of cases) {
-      const environment = { DATABASE_URL, VAULT_KEYS, DATA_DIR: directory }
-      for (const args of [["serve"], ["person", "list"]]) {
-        const { stderr, ...ended } = await run(args, environment)
-        assert.deepStrictEqual(ended, { code: 1, stdout: "" }, args.join(" "))
-        const said = stderr.replace(/^DATABASE_URL: /, "").replace(/\n$/, "")
-        if (typeof message === "string") assert.strictEqual(said, message)
-        else assert.match(said, message)
-      }
+    const check = async (args: ReadonlyArray<string>, DATABASE_URL: string, message: string | RegExp) => {
+      const { stderr, ...ended } = await run(args, { DATABASE_URL, VAULT_KEYS, DATA_DIR: directory })
+      assert.deepStrictEqual(ended, { code: 1, stdout: "" }, args.join(" "))
+      const said = stderr.replace(/^DATABASE_URL: /, "").replace(/\n$/, "")
+      if (typeof message === "string") assert.strictEqual(said, message)
+      else assert.match(said, message)
+    }
+    for (const [url, message] of cases) {
+      await Promise.all([check(["serve"], url, message), check(["person", "list"], url, message)])
     }
   }, 120_000)
 
@@ -126,16 +127,19 @@ describe("the commands of the host", () => {
         await run(["sign-in-link", "nobody@example.com"], settings),
         failure('There is no person with the email or id "nobody@example.com". List all persons with `person list`.')
       )
-      for (const args of [
+      const line =
+        `A running server (or another command) holds the embedded database in DATA_DIR ${DATA_DIR}. ` +
+        "Stop it, run this command again, and then start the server."
+      const needing = [
         ["vault", "status"],
         ["vault", "rotate"],
         ["fixtures", "rotate"]
-      ]) {
-        const line =
-          `A running server (or another command) holds the embedded database in DATA_DIR ${DATA_DIR}. ` +
-          "Stop it, run this command again, and then start the server."
-        assert.deepStrictEqual(await run(args, { DATA_DIR }), failure(line), args.join(" "))
-      }
+      ]
+      const ended = await Promise.all(needing.map((args) => run(args, { DATA_DIR })))
+      assert.deepStrictEqual(
+        ended,
+        needing.map(() => failure(line))
+      )
     } finally {
       await server.end()
     }
