@@ -4,7 +4,8 @@ import {
   type DeploymentRow,
   deployments,
   DeploymentsRepo,
-  type DeploymentState
+  type DeploymentState,
+  stateProperties
 } from "../../src/catalog/DeploymentsRepo.ts"
 import { type EnvironmentRow, EnvironmentsRepo } from "../../src/catalog/EnvironmentsRepo.ts"
 import { type ProductRow, ProductsRepo } from "../../src/catalog/ProductsRepo.ts"
@@ -22,12 +23,12 @@ const nulls = <Row extends object>({ columns }: Table<Row>): Row =>
   ) as Row
 
 /** Null for every nullable field of an answer, so that a new one changes no test but its own. */
-export const unset = ({ fields }: { readonly fields: Readonly<Record<string, Schema.Top>> }): object =>
+export const unset = <Fields extends Readonly<Record<string, Schema.Top>>>({ fields }: { readonly fields: Fields }) =>
   Object.fromEntries(
     Object.entries(fields)
       .filter(([, field]) => Schema.is(field)(null))
       .map(([name]) => [name, null])
-  )
+  ) as { readonly [Name in keyof Fields as null extends Fields[Name]["Type"] ? Name : never]: null }
 
 export const productRow = (workspaceId: WorkspaceId, fields: Partial<ProductRow> = {}): ProductRow => {
   const slug = unique("product")
@@ -79,10 +80,10 @@ export const deploymentRow = (
 })
 
 /** What is read of a deployment. The memory storage gives its whole row. */
-export const stateOf = (deployment: DeploymentState): DeploymentState => {
-  const { baseUrl, createdAt, fixtureUrl, id, updatedAt, version, versionUpdatedAt } = deployment
-  return { baseUrl, createdAt, fixtureUrl, id, updatedAt, version, versionUpdatedAt }
-}
+export const stateOf = (deployment: DeploymentState) =>
+  Object.fromEntries(stateProperties.map((property) => [property, deployment[property]])) as {
+    [Property in keyof DeploymentState]: DeploymentState[Property]
+  }
 
 export const addProduct = Effect.fnUntraced(function* (workspaceId: WorkspaceId, fields: Partial<ProductRow> = {}) {
   const product = productRow(workspaceId, fields)
