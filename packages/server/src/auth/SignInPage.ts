@@ -133,7 +133,7 @@ doing(enter, async () => {
 })
 doing(signOut, async () => {
   await call("DELETE", "session")
-  offerMail("You are signed out.")
+  offer("You are signed out.")
 })
 for (const [field, button] of [["email", ask], ["code", enter]]) {
   element(field).addEventListener("keydown", (event) => {
