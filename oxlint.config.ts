@@ -60,6 +60,7 @@ const serverFloors: Floors = [
   ["http"],
   ["access"],
   ["events"],
+  ["audit"],
   ["identity"],
   ["auth"],
   ["catalog"],
@@ -75,6 +76,7 @@ const serverFloors: Floors = [
 const domainFloors: Floors = [
   ["identity"],
   ["auth", "events", "catalog"],
+  ["audit"],
   ["vault", "runs", "planning"],
   ["agents"],
   ["SystemApi"],

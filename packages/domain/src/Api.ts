@@ -6,6 +6,7 @@ import { AgentsApi } from "./agents/AgentsApi.ts"
 import { MessagesApi } from "./agents/MessagesApi.ts"
 import { NotificationsApi } from "./agents/NotificationsApi.ts"
 import { OAuthApi } from "./agents/OAuthApi.ts"
+import { AuditApi } from "./audit/AuditApi.ts"
 import { AuthApi } from "./auth/AuthApi.ts"
 import { DeploymentsApi } from "./catalog/DeploymentsApi.ts"
 import { EnvironmentsApi } from "./catalog/EnvironmentsApi.ts"
@@ -63,6 +64,7 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(NotificationsApi)
   .add(TagsApi)
   .add(EventsApi)
+  .add(AuditApi)
   .add(SystemApi)
   // All that is wrong with a request at once. Answers keep the fast path of the compiled encoders.
   .annotate(HttpApi.PayloadParseOptions, { errors: "all" })

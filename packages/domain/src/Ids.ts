@@ -55,6 +55,9 @@ export type FileId = typeof FileId.Type
 export const EventId = uuid.pipe(Schema.brand("EventId"))
 export type EventId = typeof EventId.Type
 
+export const AuditEntryId = uuid.pipe(Schema.brand("AuditEntryId"))
+export type AuditEntryId = typeof AuditEntryId.Type
+
 export const LeaseId = uuid.pipe(Schema.brand("LeaseId"))
 export type LeaseId = typeof LeaseId.Type
 

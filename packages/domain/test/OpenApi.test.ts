@@ -263,8 +263,9 @@ describe("the API description", () => {
   })
 
   it("documents numbers in paths and queries as numbers", () => {
-    const numbers = [...operations.values()].flatMap(({ parameters }) =>
-      parameters.filter(({ name }) => name === "run" || name === "cursor")
+    const numbers = [...operations.values()].flatMap(({ operationId, parameters }) =>
+      // The cursor of the audit is an id.
+      parameters.filter(({ name }) => name === "run" || (name === "cursor" && operationId !== "audit.list"))
     )
     assert.isNotEmpty(numbers)
     for (const { schema } of numbers) {

@@ -1,6 +1,7 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Layer } from "effect"
 import * as AgentsRoom from "./agents/AgentsRoom.ts"
+import * as AuditRoom from "./audit/AuditRoom.ts"
 import * as Auth from "./auth/Auth.ts"
 import * as Catalog from "./catalog/Catalog.ts"
 import * as Database from "./database/Database.ts"
@@ -19,7 +20,7 @@ import * as VaultRoom from "./vault/VaultRoom.ts"
 /** The rooms, put together: storage, services over it, HTTP over them. The face of each room says what it consists of. */
 
 /** The rooms that have endpoints. */
-const rooms = [EventsRoom, Identity, Auth, Catalog, VaultRoom, Runs, Planning, AgentsRoom] as const
+const rooms = [EventsRoom, AuditRoom, Identity, Auth, Catalog, VaultRoom, Runs, Planning, AgentsRoom] as const
 
 /** The rooms that store something. */
 const storing = [StorageRoom, Keys, ...rooms] as const
@@ -52,9 +53,10 @@ export const layerPorts = Layer.mergeAll(
 )
 
 /** All services, over a storage, a file store, a keyring and `Http.layer`. */
-const layerServices = Layer.mergeAll(VaultRoom.layerBackground, Runs.layerBackground).pipe(
+const layerServices = Layer.mergeAll(VaultRoom.layerBackground, Runs.layerBackground, AuditRoom.layerBackground).pipe(
   Layer.provideMerge(layerRooms),
   Layer.provideMerge(layerPorts),
+  Layer.provideMerge(AuditRoom.layer),
   Layer.provideMerge([EventsRoom.layer, Keys.layer]),
   Layer.provideMerge(VaultRoom.layerKeys),
   Layer.provideMerge(Ids.layer)

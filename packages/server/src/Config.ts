@@ -76,6 +76,8 @@ export class Settings extends Context.Service<
     readonly mail: Option.Option<MailSettings>
     /** Milliseconds for which what was mailed can be used. */
     readonly mailedProofMillis: number
+    /** How many days the audit is kept. */
+    readonly auditDays: number
     readonly semaphoreLeaseMillis: number
     readonly runLimitMillis: number
     /** Milliseconds that a request may take, without its waits for its client, a lease or a message. */
@@ -325,6 +327,13 @@ const readLimits = Effect.fnUntraced(function* (environment: Environment) {
     withDefault(environment, name, integer(100, maximum), `milliseconds from 100 to ${maximum}`, otherwise)
   return {
     rateLimit: yield* optional(environment, "RATE_LIMIT", rateLimit, "requests/seconds, such as 600/60"),
+    auditDays: yield* withDefault(
+      environment,
+      "AUDIT_DAYS",
+      integer(1, 36_500),
+      "a number of days from 1 to 36500",
+      400
+    ),
     semaphoreLeaseMillis: yield* millis("SEMAPHORE_LEASE_MS", 300_000, 60_000),
     runLimitMillis: yield* millis("RUN_LIMIT_MS", 2_000_000_000, 21_600_000),
     requestLimitMillis: yield* millis("REQUEST_LIMIT_MS", 2_000_000_000, 120_000)

@@ -60,6 +60,7 @@ const defaults = {
   sessions: { idleMillis: 604_800_000, maxMillis: 2_592_000_000, sudoMillis: 900_000 },
   mail: null,
   mailedProofMillis: 900_000,
+  auditDays: 400,
   semaphoreLeaseMillis: 60_000,
   runLimitMillis: 6 * 3_600_000,
   requestLimitMillis: 120_000,
@@ -134,6 +135,10 @@ const good: Record<string, ReadonlyArray<readonly [value: string, change: Record
   SESSION_MAX_MS: [["31536000000", { sessions: { ...defaults.sessions, maxMillis: 31_536_000_000 } }]],
   SIGN_IN_MAIL_MS: [["60000", { mailedProofMillis: 60_000 }]],
   SUDO_MS: [["60000", { sessions: { ...defaults.sessions, sudoMillis: 60_000 } }]],
+  AUDIT_DAYS: [
+    ["1", { auditDays: 1 }],
+    ["36500", { auditDays: 36_500 }]
+  ],
   SEMAPHORE_LEASE_MS: [
     ["100", { semaphoreLeaseMillis: 100 }],
     ["300000", { semaphoreLeaseMillis: 300_000 }]
@@ -250,6 +255,7 @@ const bad: Record<string, ReadonlyArray<string>> = {
   ],
   WORKSPACE_CREATION: ["everyone", "Owners", "owner", " owners"],
   RATE_LIMIT: ["600", "600/", "/60", "0/60", "600/0", "600/60/1", "600 / 60", "1e3/60", "1000001/1", "1/86401", "off"],
+  AUDIT_DAYS: ["0", "36501", "400d", "-1"],
   SEMAPHORE_LEASE_MS: ["99", "300001", "1 minute", "-100", "1.5"],
   RUN_LIMIT_MS: ["99", "2000000001", "6h", "0"],
   REQUEST_LIMIT_MS: ["99", "2000000001", "2m", "0"],

@@ -17,7 +17,7 @@ import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { NextId } from "../ids/NextId.ts"
 import { EventAudience } from "../events/EventAudience.ts"
-import { Events } from "../events/Events.ts"
+import { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { type Access, anyRole, freshProof, mayGive, personOf } from "../access/Access.ts"
 import { agentName, type AgentRow } from "../access/ActorRows.ts"
 import { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
@@ -53,7 +53,7 @@ interface Dependencies {
   readonly messages: WaitingMessages["Service"]
   readonly audience: EventAudience["Service"]
   readonly storage: Storage["Service"]
-  readonly events: Events["Service"]
+  readonly events: AuditedEvents["Service"]
   readonly nextId: NextId["Service"]
 }
 
@@ -68,7 +68,7 @@ function* make() {
     messages: yield* WaitingMessages,
     audience: yield* EventAudience,
     storage: yield* Storage,
-    events: yield* Events,
+    events: yield* AuditedEvents,
     nextId: yield* NextId
   }
   return Agents.of({

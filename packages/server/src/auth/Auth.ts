@@ -16,6 +16,7 @@ import { mailedProofs } from "./MailedProofsRepo.ts"
 import * as MailedProofsSql from "./MailedProofsSql.ts"
 import { Outbox } from "./Outbox.ts"
 import { Sessions } from "./Sessions.ts"
+import { SignInAudit } from "./SignInAudit.ts"
 import { SignInLinks } from "./SignInLinks.ts"
 import * as SignInLinksMemory from "./SignInLinksMemory.ts"
 import { signInLinks } from "./SignInLinksRepo.ts"
@@ -49,14 +50,15 @@ export const layerMemory = Layer.mergeAll(
 export const layer = Passkeys.layer.pipe(
   Layer.provideMerge(Sessions.layer),
   Layer.provideMerge(MailedProofs.layer),
-  Layer.provideMerge([SignInLinks.layer, PasskeyProofs.layer, Throttles.layer, Outbox.layer])
+  Layer.provideMerge([SignInLinks.layer, PasskeyProofs.layer, Throttles.layer, Outbox.layer]),
+  Layer.provideMerge(SignInAudit.layer)
 )
 
 /** Supplies the port of identity by which invites are mailed. */
 export const layerIdentityMail = Layer.provide(IdentityMail.layer, [Outbox.layer, Throttles.layer])
 
 /** For commands of the host: the links that they print. */
-export const layerHost = SignInLinks.layer
+export const layerHost = Layer.provide(SignInLinks.layer, SignInAudit.layer)
 
 /** Authenticates the requests of this room, and keeps other sites out. */
 export const layerAuthorization = SessionAuthorizationHttp.layer

@@ -25,6 +25,7 @@ import { PasskeyProofs } from "./PasskeyProofs.ts"
 import { type PasskeyRow, PasskeysRepo } from "./PasskeysRepo.ts"
 import { type RelyingParty, relyingParty, userHandle } from "./RelyingParty.ts"
 import { type Begun, type Browser, Sessions } from "./Sessions.ts"
+import { SignInAudit } from "./SignInAudit.ts"
 import { type Throttled, Throttles } from "./Throttles.ts"
 import { keepsWayIn } from "./WaysIn.ts"
 
@@ -56,6 +57,7 @@ interface Dependencies {
   readonly passkeys: PasskeysRepo["Service"]
   readonly proofs: PasskeyProofs["Service"]
   readonly sessions: Sessions["Service"]
+  readonly audit: SignInAudit["Service"]
   readonly throttles: Throttles["Service"]
   readonly persons: PersonsRepo["Service"]
   readonly mail: Mail["Service"]
@@ -69,6 +71,7 @@ function* make() {
     passkeys: yield* PasskeysRepo,
     proofs: yield* PasskeyProofs,
     sessions: yield* Sessions,
+    audit: yield* SignInAudit,
     throttles: yield* Throttles,
     persons: yield* PersonsRepo,
     mail: yield* Mail,
@@ -119,7 +122,7 @@ const requestOptions = (
 const signInOptions = ({ proofs, rp }: Dependencies) =>
   Effect.map(proofs.challenge("sign_in", null), (challenge) => requestOptions(rp, challenge, []))
 
-const signIn = ({ proofs, sessions, storage, throttles }: Dependencies) =>
+const signIn = ({ audit, passkeys, proofs, sessions, storage, throttles }: Dependencies) =>
   Effect.fn("Passkeys.signIn")(function* (proof: PasskeyProof, browser: Browser) {
     const begun = Effect.gen(function* () {
       const verified = yield* proofs.verify(proof, "sign_in", null)
@@ -127,7 +130,11 @@ const signIn = ({ proofs, sessions, storage, throttles }: Dependencies) =>
         Effect.flatMap(proofs.use(verified), (personId) => sessions.begin(personId, "passkey", browser))
       )
     })
-    return yield* throttles.attempt(browser.address, begun)
+    const failed = Effect.flatMap(passkeys.ofCredential(proof.id), (known) =>
+      audit.failed("passkey", known?.personId)
+    )
+    const attempt = Effect.tapError(begun, () => failed)
+    return yield* throttles.attempt(browser.address, attempt)
   })
 
 const sudoOptions = ({ passkeys, proofs, rp }: Dependencies) =>
@@ -169,7 +176,9 @@ const addOptions = ({ passkeys, persons, proofs, rp }: Dependencies) =>
 
 const passkeyExists = () => new Conflict({ message: "The passkey is known already.", reason: "passkey_exists" })
 
-const add = ({ nextId, passkeys, persons, proofs, storage }: Dependencies) =>
+const subjectOf = ({ id, name }: Pick<PasskeyRow, "id" | "name">) => ({ type: "passkey", id, label: name })
+
+const add = ({ audit, nextId, passkeys, persons, proofs, storage }: Dependencies) =>
   Effect.fn("Passkeys.add")(function* ({ name, response }: AddPasskey, browser: Browser) {
     yield* freshProof
     const personId = yield* callingPerson
@@ -191,29 +200,38 @@ const add = ({ nextId, passkeys, persons, proofs, storage }: Dependencies) =>
         lastUsedAt: null
       }
       yield* passkeys.insert(passkey)
+      yield* audit.wayIn(personId, "passkey_added", subjectOf(passkey))
       return present(passkey)
     })
     // Another person added it at the same time.
     return yield* Effect.catchTag(storage.transaction(added), "UniqueViolation", () => Effect.fail(passkeyExists()))
   })
 
-const rename = ({ passkeys }: Dependencies) =>
+const rename = ({ audit, passkeys, storage }: Dependencies) =>
   Effect.fn("Passkeys.rename")(function* (id: string, name: string) {
-    const renamed = isId(id) ? yield* passkeys.rename(yield* callingPerson, id as PasskeyId, name) : undefined
-    return renamed === undefined ? yield* NotFound.of("passkey", id) : present(renamed)
+    const personId = yield* callingPerson
+    const change = Effect.gen(function* () {
+      const renamed = isId(id) ? yield* passkeys.rename(personId, id as PasskeyId, name) : undefined
+      if (renamed === undefined) return yield* NotFound.of("passkey", id)
+      yield* audit.wayIn(personId, "passkey_renamed", subjectOf(renamed))
+      return present(renamed)
+    })
+    return yield* storage.transaction(change)
   })
 
 const remove = (dependencies: Dependencies) => {
-  const { passkeys, persons, storage } = dependencies
+  const { audit, passkeys, persons, storage } = dependencies
   const keepWayIn = keepsWayIn(dependencies)
   return Effect.fn("Passkeys.remove")(function* (id: string) {
     yield* freshProof
     const personId = yield* callingPerson
     const removed = Effect.gen(function* () {
       yield* persons.lock(personId)
-      const isRemoved = isId(id) && (yield* passkeys.remove(personId, id as PasskeyId))
+      const known = (yield* passkeys.ofPerson(personId)).find((passkey) => passkey.id === id)
+      const isRemoved = known !== undefined && (yield* passkeys.remove(personId, known.id))
       if (!isRemoved) return yield* NotFound.of("passkey", id)
       yield* keepWayIn(personId)
+      yield* audit.wayIn(personId, "passkey_removed", subjectOf(known))
     })
     yield* storage.transaction(removed)
   })

@@ -26,6 +26,7 @@ import { newDeviceLetter } from "./Letters.ts"
 import { MailedProofs } from "./MailedProofs.ts"
 import { Outbox } from "./Outbox.ts"
 import { PasskeyProofs } from "./PasskeyProofs.ts"
+import { SignInAudit } from "./SignInAudit.ts"
 import { SignInLinks } from "./SignInLinks.ts"
 import { findSignInProof } from "./SignInProofs.ts"
 import { Throttles, type Throttled } from "./Throttles.ts"
@@ -91,6 +92,7 @@ interface Dependencies {
   readonly devices: KnownDevicesRepo["Service"]
   readonly outbox: Outbox["Service"]
   readonly passkeys: PasskeyProofs["Service"]
+  readonly audit: SignInAudit["Service"]
   readonly invites: Invites["Service"]
   readonly throttles: Throttles["Service"]
   readonly persons: PersonsRepo["Service"]
@@ -111,6 +113,7 @@ function* make() {
     devices: yield* KnownDevicesRepo,
     outbox: yield* Outbox,
     passkeys: yield* PasskeyProofs,
+    audit: yield* SignInAudit,
     invites: yield* Invites,
     throttles: yield* Throttles,
     persons: yield* PersonsRepo,
@@ -165,7 +168,7 @@ const describe = ({ invites, persons, settings, usage, workspaces }: Dependencie
 }
 
 const begin = (dependencies: Dependencies) => {
-  const { devices, newToken, nextId, repo, settings, storage } = dependencies
+  const { audit, devices, newToken, nextId, repo, settings, storage } = dependencies
   const { idleMillis, maxMillis } = settings.sessions
   const signedIn = describe(dependencies)
   const announceDevice = announce(dependencies)
@@ -187,8 +190,10 @@ const begin = (dependencies: Dependencies) => {
     }
     const begun = Effect.gen(function* () {
       yield* repo.endOld(timestamp(millis - maxMillis), timestamp(millis - idleMillis))
-      if (browser.token !== undefined) yield* repo.endByToken(hashToken(browser.token))
+      const replaced = browser.token === undefined ? undefined : yield* repo.endByToken(hashToken(browser.token))
+      if (replaced !== undefined) yield* audit.session(replaced, "signed_out")
       yield* repo.insert(session)
+      yield* audit.session(session, "signed_in")
       const device = { personId, device: browser.device, network: networkOf(browser.address), seenAt: now }
       const isNew = yield* devices.see(device, timestamp(millis - deviceMillis))
       return { isNew, signedIn: yield* signedIn(session) }
@@ -216,14 +221,17 @@ const announce =
   }
 
 const consumeLink = (dependencies: Dependencies) => {
-  const { storage, throttles } = dependencies
+  const { audit, storage, throttles } = dependencies
   const findProof = findSignInProof(dependencies)
   const beginSession = begin(dependencies)
   return Effect.fn("Sessions.consumeLink")(function* (proof: SignInProof, browser: Browser) {
     const begun = Effect.flatMap(findProof(proof, browser), ({ method, use }) =>
       storage.transaction(Effect.flatMap(use, (personId) => beginSession(personId, method, browser)))
     )
-    return yield* throttles.attempt(browser.address, begun)
+    const attempt = Effect.tapError(begun, ({ _tag }) =>
+      _tag === "Unauthorized" ? audit.failed("link") : Effect.void
+    )
+    return yield* throttles.attempt(browser.address, attempt)
   })
 }
 
@@ -263,7 +271,7 @@ const proveAddress = (dependencies: Dependencies) => {
 
 /** The caller's session goes on with another token and a fresh proof; called in a transaction. */
 const renew = (dependencies: Dependencies) => {
-  const { newToken, repo, settings } = dependencies
+  const { audit, newToken, repo, settings } = dependencies
   const signedIn = describe(dependencies)
   return Effect.fnUntraced(function* (browser: Browser) {
     const { personId, sessionId } = yield* callingSession
@@ -274,13 +282,14 @@ const renew = (dependencies: Dependencies) => {
     const isProved = yield* repo.prove(sessionId, hashToken(browser.token ?? ""), to)
     const session = (yield* repo.ofPerson(personId)).find(({ id }) => id === sessionId)
     if (!isProved || session === undefined) return yield* Effect.fail(Unauthorized.session)
+    yield* audit.session(session, "session_proved")
     const millis = Date.parse(session.createdAt) + settings.sessions.maxMillis - Date.parse(provedAt)
     return { token, millis, signedIn: yield* signedIn(session) } satisfies Begun
   })
 }
 
 const sudo = (dependencies: Dependencies) => {
-  const { passkeys, storage, throttles } = dependencies
+  const { audit, passkeys, storage, throttles } = dependencies
   const findProof = findSignInProof(dependencies)
   const renewed = renew(dependencies)
   return Effect.fn("Sessions.sudo")(function* (proof: SudoProof, browser: Browser) {
@@ -291,7 +300,11 @@ const sudo = (dependencies: Dependencies) => {
         : Effect.map(findProof(proof, browser, personId), ({ use }) => use)
     // What is verified is used up with what it is for.
     const proved = Effect.flatMap(verified, (use) => storage.transaction(Effect.andThen(use, renewed(browser))))
-    return yield* throttles.attempt(browser.address, proved)
+    const method = "passkey" in proof ? "passkey" : "link"
+    const attempt = Effect.tapError(proved, ({ _tag }) =>
+      _tag === "Unauthorized" ? audit.failed(method, personId, "proof_failed") : Effect.void
+    )
+    return yield* throttles.attempt(browser.address, attempt)
   })
 }
 
@@ -327,20 +340,35 @@ const list = ({ repo, settings, usage }: Dependencies) => {
   }).pipe(Effect.withSpan("Sessions.list"))
 }
 
-const end = ({ repo }: Dependencies) =>
+const end = ({ audit, repo, storage }: Dependencies) =>
   Effect.fn("Sessions.end")(function* (id: string) {
     const { personId, sessionId } = yield* callingSession
-    const isEnded = isId(id) && (yield* repo.end(personId, id as SessionId))
-    return isEnded ? { wasCurrent: id === sessionId } : yield* NotFound.of("session", id)
+    const ended = Effect.gen(function* () {
+      const session = isId(id) ? yield* repo.end(personId, id as SessionId) : undefined
+      if (session === undefined) return yield* NotFound.of("session", id)
+      yield* audit.session(session, "session_ended")
+      return { wasCurrent: id === sessionId }
+    })
+    return yield* storage.transaction(ended)
   })
 
-const endOthers = ({ repo }: Dependencies) =>
+const endOthers = ({ audit, repo, storage }: Dependencies) =>
   Effect.gen(function* () {
     const { personId, sessionId } = yield* callingSession
-    return { revoked: yield* repo.endOthers(personId, sessionId) }
+    const ended = Effect.gen(function* () {
+      const sessions = yield* repo.endOthers(personId, sessionId)
+      for (const session of sessions) yield* audit.session(session, "session_ended")
+      return { revoked: sessions.length }
+    })
+    return yield* storage.transaction(ended)
   }).pipe(Effect.withSpan("Sessions.endOthers"))
 
-const signOut = ({ repo }: Dependencies) =>
+const signOut = ({ audit, repo, storage }: Dependencies) =>
   Effect.fn("Sessions.signOut")(function* ({ token }: Browser) {
-    if (token !== undefined) yield* repo.endByToken(hashToken(token))
+    if (token === undefined) return
+    const ended = Effect.gen(function* () {
+      const session = yield* repo.endByToken(hashToken(token))
+      if (session !== undefined) yield* audit.session(session, "signed_out")
+    })
+    yield* storage.transaction(ended)
   })

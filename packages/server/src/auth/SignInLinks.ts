@@ -9,6 +9,8 @@ import { Settings } from "../Config.ts"
 import { PersonsRepo } from "../identity/PersonsRepo.ts"
 import { NextId } from "../ids/NextId.ts"
 import { hashToken, isToken, NewToken } from "../ids/Tokens.ts"
+import { Storage } from "../storage/Storage.ts"
+import { SignInAudit } from "./SignInAudit.ts"
 import { SignInLinksRepo } from "./SignInLinksRepo.ts"
 
 /** Links by which a person signs in, each once (docs/contract.md, Sessions). */
@@ -31,7 +33,9 @@ export class SignInLinks extends Context.Service<
       const persons = yield* PersonsRepo
       const nextId = yield* NextId
       const newToken = yield* NewToken
-      const print = Effect.fn("SignInLinks.print")(function* (personId: PersonId) {
+      const audit = yield* SignInAudit
+      const storage = yield* Storage
+      const insert = Effect.fnUntraced(function* (personId: PersonId) {
         const token = yield* newToken("ltk_")
         const now = yield* Clock.currentTimeMillis
         yield* repo.insert({
@@ -41,8 +45,10 @@ export class SignInLinks extends Context.Service<
           createdAt: timestamp(now),
           expiresAt: timestamp(now + printedLinkMillis)
         })
+        yield* audit.linkCreated(personId)
         return `${baseUrl}/sign-in#${token}`
       })
+      const print = Effect.fn("SignInLinks.print")((personId: PersonId) => storage.transaction(insert(personId)))
       return SignInLinks.of({
         print,
         printFor: Effect.fn("SignInLinks.printFor")(function* (who: string) {

@@ -4,6 +4,7 @@ import { existsSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { layerSqlRepositories } from "../App.ts"
 import * as AgentsRoom from "../agents/AgentsRoom.ts"
+import * as AuditRoom from "../audit/AuditRoom.ts"
 import * as Auth from "../auth/Auth.ts"
 import { Settings } from "../Config.ts"
 import * as EventsRoom from "../events/EventsRoom.ts"
@@ -15,7 +16,9 @@ import * as HostSocket from "./HostSocket.ts"
 
 /** Persons, their keys and their links, in the database of the settings. */
 const layer = Layer.merge(Identity.layerHost, Auth.layerHost).pipe(
-  Layer.provide([EventsRoom.layer, AgentsRoom.layerMadeSignIns]),
+  Layer.provide(AgentsRoom.layerMadeSignIns),
+  Layer.provide(AuditRoom.layer),
+  Layer.provide(EventsRoom.layer),
   Layer.provideMerge(layerSqlRepositories),
   Layer.provide(Ids.layer),
   Layer.provideMerge(Host.layer)
@@ -29,7 +32,7 @@ const onDatabase = (operation: Operation) => {
     const sql = yield* SqlClient.SqlClient
     const [found] = yield* sql<{
       readonly isMade: boolean
-    }>`select to_regclass('sign_in_links') is not null as "isMade"`
+    }>`select to_regclass('audit_entries') is not null as "isMade"`
     if (found?.isMade !== true) {
       return yield* new Host.HostError({
         message: "The database has no tables yet, or not all of them. Start the server once, and try again."

@@ -1,5 +1,5 @@
-import { Option, Result } from "effect"
-import type { HttpServerRequest } from "effect/http"
+import { Context, Effect, Option, Result } from "effect"
+import { HttpServerRequest } from "effect/http"
 import { IpNetwork, NetAddress } from "effect/net"
 
 const parsed = (text: string): NetAddress.IpAddress | undefined => {
@@ -30,3 +30,10 @@ export const withClientAddress = (
     return request.modify({ remoteAddress: Option.some(NetAddress.formatIp(client)) })
   }
 }
+
+/** The address of the client whose request the fiber serves; null where it serves none. */
+export const clientAddress: Effect.Effect<string | null> = Effect.withFiber((fiber) => {
+  const request = Context.getOrUndefined(fiber.context, HttpServerRequest.HttpServerRequest)
+  const address = request === undefined ? undefined : Option.getOrUndefined(request.remoteAddress)
+  return Effect.succeed(address?.replace(/^::ffff:(?=\d+\.)/i, "") ?? null)
+})

@@ -1,5 +1,6 @@
 import { DeliveryApi } from "@delivery/domain/Api"
-import { Probe, RestOfPath, Streams } from "@delivery/domain/Endpoint"
+import { workspacePath } from "@delivery/domain/Doc"
+import { Probe, RequiredScope, RestOfPath, Streams } from "@delivery/domain/Endpoint"
 import { NoStore } from "@delivery/domain/NoStore"
 import { Context } from "effect"
 import { FindMyWay } from "effect/http"
@@ -16,11 +17,13 @@ export interface Endpoint {
   readonly isStreamed: boolean
   /** Answers that a client may have compressed: those that are read, but no secrets, and no files, which are stored as they are. */
   readonly isCompressed: boolean
+  /** For the admins of a workspace. */
+  readonly isForAdmins: boolean
   /** The page of metrics is answered whatever the load, and counts for the rate limit. */
   readonly isMetrics: boolean
 }
 
-const plain = { isProbe: false, isStreamed: false, isMetrics: false, isCompressed: false }
+const plain = { isProbe: false, isStreamed: false, isMetrics: false, isCompressed: false, isForAdmins: false }
 
 /** All routes that are not part of the API description: whatever the server answers has a name. */
 const others: ReadonlyArray<readonly [method: "GET" | "POST" | "DELETE", path: FindMyWay.PathInput, Endpoint]> = [
@@ -45,6 +48,7 @@ HttpApi.reflect(DeliveryApi, {
       name: `${group.identifier}.${identifier}`,
       isProbe: Context.get(mergedAnnotations, Probe),
       isStreamed: Context.get(mergedAnnotations, Streams),
+      isForAdmins: path.startsWith(workspacePath) && Context.get(mergedAnnotations, RequiredScope) === "admin",
       // The length of a compressed answer tells what it has in common with what the client chose.
       isCompressed: method === "GET" && !middlewares.has(NoStore) && !Context.get(mergedAnnotations, RestOfPath)
     })

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Scope } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { lean } from "./LeanContext.ts"
+import { Refusals } from "./Refusals.ts"
 import { type Runtime, withRequiredScope } from "./RequiredScopes.ts"
 
 // The types of what is built are the caller's: they are in the signature.
@@ -12,6 +13,12 @@ import { type Runtime, withRequiredScope } from "./RequiredScopes.ts"
 export const handlersOf: typeof HttpApiBuilder.group = (api, group, build) =>
   Layer.fromBuild((memoMap, scope) =>
     Effect.contextWith((services: Context.Context<never>) => {
+      const refused = Context.get(services, Refusals)
+      const scoped = <H>(handled: H): H => {
+        const { handlers } = handled as unknown as Handled
+        for (const [name, runtime] of handlers) handlers.set(name, withRequiredScope(runtime, group, refused))
+        return handled
+      }
       const made: typeof build = (unhandled) => {
         const handled = build(unhandled)
         return Effect.isEffect(handled)
@@ -27,9 +34,3 @@ export const handlersOf: typeof HttpApiBuilder.group = (api, group, build) =>
   )
 
 type Handled = { readonly handlers: Map<string, Runtime> }
-
-const scoped = <H>(handled: H): H => {
-  const { handlers } = handled as unknown as Handled
-  for (const [name, runtime] of handlers) handlers.set(name, withRequiredScope(runtime))
-  return handled
-}

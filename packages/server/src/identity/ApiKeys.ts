@@ -17,12 +17,13 @@ import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, DateTime, Effect, Layer } from "effect"
 import { NextId } from "../ids/NextId.ts"
 import { hashToken, NewToken } from "../ids/Tokens.ts"
-import { Events } from "../events/Events.ts"
+import { Audit } from "../audit/Audit.ts"
+import { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { Storage } from "../storage/Storage.ts"
 import { type ActorRef, atLeast, freshProof, mayGive } from "../access/Access.ts"
 import type { ApiKeyRow, KeyOwner } from "../access/ActorRows.ts"
 import { ApiKeyUsage } from "./ApiKeyUsage.ts"
-import { ApiKeysRepo, type Maker } from "./ApiKeysRepo.ts"
+import { ApiKeysRepo, keySubject, type Maker } from "./ApiKeysRepo.ts"
 import { InvitesRepo } from "./InvitesRepo.ts"
 import { endKey, type KeyChainDependencies, recordOfKey } from "./KeyChains.ts"
 import { MadeSignIns } from "./MadeSignIns.ts"
@@ -67,6 +68,7 @@ interface Dependencies extends KeyChainDependencies {
   readonly persons: PersonsRepo["Service"]
   readonly members: MembersRepo["Service"]
   readonly usage: ApiKeyUsage["Service"]
+  readonly audit: Audit["Service"]
   readonly storage: Storage["Service"]
   readonly nextId: NextId["Service"]
   readonly newToken: NewToken["Service"]
@@ -80,7 +82,8 @@ function* make() {
     members: yield* MembersRepo,
     usage: yield* ApiKeyUsage,
     storage: yield* Storage,
-    events: yield* Events,
+    events: yield* AuditedEvents,
+    audit: yield* Audit,
     invites: yield* InvitesRepo,
     signIns: yield* MadeSignIns,
     nextId: yield* NextId,
@@ -93,7 +96,7 @@ function* make() {
     listAccount: listAccount(dependencies),
     createAccount: createAccount(dependencies),
     revokeAccount: revokeAccount(dependencies),
-    issue: issue(dependencies)
+    issue: issueAudited(dependencies)
   })
 }
 
@@ -226,6 +229,22 @@ const issue = ({ newToken, nextId, repo }: Dependencies) =>
     const { id, lastFour, tokenPrefix } = key
     return { id, name, tokenPrefix, lastFour, scopes, expiresAt, secret }
   })
+
+/** The first key of a person, or one that the operator of the host makes: no event, but an entry of the audit. */
+const issueAudited = (dependencies: Dependencies): ApiKeys["Service"]["issue"] => {
+  const { audit, storage, workspaces } = dependencies
+  const issueKey = issue(dependencies)
+  return (owner, name, fields = {}) => {
+    const issued = Effect.gen(function* () {
+      const key = yield* issueKey(owner, name, fields)
+      const by = fields.createdBy ?? ({ kind: "user", id: owner.personId! } as const)
+      const of = owner.workspaceId === null ? yield* workspaces.ofPerson(owner.personId) : [{ id: owner.workspaceId }]
+      yield* audit.recordIn(of, by, { action: "key_created", subject: keySubject(key) })
+      return key
+    })
+    return storage.transaction(issued)
+  }
+}
 
 /** What is asked of a new key, checked: nobody gives more than they have, and no key is for ever that has an end. */
 const limitsOf = Effect.fnUntraced(function* (asked: Pick<CreateApiKey, "scopes" | "expiresAt">) {

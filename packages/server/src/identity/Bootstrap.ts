@@ -3,7 +3,7 @@ import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
 import { Settings } from "../Config.ts"
 import { NextId } from "../ids/NextId.ts"
-import { Events } from "../events/Events.ts"
+import { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { Storage } from "../storage/Storage.ts"
 import { ApiKeys } from "./ApiKeys.ts"
 import { MembersRepo } from "./MembersRepo.ts"
@@ -37,7 +37,7 @@ function* make() {
     members: yield* MembersRepo,
     newWorkspaces: yield* NewWorkspaces,
     apiKeys: yield* ApiKeys,
-    events: yield* Events,
+    events: yield* AuditedEvents,
     nextId: yield* NextId
   })
   return Bootstrap.of({ made: yield* Effect.orDie(storage.transaction(makeFirst)) })
@@ -50,7 +50,7 @@ interface Dependencies {
   readonly members: MembersRepo["Service"]
   readonly newWorkspaces: NewWorkspaces["Service"]
   readonly apiKeys: ApiKeys["Service"]
-  readonly events: Events["Service"]
+  readonly events: AuditedEvents["Service"]
   readonly nextId: NextId["Service"]
 }
 

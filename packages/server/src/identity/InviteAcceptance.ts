@@ -8,7 +8,8 @@ import { isId } from "@delivery/domain/Text"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect } from "effect"
 import type { PersonRow } from "../access/ActorRows.ts"
-import { changesBetween, type Events } from "../events/Events.ts"
+import type { AuditedEvents } from "../audit/AuditedEvents.ts"
+import { changesBetween } from "../events/Events.ts"
 import type { NextId } from "../ids/NextId.ts"
 import { hashToken, isToken } from "../ids/Tokens.ts"
 import { inviteStatus, inviteSubject, type InvitesRepo, type InviteWithActor } from "./InvitesRepo.ts"
@@ -28,7 +29,7 @@ interface Dependencies {
   readonly members: MembersRepo["Service"]
   readonly memberChanges: MemberChanges["Service"]
   readonly persons: PersonsRepo["Service"]
-  readonly events: Events["Service"]
+  readonly events: AuditedEvents["Service"]
   readonly nextId: NextId["Service"]
 }
 

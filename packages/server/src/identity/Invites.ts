@@ -16,7 +16,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { Settings } from "../Config.ts"
 import { NextId } from "../ids/NextId.ts"
 import { hashToken, NewToken } from "../ids/Tokens.ts"
-import { Events } from "../events/Events.ts"
+import { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { UniqueViolation } from "../storage/Sql.ts"
 import { Storage } from "../storage/Storage.ts"
 import { type Access, atLeast, freshProof } from "../access/Access.ts"
@@ -81,7 +81,7 @@ interface Dependencies {
   readonly apiKeys: ApiKeysRepo["Service"]
   readonly mail: Mail["Service"]
   readonly storage: Storage["Service"]
-  readonly events: Events["Service"]
+  readonly events: AuditedEvents["Service"]
   readonly nextId: NextId["Service"]
   readonly newToken: NewToken["Service"]
 }
@@ -98,7 +98,7 @@ function* make() {
     apiKeys: yield* ApiKeysRepo,
     mail: yield* Mail,
     storage: yield* Storage,
-    events: yield* Events,
+    events: yield* AuditedEvents,
     nextId: yield* NextId,
     newToken: yield* NewToken
   }

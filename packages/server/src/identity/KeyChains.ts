@@ -3,7 +3,7 @@ import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import type { ApiKeyRow } from "../access/ActorRows.ts"
-import type { Events } from "../events/Events.ts"
+import type { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { type ApiKeysRepo, keySubject, type KeyOwnerId } from "./ApiKeysRepo.ts"
 import type { InvitesRepo } from "./InvitesRepo.ts"
 import type { MadeSignIns } from "./MadeSignIns.ts"
@@ -16,7 +16,7 @@ export interface KeyChainDependencies {
   readonly invites: InvitesRepo["Service"]
   readonly signIns: MadeSignIns["Service"]
   readonly workspaces: WorkspacesRepo["Service"]
-  readonly events: Events["Service"]
+  readonly events: AuditedEvents["Service"]
 }
 
 /** Records what happened to a key in its workspace, or in each workspace of its person. */

@@ -3,7 +3,7 @@ import type { PersonId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect } from "effect"
 import { type Access, type ActorRef, isSameActor } from "../access/Access.ts"
-import type { Events } from "../events/Events.ts"
+import type { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { type ApiKeysRepo, keySubject } from "./ApiKeysRepo.ts"
 import { inviteStatus, inviteSubject, type InvitesRepo } from "./InvitesRepo.ts"
 import type { MemberRuns } from "./MemberRuns.ts"
@@ -12,7 +12,7 @@ interface Dependencies {
   readonly apiKeys: ApiKeysRepo["Service"]
   readonly invites: InvitesRepo["Service"]
   readonly memberRuns: MemberRuns["Service"]
-  readonly events: Events["Service"]
+  readonly events: AuditedEvents["Service"]
 }
 
 /**

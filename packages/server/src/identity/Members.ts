@@ -6,7 +6,8 @@ import type { PersonId } from "@delivery/domain/Ids"
 import { byName } from "@delivery/domain/Order"
 import { isId } from "@delivery/domain/Text"
 import { Context, Effect, Layer } from "effect"
-import { changesBetween, Events } from "../events/Events.ts"
+import { AuditedEvents } from "../audit/AuditedEvents.ts"
+import { changesBetween } from "../events/Events.ts"
 import { Storage } from "../storage/Storage.ts"
 import { type Access, anyRole, atLeast, freshProof } from "../access/Access.ts"
 import { ApiKeysRepo } from "./ApiKeysRepo.ts"
@@ -42,7 +43,7 @@ interface Dependencies {
   readonly workspaces: WorkspacesRepo["Service"]
   readonly memberChanges: MemberChanges["Service"]
   readonly storage: Storage["Service"]
-  readonly events: Events["Service"]
+  readonly events: AuditedEvents["Service"]
 }
 
 function* make() {
@@ -54,7 +55,7 @@ function* make() {
     workspaces: yield* WorkspacesRepo,
     memberChanges: yield* MemberChanges,
     storage: yield* Storage,
-    events: yield* Events
+    events: yield* AuditedEvents
   }
   const change = changeMember(dependencies)
   const end = endWhatTheyMade(dependencies)

@@ -1,12 +1,14 @@
 import { Forbidden, Unauthorized } from "@delivery/domain/Errors"
-import type { Caller } from "@delivery/domain/identity/Authorization"
+import { Caller } from "@delivery/domain/identity/Authorization"
 import { isId, isSlug } from "@delivery/domain/Text"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { Settings } from "../Config.ts"
+import { endpointOf } from "../http/Endpoints.ts"
 import { isFromOwnPage, keepsCookies } from "../http/OwnPages.ts"
 import { recognized } from "../http/RateLimits.ts"
+import { Refusals } from "../http/Refusals.ts"
 import { hashToken, isToken } from "../ids/Tokens.ts"
 import { type SessionRow, SessionsRepo } from "./SessionsRepo.ts"
 import { SessionUsage } from "./SessionUsage.ts"
@@ -32,6 +34,7 @@ export const makeAuthenticateSession = Effect.gen(function* () {
   const usage = yield* SessionUsage
   const settings = yield* Settings
   const isOffered = keepsCookies(settings.baseUrl)
+  const refused = yield* Refusals
   const { expiresAt, sudoUntil } = sessionTimes(settings)
   return Effect.fnUntraced(function* (
     token: string
@@ -54,13 +57,21 @@ export const makeAuthenticateSession = Effect.gen(function* () {
     const { membership, person, session } = found
     const lastSeenAt = usage.latest(session.id, session.lastSeenAt)
     if (expiresAt({ ...session, lastSeenAt }) <= now) return yield* Effect.fail(Unauthorized.generic)
-    if (!isFromOwnPage(request, settings.baseUrl)) return yield* Effect.fail(Forbidden.crossSite)
-    yield* usage.note(session.id)
-    yield* recognized
-    return {
+    const caller: Caller["Service"] = {
       principal: { kind: "user", ...person },
       membership,
       credential: { kind: "session", id: session.id, lastFour: session.lastFour, sudoUntil: sudoUntil(session) }
     }
+    if (!isFromOwnPage(request, settings.baseUrl)) {
+      const endpoint = endpointOf(request.method, request.url)
+      if (endpoint.isForAdmins) {
+        const { slug: _, ...params } = yield* HttpRouter.params
+        yield* Effect.provideService(refused({ caller, operation: endpoint.name, params }), Caller, caller)
+      }
+      return yield* Effect.fail(Forbidden.crossSite)
+    }
+    yield* usage.note(session.id)
+    yield* recognized
+    return caller
   })
 })

@@ -21,10 +21,14 @@ export const layer = Layer.effect(
       end: (personId, id) =>
         Effect.map(
           endWhere(memory, (session) => session.id === id && session.personId === personId),
-          (ended) => ended > 0
+          ([ended]) => ended
         ),
       endOthers: (personId, but) => endWhere(memory, (session) => session.personId === personId && session.id !== but),
-      endByToken: (tokenHash) => Effect.asVoid(endWhere(memory, (session) => session.tokenHash === tokenHash)),
+      endByToken: (tokenHash) =>
+        Effect.map(
+          endWhere(memory, (session) => session.tokenHash === tokenHash),
+          ([ended]) => ended
+        ),
       endOld: (beganBefore, seenBefore) =>
         Effect.asVoid(
           endWhere(memory, (session) => session.createdAt < beganBefore || session.lastSeenAt < seenBefore)
@@ -72,7 +76,7 @@ const endWhere = (memory: Memory, isEnded: (session: SessionRow) => boolean) =>
       const rows = database.table(sessions)
       const ended = rows.filter(isEnded)
       for (const { id } of ended) rows.delete(id)
-      return ended.length
+      return ended
     })
   )
 

@@ -50,11 +50,12 @@ export class SessionsRepo extends Context.Service<
     readonly ofPerson: (personId: PersonId) => Effect.Effect<ReadonlyArray<SessionRow>>
     /** Gives the session a new token, unless it has ended or has another token than `from` by now: then false. */
     readonly prove: (id: SessionId, from: string, to: SessionProof) => Effect.Effect<boolean>
-    /** Ends the person's session; false where there is none such. */
-    readonly end: (personId: PersonId, id: SessionId) => Effect.Effect<boolean>
-    /** Ends the person's sessions but one, and answers how many. */
-    readonly endOthers: (personId: PersonId, but: SessionId) => Effect.Effect<number>
-    readonly endByToken: (tokenHash: string) => Effect.Effect<void>
+    /** Ends the person's session, and answers it; undefined where there is none such. */
+    readonly end: (personId: PersonId, id: SessionId) => Effect.Effect<SessionRow | undefined>
+    /** Ends the person's sessions but one, and answers them. */
+    readonly endOthers: (personId: PersonId, but: SessionId) => Effect.Effect<ReadonlyArray<SessionRow>>
+    /** Ends the session with the token, if there is one, and answers it. */
+    readonly endByToken: (tokenHash: string) => Effect.Effect<SessionRow | undefined>
     /** Ends the sessions that began or were last seen before these times. */
     readonly endOld: (beganBefore: Timestamp, seenBefore: Timestamp) => Effect.Effect<void>
     /** Moves `lastSeenAt` forward, never back. */

@@ -3,6 +3,7 @@ import type { PersonId, SessionId, WorkspaceId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
+import type { Statement } from "effect/sql"
 import { column, uuids } from "../storage/Columns.ts"
 import { date, dieOnSqlError } from "../storage/Sql.ts"
 import { columnsOf, insertInto, readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
@@ -21,8 +22,7 @@ export const layer = Layer.effect(
       prove: prove(sql),
       end: end(sql),
       endOthers: endOthers(sql),
-      endByToken: (tokenHash) =>
-        dieOnSqlError(Effect.asVoid(sql`delete from web_sessions where token_hash = ${tokenHash}`)),
+      endByToken: (tokenHash) => Effect.map(endWhere(sql, sql`token_hash = ${tokenHash}`), ([ended]) => ended),
       endOld: endOld(sql),
       touch: touch(sql)
     })
@@ -86,18 +86,20 @@ const prove =
       dieOnSqlError
     )
 
-const end = (sql: PgClient.PgClient) => (personId: PersonId, id: SessionId) =>
-  sql`delete from web_sessions where id = ${id} and person_id = ${personId} returning 1`.pipe(
-    Effect.map((rows) => rows.length > 0),
+const endWhere = (sql: PgClient.PgClient, condition: Statement.Fragment) =>
+  sql<SelectedRow>`delete from web_sessions where ${condition} returning ${sql.literal(columnsOf(sessions))}`.pipe(
+    Effect.map((rows) => rows.map(readRow)),
     dieOnSqlError
   )
 
+const end = (sql: PgClient.PgClient) => (personId: PersonId, id: SessionId) =>
+  Effect.map(endWhere(sql, sql`id = ${id} and person_id = ${personId}`), ([ended]) => ended)
+
 const endOthers = (sql: PgClient.PgClient) => (personId: PersonId, but: SessionId) =>
   // Locked in one order: two that do this at once must not wait for each other.
-  sql`delete from web_sessions where id in (select id from web_sessions
-    where person_id = ${personId} and id <> ${but} order by id for update) returning 1`.pipe(
-    Effect.map((rows) => rows.length),
-    dieOnSqlError
+  endWhere(
+    sql,
+    sql`id in (select id from web_sessions where person_id = ${personId} and id <> ${but} order by id for update)`
   )
 
 const endOld = (sql: PgClient.PgClient) => (beganBefore: Timestamp, seenBefore: Timestamp) =>

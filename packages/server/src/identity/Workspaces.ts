@@ -8,7 +8,8 @@ import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { Settings } from "../Config.ts"
 import { NextId } from "../ids/NextId.ts"
-import { changesBetween, Events } from "../events/Events.ts"
+import { AuditedEvents } from "../audit/AuditedEvents.ts"
+import { changesBetween } from "../events/Events.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
 import { actorOf, anyRole, atLeast, personOf } from "../access/Access.ts"
@@ -38,7 +39,7 @@ interface Dependencies {
   readonly members: MembersRepo["Service"]
   readonly newWorkspaces: NewWorkspaces["Service"]
   readonly storage: Storage["Service"]
-  readonly events: Events["Service"]
+  readonly events: AuditedEvents["Service"]
   readonly nextId: NextId["Service"]
 }
 
@@ -50,7 +51,7 @@ function* make() {
     members: yield* MembersRepo,
     newWorkspaces: yield* NewWorkspaces,
     storage: yield* Storage,
-    events: yield* Events,
+    events: yield* AuditedEvents,
     nextId: yield* NextId
   }
   return Workspaces.of({

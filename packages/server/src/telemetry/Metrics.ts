@@ -92,6 +92,10 @@ export const semaphoreWaiters = gauge("delivery_semaphore_waiters", "Calls that 
 export const semaphoreLeases = (state: "held" | "queued") =>
   gauge("delivery_semaphore_leases", "Leases that are held and places in queues, in the whole database", { state })
 
+/** Proofs of who somebody is that did not work. */
+export const signInsFailed = (method: string) =>
+  counter("delivery_sign_ins_failed_total", "Proofs at signing in that did not work", { method })
+
 export const uploadedBytes = counter("delivery_uploaded_bytes_total", "Bytes of files that were stored")
 
 export const uploadsRunning = gauge("delivery_uploads_running", "Files that are being uploaded")

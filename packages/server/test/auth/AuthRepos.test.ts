@@ -98,18 +98,19 @@ onEachStorage("Auth repositories", (it) => {
           yield* addSession(person.id)
         ]
         const others = yield* addSession(other.id)
-        assert.isFalse(yield* repo.end(other.id, first.id))
-        assert.strictEqual(yield* repo.endOthers(person.id, first.id), 2)
-        assert.strictEqual(yield* repo.endOthers(person.id, first.id), 0)
+        assert.isUndefined(yield* repo.end(other.id, first.id))
+        assert.sameDeepMembers([...(yield* repo.endOthers(person.id, first.id))], [second, third])
+        assert.deepStrictEqual(yield* repo.endOthers(person.id, first.id), [])
         assert.deepStrictEqual(yield* Effect.forEach([first, second, third, others], isLive), [
           true,
           false,
           false,
           true
         ])
-        assert.isTrue(yield* repo.end(person.id, first.id))
-        assert.isFalse(yield* repo.end(person.id, first.id))
-        yield* repo.endByToken(others.tokenHash)
+        assert.deepStrictEqual(yield* repo.end(person.id, first.id), first)
+        assert.isUndefined(yield* repo.end(person.id, first.id))
+        assert.deepStrictEqual(yield* repo.endByToken(others.tokenHash), others)
+        assert.isUndefined(yield* repo.endByToken(others.tokenHash))
         assert.deepStrictEqual(yield* Effect.forEach([first, others], isLive), [false, false])
       })
     )

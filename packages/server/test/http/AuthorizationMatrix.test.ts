@@ -1,4 +1,5 @@
 import { DeliveryApi } from "@delivery/domain/Api"
+import type { AuditEntry, AuditPage } from "@delivery/domain/audit/Audit"
 import type { PasskeyCreationOptions } from "@delivery/domain/auth/Passkey"
 import type { SignedIn } from "@delivery/domain/auth/Session"
 import { RequiredScope } from "@delivery/domain/Endpoint"
@@ -120,7 +121,15 @@ interface Row {
   readonly request?: (owner: Http, by: Http) => Promise<Request> | Request
   /** Whether the token of a session that makes it does not work afterwards. */
   readonly endsSession?: boolean
+  /**
+   * Of what changes credentials or members: what it leaves in the audit of the workspace where that is not an entry. What it
+   * does may be in the audit of another workspace.
+   */
+  readonly leaves?: "nothing" | "elsewhere"
 }
+
+/** The groups of what changes credentials and members. Whatever they change is an entry of the audit. */
+const audited = new Set(["members", "invites", "apiKeys", "accountApiKeys", "agents", "auth"])
 
 /** The person whose session it is; undefined for other callers. */
 const signedInAs = async (by: Http): Promise<string | undefined> => {
@@ -277,7 +286,14 @@ const rows: Readonly<Record<string, Row>> = {
     request: async (owner) => ({ ...(await ofMember(owner)), json: { role: "member" } })
   },
   "members.deactivate": { who: "admin", request: ofMember },
-  "members.reactivate": { who: "admin", request: ofMember },
+  "members.reactivate": {
+    who: "admin",
+    request: async (owner) => {
+      const request = await ofMember(owner)
+      await owner.post(`members/${request.params.member}/deactivate`, undefined, 200)
+      return request
+    }
+  },
 
   "invites.list": { who: "admin" },
   "invites.create": { who: "admin", request: () => ({ json: { email: email(), role: "member" } }) },
@@ -290,6 +306,7 @@ const rows: Readonly<Record<string, Row>> = {
   },
   "invites.accept": {
     who: "a person or nobody",
+    leaves: "elsewhere",
     request: async (owner, by) => {
       // Of a stranger's workspace: who accepts is no member yet.
       const stranger = await newWorkspace(await join(owner, "viewer"))
@@ -607,6 +624,7 @@ const rows: Readonly<Record<string, Row>> = {
   },
 
   "events.list": { who: "viewer" },
+  "audit.list": { who: "admin" },
 
   "auth.methods": { who: "everyone" },
   "auth.consumeLink": {
@@ -616,6 +634,7 @@ const rows: Readonly<Record<string, Row>> = {
   },
   "auth.acceptInvite": {
     who: "everyone",
+    leaves: "elsewhere",
     request: async (owner, by) => {
       const { body, status } = await by.send<SignedIn>("GET", "/auth/v1/session")
       const invited = { email: status === 200 ? body.person.email : email(), role: "viewer", deliver: "link" }
@@ -651,15 +670,22 @@ const rows: Readonly<Record<string, Row>> = {
       return { params: { session: (await other.get<SignedIn>("/auth/v1/session")).session.id } }
     }
   },
-  "auth.endOtherSessions": { who: "a session" },
-  "auth.passkeySignInOptions": { who: "everyone" },
+  "auth.endOtherSessions": {
+    who: "a session",
+    request: async (_, by) => {
+      const personId = await signedInAs(by)
+      if (personId !== undefined) await signIn(by, personId)
+      return {}
+    }
+  },
+  "auth.passkeySignInOptions": { who: "everyone", leaves: "nothing" },
   "auth.signInWithPasskey": {
     who: "everyone",
     request: async (owner) => ({ json: (await somebodysPasskey(owner)).prove(await passkeyRequest(owner)) }),
     endsSession: true
   },
   "auth.passkeys": { who: "a session" },
-  "auth.passkeyOptions": { who: "a session" },
+  "auth.passkeyOptions": { who: "a session", leaves: "nothing" },
   "auth.addPasskey": {
     who: "a session",
     request: async (_, by) => {
@@ -683,7 +709,7 @@ const rows: Readonly<Record<string, Row>> = {
       return { params: { passkey: (await newPasskey(by)).passkeyId } }
     }
   },
-  "auth.sudoOptions": { who: "a session" },
+  "auth.sudoOptions": { who: "a session", leaves: "nothing" },
   "auth.sudo": {
     who: "a session",
     request: async (owner, by) => {
@@ -828,6 +854,19 @@ const send = (by: Http, { method, path }: Endpoint, { body, form, headers = {}, 
 
 const isAgents = (who: Who) => who === "an agent" || who === "an agent that writes"
 
+const newestEntry = async (workspace: Http) => (await workspace.get<AuditPage>("audit")).entries[0]!.id
+
+/** The entries of the audit that are newer than this one. */
+const entriesSince = async (workspace: Http, id: string): Promise<ReadonlyArray<AuditEntry>> => {
+  const found: Array<AuditEntry> = []
+  for (let cursor: string | null = ""; cursor !== null;) {
+    const page: AuditPage = await workspace.get<AuditPage>(cursor === "" ? "audit" : `audit?cursor=${cursor}`)
+    found.push(...page.entries)
+    cursor = page.entries.some((entry) => entry.id <= id) ? null : page.nextCursor
+  }
+  return found.filter((entry) => entry.id > id)
+}
+
 /** The vault reads bodies strictly. */
 const isStrict = ({ name }: Endpoint) => name.startsWith("vault.")
 /** Errors of registering a client have a form of their own (OAuthClients.test.ts). */
@@ -849,6 +888,8 @@ onEachServer(
         if (row === undefined) return assert.fail("It has no row.")
         const { callers, workspace } = await sceneOf(owner)
         const answered: Record<string, string> = {}
+        const requestIds: Record<string, string> = {}
+        const newest = await newestEntry(workspace)
         // Who is refused changes nothing, so that one request serves all of them.
         let refused: Promise<Request> | undefined
         const requestOf = async (by: Http, mayMake: boolean): Promise<Request> => {
@@ -861,11 +902,38 @@ onEachServer(
           const maker = caller.limited === undefined ? by : workspace.as(caller.limited.fullKey)
           const answer = await send(by, endpoint, await requestOf(maker, mayMake))
           answered[name] = answer.status < 300 ? "2xx" : refusal(answer)
+          requestIds[name] = String(answer.headers["x-request-id"])
         }
         assert.deepStrictEqual(
           answered,
           Object.fromEntries(Object.entries(callers).map(([name, caller]) => [name, expected(row, endpoint, caller)]))
         )
+        // Whatever is an effect on credentials or members, or the refusal of what is for admins, is in the audit.
+        const isOfAdmins = endpoint.scope === "admin" && endpoint.path.includes(":slug")
+        const isEffect = audited.has(endpoint.name.split(".")[0]!) && endpoint.method !== "GET"
+        const members = Object.keys(callers).filter((name) => callers[name]!.role !== undefined)
+        const refusals = isOfAdmins ? members.filter((name) => answered[name]!.startsWith("403 ")) : []
+        // What everybody may call needs no credential: only a session is sure to be changed by it.
+        const mayChange = ({ kind }: CallerOf) =>
+          row.who === "everyone" ? kind === "session" : kind !== "run" && kind !== "agent"
+        const effects =
+          isEffect && row.leaves === undefined
+            ? members.filter((name) => answered[name] === "2xx" && mayChange(callers[name]!))
+            : []
+        if (isEffect && row.leaves === undefined) assert.isNotEmpty(effects)
+        if (refusals.length + effects.length === 0) return
+        const entries = await entriesSince(workspace, newest)
+        for (const name of refusals) {
+          const [entry, ...others] = entries.filter(({ requestId }) => requestId === requestIds[name])
+          assert.deepInclude(entry, { action: endpoint.name, outcome: "refused" }, name)
+          assert.isNotNull(entry!.credential, name)
+          assert.deepStrictEqual(others, [], name)
+        }
+        for (const name of effects) {
+          const found = entries.filter(({ requestId }) => requestId === requestIds[name])
+          assert.isNotEmpty(found, `${endpoint.name} by ${name} left no entry in the audit`)
+          assert.deepStrictEqual([...new Set(found.map(({ outcome }) => outcome))], ["allowed"], name)
+        }
       })
     }
 

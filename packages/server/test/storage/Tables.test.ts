@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as AgentsRoom from "../../src/agents/AgentsRoom.ts"
+import * as AuditRoom from "../../src/audit/AuditRoom.ts"
 import * as Auth from "../../src/auth/Auth.ts"
 import * as Catalog from "../../src/catalog/Catalog.ts"
 import * as EventsRoom from "../../src/events/EventsRoom.ts"
@@ -20,6 +21,7 @@ import { layerLiveClock } from "../support/Storages.ts"
 const tables: ReadonlyArray<Table> = [
   Keys.tables,
   EventsRoom.tables,
+  AuditRoom.tables,
   Identity.tables,
   Auth.tables,
   Catalog.tables,

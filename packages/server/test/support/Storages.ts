@@ -4,6 +4,7 @@ import { Clock, Context, Effect, Layer, Logger, Scope } from "effect"
 import { TestClock, TestConsole } from "effect/testing"
 import { setTimeout } from "node:timers/promises"
 import { layerMemoryStorage, layerPorts, layerRooms, layerSqlStorage } from "../../src/App.ts"
+import * as AuditRoom from "../../src/audit/AuditRoom.ts"
 import { Settings } from "../../src/Config.ts"
 import * as EventsRoom from "../../src/events/EventsRoom.ts"
 import * as Files from "../../src/files/Files.ts"
@@ -112,6 +113,7 @@ export const layerServices = layerRooms.pipe(
   Layer.provide(layerLiveClock),
   Layer.provideMerge(MentionLog.layer),
   Layer.provideMerge(layerPorts),
+  Layer.provideMerge(AuditRoom.layer),
   Layer.provideMerge([EventsRoom.layer, layerSigningKeys, Layer.provide(Http.layer, layerLiveClock)]),
   Layer.provideMerge([Ids.layer, layerKeyring, Files.layerMemory, Settings.layer({ BASE_URL: baseUrl })])
 )

@@ -1,0 +1,81 @@
+import type { SignInMethod } from "@delivery/domain/auth/Session"
+import type { PersonId } from "@delivery/domain/Ids"
+import { Context, Effect, Layer, Metric } from "effect"
+import { Audit } from "../audit/Audit.ts"
+import { PersonsRepo } from "../identity/PersonsRepo.ts"
+import type { SessionRow } from "../identity/SessionsRepo.ts"
+import { WorkspacesRepo } from "../identity/WorkspacesRepo.ts"
+import { signInsFailed } from "../telemetry/Metrics.ts"
+
+/**
+ * What the audit tells of signing in: in each workspace of the person, and so nowhere for a person in none (docs/contract.md,
+ * Audit).
+ */
+export class SignInAudit extends Context.Service<
+  SignInAudit,
+  {
+    /** What happens to a session. Called in the transaction of it. */
+    readonly session: (
+      session: Pick<SessionRow, "id" | "personId" | "lastFour" | "device">,
+      action: "signed_in" | "signed_out" | "session_ended" | "session_proved"
+    ) => Effect.Effect<void>
+    /** A way in of the person is added, or no longer one. Called in the transaction of it. */
+    readonly wayIn: (
+      personId: PersonId,
+      action: string,
+      subject: { readonly type: string; readonly id: string; readonly label: string }
+    ) => Effect.Effect<void>
+    /** A link is made by which the person can sign in. Called in the transaction of it. */
+    readonly linkCreated: (personId: PersonId) => Effect.Effect<void>
+    /**
+     * A proof did not work. It is counted, too. Of a person where the proof tells whose it should be; never called in the
+     * transaction that fails with it, which would take it back.
+     */
+    readonly failed: (
+      method: SignInMethod,
+      personId?: PersonId,
+      action?: "sign_in_failed" | "proof_failed"
+    ) => Effect.Effect<void>
+  }
+>()("@delivery/server/auth/SignInAudit") {
+  static readonly layer = Layer.effect(SignInAudit, Effect.gen(make))
+}
+
+function* make() {
+  const audit = yield* Audit
+  const persons = yield* PersonsRepo
+  const workspaces = yield* WorkspacesRepo
+  /** What happens to the person themselves. */
+  const ofPerson = Effect.fnUntraced(function* (id: PersonId, action: string, outcome: "allowed" | "refused") {
+    const person = yield* persons.find(id)
+    if (person === undefined) return
+    const subject = { type: "person", id, label: person.name }
+    yield* audit.recordIn(
+      yield* workspaces.ofPerson(id),
+      { kind: "user", id },
+      { action, subject, outcome, ...(outcome === "refused" ? {} : { credential: null }) }
+    )
+  })
+  return SignInAudit.of({
+    session: Effect.fnUntraced(function* ({ device, id, lastFour, personId }, action) {
+      yield* audit.recordIn(
+        yield* workspaces.ofPerson(personId),
+        { kind: "user", id: personId },
+        {
+          action,
+          subject: { type: "session", id, label: device },
+          // Another session ends it.
+          ...(action === "session_ended" ? {} : { credential: { kind: "session" as const, id, lastFour } })
+        }
+      )
+    }),
+    wayIn: Effect.fnUntraced(function* (personId, action, subject) {
+      yield* audit.recordIn(yield* workspaces.ofPerson(personId), { kind: "user", id: personId }, { action, subject })
+    }),
+    linkCreated: (personId) => ofPerson(personId, "sign_in_link_created", "allowed"),
+    failed: Effect.fnUntraced(function* (method, personId, action = "sign_in_failed") {
+      yield* Metric.update(signInsFailed(method), 1)
+      if (personId !== undefined) yield* ofPerson(personId, action, "refused")
+    })
+  })
+}

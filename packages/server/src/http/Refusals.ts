@@ -1,0 +1,16 @@
+import type { Caller } from "@delivery/domain/identity/Authorization"
+import { Context, Effect } from "effect"
+
+/** A request of an operation for admins in a workspace that was refused with 403. */
+export interface Refused {
+  readonly caller: Caller["Service"]
+  /** `group.endpoint`, as the API description names it. */
+  readonly operation: string
+  /** What its path names, the workspace left out. */
+  readonly params: Readonly<Record<string, unknown>>
+}
+
+/** Called with each refusal, before it is answered. The audit supplies it. */
+export const Refusals = Context.Reference<(refused: Refused) => Effect.Effect<void>>("@delivery/server/http/Refusals", {
+  defaultValue: () => () => Effect.void
+})
