@@ -68,7 +68,6 @@ const needMore = [
   "test/storage/Sql.test.ts",
   "test/storage/Tables.test.ts",
   "test/telemetry/**",
-  "test/vault/VaultAudit.test.ts",
   "test/vault/VaultCanaries.test.ts",
   "test/vault/VaultConcurrency.test.ts",
   "test/vault/VaultTampering.test.ts"

@@ -5,6 +5,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { layerSqlStorage } from "../packages/server/src/App.ts"
+import * as AuditRoom from "../packages/server/src/audit/AuditRoom.ts"
 import { EnvironmentsRepo } from "../packages/server/src/catalog/EnvironmentsRepo.ts"
 import { ProductsRepo } from "../packages/server/src/catalog/ProductsRepo.ts"
 import { Settings } from "../packages/server/src/Config.ts"
@@ -40,7 +41,12 @@ const layerPlain = Layer.succeed(DataKeys, {
 })
 
 const vaultOver = (keys: typeof VaultRoom.layerDataKeys | typeof layerPlain) =>
-  Vault.pipe(Effect.provide(VaultRoom.layerSecrets.pipe(Layer.provide([keys, EventsRoom.layer])), { local: true }))
+  Vault.pipe(
+    Effect.provide(
+      VaultRoom.layerSecrets.pipe(Layer.provide(keys), Layer.provide(AuditRoom.layer), Layer.provide(EventsRoom.layer)),
+      { local: true }
+    )
+  )
 
 const start = "2026-11-21T00:00:00.000Z"
 const newId = <Id extends string>() => SecureRandom.uuidV7Unsafe() as Id

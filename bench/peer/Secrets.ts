@@ -67,7 +67,7 @@ export const secrets = async (app: FastifyInstance) => {
         uuid(),
         personId,
         request.id,
-        new Date()
+        JSON.stringify({ kind: "user", id: personId })
       ])
       const [first] = rows
       if (first === undefined) throw notFound("secret")

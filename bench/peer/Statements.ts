@@ -241,7 +241,7 @@ export const releaseLease = statement(
 /** Has all that was written before on the disk. */
 export const flush = statement("flush", "select pg_logical_emit_message(true, 'delivery', '')::text")
 
-/** $1 workspace, $2 product, $3 name, $4 may read values, $5 audit id, $6 person, $7 request id, $8 now. */
+/** $1 workspace, $2 product, $3 name, $4 may read values, $5 audit id, $6 person, $7 request id, $8 the person as JSON. */
 export const secret = statement(
   "secret",
   `with chosen as (
@@ -263,10 +263,11 @@ export const secret = statement(
     ) d on true
     where e.archived_at is null or v.version is not null
   ), audited as (
-    insert into vault_audit (id, workspace_id, action, actor_kind, actor_id, name, entries, request_id, created_at)
-    select $5::uuid, $1::uuid, 'read', 'user', $6::uuid, $3, jsonb_agg(jsonb_build_object('product', product_id,
-      'environment', id, 'version', version)), $7, $8::timestamptz
-    from standing where sealed is not null having count(*) > 0
+    insert into audit_entries (id, workspace_id, action, outcome, actor_id, actor, subject_type, subject_id, subject_label,
+      environments, versions, request_id)
+    select $5::uuid, $1::uuid, 'secret_read', 'allowed', $6::uuid, $8::jsonb, 'secret', c.id::text,
+      c.name || ' of ' || c.product_name, jsonb_agg(s.slug), jsonb_agg(s.version), $7
+    from chosen c join standing s on s.secret_id = c.id where s.sealed is not null group by c.id, c.name, c.product_name
   )
   select c.id as "secretId", c.name as "secretName", c.created_at as "createdAt", c.updated_at as "updatedAt",
     c.product_id as "productId", c.product_slug as "productSlug", c.product_name as "productName", s.id, s.slug, s.name,

@@ -23,7 +23,7 @@ export const assign = (dependencies: VaultDependencies) => {
       input,
       (cipher) =>
         Effect.map(
-          write(by, cipher, input, { action: "assign", source: "assignment" }, () => input.value),
+          write(by, cipher, input, "assignment", () => input.value),
           ({ written, ...targets }) => ({ answer: present(input.name, written, targets), written })
         ),
       (written: ReadonlyArray<WrittenPair>) =>

@@ -5,7 +5,6 @@ import { Clock, Effect, type Redacted } from "effect"
 import type { Access } from "../access/Access.ts"
 import type { ValueCipher } from "./DataKeys.ts"
 import { newSecret, nextVersion, storeWrite } from "./SecretWrites.ts"
-import { makeAudit } from "./VaultAudit.ts"
 import type { VaultDependencies } from "./VaultDependencies.ts"
 import type { EnvironmentPart, LockedSecret, NewVersion, ProductPart, Targets } from "./VaultRepo.ts"
 import { checkWritable, resolveEnvironments, resolveProducts } from "./VaultRules.ts"
@@ -25,11 +24,6 @@ export interface WrittenPair {
 /** The products and environments that an answer names. */
 export type BulkTargets = Pick<Targets, "products" | "environments">
 
-/** What differs between the two kinds. */
-type Kind =
-  | { readonly action: "assign"; readonly source: "assignment" }
-  | { readonly action: "generate"; readonly source: "generation" }
-
 interface BulkInput {
   readonly products: ReadonlyArray<string>
   readonly environments: ReadonlyArray<string>
@@ -40,13 +34,12 @@ interface BulkInput {
 export const writeAll = (dependencies: VaultDependencies) => {
   const { repo } = dependencies
   const makeMissing = createMissing(dependencies)
-  const audit = makeAudit(dependencies)
   const store = storeWrite(dependencies)
   return Effect.fnUntraced(function* (
     by: Access,
     cipher: ValueCipher,
     input: BulkInput,
-    { action, source }: Kind,
+    source: "assignment" | "generation",
     valueOf: (environment: EnvironmentPart) => Redacted.Redacted | null
   ) {
     const targets = yield* repo.lockTargets(by.workspace.id, input)
@@ -60,10 +53,7 @@ export const writeAll = (dependencies: VaultDependencies) => {
     const secrets = new Map([...locked, ...created].map((secret) => [secret.productId, secret]))
     const createdIds = new Set(created.map(({ id }) => id))
     const { versions, written } = nextVersions(cipher, products, environments, secrets, createdIds, valueOf)
-    const entries = written
-      .filter(({ version }) => version > 0)
-      .map(({ environmentId, productId, version }) => ({ product: productId, environment: environmentId, version }))
-    yield* store(by, yield* audit(by, action, input.name, entries), {
+    yield* store(by, {
       source,
       targets,
       secrets: [...secrets.values()],

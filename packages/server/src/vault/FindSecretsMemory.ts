@@ -2,14 +2,16 @@ import { Effect } from "effect"
 import type { WorkspaceId } from "@delivery/domain/Ids"
 import type { ActorRef } from "../access/Access.ts"
 import { resolveActor } from "../access/Actors.ts"
+import type { AuditOrigin } from "../audit/Audit.ts"
+import { auditEntries, type AuditRow } from "../audit/AuditRepo.ts"
 import { type DeploymentRow, deployments } from "../catalog/DeploymentsRepo.ts"
 import { type EnvironmentRow, environments } from "../catalog/EnvironmentsRepo.ts"
 import { type ProductRow, products } from "../catalog/ProductsRepo.ts"
 import type { MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import type { Row } from "../storage/Table.ts"
+import { secretLabel } from "./VaultAudit.ts"
 import {
   type AnsweredVersion,
-  type Audit,
   type FoundVersion,
   isReadable,
   type PairState,
@@ -17,7 +19,6 @@ import {
   secretValues,
   secretVersions,
   type Selection,
-  vaultAudit,
   type VaultRepo,
   type VersionPlace
 } from "./VaultRepo.ts"
@@ -39,13 +40,6 @@ export const isNamed =
 
 export const actorRefOf = ({ actorId, actorKind }: Pick<StoredVersion, "actorId" | "actorKind">): ActorRef =>
   ({ kind: actorKind, id: actorId }) as ActorRef
-
-export const auditRow = ({ actor, at, ...audit }: Audit): Row<typeof vaultAudit> => ({
-  ...audit,
-  actorKind: actor.kind,
-  actorId: actor.id,
-  createdAt: at
-})
 
 export const currentVersions = (database: MemoryDatabase, { id }: Pick<StoredSecret, "id">) =>
   database.table(secretValues).filter((row) => row.secretId === id)
@@ -83,20 +77,34 @@ export const find =
           )
         )
         if (read !== undefined) {
-          const entries = versions
-            .filter(({ sealed }) => sealed !== null)
-            .map(({ environmentId, secretId, version }) => ({
-              product: database.table(secrets).get(secretId)!.productId,
-              environment: environmentId,
-              version
-            }))
-          const audit = auditRow({ ...read, action: "read", newName: null, entries })
-          if (entries.length > 0) database.table(vaultAudit).set(audit.id, audit)
+          const readVersions = versions.filter(({ sealed }) => sealed !== null)
+          if (readVersions.length > 0) {
+            const secret = database.table(secrets).get(readVersions[0]!.secretId)!
+            database.table(auditEntries).set(read.id, readEntry(database, read, secret, readVersions))
+          }
         }
         const selected = selectedEnvironments(database, workspaceId, selection, versions)
         return { products: ofFound, environments: selected, deployments: pairs, secrets: found, versions }
       })
     )
+
+/** The entry of the audit about values of a secret that are read. */
+const readEntry = (
+  database: MemoryDatabase,
+  read: AuditOrigin,
+  secret: StoredSecret,
+  versions: ReadonlyArray<VersionPlace>
+): AuditRow => ({
+  ...read,
+  action: "secret_read",
+  outcome: "allowed",
+  subjectType: "secret",
+  subjectId: secret.id,
+  subjectLabel: secretLabel(secret.name, database.table(products).get(secret.productId)!),
+  environments: versions.map(({ environmentId }) => database.table(environments).get(environmentId)!.slug),
+  versions: versions.map(({ version }) => version),
+  changes: null
+})
 
 /** The products of the workspace whose secrets the selection may choose. */
 const namedProducts = (

@@ -6,16 +6,16 @@ import { type PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { Statement } from "effect/sql"
 import { actorJoins, type ActorRow, readActor } from "../access/Actors.ts"
+import type { AuditOrigin } from "../audit/Audit.ts"
 import { batched } from "../storage/Batched.ts"
 import { column, idsAndSlugs, texts, uuids } from "../storage/Columns.ts"
-import { date, dieOnSqlError, isoOfJson, prepared } from "../storage/Sql.ts"
+import { dieOnSqlError, isoOfJson, prepared } from "../storage/Sql.ts"
 import type {
   EnvironmentPart,
   FoundSecrets,
   FoundVersion,
   PairState,
   ProductPart,
-  ReadAudit,
   SecretRow,
   Selection,
   VaultRepo
@@ -127,7 +127,7 @@ const selectSecrets = (
   sql: PgClient.PgClient,
   workspaceId: WorkspaceId,
   parts: Parts,
-  read: ReadAudit | undefined
+  read: AuditOrigin | undefined
 ): Statement.Statement<FoundRow> =>
   sql<FoundRow>`with chosen as (${parts.chosen}), pairs as (${parts.pairs}), deployed as (
       select d.product_id, d.environment_id, bool_or(d.deleted_at is null) as now from deployments d
@@ -156,16 +156,22 @@ const selectSecrets = (
         v.sealed
       from found v ${actorJoins(sql, "v.actor")}`
 
-/** Stores the audit row of the values in `found`, if there are any. */
-const auditFound = (sql: PgClient.PgClient, workspaceId: WorkspaceId, read: ReadAudit): Statement.Fragment =>
+/** Stores the entry of the audit about the values in `found`, if there are any. They are of one secret. */
+const auditFound = (sql: PgClient.PgClient, workspaceId: WorkspaceId, read: AuditOrigin): Statement.Fragment =>
   sql`, audited as (
-      insert into vault_audit (id, workspace_id, action, actor_kind, actor_id, name, entries, request_id,
-        created_at)
-      select ${read.id}::uuid, ${workspaceId}::uuid, 'read', ${read.actor.kind}, ${read.actor.id}::uuid,
-        ${read.name}, jsonb_agg(jsonb_build_object('product', product_id, 'environment', environment_id,
-          'version', version)), ${read.requestId}, ${date(read.at)}
-      from found where sealed is not null having count(*) > 0
+      insert into audit_entries (${sql.literal(readColumns)})
+      select ${read.id}::uuid, ${workspaceId}::uuid, 'secret_read', 'allowed', ${read.actorId}::uuid,
+        ${JSON.stringify(read.actor)}::jsonb, ${read.credential && JSON.stringify(read.credential)}::jsonb,
+        ${read.address}, 'secret', c.id::text, c.name || ' of ' || p.name, jsonb_agg(e.slug), jsonb_agg(v.version),
+        ${read.requestId}
+      from found v join chosen c on c.id = v.secret_id join products p on p.id = c.product_id
+      join environments e on e.id = v.environment_id
+      where v.sealed is not null group by c.id, c.name, p.name
     )`
+
+/** The columns of an entry of the audit about values that are read. */
+const readColumns = `id, workspace_id, action, outcome, actor_id, actor, credential, address, subject_type, subject_id,
+  subject_label, environments, versions, request_id`
 
 /** One row of an answer of several kinds: its columns in a JSON array. */
 type FoundRow = { readonly sealed: Uint8Array | null } & (
@@ -247,10 +253,10 @@ interface AskedSecret {
   readonly workspaceId: WorkspaceId
   readonly product: string
   readonly name: string
-  readonly read: ReadAudit | undefined
+  readonly read: AuditOrigin | undefined
 }
 
-/** Look-ups that come together are one statement, and their audit rows one write. */
+/** Look-ups that come together are one statement, and their entries of the audit one write. */
 const findOne = (sql: PgClient.PgClient): ((asked: AskedSecret) => Effect.Effect<FoundSecrets>) => {
   const select = selectAsked(sql)
   const findAll = (asked: ReadonlyArray<AskedSecret>) =>
@@ -259,10 +265,11 @@ const findOne = (sql: PgClient.PgClient): ((asked: AskedSecret) => Effect.Effect
       ...idsAndSlugs(asked, ({ product }) => product),
       texts(asked, ({ name }) => name),
       column(asked, PgTypes.OID.uuid, ({ read }) => read?.id),
-      texts(asked, ({ read }) => read?.actor.kind),
-      column(asked, PgTypes.OID.uuid, ({ read }) => read?.actor.id),
-      texts(asked, ({ read }) => read?.requestId),
-      column(asked, PgTypes.OID.timestamptz, ({ read }) => read && date(read.at))
+      column(asked, PgTypes.OID.uuid, ({ read }) => read?.actorId),
+      texts(asked, ({ read }) => read && JSON.stringify(read.actor)),
+      texts(asked, ({ read }) => read?.credential && JSON.stringify(read.credential)),
+      texts(asked, ({ read }) => read?.address),
+      texts(asked, ({ read }) => read?.requestId)
     ).pipe(
       Effect.map((rows) => {
         const found = Map.groupBy(rows, ({ place }) => place)
@@ -275,7 +282,7 @@ const findOne = (sql: PgClient.PgClient): ((asked: AskedSecret) => Effect.Effect
 
 /**
  * For each secret that is asked for, with its place from 1: a row of the product and the secret, and one of each
- * environment and the version there. Values come only with the id of an audit row, and where they are readable.
+ * environment and the version there. Values come only with the id of an entry of the audit, and where they are readable.
  */
 const selectAsked = (sql: PgClient.PgClient) =>
   prepared(
@@ -286,16 +293,17 @@ const selectAsked = (sql: PgClient.PgClient) =>
       slugs: PgTypes.Parameter,
       names: PgTypes.Parameter,
       ids: PgTypes.Parameter,
-      actorKinds: PgTypes.Parameter,
       actorIds: PgTypes.Parameter,
-      requestIds: PgTypes.Parameter,
-      times: PgTypes.Parameter
+      actors: PgTypes.Parameter,
+      credentials: PgTypes.Parameter,
+      addresses: PgTypes.Parameter,
+      requestIds: PgTypes.Parameter
     ) => sql<AskedRow>`with asked as (
-        select place::int, workspace_id, product_id, slug, name, id, actor_kind, actor_id, request_id, at
+        select place::int, workspace_id, product_id, slug, name, id, actor_id, actor, credential, address, request_id
         from unnest(${workspaceIds}::uuid[], ${productIds}::uuid[], ${slugs}::text[], ${names}::text[],
-          ${ids}::uuid[], ${actorKinds}::text[], ${actorIds}::uuid[], ${requestIds}::text[],
-          ${times}::timestamptz[]) with ordinality
-          as a (workspace_id, product_id, slug, name, id, actor_kind, actor_id, request_id, at, place)
+          ${ids}::uuid[], ${actorIds}::uuid[], ${actors}::text[], ${credentials}::text[], ${addresses}::text[],
+          ${requestIds}::text[]) with ordinality
+          as a (workspace_id, product_id, slug, name, id, actor_id, actor, credential, address, request_id, place)
       ), p as (
         select a.place, p.workspace_id, p.id, p.slug, p.name, p.archived_at, s.id as secret_id,
           s.name as secret_name, s.created_at, s.updated_at, a.id is not null as is_reading
@@ -319,12 +327,12 @@ const selectAsked = (sql: PgClient.PgClient) =>
         ) d on true
         where e.archived_at is null or v.version is not null
       ), audited as (
-        insert into vault_audit (id, workspace_id, action, actor_kind, actor_id, name, entries, request_id,
-          created_at)
-        select a.id, a.workspace_id, 'read', a.actor_kind, a.actor_id, a.name, read.entries, a.request_id, a.at
-        from asked a join (
-          select place, jsonb_agg(jsonb_build_object('product', product_id, 'environment', id,
-            'version', version)) as entries
+        insert into audit_entries (${sql.literal(readColumns)})
+        select a.id, a.workspace_id, 'secret_read', 'allowed', a.actor_id, a.actor::jsonb, a.credential::jsonb,
+          a.address, 'secret', p.secret_id::text, p.secret_name || ' of ' || p.name, read.environments, read.versions,
+          a.request_id
+        from asked a join p on p.place = a.place join (
+          select place, jsonb_agg(slug) as environments, jsonb_agg(version) as versions
           from found where sealed is not null group by place
         ) read on read.place = a.place
       )

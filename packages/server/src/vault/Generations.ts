@@ -10,9 +10,9 @@ import type { ValueCipher } from "./DataKeys.ts"
 import { generate as generateValue, type GeneratedValue } from "./Generators.ts"
 import { presentEnvironment, presentProduct } from "./PresentSecrets.ts"
 import { decryptVersion } from "./SecretReads.ts"
-import { makeAudit } from "./VaultAudit.ts"
+import { auditedVersions, secretLabel } from "./VaultAudit.ts"
 import type { VaultDependencies } from "./VaultDependencies.ts"
-import { type AuditEntry, type EnvironmentPart, isReadable } from "./VaultRepo.ts"
+import { type EnvironmentPart, isReadable, type NewVersion } from "./VaultRepo.ts"
 import { performOnce } from "./VaultReplays.ts"
 import { checkPairCount } from "./VaultRules.ts"
 
@@ -59,15 +59,14 @@ const generateOnce = (dependencies: VaultDependencies) => {
       generated.set(environment.id, value)
       return value.value
     }
-    const kind = { action: "generate", source: "generation" } as const
-    const { written: pairs, ...targets } = yield* write(by, cipher, input, kind, valueOf)
+    const { written: pairs, ...targets } = yield* write(by, cipher, input, "generation", valueOf)
     const readable = targets.environments.filter((environment) => isReadable(environment.class, undefined))
     const written: WrittenGenerations = {
       pairs,
       revealed: input.reveal === true ? readable.map(({ id }) => id) : [],
       publicKeys: publicKeysOf(generated)
     }
-    const answer = present(input, written, targets, yield* readValues(by, cipher, written, input.name))
+    const answer = present(input, written, targets, yield* readValues(by, cipher, written, targets, input.name))
     return { answer, written }
   })
 }
@@ -89,30 +88,40 @@ const replayGenerations = (dependencies: VaultDependencies) => {
     written: WrittenGenerations
   ) {
     const targets = yield* targetsOf(by, written.pairs)
-    return present(input, written, targets, yield* readValues(by, cipher, written, input.name))
+    return present(input, written, targets, yield* readValues(by, cipher, written, targets, input.name))
   })
 }
 
 /** The generated values that the answer has, read from storage: of each environment, from one of its pairs. */
-const readGenerated = (dependencies: VaultDependencies) => {
-  const { repo } = dependencies
-  const audit = makeAudit(dependencies)
-  return Effect.fnUntraced(function* (by: Access, cipher: ValueCipher, written: WrittenGenerations, name: string) {
+const readGenerated = ({ audit, repo }: VaultDependencies) =>
+  Effect.fnUntraced(function* (
+    by: Access,
+    cipher: ValueCipher,
+    written: WrittenGenerations,
+    targets: BulkTargets,
+    name: string
+  ) {
     const values = new Map<EnvironmentId, Redacted.Redacted>()
     const places = written.pairs.filter(({ environmentId }) => written.revealed.includes(environmentId))
     if (places.length === 0) return values
-    const entries: Array<AuditEntry> = []
+    const read: Array<NewVersion> = []
     for (const version of yield* repo.encryptedValues(places)) {
       if (values.has(version.environmentId)) continue
       const value = yield* decryptVersion(cipher, version)
       if (value !== null) values.set(version.environmentId, value)
-      const { productId } = places.find(({ secretId }) => secretId === version.secretId)!
-      entries.push({ product: productId, environment: version.environmentId, version: version.version })
+      read.push(version)
     }
-    if (entries.length > 0) yield* repo.insertAudit(yield* audit(by, "read", name, entries))
+    for (const [secretId, versions] of Map.groupBy(read, (version) => version.secretId)) {
+      const { productId } = places.find((place) => place.secretId === secretId)!
+      const product = targets.products.find(({ id }) => id === productId)!
+      yield* audit.record(by, {
+        action: "secret_read",
+        subject: { type: "secret", id: secretId, label: secretLabel(name, product) },
+        ...auditedVersions(versions, targets.environments)
+      })
+    }
     return values
   })
-}
 
 const present = (
   { generator, name }: GenerateSecret,

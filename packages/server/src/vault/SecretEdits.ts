@@ -5,8 +5,8 @@ import { Clock, Effect, type Redacted } from "effect"
 import { type Access, atLeast } from "../access/Access.ts"
 import type { ValueCipher } from "./DataKeys.ts"
 import { readSecret, replaySecret, type WrittenSecret, writtenSecret } from "./SecretReads.ts"
-import { auditEntries, newSecret, nextVersion, secretEvent, storeWrite } from "./SecretWrites.ts"
-import { makeAudit } from "./VaultAudit.ts"
+import { newSecret, nextVersion, secretEvent, storeWrite } from "./SecretWrites.ts"
+import { writeAudit } from "./VaultAudit.ts"
 import type { VaultDependencies } from "./VaultDependencies.ts"
 import { performOnce } from "./VaultReplays.ts"
 import type { EnvironmentPart, LockedSecret, NewVersion } from "./VaultRepo.ts"
@@ -35,7 +35,6 @@ export const create = (dependencies: VaultDependencies) => {
 const createSecret = (dependencies: VaultDependencies) => {
   const { repo } = dependencies
   const make = newSecret(dependencies)
-  const audit = makeAudit(dependencies)
   const store = storeWrite(dependencies)
   const read = readSecret(dependencies)
   return Effect.fnUntraced(function* (by: Access, cipher: ValueCipher, productRef: string, input: CreateSecret) {
@@ -52,7 +51,7 @@ const createSecret = (dependencies: VaultDependencies) => {
     const secret = yield* make(by, product.id, input.name, now)
     yield* Effect.catchTag(repo.insert([secret]), "UniqueViolation", () => Effect.fail(Conflict.nameInUse(input.name)))
     const versions = nextVersions(cipher, secret, valueOf)
-    yield* store(by, yield* audit(by, "create", input.name, auditEntries(product.id, versions)), {
+    yield* store(by, {
       source: "edit",
       targets,
       secrets: [secret],
@@ -84,7 +83,6 @@ export const update = (dependencies: VaultDependencies) => {
 
 const updateSecret = (dependencies: VaultDependencies) => {
   const { repo } = dependencies
-  const audit = makeAudit(dependencies)
   const store = storeWrite(dependencies)
   const read = readSecret(dependencies)
   return Effect.fnUntraced(function* (
@@ -117,8 +115,7 @@ const updateSecret = (dependencies: VaultDependencies) => {
     yield* checkExpectedVersions(secret, expectedVersions)
     const versions = nextVersions(cipher, secret, valueOf)
     if (versions.length > 0 || newName !== undefined) {
-      const entries = auditEntries(product.id, versions)
-      yield* store(by, yield* audit(by, "update", name, entries, newName), {
+      yield* store(by, {
         source: "edit",
         targets,
         secrets: [{ ...secret, name: newName ?? name }],
@@ -144,7 +141,7 @@ const nextVersions = (
 
 export const remove = (dependencies: VaultDependencies) => {
   const { repo, storage } = dependencies
-  const audit = makeAudit(dependencies)
+  const makeAudit = writeAudit(dependencies)
   const event = secretEvent(dependencies)
   return Effect.fn("Vault.delete")(function* (productRef: string, name: string) {
     const by = yield* atLeast("member")
@@ -155,13 +152,16 @@ export const remove = (dependencies: VaultDependencies) => {
         const [secret] = yield* repo.lock(by.workspace.id, [product.id], name)
         if (secret === undefined) return yield* NotFound.of("secret")
         yield* checkWritable(targets, [product], [])
+        const events = [yield* event(by, "secret_deleted", product, secret, [])]
         yield* repo.write({
-          audit: yield* audit(by, "delete", name, []),
+          by,
+          at: timestamp(yield* Clock.currentTimeMillis),
+          audit: yield* makeAudit(by, events, [], []),
           source: "edit",
           versions: [],
           updated: [],
           deleted: secret.id,
-          events: [yield* event(by, "secret_deleted", product, secret, [])]
+          events
         })
       })
     )

@@ -15,7 +15,6 @@ import {
   presentSecrets,
   type SecretLookup
 } from "./PresentSecrets.ts"
-import { makeReadAudit } from "./VaultAudit.ts"
 import type { VaultDependencies } from "./VaultDependencies.ts"
 import {
   type AnsweredVersion,
@@ -80,15 +79,16 @@ export const versions = ({ repo }: VaultDependencies) =>
   })
 
 /** The secret of a product with the values that the caller may read. The reading is audited. */
-export const readSecret = (dependencies: VaultDependencies) => {
-  const makeAudit = makeReadAudit(dependencies)
-  return Effect.fnUntraced(function* (by: Access, cipher: ValueCipher, product: string, name: string) {
-    const audit = mayRead(by) ? yield* makeAudit(by, name) : undefined
-    const found = yield* dependencies.repo.find(by.workspace.id, { product, name }, audit)
+export const readSecret = ({ audit, repo }: VaultDependencies) =>
+  Effect.fnUntraced(function* (by: Access, cipher: ValueCipher, product: string, name: string) {
+    const found = yield* repo.find(
+      by.workspace.id,
+      { product, name },
+      mayRead(by) ? yield* audit.origin(by) : undefined
+    )
     yield* requireProduct(found, product)
     return yield* reveal(by, cipher, found)
   })
-}
 
 /** What a request that answered one secret wrote, stored as JSON: the versions that its answer had. */
 export interface WrittenSecret {
@@ -110,15 +110,12 @@ export const writtenSecret = (answer: RevealedSecret): WrittenSecret => ({
 })
 
 /** The answer that a request had, from what it wrote. Values that may no longer be read are hidden. */
-export const replaySecret = (dependencies: VaultDependencies) => {
-  const makeAudit = makeReadAudit(dependencies)
-  return Effect.fnUntraced(function* (by: Access, cipher: ValueCipher, written: WrittenSecret) {
-    const { name, secretId, versions } = written
-    const audit = yield* makeAudit(by, name)
-    const found = yield* dependencies.repo.find(by.workspace.id, { secretId, versions }, audit)
+export const replaySecret = ({ audit, repo }: VaultDependencies) =>
+  Effect.fnUntraced(function* (by: Access, cipher: ValueCipher, written: WrittenSecret) {
+    const { secretId, versions } = written
+    const found = yield* repo.find(by.workspace.id, { secretId, versions }, yield* audit.origin(by))
     return yield* reveal(by, cipher, found, written)
   })
-}
 
 /** Values are for members and up. */
 const mayRead = (by: Access): boolean => isAtLeast(by.workspace.role, "member")

@@ -1,20 +1,12 @@
 import type { EnvironmentId, ProductId, SecretId } from "@delivery/domain/Ids"
-import type { Timestamp } from "@delivery/domain/Timestamp"
-import { Effect, type Redacted } from "effect"
+import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
+import { Clock, Effect, type Redacted } from "effect"
 import type { Access } from "../access/Access.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import type { ValueCipher } from "./DataKeys.ts"
 import type { VaultDependencies } from "./VaultDependencies.ts"
-import type {
-  Audit,
-  AuditEntry,
-  Change,
-  LockedSecret,
-  NewVersion,
-  ProductPart,
-  SecretRow,
-  Targets
-} from "./VaultRepo.ts"
+import { secretLabel, writeAudit } from "./VaultAudit.ts"
+import type { Change, LockedSecret, NewVersion, ProductPart, SecretRow, Targets } from "./VaultRepo.ts"
 
 /** What every write of secrets does, within its transaction. */
 
@@ -45,9 +37,6 @@ export const nextVersion = (
   return { ...place, sealed: value === null ? null : cipher.encrypt(place, value) }
 }
 
-export const auditEntries = (product: ProductId, versions: ReadonlyArray<NewVersion>): ReadonlyArray<AuditEntry> =>
-  versions.map(({ environmentId, version }) => ({ product, environment: environmentId, version }))
-
 /** Versions of secrets of one name. */
 export interface SecretsWrite {
   readonly source: Change["source"]
@@ -59,18 +48,21 @@ export interface SecretsWrite {
   readonly renamed?: { readonly from: string; readonly to: string }
 }
 
-/** Stores the versions, with the audit row and an event for each secret. */
+/** Stores the versions, with an event and an entry of the audit for each secret. */
 export const storeWrite = (dependencies: VaultDependencies) => {
   const makeEvents = writeEvents(dependencies)
-  return Effect.fnUntraced(function* (by: Access, audit: Audit, write: SecretsWrite) {
-    const { created, renamed, secrets, source, versions } = write
+  const makeAudit = writeAudit(dependencies)
+  return Effect.fnUntraced(function* (by: Access, write: SecretsWrite) {
+    const { created, renamed, secrets, source, targets, versions } = write
     const events = yield* makeEvents(by, write)
+    const audit = yield* makeAudit(by, events, versions, targets.environments)
     const changed = new Set(versions.map(({ secretId }) => secretId))
     const updated = yield* Effect.forEach(
       secrets.filter(({ id }) => !created.has(id) && (renamed !== undefined || changed.has(id))),
       (secret) => Effect.map(nextUpdate(secret), (updatedAt) => ({ id: secret.id, updatedAt }))
     )
-    yield* dependencies.repo.write({ audit, source, versions, updated, events })
+    const at = timestamp(yield* Clock.currentTimeMillis)
+    yield* dependencies.repo.write({ by, at, audit, source, versions, updated, events })
   })
 }
 
@@ -115,7 +107,7 @@ export const secretEvent =
       subject: {
         type: "secret",
         id: secret.id,
-        label: `${secret.name} of ${product.name}`,
+        label: secretLabel(secret.name, product),
         path: `products/${product.slug}/secrets/${encodeURIComponent(secret.name)}`
       },
       changes

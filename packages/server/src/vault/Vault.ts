@@ -14,6 +14,7 @@ import type {
   VaultSecrets
 } from "@delivery/domain/vault/Secret"
 import { Clock, Context, Effect, Layer } from "effect"
+import { Audit } from "../audit/Audit.ts"
 import { Events } from "../events/Events.ts"
 import { NextId } from "../ids/NextId.ts"
 import { Storage } from "../storage/Storage.ts"
@@ -60,6 +61,7 @@ function* make() {
     storage: yield* Storage,
     dataKeys: yield* DataKeys,
     events: yield* Events,
+    audit: yield* Audit,
     nextId: yield* NextId
   }
   return Vault.of({

@@ -1,34 +1,48 @@
-import { timestamp } from "@delivery/domain/Timestamp"
-import { Clock, Effect } from "effect"
+import type { SecretId } from "@delivery/domain/Ids"
+import { compare } from "@delivery/domain/Order"
+import { Effect } from "effect"
 import type { Access } from "../access/Access.ts"
-import { RequestId } from "../http/RequestId.ts"
+import type { NewAuditEntry } from "../audit/Audit.ts"
+import type { StoredEvent } from "../events/EventsRepo.ts"
 import type { VaultDependencies } from "./VaultDependencies.ts"
-import type { Audit, AuditEntry } from "./VaultRepo.ts"
+import type { EnvironmentPart, NewVersion } from "./VaultRepo.ts"
 
-/** Audit rows: who reads or writes which versions, in which request. Never a value. */
+/** Entries of the audit: who reads or writes which versions. Never a value. */
 
-/** An audit row of a reading; the storage adds the versions that it reads. */
-export const makeReadAudit = ({ nextId }: VaultDependencies) =>
-  Effect.fnUntraced(function* (by: Access, name: string) {
-    return {
-      id: yield* nextId<string>(),
-      workspaceId: by.workspace.id,
-      actor: by.actor,
-      name,
-      requestId: yield* RequestId,
-      at: timestamp(yield* Clock.currentTimeMillis)
-    }
-  })
+/** The name of a secret for people, in events and in the audit. In SQL: `secret.name || ' of ' || product.name`. */
+export const secretLabel = (name: string, product: { readonly name: string }): string => `${name} of ${product.name}`
 
-export const makeAudit = (dependencies: VaultDependencies) => {
-  const makeBase = makeReadAudit(dependencies)
-  return Effect.fnUntraced(function* (
-    by: Access,
-    action: Audit["action"],
-    name: string,
-    entries: ReadonlyArray<AuditEntry>,
-    newName: string | null = null
-  ): Effect.fn.Return<Audit> {
-    return { ...(yield* makeBase(by, name)), action, newName, entries }
-  })
+/** The environments and versions of an entry about one secret. */
+export const auditedVersions = (
+  versions: ReadonlyArray<Pick<NewVersion, "environmentId" | "version">>,
+  environments: ReadonlyArray<Pick<EnvironmentPart, "id" | "slug">>
+): Pick<NewAuditEntry, "environments" | "versions"> => {
+  const slugs = new Map(environments.map(({ id, slug }) => [id, slug]))
+  const sorted = versions
+    .map(({ environmentId, version }) => ({ slug: slugs.get(environmentId)!, version }))
+    .toSorted((a, b) => compare(a.slug, b.slug))
+  return { environments: sorted.map(({ slug }) => slug), versions: sorted.map(({ version }) => version) }
 }
+
+/** The entries of a write: one for each of its events. Those that tell of values name their versions. */
+export const writeAudit =
+  ({ audit }: VaultDependencies) =>
+  (
+    by: Access,
+    events: ReadonlyArray<StoredEvent>,
+    versions: ReadonlyArray<NewVersion>,
+    environments: ReadonlyArray<EnvironmentPart>
+  ) => {
+    const versionsOf = Map.groupBy(versions, ({ secretId }): string => secretId)
+    return Effect.forEach(events, ({ changes, kind, subjectId, subjectLabel, subjectType }) =>
+      audit.make(by, {
+        action: kind,
+        subject: { type: subjectType, id: subjectId as SecretId, label: subjectLabel },
+        ...(kind === "secret_renamed"
+          ? { changes }
+          : kind === "secret_deleted"
+            ? {}
+            : auditedVersions(versionsOf.get(subjectId) ?? [], environments))
+      })
+    )
+  }

@@ -1,3 +1,4 @@
+import type { Audit } from "../audit/Audit.ts"
 import type { Events } from "../events/Events.ts"
 import type { NextId } from "../ids/NextId.ts"
 import type { Storage } from "../storage/Storage.ts"
@@ -10,5 +11,6 @@ export interface VaultDependencies {
   readonly storage: Storage["Service"]
   readonly dataKeys: DataKeys["Service"]
   readonly events: Events["Service"]
+  readonly audit: Audit["Service"]
   readonly nextId: NextId["Service"]
 }

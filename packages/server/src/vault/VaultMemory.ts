@@ -1,6 +1,7 @@
 import { compare } from "@delivery/domain/Order"
 import { Effect, Layer } from "effect"
 import { resolveActor } from "../access/Actors.ts"
+import { auditEntries } from "../audit/AuditRepo.ts"
 import { environments } from "../catalog/EnvironmentsRepo.ts"
 import { products } from "../catalog/ProductsRepo.ts"
 import { eventsTable } from "../events/EventsRepo.ts"
@@ -9,7 +10,6 @@ import { UniqueViolation } from "../storage/Sql.ts"
 import type { Row } from "../storage/Table.ts"
 import {
   actorRefOf,
-  auditRow,
   currentVersions,
   find,
   isNamed,
@@ -25,7 +25,6 @@ import {
   secrets,
   secretValues,
   secretVersions,
-  vaultAudit,
   VaultRepo,
   vaultRequests
 } from "./VaultRepo.ts"
@@ -46,7 +45,6 @@ export const layer = Layer.effect(
       versions: versions(memory),
       encryptedValues: encryptedValues(memory),
       holdsValues: holdsValues(memory),
-      insertAudit: insertAudit(memory),
       claimRequest: claimRequest(memory),
       recordWritten: recordWritten(memory),
       erase: erase(memory)
@@ -117,12 +115,13 @@ const setSecret = (database: MemoryDatabase, secret: StoredSecret) => {
 const write = (memory: Memory) => (change: Change) =>
   memory.write((database) =>
     Effect.sync(() => {
-      const { actor, at, workspaceId } = change.audit
+      const { at } = change
+      const { actor, workspace } = change.by
       for (const version of change.versions) {
         const { environmentId, secretId } = version
         database.table(secretVersions).set(versionKey(version), {
           ...version,
-          workspaceId,
+          workspaceId: workspace.id,
           source: change.source,
           actorKind: actor.kind,
           actorId: actor.id,
@@ -130,14 +129,14 @@ const write = (memory: Memory) => (change: Change) =>
         })
         database
           .table(secretValues)
-          .set(valueKey(version), { workspaceId, secretId, environmentId, version: version.version })
+          .set(valueKey(version), { workspaceId: workspace.id, secretId, environmentId, version: version.version })
       }
       const rows = database.table(secrets)
       for (const { id, updatedAt } of change.updated) rows.set(id, { ...rows.get(id)!, updatedAt })
       if (change.deleted !== undefined) {
         rows.set(change.deleted, { ...rows.get(change.deleted)!, deletedAt: at })
       }
-      database.table(vaultAudit).set(change.audit.id, auditRow(change.audit))
+      for (const entry of change.audit) database.table(auditEntries).set(entry.id, entry)
       for (const event of change.events) database.table(eventsTable).set(event.id, event)
     })
   )
@@ -206,11 +205,6 @@ const holdsValues =
               database.table(secretVersions).get(versionKey(row))?.sealed !== null
           ) !== undefined
     )
-
-const insertAudit =
-  (memory: Memory): VaultRepo["Service"]["insertAudit"] =>
-  (audit) =>
-    memory.write((database) => Effect.sync(() => database.table(vaultAudit).set(audit.id, auditRow(audit))))
 
 const claimRequest =
   (memory: Memory): VaultRepo["Service"]["claimRequest"] =>

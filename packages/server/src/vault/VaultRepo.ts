@@ -4,7 +4,9 @@ import type { EnvironmentId, ProductId, SecretId, WorkspaceId } from "@delivery/
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import type { VersionSource } from "@delivery/domain/vault/Secret"
 import { Context, type Effect } from "effect"
-import type { ActorRef } from "../access/Access.ts"
+import type { Access, ActorRef } from "../access/Access.ts"
+import type { AuditOrigin } from "../audit/Audit.ts"
+import type { AuditRow } from "../audit/AuditRepo.ts"
 import type { EnvironmentRow } from "../catalog/EnvironmentsRepo.ts"
 import type { ProductRow } from "../catalog/ProductsRepo.ts"
 import type { StoredEvent } from "../events/EventsRepo.ts"
@@ -57,16 +59,16 @@ export const vaultRequests = table("vault_requests", {
   createdAt: instant()
 })
 
-/** Who read or wrote which versions. Rows outlive what they name. */
+/** What versions before the audit of workspaces recorded. It is written no longer. */
 export const vaultAudit = table("vault_audit", {
   id: uuid(),
   workspaceId: uuid<WorkspaceId>(),
-  action: text<Audit["action"]>(),
+  action: text(),
   actorKind: text<ActorRef["kind"]>(),
   actorId: uuid<ActorRef["id"]>(),
   name: text(),
   newName: nullable(text()),
-  entries: json<ReadonlyArray<AuditEntry>>(),
+  entries: json<unknown>(),
   requestId: text(),
   createdAt: instant()
 })
@@ -118,9 +120,6 @@ export interface FoundSecrets extends Targets {
   readonly versions: ReadonlyArray<FoundVersion>
 }
 
-/** What is known of the audit row of a reading before it happens. */
-export type ReadAudit = Omit<Audit, "entries" | "newName" | "action">
-
 /** Which secrets to find: by product (slug or id) and name, or one as an earlier answer had it. */
 export type Selection =
   | { readonly product?: string | undefined; readonly name?: string | undefined }
@@ -139,28 +138,11 @@ export interface NewVersion extends VersionPlace {
   readonly sealed: Uint8Array | null
 }
 
-/** Who read or wrote which versions of a name, in which request. */
-export interface Audit {
-  readonly id: string
-  readonly workspaceId: WorkspaceId
-  readonly action: "read" | "create" | "update" | "delete" | "assign" | "generate"
-  readonly actor: ActorRef
-  readonly name: string
-  readonly newName: string | null
-  readonly entries: ReadonlyArray<AuditEntry>
-  readonly requestId: string
-  readonly at: Timestamp
-}
-
-export interface AuditEntry {
-  readonly product: ProductId
-  readonly environment: EnvironmentId
-  readonly version: number
-}
-
-/** What changes together with its audit row and events. */
+/** What changes, by whom, with its events and entries of the audit. */
 export interface Change {
-  readonly audit: Audit
+  readonly by: Access
+  readonly at: Timestamp
+  readonly audit: ReadonlyArray<AuditRow>
   readonly source: VersionSource
   readonly versions: ReadonlyArray<NewVersion>
   /** The new `updatedAt` of secrets. */
@@ -200,7 +182,7 @@ export const isReadable = (environmentClass: EnvironmentClass, deployed: boolean
   environmentClass !== "production" && deployed !== false
 
 /**
- * Stores secrets, their versions, the requests that wrote them, and the audit.
+ * Stores secrets, their versions, and the requests that wrote them, with the audit of both.
  *
  * A writing transaction takes locks in this order, and no other: the request's row (`claimRequest`), products and
  * environments by id, shared (`lockTargets`), names in order (`lockNames`: whoever makes or renames secrets), secrets by
@@ -210,10 +192,10 @@ export class VaultRepo extends Context.Service<
   VaultRepo,
   {
     /**
-     * Finds secrets in one look-up. With `read`, also their values where they are readable, and stores the audit row if
-     * there is a value.
+     * Finds secrets in one look-up. With `read`, also the values of one secret where they are readable, and stores the
+     * entry of the audit if there is a value.
      */
-    readonly find: (workspaceId: WorkspaceId, selection: Selection, read?: ReadAudit) => Effect.Effect<FoundSecrets>
+    readonly find: (workspaceId: WorkspaceId, selection: Selection, read?: AuditOrigin) => Effect.Effect<FoundSecrets>
     /** The products and environments that refs (slug or id) name, locked until the transaction ends. */
     readonly lockTargets: (
       workspaceId: WorkspaceId,
@@ -241,8 +223,6 @@ export class VaultRepo extends Context.Service<
     readonly encryptedValues: (places: ReadonlyArray<VersionPlace>) => Effect.Effect<ReadonlyArray<NewVersion>>
     /** Whether a current version in the environment has a value. */
     readonly holdsValues: (environmentId: EnvironmentId) => Effect.Effect<boolean>
-    /** Stores the audit row of values that were read without `find`. */
-    readonly insertAudit: (audit: Audit) => Effect.Effect<void>
     /**
      * Claims a request for this transaction: undefined where it is the first, else what the first was and wrote. Waits
      * while another transaction has it claimed. A claim older than `expired` counts for nothing.

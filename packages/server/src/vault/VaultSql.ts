@@ -8,7 +8,7 @@ import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
 import { find, isNamed, lockTargets } from "./FindSecretsSql.ts"
 import { type NewVersion, type VersionPage, VaultRepo } from "./VaultRepo.ts"
 import { claimRequest, recordWritten } from "./VaultRequestsSql.ts"
-import { insert, insertAudit, lock, lockNames, rename, write } from "./WriteSecretsSql.ts"
+import { insert, lock, lockNames, rename, write } from "./WriteSecretsSql.ts"
 
 export const layer = Layer.effect(
   VaultRepo,
@@ -24,7 +24,6 @@ export const layer = Layer.effect(
       versions: versions(sql),
       encryptedValues: encryptedValues(sql),
       holdsValues: holdsValues(sql),
-      insertAudit: insertAudit(sql),
       claimRequest: claimRequest(sql),
       recordWritten: recordWritten(sql),
       erase: erase(sql)

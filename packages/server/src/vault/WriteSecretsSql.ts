@@ -2,12 +2,13 @@ import { compare } from "@delivery/domain/Order"
 import { type PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { Statement } from "effect/sql"
+import { insertAudit } from "../audit/AuditStatements.ts"
 import { insertEventRows } from "../events/EventStatements.ts"
 import { column, texts, uuids } from "../storage/Columns.ts"
 import { date, dieOnSqlError, failOnDuplicate } from "../storage/Sql.ts"
 import { columnsOf, partReaderOf, type SelectedRow } from "../storage/Table.ts"
 import { lockedSecrets } from "./LockedSecrets.ts"
-import { type Audit, type Change, type NewVersion, secrets, type VaultRepo, type VersionPlace } from "./VaultRepo.ts"
+import { type Change, type NewVersion, secrets, type VaultRepo, type VersionPlace } from "./VaultRepo.ts"
 
 /** Locks and writes of secrets. The order of locks is that of `VaultRepo`. */
 
@@ -65,7 +66,7 @@ export const write =
   (sql: PgClient.PgClient): VaultRepo["Service"]["write"] =>
   (change) =>
     Effect.gen(function* () {
-      const { at } = change.audit
+      const { at, by } = change
       const [last = [], ...others] = slicesOf(change.versions)
       for (const slice of others) yield* sql`with ${insertVersions(sql, change, slice)} select 1`
       const { events } = change
@@ -80,10 +81,10 @@ export const write =
             change.deleted === undefined ? [] : [change.deleted]
           )})
         ), audited as (
-          ${auditStatement(sql, change.audit)}
+          ${insertAudit(sql, change.audit)}
         ), events_of as (
-          select id, ${change.audit.workspaceId}::uuid as workspace_id, kind,
-            ${change.audit.actor.kind} as actor_kind, ${change.audit.actor.id}::uuid as actor_id,
+          select id, ${by.workspace.id}::uuid as workspace_id, kind,
+            ${by.actor.kind} as actor_kind, ${by.actor.id}::uuid as actor_id,
             'secret' as subject_type, subject_id, subject_label, subject_path, changes::jsonb as changes,
             ${date(at)}::timestamptz as created_at
           from unnest(${uuids(events.map(({ id }) => id))}, ${texts(events, (event) => event.kind)},
@@ -102,7 +103,8 @@ const insertVersions = (
   change: Change,
   versions: ReadonlyArray<NewVersion>
 ): Statement.Fragment => {
-  const { actor, at, workspaceId } = change.audit
+  const { at } = change
+  const { actor, workspace } = change.by
   return sql`new_versions as (
       select * from unnest(${uuids(versions.map((version) => version.secretId))},
         ${uuids(versions.map((version) => version.environmentId))},
@@ -112,11 +114,11 @@ const insertVersions = (
     ), kept as (
       insert into secret_versions (workspace_id, secret_id, environment_id, version, source, sealed, actor_kind,
         actor_id, created_at)
-      select ${workspaceId}, secret_id, environment_id, version, ${change.source}, sealed, ${actor.kind}, ${actor.id},
+      select ${workspace.id}, secret_id, environment_id, version, ${change.source}, sealed, ${actor.kind}, ${actor.id},
         ${date(at)} from new_versions
     ), current as (
       insert into secret_values (workspace_id, secret_id, environment_id, version)
-      select ${workspaceId}, secret_id, environment_id, version from new_versions
+      select ${workspace.id}, secret_id, environment_id, version from new_versions
       on conflict (secret_id, environment_id) do update set version = excluded.version
     )`
 }
@@ -138,14 +140,3 @@ const slicesOf = (versions: ReadonlyArray<NewVersion>): ReadonlyArray<ReadonlyAr
   }
   return slices
 }
-
-export const insertAudit =
-  (sql: PgClient.PgClient): VaultRepo["Service"]["insertAudit"] =>
-  (audit) =>
-    dieOnSqlError(Effect.asVoid(auditStatement(sql, audit)))
-
-const auditStatement = (sql: PgClient.PgClient, { actor, at, ...audit }: Audit): Statement.Statement<object> =>
-  sql`insert into vault_audit (id, workspace_id, action, actor_kind, actor_id, name, new_name, entries, request_id,
-      created_at)
-    values (${audit.id}, ${audit.workspaceId}, ${audit.action}, ${actor.kind}, ${actor.id}, ${audit.name},
-      ${audit.newName}, ${sql.json(audit.entries)}, ${audit.requestId}, ${date(at)})`

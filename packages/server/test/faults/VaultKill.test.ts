@@ -1,3 +1,4 @@
+import type { AuditPage } from "@delivery/domain/audit/Audit"
 import { Effect, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -11,6 +12,17 @@ import { startServer } from "../support/ServerProcess.ts"
 
 const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
 const rounds = 2
+
+/** The versions that the audit says were written. */
+const auditedVersions = async (call: (method: string, path: string) => Promise<unknown>) => {
+  const versions: Array<number> = []
+  for (let query = ""; ;) {
+    const page = (await call("GET", `/audit?action=secret_changed${query}`)) as AuditPage
+    versions.push(...page.entries.flatMap((entry) => entry.versions ?? []))
+    if (page.nextCursor === null) return versions
+    query = `&cursor=${page.nextCursor}`
+  }
+}
 
 interface Shown {
   readonly environments: ReadonlyArray<{ readonly version: number; readonly value: string | null }>
@@ -92,6 +104,12 @@ const killAndCheck = async (settings: Record<string, string>): Promise<void> => 
   // Each request has a version of its own, and no version is of none.
   assert.deepStrictEqual(
     answers.map(versionOf).toSorted((a = 0, b = 0) => a - b),
+    Array.from({ length: bodies.length }, (_, index) => index + 1)
+  )
+  // So has each in the audit.
+  const entries = await auditedVersions(call)
+  assert.deepStrictEqual(
+    entries.toSorted((a, b) => a - b),
     Array.from({ length: bodies.length }, (_, index) => index + 1)
   )
   const current = await call("GET", "/products/shop/secrets/A")

@@ -2,6 +2,7 @@ import { layer, type Vitest } from "@effect/vitest"
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted } from "effect"
 import { layerSqlStorage } from "../../src/App.ts"
+import * as AuditRoom from "../../src/audit/AuditRoom.ts"
 import * as Catalog from "../../src/catalog/Catalog.ts"
 import type { EnvironmentRow } from "../../src/catalog/EnvironmentsRepo.ts"
 import type { ProductRow } from "../../src/catalog/ProductsRepo.ts"
@@ -24,6 +25,7 @@ import * as Ids from "../../src/ids/Ids.ts"
 
 const layerVault = VaultRoom.layerServices.pipe(
   Layer.provideMerge(Catalog.layer),
+  Layer.provideMerge(AuditRoom.layer),
   Layer.provideMerge([EventsRoom.layer, VaultRoom.layerKeys, VaultRoom.layerSecretHoldings]),
   Layer.provideMerge([layerKeyring, Ids.layer, Settings.layer({ BASE_URL: "https://delivery.example" })])
 )
