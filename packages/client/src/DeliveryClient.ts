@@ -5,6 +5,7 @@ import { RunAuthorization } from "@delivery/domain/runs/RunAuthorization"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
+import { type AuditCalls, makeAudit } from "./Audit.ts"
 import { sendWith } from "./Credential.ts"
 import { type Files, makeFiles } from "./Files.ts"
 
@@ -24,13 +25,15 @@ type AgentGroup = "agent" | "agentInbox" | "agentPlanning"
 type BrowserGroup = "auth"
 
 /**
- * Every group of the API with its endpoints. `files` replaces the two endpoints that carry bytes. Leases need the token of a
+ * Every group of the API with its endpoints. `files` replaces the two endpoints that carry bytes, and
+ * `audit` the one that has two answers. Leases need the token of a
  * run: see `makeSemaphores`. The calls of agents are left out, because they need an access token, and so is signing in, which
  * browsers do.
  */
-export interface DeliveryClientShape extends Omit<Api, "testRuns" | "leases" | AgentGroup | BrowserGroup> {
+export interface DeliveryClientShape extends Omit<Api, "testRuns" | "leases" | "audit" | AgentGroup | BrowserGroup> {
   readonly testRuns: Omit<Api["testRuns"], "upload" | "download">
   readonly files: Files
+  readonly audit: AuditCalls
 }
 
 /**
@@ -50,28 +53,34 @@ export class DeliveryClient extends Context.Service<DeliveryClient, DeliveryClie
         return yield* Effect.die(new TypeError(`baseUrl: Expected an absolute http(s) URL, not "${baseUrl}"`))
       }
       const sendWithKey = sendWith(apiKey)
-      const api: Api = yield* HttpApiClient.make(DeliveryApi, { baseUrl }).pipe(
-        Effect.provide([
-          HttpApiMiddleware.layerClient(Authorization, ({ next, request }) => sendWithKey(request, next)),
-          HttpApiMiddleware.layerClient(OptionalAuthorization, ({ next, request }) => sendWithKey(request, next)),
-          HttpApiMiddleware.layerClient(RunAuthorization, ({ next, request }) => next(request)),
-          HttpApiMiddleware.layerClient(AgentAuthorization, ({ next, request }) => next(request))
-        ])
+      const middleware = Layer.mergeAll(
+        HttpApiMiddleware.layerClient(Authorization, ({ next, request }) => sendWithKey(request, next)),
+        HttpApiMiddleware.layerClient(OptionalAuthorization, ({ next, request }) => sendWithKey(request, next)),
+        HttpApiMiddleware.layerClient(RunAuthorization, ({ next, request }) => next(request)),
+        HttpApiMiddleware.layerClient(AgentAuthorization, ({ next, request }) => next(request))
       )
+      const api: Api = yield* HttpApiClient.make(DeliveryApi, { baseUrl }).pipe(Effect.provide(middleware))
       const http = yield* HttpClient.HttpClient
+      const auditLines = yield* HttpApiClient.endpoint(DeliveryApi, {
+        group: "audit",
+        endpoint: "list",
+        baseUrl,
+        httpClient: HttpClient.mapRequest(http, HttpClientRequest.accept("application/x-ndjson"))
+      }).pipe(Effect.provide(middleware))
       const upload = (request: HttpClientRequest.HttpClientRequest) =>
         sendWithKey(HttpClientRequest.prependUrl(request, baseUrl), http.execute)
       const {
         agent: _,
         agentInbox: __,
         agentPlanning: ___,
+        audit,
         auth: ______,
         leases: ____,
         testRuns: runs,
         ...groups
       } = api
       const { download, upload: _____, ...testRuns } = runs
-      return { ...groups, testRuns, files: makeFiles(upload, download) }
+      return { ...groups, testRuns, files: makeFiles(upload, download), audit: makeAudit(audit.list, auditLines) }
     })
 
   /** A client that uses the fetch of the platform. */

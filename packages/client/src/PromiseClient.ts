@@ -1,7 +1,8 @@
 import type { DeliveryApi } from "@delivery/domain/Api"
-import { Cause, Context, Effect, Exit, Option, Predicate, Result } from "effect"
+import { Cause, Context, Effect, Exit, Option, Predicate, Result, Stream } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientResponse } from "effect/http"
 import type { HttpApi, HttpApiClient, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import type { AuditCalls } from "./Audit.ts"
 import { type ClientOptions, DeliveryClient } from "./DeliveryClient.ts"
 import type { CallError, Files } from "./Files.ts"
 import { type Plain, redactBody, toPlain } from "./Secrets.ts"
@@ -13,7 +14,7 @@ export interface CreateClientOptions extends ClientOptions {
 
 /** The second argument of every call. */
 export interface CallOptions {
-  /** An aborted call rejects with the reason of the signal. To stop reading a `Response`, cancel its body. */
+  /** An aborted call rejects with the reason of the signal. To stop reading a `Response`, cancel its body; to stop an export, leave the loop. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -51,8 +52,12 @@ type EndpointMethod<E, M extends Mode> = E extends HttpApiEndpoint.Top
   ? (...args: Arguments<RequestOf<E>>) => Modes<Plain<HttpApiClient.SuccessType<E["~Success"]>>, CallError<E>>[M]
   : never
 
-/** An answer whose body is not read yet is the `Response` of the platform. */
-type ValueOf<A> = A extends HttpClientResponse.HttpClientResponse ? Response : A
+/** An answer whose body is not read yet is the `Response` of the platform, or what `for await` reads. */
+type ValueOf<A> = A extends HttpClientResponse.HttpClientResponse
+  ? Response
+  : A extends Stream.Stream<infer Item, infer _E>
+    ? AsyncIterable<Item>
+    : A
 
 type EffectMethod<F, M extends Mode> = F extends (request: infer Request) => Effect.Effect<infer A, infer E>
   ? (request: Request, options?: CallOptions) => Modes<ValueOf<A>, E>[M]
@@ -66,9 +71,10 @@ type Derived<M extends Mode> = {
 }
 
 /** Every group of the API with its endpoints as methods; `files` uploads and downloads. */
-export interface Calls<M extends Mode> extends Omit<Derived<M>, "testRuns" | "leases"> {
+export interface Calls<M extends Mode> extends Omit<Derived<M>, "testRuns" | "leases" | "audit"> {
   readonly testRuns: Omit<Derived<M>["testRuns"], "upload" | "download">
   readonly files: { readonly [K in keyof Files]: EffectMethod<Files[K], M> }
+  readonly audit: { readonly [K in keyof AuditCalls]: EffectMethod<AuditCalls[K], M> }
 }
 
 /** The client as promises. A call rejects with the tagged error of the service, or with an error of the transport. */
@@ -91,9 +97,13 @@ const mapMethods = <A, B>(calls: AnyCalls<A>, f: (method: A) => B): AnyCalls<B> 
 const isResponse = (value: unknown): value is HttpClientResponse.HttpClientResponse =>
   Predicate.hasProperty(value, HttpClientResponse.TypeId)
 
+const isStream = (value: unknown): value is Stream.Stream<unknown, Error> => Stream.isStream(value)
+
 /** With fetch, there is always a `Response` behind it. */
-const toValue = (value: unknown): unknown =>
-  isResponse(value) ? Option.getOrThrow(HttpClientResponse.toWeb(value)) : toPlain(value)
+const toValue = (value: unknown): unknown => {
+  if (isResponse(value)) return Option.getOrThrow(HttpClientResponse.toWeb(value))
+  return isStream(value) ? Stream.toAsyncIterable(value) : toPlain(value)
+}
 
 /** The methods of the vault take secret values as text. */
 const withText =

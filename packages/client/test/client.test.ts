@@ -1,4 +1,6 @@
 import {
+  type AuditEntry,
+  type AuditPage,
   Conflict,
   createClient,
   DeliveryClient,
@@ -223,6 +225,41 @@ describe("promises", () => {
     await watched.me.get()
     await watched.system.health()
     expect(seen).toEqual([{ authorization: `Bearer ${server.apiKey}` }, {}])
+  })
+})
+
+describe("the audit", () => {
+  const query = { action: "product_archived" }
+
+  it("is read page by page, and exported as it arrives", async () => {
+    const { entries, nextCursor } = await client.audit.list({ params: main })
+    expectTypeOf(nextCursor).toEqualTypeOf<AuditPage["nextCursor"]>()
+    const exported: Array<AuditEntry> = []
+    for await (const entry of await client.audit.export({ params: main })) exported.push(entry)
+    expect(exported[0]).toMatchObject({ action: "audit_exported", outcome: "allowed" })
+    expect(exported.slice(1).slice(0, 100)).toStrictEqual(entries)
+    expect(await client.audit.list({ params: main, query })).toStrictEqual({ entries: [], nextCursor: null })
+    const few = await client.safe.audit.export({ params: main, query: { actor: "nobody" } })
+    expect(few.ok).toBe(true)
+    if (few.ok) for await (const entry of few.value) expect.unreachable(entry.id)
+  })
+
+  it("rejects with the errors of the service before the first entry", async () => {
+    const absent = { slug: "none" }
+    await expect(client.audit.export({ params: absent })).rejects.toBeInstanceOf(NotFound)
+    const wrong = await client.safe.audit.export({ params: main, query: { cursor: "1" } })
+    expect(wrong.ok ? undefined : wrong.error).toMatchObject({ _tag: "SchemaError" })
+    const stranger = createClient({ baseUrl: server.url, apiKey: "ctk_none" })
+    const refused = await stranger.safe.audit.export({ params: main })
+    expect(refused.ok ? undefined : refused.error).toBeInstanceOf(Unauthorized)
+  })
+
+  it("is a stream for Effect", async () => {
+    const program = Effect.gen(function* () {
+      const delivery = yield* DeliveryClient
+      return yield* Stream.runCollect(Stream.take(yield* delivery.audit.export({ params: main }), 1))
+    }).pipe(Effect.provide(DeliveryClient.layer({ baseUrl: server.url, apiKey: server.apiKey })))
+    expect(await Effect.runPromise(program)).toMatchObject([{ action: "audit_exported" }])
   })
 })
 
