@@ -130,9 +130,7 @@ const signIn = ({ audit, passkeys, proofs, sessions, storage, throttles }: Depen
         Effect.flatMap(proofs.use(verified), (personId) => sessions.begin(personId, "passkey", browser))
       )
     })
-    const failed = Effect.flatMap(passkeys.ofCredential(proof.id), (known) =>
-      audit.failed("passkey", known?.personId)
-    )
+    const failed = Effect.flatMap(passkeys.ofCredential(proof.id), (known) => audit.failed("passkey", known?.personId))
     const attempt = Effect.tapError(begun, () => failed)
     return yield* throttles.attempt(browser.address, attempt)
   })
