@@ -228,9 +228,7 @@ const consumeLink = (dependencies: Dependencies) => {
     const begun = Effect.flatMap(findProof(proof, browser), ({ method, use }) =>
       storage.transaction(Effect.flatMap(use, (personId) => beginSession(personId, method, browser)))
     )
-    const attempt = Effect.tapError(begun, ({ _tag }) =>
-      _tag === "Unauthorized" ? audit.failed("link") : Effect.void
-    )
+    const attempt = Effect.tapError(begun, ({ _tag }) => (_tag === "Unauthorized" ? audit.failed("link") : Effect.void))
     return yield* throttles.attempt(browser.address, attempt)
   })
 }
