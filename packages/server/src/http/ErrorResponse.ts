@@ -6,7 +6,8 @@ import {
   InvalidInput,
   type Issue,
   NotFound,
-  type TooManyRequests
+  type TooManyRequests,
+  type Unauthorized
 } from "@delivery/domain/Errors"
 import { type Cause, type Schema, SchemaIssue } from "effect"
 import { HttpServerError, HttpServerResponse } from "effect/http"
@@ -123,7 +124,7 @@ const isDecodable = (url: string): boolean => {
 export const errorResponse = (error: EdgeError, status: number): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.jsonUnsafe({ ...fields(error) }, { status })
 
-type EdgeError = typeof InvalidInput.Encoded | Forbidden | NotFound | TooManyRequests | Internal
+type EdgeError = typeof InvalidInput.Encoded | Unauthorized | Forbidden | NotFound | TooManyRequests | Internal
 
 const fields = (error: EdgeError) => {
   switch (error._tag) {
@@ -131,6 +132,7 @@ const fields = (error: EdgeError) => {
       return { _tag: error._tag, message: error.message, issues: error.issues }
     case "Forbidden":
       return { _tag: error._tag, message: error.message, reason: error.reason }
+    case "Unauthorized":
     case "NotFound":
     case "TooManyRequests":
       return { _tag: error._tag, message: error.message }

@@ -10,6 +10,7 @@ import { isId, isSlug } from "@delivery/domain/Text"
 import { Effect, Layer, Redacted } from "effect"
 import { type Headers, HttpRouter, HttpServerRequest } from "effect/http"
 import { hashToken, isToken } from "../ids/Tokens.ts"
+import { errorResponse } from "../http/ErrorResponse.ts"
 import { recognized } from "../http/RateLimits.ts"
 import { ApiKeysRepo } from "./ApiKeysRepo.ts"
 import { ApiKeyUsage } from "./ApiKeyUsage.ts"
@@ -27,10 +28,12 @@ export const layer = Layer.effect(
     return Authorization.of({
       bearer: Effect.fnUntraced(function* (httpEffect, { credential }) {
         const { headers } = yield* HttpServerRequest.HttpServerRequest
+        if (headers.authorization === undefined) return yield* Effect.fail(Unauthorized.generic)
         const token = Redacted.value(credential)
         const other = headers["x-api-key"]
-        if (token === "" || (other !== undefined && other !== token)) return yield* Effect.fail(Unauthorized.generic)
-        return yield* Effect.provideService(httpEffect, Caller, yield* authenticated(token))
+        if (token === "" || (other !== undefined && other !== token)) return refused
+        const caller = yield* Effect.catchTag(authenticated(token), "Unauthorized", () => Effect.undefined)
+        return caller === undefined ? refused : yield* Effect.provideService(httpEffect, Caller, caller)
       }),
       apiKey: Effect.fnUntraced(function* (httpEffect, { credential }) {
         const { headers } = yield* HttpServerRequest.HttpServerRequest
@@ -44,6 +47,9 @@ export const layer = Layer.effect(
     })
   })
 )
+
+/** An answer, where a failure would have the other schemes tried: none of them counts beside the bearer's header. */
+const refused = errorResponse(Unauthorized.generic, 401)
 
 /** The same for endpoints that need no credential. One that is shown must be valid. */
 export const layerOptional = Layer.effect(
