@@ -15,6 +15,7 @@ const slow: Readonly<Record<string, ReadonlyArray<string>>> = {
   server: [
     "test/agents/McpConformance.test.ts",
     "test/browser/**/*.test.ts",
+    "test/agents/OAuthConformance.test.ts",
     "test/cli/**/*.test.ts",
     "test/faults/**/*.test.ts",
     "test/vault/VaultKeys.test.ts",

@@ -22,15 +22,19 @@ type Api = HttpApiClient.ForApi<typeof DeliveryApi>
 type AgentGroup = "agent" | "agentInbox" | "agentPlanning"
 
 /** What takes the cookie of a browser instead of a key. */
-type BrowserGroup = "auth"
+type BrowserGroup = "auth" | "authorizations"
 
 /**
  * Every group of the API with its endpoints. `files` replaces the two endpoints that carry bytes, and
  * `audit` the one that has two answers. Leases need the token of a
- * run: see `makeSemaphores`. The calls of agents are left out, because they need an access token, and so is signing in, which
- * browsers do.
+ * run: see `makeSemaphores`. The calls of agents are left out, because they need an access token, and so are signing in
+ * and consent, which are for browsers.
  */
-export interface DeliveryClientShape extends Omit<Api, "testRuns" | "leases" | "audit" | AgentGroup | BrowserGroup> {
+export interface DeliveryClientShape extends Omit<
+  Api,
+  "testRuns" | "leases" | "audit" | "oauth" | AgentGroup | BrowserGroup
+> {
+  readonly oauth: Omit<Api["oauth"], "authorize">
   readonly testRuns: Omit<Api["testRuns"], "upload" | "download">
   readonly files: Files
   readonly audit: AuditCalls
@@ -75,12 +79,21 @@ export class DeliveryClient extends Context.Service<DeliveryClient, DeliveryClie
         agentPlanning: ___,
         audit,
         auth: ______,
+        authorizations: _______,
+        oauth: agentSignIns,
         leases: ____,
         testRuns: runs,
         ...groups
       } = api
       const { download, upload: _____, ...testRuns } = runs
-      return { ...groups, testRuns, files: makeFiles(upload, download), audit: makeAudit(audit.list, auditLines) }
+      const { authorize: ________, ...oauth } = agentSignIns
+      return {
+        ...groups,
+        oauth,
+        testRuns,
+        files: makeFiles(upload, download),
+        audit: makeAudit(audit.list, auditLines)
+      }
     })
 
   /** A client that uses the fetch of the platform. */

@@ -3,6 +3,7 @@ import { AgentApi } from "./agents/AgentApi.ts"
 import { AgentInboxApi } from "./agents/AgentInboxApi.ts"
 import { AgentPlanningApi } from "./agents/AgentPlanningApi.ts"
 import { AgentsApi } from "./agents/AgentsApi.ts"
+import { AuthorizationsApi } from "./agents/AuthorizationsApi.ts"
 import { MessagesApi } from "./agents/MessagesApi.ts"
 import { NotificationsApi } from "./agents/NotificationsApi.ts"
 import { OAuthApi } from "./agents/OAuthApi.ts"
@@ -60,6 +61,7 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(AgentInboxApi)
   .add(AgentPlanningApi)
   .add(OAuthApi)
+  .add(AuthorizationsApi)
   .add(MessagesApi)
   .add(NotificationsApi)
   .add(TagsApi)

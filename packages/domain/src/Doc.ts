@@ -14,6 +14,8 @@ interface Answers {
   readonly isBodyOptional?: boolean
   /** Whether a request may show a credential, and may show none. */
   readonly isCredentialOptional?: boolean
+  /** The query, where the handler reads it itself. */
+  readonly query?: Readonly<Record<string, { readonly description: string; readonly required?: boolean }>>
 }
 
 /**
@@ -37,9 +39,19 @@ export const doc = (
       ...(answers.isCredentialOptional === true
         ? { security: [{}, { bearer: [] }, { apiKey: [] }, { session: [] }] }
         : {}),
+      ...(answers.query === undefined ? {} : { parameters: queryOf(answers.query) }),
       responses: withAnswers(operation["responses"], answers)
     })
   }).pipe(Context.add(RequiredScope, scope))
+
+const queryOf = (query: NonNullable<Answers["query"]>) =>
+  Object.entries(query).map(([name, { description, required = false }]) => ({
+    name,
+    in: "query",
+    schema: { type: "string" },
+    required,
+    description
+  }))
 
 const withAnswers = (declared: OpenApi.OpenAPISpecResponses, answers: Answers): OpenApi.OpenAPISpecResponses => {
   const responses: OpenApi.OpenAPISpecResponses = { ...declared }

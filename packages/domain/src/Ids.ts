@@ -70,6 +70,9 @@ export type ComputerId = typeof ComputerId.Type
 export const SignInId = uuid.pipe(Schema.brand("SignInId"))
 export type SignInId = typeof SignInId.Type
 
+export const AuthorizationId = uuid.pipe(Schema.brand("AuthorizationId"))
+export type AuthorizationId = typeof AuthorizationId.Type
+
 export const TeamId = uuid.pipe(Schema.brand("TeamId"))
 export type TeamId = typeof TeamId.Type
 

@@ -159,6 +159,16 @@ describe("the API description", () => {
     }
   })
 
+  it("describes what every operation answers, if only by a redirect", () => {
+    for (const { name, operation } of endpoints) {
+      const answers = Object.keys(operation?.responses ?? {}).filter((status) => /^[23]/.test(status))
+      assert.isNotEmpty(answers, name)
+      if (!answers.some((status) => status.startsWith("2"))) {
+        for (const status of answers) assert.property(operation?.responses[status]?.headers, "Location", name)
+      }
+    }
+  })
+
   it("shows the scope of every operation, as its endpoint has it", () => {
     for (const { mergedAnnotations, name, operation } of endpoints) {
       const scope = Context.get(mergedAnnotations, RequiredScope)
@@ -224,6 +234,7 @@ describe("the API description", () => {
       "oauth.authorizationServer",
       "oauth.protectedResource",
       "oauth.mcpProtectedResource",
+      "oauth.authorize",
       "oauth.token",
       "oauth.revoke",
       "oauth.register",
@@ -234,6 +245,7 @@ describe("the API description", () => {
     const agent = [{ agentToken: [] }]
     const others: Record<string, ReadonlyArray<object>> = {
       auth: [{ session: [] }],
+      authorizations: [{ session: [] }],
       leases: [{ runToken: [] }],
       agent,
       agentInbox: agent,

@@ -63,7 +63,7 @@ const layerServices = Layer.mergeAll(VaultRoom.layerBackground, Runs.layerBackgr
 )
 
 /** The API over the services, on the socket that the settings name. */
-const layerHttp = Layer.mergeAll(Http.layerApi, AgentsRoom.layerMcp, Auth.layerPage).pipe(
+const layerHttp = Layer.mergeAll(Http.layerApi, AgentsRoom.layerMcp, AgentsRoom.layerPage, Auth.layerPage).pipe(
   Layer.provide(Layer.mergeAll(SystemHttp.layer, ...rooms.map(({ layerHttp }) => layerHttp))),
   Layer.provide([Identity.layerAuthorization, Auth.layerAuthorization]),
   Http.serve

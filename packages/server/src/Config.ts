@@ -78,6 +78,14 @@ export class Settings extends Context.Service<
     readonly mailedProofMillis: number
     /** How many days the audit is kept. */
     readonly auditDays: number
+    readonly oauth: {
+      /** Milliseconds for which a code can be exchanged. */
+      readonly codeMillis: number
+      /** Milliseconds after its first use for which a refresh token of a sign-in by the server's URL works. */
+      readonly refreshGraceMillis: number
+      /** Whose documents describe clients: those that are built in, or also any that the public internet has. */
+      readonly clientDocuments: "known" | "public"
+    }
     readonly semaphoreLeaseMillis: number
     readonly runLimitMillis: number
     /** Milliseconds that a request may take, without its waits for its client, a lease or a message. */
@@ -229,6 +237,7 @@ const readSettings = Effect.fnUntraced(function* (environment: Environment) {
     ...(yield* readLimits(environment)),
     ...(yield* readSignIn(environment)),
     mail: yield* readMail(environment),
+    oauth: yield* readOAuth(environment),
     ...(yield* readTelemetry(environment)),
     workers
   }
@@ -389,6 +398,22 @@ const readMail = Effect.fnUntraced(function* (environment: Environment) {
     })
   }
   return Option.map(server, (server): MailSettings => ({ ...server, from: Option.getOrThrow(from) }))
+})
+
+const readOAuth = Effect.fnUntraced(function* (environment: Environment) {
+  const millis = (name: string, maximum: number, otherwise: number) =>
+    withDefault(environment, name, integer(100, maximum), `milliseconds from 100 to ${maximum}`, otherwise)
+  return {
+    codeMillis: yield* millis("OAUTH_CODE_MS", 600_000, 60_000),
+    refreshGraceMillis: yield* millis("OAUTH_REFRESH_GRACE_MS", 86_400_000, 3_600_000),
+    clientDocuments: yield* withDefault<"known" | "public">(
+      environment,
+      "OAUTH_CLIENT_DOCUMENTS",
+      oneOf("known", "public"),
+      "known or public",
+      "known"
+    )
+  }
 })
 
 const readTelemetry = Effect.fnUntraced(function* (environment: Environment) {

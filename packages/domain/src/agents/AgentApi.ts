@@ -29,7 +29,7 @@ export class AgentApi extends HttpApiGroup.make("agent")
         doc(
           "write",
           "Report a session",
-          "Creates the session on the computer of the access token, or says that it is still running. Call this at least once a minute: a session is live for a minute after its last report. Fields that the body leaves out stay as they were, and the whole body may be left out. A computer keeps its 100 latest sessions. Returns 403 `no_computer` for a sign-in that was made with the server URL.",
+          "Creates the session on the computer of the access token, or says that it is still running. Call this at least once a minute: a session is live for a minute after its last report. Fields that the body leaves out stay as they were, and the whole body may be left out. A computer keeps its 100 latest sessions.",
           { isBodyOptional: true }
         )
       ),
@@ -52,6 +52,6 @@ export class AgentApi extends HttpApiGroup.make("agent")
     OpenApi.annotations({
       title: "Agent",
       description:
-        "Calls of a signed-in agent. They require an access token (`atk_...`). API keys are rejected here; access tokens are rejected everywhere else, except by `/agent/mcp`."
+        "Calls of a signed-in agent. They require an access token (`atk_...`). API keys are rejected here; access tokens are rejected everywhere else, except by `/agent/mcp`. Those of sign-ins that were made with the server URL are accepted by `/agent/mcp` alone."
     })
   ) {}

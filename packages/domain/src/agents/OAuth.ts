@@ -11,21 +11,56 @@ export const refreshTokenMillis = 30 * 86_400_000
 /** How long the last refresh token may be sent again, in case its answer was lost: milliseconds (docs/contract.md, Agent sign-in). */
 export const refreshAgainMillis = 60_000
 
-const clientId = Schema.String.annotate({ description: "The `clientId` of the sign-in, from registering the agent." })
+/** How long the value of `state` may be, in characters. */
+export const maxState = 4_000
+
+/** PKCE (RFC 7636): the SHA-256 of a verifier in base64url, and the verifier itself. */
+export const isCodeChallenge = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text)
+export const isCodeVerifier = (text: string): boolean => /^[A-Za-z0-9._~-]{43,128}$/.test(text)
+
+const clientId = Schema.String.annotate({
+  description:
+    "The `clientId` of the sign-in, from registering the agent; of a sign-in by the server's URL, the client's id."
+})
+const resource = Schema.optionalKey(
+  Schema.String.annotate({
+    description: "The resource that the token is for (RFC 8707): `{BASE_URL}/agent/mcp` is the only one."
+  })
+)
+
+/** A request to exchange a code for the tokens of a new sign-in (RFC 6749, section 4.1.3), form-encoded. */
+export const CodeRequest = Schema.Struct({
+  grant_type: Schema.Literal("authorization_code"),
+  client_id: Schema.String.annotate({
+    description: "The id of the client: the URL of its document, or as it registered."
+  }),
+  code: Schema.String.annotate({ description: "The code (`otk_...`). It works once, within 60 seconds." }),
+  redirect_uri: Schema.String.annotate({ description: "The redirect by which the code came." }),
+  code_verifier: Schema.String.annotate({ description: "The text whose SHA-256 is the `code_challenge` (RFC 7636)." }),
+  resource
+}).annotate({
+  identifier: "CodeRequest",
+  description: "A request to exchange a code for the tokens of a new sign-in (RFC 6749, section 4.1.3).",
+  examples: [
+    {
+      grant_type: "authorization_code",
+      client_id: "https://claude.ai/oauth/claude-code-client-metadata",
+      code: "otk_2Lx9Wc5Bn8Yd3Pa6Ue0H4fGhTz0sVq1Jm7Rk4e7Y1a",
+      redirect_uri: "http://localhost:53682/callback",
+      code_verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+    }
+  ]
+})
 
 /** A request for the next tokens of a sign-in (RFC 6749, section 6), form-encoded. */
 export const TokenRequest = Schema.Struct({
-  grant_type: Schema.String.annotate({ description: "Always `refresh_token`." }),
+  grant_type: Schema.Literal("refresh_token"),
   client_id: clientId,
   refresh_token: Schema.String.annotate({ description: "The last refresh token of the sign-in." }),
   scope: Schema.optionalKey(
     Schema.String.annotate({ description: "Send `read` to get an access token that may only read." })
   ),
-  resource: Schema.optionalKey(
-    Schema.String.annotate({
-      description: "The resource that the token is for (RFC 8707): `{BASE_URL}/agent/mcp` is the only one."
-    })
-  )
+  resource
 }).annotate({
   identifier: "TokenRequest",
   description: "A request for the next tokens of a sign-in (RFC 6749, section 6).",
@@ -108,7 +143,7 @@ export type RegisteredClient = typeof RegisteredClient.Type
 export const OAuthError = Schema.Struct({
   error: Schema.String.annotate({
     description:
-      "The kind of error: `invalid_request`, `invalid_grant`, `invalid_scope`, `invalid_target` or `unsupported_grant_type`; `invalid_client` with 401; of a registration `invalid_redirect_uri` or `invalid_client_metadata`."
+      "The kind of error: `invalid_request`, `invalid_grant`, `invalid_scope`, `invalid_target` or `unsupported_grant_type`; `invalid_client` with 401, and for an unknown client; of a registration `invalid_redirect_uri` or `invalid_client_metadata`."
   }),
   error_description: Schema.String.annotate({ description: "What went wrong, written for people." })
 }).annotate({
@@ -120,11 +155,16 @@ export const OAuthError = Schema.Struct({
 /** The metadata of the authorization server (RFC 8414). */
 export const AuthorizationServerMetadata = Schema.Struct({
   issuer: Schema.String,
+  authorization_endpoint: Schema.String,
   token_endpoint: Schema.String,
   revocation_endpoint: Schema.String,
   registration_endpoint: Schema.String,
   grant_types_supported: Schema.Array(Schema.String),
   response_types_supported: Schema.Array(Schema.String),
+  response_modes_supported: Schema.Array(Schema.String),
+  code_challenge_methods_supported: Schema.Array(Schema.String),
+  authorization_response_iss_parameter_supported: Schema.Boolean,
+  client_id_metadata_document_supported: Schema.Boolean,
   token_endpoint_auth_methods_supported: Schema.Array(Schema.String),
   revocation_endpoint_auth_methods_supported: Schema.Array(Schema.String),
   scopes_supported: Schema.Array(Schema.String),
@@ -132,15 +172,20 @@ export const AuthorizationServerMetadata = Schema.Struct({
 }).annotate({
   identifier: "AuthorizationServerMetadata",
   description:
-    "What the OAuth endpoints support (RFC 8414). There are no response types: sign-ins are made by registering an agent.",
+    "What the OAuth endpoints support (RFC 8414). Clients are public, and described by a document at their id (the documents of known clients are built in) or by registering themselves.",
   examples: [
     {
       issuer: "https://delivery.example",
+      authorization_endpoint: "https://delivery.example/agent/oauth/authorize",
       token_endpoint: "https://delivery.example/agent/oauth/token",
       revocation_endpoint: "https://delivery.example/agent/oauth/revoke",
       registration_endpoint: "https://delivery.example/agent/oauth/register",
-      grant_types_supported: ["refresh_token"],
-      response_types_supported: [],
+      grant_types_supported: ["authorization_code", "refresh_token"],
+      response_types_supported: ["code"],
+      response_modes_supported: ["query"],
+      code_challenge_methods_supported: ["S256"],
+      authorization_response_iss_parameter_supported: true,
+      client_id_metadata_document_supported: true,
       token_endpoint_auth_methods_supported: ["none"],
       revocation_endpoint_auth_methods_supported: ["none"],
       scopes_supported: ["read", "write"],

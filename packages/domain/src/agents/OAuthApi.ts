@@ -4,8 +4,10 @@ import { Internal, TooManyRequests } from "../Errors.ts"
 import { Edge } from "../identity/Authorization.ts"
 import { NoStore } from "../NoStore.ts"
 import {
+  maxState,
   AuthorizationServerMetadata,
   ClientRegistration,
+  CodeRequest,
   OAuthError,
   ProtectedResourceMetadata,
   RegisteredClient,
@@ -54,18 +56,53 @@ export class OAuthApi extends HttpApiGroup.make("oauth")
   )
   .middleware(Edge)
   .add(
+    HttpApiEndpoint.get("authorize", "/agent/oauth/authorize", {
+      success: HttpApiSchema.Empty(303).annotate({ description: "The page where the person decides, or the client." }),
+      error: [badRequest, TooManyRequests, Internal]
+    }).annotateMerge(
+      doc(
+        "read",
+        "Ask a person for access",
+        `Where a client sends the browser of a person who signs it in by the server's URL (RFC 6749, section 4.1.1). Answers 303 to the page \`/authorize\`, where the person has 10 minutes to decide. A client or a redirect that is not known is 400, and never a redirect. Whatever else is wrong is answered by 303 to the redirect, with \`error\`, \`state\` and \`iss\` (RFC 9207). ${noKey}`,
+        {
+          query: {
+            response_type: { description: "Always `code`.", required: true },
+            client_id: {
+              description: "The id of the client: the URL of its document, or the id that it registered by.",
+              required: true
+            },
+            redirect_uri: {
+              description: "A redirect of the client, exactly; on the person's own computer at any port (RFC 8252).",
+              required: true
+            },
+            code_challenge: { description: "The SHA-256 of the verifier, in base64url (RFC 7636).", required: true },
+            code_challenge_method: { description: "Always `S256`.", required: true },
+            scope: { description: "`read write`, or `read`. By default `read write`." },
+            state: { description: `Sent back as it is: at most ${maxState} visible ASCII characters.` },
+            resource: {
+              description:
+                "The resource that the access is for (RFC 8707): `{BASE_URL}/agent/mcp`, which is the default."
+            }
+          },
+          responses: {
+            303: { headers: { Location: { description: "Where to go.", schema: { type: "string" }, required: true } } },
+            400: { description: "The client or the redirect is not known." }
+          }
+        }
+      )
+    ),
     HttpApiEndpoint.post("token", "/agent/oauth/token", {
-      payload: TokenRequest.pipe(form),
+      payload: [CodeRequest.pipe(form), TokenRequest.pipe(form)],
       success: Tokens,
       error: [badRequest, OAuthError.pipe(HttpApiSchema.status(401)), TooManyRequests, Internal]
     }).annotateMerge(
       doc(
         "write",
-        "Refresh tokens",
-        "Exchanges the last refresh token of a sign-in for the next pair of tokens (RFC 6749). The body is form-encoded. The refresh token is the only credential.\n\nA refresh token works once. If the response got lost, the same refresh token may be sent again within 60 seconds, as long as its successor has not been used: it then gives a fresh pair, and the lost one stops working; sending the lost one after all ends the whole sign-in, since two hold it. Any other use of a used refresh token ends the whole sign-in (`invalid_grant`).\n\nTokens that are unknown, expired, or belong to another client are `invalid_grant` too. While the member is inactive, the answer is 401 `invalid_client`. `scope` says what the new access token allows: `read` while the member is a viewer. Earlier access tokens keep working until they expire.",
+        "Get tokens",
+        "Exchanges a code for the tokens of a new sign-in, or the last refresh token of a sign-in for the next pair (RFC 6749). The body is form-encoded. The code or the refresh token is the only credential.\n\nA code works once, within 60 seconds, for the client, the redirect and the verifier that it was made for; an exchange that fails does not use it up. If it is exchanged a second time, the sign-in ends (`invalid_grant`).\n\nThe refresh token of a sign-in that was made with the server URL may be sent again within 60 minutes of its first use, and gives another pair each time, while all tokens keep working: the processes of one computer share it. Later, it ends the sign-in (`invalid_grant`). What follows is of sign-ins that were made by registering an agent.\n\nA refresh token works once. If the response got lost, the same refresh token may be sent again within 60 seconds, as long as its successor has not been used: it then gives a fresh pair, and the lost one stops working; sending the lost one after all ends the whole sign-in, since two hold it. Any other use of a used refresh token ends the whole sign-in (`invalid_grant`).\n\nTokens that are unknown, expired, or belong to another client are `invalid_grant` too. While the member is inactive, the answer is 401 `invalid_client`. `scope` says what the new access token allows: `read` while the member is a viewer. Earlier access tokens keep working until they expire.",
         {
           responses: {
-            200: { description: "The next pair of tokens." },
+            200: { description: "A pair of tokens." },
             400: { description: "Why the request failed." },
             401: { description: "The member is inactive." }
           }
@@ -104,6 +141,6 @@ export class OAuthApi extends HttpApiGroup.make("oauth")
     OpenApi.annotations({
       title: "Agent sign-ins",
       description:
-        "The OAuth endpoints of agents: refreshing and ending sign-ins. A sign-in is made by registering an agent."
+        "The OAuth endpoints of agents: making sign-ins by the server's URL, refreshing and ending sign-ins. The plugin's sign-ins are made by registering an agent."
     })
   ) {}

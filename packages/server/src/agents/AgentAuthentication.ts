@@ -5,9 +5,11 @@ import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect } from "effect"
 import { type Headers, HttpServerResponse } from "effect/http"
 import { hashToken, isToken } from "../ids/Tokens.ts"
+import { errorResponse } from "../http/ErrorResponse.ts"
 import { recognized } from "../http/RateLimits.ts"
 import { agentName } from "../access/ActorRows.ts"
 import { AgentUsage } from "./AgentUsage.ts"
+import { insufficientScope } from "./AgentWrites.ts"
 import { scopeOf } from "./SignIns.ts"
 import { type AuthenticatedAgent, SignInsRepo } from "./SignInsRepo.ts"
 
@@ -56,9 +58,19 @@ export const asAgent = (recognizedAgent: RecognizedAgent) => {
 /** The 401 where an access token is needed. It says where clients get one (RFC 9728, section 5.1). */
 export const challenge = (baseUrl: string) => {
   const { _tag, message } = Unauthorized.agent
-  const metadata = `${baseUrl}/.well-known/oauth-protected-resource/agent/mcp`
   return HttpServerResponse.jsonUnsafe(
     { _tag, message },
-    { status: 401, headers: { "www-authenticate": `Bearer resource_metadata="${metadata}"` } }
+    { status: 401, headers: { "www-authenticate": `Bearer ${hints(baseUrl)}` } }
   )
 }
+
+/** The 403 where a token of a wider scope would do (RFC 6750, section 3.1). */
+export const scopeChallenge = (baseUrl: string) =>
+  HttpServerResponse.setHeader(
+    errorResponse(insufficientScope, 403),
+    "www-authenticate",
+    `Bearer error="insufficient_scope", ${hints(baseUrl)}`
+  )
+
+const hints = (baseUrl: string) =>
+  `resource_metadata="${baseUrl}/.well-known/oauth-protected-resource/agent/mcp", scope="read write"`

@@ -4,7 +4,10 @@ import { HttpServerRequest } from "effect/http"
 import { Settings } from "../Config.ts"
 import { asAgent, challenge, makeAuthenticate } from "./AgentAuthentication.ts"
 
-/** Authenticates what agents call: by access token, and by nothing else. */
+/**
+ * Authenticates what agents call: by access token, and by nothing else. Sign-ins by the server's URL have none of it: their
+ * tokens are for `/agent/mcp` alone.
+ */
 export const layer = Layer.effect(
   AgentAuthorization,
   Effect.gen(function* () {
@@ -14,7 +17,7 @@ export const layer = Layer.effect(
     return AgentAuthorization.of({
       agentToken: Effect.fnUntraced(function* (httpEffect) {
         const found = yield* authenticate((yield* HttpServerRequest.HttpServerRequest).headers)
-        return found === undefined ? unauthorized : yield* asAgent(found)(httpEffect)
+        return found === undefined || found.computer === null ? unauthorized : yield* asAgent(found)(httpEffect)
       })
     })
   })

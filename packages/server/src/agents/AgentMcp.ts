@@ -9,9 +9,8 @@ import { Settings } from "../Config.ts"
 import { maxBodyBytes } from "../http/BodyLimits.ts"
 import { errorResponse } from "../http/ErrorResponse.ts"
 import { RequestTimes } from "../http/RequestTimes.ts"
-import { asAgent, challenge, makeAuthenticate } from "./AgentAuthentication.ts"
-import * as AgentToolHandlers from "./AgentToolHandlers.ts"
-import { AgentTools } from "./AgentTools.ts"
+import { asAgent, challenge, makeAuthenticate, scopeChallenge } from "./AgentAuthentication.ts"
+import * as AgentToolAccess from "./AgentToolAccess.ts"
 import { clientDataSize, maxClientDataOfSession, McpSessions } from "./McpSessions.ts"
 
 const sessionHeader = "mcp-session-id"
@@ -25,6 +24,7 @@ const AgentRoute = HttpRouter.middleware<{ provides: Caller | AgentCaller }>()(
     const { baseUrl } = yield* Settings
     const authenticate = yield* makeAuthenticate
     const inSession = withSession(yield* McpSessions)
+    const checked = withScope(scopeChallenge(baseUrl))
     const unauthorized = challenge(baseUrl)
     const { untimed } = yield* RequestTimes
     return (httpEffect) =>
@@ -33,11 +33,22 @@ const AgentRoute = HttpRouter.middleware<{ provides: Caller | AgentCaller }>()(
         Effect.gen(function* () {
           const { headers } = yield* HttpServerRequest.HttpServerRequest
           const found = yield* authenticate(headers)
-          return found === undefined ? unauthorized : yield* asAgent(found)(inSession(httpEffect))
+          return found === undefined ? unauthorized : yield* asAgent(found)(checked(inSession(httpEffect)))
         })
       )
   })
 )
+
+/** Refuses calls for which the token's scope is too narrow, so that clients can ask for a wider one. */
+const withScope =
+  (refusal: HttpServerResponse.HttpServerResponse) =>
+  <E, R>(httpEffect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
+    Effect.gen(function* () {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const { scope } = yield* AgentCaller
+      const text = scope === "read" && request.method === "POST" ? yield* readText(request) : ""
+      return (yield* AgentToolAccess.needsWiderScope(jsonOf(text))) ? refusal : yield* httpEffect
+    })
 
 /** Answers in the session that the request names, if that is the sign-in's, and notes sessions that begin and end. */
 const withSession =
@@ -160,9 +171,9 @@ export const layer = Layer.unwrap(
       protocols: [McpProtocol.v2026_07_28, McpProtocol.v2025_11_25, McpProtocol.v2025_06_18, McpProtocol.v2025_03_26],
       allowedOrigins: [new URL(baseUrl).origin],
       allowSessionTermination: true,
-      // The tools do not change while a server runs.
+      // The tools of a sign-in do not change while a server runs.
       allowSubscriptions: false,
-      registrations: Layer.provide(McpServer.toolkit(AgentTools), AgentToolHandlers.layer)
+      registrations: AgentToolAccess.layer
     })
   )
 ).pipe(Layer.provide(AgentRoute.layer), Layer.provide(McpSessions.layer))

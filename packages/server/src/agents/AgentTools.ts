@@ -25,6 +25,9 @@ import {
 /** A rule of the service that a call broke, for the model to read. Errors of the protocol are MCP's own. */
 export class ToolFailure extends Schema.TaggedError<ToolFailure>()("ToolFailure", { message: Schema.String }) {}
 
+/** Annotates a tool that sign-ins by the server's URL have. */
+const ByServerUrl = Context.Reference<boolean>("@delivery/server/agents/ByServerUrl", { defaultValue: () => false })
+
 /** What a tool does, as MCP's hints say it. */
 type Hints = { readonly readOnly: boolean; readonly destructive: boolean; readonly idempotent: boolean }
 const reads: Hints = { readOnly: true, destructive: false, idempotent: true }
@@ -40,11 +43,21 @@ interface Described<Parameters, Success> {
   readonly hints: Hints
   /** True if an access token of any scope may call it, although it changes something. */
   readonly anyScope?: boolean
+  /** True if sign-ins by the server's URL have it. */
+  readonly byServerUrl?: boolean
 }
 
 const tool = <const Name extends string, Parameters extends Schema.Constraint, Success extends Schema.Constraint>(
   name: Name,
-  { anyScope = false, description, hints, parameters, success, title }: Described<Parameters, Success>
+  {
+    anyScope = false,
+    byServerUrl = false,
+    description,
+    hints,
+    parameters,
+    success,
+    title
+  }: Described<Parameters, Success>
 ) =>
   Tool.make(name, { description, parameters, success, failure: ToolFailure, dependencies: [Caller, AgentCaller] })
     .annotate(Tool.Title, title)
@@ -54,10 +67,15 @@ const tool = <const Name extends string, Parameters extends Schema.Constraint, S
     // No tool reaches beyond the service.
     .annotate(Tool.OpenWorld, false)
     .annotate(AnyScope, anyScope)
+    .annotate(ByServerUrl, byServerUrl)
 
 /** Whether a tool needs the scope `write`: all do that are neither read-only nor for any scope. */
 export const toolNeedsWriteScope = ({ annotations }: Pick<Tool.Any, "annotations">): boolean =>
   !Context.get(annotations, Tool.Readonly) && !Context.get(annotations, AnyScope)
+
+/** Whether a sign-in by the server's URL has the tool. */
+export const isByServerUrl = ({ annotations }: Pick<Tool.Any, "annotations">): boolean =>
+  Context.get(annotations, ByServerUrl)
 
 /** Some clients send a made-up argument to a tool that has none. It is ignored, as unknown ones of others are. */
 const NoParameters = Schema.Record(Schema.String, Schema.Unknown)
@@ -71,14 +89,16 @@ export const AgentTools = Toolkit.make(
     description: "Who you are here: agent, person, computer, workspace and what you may do.",
     parameters: NoParameters,
     success: AgentMe,
-    hints: reads
+    hints: reads,
+    byServerUrl: true
   }),
   tool("list_inbox", {
     title: "List the inbox",
     description: "The messages that wait for you, oldest first; they stay in the inbox.",
     parameters: NoParameters,
     success: Messages,
-    hints: reads
+    hints: reads,
+    byServerUrl: true
   }),
   tool("take_message", {
     title: "Take messages",
@@ -87,7 +107,8 @@ export const AgentTools = Toolkit.make(
     parameters: TakeMessages,
     success: Messages,
     hints: adds,
-    anyScope: true
+    anyScope: true,
+    byServerUrl: true
   }),
   tool("complete_message", {
     title: "Complete a message",
@@ -95,7 +116,8 @@ export const AgentTools = Toolkit.make(
     parameters: Schema.Struct({ message, ...CompleteMessage.fields }),
     success: QuotedMessage,
     hints: adds,
-    anyScope: true
+    anyScope: true,
+    byServerUrl: true
   }),
   tool("decline_message", {
     title: "Decline a message",
@@ -103,7 +125,8 @@ export const AgentTools = Toolkit.make(
     parameters: Schema.Struct({ message, ...AgentDecline.fields }),
     success: QuotedMessage,
     hints: adds,
-    anyScope: true
+    anyScope: true,
+    byServerUrl: true
   }),
   tool("list_tickets", {
     title: "List tickets",

@@ -6,6 +6,11 @@ import type { HttpApiBuilder, HttpApiEndpoint } from "effect/http-api"
 import { type Access, atLeast } from "../access/Access.ts"
 import { handlersOf } from "../http/Handlers.ts"
 
+export const insufficientScope = new Forbidden({
+  message: "The access token may only read: refresh it, or sign in again.",
+  reason: "insufficient_scope"
+})
+
 /**
  * The caller where it may write: a member, with a token whose scope is not `read` alone (docs/contract.md, Agent API).
  * `agentHandlersOf` and the tools run it before whatever writes.
@@ -13,10 +18,7 @@ import { handlersOf } from "../http/Handlers.ts"
 export const mayWrite: Effect.Effect<Access, NotFound | Forbidden, Caller | AgentCaller> = Effect.gen(function* () {
   const access = yield* atLeast("member")
   if ((yield* AgentCaller).scope === "read") {
-    return yield* new Forbidden({
-      message: "The access token may only read: refresh it, or sign in again.",
-      reason: "insufficient_scope"
-    })
+    return yield* insufficientScope
   }
   return access
 })

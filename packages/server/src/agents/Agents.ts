@@ -122,8 +122,8 @@ const register = ({ apiKeys, events, nextId, repo, signIns, storage }: Dependenc
         createdAt: now,
         lastSeenAt: now
       })
-      const { clientId, ...tokens } = yield* signIns.make(
-        { workspaceId, agentId: agent.id, computerId: computer.id },
+      const { id: clientId, tokens } = yield* signIns.make(
+        { workspaceId, agentId: agent.id, computerId: computer.id, clientId: null },
         by.workspace.role,
         hasScope(scopes, "write") ? "read write" : "read",
         maker
@@ -213,7 +213,8 @@ interface Seen {
 
 const lastSeenFirst = (a: Seen, b: Seen): number => compare(b.lastSeenAt, a.lastSeenAt) || compare(a.id, b.id)
 
-const subjectOf = (agent: AgentRow, personName: string) => ({
+/** An agent in events. */
+export const subjectOf = (agent: AgentRow, personName: string) => ({
   type: "agent",
   id: agent.id,
   label: `${agentName(agent)} of ${personName}`,

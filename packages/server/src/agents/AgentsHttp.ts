@@ -4,6 +4,7 @@ import { handlersOf } from "../http/Handlers.ts"
 import { Settings } from "../Config.ts"
 import { challenge } from "./AgentAuthentication.ts"
 import { Agents } from "./Agents.ts"
+import { Authorizations } from "./Authorizations.ts"
 import { Comments } from "../planning/Comments.ts"
 import { Projects } from "../planning/Projects.ts"
 import { Tickets } from "../planning/Tickets.ts"
@@ -17,6 +18,14 @@ import * as OAuthHttp from "./OAuthHttp.ts"
 /** The handlers of agents, their messages and notifications, and of what agents call. */
 export const layer = Layer.mergeAll(
   OAuthHttp.layer,
+
+  handlersOf(DeliveryApi, "authorizations", (handlers) =>
+    Effect.map(Authorizations, (authorizations) =>
+      handlers
+        .handle("get", ({ params }) => authorizations.get(params.authorization))
+        .handle("decide", ({ params, payload }) => authorizations.decide(params.authorization, payload))
+    )
+  ),
 
   handlersOf(DeliveryApi, "agents", (handlers) =>
     Effect.map(Agents, (agents) =>

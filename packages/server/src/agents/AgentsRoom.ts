@@ -10,6 +10,13 @@ import * as AgentsMemory from "./AgentsMemory.ts"
 import { computers, sessions } from "./AgentsRepo.ts"
 import * as AgentsSql from "./AgentsSql.ts"
 import { AgentUsage } from "./AgentUsage.ts"
+import { AuthorizationCodes } from "./AuthorizationCodes.ts"
+import { Authorizations } from "./Authorizations.ts"
+import * as AuthorizationsMemory from "./AuthorizationsMemory.ts"
+import { authorizationCodes, authorizations } from "./AuthorizationsRepo.ts"
+import * as AuthorizationsSql from "./AuthorizationsSql.ts"
+import * as AuthorizePage from "./AuthorizePage.ts"
+import { ClientDocuments } from "./ClientDocuments.ts"
 import * as ChangedMembers from "./ChangedMembers.ts"
 import { Inbox } from "./Inbox.ts"
 import { InboxWaits } from "./InboxWaits.ts"
@@ -38,15 +45,24 @@ export const tables = [
   replacedTokens,
   messages,
   notifications,
-  oauthClients
+  oauthClients,
+  authorizations,
+  authorizationCodes
 ]
 
-export const layerSql = Layer.mergeAll(AgentsSql.layer, SignInsSql.layer, OAuthClientsSql.layer, MessagesSql.layer)
+export const layerSql = Layer.mergeAll(
+  AgentsSql.layer,
+  SignInsSql.layer,
+  OAuthClientsSql.layer,
+  AuthorizationsSql.layer,
+  MessagesSql.layer
+)
 
 export const layerMemory = Layer.mergeAll(
   AgentsMemory.layer,
   SignInsMemory.layer,
   OAuthClientsMemory.layer,
+  AuthorizationsMemory.layer,
   MessagesMemory.layer
 )
 
@@ -65,8 +81,13 @@ export const layerMadeSignIns = Layer.effect(
 /** All that this room supplies to lower ones. */
 export const layerPorts = Layer.mergeAll(layerMentions, layerMemberChanges, layerMadeSignIns)
 
-export const layer = Layer.mergeAll(Agents.layer, AgentSessions.layer, OAuthClients.layer).pipe(
-  Layer.provideMerge([SignIns.layer, Inbox.layer]),
+export const layer = Layer.mergeAll(
+  Agents.layer,
+  AgentSessions.layer,
+  Authorizations.layer,
+  AuthorizationCodes.layer
+).pipe(
+  Layer.provideMerge([SignIns.layer, Inbox.layer, Layer.provide(OAuthClients.layer, ClientDocuments.layer)]),
   Layer.provideMerge([AgentUsage.layer, Messages.layer, InboxWaits.layer])
 )
 
@@ -75,3 +96,6 @@ export const layerHttp = Layer.provide(AgentsHttp.layer, AgentAuthorizationHttp.
 
 /** `/agent/mcp`. */
 export const layerMcp = AgentMcp.layer
+
+/** The page `/authorize`, where people decide about clients. */
+export const layerPage = AuthorizePage.layer

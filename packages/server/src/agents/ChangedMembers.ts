@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
 import { MemberChanges } from "../identity/MemberChanges.ts"
 import { AgentsRepo } from "./AgentsRepo.ts"
+import { AuthorizationsRepo } from "./AuthorizationsRepo.ts"
 import { SignInsRepo } from "./SignInsRepo.ts"
 import { WaitingMessages } from "./WaitingMessages.ts"
 
@@ -15,8 +16,10 @@ function* make() {
   const repo = yield* AgentsRepo
   const signIns = yield* SignInsRepo
   const messages = yield* WaitingMessages
+  const authorizations = yield* AuthorizationsRepo
   return MemberChanges.of({
     changed: Effect.fnUntraced(function* (by, { active, id, wasActive }) {
+      if (!active) yield* authorizations.endCodes(by.workspace.id, id)
       const agents = yield* repo.ofPerson(by.workspace.id, id)
       if (agents.length === 0) return
       if (active && !wasActive) {

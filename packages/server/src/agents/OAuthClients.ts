@@ -1,25 +1,33 @@
 import type { RegisteredClient } from "@delivery/domain/agents/OAuth"
-import { claimedName, isRedirect, maxRedirects } from "@delivery/domain/agents/OAuthClients"
+import { knownClients, type OAuthClient } from "@delivery/domain/agents/OAuthClients"
+import { isId } from "@delivery/domain/Text"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { type Throttled, Throttles } from "../auth/Throttles.ts"
 import { networkOf } from "../http/RateLimits.ts"
 import { NextId } from "../ids/NextId.ts"
+import { ClientDocuments } from "./ClientDocuments.ts"
+import { describedClient } from "./ClientMetadata.ts"
 import { OAuthClientsRepo } from "./OAuthClientsRepo.ts"
 import { OAuthFailure } from "./SignIns.ts"
 
 /** How many clients can be registered from one network address in an hour. */
 export const maxRegistrations = 20
 
+/** How many documents of clients are fetched in an hour for one network address. */
+export const maxDocuments = 60
+
 /** How long a client is kept that nobody signs in with, in milliseconds. */
 const unusedMillis = 86_400_000
 
-/** Clients that sign in by the server's URL and register themselves (docs/contract.md, Agent sign-in). */
+/** Clients that sign in by the server's URL (docs/contract.md, Sign-in by the server's URL). */
 export class OAuthClients extends Context.Service<
   OAuthClients,
   {
     /** Registers the client that a body of RFC 7591 describes, for somebody at the address. */
     readonly register: (metadata: unknown, address: string) => Effect.Effect<RegisteredClient, OAuthFailure | Throttled>
+    /** The client of the id, asked for by somebody at the address. */
+    readonly find: (id: string, address: string) => Effect.Effect<OAuthClient, OAuthFailure | Throttled>
   }
 >()("@delivery/server/agents/OAuthClients") {
   static readonly layer = Layer.effect(OAuthClients, Effect.gen(make))
@@ -27,6 +35,7 @@ export class OAuthClients extends Context.Service<
 
 interface Dependencies {
   readonly repo: OAuthClientsRepo["Service"]
+  readonly documents: ClientDocuments["Service"]
   readonly throttles: Throttles["Service"]
   readonly nextId: NextId["Service"]
 }
@@ -34,15 +43,16 @@ interface Dependencies {
 function* make() {
   const dependencies: Dependencies = {
     repo: yield* OAuthClientsRepo,
+    documents: yield* ClientDocuments,
     throttles: yield* Throttles,
     nextId: yield* NextId
   }
-  return OAuthClients.of({ register: register(dependencies) })
+  return OAuthClients.of({ register: register(dependencies), find: find(dependencies) })
 }
 
 const register = ({ nextId, repo, throttles }: Dependencies) =>
   Effect.fn("OAuthClients.register")(function* (metadata: unknown, address: string) {
-    const { name, redirectUris } = yield* described(metadata)
+    const { name, redirectUris } = yield* describedClient(metadata)
     yield* throttles.take(`registrations of ${networkOf(address)}`, maxRegistrations)
     const id = yield* nextId<string>()
     const now = yield* Clock.currentTimeMillis
@@ -59,39 +69,21 @@ const register = ({ nextId, repo, throttles }: Dependencies) =>
     }
   })
 
-/** What is kept of a client's metadata. */
-const described = Effect.fnUntraced(function* (metadata: unknown) {
-  if (typeof metadata !== "object" || metadata === null || Array.isArray(metadata)) {
-    return yield* invalidMetadata("The body must be a JSON object.")
-  }
-  const fields = metadata as Readonly<Record<string, unknown>>
-  const redirectUris = fields["redirect_uris"]
-  if (!isTexts(redirectUris) || redirectUris.length === 0 || redirectUris.length > maxRedirects) {
-    return yield* invalidRedirect(`redirect_uris must be a list of 1 to ${maxRedirects} URLs.`)
-  }
-  if (!redirectUris.every(isRedirect)) {
-    return yield* invalidRedirect(
-      "A redirect must be of https, of http to localhost, 127.0.0.1 or [::1], or of the scheme of an app with a dot, without a fragment or a user."
-    )
-  }
-  const name = fields["client_name"] ?? ""
-  if (typeof name !== "string") return yield* invalidMetadata("client_name must be a text.")
-  for (const [field, needed] of [
-    ["grant_types", "authorization_code"],
-    ["response_types", "code"]
-  ] as const) {
-    const value = fields[field] ?? [needed]
-    if (!isTexts(value) || !value.includes(needed)) {
-      return yield* invalidMetadata(`${field} must be a list with ${needed}.`)
+const find = ({ documents, repo, throttles }: Dependencies): OAuthClients["Service"]["find"] =>
+  Effect.fn("OAuthClients.find")(function* (id: string, address: string) {
+    const known = knownClients.find((client) => client.id === id)
+    if (known !== undefined) return known
+    if (documents.fetches(id)) {
+      yield* throttles.take(`client documents for ${networkOf(address)}`, maxDocuments)
+      return yield* documents.fetch(id)
     }
-  }
-  return { name: claimedName(name), redirectUris: [...new Set(redirectUris)] }
+    const registered = isId(id) ? yield* repo.find(id) : undefined
+    if (registered === undefined) return yield* unknownClient
+    return { id, kind: "registered", name: registered.name, redirectUris: registered.redirectUris, agent: "other" }
+  })
+
+const unknownClient = new OAuthFailure({
+  status: 400,
+  error: "invalid_client",
+  description: "The client is not known here. It can register itself, or sign in with a client that is built in."
 })
-
-const isTexts = (value: unknown): value is ReadonlyArray<string> =>
-  Array.isArray(value) && value.every((one) => typeof one === "string")
-
-const invalidMetadata = (description: string) =>
-  new OAuthFailure({ status: 400, error: "invalid_client_metadata", description })
-const invalidRedirect = (description: string) =>
-  new OAuthFailure({ status: 400, error: "invalid_redirect_uri", description })

@@ -10,7 +10,8 @@ export const layer = Layer.effect(
   Effect.map(MemoryStorage, (memory) =>
     OAuthClientsRepo.of({
       insert: insert(memory),
-      find: (id) => memory.read((database) => database.table(oauthClients).get(id))
+      find: (id) => memory.read((database) => database.table(oauthClients).get(id)),
+      use: use(memory)
     })
   )
 )
@@ -22,5 +23,14 @@ const insert = (memory: Memory) => (client: OAuthClientRow, unusedUntil: Timesta
       const unused = rows.filter(({ createdAt, usedAt }) => usedAt === null && createdAt <= unusedUntil)
       for (const { id } of unused) rows.delete(id)
       rows.set(client.id, client)
+    })
+  )
+
+const use = (memory: Memory) => (id: string, at: Timestamp) =>
+  memory.write((database) =>
+    Effect.sync(() => {
+      const rows = database.table(oauthClients)
+      const client = rows.get(id)
+      if (client !== undefined) rows.set(id, { ...client, usedAt: at })
     })
   )

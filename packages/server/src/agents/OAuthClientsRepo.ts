@@ -22,5 +22,7 @@ export class OAuthClientsRepo extends Context.Service<
     /** Stores the client, and deletes those that were registered until `unusedUntil` and never used. */
     readonly insert: (client: OAuthClientRow, unusedUntil: Timestamp) => Effect.Effect<void>
     readonly find: (id: string) => Effect.Effect<OAuthClientRow | undefined>
+    /** Notes that somebody signs in with it. */
+    readonly use: (id: string, at: Timestamp) => Effect.Effect<void>
   }
 >()("@delivery/server/agents/OAuthClientsRepo") {}

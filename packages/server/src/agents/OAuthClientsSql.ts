@@ -7,7 +7,7 @@ import { type OAuthClientRow, oauthClients, OAuthClientsRepo } from "./OAuthClie
 
 export const layer = Layer.effect(
   OAuthClientsRepo,
-  Effect.map(PgClient.PgClient, (sql) => OAuthClientsRepo.of({ insert: insert(sql), find: find(sql) }))
+  Effect.map(PgClient.PgClient, (sql) => OAuthClientsRepo.of({ insert: insert(sql), find: find(sql), use: use(sql) }))
 )
 
 const insert = (sql: PgClient.PgClient) => (client: OAuthClientRow, unusedUntil: Timestamp) =>
@@ -29,3 +29,6 @@ const find = (sql: PgClient.PgClient) => {
       dieOnSqlError
     )
 }
+
+const use = (sql: PgClient.PgClient) => (id: string, at: Timestamp) =>
+  dieOnSqlError(Effect.asVoid(sql`update oauth_clients set used_at = ${date(at)} where id = ${id}`))

@@ -2,9 +2,12 @@ import { DeliveryApi } from "@delivery/domain/Api"
 import { TooManyRequests } from "@delivery/domain/Errors"
 import { Effect, Option } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { Throttled } from "../auth/Throttles.ts"
 import { errorResponse } from "../http/ErrorResponse.ts"
 import { handlersOf } from "../http/Handlers.ts"
-import { maxRegistrations, OAuthClients } from "./OAuthClients.ts"
+import { AuthorizationCodes } from "./AuthorizationCodes.ts"
+import { Authorizations } from "./Authorizations.ts"
+import { maxDocuments, maxRegistrations, OAuthClients } from "./OAuthClients.ts"
 import { OAuthFailure, type OAuthForm, SignIns } from "./SignIns.ts"
 
 const malformed = (description: string) => new OAuthFailure({ status: 400, error: "invalid_request", description })
@@ -25,17 +28,30 @@ const formOf = Effect.fnUntraced(function* (
   return (name) => fields.get(name) || undefined
 })
 
-const tooMany = (retryAfter: number) =>
+const tooMany = (what: string, { retryAfter }: Throttled) =>
   HttpServerResponse.setHeader(
     errorResponse(
       new TooManyRequests({
-        message: `Too many registrations: at most ${maxRegistrations} in an hour from one network address. Try again in ${retryAfter} s.`
+        message: `Too many ${what} in an hour from one network address. Try again in ${retryAfter} s.`
       }),
       429
     ),
     "retry-after",
     String(retryAfter)
   )
+
+const registrations = `registrations: at most ${maxRegistrations}`
+const documents = `documents of clients: at most ${maxDocuments}`
+
+const addressOf = ({ remoteAddress }: HttpServerRequest.HttpServerRequest) => Option.getOrElse(remoteAddress, () => "")
+
+const queryOf = ({ url }: HttpServerRequest.HttpServerRequest) => {
+  const start = url.indexOf("?")
+  return new URLSearchParams(start === -1 ? "" : url.slice(start + 1))
+}
+
+/** The client's own page need not learn what the address before it was. */
+const unreferred = { "referrer-policy": "no-referrer" }
 
 /** The value of a JSON body. */
 const jsonOf = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
@@ -60,13 +76,24 @@ export const layer = handlersOf(DeliveryApi, "oauth", (handlers) =>
   Effect.gen(function* () {
     const signIns = yield* SignIns
     const clients = yield* OAuthClients
+    const authorizations = yield* Authorizations
+    const codes = yield* AuthorizationCodes
+    const tokensFor = (form: OAuthForm) =>
+      form("grant_type") === "authorization_code" ? codes.exchange(form) : signIns.refresh(form)
     return handlers
       .handle("authorizationServer", () => Effect.succeed(signIns.authorizationServer))
       .handle("protectedResource", () => Effect.succeed(signIns.protectedResource))
       .handle("mcpProtectedResource", () => Effect.succeed(signIns.protectedResource))
+      .handleRaw("authorize", ({ request }) =>
+        authorizations.request(queryOf(request), addressOf(request)).pipe(
+          Effect.map((location) => HttpServerResponse.empty({ status: 303, headers: { ...unreferred, location } })),
+          Effect.catchTag("Throttled", (throttled) => Effect.succeed(tooMany(documents, throttled))),
+          toResponse
+        )
+      )
       .handleRaw("token", ({ request }) =>
         formOf(request).pipe(
-          Effect.flatMap(signIns.refresh),
+          Effect.flatMap(tokensFor),
           Effect.map((tokens) => HttpServerResponse.jsonUnsafe(tokens)),
           toResponse
         )
@@ -80,14 +107,9 @@ export const layer = handlersOf(DeliveryApi, "oauth", (handlers) =>
       )
       .handleRaw("register", ({ request }) =>
         jsonOf(request).pipe(
-          Effect.flatMap((metadata) =>
-            clients.register(
-              metadata,
-              Option.getOrElse(request.remoteAddress, () => "")
-            )
-          ),
+          Effect.flatMap((metadata) => clients.register(metadata, addressOf(request))),
           Effect.map((client) => HttpServerResponse.jsonUnsafe(client, { status: 201 })),
-          Effect.catchTag("Throttled", ({ retryAfter }) => Effect.succeed(tooMany(retryAfter))),
+          Effect.catchTag("Throttled", (throttled) => Effect.succeed(tooMany(registrations, throttled))),
           toResponse
         )
       )

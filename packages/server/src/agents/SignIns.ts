@@ -17,7 +17,7 @@ import { within } from "../identity/Makers.ts"
 import { NextId } from "../ids/NextId.ts"
 import { hashToken, isToken, NewToken } from "../ids/Tokens.ts"
 import { Storage } from "../storage/Storage.ts"
-import { type LockedSignIn, SignInsRepo, type TokenPair } from "./SignInsRepo.ts"
+import { clientIdOf, type LockedSignIn, type SignInRow, SignInsRepo, type TokenPair } from "./SignInsRepo.ts"
 
 /** Why a request at the OAuth endpoints fails (RFC 6749, section 5.2). */
 export class OAuthFailure extends Data.TaggedError("OAuthFailure")<{
@@ -43,13 +43,19 @@ export class SignIns extends Context.Service<
   {
     /** A new sign-in with its first tokens; ends the one that the computer had. Called in the transaction that makes it. */
     readonly make: (
-      of: { readonly workspaceId: WorkspaceId; readonly agentId: AgentId; readonly computerId: ComputerId },
+      of: {
+        readonly workspaceId: WorkspaceId
+        readonly agentId: AgentId
+        /** Null, and then a client, of a sign-in by the server's URL. */
+        readonly computerId: ComputerId | null
+        readonly clientId: string | null
+      },
       role: Role,
       /** What whoever makes it may give at most. */
       granted: AgentScope,
       maker: Maker
-    ) => Effect.Effect<Tokens & { readonly clientId: SignInId }>
-    /** The token endpoint. */
+    ) => Effect.Effect<{ readonly id: SignInId; readonly tokens: Tokens }>
+    /** The token endpoint, for a refresh token. */
     readonly refresh: (form: OAuthForm) => Effect.Effect<Tokens, OAuthFailure>
     /** The revocation endpoint. */
     readonly revoke: (form: OAuthForm) => Effect.Effect<void, OAuthFailure>
@@ -62,6 +68,7 @@ export class SignIns extends Context.Service<
 
 interface Dependencies {
   readonly baseUrl: string
+  readonly graceMillis: number
   readonly repo: SignInsRepo["Service"]
   readonly storage: Storage["Service"]
   readonly nextId: NextId["Service"]
@@ -69,8 +76,10 @@ interface Dependencies {
 }
 
 function* make() {
+  const { baseUrl, oauth } = yield* Settings
   const dependencies: Dependencies = {
-    baseUrl: (yield* Settings).baseUrl,
+    baseUrl,
+    graceMillis: oauth.refreshGraceMillis,
     repo: yield* SignInsRepo,
     storage: yield* Storage,
     nextId: yield* NextId,
@@ -85,15 +94,21 @@ function* make() {
   })
 }
 
-const resourceOf = ({ baseUrl }: Dependencies): string => `${baseUrl}/agent/mcp`
+/** What access tokens are for. */
+export const resourceOf = ({ baseUrl }: Pick<Dependencies, "baseUrl">): string => `${baseUrl}/agent/mcp`
 
 const authorizationServer = ({ baseUrl }: Dependencies): AuthorizationServerMetadata => ({
   issuer: baseUrl,
+  authorization_endpoint: `${baseUrl}/agent/oauth/authorize`,
   token_endpoint: `${baseUrl}/agent/oauth/token`,
   revocation_endpoint: `${baseUrl}/agent/oauth/revoke`,
   registration_endpoint: `${baseUrl}/agent/oauth/register`,
-  grant_types_supported: ["refresh_token"],
-  response_types_supported: [],
+  grant_types_supported: ["authorization_code", "refresh_token"],
+  response_types_supported: ["code"],
+  response_modes_supported: ["query"],
+  code_challenge_methods_supported: ["S256"],
+  authorization_response_iss_parameter_supported: true,
+  client_id_metadata_document_supported: true,
   token_endpoint_auth_methods_supported: ["none"],
   revocation_endpoint_auth_methods_supported: ["none"],
   scopes_supported: ["read", "write"],
@@ -143,12 +158,12 @@ const makeSignIn = (dependencies: Dependencies): SignIns["Service"]["make"] => {
       { ...of, id, scope, generation: 0, refreshedAt: null, createdAt, makerId: maker.id, expiresAt },
       pair
     )
-    return { ...tokens, clientId: id }
+    return { id, tokens }
   })
 }
 
 const refresh = (dependencies: Dependencies) => {
-  const { repo, storage } = dependencies
+  const { graceMillis, repo, storage } = dependencies
   const read = refreshRequest(resourceOf(dependencies))
   const newTokens = newPair(dependencies)
   return Effect.fn("SignIns.refresh")(function* (form: OAuthForm) {
@@ -158,9 +173,9 @@ const refresh = (dependencies: Dependencies) => {
       Effect.gen(function* () {
         const held = yield* repo.lockByRefreshToken(hashToken(token))
         const now = yield* Clock.currentTimeMillis
-        if (held === undefined || held.signIn.id !== clientId) return unknownToken
+        if (held === undefined || clientIdOf(held.signIn) !== clientId) return unknownToken
         if (held.role === null) return inactiveMember
-        const use = useOf(held, now)
+        const use = held.signIn.clientId === null ? useOf(held, now) : useOfShared(held, now, graceMillis)
         if (use === "expired") return unknownToken
         if (use === "again") {
           yield* repo.end(held.signIn.id)
@@ -174,11 +189,12 @@ const refresh = (dependencies: Dependencies) => {
         const asked = scope === undefined || hasScope(scope, "write") ? granted : "read"
         const { pair, tokens } = yield* newTokens(asked, expiresAt)
         yield* repo.putTokens(
-          use === "first"
-            ? { id, workspaceId, generation: generation + 1, refreshedAt: timestamp(now) }
-            : { id, workspaceId, generation, refreshedAt },
+          use === "repeated"
+            ? { id, workspaceId, generation, refreshedAt }
+            : { id, workspaceId, generation: generation + 1, refreshedAt: timestamp(now) },
           pair,
-          timestamp(now)
+          timestamp(now),
+          ...(held.signIn.clientId === null ? [] : [hashToken(token)])
         )
         return tokens
       })
@@ -192,36 +208,42 @@ const refreshRequest = (resource: string) =>
   Effect.fnUntraced(function* (form: OAuthForm) {
     const grantType = yield* required(form, "grant_type")
     if (grantType !== "refresh_token") {
-      return yield* failure("unsupported_grant_type", "The only grant type is refresh_token.")
+      return yield* failure("unsupported_grant_type", "Grant types are authorization_code and refresh_token.")
     }
     const clientId = yield* required(form, "client_id")
     const token = yield* required(form, "refresh_token")
     const scope = form("scope")
     if (scope !== undefined && !isScope(scope)) return yield* failure("invalid_scope", "Scopes are read and write.")
-    const target = form("resource")
-    if (target !== undefined && target !== resource) {
-      return yield* failure("invalid_target", `The only resource is ${resource}.`)
-    }
+    yield* meantFor(resource, form)
     if (!isToken("rtk_", token)) return yield* unknownToken
     return { clientId, token, scope }
   })
+
+/** Refuses a request whose tokens would be for something else. */
+export const meantFor = (resource: string, form: OAuthForm): Effect.Effect<void, OAuthFailure> => {
+  const target = form("resource")
+  return target === undefined || target === resource
+    ? Effect.void
+    : Effect.fail(failure("invalid_target", `The only resource is ${resource}.`))
+}
 
 const revoke = ({ repo, storage }: Dependencies) =>
   Effect.fn("SignIns.revoke")(function* (form: OAuthForm) {
     const token = yield* required(form, "token")
     const clientId = form("client_id")
-    const isOther = (id: SignInId) => clientId !== undefined && clientId !== id
+    const isOther = (signIn: Pick<SignInRow, "id" | "clientId">) =>
+      clientId !== undefined && clientId !== clientIdOf(signIn)
     if (isToken("atk_", token)) {
-      const signInId = yield* repo.ofAccessToken(hashToken(token))
-      if (signInId === undefined) return
-      if (isOther(signInId)) return yield* otherClient
+      const signIn = yield* repo.ofAccessToken(hashToken(token))
+      if (signIn === undefined) return
+      if (isOther(signIn)) return yield* otherClient
       return yield* repo.endAccessToken(hashToken(token))
     }
     if (!isToken("rtk_", token)) return
     const ended = Effect.gen(function* () {
       const held = yield* repo.lockByRefreshToken(hashToken(token))
       if (held === undefined) return
-      if (isOther(held.signIn.id)) return yield* otherClient
+      if (isOther(held.signIn)) return yield* otherClient
       yield* repo.end(held.signIn.id)
     })
     yield* storage.transaction(ended)
@@ -245,13 +267,28 @@ const useOf = (
   return isLast && signIn.refreshedAt! > timestamp(now - refreshAgainMillis) ? "repeated" : "again"
 }
 
-const hasScope = (scope: string, one: string): boolean => scope.split(" ").includes(one)
-const isScope = (scope: string): boolean => scope.split(" ").every((one) => one === "read" || one === "write")
+/**
+ * The same of a sign-in by the server's URL, whose tokens a computer's processes share and refresh from old memory: each
+ * token works until so long after its first use, and what it gave before goes on working.
+ */
+const useOfShared = (
+  { tokenExpiresAt, tokenUsedAt }: LockedSignIn,
+  now: number,
+  graceMillis: number
+): "first" | "sibling" | "again" | "expired" => {
+  if (tokenExpiresAt <= timestamp(now)) return "expired"
+  if (tokenUsedAt === null) return "first"
+  return tokenUsedAt > timestamp(now - graceMillis) ? "sibling" : "again"
+}
 
-const failure = (error: OAuthFailure["error"], description: string, status: 400 | 401 = 400) =>
+/** Whether a scope holds the one, and whether it is one at all. */
+export const hasScope = (scope: string, one: string): boolean => scope.split(" ").includes(one)
+export const isScope = (scope: string): boolean => scope.split(" ").every((one) => one === "read" || one === "write")
+
+export const failure = (error: OAuthFailure["error"], description: string, status: 400 | 401 = 400) =>
   new OAuthFailure({ status, error, description })
 
-const required = (form: OAuthForm, name: string) => {
+export const required = (form: OAuthForm, name: string) => {
   const value = form(name)
   return value === undefined ? Effect.fail(failure("invalid_request", `${name} is missing.`)) : Effect.succeed(value)
 }

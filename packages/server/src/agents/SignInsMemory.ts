@@ -37,7 +37,7 @@ export const layer = Layer.effect(
       lockByRefreshToken: lockByRefreshToken(memory),
       putTokens: putTokens(memory),
       live: live(memory),
-      ofAccessToken: (hash) => memory.read((database) => database.table(accessTokens).get(hash)?.signInId),
+      ofAccessToken: ofAccessToken(memory),
       endAccessToken: endAccessToken(memory),
       authenticate: authenticate(memory)
     })
@@ -79,7 +79,7 @@ const putPair = (
     const { expiresAt, tokenHash } = lost
     database.table(replacedTokens).set(tokenHash, { ...of, tokenHash, expiresAt })
   }
-  tokens.set(refresh.hash, { ...of, tokenHash: refresh.hash, generation, expiresAt: refresh.expiresAt })
+  tokens.set(refresh.hash, { ...of, tokenHash: refresh.hash, generation, expiresAt: refresh.expiresAt, usedAt: null })
   const { expiresAt, hash, scope } = access
   database.table(accessTokens).set(hash, { ...of, tokenHash: hash, scope, expiresAt })
 }
@@ -87,7 +87,15 @@ const putPair = (
 const insert = (memory: Memory) => (signIn: SignInRow, tokens: TokenPair) =>
   memory.write((database) =>
     Effect.sync(() => {
-      endWhere(database, ({ computerId }) => computerId !== null && computerId === signIn.computerId)
+      const isRefreshable = (id: SignInId) =>
+        database
+          .table(refreshTokens)
+          .find(({ expiresAt, signInId }) => signInId === id && expiresAt > signIn.createdAt) !== undefined
+      endWhere(database, ({ agentId, computerId, id }) =>
+        signIn.computerId === null
+          ? computerId === null && agentId === signIn.agentId && !isRefreshable(id)
+          : computerId === signIn.computerId
+      )
       database.table(signIns).set(signIn.id, signIn)
       putPair(database, signIn, tokens)
     })
@@ -116,15 +124,19 @@ const lockByRefreshToken = (memory: Memory) => (hash: string) =>
       signIn,
       tokenGeneration: known?.generation ?? null,
       tokenExpiresAt: token.expiresAt,
+      tokenUsedAt: known?.usedAt ?? null,
       role: roleOf(database, database.table(agents).get(signIn.agentId)!)
     }
   })
 
 const putTokens =
   (memory: Memory): SignInsRepo["Service"]["putTokens"] =>
-  ({ generation, id, refreshedAt, workspaceId }, tokens, now) =>
+  ({ generation, id, refreshedAt, workspaceId }, tokens, now, used) =>
     memory.write((database) =>
       Effect.sync(() => {
+        const refreshable = database.table(refreshTokens)
+        const token = used === undefined ? undefined : refreshable.get(used)
+        if (token?.usedAt === null) refreshable.set(token.tokenHash, { ...token, usedAt: now })
         const rows = database.table(signIns)
         rows.set(id, { ...rows.get(id)!, generation, refreshedAt })
         deleteTokens(database, ({ expiresAt, signInId }) => signInId === id && expiresAt <= now)
@@ -141,6 +153,13 @@ const live = (memory: Memory) => (ids: ReadonlyArray<SignInId>) =>
       return agent.revokedAt === null && roleOf(database, agent) !== null
     })
   )
+
+const ofAccessToken = (memory: Memory) => (hash: string) =>
+  memory.read((database) => {
+    const token = database.table(accessTokens).get(hash)
+    const signIn = token && database.table(signIns).get(token.signInId)
+    return signIn && { id: signIn.id, clientId: signIn.clientId }
+  })
 
 const endAccessToken = (memory: Memory) => (hash: string) =>
   memory.write((database) =>

@@ -9,13 +9,15 @@ import type { AgentRow } from "../access/ActorRows.ts"
 import { instant, integer, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
 import type { ComputerRow } from "./AgentsRepo.ts"
 
-/** A client's sign-in for an agent. Its id is the `client_id`. A computer has one at most. */
+/** A client's sign-in for an agent. A computer has one at most. */
 export const signIns = table("sign_ins", {
   id: uuid<SignInId>(),
   workspaceId: uuid<WorkspaceId>(),
   agentId: uuid<AgentId>(),
   /** Null where it was made with the server URL. */
   computerId: nullable(uuid<ComputerId>()),
+  /** The client that a person let in by the server's URL; null where an agent was registered, whose `client_id` is the sign-in's id. */
+  clientId: nullable(text()),
   /** The granted scope. */
   scope: text<AgentScope>(),
   /** How many times it was refreshed. */
@@ -40,6 +42,9 @@ export const accessTokens = table("access_tokens", {
   expiresAt: instant()
 })
 
+/** The `client_id` by which a sign-in's tokens are refreshed and revoked. */
+export const clientIdOf = ({ clientId, id }: Pick<SignInRow, "id" | "clientId">): string => clientId ?? id
+
 /** The refresh tokens of sign-ins, by their hashes. A generation has one. */
 export const refreshTokens = table("refresh_tokens", {
   tokenHash: text(),
@@ -47,7 +52,9 @@ export const refreshTokens = table("refresh_tokens", {
   signInId: uuid<SignInId>(),
   /** The number of refreshes before it was made. */
   generation: integer(),
-  expiresAt: instant()
+  expiresAt: instant(),
+  /** When it was first used. Kept of sign-ins by the server's URL alone. */
+  usedAt: nullable(instant())
 })
 
 /**
@@ -73,6 +80,8 @@ export interface LockedSignIn {
   /** The number of refreshes before the token was made; null if another took its place. */
   readonly tokenGeneration: number | null
   readonly tokenExpiresAt: Timestamp
+  /** When the token was first used, of a sign-in by the server's URL. */
+  readonly tokenUsedAt: Timestamp | null
   /** The present role of the member it works for; null while they are inactive. */
   readonly role: Role | null
 }
@@ -94,7 +103,10 @@ export interface AuthenticatedAgent {
 export class SignInsRepo extends Context.Service<
   SignInsRepo,
   {
-    /** A new sign-in with its first pair. Ends the one that its computer had. */
+    /**
+     * A new sign-in with its first pair. Ends the one that its computer had; where it has no computer, those of its agent
+     * without one that nothing can refresh any more.
+     */
     readonly insert: (signIn: SignInRow, tokens: TokenPair) => Effect.Effect<void>
     readonly end: (id: SignInId) => Effect.Effect<void>
     readonly endOfAgent: (workspaceId: WorkspaceId, agentId: AgentId) => Effect.Effect<void>
@@ -106,17 +118,19 @@ export class SignInsRepo extends Context.Service<
     readonly lockByRefreshToken: (hash: string) => Effect.Effect<LockedSignIn | undefined>
     /**
      * Stores the pair of a generation: of the next one, or of the present one in place of a pair that was lost, whose
-     * refresh token is kept as replaced. Forgets what expired before `now`.
+     * refresh token is kept as replaced. Forgets what expired before `now`. With `used`, notes the first use of the refresh
+     * token that has this hash.
      */
     readonly putTokens: (
       signIn: Pick<SignInRow, "id" | "workspaceId" | "generation" | "refreshedAt">,
       tokens: TokenPair,
-      now: Timestamp
+      now: Timestamp,
+      used?: string
     ) => Effect.Effect<void>
     /** Those of the sign-ins that give access: they have not ended, and their agent's member is active. */
     readonly live: (ids: ReadonlyArray<SignInId>) => Effect.Effect<ReadonlyArray<SignInId>>
     /** The sign-in of an access token. */
-    readonly ofAccessToken: (hash: string) => Effect.Effect<SignInId | undefined>
+    readonly ofAccessToken: (hash: string) => Effect.Effect<Pick<SignInRow, "id" | "clientId"> | undefined>
     readonly endAccessToken: (hash: string) => Effect.Effect<void>
     /** The agent, while its sign-in has not ended and its member is active. */
     readonly authenticate: (accessHash: string, now: Timestamp) => Effect.Effect<AuthenticatedAgent | undefined>

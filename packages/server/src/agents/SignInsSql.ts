@@ -8,7 +8,7 @@ import { agents, persons } from "../access/ActorRows.ts"
 import { members } from "../identity/MembersRepo.ts"
 import { workspaces } from "../identity/WorkspacesRepo.ts"
 import { uuids } from "../storage/Columns.ts"
-import { date, dateOrNull, dieOnSqlError, iso } from "../storage/Sql.ts"
+import { date, dateOrNull, dieOnSqlError, iso, isoOrNull } from "../storage/Sql.ts"
 import { columnsOf, partReaderOf, readerOf, type SelectedRow } from "../storage/Table.ts"
 import { computers } from "./AgentsRepo.ts"
 import {
@@ -49,12 +49,19 @@ const insert =
   (signIn: SignInRow, { access, refresh }: TokenPair) =>
     dieOnSqlError(
       Effect.andThen(
-        endWhere(sql, sql`computer_id = ${signIn.computerId}`),
+        signIn.computerId === null
+          ? endWhere(
+              sql,
+              sql`workspace_id = ${signIn.workspaceId} and agent_id = ${signIn.agentId} and computer_id is null
+                and not exists (select 1 from refresh_tokens t
+                  where t.sign_in_id = sign_ins.id and t.expires_at > ${date(signIn.createdAt)})`
+            )
+          : endWhere(sql, sql`computer_id = ${signIn.computerId}`),
         Effect.asVoid(sql`with made as (
-          insert into sign_ins (id, workspace_id, agent_id, computer_id, scope, generation, refreshed_at,
+          insert into sign_ins (id, workspace_id, agent_id, computer_id, client_id, scope, generation, refreshed_at,
             created_at, maker_id, expires_at)
-          values (${signIn.id}, ${signIn.workspaceId}, ${signIn.agentId}, ${signIn.computerId}, ${signIn.scope},
-            ${signIn.generation}, ${dateOrNull(signIn.refreshedAt)}, ${date(signIn.createdAt)}, ${signIn.makerId},
+          values (${signIn.id}, ${signIn.workspaceId}, ${signIn.agentId}, ${signIn.computerId}, ${signIn.clientId},
+            ${signIn.scope}, ${signIn.generation}, ${dateOrNull(signIn.refreshedAt)}, ${date(signIn.createdAt)}, ${signIn.makerId},
             ${dateOrNull(signIn.expiresAt)})
           returning id, workspace_id, generation
         ), access as (
@@ -73,6 +80,7 @@ const notifyAccessChanged = (sql: PgClient.PgClient) => (agents: ReadonlyArray<A
 interface LockedRow extends SelectedRow {
   readonly tokenGeneration: number | null
   readonly tokenExpiresAt: Date
+  readonly tokenUsedAt: Date | null
   readonly role: Role | null
 }
 
@@ -86,24 +94,33 @@ const lockByRefreshToken = (sql: PgClient.PgClient) => (hash: string) =>
         union all select sign_in_id from replaced_tokens where token_hash = ${hash}) for update`
     if (held === undefined) return undefined
     const [row] = yield* sql<LockedRow>`select ${sql.literal(columnsOf(signIns, { of: "s" }))},
-        t.generation as "tokenGeneration", t.expires_at as "tokenExpiresAt", m.role
-      from (select sign_in_id, generation, expires_at from refresh_tokens where token_hash = ${hash}
-        union all select sign_in_id, null, expires_at from replaced_tokens where token_hash = ${hash}) t
+        t.generation as "tokenGeneration", t.expires_at as "tokenExpiresAt",
+        t.used_at as "tokenUsedAt", m.role
+      from (select sign_in_id, generation, expires_at, used_at from refresh_tokens where token_hash = ${hash}
+        union all select sign_in_id, null, expires_at, null from replaced_tokens where token_hash = ${hash}) t
       join sign_ins s on s.id = t.sign_in_id
       join agents a on a.id = s.agent_id
       left join members m on m.workspace_id = a.workspace_id and m.person_id = a.person_id and m.active`
     if (row === undefined) return undefined
-    const { role, tokenExpiresAt, tokenGeneration } = row
-    return { signIn: readSignIn(row), tokenGeneration, tokenExpiresAt: iso(tokenExpiresAt), role }
+    const { role, tokenExpiresAt, tokenGeneration, tokenUsedAt } = row
+    return {
+      signIn: readSignIn(row),
+      tokenGeneration,
+      tokenExpiresAt: iso(tokenExpiresAt),
+      tokenUsedAt: isoOrNull(tokenUsedAt),
+      role
+    }
   }).pipe(dieOnSqlError)
 
 const putTokens =
   (sql: PgClient.PgClient): SignInsRepo["Service"]["putTokens"] =>
-  (signIn, { access, refresh }, now) =>
+  (signIn, { access, refresh }, now, used) =>
     dieOnSqlError(
       Effect.asVoid(sql`with refreshed as (
           update sign_ins set generation = ${signIn.generation}, refreshed_at = ${dateOrNull(signIn.refreshedAt)}
           where id = ${signIn.id}
+        ), used as (
+          update refresh_tokens set used_at = ${date(now)} where token_hash = ${used ?? null} and used_at is null
         ), old_access as (
           delete from access_tokens where sign_in_id = ${signIn.id} and expires_at <= ${date(now)}
         ), old_refresh as (
@@ -136,8 +153,9 @@ const live = (sql: PgClient.PgClient) => (ids: ReadonlyArray<SignInId>) =>
   )
 
 const ofAccessToken = (sql: PgClient.PgClient) => (hash: string) =>
-  sql<{ readonly id: SignInId }>`select sign_in_id as id from access_tokens where token_hash = ${hash}`.pipe(
-    Effect.map((rows) => rows[0]?.id),
+  sql<Pick<SignInRow, "id" | "clientId">>`select s.id, s.client_id as "clientId" from access_tokens t
+    join sign_ins s on s.id = t.sign_in_id where t.token_hash = ${hash}`.pipe(
+    Effect.map((rows) => rows[0]),
     dieOnSqlError
   )
 

@@ -30,6 +30,17 @@ const text = element("text"), byMail = element("by-mail"), byCode = element("by-
 const use = element("use"), ask = element("ask"), enter = element("enter"), passkey = element("passkey"), prove = element("prove"), signOut = element("sign-out")
 const { origin } = document.querySelector("main").dataset
 const [, isProof, token] = /^#(prove-)?(ltk_[0-9A-Za-z]{42})$/.exec(location.hash) ?? []
+// Where to go on afterwards: kept a while, since a link may open in another tab.
+const isWayBack = (text) => /^\\/authorize#[0-9a-f-]{36}$/.test(text)
+const wayBack = new URLSearchParams(location.search).get("returnTo") ?? ""
+if (isWayBack(wayBack)) localStorage.setItem("returnTo", JSON.stringify({ path: wayBack, until: Date.now() + 600_000 }))
+const goBack = () => {
+  const { path, until } = JSON.parse(localStorage.getItem("returnTo") ?? "{}")
+  localStorage.removeItem("returnTo")
+  if (!isWayBack(path) || !(until > Date.now())) return false
+  location.replace(path)
+  return true
+}
 history.replaceState(null, "", location.pathname)
 let methods = { mail: false }
 let codeProves = false
@@ -68,7 +79,7 @@ const show = ({ invites, person, workspaces }) => {
 }
 const showSession = async () => {
   const session = await call("GET", "session")
-  if (session.status === 200) return show(session.body)
+  if (session.status === 200) return goBack() || show(session.body)
   only()
   say("Your browser did not keep the session. Safari keeps none from an http address, not even on this computer: use another browser, or https.")
 }
@@ -91,11 +102,13 @@ const start = async () => {
     only(use)
     return use.focus()
   }
-  if (session.status === 200) return show(session.body)
+  const isSignedIn = session.status === 200
+  if (isSignedIn && session.body.session.sudoUntil !== null && goBack()) return
+  if (isSignedIn && !isWayBack(wayBack)) return show(session.body)
   if (isProof) return offer("Sign in first. Then open the link of the mail again.")
   const ways = [...(hasPasskeys() ? ["Sign in with a passkey"] : []), ...(methods.mail ? ["have a mail sent to you"] : [])]
   const others = ways.length === 0 ? "To sign in, open a sign-in link. " : ways.join(", ").replace(/^h/, "H") + ", or open a sign-in link. "
-  offer(others + "Whoever runs this service prints one with: pnpm delivery sign-in-link EMAIL")
+  offer((isSignedIn ? "To go on, confirm that it is you. " : "") + others + "Whoever runs this service prints one with: pnpm delivery sign-in-link EMAIL")
 }
 doing(use, async () => {
   const used = await call("POST", isProof ? "email/consume" : "links/consume", { token })

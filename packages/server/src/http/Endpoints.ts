@@ -27,6 +27,7 @@ const plain = { isProbe: false, isStreamed: false, isMetrics: false, isCompresse
 
 /** All routes that are not part of the API description: whatever the server answers has a name. */
 const others: ReadonlyArray<readonly [method: "GET" | "POST" | "DELETE", path: FindMyWay.PathInput, Endpoint]> = [
+  ["GET", "/authorize", { ...plain, name: "authorizations.page" }],
   ["GET", "/docs", { ...plain, name: "system.docs", isCompressed: true }],
   ["GET", "/metrics", { ...plain, name: "system.metrics", isMetrics: true }],
   ["GET", "/openapi.json", { ...plain, name: "system.openapi", isCompressed: true }],

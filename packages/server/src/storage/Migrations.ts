@@ -24,6 +24,7 @@ import oauthClients from "./migrations/0076_oauth_clients.ts"
 import audit from "./migrations/0078_audit.ts"
 import mail from "./migrations/0079_mail.ts"
 import passkeys from "./migrations/0080_passkeys.ts"
+import authorizations from "./migrations/0081_authorizations.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -49,7 +50,8 @@ export const migrations = {
   "0076_oauth_clients": oauthClients,
   "0078_audit": audit,
   "0079_mail": mail,
-  "0080_passkeys": passkeys
+  "0080_passkeys": passkeys,
+  "0081_authorizations": authorizations
 }
 
 const run = Migrator.make({})({ loader: Migrator.fromRecord(migrations) })

@@ -188,7 +188,10 @@ onEachServer("Agents over MCP", (test) => {
     for (const by of [ana, ana.as(undefined), ana.as(signIn.refresh_token), ana.as("nonsense")]) {
       const answer = await post(by)
       assert.deepStrictEqual([answer.status, (answer.body as { _tag: string })._tag], [401, "Unauthorized"])
-      assert.match(answer.headers["www-authenticate"] as string, /^Bearer resource_metadata="[^"]+\/agent\/mcp"$/)
+      assert.match(
+        answer.headers["www-authenticate"] as string,
+        /^Bearer resource_metadata="[^"]+\/agent\/mcp", scope="read write"$/
+      )
     }
     const one = await connect(ana, signIn.access_token)
     const other = await registerAgent(ben)

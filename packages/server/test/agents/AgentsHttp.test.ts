@@ -100,7 +100,7 @@ onEachServer("the agents room", (test) => {
   test("says in a 401 where tokens can be obtained", async (owner) => {
     const workspace = await newWorkspace(owner)
     const { access_token } = await registerAgent(workspace)
-    const expected = `Bearer resource_metadata="${owner.baseUrl}/.well-known/oauth-protected-resource/agent/mcp"`
+    const expected = `Bearer resource_metadata="${owner.baseUrl}/.well-known/oauth-protected-resource/agent/mcp", scope="read write"`
     const bodies = new Set<string>()
     for (const key of [undefined, owner.key, "laptop", `${access_token}x`, access_token.toUpperCase()]) {
       const answer = await owner.as(key).send("GET", "/agent/v1/me")
@@ -255,11 +255,16 @@ onEachServer("the agents room", (test) => {
     const read = (path: string) => owner.as(undefined).get<object>(`/.well-known/${path}`)
     assert.deepStrictEqual(await read("oauth-authorization-server"), {
       issuer: baseUrl,
+      authorization_endpoint: `${baseUrl}/agent/oauth/authorize`,
       token_endpoint: `${baseUrl}/agent/oauth/token`,
       revocation_endpoint: `${baseUrl}/agent/oauth/revoke`,
       registration_endpoint: `${baseUrl}/agent/oauth/register`,
-      grant_types_supported: ["refresh_token"],
-      response_types_supported: [],
+      grant_types_supported: ["authorization_code", "refresh_token"],
+      response_types_supported: ["code"],
+      response_modes_supported: ["query"],
+      code_challenge_methods_supported: ["S256"],
+      authorization_response_iss_parameter_supported: true,
+      client_id_metadata_document_supported: true,
       token_endpoint_auth_methods_supported: ["none"],
       revocation_endpoint_auth_methods_supported: ["none"],
       scopes_supported: ["read", "write"],

@@ -28,6 +28,7 @@ const signInRow = (agent: Agent, computerId: ComputerId | null, fields: Partial<
   workspaceId: agent.membership!.id,
   agentId: agent.principal.id,
   computerId,
+  clientId: null,
   scope: "read write",
   generation: 0,
   refreshedAt: null,
@@ -214,7 +215,7 @@ onEachStorage("SignInsRepo", (it) => {
         signInId: signIn.id,
         scope: "read write"
       })
-      assert.strictEqual(yield* repo.ofAccessToken(hash), signIn.id)
+      assert.deepStrictEqual(yield* repo.ofAccessToken(hash), { id: signIn.id, clientId: null })
       for (const other of [tokens.refresh.hash, "none"]) {
         assert.isUndefined(yield* repo.authenticate(other, minute(9)))
         assert.isUndefined(yield* repo.ofAccessToken(other))

@@ -100,7 +100,8 @@ const { bin, version } = JSON.parse(readFileSync(manifest, "utf8")) as {
   readonly bin: { readonly conformance: string }
   readonly version: string
 }
-const tool = join(dirname(manifest), bin.conformance)
+/** The command of the suite. */
+export const tool = join(dirname(manifest), bin.conformance)
 export const suiteVersion = version
 
 /** Adds the access token, which the tool cannot send. */

@@ -259,11 +259,17 @@ const assertForm = (path: string, answer: Answer): void => {
   if (_tag === "Conflict" || _tag === "Forbidden") assert.isDefined(reason, detail)
   if (reason !== undefined) assert.match(reason, /^[a-z]+(_[a-z]+)*$/, detail)
   const challenge = headers["www-authenticate"]
-  if (status !== 401) assert.isUndefined(challenge, detail)
+  const isTooNarrow = path === "/agent/mcp" && reason === "insufficient_scope"
+  if (status !== 401 && !isTooNarrow) assert.isUndefined(challenge, detail)
   else if (!path.startsWith("/agent/")) assert.strictEqual(challenge, "Bearer", detail)
   else {
     const metadata = "/.well-known/oauth-protected-resource/agent/mcp"
-    assert.match(String(challenge), new RegExp(`^Bearer resource_metadata="http://[^"]+${metadata}"$`), detail)
+    const error = isTooNarrow ? 'error="insufficient_scope", ' : ""
+    assert.match(
+      String(challenge),
+      new RegExp(`^Bearer ${error}resource_metadata="http://[^"]+${metadata}", scope="read write"$`),
+      detail
+    )
   }
 }
 

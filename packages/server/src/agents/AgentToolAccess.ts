@@ -1,0 +1,74 @@
+import { AgentCaller } from "@delivery/domain/agents/AgentAuthorization"
+import { isAtLeast } from "@delivery/domain/identity/Role"
+import { Effect, Layer } from "effect"
+import { McpSchema, McpServer } from "effect/ai"
+import * as AgentToolHandlers from "./AgentToolHandlers.ts"
+import { AgentTools, isByServerUrl, toolNeedsWriteScope } from "./AgentTools.ts"
+
+/** Which tools a sign-in has (docs/contract.md, MCP). */
+
+const tools = Object.values(AgentTools.tools)
+const byServerUrl = new Set<string>(tools.filter(isByServerUrl).map(({ name }) => name))
+const writing = new Set<string>(tools.filter(toolNeedsWriteScope).map(({ name }) => name))
+
+/** Whether the caller has the tool: a sign-in by the server's URL has those of the inbox alone. */
+const mayUse = (tool: string) => Effect.map(AgentCaller, ({ computer }) => computer !== null || byServerUrl.has(tool))
+
+const notOffered = new McpSchema.CallToolResult({
+  isError: true,
+  content: [
+    {
+      type: "text",
+      text: "Forbidden: A sign-in that was made with the server URL has only whoami and the tools of the inbox. (server_url)"
+    }
+  ]
+})
+
+// The services of a request are in the context of its calls; the type of registrations does not say so.
+// @effect-diagnostics unsafeEffectTypeAssertion:off
+/** Before a tool reads what it was called with, so that each refused call answers alike. */
+const refusing = (server: McpServer.McpServer["Service"]): McpServer.McpServer["Service"] => ({
+  ...server,
+  addTool: (registration) =>
+    server.addTool({
+      ...registration,
+      handle: (payload) =>
+        Effect.flatMap(mayUse(registration.tool.name), (may) =>
+          may ? registration.handle(payload) : Effect.succeed(notOffered)
+        ) as ReturnType<typeof registration.handle>
+    })
+})
+
+const registered = Layer.effectDiscard(
+  Effect.updateService(McpServer.registerToolkit(AgentTools), McpServer.McpServer, refusing)
+)
+
+/** Lists do not name what the caller has not; a call of it has an answer. */
+const visible = McpServer.visibility(({ method, target }) =>
+  method === "tools/list" ? mayUse(target) : Effect.succeed(true)
+)
+
+/** The tools, registered. */
+export const layer = Layer.provide(registered, [AgentToolHandlers.layer, visible.layer])
+
+/**
+ * Whether messages of MCP call a tool that the caller would have with a token of a wider scope: a token of the plugin that
+ * may only read, of a member who may do more.
+ */
+export const needsWiderScope = (messages: unknown): Effect.Effect<boolean, never, AgentCaller> =>
+  Effect.map(
+    AgentCaller,
+    ({ computer, scope, workspace }) =>
+      scope === "read" &&
+      computer !== null &&
+      isAtLeast(workspace.role, "member") &&
+      (Array.isArray(messages) ? messages : [messages]).some(callsWriting)
+  )
+
+const callsWriting = (message: unknown): boolean => {
+  const { method, params } = fieldsOf(message)
+  return method === "tools/call" && writing.has(String(fieldsOf(params)["name"]))
+}
+
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {}

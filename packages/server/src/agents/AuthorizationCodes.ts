@@ -1,0 +1,140 @@
+import { isCodeVerifier, refreshTokenMillis, type Tokens } from "@delivery/domain/agents/OAuth"
+import type { AgentId } from "@delivery/domain/Ids"
+import { timestamp } from "@delivery/domain/Timestamp"
+import { Clock, Context, Effect, Layer } from "effect"
+import { hash, timingSafeEqual } from "node:crypto"
+import { Settings } from "../Config.ts"
+import { Events } from "../events/Events.ts"
+import { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
+import { MembersRepo } from "../identity/MembersRepo.ts"
+import { NextId } from "../ids/NextId.ts"
+import { hashToken } from "../ids/Tokens.ts"
+import { Storage } from "../storage/Storage.ts"
+import { subjectOf } from "./Agents.ts"
+import { AgentsRepo } from "./AgentsRepo.ts"
+import { type AuthorizationCodeRow, AuthorizationsRepo } from "./AuthorizationsRepo.ts"
+import { failure, meantFor, OAuthFailure, type OAuthForm, required, resourceOf, SignIns } from "./SignIns.ts"
+import { SignInsRepo } from "./SignInsRepo.ts"
+
+/** Codes of people who let a client in, exchanged for a sign-in (docs/contract.md, Sign-in by the server's URL). */
+export class AuthorizationCodes extends Context.Service<
+  AuthorizationCodes,
+  {
+    /** The token endpoint, for a code. */
+    readonly exchange: (form: OAuthForm) => Effect.Effect<Tokens, OAuthFailure>
+  }
+>()("@delivery/server/agents/AuthorizationCodes") {
+  static readonly layer = Layer.effect(AuthorizationCodes, Effect.gen(make))
+}
+
+interface Dependencies {
+  readonly baseUrl: string
+  readonly repo: AuthorizationsRepo["Service"]
+  readonly agents: AgentsRepo["Service"]
+  readonly apiKeys: ApiKeysRepo["Service"]
+  readonly members: MembersRepo["Service"]
+  readonly signIns: SignIns["Service"]
+  readonly signInsRepo: SignInsRepo["Service"]
+  readonly events: Events["Service"]
+  readonly storage: Storage["Service"]
+  readonly nextId: NextId["Service"]
+}
+
+function* make() {
+  const dependencies: Dependencies = {
+    baseUrl: (yield* Settings).baseUrl,
+    repo: yield* AuthorizationsRepo,
+    agents: yield* AgentsRepo,
+    apiKeys: yield* ApiKeysRepo,
+    members: yield* MembersRepo,
+    signIns: yield* SignIns,
+    signInsRepo: yield* SignInsRepo,
+    events: yield* Events,
+    storage: yield* Storage,
+    nextId: yield* NextId
+  }
+  return AuthorizationCodes.of({ exchange: exchange(dependencies) })
+}
+
+/** What a client sends with its code. */
+interface Exchange {
+  readonly code: string
+  readonly clientId: string
+  readonly redirectUri: string
+  readonly verifier: string
+}
+
+const exchange = (dependencies: Dependencies) => {
+  const { repo, signInsRepo, storage } = dependencies
+  const begin = beginSignIn(dependencies)
+  return Effect.fn("AuthorizationCodes.exchange")(function* (form: OAuthForm) {
+    const sent: Exchange = {
+      clientId: yield* required(form, "client_id"),
+      code: yield* required(form, "code"),
+      redirectUri: yield* required(form, "redirect_uri"),
+      verifier: yield* required(form, "code_verifier")
+    }
+    yield* meantFor(resourceOf(dependencies), form)
+    // The end of a sign-in must be committed, so it is not a failure inside the transaction.
+    const outcome = yield* storage.transaction(
+      Effect.gen(function* () {
+        const held = yield* repo.lockCode(hashToken(sent.code))
+        // Whoever has the code alone can neither use it up nor end the sign-in.
+        if (held === undefined || !isMeantBy(held, sent)) return invalidCode
+        if (held.signInId !== null) {
+          yield* signInsRepo.end(held.signInId)
+          return usedCode
+        }
+        const now = timestamp(yield* Clock.currentTimeMillis)
+        return held.expiresAt <= now ? invalidCode : yield* begin(held)
+      })
+    )
+    return outcome instanceof OAuthFailure ? yield* outcome : outcome
+  })
+}
+
+const isMeantBy = (code: AuthorizationCodeRow, { clientId, redirectUri, verifier }: Exchange): boolean =>
+  code.clientId === clientId && code.redirectUri === redirectUri && isVerified(code.codeChallenge, verifier)
+
+/** Whether the text is the verifier of an S256 challenge (RFC 7636, section 4.6). */
+const isVerified = (challenge: string, verifier: string): boolean =>
+  isCodeVerifier(verifier) &&
+  timingSafeEqual(Buffer.from(challenge), Buffer.from(hash("sha256", verifier, "base64url")))
+
+/** The sign-in of the agent that the client is, which the code is exchanged for. */
+const beginSignIn = ({ agents, apiKeys, events, members, nextId, repo, signIns }: Dependencies) =>
+  Effect.fnUntraced(function* (code: AuthorizationCodeRow) {
+    const { client, clientId, clientName, makerId, personId, scope, workspaceId } = code
+    const member = yield* members.find(workspaceId, personId)
+    if (member?.active !== true) return invalidCode
+    yield* apiKeys.holdFamily(makerId, "shared")
+    const now = yield* Clock.currentTimeMillis
+    const agent = yield* agents.register({
+      id: yield* nextId<AgentId>(),
+      workspaceId,
+      personId,
+      client,
+      clientName: client === "other" ? clientName : null,
+      createdAt: timestamp(now),
+      revokedAt: null
+    })
+    const { id, tokens } = yield* signIns.make(
+      { workspaceId, agentId: agent.id, computerId: null, clientId },
+      member.role,
+      scope,
+      { id: makerId, family: makerId, expiresAt: null }
+    )
+    yield* repo.useCode(code.codeHash, id, timestamp(now + refreshTokenMillis))
+    yield* events.record(
+      { workspace: { id: workspaceId }, actor: { kind: "user", id: personId } },
+      {
+        kind: "agent_registered",
+        subject: subjectOf(agent, member.name),
+        changes: [{ field: "serverUrl", from: null, to: "true" }]
+      }
+    )
+    return tokens
+  })
+
+const invalidCode = failure("invalid_grant", "The code is not valid for this client, redirect and verifier.")
+const usedCode = failure("invalid_grant", "The code was used before, so the sign-in has ended.")

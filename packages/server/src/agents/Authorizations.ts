@@ -1,0 +1,206 @@
+import {
+  type Authorization,
+  authorizationMillis,
+  type DecideAuthorization,
+  type DecidedAuthorization
+} from "@delivery/domain/agents/Authorizations"
+import { isLoopback, isRegisteredRedirect } from "@delivery/domain/agents/OAuthClients"
+import { type Forbidden, NotFound } from "@delivery/domain/Errors"
+import { Caller } from "@delivery/domain/identity/Authorization"
+import type { AuthorizationId, PersonId } from "@delivery/domain/Ids"
+import { byName } from "@delivery/domain/Order"
+import { isId } from "@delivery/domain/Text"
+import { timestamp } from "@delivery/domain/Timestamp"
+import { Clock, Context, Effect, Layer } from "effect"
+import { freshProof } from "../access/Access.ts"
+import { type Throttled, Throttles } from "../auth/Throttles.ts"
+import { Settings } from "../Config.ts"
+import { networkOf } from "../http/RateLimits.ts"
+import { WorkspacesRepo } from "../identity/WorkspacesRepo.ts"
+import { NextId } from "../ids/NextId.ts"
+import { hashToken, NewToken } from "../ids/Tokens.ts"
+import { Storage } from "../storage/Storage.ts"
+import { hostOf, readAccess, type RedirectError, single, stateOf, withAnswer } from "./AuthorizationRequests.ts"
+import { type AuthorizationRow, AuthorizationsRepo } from "./AuthorizationsRepo.ts"
+import { OAuthClients } from "./OAuthClients.ts"
+import { OAuthClientsRepo } from "./OAuthClientsRepo.ts"
+import { failure, hasScope, type OAuthFailure, resourceOf, scopeOf } from "./SignIns.ts"
+
+/** How many authorizations clients at one network address can ask for in an hour. */
+const maxAuthorizations = 1_000
+
+/** What clients ask of people who sign them in by the server's URL (docs/contract.md, Sign-in by the server's URL). */
+export class Authorizations extends Context.Service<
+  Authorizations,
+  {
+    /**
+     * The authorization endpoint: where the browser goes, for somebody at the address. Fails where the client or its
+     * redirect is not known, so that nobody is sent there.
+     */
+    readonly request: (query: URLSearchParams, address: string) => Effect.Effect<string, OAuthFailure | Throttled>
+    readonly get: (id: string) => Effect.Effect<Authorization, NotFound, Caller>
+    readonly decide: (
+      id: string,
+      decision: DecideAuthorization
+    ) => Effect.Effect<DecidedAuthorization, NotFound | Forbidden, Caller>
+  }
+>()("@delivery/server/agents/Authorizations") {
+  static readonly layer = Layer.effect(Authorizations, Effect.gen(make))
+}
+
+interface Dependencies {
+  readonly baseUrl: string
+  readonly codeMillis: number
+  readonly repo: AuthorizationsRepo["Service"]
+  readonly clients: OAuthClients["Service"]
+  readonly clientsRepo: OAuthClientsRepo["Service"]
+  readonly workspaces: WorkspacesRepo["Service"]
+  readonly throttles: Throttles["Service"]
+  readonly storage: Storage["Service"]
+  readonly nextId: NextId["Service"]
+  readonly newToken: NewToken["Service"]
+}
+
+function* make() {
+  const { baseUrl, oauth } = yield* Settings
+  const dependencies: Dependencies = {
+    baseUrl,
+    codeMillis: oauth.codeMillis,
+    repo: yield* AuthorizationsRepo,
+    clients: yield* OAuthClients,
+    clientsRepo: yield* OAuthClientsRepo,
+    workspaces: yield* WorkspacesRepo,
+    throttles: yield* Throttles,
+    storage: yield* Storage,
+    nextId: yield* NextId,
+    newToken: yield* NewToken
+  }
+  return Authorizations.of({
+    request: request(dependencies),
+    get: get(dependencies),
+    decide: decide(dependencies)
+  })
+}
+
+const request = (dependencies: Dependencies) => {
+  const { baseUrl, clients, nextId, repo, throttles } = dependencies
+  return Effect.fn("Authorizations.request")(function* (query: URLSearchParams, address: string) {
+    const clientId = single(query, "client_id")
+    if (clientId === undefined) return yield* failure("invalid_request", "One client_id is required.")
+    const client = yield* clients.find(clientId, address)
+    const redirectUri = single(query, "redirect_uri")
+    if (redirectUri === undefined || !isRegisteredRedirect(client.redirectUris, redirectUri)) {
+      return yield* failure("invalid_request", "One redirect_uri is required, which the client has registered.")
+    }
+    const refuse = (error: RedirectError) => withAnswer(redirectUri, { ...error, state: stateOf(query), iss: baseUrl })
+    const access = readAccess(query, resourceOf(dependencies))
+    if ("error" in access) return refuse(access)
+    const taken = throttles.take(`authorizations of ${networkOf(address)}`, maxAuthorizations)
+    const isThrottled = yield* Effect.match(taken, { onSuccess: () => false, onFailure: () => true })
+    if (isThrottled) {
+      return refuse({ error: "temporarily_unavailable", error_description: "Too many requests from this network." })
+    }
+    const now = yield* Clock.currentTimeMillis
+    const id = yield* nextId<AuthorizationId>()
+    yield* repo.insert({
+      ...access,
+      id,
+      clientId,
+      clientName: client.name,
+      client: client.agent,
+      clientKind: client.kind,
+      redirectUri,
+      state: stateOf(query) ?? null,
+      createdAt: timestamp(now),
+      expiresAt: timestamp(now + authorizationMillis)
+    })
+    return `${baseUrl}/authorize#${id}`
+  })
+}
+
+const absent = (id: string) => NotFound.of("authorization", id)
+
+/** Where the caller is active. */
+const workspacesOf = ({ workspaces }: Dependencies) =>
+  Effect.flatMap(Caller, ({ principal }) =>
+    Effect.map(workspaces.ofPerson(principal.id as PersonId), (found) =>
+      found.toSorted(byName).map(({ id, name, role, slug }) => ({ id, slug, name, role }))
+    )
+  )
+
+const get = (dependencies: Dependencies) =>
+  Effect.fn("Authorizations.get")(function* (id: string) {
+    const now = timestamp(yield* Clock.currentTimeMillis)
+    const found = isId(id) ? yield* dependencies.repo.find(id, now) : undefined
+    if (found === undefined) return yield* absent(id)
+    return {
+      id: found.id,
+      client: { id: found.clientId, name: found.clientName, kind: found.clientKind },
+      redirectUri: found.redirectUri,
+      host: hostOf(found.redirectUri),
+      loopback: isLoopback(found.redirectUri),
+      scope: found.scope,
+      workspaces: yield* workspacesOf(dependencies),
+      expiresAt: found.expiresAt
+    }
+  })
+
+const decide = (dependencies: Dependencies) => {
+  const { baseUrl, repo, storage } = dependencies
+  const allowed = allow(dependencies)
+  const take = Effect.fnUntraced(function* (id: string) {
+    const now = timestamp(yield* Clock.currentTimeMillis)
+    return (isId(id) ? yield* repo.take(id, now) : undefined) ?? (yield* absent(id))
+  })
+  return Effect.fn("Authorizations.decide")(function* (id: string, decision: DecideAuthorization) {
+    const answer = ({ redirectUri, state }: AuthorizationRow, fields: RedirectError | { readonly code: string }) => ({
+      location: withAnswer(redirectUri, { ...fields, state: state ?? undefined, iss: baseUrl })
+    })
+    if (!decision.allow) return answer(yield* take(id), { error: "access_denied" })
+    yield* freshProof
+    const decided = Effect.gen(function* () {
+      const asked = yield* take(id)
+      return answer(asked, { code: yield* allowed(asked, decision) })
+    })
+    return yield* storage.transaction(decided)
+  })
+}
+
+/** The code by which the client gets what the caller allows it. */
+const allow = (dependencies: Dependencies) => {
+  const { clientsRepo, codeMillis, newToken, repo } = dependencies
+  return Effect.fnUntraced(function* (
+    { client, clientId, clientKind, clientName, codeChallenge, redirectUri, scope }: AuthorizationRow,
+    decision: Extract<DecideAuthorization, { readonly allow: true }>
+  ) {
+    const { credential, principal } = yield* Caller
+    const workspace = (yield* workspacesOf(dependencies)).find(
+      ({ id, slug }) => id === decision.workspace || slug === decision.workspace
+    )
+    if (workspace === undefined) return yield* NotFound.reference("workspace", decision.workspace)
+    const millis = yield* Clock.currentTimeMillis
+    const expiresAt = timestamp(millis + codeMillis)
+    const code = yield* newToken("otk_")
+    const isWriting = hasScope(scope, "write") && hasScope(decision.scope ?? scope, "write")
+    yield* repo.insertCode(
+      {
+        codeHash: hashToken(code),
+        workspaceId: workspace.id,
+        personId: principal.id as PersonId,
+        clientId,
+        clientName,
+        client,
+        redirectUri,
+        scope: scopeOf(workspace.role, isWriting ? "read write" : "read"),
+        codeChallenge,
+        makerId: credential.id,
+        expiresAt,
+        signInId: null,
+        keptUntil: expiresAt
+      },
+      timestamp(millis)
+    )
+    if (clientKind === "registered") yield* clientsRepo.use(clientId, timestamp(millis))
+    return code
+  })
+}
