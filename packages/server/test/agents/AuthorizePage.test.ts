@@ -72,8 +72,11 @@ const open = async (http: Http, browser: Browser, address: string) => {
   const globals = {
     document: {
       getElementById: (id: string) => elements.get(id),
-      createElement: () => new Element(false)
+      createElement: () => new Element(false),
+      querySelector: () => ({ dataset: { origin: http.baseUrl } })
     },
+    // Without passkeys.
+    isSecureContext: false,
     location: {
       hash: url.hash,
       search: url.search,
