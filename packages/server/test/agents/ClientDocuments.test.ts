@@ -9,7 +9,7 @@ import { DeliveryServer } from "../../src/cli/TestServer.ts"
 import { isPublicAddress } from "../../src/http/PublicAddresses.ts"
 import { type Http, onServers, refusal, signIn, withClockOnServers } from "../support/Http.ts"
 import { publicAddress, startInternet } from "./DocumentServer.ts"
-import { allow, askForAccess, authorize, authorizeQuery, callback, exchange, newClient } from "./OAuthScene.ts"
+import { allow, askForAccess, authorizeQuery, callback, exchange, newClient } from "./OAuthScene.ts"
 
 /** Clients that a document at their id describes (docs/contract.md, Sign-in by the server's URL). Each suite has its own network. */
 
@@ -28,8 +28,15 @@ const json =
       .writeHead(200, { "content-type": "application/json", ...headers })
       .end(typeof body === "string" ? body : JSON.stringify(body))
 
-const asked = async (http: Http, clientId = id) => {
-  const answer = await authorize(http, authorizeQuery(newClient({ clientId })))
+let networks = 0
+/** From a network address of its own: for one, only so many documents are fetched. */
+const asked = (http: Http, clientId = id) =>
+  askedFrom(http, `10.0.${Math.floor(++networks / 256)}.${networks % 256}`, clientId)
+
+const askedFrom = async (http: Http, network: string, clientId = id) => {
+  const headers = { "x-forwarded-for": network }
+  const path = `/agent/oauth/authorize${authorizeQuery(newClient({ clientId }))}`
+  const answer = await http.as(undefined).send("GET", path, { headers })
   if (answer.status !== 400) return refusal(answer)
   assert.isUndefined(answer.headers.location)
   return `${refusal(answer)}: ${(answer.body as { readonly error_description: string }).error_description}`
@@ -245,7 +252,7 @@ onServers(
       assert.deepStrictEqual(lookups, [])
     })
   },
-  { OAUTH_CLIENT_DOCUMENTS: "public" }
+  { OAUTH_CLIENT_DOCUMENTS: "public", TRUSTED_PROXIES: "127.0.0.1/32,::1/128" }
 )
 
 onServers([["memory", serverIn(closed)]], "Documents of clients, by default", (test) => {
@@ -277,7 +284,7 @@ withClockOnServers(
       await left.promise
     })
   },
-  { OAUTH_CLIENT_DOCUMENTS: "public" }
+  { OAUTH_CLIENT_DOCUMENTS: "public", TRUSTED_PROXIES: "127.0.0.1/32,::1/128" }
 )
 
 onServers(
@@ -287,12 +294,13 @@ onServers(
     test("is limited for a network address in an hour", async (owner) => {
       limited.internet.answers.set("/client.json", json(described()))
       const statuses: Array<string> = []
-      for (let count = 0; count <= maxDocuments; count++) statuses.push(await asked(owner))
+      for (let count = 0; count <= maxDocuments; count++) statuses.push(await askedFrom(owner, "10.1.0.1"))
       assert.deepStrictEqual(statuses, [...Array<string>(maxDocuments).fill("303"), "429"])
-      assert.lengthOf(limited.internet.requests, maxDocuments)
+      assert.strictEqual(await asked(owner), "303")
+      assert.lengthOf(limited.internet.requests, maxDocuments + 1)
     })
   },
-  { OAUTH_CLIENT_DOCUMENTS: "public" }
+  { OAUTH_CLIENT_DOCUMENTS: "public", TRUSTED_PROXIES: "127.0.0.1/32,::1/128" }
 )
 
 describe("isPublicAddress", () => {
