@@ -3,8 +3,8 @@ import type { AgentId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { hash, timingSafeEqual } from "node:crypto"
+import { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { Settings } from "../Config.ts"
-import { Events } from "../events/Events.ts"
 import { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
 import { MembersRepo } from "../identity/MembersRepo.ts"
 import { NextId } from "../ids/NextId.ts"
@@ -35,7 +35,7 @@ interface Dependencies {
   readonly members: MembersRepo["Service"]
   readonly signIns: SignIns["Service"]
   readonly signInsRepo: SignInsRepo["Service"]
-  readonly events: Events["Service"]
+  readonly events: AuditedEvents["Service"]
   readonly storage: Storage["Service"]
   readonly nextId: NextId["Service"]
 }
@@ -49,7 +49,7 @@ function* make() {
     members: yield* MembersRepo,
     signIns: yield* SignIns,
     signInsRepo: yield* SignInsRepo,
-    events: yield* Events,
+    events: yield* AuditedEvents,
     storage: yield* Storage,
     nextId: yield* NextId
   }
