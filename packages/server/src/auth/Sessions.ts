@@ -253,17 +253,21 @@ const acceptReceived = (dependencies: Dependencies) => {
 }
 
 const proveAddress = (dependencies: Dependencies) => {
-  const { mailed, proofs, storage, throttles } = dependencies
+  const { audit, mailed, proofs, storage, throttles } = dependencies
   const currentSession = current(dependencies)
   return Effect.fn("Sessions.proveAddress")(function* (proof: SignInProof, browser: Browser) {
     const { personId } = yield* callingSession
     const proved = Effect.gen(function* () {
       const found = yield* mailed.find("address", proof, browser.token)
       if (found?.personId !== personId) return yield* Effect.fail(Unauthorized.signInFailed)
-      const proved = Effect.andThen(mailed.use(found.id), proofs.prove(personId))
-      return yield* storage.transaction(Effect.andThen(proved, currentSession))
+      const used = Effect.andThen(mailed.use(found.id), proofs.prove(personId))
+      const told = Effect.andThen(used, audit.addressProven(personId))
+      return yield* storage.transaction(Effect.andThen(told, currentSession))
     })
-    return yield* throttles.attempt(browser.address, proved)
+    const attempt = Effect.tapError(proved, ({ _tag }) =>
+      _tag === "Unauthorized" ? audit.failed("mail", personId, "proof_failed") : Effect.void
+    )
+    return yield* throttles.attempt(browser.address, attempt)
   })
 }
 

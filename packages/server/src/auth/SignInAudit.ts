@@ -25,6 +25,8 @@ export class SignInAudit extends Context.Service<
       action: string,
       subject: { readonly type: string; readonly id: string; readonly label: string }
     ) => Effect.Effect<void>
+    /** The address of the person is proven. Called in the transaction of it. */
+    readonly addressProven: (personId: PersonId) => Effect.Effect<void>
     /** A link is made by which the person can sign in. Called in the transaction of it. */
     readonly linkCreated: (personId: PersonId) => Effect.Effect<void>
     /**
@@ -50,11 +52,7 @@ function* make() {
     const person = yield* persons.find(id)
     if (person === undefined) return
     const subject = { type: "person", id, label: person.name }
-    yield* audit.recordIn(
-      yield* workspaces.ofPerson(id),
-      { kind: "user", id },
-      { action, subject, outcome, ...(outcome === "refused" ? {} : { credential: null }) }
-    )
+    yield* audit.recordIn(yield* workspaces.ofPerson(id), { kind: "user", id }, { action, subject, outcome })
   })
   return SignInAudit.of({
     session: Effect.fnUntraced(function* ({ device, id, lastFour, personId }, action) {
@@ -72,6 +70,7 @@ function* make() {
     wayIn: Effect.fnUntraced(function* (personId, action, subject) {
       yield* audit.recordIn(yield* workspaces.ofPerson(personId), { kind: "user", id: personId }, { action, subject })
     }),
+    addressProven: (personId) => ofPerson(personId, "address_proven", "allowed"),
     linkCreated: (personId) => ofPerson(personId, "sign_in_link_created", "allowed"),
     failed: Effect.fnUntraced(function* (method, personId, action = "sign_in_failed") {
       yield* Metric.update(signInsFailed(method), 1)

@@ -655,11 +655,16 @@ const rows: Readonly<Record<string, Row>> = {
       return { json: { token, name: "Invited" } }
     }
   },
-  "auth.askForLink": { who: "everyone", request: () => ({ json: { email: email() }, headers: newNetwork() }) },
-  "auth.askForProof": { who: "a session", request: () => ({ headers: newNetwork() }) },
+  "auth.askForLink": {
+    who: "everyone",
+    leaves: "nothing",
+    request: () => ({ json: { email: email() }, headers: newNetwork() })
+  },
+  "auth.askForProof": { who: "a session", leaves: "nothing", request: () => ({ headers: newNetwork() }) },
   "auth.proveAddress": { who: "a session", request: async (_, by) => proofOf(by) },
   "auth.acceptReceivedInvite": {
     who: "a session",
+    leaves: "elsewhere",
     request: async (owner, by) => {
       const { body, status } = await by.send<SignedIn>("GET", "/auth/v1/session")
       if (status !== 200) return { params: { invite: "none" } }
