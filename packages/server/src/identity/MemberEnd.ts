@@ -3,16 +3,12 @@ import type { PersonId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect } from "effect"
 import { type Access, type ActorRef, isSameActor } from "../access/Access.ts"
-import type { AuditedEvents } from "../audit/AuditedEvents.ts"
-import { type ApiKeysRepo, keySubject } from "./ApiKeysRepo.ts"
-import { inviteStatus, inviteSubject, type InvitesRepo } from "./InvitesRepo.ts"
+import { inviteStatus, inviteSubject } from "./InvitesRepo.ts"
+import { endKey, type KeyChainDependencies } from "./KeyChains.ts"
 import type { MemberRuns } from "./MemberRuns.ts"
 
-interface Dependencies {
-  readonly apiKeys: ApiKeysRepo["Service"]
-  readonly invites: InvitesRepo["Service"]
+interface Dependencies extends KeyChainDependencies {
   readonly memberRuns: MemberRuns["Service"]
-  readonly events: AuditedEvents["Service"]
 }
 
 /**
@@ -35,16 +31,14 @@ export const endWhatTheyMade = (dependencies: Dependencies) => {
   })
 }
 
-const revokeKeys = ({ apiKeys, events }: Dependencies) =>
-  Effect.fnUntraced(function* (by: Access, member: PersonId) {
-    const now = timestamp(yield* Clock.currentTimeMillis)
-    const keys = yield* apiKeys.madeBy(by.workspace.id, member)
-    for (const { id } of keys) {
-      const ended = yield* apiKeys.end(id, { workspaceId: by.workspace.id }, { at: now, keepAccountKeys: false })
-      for (const key of ended) yield* events.record(by, { kind: "key_revoked", subject: keySubject(key) })
-    }
+const revokeKeys = (dependencies: Dependencies) => {
+  const end = endKey(dependencies)
+  return Effect.fnUntraced(function* (by: Access, member: PersonId) {
+    const keys = yield* dependencies.repo.madeBy(by.workspace.id, member)
+    for (const { id } of keys) yield* end(by.actor, id, { workspaceId: by.workspace.id })
     return keys.map(({ id }): ActorRef => ({ kind: "apiKey", id }))
   })
+}
 
 const endInvites = ({ events, invites }: Dependencies) =>
   Effect.fnUntraced(function* (by: Access, inviters: ReadonlyArray<ActorRef>) {

@@ -13,6 +13,7 @@ import { type Access, anyRole, atLeast, freshProof } from "../access/Access.ts"
 import { ApiKeysRepo } from "./ApiKeysRepo.ts"
 import { addressInUse } from "./InviteAcceptance.ts"
 import { InvitesRepo } from "./InvitesRepo.ts"
+import { MadeSignIns } from "./MadeSignIns.ts"
 import { endWhatTheyMade } from "./MemberEnd.ts"
 import { MemberChanges } from "./MemberChanges.ts"
 import { MemberRuns } from "./MemberRuns.ts"
@@ -58,7 +59,7 @@ function* make() {
     events: yield* AuditedEvents
   }
   const change = changeMember(dependencies)
-  const end = endWhatTheyMade(dependencies)
+  const end = endWhatTheyMade({ ...dependencies, repo: dependencies.apiKeys, signIns: yield* MadeSignIns })
   return Members.of({
     list: list(dependencies),
     update: Effect.fn("Members.update")((member: string, { role }: UpdateMember) =>
