@@ -6,14 +6,14 @@ import {
   OptionalCaller,
   sessionCookie
 } from "@delivery/domain/identity/Authorization"
-import { isId, isSlug } from "@delivery/domain/Text"
 import { Effect, Layer, Redacted } from "effect"
-import { type Headers, HttpRouter, HttpServerRequest } from "effect/http"
+import { type Headers, HttpServerRequest } from "effect/http"
 import { hashToken, isToken } from "../ids/Tokens.ts"
 import { errorResponse } from "../http/ErrorResponse.ts"
 import { recognized } from "../http/RateLimits.ts"
 import { ApiKeysRepo } from "./ApiKeysRepo.ts"
 import { ApiKeyUsage } from "./ApiKeyUsage.ts"
+import { workspaceOfPath } from "./Credentials.ts"
 import { makeAuthenticateSession } from "./SessionAuthentication.ts"
 
 /**
@@ -85,10 +85,7 @@ const shownToken = (headers: Headers.Headers): string | undefined => {
 const authenticate = (keys: ApiKeysRepo["Service"], usage: ApiKeyUsage["Service"]) =>
   Effect.fnUntraced(function* (token: string) {
     if (!isToken("ctk_", token)) return yield* Effect.fail(Unauthorized.generic)
-    const { slug } = yield* HttpRouter.params
-    // A path that names no possible workspace must not become the caller's own.
-    const workspace = slug === undefined || isId(slug) || isSlug(slug) ? slug : ""
-    const caller = yield* keys.authenticate(hashToken(token), workspace)
+    const caller = yield* keys.authenticate(hashToken(token), yield* workspaceOfPath)
     if (caller === undefined) return yield* Effect.fail(Unauthorized.generic)
     yield* usage.note(caller.keyId)
     yield* recognized

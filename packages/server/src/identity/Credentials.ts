@@ -1,6 +1,7 @@
-import { isId } from "@delivery/domain/Text"
+import { isId, isSlug } from "@delivery/domain/Text"
 import { PgTypes } from "@effect/sql-pg"
 import { Effect } from "effect"
+import { HttpRouter } from "effect/http"
 import type { SqlClient, Statement } from "effect/sql"
 import { batched } from "../storage/Batched.ts"
 import { column, texts } from "../storage/Columns.ts"
@@ -11,6 +12,14 @@ export interface Credential {
   readonly tokenHash: string
   readonly workspace: string | undefined
 }
+
+/**
+ * The workspace (slug or id) that the path of a request names, if it names one. One that cannot be is looked up as one that
+ * nobody has: it must not become the caller's own.
+ */
+export const workspaceOfPath = Effect.map(HttpRouter.params, ({ slug }) =>
+  slug === undefined || isId(slug) || isSlug(slug) ? slug : ""
+)
 
 /**
  * Looks up whose credentials are, those of requests that come at the same time in one statement.

@@ -1,15 +1,15 @@
 import { Forbidden, Unauthorized } from "@delivery/domain/Errors"
 import { Caller } from "@delivery/domain/identity/Authorization"
-import { isId, isSlug } from "@delivery/domain/Text"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect } from "effect"
-import { HttpRouter, HttpServerRequest } from "effect/http"
+import { type HttpRouter, HttpServerRequest } from "effect/http"
 import { Settings } from "../Config.ts"
 import { endpointOf } from "../http/Endpoints.ts"
 import { isFromOwnPage, keepsCookies } from "../http/OwnPages.ts"
 import { recognized } from "../http/RateLimits.ts"
 import { Refusals } from "../http/Refusals.ts"
 import { hashToken, isToken } from "../ids/Tokens.ts"
+import { workspaceOfPath } from "./Credentials.ts"
 import { type SessionRow, SessionsRepo } from "./SessionsRepo.ts"
 import { SessionUsage } from "./SessionUsage.ts"
 
@@ -48,10 +48,7 @@ export const makeAuthenticateSession = Effect.gen(function* () {
     if (!isOffered || authorization !== undefined || apiKey !== undefined || !isToken("wtk_", token)) {
       return yield* Effect.fail(Unauthorized.generic)
     }
-    const { slug } = yield* HttpRouter.params
-    // A path that names no possible workspace is looked up as one that nobody has.
-    const workspace = slug === undefined || isId(slug) || isSlug(slug) ? slug : ""
-    const found = yield* repo.authenticate({ tokenHash: hashToken(token), workspace })
+    const found = yield* repo.authenticate({ tokenHash: hashToken(token), workspace: yield* workspaceOfPath })
     const now = timestamp(yield* Clock.currentTimeMillis)
     if (found === undefined) return yield* Effect.fail(Unauthorized.generic)
     const { membership, person, session } = found
