@@ -1,14 +1,11 @@
-import type { Membership } from "@delivery/domain/identity/Authorization"
-import type { Role } from "@delivery/domain/identity/Role"
 import type { PersonId, WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect, Layer } from "effect"
-import { type ApiKeyRow, apiKeys, isLive, persons } from "../access/ActorRows.ts"
+import { type ApiKeyRow, apiKeys, isLive } from "../access/ActorRows.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { ApiKeysRepo, type Authenticated, type KeyOwnerId } from "./ApiKeysRepo.ts"
-import { memberKey, members } from "./MembersRepo.ts"
-import { workspaces } from "./WorkspacesRepo.ts"
+import { findPerson, findWorkspace, membershipOf } from "./Credentials.ts"
 
 type Memory = MemoryStorage["Service"]
 
@@ -103,29 +100,19 @@ const authenticate = (
 ): Authenticated | undefined => {
   const key = database.table(apiKeys).find((row) => row.tokenHash === tokenHash)
   if (key === undefined || !isLive(key, now)) return undefined
-  const workspace = database
-    .table(workspaces)
-    .find((row) => row.id === (workspaceRef ?? key.workspaceId) || row.slug === workspaceRef)
-  const membership = (role: Role | null | undefined): Membership | undefined =>
-    workspace === undefined || role == null
-      ? undefined
-      : { id: workspace.id, slug: workspace.slug, name: workspace.name, role }
+  const { id, name, scopes } = key
+  const workspace = findWorkspace(database, workspaceRef ?? key.workspaceId)
   if (key.personId === null) {
+    const role = key.workspaceId === workspace?.id ? key.role : null
     return {
-      keyId: key.id,
-      scopes: key.scopes,
-      principal: { kind: "apiKey", id: key.id, name: key.name },
-      membership: membership(key.workspaceId === workspace?.id ? key.role : null)
+      keyId: id,
+      scopes,
+      principal: { kind: "apiKey", id, name },
+      membership: membershipOf(workspace, role)
     }
   }
-  const person = database.table(persons).get(key.personId)!
-  const member = database.table(members).get(memberKey(workspace?.id, person.id))
-  return {
-    keyId: key.id,
-    scopes: key.scopes,
-    principal: { kind: "user", id: person.id, name: person.name, email: person.email },
-    membership: membership(member?.active === true ? member.role : null)
-  }
+  const { membership, person } = findPerson(database, key.personId, workspace)
+  return { keyId: id, scopes, principal: { kind: "user", ...person }, membership }
 }
 
 const touch =

@@ -10,7 +10,7 @@ import { column, uuids } from "../storage/Columns.ts"
 import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
 import { columnsOf, insertInto, readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
 import { ApiKeysRepo, type Authenticated, type KeyOwnerId } from "./ApiKeysRepo.ts"
-import { lookUp } from "./Credentials.ts"
+import { lookUp, membershipOf } from "./Credentials.ts"
 
 export const layer = Layer.effect(
   ApiKeysRepo,
@@ -189,7 +189,6 @@ const readAuthenticated = (
       row.personId === null
         ? { kind: "apiKey", id: row.keyId, name: row.keyName }
         : { kind: "user", id: row.personId, name: row.personName, email: row.email },
-    membership:
-      row.role === null ? undefined : { id: row.workspaceId, slug: row.slug, name: row.workspaceName, role: row.role }
+    membership: membershipOf({ id: row.workspaceId, slug: row.slug, name: row.workspaceName }, row.role)
   }
 })

@@ -1,3 +1,7 @@
+import type { Person } from "@delivery/domain/identity/Actor"
+import type { Membership } from "@delivery/domain/identity/Authorization"
+import type { Role } from "@delivery/domain/identity/Role"
+import type { PersonId } from "@delivery/domain/Ids"
 import { isId, isSlug } from "@delivery/domain/Text"
 import { PgTypes } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -5,7 +9,11 @@ import { HttpRouter } from "effect/http"
 import type { SqlClient, Statement } from "effect/sql"
 import { batched } from "../storage/Batched.ts"
 import { column, texts } from "../storage/Columns.ts"
+import { persons } from "../access/ActorRows.ts"
+import type { MemoryDatabase } from "../storage/MemoryStorage.ts"
 import { dieOnSqlError, prepared } from "../storage/Sql.ts"
+import { memberKey, members } from "./MembersRepo.ts"
+import { workspaces } from "./WorkspacesRepo.ts"
 
 /** What a request shows: a token, and the workspace (slug or id) of its path. */
 export interface Credential {
@@ -20,6 +28,33 @@ export interface Credential {
 export const workspaceOfPath = Effect.map(HttpRouter.params, ({ slug }) =>
   slug === undefined || isId(slug) || isSlug(slug) ? slug : ""
 )
+
+/** The membership with the role; undefined where there is no workspace, or no role in it. */
+export const membershipOf = (
+  workspace: Omit<Membership, "role"> | undefined,
+  role: Role | null | undefined
+): Membership | undefined =>
+  workspace === undefined || role == null
+    ? undefined
+    : { id: workspace.id, slug: workspace.slug, name: workspace.name, role }
+
+/** In the memory storage: the workspace (slug or id) that was asked for. */
+export const findWorkspace = (database: MemoryDatabase, ref: string | null | undefined) =>
+  ref == null ? undefined : database.table(workspaces).find((row) => row.id === ref || row.slug === ref)
+
+/** In the memory storage: the person, and their active membership in the workspace. */
+export const findPerson = (
+  database: MemoryDatabase,
+  id: PersonId,
+  workspace: Omit<Membership, "role"> | undefined
+): { readonly person: Person; readonly membership: Membership | undefined } => {
+  const { email, name } = database.table(persons).get(id)!
+  const member = database.table(members).get(memberKey(workspace?.id, id))
+  return {
+    person: { id, name, email },
+    membership: membershipOf(workspace, member?.active === true ? member.role : null)
+  }
+}
 
 /**
  * Looks up whose credentials are, those of requests that come at the same time in one statement.

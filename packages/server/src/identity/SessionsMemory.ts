@@ -1,10 +1,7 @@
 import { Effect, Layer } from "effect"
-import { persons } from "../access/ActorRows.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
-import type { Credential } from "./Credentials.ts"
-import { memberKey, members } from "./MembersRepo.ts"
+import { type Credential, findPerson, findWorkspace } from "./Credentials.ts"
 import { type AuthenticatedSession, type SessionRow, sessions, SessionsRepo } from "./SessionsRepo.ts"
-import { workspaces } from "./WorkspacesRepo.ts"
 
 type Memory = MemoryStorage["Service"]
 
@@ -40,22 +37,10 @@ export const layer = Layer.effect(
 
 const authenticate = (
   database: MemoryDatabase,
-  { tokenHash, workspace: ref }: Credential
+  { tokenHash, workspace }: Credential
 ): AuthenticatedSession | undefined => {
   const session = database.table(sessions).find((row) => row.tokenHash === tokenHash)
-  const person = session && database.table(persons).get(session.personId)
-  if (session === undefined || person === undefined) return undefined
-  const workspace =
-    ref === undefined ? undefined : database.table(workspaces).find((row) => row.id === ref || row.slug === ref)
-  const member = workspace && database.table(members).get(memberKey(workspace.id, person.id))
-  return {
-    session,
-    person: { id: person.id, name: person.name, email: person.email },
-    membership:
-      workspace === undefined || member?.active !== true
-        ? undefined
-        : { id: workspace.id, slug: workspace.slug, name: workspace.name, role: member.role }
-  }
+  return session && { session, ...findPerson(database, session.personId, findWorkspace(database, workspace)) }
 }
 
 const prove =

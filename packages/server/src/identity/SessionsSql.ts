@@ -7,7 +7,7 @@ import type { Statement } from "effect/sql"
 import { column, uuids } from "../storage/Columns.ts"
 import { date, dieOnSqlError } from "../storage/Sql.ts"
 import { columnsOf, insertInto, readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
-import { lookUp } from "./Credentials.ts"
+import { lookUp, membershipOf } from "./Credentials.ts"
 import { type AuthenticatedSession, type SessionProof, sessions, SessionsRepo } from "./SessionsRepo.ts"
 
 export const layer = Layer.effect(
@@ -63,8 +63,7 @@ const readAuthenticated = (row: AuthenticatedRow): AuthenticatedSession => {
   return {
     session,
     person: { id: session.personId, name: row.personName, email: row.email },
-    membership:
-      row.role === null ? undefined : { id: row.workspaceId, slug: row.slug, name: row.workspaceName, role: row.role }
+    membership: membershipOf({ id: row.workspaceId, slug: row.slug, name: row.workspaceName }, row.role)
   }
 }
 
