@@ -1,15 +1,13 @@
 import type { PersonId, WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
-import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
-import { Clock, Effect, Layer } from "effect"
+import type { Timestamp } from "@delivery/domain/Timestamp"
+import { Effect, Layer } from "effect"
 import { type ApiKeyRow, apiKeys, isLive } from "../access/ActorRows.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { ApiKeysRepo, type Authenticated, type KeyOwnerId } from "./ApiKeysRepo.ts"
-import { findPerson, findWorkspace, membershipOf } from "./Credentials.ts"
+import { findPerson, findWorkspace, membershipOf, present } from "./Credentials.ts"
 
 type Memory = MemoryStorage["Service"]
-
-const present = Effect.map(Clock.currentTimeMillis, timestamp)
 
 export const layer = Layer.effect(
   ApiKeysRepo,

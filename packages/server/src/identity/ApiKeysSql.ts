@@ -1,16 +1,16 @@
 import type { Role } from "@delivery/domain/identity/Role"
 import type { Scopes } from "@delivery/domain/Scope"
 import type { ApiKeyId, PersonId, WorkspaceId } from "@delivery/domain/Ids"
-import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
+import type { Timestamp } from "@delivery/domain/Timestamp"
 import { PgClient, PgTypes } from "@effect/sql-pg"
-import { Clock, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
 import { apiKeys } from "../access/ActorRows.ts"
 import { column, uuids } from "../storage/Columns.ts"
 import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
 import { columnsOf, insertInto, readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
 import { ApiKeysRepo, type Authenticated, type KeyOwnerId } from "./ApiKeysRepo.ts"
-import { lookUp, membershipOf } from "./Credentials.ts"
+import { lookUp, membershipOf, present } from "./Credentials.ts"
 
 export const layer = Layer.effect(
   ApiKeysRepo,
@@ -33,8 +33,6 @@ export const layer = Layer.effect(
 )
 
 const readRow = readerOf(apiKeys)
-
-const present = Effect.map(Clock.currentTimeMillis, timestamp)
 
 const isLive = (sql: PgClient.PgClient, now: Timestamp) =>
   sql`revoked_at is null and (expires_at is null or expires_at > ${date(now)})`

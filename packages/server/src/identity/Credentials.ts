@@ -3,8 +3,9 @@ import type { Membership } from "@delivery/domain/identity/Authorization"
 import type { Role } from "@delivery/domain/identity/Role"
 import type { PersonId } from "@delivery/domain/Ids"
 import { isId, isSlug } from "@delivery/domain/Text"
+import { timestamp } from "@delivery/domain/Timestamp"
 import { PgTypes } from "@effect/sql-pg"
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { HttpRouter } from "effect/http"
 import type { SqlClient, Statement } from "effect/sql"
 import { batched } from "../storage/Batched.ts"
@@ -28,6 +29,9 @@ export interface Credential {
 export const workspaceOfPath = Effect.map(HttpRouter.params, ({ slug }) =>
   slug === undefined || isId(slug) || isSlug(slug) ? slug : ""
 )
+
+/** The time at which it is decided what works. */
+export const present = Effect.map(Clock.currentTimeMillis, timestamp)
 
 /** The membership with the role; undefined where there is no workspace, or no role in it. */
 export const membershipOf = (
