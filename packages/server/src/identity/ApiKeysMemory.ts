@@ -4,6 +4,7 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Layer } from "effect"
 import { type ApiKeyRow, apiKeys, isLive } from "../access/ActorRows.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
+import { touchMemory } from "../storage/Touch.ts"
 import { ApiKeysRepo, type Authenticated, type KeyOwnerId } from "./ApiKeysRepo.ts"
 import { findPerson, findWorkspace, membershipOf, present } from "./Credentials.ts"
 
@@ -24,7 +25,7 @@ export const layer = Layer.effect(
         memory.read((database) => database.table(apiKeys).find((row) => row.tokenHash === tokenHash)),
       authenticate: (tokenHash, workspace) =>
         Effect.flatMap(present, (now) => memory.read((database) => authenticate(database, tokenHash, workspace, now))),
-      touch: touch(memory)
+      touch: touchMemory(memory, apiKeys, "lastUsedAt")
     })
   )
 )
@@ -112,18 +113,3 @@ const authenticate = (
   const { membership, person } = findPerson(database, key.personId, workspace)
   return { keyId: id, scopes, principal: { kind: "user", ...person }, membership }
 }
-
-const touch =
-  (memory: Memory): ApiKeysRepo["Service"]["touch"] =>
-  (uses) =>
-    memory.write((database) =>
-      Effect.sync(() => {
-        const rows = database.table(apiKeys)
-        for (const [id, at] of uses) {
-          const key = rows.get(id)
-          if (key !== undefined && (key.lastUsedAt === null || key.lastUsedAt < at)) {
-            rows.set(id, { ...key, lastUsedAt: at })
-          }
-        }
-      })
-    )

@@ -2,13 +2,13 @@ import type { Role } from "@delivery/domain/identity/Role"
 import type { Scopes } from "@delivery/domain/Scope"
 import type { ApiKeyId, PersonId, WorkspaceId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
-import { PgClient, PgTypes } from "@effect/sql-pg"
+import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
 import { apiKeys } from "../access/ActorRows.ts"
-import { column, uuids } from "../storage/Columns.ts"
 import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
 import { columnsOf, insertInto, readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
+import { touchRows } from "../storage/Touch.ts"
 import { ApiKeysRepo, type Authenticated, type KeyOwnerId } from "./ApiKeysRepo.ts"
 import { lookUp, membershipOf, present } from "./Credentials.ts"
 
@@ -27,7 +27,7 @@ export const layer = Layer.effect(
       holdFamily: holdFamily(sql),
       ofToken: ofToken(sql),
       authenticate: authenticate(sql),
-      touch: touch(sql)
+      touch: touchRows(sql, apiKeys, "lastUsedAt", "wait")
     })
   })
 )
@@ -123,18 +123,6 @@ const ofToken = (sql: PgClient.PgClient) => (tokenHash: string) =>
     Effect.map((rows) => rows.map(readRow)[0]),
     dieOnSqlError
   )
-
-const touch = (sql: PgClient.PgClient) => (uses: ReadonlyMap<ApiKeyId, Timestamp>) => {
-  const ids = uuids([...uses.keys()])
-  const times = column([...uses.values()], PgTypes.OID.timestamptz, date)
-  return dieOnSqlError(
-    Effect.asVoid(sql`with used as (
-        select k.id, u.at from unnest(${ids}::uuid[], ${times}::timestamptz[]) as u (id, at)
-        join api_keys k on k.id = u.id order by k.id for no key update of k
-      )
-      update api_keys k set last_used_at = greatest(k.last_used_at, used.at) from used where k.id = used.id`)
-  )
-}
 
 const authenticate = (sql: PgClient.PgClient) => {
   const find = lookUp(

@@ -1,5 +1,6 @@
 import { Effect, Layer } from "effect"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
+import { touchMemory } from "../storage/Touch.ts"
 import { type Credential, findPerson, findWorkspace } from "./Credentials.ts"
 import { type AuthenticatedSession, type SessionRow, sessions, SessionsRepo } from "./SessionsRepo.ts"
 
@@ -30,7 +31,7 @@ export const layer = Layer.effect(
         Effect.asVoid(
           endWhere(memory, (session) => session.createdAt < beganBefore || session.lastSeenAt < seenBefore)
         ),
-      touch: touch(memory)
+      touch: touchMemory(memory, sessions, "lastSeenAt")
     })
   )
 )
@@ -64,16 +65,3 @@ const endWhere = (memory: Memory, isEnded: (session: SessionRow) => boolean) =>
       return ended
     })
   )
-
-const touch =
-  (memory: Memory): SessionsRepo["Service"]["touch"] =>
-  (uses) =>
-    memory.write((database) =>
-      Effect.sync(() => {
-        const rows = database.table(sessions)
-        for (const [id, at] of uses) {
-          const session = rows.get(id)
-          if (session !== undefined && session.lastSeenAt < at) rows.set(id, { ...session, lastSeenAt: at })
-        }
-      })
-    )

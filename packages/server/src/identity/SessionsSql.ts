@@ -1,12 +1,12 @@
 import type { Role } from "@delivery/domain/identity/Role"
 import type { PersonId, SessionId, WorkspaceId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
-import { PgClient, PgTypes } from "@effect/sql-pg"
+import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
-import { column, uuids } from "../storage/Columns.ts"
 import { date, dieOnSqlError } from "../storage/Sql.ts"
 import { columnsOf, insertInto, readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
+import { touchRows } from "../storage/Touch.ts"
 import { lookUp, membershipOf } from "./Credentials.ts"
 import { type AuthenticatedSession, type SessionProof, sessions, SessionsRepo } from "./SessionsRepo.ts"
 
@@ -24,7 +24,8 @@ export const layer = Layer.effect(
       endOthers: endOthers(sql),
       endByToken: (tokenHash) => Effect.map(endWhere(sql, sql`token_hash = ${tokenHash}`), ([ended]) => ended),
       endOld: endOld(sql),
-      touch: touch(sql)
+      // What is locked is being ended, or seen by another server at this moment.
+      touch: touchRows(sql, sessions, "lastSeenAt", "skip")
     })
   })
 )
@@ -108,14 +109,3 @@ const endOld = (sql: PgClient.PgClient) => (beganBefore: Timestamp, seenBefore: 
         where created_at < ${date(beganBefore)} or last_seen_at < ${date(seenBefore)} for update skip locked)`
     )
   )
-
-const touch = (sql: PgClient.PgClient) => (uses: ReadonlyMap<SessionId, Timestamp>) => {
-  const ids = uuids([...uses.keys()])
-  const times = column([...uses.values()], PgTypes.OID.timestamptz, date)
-  return dieOnSqlError(
-    // What is locked is being ended, or seen by another server at this moment.
-    Effect.asVoid(sql`update web_sessions s set last_seen_at = greatest(s.last_seen_at, u.at)
-      from unnest(${ids}::uuid[], ${times}::timestamptz[]) as u (id, at)
-      where s.id = u.id and s.id in (select id from web_sessions where id = any(${ids}::uuid[]) for update skip locked)`)
-  )
-}
