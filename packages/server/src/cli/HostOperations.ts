@@ -32,9 +32,9 @@ export const makeOperations = Effect.gen(function* () {
   const links = yield* SignInLinks
   const named = yield* Persons
   /** The one person with the address or id. */
-  const personNamed = Effect.fnUntraced(function* (by: string, who: string) {
+  const personNamed = Effect.fnUntraced(function* (who: string) {
     const [found, ...others] = yield* named.named(who)
-    if (found === undefined) return yield* nobody(by, who)
+    if (found === undefined) return yield* nobody(who)
     if (others.length === 0) return found
     const ids = [found, ...others].map(({ id, name }) => `${id} (${name})`).join(", ")
     return yield* new HostRefusal({
@@ -54,7 +54,7 @@ export const makeOperations = Effect.gen(function* () {
       return lines.join("\n")
     }),
     verifyPerson: Effect.fn("HostOperations.verifyPerson")(function* ({ email }: { readonly email: string }) {
-      const found = yield* personNamed("email", email)
+      const found = yield* personNamed(email)
       yield* Effect.mapError(named.prove(found.id), ({ message }) => new HostRefusal({ message }))
       return `The email address ${found.email} is proven to be that of ${found.name}.`
     }),
@@ -62,7 +62,7 @@ export const makeOperations = Effect.gen(function* () {
       readonly email: string
       readonly name: string
     }) {
-      const found = yield* personNamed("email", input.email)
+      const found = yield* personNamed(input.email)
       const name = Schema.decodeUnknownOption(Name(100))(input.name)
       if (Option.isNone(name)) {
         return yield* new HostRefusal({ message: "--name must have 1 to 100 printable characters." })
@@ -72,7 +72,7 @@ export const makeOperations = Effect.gen(function* () {
     }),
     printSignInLink: Effect.fn("HostOperations.printSignInLink")(function* ({ who }: { readonly who: string }) {
       if (!keepsCookies(baseUrl)) return yield* new HostRefusal({ message: insecureBaseUrl.message })
-      const person = yield* personNamed("email or id", who)
+      const person = yield* personNamed(who)
       const url = yield* links.print(person.id)
       return `${person.name} <${person.email}> signs in with this link, once, within an hour:\n\n${url}`
     })
@@ -90,7 +90,7 @@ export interface HostOperations<E = never> {
   readonly printSignInLink: (input: { readonly who: string }) => Effect.Effect<string, HostRefusal | E>
 }
 
-const nobody = (by: string, who: string) =>
+const nobody = (who: string) =>
   new HostRefusal({
-    message: `There is no person with the ${by} ${JSON.stringify(who)}. List all persons with \`person list\`.`
+    message: `There is no person with the email or id ${JSON.stringify(who)}. List all persons with \`person list\`.`
   })

@@ -98,7 +98,7 @@ describe("the first start", () => {
     assert.strictEqual(created.code, 0, created.output)
     const unknown = await run(["api-key", "create", "nobody@example.com"], environment)
     assert.strictEqual(unknown.code, 1)
-    assert.match(unknown.output.trim(), /^There is no person with the email "nobody@example.com"\.[^\n]*$/)
+    assert.match(unknown.output.trim(), /^There is no person with the email or id "nobody@example.com"\.[^\n]*$/)
     assert.strictEqual(await me(port, keyIn(created.output)), 200)
     first.child.kill("SIGTERM")
     await first.code()
