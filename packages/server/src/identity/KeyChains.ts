@@ -5,11 +5,11 @@ import type { ActorRef } from "../access/Access.ts"
 import type { ApiKeyRow } from "../access/ActorRows.ts"
 import type { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { type ApiKeysRepo, keySubject, type KeyOwnerId } from "./ApiKeysRepo.ts"
-import type { InvitesRepo } from "./InvitesRepo.ts"
+import { type InvitesRepo, inviteSubject } from "./InvitesRepo.ts"
 import type { MadeSignIns } from "./MadeSignIns.ts"
 import type { WorkspacesRepo } from "./WorkspacesRepo.ts"
 
-/** The end of keys, with all that was made with them (docs/contract.md, API keys). */
+/** The end of keys, with all that was made with them (docs/contract.md, Chains). */
 
 export interface KeyChainDependencies {
   readonly repo: ApiKeysRepo["Service"]
@@ -58,9 +58,9 @@ export const endKey = (dependencies: KeyChainDependencies) => {
     for (const key of ended) {
       yield* record(actor, key, isReported && key.id === id ? "key_reported" : "key_revoked")
     }
-    for (const { email, id, workspaceId } of yield* invites.revokeMadeBy(makers, now)) {
-      const subject = { type: "invite", id, label: email, path: "settings/members" }
-      yield* events.record({ workspace: { id: workspaceId }, actor }, { kind: "invite_revoked", subject })
+    for (const invite of yield* invites.revokeMadeBy(makers, now)) {
+      const by = { workspace: { id: invite.workspaceId }, actor }
+      yield* events.record(by, { kind: "invite_revoked", subject: inviteSubject(invite) })
     }
     return ended
   })
