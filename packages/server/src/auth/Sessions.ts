@@ -144,10 +144,21 @@ const callingSession = Effect.map(Caller, ({ credential, principal }) => ({
   sessionId: credential.id as SessionId
 }))
 
-const describe = ({ invites, persons, settings, usage, workspaces }: Dependencies) => {
+/** A session of the person as it is stored, if it has not ended. */
+const sessionOf = ({ repo }: Dependencies, personId: PersonId, sessionId: SessionId) =>
+  Effect.map(repo.ofPerson(personId), (sessions) => sessions.find(({ id }) => id === sessionId))
+
+/** The session with what is not yet written of its use. */
+const seen = ({ usage }: Dependencies, session: SessionRow): SessionRow => ({
+  ...session,
+  lastSeenAt: usage.latest(session.id, session.lastSeenAt)
+})
+
+const describe = (dependencies: Dependencies) => {
+  const { invites, persons, settings, workspaces } = dependencies
   const times = sessionTimes(settings)
   return Effect.fnUntraced(function* (row: SessionRow) {
-    const session = { ...row, lastSeenAt: usage.latest(row.id, row.lastSeenAt) }
+    const session = seen(dependencies, row)
     const { email, emailVerifiedAt, id, name } = (yield* persons.find(session.personId))!
     const sudoUntil = times.sudoUntil(session)
     const now = timestamp(yield* Clock.currentTimeMillis)
@@ -282,7 +293,7 @@ const renew = (dependencies: Dependencies) => {
     const to = { tokenHash: hashToken(token), lastFour: token.slice(-4), provedAt }
     // Of two at once, the second has a token that no longer works.
     const isProved = yield* repo.prove(sessionId, hashToken(browser.token ?? ""), to)
-    const session = (yield* repo.ofPerson(personId)).find(({ id }) => id === sessionId)
+    const session = yield* sessionOf(dependencies, personId, sessionId)
     if (!isProved || session === undefined) return yield* Effect.fail(Unauthorized.session)
     yield* audit.session(session, "session_proved")
     const millis = Date.parse(session.createdAt) + settings.sessions.maxMillis - Date.parse(provedAt)
@@ -311,22 +322,21 @@ const sudo = (dependencies: Dependencies) => {
 }
 
 const current = (dependencies: Dependencies) => {
-  const { repo } = dependencies
   const signedIn = describe(dependencies)
   return Effect.gen(function* () {
     const { personId, sessionId } = yield* callingSession
-    const session = (yield* repo.ofPerson(personId)).find(({ id }) => id === sessionId)
+    const session = yield* sessionOf(dependencies, personId, sessionId)
     return session === undefined ? yield* Effect.fail(Unauthorized.session) : yield* signedIn(session)
   }).pipe(Effect.withSpan("Sessions.current"))
 }
 
-const list = ({ repo, settings, usage }: Dependencies) => {
-  const { expiresAt } = sessionTimes(settings)
+const list = (dependencies: Dependencies) => {
+  const { expiresAt } = sessionTimes(dependencies.settings)
   return Effect.gen(function* () {
     const { personId, sessionId } = yield* callingSession
     const now = timestamp(yield* Clock.currentTimeMillis)
-    return (yield* repo.ofPerson(personId))
-      .map((session) => ({ ...session, lastSeenAt: usage.latest(session.id, session.lastSeenAt) }))
+    return (yield* dependencies.repo.ofPerson(personId))
+      .map((session) => seen(dependencies, session))
       .map((session) => ({
         id: session.id,
         device: session.device,
