@@ -1,5 +1,4 @@
 import { Console, Effect, Layer, Option } from "effect"
-import { SqlClient } from "effect/sql"
 import { existsSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { layerSqlRepositories } from "../App.ts"
@@ -10,6 +9,7 @@ import { Settings } from "../Config.ts"
 import * as EventsRoom from "../events/EventsRoom.ts"
 import * as Identity from "../identity/Identity.ts"
 import * as Ids from "../ids/Ids.ts"
+import { isUpToDate } from "../storage/Migrations.ts"
 import * as Host from "./Host.ts"
 import { type HostOperations, type HostRefusal, makeOperations } from "./HostOperations.ts"
 import * as HostSocket from "./HostSocket.ts"
@@ -29,11 +29,7 @@ type Operation = <E>(operations: HostOperations<E>) => Effect.Effect<string, Hos
 /** On a database that a server has made. It makes and migrates none itself. */
 const onDatabase = (operation: Operation) => {
   const checked = Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const [found] = yield* sql<{
-      readonly isMade: boolean
-    }>`select to_regclass('audit_entries') is not null as "isMade"`
-    if (found?.isMade !== true) {
+    if (!(yield* isUpToDate)) {
       return yield* new Host.HostError({
         message: "The database has no tables yet, or not all of them. Start the server once, and try again."
       })

@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
-import { Migrator } from "effect/sql"
+import { Migrator, SqlClient } from "effect/sql"
 import identity from "./migrations/0001_identity.ts"
 import catalog from "./migrations/0002_catalog.ts"
 import testing from "./migrations/0003_testing.ts"
@@ -53,6 +53,20 @@ export const migrations = {
   "0080_passkeys": passkeys,
   "0081_authorizations": authorizations
 }
+
+/** The number of the latest migration. */
+const latest = Math.max(...Object.keys(migrations).map((name) => Number.parseInt(name, 10)))
+
+/** Whether all migrations have run on the database. */
+export const isUpToDate = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [table] = yield* sql<{ readonly isMade: boolean }>`select
+    to_regclass('effect_sql_migrations') is not null as "isMade"`
+  if (table?.isMade !== true) return false
+  const [last] = yield* sql<{ readonly number: number | null }>`select max(migration_id) as number
+    from effect_sql_migrations`
+  return (last?.number ?? 0) >= latest
+})
 
 const run = Migrator.make({})({ loader: Migrator.fromRecord(migrations) })
 
