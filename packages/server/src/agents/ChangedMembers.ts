@@ -6,9 +6,8 @@ import { SignInsRepo } from "./SignInsRepo.ts"
 import { WaitingMessages } from "./WaitingMessages.ts"
 
 /**
- * Applies changes of a member to their agents: waiting calls check their access again, and queued messages to agents of a
- * deactivated member are declined. Lists and tokens need no change, since both read the membership themselves; sign-ins
- * from before a deactivation are gone when the member comes back.
+ * Applies changes of a member to their agents: waiting calls check their access again. The sign-ins of a deactivated member
+ * end, and queued messages to their agents are declined. Lists need no change, since they read the membership themselves.
  */
 export const layer = Layer.effect(MemberChanges, Effect.gen(make))
 
@@ -22,12 +21,9 @@ function* make() {
       if (!active) yield* authorizations.endCodes(by.workspace.id, id)
       const agents = yield* repo.ofPerson(by.workspace.id, id)
       if (agents.length === 0) return
-      if (active && !wasActive) {
-        // They ended with the access of the member, as each request found, and do not come back with it.
-        for (const agent of agents) yield* signIns.endOfAgent(by.workspace.id, agent)
-        return
-      }
-      yield* signIns.notifyAccessChanged(agents)
+      // Also when they come back: earlier versions kept the rows of sign-ins that had ended with the member.
+      if (active !== wasActive) for (const agent of agents) yield* signIns.endOfAgent(by.workspace.id, agent)
+      else yield* signIns.notifyAccessChanged(agents)
       if (!active) yield* messages.decline(by, agents, "The member was deactivated.")
     })
   })

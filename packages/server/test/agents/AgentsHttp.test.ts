@@ -195,7 +195,7 @@ onEachServer("the agents room", (test) => {
     await workspace.post(`members/${sam.id}/deactivate`, undefined, 200)
     assert.deepStrictEqual(await Promise.all([desktop, codex, again].map(alive)), [false, false, false])
     assert.deepStrictEqual(await agents(workspace), [])
-    assert.strictEqual(refusal(await refresh(owner, codex)), "401 invalid_client")
+    assert.strictEqual(refusal(await refresh(owner, codex)), "400 invalid_grant")
     await workspace.post(`members/${sam.id}/reactivate`, undefined, 200)
     assert.deepStrictEqual(await Promise.all([desktop, codex, again].map(alive)), [false, false, false])
     assert.strictEqual(refusal(await refresh(owner, codex)), "400 invalid_grant")

@@ -169,7 +169,7 @@ describe("sign-ins on two servers", () => {
     const { id, owner, person } = await scene()
     const signIn = await registerAgent(person[0])
     await during(signIn, () => owner[1].post(`members/${id}/deactivate`, undefined, 200), never)
-    for (const at of owners) assert.strictEqual(refusal(await refresh(at, signIn)), "401 invalid_client")
+    for (const at of owners) assert.strictEqual(refusal(await refresh(at, signIn)), "400 invalid_grant")
   })
 
   it("narrow access at once when the member becomes a viewer", async () => {
