@@ -9,12 +9,14 @@ import { NotificationsApi } from "./agents/NotificationsApi.ts"
 import { OAuthApi } from "./agents/OAuthApi.ts"
 import { AuditApi } from "./audit/AuditApi.ts"
 import { AuthApi } from "./auth/AuthApi.ts"
+import { TokensApi } from "./auth/TokensApi.ts"
 import { DeploymentsApi } from "./catalog/DeploymentsApi.ts"
 import { EnvironmentsApi } from "./catalog/EnvironmentsApi.ts"
 import { ProductsApi } from "./catalog/ProductsApi.ts"
 import { EventsApi } from "./events/EventsApi.ts"
 import { AccountApiKeysApi } from "./identity/AccountApiKeysApi.ts"
 import { ApiKeysApi } from "./identity/ApiKeysApi.ts"
+import { CredentialsApi } from "./identity/CredentialsApi.ts"
 import { InvitesApi } from "./identity/InvitesApi.ts"
 import { MeApi } from "./identity/MeApi.ts"
 import { MembersApi } from "./identity/MembersApi.ts"
@@ -41,7 +43,9 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(InvitesApi)
   .add(ApiKeysApi)
   .add(AccountApiKeysApi)
+  .add(CredentialsApi)
   .add(AuthApi)
+  .add(TokensApi)
   .add(ProductsApi)
   .add(EnvironmentsApi)
   .add(DeploymentsApi)

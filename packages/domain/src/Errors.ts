@@ -261,7 +261,7 @@ export class TooManyRequests extends Schema.TaggedError<TooManyRequests>()(
     httpApiStatus: 429,
     identifier: "TooManyRequests",
     description:
-      "This key or address sent too many requests, or the server is overloaded. Nothing has happened. `Retry-After` says when to try again."
+      "This caller or address sent too many requests, or the server is overloaded. Nothing has happened. `Retry-After` says when to try again."
   }
 ) {}
 

@@ -100,8 +100,9 @@ workspace, 403, 404 for the object, 400 for rules that depend on what is stored,
 
 ## Rate limits
 
-A server may limit the requests of each key, and of each address that sends no valid key. By default there is no limit. \
-With a limit, every response has these headers, as the IETF's draft names them:
+A server may limit the requests of each person and each account API key, whichever credential they use, and of each \
+address that sends no valid credential. By default there is no limit but of requests with a credential that is not valid: \
+60 a minute from an address. With a limit, every response has these headers, as the IETF's draft names them:
 
 \`\`\`
 RateLimit-Policy: "default";q=600;w=60     600 requests in 60 seconds

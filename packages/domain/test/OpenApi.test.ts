@@ -231,6 +231,7 @@ describe("the API description", () => {
       "auth.signOut",
       "auth.passkeySignInOptions",
       "auth.signInWithPasskey",
+      "tokens.report",
       "oauth.authorizationServer",
       "oauth.protectedResource",
       "oauth.mcpProtectedResource",

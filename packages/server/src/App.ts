@@ -46,7 +46,7 @@ export const layerRooms = AgentsRoom.layer.pipe(
 /** What higher rooms supply to lower ones. */
 export const layerPorts = Layer.mergeAll(
   AgentsRoom.layerPorts,
-  Runs.layerMemberRuns,
+  Runs.layerPorts,
   Auth.layerIdentityMail,
   Planning.layerNewWorkspaces,
   VaultRoom.layerSecretHoldings

@@ -72,6 +72,10 @@ export class Settings extends Context.Service<
       /** Milliseconds for which the proof of a session is fresh. */
       readonly sudoMillis: number
     }
+    /** How many requests with a credential that is not valid an address may send in so many seconds. */
+    readonly authFailureLimit: RateLimit
+    /** How many tokens an address may report in an hour. */
+    readonly tokenReportLimit: number
     /** Absent: the server sends no mail. */
     readonly mail: Option.Option<MailSettings>
     /** Milliseconds for which what was mailed can be used. */
@@ -342,6 +346,20 @@ const readLimits = Effect.fnUntraced(function* (environment: Environment) {
       integer(1, 36_500),
       "a number of days from 1 to 36500",
       400
+    ),
+    tokenReportLimit: yield* withDefault(
+      environment,
+      "TOKEN_REPORT_LIMIT",
+      integer(1, 1_000_000),
+      "a whole number from 1 to 1000000",
+      20
+    ),
+    authFailureLimit: yield* withDefault(
+      environment,
+      "AUTH_FAILURE_LIMIT",
+      rateLimit,
+      "requests/seconds, such as 60/60",
+      { requests: 60, seconds: 60 }
     ),
     semaphoreLeaseMillis: yield* millis("SEMAPHORE_LEASE_MS", 300_000, 60_000),
     runLimitMillis: yield* millis("RUN_LIMIT_MS", 2_000_000_000, 21_600_000),

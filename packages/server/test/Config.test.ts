@@ -56,6 +56,8 @@ const defaults = {
   bootstrap: { workspace: "main", ownerEmail: "owner@example.com", ownerName: "Owner", apiKey: null },
   workspaceCreation: "anyone",
   rateLimit: null,
+  authFailureLimit: { requests: 60, seconds: 60 },
+  tokenReportLimit: 20,
   trustedProxies: [],
   sessions: { idleMillis: 604_800_000, maxMillis: 2_592_000_000, sudoMillis: 900_000 },
   mail: null,
@@ -139,6 +141,8 @@ const good: Record<string, ReadonlyArray<readonly [value: string, change: Record
     ["1", { auditDays: 1 }],
     ["36500", { auditDays: 36_500 }]
   ],
+  TOKEN_REPORT_LIMIT: [["1", { tokenReportLimit: 1 }]],
+  AUTH_FAILURE_LIMIT: [["10/1", { authFailureLimit: { requests: 10, seconds: 1 } }]],
   SEMAPHORE_LEASE_MS: [
     ["100", { semaphoreLeaseMillis: 100 }],
     ["300000", { semaphoreLeaseMillis: 300_000 }]
@@ -256,6 +260,8 @@ const bad: Record<string, ReadonlyArray<string>> = {
   WORKSPACE_CREATION: ["everyone", "Owners", "owner", " owners"],
   RATE_LIMIT: ["600", "600/", "/60", "0/60", "600/0", "600/60/1", "600 / 60", "1e3/60", "1000001/1", "1/86401", "off"],
   AUDIT_DAYS: ["0", "36501", "400d", "-1"],
+  TOKEN_REPORT_LIMIT: ["0", "20/60", "1000001", "off"],
+  AUTH_FAILURE_LIMIT: ["60", "0/60", "off"],
   SEMAPHORE_LEASE_MS: ["99", "300001", "1 minute", "-100", "1.5"],
   RUN_LIMIT_MS: ["99", "2000000001", "6h", "0"],
   REQUEST_LIMIT_MS: ["99", "2000000001", "2m", "0"],

@@ -1,6 +1,6 @@
 import { Context } from "effect"
 import { type HttpApiEndpoint, HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
-import { Unauthorized } from "../Errors.ts"
+import { TooManyRequests, Unauthorized } from "../Errors.ts"
 import type { Caller, Membership } from "../identity/Authorization.ts"
 import type { AgentRef, AgentScope, ComputerRef } from "./Agent.ts"
 
@@ -28,7 +28,7 @@ export class AgentAuthorization extends HttpApiMiddleware.Service<
   AgentAuthorization,
   { provides: Caller | AgentCaller }
 >()("@delivery/domain/agents/AgentAuthorization", {
-  error: Unauthorized,
+  error: [Unauthorized, TooManyRequests],
   requiredForClient: true,
   security: {
     agentToken: HttpApiSecurity.bearer.pipe(

@@ -1,5 +1,5 @@
 import { HttpApiMiddleware } from "effect/http-api"
-import { Forbidden, Unauthorized } from "../Errors.ts"
+import { Forbidden, TooManyRequests, Unauthorized } from "../Errors.ts"
 import { type Caller, sessionScheme } from "../identity/Authorization.ts"
 
 /**
@@ -8,7 +8,7 @@ import { type Caller, sessionScheme } from "../identity/Authorization.ts"
  */
 export class SessionAuthorization extends HttpApiMiddleware.Service<SessionAuthorization, { provides: Caller }>()(
   "@delivery/domain/auth/SessionAuthorization",
-  { error: [Unauthorized, Forbidden], security: { session: sessionScheme } }
+  { error: [Unauthorized, Forbidden, TooManyRequests], security: { session: sessionScheme } }
 ) {}
 
 /** Calls that sign in or out without a credential: from a page of the service itself, else `Forbidden` (`cross_site`). */

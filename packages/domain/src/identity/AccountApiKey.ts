@@ -1,12 +1,20 @@
 import { Schema } from "effect"
 import { Body } from "../Body.ts"
+import { PersonId } from "../Ids.ts"
 import { Name, OneOf } from "../Text.ts"
+import { Actor } from "./Actor.ts"
 import { ApiKey, NewApiKey, newKeyLimits } from "./ApiKey.ts"
 
 const role = OneOf(["viewer", "member", "admin"]).annotate({ description: "The role of the key in the workspace." })
 
 /** An API key that belongs to a workspace and not to a person (docs/contract.md, API keys). */
-export const AccountApiKey = Schema.Struct({ ...ApiKey.fields, role }).annotate({
+export const AccountApiKey = Schema.Struct({
+  ...ApiKey.fields,
+  role,
+  createdBy: Schema.NullOr(Actor).annotate({
+    description: "Who made it; null if that is not known."
+  })
+}).annotate({
   identifier: "AccountApiKey",
   description: "An API key that belongs to one workspace and not to a person.",
   examples: [
@@ -20,7 +28,13 @@ export const AccountApiKey = Schema.Struct({ ...ApiKey.fields, role }).annotate(
       scopes: ["read", "publish"],
       expiresAt: null,
       expiresSoon: false,
-      role: "member"
+      role: "member",
+      createdBy: {
+        kind: "user",
+        id: PersonId.make("0197a1b2-0000-7000-8000-000000000001"),
+        name: "Ana Diaz",
+        email: "ana@example.com"
+      }
     }
   ]
 })

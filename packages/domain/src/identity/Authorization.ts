@@ -75,7 +75,7 @@ export const sessionScheme = HttpApiSecurity.apiKey({ key: sessionCookie, in: "c
 export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: Caller }>()(
   "@delivery/domain/identity/Authorization",
   {
-    error: [Unauthorized, Forbidden],
+    error: [Unauthorized, Forbidden, TooManyRequests],
     requiredForClient: true,
     security: {
       bearer: HttpApiSecurity.bearer.pipe(
@@ -97,4 +97,7 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization, { pr
 export class OptionalAuthorization extends HttpApiMiddleware.Service<
   OptionalAuthorization,
   { provides: OptionalCaller }
->()("@delivery/domain/identity/OptionalAuthorization", { error: [Unauthorized, Forbidden], requiredForClient: true }) {}
+>()("@delivery/domain/identity/OptionalAuthorization", {
+  error: [Unauthorized, Forbidden, TooManyRequests],
+  requiredForClient: true
+}) {}

@@ -1,6 +1,6 @@
 import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity, OpenApi } from "effect/http-api"
-import { Unauthorized } from "../Errors.ts"
+import { TooManyRequests, Unauthorized } from "../Errors.ts"
 import type { TestRunId, WorkspaceId } from "../Ids.ts"
 import type { Timestamp } from "../Timestamp.ts"
 
@@ -25,7 +25,7 @@ export class RunCaller extends Context.Service<
 export class RunAuthorization extends HttpApiMiddleware.Service<RunAuthorization, { provides: RunCaller }>()(
   "@delivery/domain/runs/RunAuthorization",
   {
-    error: Unauthorized,
+    error: [Unauthorized, TooManyRequests],
     requiredForClient: true,
     security: {
       runToken: HttpApiSecurity.bearer.pipe(

@@ -31,7 +31,7 @@ export const makeAuthenticate = Effect.gen(function* () {
     const tokenHash = hashToken(token)
     const found = yield* repo.authenticate(tokenHash, timestamp(yield* Clock.currentTimeMillis))
     if (found === undefined) return undefined
-    yield* recognized
+    yield* recognized(found.person.id)
     if (found.computer !== null) yield* usage.note(found.computer.id)
     return { ...found, tokenHash, lastFour: token.slice(-4) }
   })

@@ -1,5 +1,5 @@
 import { AgentCaller } from "@delivery/domain/agents/AgentAuthorization"
-import { Forbidden } from "@delivery/domain/Errors"
+import { Forbidden, TooManyRequests } from "@delivery/domain/Errors"
 import { Caller } from "@delivery/domain/identity/Authorization"
 import type { SignInId } from "@delivery/domain/Ids"
 import { Effect, Layer } from "effect"
@@ -32,7 +32,8 @@ const AgentRoute = HttpRouter.middleware<{ provides: Caller | AgentCaller }>()(
       untimed(
         Effect.gen(function* () {
           const { headers } = yield* HttpServerRequest.HttpServerRequest
-          const found = yield* authenticate(headers)
+          const found = yield* Effect.catchTag(authenticate(headers), "TooManyRequests", Effect.succeed)
+          if (found instanceof TooManyRequests) return errorResponse(found, 429)
           return found === undefined ? unauthorized : yield* asAgent(found)(checked(inSession(httpEffect)))
         })
       )

@@ -1,6 +1,5 @@
-import { Effect, Layer } from "effect"
+import { Layer } from "effect"
 import { agents } from "../access/ActorRows.ts"
-import { MadeSignIns } from "../identity/MadeSignIns.ts"
 import * as AgentAuthorizationHttp from "./AgentAuthorizationHttp.ts"
 import * as AgentMcp from "./AgentMcp.ts"
 import { Agents } from "./Agents.ts"
@@ -20,6 +19,7 @@ import { ClientDocuments } from "./ClientDocuments.ts"
 import * as ChangedMembers from "./ChangedMembers.ts"
 import { Inbox } from "./Inbox.ts"
 import { InboxWaits } from "./InboxWaits.ts"
+import * as MadeAgents from "./MadeAgents.ts"
 import { Messages } from "./Messages.ts"
 import * as MessagesMemory from "./MessagesMemory.ts"
 import { messages, notifications } from "./MessagesRepo.ts"
@@ -30,7 +30,7 @@ import { oauthClients } from "./OAuthClientsRepo.ts"
 import * as OAuthClientsSql from "./OAuthClientsSql.ts"
 import { SignIns } from "./SignIns.ts"
 import * as SignInsMemory from "./SignInsMemory.ts"
-import { accessTokens, refreshTokens, replacedTokens, signIns, SignInsRepo } from "./SignInsRepo.ts"
+import { accessTokens, refreshTokens, replacedTokens, signIns } from "./SignInsRepo.ts"
 import * as SignInsSql from "./SignInsSql.ts"
 
 /** Coding agents: their computers, sign-ins and messages, and the endpoints that they call. */
@@ -72,11 +72,8 @@ export const layerMentions = Messages.layer
 /** Identity's `MemberChanges`: applies changes of a member to their agents. */
 export const layerMemberChanges = Layer.provide(ChangedMembers.layer, Messages.layer)
 
-/** Identity's `MadeSignIns`: sign-ins end with the key that they were made with. */
-export const layerMadeSignIns = Layer.effect(
-  MadeSignIns,
-  Effect.map(SignInsRepo, ({ endMadeBy }) => MadeSignIns.of({ end: endMadeBy }))
-)
+/** Identity's `MadeSignIns`: sign-ins end, and are blocked, with the key that they were made with. */
+export const layerMadeSignIns = MadeAgents.layer
 
 /** All that this room supplies to lower ones. */
 export const layerPorts = Layer.mergeAll(layerMentions, layerMemberChanges, layerMadeSignIns)

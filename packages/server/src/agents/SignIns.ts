@@ -13,6 +13,7 @@ import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Data, Effect, Layer } from "effect"
 import { Settings } from "../Config.ts"
 import type { Maker } from "../identity/ApiKeysRepo.ts"
+import { BlocksRepo } from "../identity/BlocksRepo.ts"
 import { within } from "../identity/Makers.ts"
 import { NextId } from "../ids/NextId.ts"
 import { hashToken, isToken, NewToken } from "../ids/Tokens.ts"
@@ -69,6 +70,7 @@ export class SignIns extends Context.Service<
 interface Dependencies {
   readonly baseUrl: string
   readonly graceMillis: number
+  readonly blocks: BlocksRepo["Service"]
   readonly repo: SignInsRepo["Service"]
   readonly storage: Storage["Service"]
   readonly nextId: NextId["Service"]
@@ -80,6 +82,7 @@ function* make() {
   const dependencies: Dependencies = {
     baseUrl,
     graceMillis: oauth.refreshGraceMillis,
+    blocks: yield* BlocksRepo,
     repo: yield* SignInsRepo,
     storage: yield* Storage,
     nextId: yield* NextId,
@@ -146,7 +149,7 @@ const newPair = ({ newToken }: Dependencies) =>
   })
 
 const makeSignIn = (dependencies: Dependencies): SignIns["Service"]["make"] => {
-  const { nextId, repo } = dependencies
+  const { blocks, nextId, repo } = dependencies
   const newTokens = newPair(dependencies)
   return Effect.fnUntraced(function* (of, role, granted, maker) {
     const id = yield* nextId<SignInId>()
@@ -158,6 +161,7 @@ const makeSignIn = (dependencies: Dependencies): SignIns["Service"]["make"] => {
       { ...of, id, scope, generation: 0, refreshedAt: null, createdAt, makerId: maker.id, expiresAt },
       pair
     )
+    yield* blocks.inherit(maker.id, id)
     return { id, tokens }
   })
 }
@@ -174,7 +178,7 @@ const refresh = (dependencies: Dependencies) => {
         const held = yield* repo.lockByRefreshToken(hashToken(token))
         const now = yield* Clock.currentTimeMillis
         if (held === undefined || clientIdOf(held.signIn) !== clientId) return unknownToken
-        if (held.role === null) return inactiveMember
+        if (held.role === null) return noAccess
         const use = held.signIn.clientId === null ? useOf(held, now) : useOfShared(held, now, graceMillis)
         if (use === "expired") return unknownToken
         if (use === "again") {
@@ -296,4 +300,8 @@ export const required = (form: OAuthForm, name: string) => {
 const unknownToken = failure("invalid_grant", "The refresh token is not valid.")
 const reusedToken = failure("invalid_grant", "The refresh token was used before, so the sign-in has ended.")
 const otherClient = failure("invalid_grant", "The token belongs to another client.")
-const inactiveMember = failure("invalid_client", "The member whom the agent works for is inactive.", 401)
+const noAccess = failure(
+  "invalid_client",
+  "The member whom the agent works for is inactive, or the workspace has blocked the sign-in.",
+  401
+)

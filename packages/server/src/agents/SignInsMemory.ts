@@ -1,8 +1,10 @@
 import type { Role } from "@delivery/domain/identity/Role"
-import type { AgentId, SignInId } from "@delivery/domain/Ids"
+import type { AgentId, SignInId, WorkspaceId } from "@delivery/domain/Ids"
+import { compare } from "@delivery/domain/Order"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Layer } from "effect"
 import { type AgentRow, agents, persons } from "../access/ActorRows.ts"
+import { isBlocked } from "../identity/BlocksRepo.ts"
 import { memberKey, members } from "../identity/MembersRepo.ts"
 import { workspaces } from "../identity/WorkspacesRepo.ts"
 import { type MemoryDatabase, MemoryStorage, type MemoryTableName } from "../storage/MemoryStorage.ts"
@@ -11,6 +13,7 @@ import { computers } from "./AgentsRepo.ts"
 import {
   accessTokens,
   type AuthenticatedAgent,
+  type LiveSignIn,
   refreshTokens,
   replacedTokens,
   type SignInRow,
@@ -33,6 +36,15 @@ export const layer = Layer.effect(
         memory.write((database) =>
           Effect.sync(() => endWhere(database, ({ makerId }) => makerId !== null && makers.includes(makerId)))
         ),
+      madeBy: (makers) =>
+        memory.read((database) =>
+          database
+            .table(signIns)
+            .filter(({ makerId }) => makerId !== null && makers.includes(makerId))
+            .map(({ id }) => id)
+        ),
+      listLive: listLive(memory),
+      notifyChanged: notifyChanged(memory),
       notifyAccessChanged: notifyAccessChanged(memory),
       lockByRefreshToken: lockByRefreshToken(memory),
       putTokens: putTokens(memory),
@@ -101,12 +113,25 @@ const insert = (memory: Memory) => (signIn: SignInRow, tokens: TokenPair) =>
     })
   )
 
+const notifyChanged = (memory: Memory) => (ids: ReadonlyArray<string>) =>
+  memory.write((database) =>
+    Effect.sync(() => {
+      for (const { agentId } of database.table(signIns).filter(({ id }) => ids.includes(id))) {
+        database.notify("agents", agentId)
+      }
+    })
+  )
+
 const notifyAccessChanged = (memory: Memory) => (agents: ReadonlyArray<AgentId>) =>
   memory.write((database) =>
     Effect.sync(() => {
       for (const agent of agents) database.notify("agents", agent)
     })
   )
+
+/** What the sign-in may do at present: the role of its agent's member. Null while they are inactive, or it is blocked. */
+const presentRole = (database: MemoryDatabase, { agentId, id, workspaceId }: SignInRow): Role | null =>
+  isBlocked(database, workspaceId, id) ? null : roleOf(database, database.table(agents).get(agentId)!)
 
 /** The present role of the agent's member; null while they are inactive. */
 const roleOf = (database: MemoryDatabase, { personId, workspaceId }: AgentRow): Role | null => {
@@ -125,7 +150,7 @@ const lockByRefreshToken = (memory: Memory) => (hash: string) =>
       tokenGeneration: known?.generation ?? null,
       tokenExpiresAt: token.expiresAt,
       tokenUsedAt: known?.usedAt ?? null,
-      role: roleOf(database, database.table(agents).get(signIn.agentId)!)
+      role: presentRole(database, signIn)
     }
   })
 
@@ -150,7 +175,7 @@ const live = (memory: Memory) => (ids: ReadonlyArray<SignInId>) =>
       const signIn = database.table(signIns).get(id)
       if (signIn === undefined) return false
       const agent = database.table(agents).get(signIn.agentId)!
-      return agent.revokedAt === null && roleOf(database, agent) !== null
+      return agent.revokedAt === null && presentRole(database, signIn) !== null
     })
   )
 
@@ -172,13 +197,46 @@ const endAccessToken = (memory: Memory) => (hash: string) =>
     })
   )
 
+const listLive = (memory: Memory) => (workspaceId: WorkspaceId, now: Timestamp) =>
+  memory.read((database): ReadonlyArray<LiveSignIn> =>
+    database
+      .table(signIns)
+      .filter((signIn) => signIn.workspaceId === workspaceId)
+      .flatMap(({ agentId, computerId, createdAt, id, refreshedAt, scope }) => {
+        const agent = database.table(agents).get(agentId)!
+        const role = roleOf(database, agent)
+        const [expiresAt] = database
+          .table(refreshTokens)
+          .filter((token) => token.signInId === id && token.expiresAt > now)
+          .map((token) => token.expiresAt)
+          .toSorted(compare)
+          .toReversed()
+        if (agent.revokedAt !== null || role === null || expiresAt === undefined) return []
+        const person = database.table(persons).get(agent.personId)!
+        const computer = database.table(computers).get(String(computerId))
+        return [
+          {
+            id,
+            scope,
+            createdAt,
+            refreshedAt,
+            agent: { id: agent.id, client: agent.client, clientName: agent.clientName },
+            person: { id: person.id, name: person.name, email: person.email },
+            role,
+            computer: computer ?? null,
+            expiresAt
+          }
+        ]
+      })
+  )
+
 const authenticate = (memory: Memory) => (accessHash: string, now: Timestamp) =>
   memory.read((database): AuthenticatedAgent | undefined => {
     const token = database.table(accessTokens).get(accessHash)
     if (token === undefined || token.expiresAt <= now) return undefined
     const signIn = database.table(signIns).get(token.signInId)!
     const agent = database.table(agents).get(signIn.agentId)!
-    const role = roleOf(database, agent)
+    const role = presentRole(database, signIn)
     if (agent.revokedAt !== null || role === null) return undefined
     const person = database.table(persons).get(agent.personId)!
     const workspace = database.table(workspaces).get(agent.workspaceId)!

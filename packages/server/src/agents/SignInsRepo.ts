@@ -82,7 +82,7 @@ export interface LockedSignIn {
   readonly tokenExpiresAt: Timestamp
   /** When the token was first used, of a sign-in by the server's URL. */
   readonly tokenUsedAt: Timestamp | null
-  /** The present role of the member it works for; null while they are inactive. */
+  /** The present role of the member it works for; null while they are inactive, or the workspace has blocked it. */
   readonly role: Role | null
 }
 
@@ -94,6 +94,16 @@ export interface AuthenticatedAgent {
   readonly computer: Pick<ComputerRow, "id" | "name"> | null
   readonly signInId: SignInId
   readonly scope: AgentScope
+}
+
+/** A sign-in, with its agent, its member and its computer. */
+export interface LiveSignIn extends Pick<SignInRow, "id" | "scope" | "createdAt" | "refreshedAt"> {
+  readonly agent: Pick<AgentRow, "id" | "client" | "clientName">
+  readonly person: Person
+  readonly role: Role
+  readonly computer: Pick<ComputerRow, "id" | "name" | "lastSeenAt"> | null
+  /** When it ends, unless it is used before. */
+  readonly expiresAt: Timestamp
 }
 
 /**
@@ -112,6 +122,12 @@ export class SignInsRepo extends Context.Service<
     readonly endOfAgent: (workspaceId: WorkspaceId, agentId: AgentId) => Effect.Effect<void>
     /** Ends those that were made with these credentials. */
     readonly endMadeBy: (makers: ReadonlyArray<string>) => Effect.Effect<void>
+    /** Those that were made with these credentials. */
+    readonly madeBy: (makers: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<SignInId>>
+    /** Those of agents of active members that have a token which works at `now`, blocked ones too, in no order. */
+    readonly listLive: (workspaceId: WorkspaceId, now: Timestamp) => Effect.Effect<ReadonlyArray<LiveSignIn>>
+    /** Notifies the servers that what these sign-ins may do has changed. They stay. */
+    readonly notifyChanged: (ids: ReadonlyArray<string>) => Effect.Effect<void>
     /** Notifies the servers that the agents' member may do less or more than before. Their sign-ins stay. */
     readonly notifyAccessChanged: (agents: ReadonlyArray<AgentId>) => Effect.Effect<void>
     /** The sign-in of a current, former or replaced refresh token. Locked until the transaction ends, so that refreshes are serial. */
@@ -127,12 +143,12 @@ export class SignInsRepo extends Context.Service<
       now: Timestamp,
       used?: string
     ) => Effect.Effect<void>
-    /** Those of the sign-ins that give access: they have not ended, and their agent's member is active. */
+    /** Those of the sign-ins that give access: they have not ended, are not blocked, and their agent's member is active. */
     readonly live: (ids: ReadonlyArray<SignInId>) => Effect.Effect<ReadonlyArray<SignInId>>
     /** The sign-in of an access token. */
     readonly ofAccessToken: (hash: string) => Effect.Effect<Pick<SignInRow, "id" | "clientId"> | undefined>
     readonly endAccessToken: (hash: string) => Effect.Effect<void>
-    /** The agent, while its sign-in has not ended and its member is active. */
+    /** The agent, while its sign-in has not ended, is not blocked, and its member is active. */
     readonly authenticate: (accessHash: string, now: Timestamp) => Effect.Effect<AuthenticatedAgent | undefined>
   }
 >()("@delivery/server/agents/SignInsRepo") {}

@@ -14,6 +14,7 @@ import { computers } from "./AgentsRepo.ts"
 import {
   accessTokens,
   type AuthenticatedAgent,
+  type LiveSignIn,
   type SignInRow,
   signIns,
   SignInsRepo,
@@ -29,6 +30,9 @@ export const layer = Layer.effect(
       endOfAgent: (workspaceId, agentId) =>
         dieOnSqlError(endWhere(sql, sql`workspace_id = ${workspaceId} and agent_id = ${agentId}`)),
       endMadeBy: (makers) => dieOnSqlError(endWhere(sql, sql`maker_id = any(${uuids(makers)}::uuid[])`)),
+      madeBy: madeBy(sql),
+      listLive: listLive(sql),
+      notifyChanged: notifyChanged(sql),
       notifyAccessChanged: notifyAccessChanged(sql),
       lockByRefreshToken: lockByRefreshToken(sql),
       putTokens: putTokens(sql),
@@ -73,6 +77,18 @@ const insert =
       )
     )
 
+const madeBy = (sql: PgClient.PgClient) => (makers: ReadonlyArray<string>) =>
+  sql<{ readonly id: SignInId }>`select id from sign_ins where maker_id = any(${uuids(makers)}::uuid[])`.pipe(
+    Effect.map((rows) => rows.map(({ id }) => id)),
+    dieOnSqlError
+  )
+
+const notifyChanged = (sql: PgClient.PgClient) => (ids: ReadonlyArray<string>) =>
+  dieOnSqlError(
+    Effect.asVoid(sql`select pg_notify('agents', agent_id::text)::text from sign_ins
+      where id = any(${uuids(ids)}::uuid[])`)
+  )
+
 const notifyAccessChanged = (sql: PgClient.PgClient) => (agents: ReadonlyArray<AgentId>) =>
   dieOnSqlError(Effect.asVoid(sql`select pg_notify('agents', id::text)::text from unnest(${uuids(agents)}) as at (id)`))
 
@@ -100,7 +116,8 @@ const lockByRefreshToken = (sql: PgClient.PgClient) => (hash: string) =>
         union all select sign_in_id, null, expires_at, null from replaced_tokens where token_hash = ${hash}) t
       join sign_ins s on s.id = t.sign_in_id
       join agents a on a.id = s.agent_id
-      left join members m on m.workspace_id = a.workspace_id and m.person_id = a.person_id and m.active`
+      left join members m on m.workspace_id = a.workspace_id and m.person_id = a.person_id and m.active
+        and not ${isBlocked(sql)}`
     if (row === undefined) return undefined
     const { role, tokenExpiresAt, tokenGeneration, tokenUsedAt } = row
     return {
@@ -147,9 +164,15 @@ const live = (sql: PgClient.PgClient) => (ids: ReadonlyArray<SignInId>) =>
     from sign_ins s
     join agents a on a.id = s.agent_id and a.revoked_at is null
     join members m on m.workspace_id = a.workspace_id and m.person_id = a.person_id and m.active
-    where s.id = any (${uuids(ids)})`.pipe(
+    where s.id = any (${uuids(ids)}) and not ${isBlocked(sql)}`.pipe(
     Effect.map((rows) => rows.map(({ id }) => id)),
     dieOnSqlError
+  )
+
+/** Whether the workspace of the sign-in `s` does not let it in. */
+const isBlocked = (sql: PgClient.PgClient) =>
+  sql.literal(
+    "exists (select from credential_blocks b where b.workspace_id = s.workspace_id and b.credential_id = s.id)"
   )
 
 const ofAccessToken = (sql: PgClient.PgClient) => (hash: string) =>
@@ -212,8 +235,49 @@ const authenticate = (sql: PgClient.PgClient) => {
       join persons p on p.id = a.person_id
       join workspaces w on w.id = a.workspace_id
       left join computers c on c.id = s.computer_id
-      where t.token_hash = ${accessHash} and t.expires_at > ${date(now)}`.pipe(
+      where t.token_hash = ${accessHash} and t.expires_at > ${date(now)} and not ${isBlocked(sql)}`.pipe(
       Effect.map((rows) => rows.map(readAuthenticated)[0]),
+      dieOnSqlError
+    )
+}
+
+/** What is read of each table to list sign-ins. */
+const listed = ["id", "scope", "createdAt", "refreshedAt"] as const
+const seenComputer = ["id", "name", "lastSeenAt"] as const
+
+const readListed = partReaderOf(signIns, listed, { as: "signIn" })
+const readSeenComputer = partReaderOf(computers, seenComputer, { as: "computer" })
+
+const readLive = (row: SelectedRow & { readonly tokenExpiresAt: Date }): LiveSignIn => ({
+  ...readListed(row),
+  agent: readAgent(row),
+  person: readPerson(row),
+  ...readMember(row),
+  computer: row["computerId"] === null ? null : readSeenComputer(row),
+  expiresAt: iso(row.tokenExpiresAt)
+})
+
+const listLive = (sql: PgClient.PgClient): SignInsRepo["Service"]["listLive"] => {
+  const columns = sql.literal(
+    [
+      columnsOf(signIns, { of: "s", as: "signIn", only: listed }),
+      columnsOf(agents, { of: "a", as: "agent", only: parts.agent }),
+      columnsOf(persons, { of: "p", as: "person", only: parts.person }),
+      columnsOf(members, { of: "m", only: parts.member }),
+      columnsOf(computers, { of: "c", as: "computer", only: seenComputer })
+    ].join(", ")
+  )
+  return (workspaceId, now) =>
+    sql<SelectedRow & { readonly tokenExpiresAt: Date }>`select ${columns}, t.expires_at as "tokenExpiresAt"
+      from sign_ins s
+      join agents a on a.id = s.agent_id and a.revoked_at is null
+      join members m on m.workspace_id = a.workspace_id and m.person_id = a.person_id and m.active
+      join persons p on p.id = a.person_id
+      join (select sign_in_id, max(expires_at) as expires_at from refresh_tokens
+        where workspace_id = ${workspaceId} and expires_at > ${date(now)} group by sign_in_id) t on t.sign_in_id = s.id
+      left join computers c on c.id = s.computer_id
+      where s.workspace_id = ${workspaceId}`.pipe(
+      Effect.map((rows) => rows.map(readLive)),
       dieOnSqlError
     )
 }

@@ -26,8 +26,10 @@ import { Throttles } from "./Throttles.ts"
 import * as ThrottlesMemory from "./ThrottlesMemory.ts"
 import { throttles } from "./ThrottlesRepo.ts"
 import * as ThrottlesSql from "./ThrottlesSql.ts"
+import { TokenReports } from "./TokenReports.ts"
+import * as TokensHttp from "./TokensHttp.ts"
 
-/** How people sign in with a browser: links, mail, passkeys, sessions, and what limits attempts. */
+/** How people sign in with a browser: links, mail, passkeys, sessions, what limits attempts; and the end of reported tokens. */
 
 export const tables = [signInLinks, mailedProofs, knownDevices, passkeys, passkeyChallenges, throttles]
 
@@ -47,7 +49,8 @@ export const layerMemory = Layer.mergeAll(
   ThrottlesMemory.layer
 )
 
-export const layer = Passkeys.layer.pipe(
+/** Needs `RunTokens`, which the runs supply. */
+export const layer = Layer.merge(Passkeys.layer, TokenReports.layer).pipe(
   Layer.provideMerge(Sessions.layer),
   Layer.provideMerge(MailedProofs.layer),
   Layer.provideMerge([SignInLinks.layer, PasskeyProofs.layer, Throttles.layer, Outbox.layer]),
@@ -63,7 +66,7 @@ export const layerHost = Layer.provide(SignInLinks.layer, SignInAudit.layer)
 /** Authenticates the requests of this room, and keeps other sites out. */
 export const layerAuthorization = SessionAuthorizationHttp.layer
 
-export const layerHttp = AuthHttp.layer
+export const layerHttp = Layer.merge(AuthHttp.layer, TokensHttp.layer)
 
 /** The page `/sign-in`. A website that brings its own takes the place of this layer. */
 export const layerPage = SignInPage.layer

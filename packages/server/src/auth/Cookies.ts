@@ -1,6 +1,7 @@
 import { sessionCookie } from "@delivery/domain/identity/Authorization"
 import { Effect, Option } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { failFor } from "../http/RetryAfter.ts"
 import { deviceOf } from "./Devices.ts"
 import type { AskingBrowser } from "./MailedProofs.ts"
 import type { Begun, Browser } from "./Sessions.ts"
@@ -45,8 +46,4 @@ export const keepSecret = ({ millis, secret }: AskingBrowser) =>
   answering(HttpServerResponse.setCookieUnsafe(askedCookie, secret, { ...cookieOptions, maxAge: millis }))
 
 /** `TooManyRequests` with the header that says when to try again. */
-export const refuse = (throttled: Throttled) =>
-  Effect.andThen(
-    answering(HttpServerResponse.setHeader("retry-after", String(throttled.retryAfter))),
-    Effect.fail(tooManyAttempts(throttled))
-  )
+export const refuse = (throttled: Throttled) => failFor(throttled.retryAfter, tooManyAttempts(throttled))

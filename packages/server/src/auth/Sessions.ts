@@ -172,7 +172,7 @@ const describe = (dependencies: Dependencies) => {
         sudoUntil: sudoUntil > now ? sudoUntil : null
       },
       person: { id, name, email, emailVerifiedAt },
-      workspaces: (yield* workspaces.ofPerson(id)).toSorted(byName),
+      workspaces: (yield* workspaces.ofPerson(id, session.id)).toSorted(byName),
       invites: emailVerifiedAt === null ? [] : yield* invites.pendingTo(email)
     }
   })

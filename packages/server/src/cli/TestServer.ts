@@ -59,6 +59,9 @@ export const serverOf = <E, R>(
         Effect.map(freePort, (port) =>
           Settings.layer({
             LOG_LEVEL: "none",
+            // Tests try credentials that are not valid, from one address.
+            AUTH_FAILURE_LIMIT: "1000000/60",
+            TOKEN_REPORT_LIMIT: "1000000",
             PORT: String(port),
             BASE_URL: `http://127.0.0.1:${environment["PORT"] ?? port}`,
             ...environment

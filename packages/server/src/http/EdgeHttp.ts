@@ -1,4 +1,4 @@
-import { Internal, TooManyRequests } from "@delivery/domain/Errors"
+import { Internal } from "@delivery/domain/Errors"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Cause, Context, Effect } from "effect"
 import {
@@ -61,19 +61,20 @@ export const layer = HttpRouter.middleware(
         const url = routed(request.url)
         const endpoint = endpointOf(request.method, url)
         const admission = limits.admit(request, endpoint)
-        const finish = (answer: HttpServerResponse.HttpServerResponse) => {
+        const finish = (answered: HttpServerResponse.HttpServerResponse) => {
+          if (answered.status === 401) admission?.reject()
+          const refusal = answered.status === 401 ? admission?.refusal() : undefined
+          const answer = refusal === undefined ? answered : errorResponse(refusal, 429)
           const kept = secured === undefined ? answer : HttpServerResponse.setHeaders(answer, secured)
-          const response = admission === undefined ? kept : HttpServerResponse.setHeaders(kept, admission.headers)
+          const response = admission === undefined ? kept : HttpServerResponse.setHeaders(kept, admission.headers())
           log.write(request, response.status, performance.now() - started, id)
           const named = HttpServerResponse.setHeader(response, "x-request-id", id)
           return response.status === 401 && response.headers["www-authenticate"] === undefined
             ? HttpServerResponse.setHeader(named, "www-authenticate", "Bearer")
             : named
         }
-        if (admission?.retryAfter !== undefined) {
-          const message = `Too many requests: ${limits.description}. Try again in ${admission.retryAfter} s.`
-          return Effect.succeed(finish(errorResponse(new TooManyRequests({ message }), 429)))
-        }
+        const refusal = admission?.refusal()
+        if (refusal !== undefined) return Effect.succeed(finish(errorResponse(refusal, 429)))
         if (request.headers["host"] === undefined && httpVersion(request) === "1.1") {
           return Effect.succeed(finish(errorResponse(missingHost, 400)))
         }

@@ -1,17 +1,24 @@
+import { TooManyRequests } from "@delivery/domain/Errors"
+import { sessionCookie } from "@delivery/domain/identity/Authorization"
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { hash } from "node:crypto"
 import { type RateLimit, Settings } from "../Config.ts"
 import type { Endpoint } from "./Endpoints.ts"
 
-/** The decision of the rate limit about a request. */
+/** What the limits decide about a request, and what it tells them. */
 export interface Admission {
-  /** Seconds after which another attempt may succeed; undefined if the request is accepted. */
-  readonly retryAfter: number | undefined
-  /** The headers of the response about the limit. */
-  readonly headers: Readonly<Record<string, string>>
-  /** To be called when the credential of the request is valid: from then on it has a limit of its own. */
-  readonly recognize: () => void
+  /** Why it is refused; undefined while it is not. */
+  readonly refusal: () => TooManyRequests | undefined
+  /** The headers of the response about the limits. */
+  readonly headers: () => Readonly<Record<string, string>>
+  /**
+   * To be called when the credential of the request is valid: from then on it counts for this caller. Its requests count
+   * together, whatever their credentials.
+   */
+  readonly recognize: (caller: string) => void
+  /** To be called when the answer is 401. */
+  readonly reject: () => void
 }
 
 /** The admission of the request that the running fiber serves, where there is a limit. */
@@ -19,64 +26,157 @@ export const RequestAdmission = Context.Reference<Admission | undefined>("@deliv
   defaultValue: () => undefined
 })
 
-/** Notes that the credential of the current request is valid. */
-export const recognized: Effect.Effect<void> = Effect.withFiber((fiber) => {
-  fiber.getRef(RequestAdmission)?.recognize()
-  return Effect.void
-})
+/**
+ * Notes that the credential of the current request is valid, and whose it is: the id of a person, or of an account API key.
+ * Fails where they sent too many requests.
+ */
+export const recognized = (caller: string): Effect.Effect<void, TooManyRequests> =>
+  Effect.withFiber((fiber) => {
+    const admission = fiber.getRef(RequestAdmission)
+    if (admission === undefined) return Effect.void
+    admission.recognize(caller)
+    const refusal = admission.refusal()
+    return refusal === undefined ? Effect.void : Effect.fail(refusal)
+  })
 
 /**
- * How many requests a caller may send (docs/contract.md, Errors), counted in this process alone. A caller is a valid
- * credential, or an address where there is none (of IPv6, its first 64 bits). A credential counts only after a request
- * was authenticated by it: a client that tries many credentials has the limit of one address.
+ * How many requests a caller may send (docs/contract.md, Errors), counted in this process alone. A caller is a person or an
+ * account API key, whichever credential they use, or an address where no credential is valid (of IPv6, its first 64 bits).
+ * A credential counts for its caller only after a request was authenticated by it: a client that tries many credentials has
+ * the limit of one address. Requests whose credential is not valid have a limit of their own, for each address.
  */
 export class RateLimits extends Context.Service<
   RateLimits,
   {
-    /** The limit, as the error message describes it. */
-    readonly description: string
-    /** Undefined where there is no limit, or none for such a request. */
+    /** Undefined where there is no limit for such a request. */
     readonly admit: (request: HttpServerRequest.HttpServerRequest, endpoint: Endpoint) => Admission | undefined
   }
 >()("@delivery/server/http/RateLimits") {
   static readonly layer = Layer.effect(
     RateLimits,
     Effect.gen(function* () {
-      const { rateLimit } = yield* Settings
-      if (Option.isNone(rateLimit)) return RateLimits.of({ description: "", admit: () => undefined })
+      const { authFailureLimit, rateLimit } = yield* Settings
       const clock = yield* Clock.Clock
-      const { requests, seconds } = rateLimit.value
+      const now = () => clock.currentTimeMillisUnsafe()
+      const failures = makeBuckets(authFailureLimit)
+      const requests = Option.getOrUndefined(Option.map(rateLimit, (limit) => limiter(limit, now)))
       return RateLimits.of({
-        description: `at most ${requests} in ${seconds} s`,
-        admit: limiter(rateLimit.value, () => clock.currentTimeMillisUnsafe())
+        admit: (request, { isProbe }) => {
+          if (isProbe) return undefined
+          return admission(request, failures, requests?.(request), authFailureLimit, now)
+        }
       })
     })
   )
 }
 
+const tooMany = (limit: RateLimit, retryAfter: number, what: string): TooManyRequests =>
+  new TooManyRequests({
+    message: `${what}: at most ${limit.requests} in ${limit.seconds} s. Try again in ${retryAfter} s.`
+  })
+
+type Buckets = ReturnType<typeof makeBuckets>
+
+/** The admission by both limits: of requests, where there is one, and of requests whose credential is not valid. */
+const admission = (
+  request: HttpServerRequest.HttpServerRequest,
+  failures: Buckets,
+  requests: Admission | undefined,
+  limit: RateLimit,
+  now: () => number
+): Admission => {
+  let isRecognized = false
+  let failed: TooManyRequests | undefined
+  let retryAfter: number | undefined
+  return {
+    refusal: () => requests?.refusal() ?? failed,
+    headers: () => ({
+      ...requests?.headers(),
+      ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) })
+    }),
+    recognize: (caller) => {
+      isRecognized = true
+      requests?.recognize(caller)
+    },
+    reject: () => {
+      if (isRecognized || credentialOf(request) === undefined) return
+      requests?.reject()
+      const bucket = failures.open(networkOfRequest(request), now())
+      if (failures.take(bucket, now())) return
+      retryAfter = failures.state(bucket).retryAfter
+      failed = tooMany(limit, retryAfter, "Too many requests without a valid credential")
+    }
+  }
+}
+
+const networkOfRequest = (request: HttpServerRequest.HttpServerRequest): string =>
+  networkOf(Option.getOrElse(request.remoteAddress, () => ""))
+
 const limiter = (limit: RateLimit, now: () => number) => {
   const buckets = makeBuckets(limit)
+  const callers = makeGenerations<string>(limit.seconds * 1000)
   const policy = `"default";q=${limit.requests};w=${limit.seconds}`
-  return (request: HttpServerRequest.HttpServerRequest, { isProbe }: Endpoint): Admission | undefined => {
-    if (isProbe) return undefined
+  return (request: HttpServerRequest.HttpServerRequest): Admission => {
     const credential = credentialOf(request)
-    const known = credential === undefined ? undefined : buckets.find(credential, now())
-    const bucket = known ?? buckets.open(networkOf(Option.getOrElse(request.remoteAddress, () => "")), now())
-    const isTaken = buckets.take(bucket, now())
-    const { left, retryAfter, secondsToFull } = buckets.state(bucket)
+    const known = credential === undefined ? undefined : callers.get(credential, now())
+    let bucket = buckets.open(known ?? networkOfRequest(request), now())
+    let isTaken = buckets.take(bucket, now())
+    const countFor = (id: string) => {
+      if (isTaken) buckets.giveBack(bucket)
+      bucket = buckets.open(id, now())
+      isTaken = buckets.take(bucket, now())
+    }
     return {
-      retryAfter: isTaken ? undefined : retryAfter,
-      headers: {
-        "ratelimit-policy": policy,
-        ratelimit: `"default";r=${left};t=${secondsToFull}`,
-        ...(isTaken ? {} : { "retry-after": String(retryAfter) })
+      refusal: () => (isTaken ? undefined : tooMany(limit, buckets.state(bucket).retryAfter, "Too many requests")),
+      headers: () => {
+        const { left, retryAfter, secondsToFull } = buckets.state(bucket)
+        return {
+          "ratelimit-policy": policy,
+          ratelimit: `"default";r=${left};t=${secondsToFull}`,
+          ...(isTaken ? {} : { "retry-after": String(retryAfter) })
+        }
       },
-      recognize: () => {
-        if (known !== undefined || credential === undefined) return
-        buckets.giveBack(bucket)
-        buckets.take(buckets.open(credential, now()), now())
+      recognize: (caller) => {
+        if (known === caller || credential === undefined) return
+        callers.set(credential, caller, now())
+        countFor(caller)
+      },
+      // A credential that has ended uses up nothing of whose it was.
+      reject: () => {
+        if (known === undefined || credential === undefined) return
+        callers.delete(credential)
+        countFor(networkOfRequest(request))
       }
     }
+  }
+}
+
+/** Values that are forgotten when they were not used for a time, at the latest after twice that time. */
+const makeGenerations = <A>(millis: number) => {
+  let [young, old] = [new Map<string, A>(), new Map<string, A>()]
+  let youngSince = Number.NEGATIVE_INFINITY
+  const turn = (now: number) => {
+    if (now - youngSince < millis) return
+    // Nobody has used those of the old generation since the young one began.
+    ;[young, old] = [new Map(), now - youngSince >= 2 * millis ? new Map() : young]
+    youngSince = now
+  }
+  return {
+    get: (id: string, now: number): A | undefined => {
+      turn(now)
+      const value = young.get(id) ?? old.get(id)
+      if (value !== undefined) young.set(id, value)
+      return value
+    },
+    set: (id: string, value: A, now: number): void => {
+      turn(now)
+      young.set(id, value)
+    },
+    delete: (id: string): void => {
+      young.delete(id)
+      old.delete(id)
+    },
+    size: (): number => new Set([...young.keys(), ...old.keys()]).size
   }
 }
 
@@ -91,28 +191,15 @@ interface Bucket {
  */
 export const makeBuckets = ({ requests, seconds }: RateLimit) => {
   const perMilli = requests / (seconds * 1000)
-  let [young, old] = [new Map<string, Bucket>(), new Map<string, Bucket>()]
-  let youngSince = Number.NEGATIVE_INFINITY
-
-  const find = (id: string, now: number): Bucket | undefined => {
-    if (now - youngSince >= seconds * 1000) {
-      // Nobody has used those of the old generation since the young one began.
-      ;[young, old] = [new Map(), now - youngSince >= 2 * seconds * 1000 ? new Map() : young]
-      youngSince = now
-    }
-    const bucket = young.get(id) ?? old.get(id)
-    if (bucket !== undefined) young.set(id, bucket)
-    return bucket
-  }
+  const kept = makeGenerations<Bucket>(seconds * 1000)
 
   return {
-    find,
     /** The bucket of the id; a full one where there is none. */
     open: (id: string, now: number): Bucket => {
-      const found = find(id, now)
+      const found = kept.get(id, now)
       if (found !== undefined) return found
       const bucket = { tokens: requests, updatedAt: now }
-      young.set(id, bucket)
+      kept.set(id, bucket, now)
       return bucket
     },
     /** Whether there was one to take. */
@@ -132,13 +219,17 @@ export const makeBuckets = ({ requests, seconds }: RateLimit) => {
       secondsToFull: Math.ceil((requests - tokens) / perMilli / 1000)
     }),
     /** How many are remembered. */
-    size: (): number => new Set([...young.keys(), ...old.keys()]).size
+    size: kept.size
   }
 }
 
+const sessionToken = new RegExp(`(?:^|;\\s*)${sessionCookie}=([^;]+)`)
+
 /** The credential of a request, as a hash. */
 const credentialOf = ({ headers }: HttpServerRequest.HttpServerRequest): string | undefined => {
-  const credential = (headers["authorization"] ?? headers["x-api-key"])?.replace(/^bearer +/i, "").trim()
+  const credential =
+    (headers["authorization"] ?? headers["x-api-key"])?.replace(/^bearer +/i, "").trim() ??
+    sessionToken.exec(headers["cookie"] ?? "")?.[1]
   return credential === undefined || credential === "" ? undefined : hash("sha256", credential, "base64url")
 }
 

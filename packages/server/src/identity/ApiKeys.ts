@@ -24,6 +24,7 @@ import { type ActorRef, atLeast, freshProof, mayGive } from "../access/Access.ts
 import type { ApiKeyRow, KeyOwner } from "../access/ActorRows.ts"
 import { ApiKeyUsage } from "./ApiKeyUsage.ts"
 import { ApiKeysRepo, keySubject, type Maker } from "./ApiKeysRepo.ts"
+import { BlocksRepo } from "./BlocksRepo.ts"
 import { InvitesRepo } from "./InvitesRepo.ts"
 import { endKey, type KeyChainDependencies, recordOfKey } from "./KeyChains.ts"
 import { MadeSignIns } from "./MadeSignIns.ts"
@@ -65,6 +66,7 @@ interface KeyFields {
 }
 
 interface Dependencies extends KeyChainDependencies {
+  readonly blocks: BlocksRepo["Service"]
   readonly persons: PersonsRepo["Service"]
   readonly members: MembersRepo["Service"]
   readonly usage: ApiKeyUsage["Service"]
@@ -77,6 +79,7 @@ interface Dependencies extends KeyChainDependencies {
 function* make() {
   const dependencies: Dependencies = {
     repo: yield* ApiKeysRepo,
+    blocks: yield* BlocksRepo,
     persons: yield* PersonsRepo,
     workspaces: yield* WorkspacesRepo,
     members: yield* MembersRepo,
@@ -170,7 +173,7 @@ const listAccount = ({ repo, usage }: Dependencies) =>
   }).pipe(Effect.withSpan("ApiKeys.listAccount"))
 
 const createAccount = (dependencies: Dependencies) => {
-  const { members, repo, storage, workspaces } = dependencies
+  const { blocks, members, repo, storage, workspaces } = dependencies
   const issueKey = issue(dependencies)
   const record = recordOfKey(dependencies)
   return Effect.fn("ApiKeys.createAccount")(function* ({ name, role, ...input }: CreateAccountApiKey) {
@@ -179,7 +182,7 @@ const createAccount = (dependencies: Dependencies) => {
     yield* freshProof
     const created = Effect.gen(function* () {
       yield* workspaces.lock(access.workspace.id)
-      const by = yield* presentAccess({ apiKeys: repo, members }, access, "admin")
+      const by = yield* presentAccess({ apiKeys: repo, blocks, members }, access, "admin")
       const maker = yield* holdMaker(repo)
       const owner = { personId: null, workspaceId: by.workspace.id, role }
       const key = yield* issueKey(owner, name, { ...limits, maker, createdBy: by.actor })
@@ -203,7 +206,7 @@ const revokeAccount = (dependencies: Dependencies) => {
   })
 }
 
-const issue = ({ newToken, nextId, repo }: Dependencies) =>
+const issue = ({ blocks, newToken, nextId, repo }: Dependencies) =>
   Effect.fnUntraced(function* (owner: KeyOwner, name: string, fields: KeyFields = {}) {
     const { createdBy = null, maker = noMaker, scopes = null, token } = fields
     const expiresAt = fields.expiresAt == null ? maker.expiresAt : within(fields.expiresAt, maker.expiresAt)
@@ -226,6 +229,7 @@ const issue = ({ newToken, nextId, repo }: Dependencies) =>
       familyId: maker.family
     }
     yield* repo.insert(key)
+    yield* blocks.inherit(maker.id, key.id)
     const { id, lastFour, tokenPrefix } = key
     return { id, name, tokenPrefix, lastFour, scopes, expiresAt, secret }
   })
@@ -263,7 +267,7 @@ const limitsOf = Effect.fnUntraced(function* (asked: Pick<CreateApiKey, "scopes"
 })
 
 /** A key as lists show it. */
-const presentKey = (key: ApiKeyRow, now: number) => ({
+const presentKey = <Key extends ApiKeyRow>(key: Key, now: number) => ({
   ...key,
   expiresSoon: key.expiresAt !== null && key.expiresAt <= timestamp(now + expiresSoonMillis)
 })

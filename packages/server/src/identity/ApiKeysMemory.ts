@@ -2,11 +2,15 @@ import type { PersonId, WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Layer } from "effect"
+import type { ActorRef } from "../access/Access.ts"
 import { type ApiKeyRow, apiKeys, isLive } from "../access/ActorRows.ts"
+import { resolveActor } from "../access/Actors.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { touchMemory } from "../storage/Touch.ts"
-import { ApiKeysRepo, type Authenticated, type KeyOwnerId } from "./ApiKeysRepo.ts"
+import { ApiKeysRepo, type Authenticated, type KeyOwnerId, type KeyWithActor } from "./ApiKeysRepo.ts"
+import { isBlocked } from "./BlocksRepo.ts"
 import { findPerson, findWorkspace, membershipOf, present } from "./Credentials.ts"
+import { memberKey, members } from "./MembersRepo.ts"
 
 type Memory = MemoryStorage["Service"]
 
@@ -16,11 +20,18 @@ export const layer = Layer.effect(
     ApiKeysRepo.of({
       insert: (key) => memory.write((database) => Effect.sync(() => database.table(apiKeys).set(key.id, key))),
       ofPerson: (personId) => live(memory, (key) => key.personId === personId),
-      ofWorkspace: (workspaceId) => live(memory, (key) => key.workspaceId === workspaceId),
+      ofWorkspace: (workspaceId) => liveWithActors(memory, (key) => key.workspaceId === workspaceId),
+      actingIn: (workspaceId) =>
+        liveWithActors(memory, (key, database) =>
+          key.personId === null
+            ? key.workspaceId === workspaceId
+            : database.table(members).get(memberKey(workspaceId, key.personId))?.active === true
+        ),
       madeBy: madeBy(memory),
       end: end(memory),
       holdMaker: holdMaker(memory),
       holdFamily: () => Effect.void,
+      holdChain: (id) => memory.read((database) => [...chainOf(database, id)]),
       ofToken: (tokenHash) =>
         memory.read((database) => database.table(apiKeys).find((row) => row.tokenHash === tokenHash)),
       authenticate: (tokenHash, workspace) =>
@@ -37,9 +48,40 @@ const live = (memory: Memory, isOwners: (key: ApiKeyRow) => boolean) =>
       database
         .table(apiKeys)
         .filter((key) => isLive(key, now) && isOwners(key))
-        .toSorted((a, b) => compare(b.createdAt, a.createdAt) || compare(b.id, a.id))
+        .toSorted(newestFirst)
     )
   )
+
+const newestFirst = (a: ApiKeyRow, b: ApiKeyRow): number => compare(b.createdAt, a.createdAt) || compare(b.id, a.id)
+
+/** The same, with who made them. */
+const liveWithActors = (memory: Memory, isOwners: (key: ApiKeyRow, database: MemoryDatabase) => boolean) =>
+  Effect.flatMap(present, (now) =>
+    memory.read((database): ReadonlyArray<KeyWithActor> =>
+      database
+        .table(apiKeys)
+        .filter((key) => isLive(key, now) && isOwners(key, database))
+        .toSorted(newestFirst)
+        .map((key) => ({ ...key, createdBy: creatorOf(database, key) }))
+    )
+  )
+
+const creatorOf = (database: MemoryDatabase, { createdById, createdByKind }: ApiKeyRow) =>
+  createdByKind === null ? null : resolveActor(database, { kind: createdByKind, id: createdById } as ActorRef)
+
+/** The credential, and the keys that were made with it and with those. */
+const chainOf = (
+  database: MemoryDatabase,
+  id: string,
+  isSpared: (key: ApiKeyRow) => boolean = () => false
+): ReadonlySet<string> => {
+  const chain = new Set([id])
+  for (const maker of chain) {
+    const made = database.table(apiKeys).filter((key) => key.makerId === maker && !isSpared(key))
+    for (const key of made) chain.add(key.id)
+  }
+  return chain
+}
 
 const madeBy = (memory: Memory) => (workspaceId: WorkspaceId, personId: PersonId) =>
   memory.read((database) => {
@@ -66,13 +108,7 @@ const end =
         const rows = database.table(apiKeys)
         const first = rows.get(id)
         if (first === undefined || !isLive(first, at) || !isOf(first, owner)) return []
-        const chain = new Set<string>([id])
-        for (const maker of chain) {
-          const made = rows.filter(
-            ({ makerId, workspaceId }) => makerId === maker && !(keepAccountKeys && workspaceId !== null)
-          )
-          for (const key of made) chain.add(key.id)
-        }
+        const chain = chainOf(database, id, ({ workspaceId }) => keepAccountKeys && workspaceId !== null)
         const ended = rows
           .filter((key) => chain.has(key.id) && isLive(key, at))
           .map((key) => ({ ...key, revokedAt: at }))
@@ -100,7 +136,8 @@ const authenticate = (
   const key = database.table(apiKeys).find((row) => row.tokenHash === tokenHash)
   if (key === undefined || !isLive(key, now)) return undefined
   const { id, name, scopes } = key
-  const workspace = findWorkspace(database, workspaceRef ?? key.workspaceId)
+  const asked = findWorkspace(database, workspaceRef ?? key.workspaceId)
+  const workspace = isBlocked(database, asked?.id, id) ? undefined : asked
   if (key.personId === null) {
     const role = key.workspaceId === workspace?.id ? key.role : null
     return {

@@ -1,3 +1,4 @@
+import type { Actor } from "@delivery/domain/identity/Actor"
 import type { Membership, Principal } from "@delivery/domain/identity/Authorization"
 import type { ApiKeyId, PersonId, WorkspaceId } from "@delivery/domain/Ids"
 import type { Scopes } from "@delivery/domain/Scope"
@@ -12,6 +13,9 @@ export interface Authenticated {
   readonly principal: Principal
   readonly membership: Membership | undefined
 }
+
+/** A key with the present name of who made it; null where that is not known, or was the operator of the host. */
+export type KeyWithActor = ApiKeyRow & { readonly createdBy: Actor | null }
 
 /** An API key in events. */
 export const keySubject = (key: Pick<ApiKeyRow, "id" | "name">) => ({
@@ -44,7 +48,9 @@ export class ApiKeysRepo extends Context.Service<
     /** Keys that work now, newest first. */
     readonly ofPerson: (personId: PersonId) => Effect.Effect<ReadonlyArray<ApiKeyRow>>
     /** Keys that work now, newest first. */
-    readonly ofWorkspace: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<ApiKeyRow>>
+    readonly ofWorkspace: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<KeyWithActor>>
+    /** The account keys of the workspace and the keys of its active members that work now, newest first. */
+    readonly actingIn: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<KeyWithActor>>
     /**
      * The account keys of the workspace that the person made, and those made with such keys, revoked ones included: what
      * they made in turn ends with them.
@@ -66,11 +72,17 @@ export class ApiKeysRepo extends Context.Service<
     readonly holdMaker: (id: string) => Effect.Effect<Maker | undefined>
     /** Holds a family of credentials until the transaction ends, with others or alone. */
     readonly holdFamily: (id: string, how: "shared" | "alone") => Effect.Effect<void>
+    /**
+     * The credential, and the keys that were made with it and with those. Nothing is made with them until the transaction
+     * ends: their family is held alone.
+     */
+    readonly holdChain: (id: string) => Effect.Effect<ReadonlyArray<string>>
     /** The key with this token, whether it works or not. */
     readonly ofToken: (tokenHash: string) => Effect.Effect<ApiKeyRow | undefined>
     /**
      * In one look-up, shared with requests of the same moment: the key that works now, and the active membership
-     * in the workspace (slug or id). Without a workspace, an account key's own.
+     * in the workspace (slug or id), which is none where the workspace has blocked the key. Without a workspace, an account
+     * key's own.
      */
     readonly authenticate: (
       tokenHash: string,

@@ -6,10 +6,11 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
 import { apiKeys } from "../access/ActorRows.ts"
+import { actorColumns, actorJoins, type ActorRow, readActor } from "../access/Actors.ts"
 import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
 import { columnsOf, insertInto, readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
 import { touchRows } from "../storage/Touch.ts"
-import { ApiKeysRepo, type Authenticated, type KeyOwnerId } from "./ApiKeysRepo.ts"
+import { ApiKeysRepo, type Authenticated, type KeyOwnerId, type KeyWithActor } from "./ApiKeysRepo.ts"
 import { lookUp, membershipOf, present } from "./Credentials.ts"
 
 export const layer = Layer.effect(
@@ -20,11 +21,18 @@ export const layer = Layer.effect(
     return ApiKeysRepo.of({
       insert: (key) => dieOnSqlError(insert(key)),
       ofPerson: (personId) => live(sql, sql`person_id = ${personId}`),
-      ofWorkspace: (workspaceId) => live(sql, sql`workspace_id = ${workspaceId}`),
+      ofWorkspace: (workspaceId) => liveWithActors(sql, sql`k.workspace_id = ${workspaceId}`),
+      actingIn: (workspaceId) =>
+        liveWithActors(
+          sql,
+          sql`(k.workspace_id = ${workspaceId} or k.person_id in (
+            select person_id from members where workspace_id = ${workspaceId} and active))`
+        ),
       madeBy: madeBy(sql),
       end: end(sql),
       holdMaker: holdMaker(sql),
       holdFamily: holdFamily(sql),
+      holdChain: holdChain(sql),
       ofToken: ofToken(sql),
       authenticate: authenticate(sql),
       touch: touchRows(sql, apiKeys, "lastUsedAt", "wait")
@@ -34,8 +42,9 @@ export const layer = Layer.effect(
 
 const readRow = readerOf(apiKeys)
 
-const isLive = (sql: PgClient.PgClient, now: Timestamp) =>
-  sql`revoked_at is null and (expires_at is null or expires_at > ${date(now)})`
+const isLive = (sql: PgClient.PgClient, now: Timestamp, of: "" | "k." = "") =>
+  sql`${sql.literal(of)}revoked_at is null
+    and (${sql.literal(of)}expires_at is null or ${sql.literal(of)}expires_at > ${date(now)})`
 
 /** Keys that work, newest first. */
 const live = (sql: PgClient.PgClient, owner: Statement.Fragment) =>
@@ -43,6 +52,26 @@ const live = (sql: PgClient.PgClient, owner: Statement.Fragment) =>
     sql<SelectedRow>`${selectFrom(sql, apiKeys)} where ${owner} and ${isLive(sql, now)}
       order by created_at desc, id desc`.pipe(
       Effect.map((rows) => rows.map(readRow)),
+      dieOnSqlError
+    )
+  )
+
+/** The same, with who made them. */
+const liveWithActors = (
+  sql: PgClient.PgClient,
+  owner: Statement.Fragment
+): Effect.Effect<ReadonlyArray<KeyWithActor>> =>
+  Effect.flatMap(present, (now) =>
+    sql<SelectedRow & ActorRow>`select ${sql.literal(columnsOf(apiKeys, { of: "k" }))},
+        ${actorColumns(sql, "k.created_by")}
+      from api_keys k ${actorJoins(sql, "k.created_by")}
+      where ${owner} and ${isLive(sql, now, "k.")} order by k.created_at desc, k.id desc`.pipe(
+      Effect.map((rows) =>
+        rows.map((row) => {
+          const key = readRow(row)
+          return { ...key, createdBy: key.createdByKind === null ? null : readActor(row) }
+        })
+      ),
       dieOnSqlError
     )
   )
@@ -118,6 +147,21 @@ const holdMaker = (sql: PgClient.PgClient): ApiKeysRepo["Service"]["holdMaker"] 
     }).pipe(dieOnSqlError)
 }
 
+const holdChain = (sql: PgClient.PgClient): ApiKeysRepo["Service"]["holdChain"] => {
+  const hold = holdFamily(sql)
+  return (id) =>
+    Effect.gen(function* () {
+      const [found] = yield* sql<{ readonly family: string }>`select coalesce(family_id, id) as family from api_keys
+        where id = ${id}`
+      yield* hold(found?.family ?? id, "alone")
+      const rows = yield* sql<{ readonly id: string }>`with recursive chain as (
+          select ${id}::uuid as id union select k.id from chain c join api_keys k on k.maker_id = c.id
+        )
+        select id from chain`
+      return rows.map((row) => row.id)
+    }).pipe(dieOnSqlError)
+}
+
 const ofToken = (sql: PgClient.PgClient) => (tokenHash: string) =>
   sql<SelectedRow>`${selectFrom(sql, apiKeys)} where token_hash = ${tokenHash}`.pipe(
     Effect.map((rows) => rows.map(readRow)[0]),
@@ -132,7 +176,8 @@ const authenticate = (sql: PgClient.PgClient) => {
         k.expires_at as "expiresAt",
         p.id as "personId", p.name as "personName", p.email, w.id as "workspaceId", w.slug,
         w.name as "workspaceName",
-        case when k.person_id is not null then m.role when k.workspace_id = w.id then k.role end as role
+        case when exists (select from credential_blocks b where b.workspace_id = w.id and b.credential_id = k.id) then null
+          when k.person_id is not null then m.role when k.workspace_id = w.id then k.role end as role
       from ${asked}
       join api_keys k on k.token_hash = asked.token_hash and k.revoked_at is null
       left join persons p on p.id = k.person_id

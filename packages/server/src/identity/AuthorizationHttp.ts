@@ -88,7 +88,7 @@ const authenticate = (keys: ApiKeysRepo["Service"], usage: ApiKeyUsage["Service"
     const caller = yield* keys.authenticate(hashToken(token), yield* workspaceOfPath)
     if (caller === undefined) return yield* Effect.fail(Unauthorized.generic)
     yield* usage.note(caller.keyId)
-    yield* recognized
+    yield* recognized(caller.principal.id)
     const { keyId, membership, principal, scopes } = caller
     const kind = principal.kind === "apiKey" ? ("accountApiKey" as const) : ("apiKey" as const)
     return { principal, membership, credential: { kind, id: keyId, lastFour: token.slice(-4), scopes } }

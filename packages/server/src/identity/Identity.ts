@@ -5,8 +5,12 @@ import * as ApiKeysMemory from "./ApiKeysMemory.ts"
 import * as ApiKeysSql from "./ApiKeysSql.ts"
 import { ApiKeyUsage } from "./ApiKeyUsage.ts"
 import * as AuthorizationHttp from "./AuthorizationHttp.ts"
+import * as BlocksMemory from "./BlocksMemory.ts"
+import { credentialBlocks } from "./BlocksRepo.ts"
+import * as BlocksSql from "./BlocksSql.ts"
 import { Bootstrap } from "./Bootstrap.ts"
 import * as IdentityHttp from "./IdentityHttp.ts"
+import { Inventory } from "./Inventory.ts"
 import { Invites } from "./Invites.ts"
 import * as InvitesMemory from "./InvitesMemory.ts"
 import { invites } from "./InvitesRepo.ts"
@@ -29,7 +33,7 @@ import * as WorkspacesSql from "./WorkspacesSql.ts"
 
 /** Persons, workspaces, members, invites, API keys and sessions. */
 
-export const tables = [persons, workspaces, members, invites, apiKeys, sessions]
+export const tables = [persons, workspaces, members, invites, apiKeys, sessions, credentialBlocks]
 
 export const layerSql = Layer.mergeAll(
   PersonsSql.layer,
@@ -37,7 +41,8 @@ export const layerSql = Layer.mergeAll(
   MembersSql.layer,
   InvitesSql.layer,
   ApiKeysSql.layer,
-  SessionsSql.layer
+  SessionsSql.layer,
+  BlocksSql.layer
 )
 
 export const layerMemory = Layer.mergeAll(
@@ -46,17 +51,21 @@ export const layerMemory = Layer.mergeAll(
   MembersMemory.layer,
   InvitesMemory.layer,
   ApiKeysMemory.layer,
-  SessionsMemory.layer
+  SessionsMemory.layer,
+  BlocksMemory.layer
 )
 
 /**
- * Needs `MemberChanges`, which the agents supply, `MemberRuns`, which the runs supply, `NewWorkspaces`, which planning
- * supplies, and `Mail`.
+ * Needs `MemberChanges` and `MadeSignIns`, which the agents supply, `MemberRuns`, which the runs supply, `NewWorkspaces`,
+ * which planning supplies, and `Mail`.
  */
-export const layer = Layer.mergeAll(Workspaces.layer, Members.layer, Invites.layer, Persons.layer).pipe(
-  Layer.provideMerge(ApiKeys.layer),
-  Layer.provideMerge([ApiKeyUsage.layer, SessionUsage.layer])
-)
+export const layer = Layer.mergeAll(
+  Workspaces.layer,
+  Members.layer,
+  Invites.layer,
+  Persons.layer,
+  Inventory.layer
+).pipe(Layer.provideMerge(ApiKeys.layer), Layer.provideMerge([ApiKeyUsage.layer, SessionUsage.layer]))
 
 /** For commands of the host: persons and their keys. Needs `MadeSignIns`, which the agents supply. */
 export const layerHost = Layer.merge(ApiKeys.layer, Persons.layer).pipe(Layer.provide(ApiKeyUsage.layer))

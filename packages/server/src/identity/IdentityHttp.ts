@@ -4,6 +4,7 @@ import { Effect, Layer } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
 import { handlersOf } from "../http/Handlers.ts"
 import { ApiKeys } from "./ApiKeys.ts"
+import { Inventory } from "./Inventory.ts"
 import { Invites } from "./Invites.ts"
 import type { TooManyInvites } from "./Mail.ts"
 import { Members } from "./Members.ts"
@@ -61,6 +62,15 @@ export const layer = Layer.mergeAll(
         .handle("list", () => keys.list)
         .handle("create", ({ payload }) => keys.create(payload))
         .handle("revoke", ({ params, payload }) => Effect.as(keys.revoke(params.apiKeyId, payload ?? {}), ok))
+    )
+  ),
+
+  handlersOf(DeliveryApi, "credentials", (handlers) =>
+    Effect.map(Inventory, (inventory) =>
+      handlers
+        .handle("list", () => Effect.map(inventory.list, (credentials) => ({ credentials })))
+        .handle("block", ({ params }) => inventory.block(params.credential))
+        .handle("unblock", ({ params }) => inventory.unblock(params.credential))
     )
   ),
 

@@ -95,7 +95,8 @@ const holdInvite = ({ repo, workspaces }: Dependencies) =>
     const found = yield* find
     if (found === undefined) return yield* NotFound.of("invite")
     yield* workspaces.lock(found.workspaceId)
-    const invite = yield* repo.lock(found.workspaceId, found.id)
+    // What it was made with may have been blocked meanwhile.
+    const invite = (yield* find) && (yield* repo.lock(found.workspaceId, found.id))
     const now = timestamp(yield* Clock.currentTimeMillis)
     if (invite === undefined || inviteStatus(invite, now) !== "pending") return yield* NotFound.of("invite")
     const { id, name, slug } = (yield* workspaces.find(invite.workspaceId))!

@@ -22,6 +22,7 @@ import { Storage } from "../storage/Storage.ts"
 import { type Access, atLeast, freshProof } from "../access/Access.ts"
 import { ApiKeys } from "./ApiKeys.ts"
 import { ApiKeysRepo } from "./ApiKeysRepo.ts"
+import { BlocksRepo } from "./BlocksRepo.ts"
 import { acceptingPerson, joinReceived, joinWorkspace } from "./InviteAcceptance.ts"
 import {
   type InviteRow,
@@ -79,6 +80,7 @@ interface Dependencies {
   readonly persons: PersonsRepo["Service"]
   readonly keys: ApiKeys["Service"]
   readonly apiKeys: ApiKeysRepo["Service"]
+  readonly blocks: BlocksRepo["Service"]
   readonly mail: Mail["Service"]
   readonly storage: Storage["Service"]
   readonly events: AuditedEvents["Service"]
@@ -96,6 +98,7 @@ function* make() {
     persons: yield* PersonsRepo,
     keys: yield* ApiKeys,
     apiKeys: yield* ApiKeysRepo,
+    blocks: yield* BlocksRepo,
     mail: yield* Mail,
     storage: yield* Storage,
     events: yield* AuditedEvents,
@@ -222,11 +225,7 @@ const accept = (dependencies: Dependencies) => {
         as === undefined ? yield* keys.issue(owner, "first key", { createdBy: { kind: "user", id: person.id } }) : null
       return { person: { id: person.id, name: person.name, email: person.email }, workspace, apiKey }
     })
-    return yield* storage.transaction(accepted).pipe(
-      // Somebody proved the address meanwhile: the second attempt sees it.
-      Effect.retry({ times: 1, while: (error) => error._tag === "UniqueViolation" }),
-      Effect.catchTag("UniqueViolation", Effect.die)
-    )
+    return yield* twice(storage.transaction(accepted))
   })
 }
 

@@ -2,6 +2,7 @@ import { compare } from "@delivery/domain/Order"
 import { Effect, Layer } from "effect"
 import { resolveActor } from "../access/Actors.ts"
 import { MemoryStorage } from "../storage/MemoryStorage.ts"
+import { isBlocked } from "./BlocksRepo.ts"
 import { type InviteRow, InvitesRepo, inviteStatus, invitesTable, type InviteWithActor } from "./InvitesRepo.ts"
 import { workspaces } from "./WorkspacesRepo.ts"
 
@@ -12,14 +13,20 @@ export const layer = Layer.effect(
   Effect.map(MemoryStorage, (memory) => {
     const select = selectFrom(memory)
     const first = (where: (invite: InviteRow) => boolean) => Effect.map(select(where), (found) => found[0])
+    const unblocked = (where: (invite: InviteRow) => boolean) =>
+      Effect.flatMap(first(where), (invite) =>
+        memory.read((database) =>
+          invite !== undefined && isBlocked(database, invite.workspaceId, invite.makerId) ? undefined : invite
+        )
+      )
     return InvitesRepo.of({
       insert: (invite) =>
         memory.write((database) => Effect.sync(() => database.table(invitesTable).set(invite.id, invite))),
       list: (workspaceId) => select((invite) => invite.workspaceId === workspaceId),
       lock: (workspaceId, id) => first((invite) => invite.workspaceId === workspaceId && invite.id === id),
-      find: (id) => first((invite) => invite.id === id),
+      find: (id) => unblocked((invite) => invite.id === id),
       pendingTo: pendingTo(memory),
-      findByTokenHash: (tokenHash) => first((invite) => invite.tokenHash === tokenHash),
+      findByTokenHash: (tokenHash) => unblocked((invite) => invite.tokenHash === tokenHash),
       revokeMadeBy: revokeMadeBy(memory),
       end: end(memory)
     })
@@ -43,10 +50,12 @@ const pendingTo =
       selectFrom(memory)((invite) => invite.email === email && inviteStatus(invite, now) === "pending"),
       (found) =>
         memory.read((database) =>
-          found.map(({ expiresAt, id, inviter, role, workspaceId }) => {
-            const { name, slug } = database.table(workspaces).get(workspaceId)!
-            return { id, role, inviter, expiresAt, workspace: { id: workspaceId, slug, name } }
-          })
+          found
+            .filter((invite) => !isBlocked(database, invite.workspaceId, invite.makerId))
+            .map(({ expiresAt, id, inviter, role, workspaceId }) => {
+              const { name, slug } = database.table(workspaces).get(workspaceId)!
+              return { id, role, inviter, expiresAt, workspace: { id: workspaceId, slug, name } }
+            })
         )
     )
 

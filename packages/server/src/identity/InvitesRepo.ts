@@ -70,9 +70,11 @@ export class InvitesRepo extends Context.Service<
     readonly list: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<InviteWithActor>>
     /** Holds the invite's row until the transaction ends, so that it is used once. */
     readonly lock: (workspaceId: WorkspaceId, id: InviteId) => Effect.Effect<InviteWithActor | undefined>
+    /** Undefined also where the workspace has blocked what it was made with. */
     readonly find: (id: InviteId) => Effect.Effect<InviteWithActor | undefined>
-    /** The pending invites to an address, newest first. */
+    /** The pending invites to an address, newest first, but those whose workspace has blocked what they were made with. */
     readonly pendingTo: (email: string, now: Timestamp) => Effect.Effect<ReadonlyArray<ReceivedInvite>>
+    /** Undefined also where the workspace has blocked what it was made with. */
     readonly findByTokenHash: (tokenHash: string) => Effect.Effect<InviteWithActor | undefined>
     /** Revokes the pending invites that were made with these credentials, and returns them. */
     readonly revokeMadeBy: (

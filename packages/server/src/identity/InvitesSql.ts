@@ -16,9 +16,10 @@ export const layer = Layer.effect(
       insert: insert(sql),
       list: list(sql),
       lock: lock(sql),
-      find: (id) => Effect.map(select(sql, sql`i.id = ${id}`), (found) => found[0]),
+      find: (id) => Effect.map(select(sql, sql`i.id = ${id} and ${isLetIn(sql)}`), (found) => found[0]),
       pendingTo: pendingTo(sql),
-      findByTokenHash: (tokenHash) => Effect.map(select(sql, sql`i.token_hash = ${tokenHash}`), (found) => found[0]),
+      findByTokenHash: (tokenHash) =>
+        Effect.map(select(sql, sql`i.token_hash = ${tokenHash} and ${isLetIn(sql)}`), (found) => found[0]),
       revokeMadeBy: revokeMadeBy(sql),
       end: end(sql)
     })
@@ -67,6 +68,7 @@ const pendingTo = (sql: SqlClient.SqlClient) => {
         w.id as "workspaceId", w.slug, w.name as "workspaceName", ${actorColumns(sql, "i.inviter")}
       from invites i join workspaces w on w.id = i.workspace_id ${actorJoins(sql, "i.inviter")}
       where i.email = ${email} and i.accepted_at is null and i.revoked_at is null and i.expires_at > ${date(now)}
+        and ${isLetIn(sql)}
       order by i.created_at desc, i.id desc`.pipe(
       Effect.map((rows) =>
         rows.map((row) => ({
@@ -84,6 +86,11 @@ const list = (sql: SqlClient.SqlClient) => (workspaceId: WorkspaceId) =>
 
 const lock = (sql: SqlClient.SqlClient) => (workspaceId: WorkspaceId, id: InviteId) =>
   Effect.map(select(sql, sql`i.workspace_id = ${workspaceId} and i.id = ${id} for update of i`), (found) => found[0])
+
+/** Whether the workspace has not blocked what the invite was made with. */
+const isLetIn = (sql: SqlClient.SqlClient) =>
+  sql.literal(`not exists (
+    select from credential_blocks b where b.workspace_id = i.workspace_id and b.credential_id = i.maker_id)`)
 
 const revokeMadeBy = (sql: SqlClient.SqlClient) => (makers: ReadonlyArray<string>, at: Timestamp) =>
   dieOnSqlError(

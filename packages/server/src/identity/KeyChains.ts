@@ -9,7 +9,7 @@ import { type InvitesRepo, inviteSubject } from "./InvitesRepo.ts"
 import type { MadeSignIns } from "./MadeSignIns.ts"
 import type { WorkspacesRepo } from "./WorkspacesRepo.ts"
 
-/** The end of keys, with all that was made with them (docs/contract.md, Chains). */
+/** The end of keys, with all that was made with them (docs/contract.md, API keys). */
 
 export interface KeyChainDependencies {
   readonly repo: ApiKeysRepo["Service"]

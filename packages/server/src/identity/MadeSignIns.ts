@@ -1,3 +1,6 @@
+import type { WorkspaceCredential } from "@delivery/domain/identity/Credential"
+import type { WorkspaceId } from "@delivery/domain/Ids"
+import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
 
 /** The sign-ins of agents that were made with credentials. The agents supply it: such a sign-in ends with its maker. */
@@ -6,5 +9,16 @@ export class MadeSignIns extends Context.Service<
   {
     /** Ends what these credentials made. Called in the transaction that ends them. */
     readonly end: (makers: ReadonlyArray<string>) => Effect.Effect<void>
+    /** The sign-ins that these credentials made. */
+    readonly madeBy: (makers: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>>
+    /** The sign-ins that may act in the workspace at a time, in no order. */
+    readonly list: (
+      workspaceId: WorkspaceId,
+      now: Timestamp
+    ) => Effect.Effect<ReadonlyArray<Omit<WorkspaceCredential, "blocked">>>
+    /** Has calls of these sign-ins that wait look at their access again. Called in the transaction that changes it. */
+    readonly accessChanged: (signIns: ReadonlyArray<string>) => Effect.Effect<void>
+    /** Ends the sign-in whose access or refresh token it is. */
+    readonly endByToken: (tokenHash: string) => Effect.Effect<void>
   }
 >()("@delivery/server/identity/MadeSignIns") {}

@@ -11,6 +11,7 @@ import { changesBetween } from "../events/Events.ts"
 import { Storage } from "../storage/Storage.ts"
 import { type Access, anyRole, atLeast, freshProof } from "../access/Access.ts"
 import { ApiKeysRepo } from "./ApiKeysRepo.ts"
+import { BlocksRepo } from "./BlocksRepo.ts"
 import { addressInUse } from "./InviteAcceptance.ts"
 import { InvitesRepo } from "./InvitesRepo.ts"
 import { MadeSignIns } from "./MadeSignIns.ts"
@@ -39,6 +40,7 @@ export class Members extends Context.Service<
 interface Dependencies {
   readonly repo: MembersRepo["Service"]
   readonly apiKeys: ApiKeysRepo["Service"]
+  readonly blocks: BlocksRepo["Service"]
   readonly invites: InvitesRepo["Service"]
   readonly memberRuns: MemberRuns["Service"]
   readonly workspaces: WorkspacesRepo["Service"]
@@ -51,6 +53,7 @@ function* make() {
   const dependencies: Dependencies = {
     repo: yield* MembersRepo,
     apiKeys: yield* ApiKeysRepo,
+    blocks: yield* BlocksRepo,
     invites: yield* InvitesRepo,
     memberRuns: yield* MemberRuns,
     workspaces: yield* WorkspacesRepo,
@@ -82,7 +85,7 @@ const list = ({ repo }: Dependencies) =>
 
 /** Every change of a member holds the workspace, so that two changes cannot both leave it without an owner. */
 const changeMember =
-  ({ apiKeys, events, memberChanges, repo, storage, workspaces }: Dependencies) =>
+  ({ apiKeys, blocks, events, memberChanges, repo, storage, workspaces }: Dependencies) =>
   (
     kind: string,
     id: string,
@@ -94,7 +97,7 @@ const changeMember =
       if (!isId(id)) return yield* NotFound.of("member", id)
       const changed = Effect.gen(function* () {
         yield* workspaces.lock(access.workspace.id)
-        const by = yield* presentAccess({ apiKeys, members: repo }, access, "admin")
+        const by = yield* presentAccess({ apiKeys, blocks, members: repo }, access, "admin")
         const before = yield* repo.find(by.workspace.id, id as PersonId)
         if (before === undefined) return yield* NotFound.of("member", id)
         const after = { ...before, ...to }

@@ -1,4 +1,4 @@
-import { Forbidden, Unauthorized } from "@delivery/domain/Errors"
+import { Forbidden, type TooManyRequests, Unauthorized } from "@delivery/domain/Errors"
 import { Caller } from "@delivery/domain/identity/Authorization"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect } from "effect"
@@ -40,7 +40,7 @@ export const makeAuthenticateSession = Effect.gen(function* () {
     token: string
   ): Effect.fn.Return<
     Caller["Service"],
-    Unauthorized | Forbidden,
+    Unauthorized | Forbidden | TooManyRequests,
     HttpServerRequest.HttpServerRequest | HttpRouter.RouteContext
   > {
     const request = yield* HttpServerRequest.HttpServerRequest
@@ -68,7 +68,7 @@ export const makeAuthenticateSession = Effect.gen(function* () {
       return yield* Effect.fail(Forbidden.crossSite)
     }
     yield* usage.note(session.id)
-    yield* recognized
+    yield* recognized(person.id)
     return caller
   })
 })

@@ -1,7 +1,9 @@
 import { Effect, Layer } from "effect"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { touchMemory } from "../storage/Touch.ts"
+import { isBlocked } from "./BlocksRepo.ts"
 import { type Credential, findPerson, findWorkspace } from "./Credentials.ts"
+import { memberKey, members } from "./MembersRepo.ts"
 import { type AuthenticatedSession, type SessionRow, sessions, SessionsRepo } from "./SessionsRepo.ts"
 
 type Memory = MemoryStorage["Service"]
@@ -15,6 +17,13 @@ export const layer = Layer.effect(
       authenticate: (credential) => memory.read((database) => authenticate(database, credential)),
       ofPerson: (personId) =>
         memory.read((database) => database.table(sessions).filter((session) => session.personId === personId)),
+      ofMembers: (workspaceId) =>
+        memory.read((database) => {
+          const rows = database.table(members)
+          return database
+            .table(sessions)
+            .filter(({ personId }) => rows.get(memberKey(workspaceId, personId))?.active === true)
+        }),
       prove: prove(memory),
       end: (personId, id) =>
         Effect.map(
@@ -41,7 +50,10 @@ const authenticate = (
   { tokenHash, workspace }: Credential
 ): AuthenticatedSession | undefined => {
   const session = database.table(sessions).find((row) => row.tokenHash === tokenHash)
-  return session && { session, ...findPerson(database, session.personId, findWorkspace(database, workspace)) }
+  if (session === undefined) return undefined
+  const asked = findWorkspace(database, workspace)
+  const found = isBlocked(database, asked?.id, session.id) ? undefined : asked
+  return { session, ...findPerson(database, session.personId, found) }
 }
 
 const prove =

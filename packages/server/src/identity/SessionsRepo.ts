@@ -1,7 +1,7 @@
 import type { SignInMethod } from "@delivery/domain/auth/Session"
 import type { Person } from "@delivery/domain/identity/Actor"
 import type { Membership } from "@delivery/domain/identity/Authorization"
-import type { PersonId, SessionId } from "@delivery/domain/Ids"
+import type { PersonId, SessionId, WorkspaceId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
 import { instant, type Row, table, text, uuid } from "../storage/Table.ts"
@@ -43,11 +43,13 @@ export class SessionsRepo extends Context.Service<
     readonly insert: (session: SessionRow) => Effect.Effect<void>
     /**
      * In one look-up, shared with requests of the same moment: the session, its person, and their active membership in
-     * the workspace (slug or id).
+     * the workspace (slug or id), which is none where the workspace has blocked the session.
      */
     readonly authenticate: (credential: Credential) => Effect.Effect<AuthenticatedSession | undefined>
     /** Those of a person, in no order. */
     readonly ofPerson: (personId: PersonId) => Effect.Effect<ReadonlyArray<SessionRow>>
+    /** Those of active members of the workspace, in no order. */
+    readonly ofMembers: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<SessionRow>>
     /** Gives the session a new token, unless it has ended or has another token than `from` by now: then false. */
     readonly prove: (id: SessionId, from: string, to: SessionProof) => Effect.Effect<boolean>
     /** Ends the person's session, and answers it; undefined where there is none such. */

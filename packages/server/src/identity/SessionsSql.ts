@@ -18,7 +18,9 @@ export const layer = Layer.effect(
     return SessionsRepo.of({
       insert: (session) => dieOnSqlError(insert(session)),
       authenticate: authenticate(sql),
-      ofPerson: ofPerson(sql),
+      ofPerson: (personId) => select(sql, sql`person_id = ${personId}`),
+      ofMembers: (workspaceId) =>
+        select(sql, sql`person_id in (select person_id from members where workspace_id = ${workspaceId} and active)`),
       prove: prove(sql),
       end: end(sql),
       endOthers: endOthers(sql),
@@ -49,7 +51,9 @@ const authenticate = (sql: PgClient.PgClient) => {
     sql,
     (asked) =>
       sql<AuthenticatedRow>`select asked.place::int as place, ${columns}, p.name as "personName", p.email,
-        w.id as "workspaceId", w.slug, w.name as "workspaceName", m.role
+        w.id as "workspaceId", w.slug, w.name as "workspaceName",
+        case when not exists (select from credential_blocks b where b.workspace_id = w.id and b.credential_id = s.id)
+          then m.role end as role
       from ${asked}
       join web_sessions s on s.token_hash = asked.token_hash
       join persons p on p.id = s.person_id
@@ -68,14 +72,11 @@ const readAuthenticated = (row: AuthenticatedRow): AuthenticatedSession => {
   }
 }
 
-const ofPerson = (sql: PgClient.PgClient) => {
-  const select = selectFrom(sql, sessions)
-  return (personId: PersonId) =>
-    sql<SelectedRow>`${select} where person_id = ${personId}`.pipe(
-      Effect.map((rows) => rows.map(readRow)),
-      dieOnSqlError
-    )
-}
+const select = (sql: PgClient.PgClient, where: Statement.Fragment) =>
+  sql<SelectedRow>`${selectFrom(sql, sessions)} where ${where}`.pipe(
+    Effect.map((rows) => rows.map(readRow)),
+    dieOnSqlError
+  )
 
 const prove =
   (sql: PgClient.PgClient) =>

@@ -1,12 +1,15 @@
 import { NotFound } from "@delivery/domain/Errors"
+import { Caller } from "@delivery/domain/identity/Authorization"
 import type { Role } from "@delivery/domain/identity/Role"
 import { Effect } from "effect"
 import { type Access, personOf, withRole } from "../access/Access.ts"
 import type { ApiKeysRepo } from "./ApiKeysRepo.ts"
+import type { BlocksRepo } from "./BlocksRepo.ts"
 import type { MembersRepo } from "./MembersRepo.ts"
 
 interface Dependencies {
   readonly apiKeys: ApiKeysRepo["Service"]
+  readonly blocks: BlocksRepo["Service"]
   readonly members: MembersRepo["Service"]
 }
 
@@ -15,7 +18,7 @@ interface Dependencies {
  * workspace's row may do neither. Called in a transaction that holds that row.
  */
 export const presentAccess = Effect.fnUntraced(function* (
-  { apiKeys, members }: Dependencies,
+  { apiKeys, blocks, members }: Dependencies,
   access: Access,
   needed: Role
 ) {
@@ -25,6 +28,9 @@ export const presentAccess = Effect.fnUntraced(function* (
     person === undefined
       ? (yield* apiKeys.ofWorkspace(workspace.id)).find(({ id }) => id === principal.id)
       : yield* members.find(workspace.id, person.id)
-  if (holder?.role == null || ("active" in holder && !holder.active)) return yield* NotFound.of("workspace")
+  const { credential } = yield* Caller
+  const isBlocked = (yield* blocks.list(workspace.id)).some(({ credentialId }) => credentialId === credential.id)
+  if (isBlocked || holder?.role == null || ("active" in holder && !holder.active))
+    return yield* NotFound.of("workspace")
   return yield* withRole(needed)({ ...access, workspace: { ...workspace, role: holder.role } })
 })

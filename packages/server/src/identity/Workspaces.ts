@@ -66,9 +66,9 @@ function* make() {
 /** The workspaces of the caller: a person's by name, an account key's one. */
 const ofCaller = ({ repo }: Dependencies) =>
   Effect.gen(function* () {
-    const { membership, principal } = yield* Caller
+    const { credential, membership, principal } = yield* Caller
     const person = personOf(principal)
-    if (person !== undefined) return (yield* repo.ofPerson(person.id)).toSorted(byName)
+    if (person !== undefined) return (yield* repo.ofPerson(person.id, credential.id)).toSorted(byName)
     if (membership === undefined) return []
     return [{ ...(yield* repo.find(membership.id))!, role: membership.role }]
   })
@@ -86,7 +86,7 @@ const me = (dependencies: Dependencies) =>
 
 const create = ({ creation, events, members, newWorkspaces, nextId, repo, storage }: Dependencies) =>
   Effect.fn("Workspaces.create")(function* (input: CreateWorkspace) {
-    const { principal } = yield* Caller
+    const { credential, principal } = yield* Caller
     const person = personOf(principal)
     if (person === undefined) {
       return yield* new Forbidden({
@@ -94,7 +94,9 @@ const create = ({ creation, events, members, newWorkspaces, nextId, repo, storag
         reason: "account_key"
       })
     }
-    if (creation === "owners" && !(yield* repo.ofPerson(person.id)).some(({ role }) => role === "owner")) {
+    const mayCreate =
+      creation === "anyone" || (yield* repo.ofPerson(person.id, credential.id)).some(({ role }) => role === "owner")
+    if (!mayCreate) {
       return yield* new Forbidden({
         message: "On this server, only owners of a workspace create another.",
         reason: "not_allowed"

@@ -2,6 +2,7 @@ import type { PersonId } from "@delivery/domain/Ids"
 import { Effect, Layer } from "effect"
 import { MemoryStorage } from "../storage/MemoryStorage.ts"
 import { UniqueViolation } from "../storage/Sql.ts"
+import { isBlocked } from "./BlocksRepo.ts"
 import { members } from "./MembersRepo.ts"
 import { type WorkspaceRow, workspaces, WorkspacesRepo } from "./WorkspacesRepo.ts"
 
@@ -28,10 +29,13 @@ const put = (memory: Memory) => (workspace: WorkspaceRow) =>
       : Effect.sync(() => rows.set(workspace.id, workspace))
   })
 
-const ofPerson = (memory: Memory) => (personId: PersonId) =>
+const ofPerson = (memory: Memory) => (personId: PersonId, credentialId?: string) =>
   memory.read((database) =>
     database
       .table(members)
-      .filter((member) => member.personId === personId && member.active)
+      .filter(
+        ({ active, personId: id, workspaceId }) =>
+          id === personId && active && !isBlocked(database, workspaceId, credentialId ?? null)
+      )
       .map((member) => ({ ...database.table(workspaces).get(member.workspaceId)!, role: member.role }))
   )

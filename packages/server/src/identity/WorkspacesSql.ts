@@ -35,10 +35,11 @@ const find = (sql: SqlClient.SqlClient) => {
 
 const ofPerson = (sql: SqlClient.SqlClient) => {
   const columns = sql.literal(columnsOf(workspaces, { of: "w" }))
-  return (personId: PersonId) =>
+  return (personId: PersonId, credentialId?: string) =>
     sql<SelectedRow & { readonly role: Role }>`select ${columns}, m.role
       from members m join workspaces w on w.id = m.workspace_id
-      where m.person_id = ${personId} and m.active`.pipe(
+      where m.person_id = ${personId} and m.active and not exists (select from credential_blocks b
+        where b.workspace_id = w.id and b.credential_id = ${credentialId ?? null}::uuid)`.pipe(
       Effect.map((rows) => rows.map((row) => ({ ...readRow(row), role: row.role }))),
       dieOnSqlError
     )

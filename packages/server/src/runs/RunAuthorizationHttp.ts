@@ -21,8 +21,8 @@ export const layer = Layer.effect(
             ? yield* repo.authenticate(hashToken(token), slug)
             : undefined
         if (caller === undefined) return yield* Effect.fail(Unauthorized.generic)
-        yield* recognized
-        return yield* Effect.provideService(httpEffect, RunCaller, caller)
+        yield* recognized(caller.publisherId)
+        return yield* Effect.provideService(httpEffect, RunCaller, caller.owner)
       })
     })
   })

@@ -1,4 +1,6 @@
-import { Layer } from "effect"
+import { Effect, Layer } from "effect"
+import { RunTokens } from "../auth/RunTokens.ts"
+import { hashToken, NewToken } from "../ids/Tokens.ts"
 import * as EndedPublishers from "./EndedPublishers.ts"
 import { Fixtures } from "./Fixtures.ts"
 import * as LargeBodies from "./LargeBodies.ts"
@@ -14,7 +16,7 @@ import * as TestRunIndexing from "./search/TestRunIndexing.ts"
 import * as SemaphoreGauges from "./SemaphoreGauges.ts"
 import { Semaphores } from "./Semaphores.ts"
 import * as SemaphoresHttp from "./SemaphoresHttp.ts"
-import { semaphoreLeases, semaphores } from "./SemaphoresRepo.ts"
+import { semaphoreLeases, semaphores, SemaphoresRepo } from "./SemaphoresRepo.ts"
 import * as SemaphoresMemory from "./SemaphoresMemory.ts"
 import * as SemaphoresSql from "./SemaphoresSql.ts"
 import * as TestRunExpiry from "./TestRunExpiry.ts"
@@ -55,6 +57,21 @@ export const layerMemory = Layer.mergeAll(
 
 /** Identity's `MemberRuns`: interrupts what members publish whose access ends. */
 export const layerMemberRuns = EndedPublishers.layer
+
+/** The `RunTokens` of `auth`: a reported token gives way to one that nobody has. */
+const layerRunTokens = Layer.effect(
+  RunTokens,
+  Effect.gen(function* () {
+    const repo = yield* SemaphoresRepo
+    const newToken = yield* NewToken
+    return RunTokens.of({
+      end: (tokenHash) => Effect.flatMap(newToken("stk_"), (token) => repo.replaceToken(tokenHash, hashToken(token)))
+    })
+  })
+)
+
+/** All that this room supplies to lower ones. */
+export const layerPorts = Layer.merge(layerMemberRuns, layerRunTokens)
 
 /** What requests call. */
 export const layerServices = Layer.mergeAll(TestRunFiles.layer, Retries.layer, Semaphores.layer).pipe(

@@ -35,6 +35,7 @@ export const layer = Layer.effect(
       list: list(memory),
       load: read(memory, (semaphores) => semaphores.load()),
       settle: settle(memory),
+      replaceToken: replaceToken(memory),
       authenticate: authenticate(memory)
     })
   )
@@ -207,8 +208,19 @@ const settle = (memory: Memory) => (places: ReadonlyArray<LeaseId>) =>
     }
   })
 
+const replaceToken = (memory: Memory) => (tokenHash: string, by: string) =>
+  memory.write((database) =>
+    Effect.sync(() => {
+      const [runs, retries] = [database.table(testRuns), database.table(testRunRetries)]
+      const isHolder = (row: { readonly tokenHash: string; readonly state: string }) =>
+        row.tokenHash === tokenHash && row.state === "running"
+      for (const run of runs.filter(isHolder)) runs.set(run.id, { ...run, tokenHash: by })
+      for (const retry of retries.filter(isHolder)) retries.set(retry.id, { ...retry, tokenHash: by })
+    })
+  )
+
 const authenticate = (memory: Memory) => (tokenHash: string, workspaceRef: string) =>
-  read(memory, ({ now }, database): LeaseOwner | undefined => {
+  read(memory, ({ now }, database): { readonly owner: LeaseOwner; readonly publisherId: string } | undefined => {
     const isHolder = (one: { readonly tokenHash: string } & Parameters<typeof isRunning>[0]) =>
       one.tokenHash === tokenHash && isRunning(one, timestamp(now))
     const runs = database.table(testRuns)
@@ -223,13 +235,14 @@ const authenticate = (memory: Memory) => (tokenHash: string, workspaceRef: strin
     ) {
       return undefined
     }
-    return {
+    const owner = {
       workspaceId: run.workspaceId,
       runId: run.id,
       run: run.number,
       retry: retry?.number ?? null,
       expiresAt: (retry ?? run).expiresAt
     }
+    return { owner, publisherId: (retry ?? run).publisherId }
   })
 
 /** Whether the run or retry runs that holds a lease or takes one. */

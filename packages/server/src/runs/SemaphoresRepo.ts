@@ -125,7 +125,15 @@ export class SemaphoresRepo extends Context.Service<
     readonly settle: (
       places: ReadonlyArray<LeaseId>
     ) => Effect.Effect<{ readonly changed: ReadonlyArray<LeaseId>; readonly lapsesInMillis: number | undefined }>
-    /** The run or retry whose token it is, in the workspace (slug or id), while it runs. */
-    readonly authenticate: (tokenHash: string, workspace: string) => Effect.Effect<LeaseOwner | undefined>
+    /** Gives the run or retry with this token another one. */
+    readonly replaceToken: (tokenHash: string, by: string) => Effect.Effect<void>
+    /**
+     * The run or retry whose token it is, in the workspace (slug or id), while it runs, and who publishes it: the id of a
+     * person or of an account key.
+     */
+    readonly authenticate: (
+      tokenHash: string,
+      workspace: string
+    ) => Effect.Effect<{ readonly owner: LeaseOwner; readonly publisherId: string } | undefined>
   }
 >()("@delivery/server/runs/SemaphoresRepo") {}

@@ -34,6 +34,7 @@ export const layer = Layer.effect(
       list: list(sql),
       load: load(sql),
       settle: settle(sql),
+      replaceToken: replaceToken(sql),
       authenticate: authenticate(sql)
     })
   })
@@ -116,6 +117,16 @@ const settle = (sql: PgClient.PgClient) => (places: ReadonlyArray<LeaseId>) =>
     dieOnSqlError
   )
 
+const replaceToken = (sql: PgClient.PgClient) => (tokenHash: string, by: string) =>
+  dieOnSqlError(
+    Effect.andThen(
+      sql`update test_runs set token_hash = ${by} where token_hash = ${tokenHash} and state = 'running'`,
+      Effect.asVoid(
+        sql`update test_run_retries set token_hash = ${by} where token_hash = ${tokenHash} and state = 'running'`
+      )
+    )
+  )
+
 interface OwnerRow {
   readonly place: number
   readonly workspaceId: WorkspaceId
@@ -123,6 +134,7 @@ interface OwnerRow {
   readonly run: number
   readonly retry: number | null
   readonly expiresAt: Date
+  readonly publisherId: string
 }
 
 const authenticate = (sql: PgClient.PgClient) => {
@@ -130,7 +142,7 @@ const authenticate = (sql: PgClient.PgClient) => {
     sql,
     (asked) =>
       sql<OwnerRow>`select asked.place::int as place, r.workspace_id as "workspaceId", r.id as "runId",
-        r.number as run, holder.retry, holder.expires_at as "expiresAt"
+        r.number as run, holder.retry, holder.expires_at as "expiresAt", holder.publisher_id as "publisherId"
       from ${asked}
       cross join lateral (
         select id, null::integer as retry, expires_at, publisher_kind, publisher_id from test_runs
@@ -143,7 +155,10 @@ const authenticate = (sql: PgClient.PgClient) => {
       join workspaces w on w.id = r.workspace_id and (w.slug = asked.slug or w.id = asked.id)
       left join members m on m.workspace_id = r.workspace_id and m.person_id = holder.publisher_id and m.active
       where holder.expires_at > clock_timestamp() and (m.active or holder.publisher_kind <> 'user')`,
-    ({ expiresAt, place: _, ...owner }): LeaseOwner => ({ ...owner, expiresAt: iso(expiresAt) })
+    ({ expiresAt, place: _, publisherId, ...owner }) => ({
+      owner: { ...owner, expiresAt: iso(expiresAt) },
+      publisherId
+    })
   )
   return (tokenHash: string, workspace: string) => find({ tokenHash, workspace })
 }

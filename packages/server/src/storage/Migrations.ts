@@ -21,6 +21,7 @@ import credentials from "./migrations/0071_credentials.ts"
 import sessions from "./migrations/0072_sessions.ts"
 import agentOauth from "./migrations/0073_agent_oauth.ts"
 import oauthClients from "./migrations/0076_oauth_clients.ts"
+import credentialBlocks from "./migrations/0077_credential_blocks.ts"
 import audit from "./migrations/0078_audit.ts"
 import mail from "./migrations/0079_mail.ts"
 import passkeys from "./migrations/0080_passkeys.ts"
@@ -48,6 +49,7 @@ export const migrations = {
   "0072_sessions": sessions,
   "0073_agent_oauth": agentOauth,
   "0076_oauth_clients": oauthClients,
+  "0077_credential_blocks": credentialBlocks,
   "0078_audit": audit,
   "0079_mail": mail,
   "0080_passkeys": passkeys,

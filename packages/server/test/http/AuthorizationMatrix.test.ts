@@ -3,6 +3,7 @@ import type { AuditEntry, AuditPage } from "@delivery/domain/audit/Audit"
 import type { PasskeyCreationOptions } from "@delivery/domain/auth/Passkey"
 import type { SignedIn } from "@delivery/domain/auth/Session"
 import { RequiredScope } from "@delivery/domain/Endpoint"
+import type { NewAccountApiKey } from "@delivery/domain/identity/AccountApiKey"
 import type { NewApiKey } from "@delivery/domain/identity/ApiKey"
 import type { NewInvite } from "@delivery/domain/identity/Invite"
 import type { Me } from "@delivery/domain/identity/Me"
@@ -336,6 +337,25 @@ const rows: Readonly<Record<string, Row>> = {
   "accountApiKeys.revoke": {
     who: "admin",
     request: async (owner) => ({ params: { apiKeyId: (await accountKey(owner, "viewer")).id } })
+  },
+
+  "credentials.list": { who: "admin" },
+  "credentials.block": {
+    who: "admin",
+    request: async (owner) => ({ params: { credential: (await accountKey(owner, "viewer")).id } })
+  },
+  "credentials.unblock": {
+    who: "admin",
+    request: async (owner) => {
+      // A key that is limited to one scope may unblock no more than that.
+      const limits = { name: "a", role: "viewer", scopes: ["admin"] }
+      return { params: { credential: (await owner.post<NewAccountApiKey>("account-api-keys", limits)).id } }
+    }
+  },
+
+  "tokens.report": {
+    who: "everyone",
+    request: async (owner) => ({ json: { token: (await accountKey(owner, "viewer")).key } })
   },
 
   "products.list": { who: "viewer" },

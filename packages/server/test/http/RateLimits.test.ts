@@ -1,13 +1,16 @@
+import type { NewApiKey } from "@delivery/domain/identity/ApiKey"
 import type { StartedTestRun } from "@delivery/domain/runs/TestRun"
 import { assert, describe, it } from "vitest"
 import { makeBuckets, networkOf } from "../../src/http/RateLimits.ts"
 import {
+  accountKey,
   type Answer,
   type ErrorBody,
   type Http,
   join,
   newDeployment,
   onEachServer,
+  registerAgent,
   startRun,
   withClockOnEachServer
 } from "../support/Http.ts"
@@ -101,8 +104,89 @@ withClockOnEachServer(
       for (let i = 0; i < 10; i++) assert.strictEqual((await me(workspace.as(undefined))).status, 401)
       assert.strictEqual((await me(workspace.as(undefined))).status, 429)
     })
+
+    test("a person has one limit, whichever credential they use", async (owner, advance) => {
+      advance("2 minutes")
+      const workspace = await newDeployment(owner)
+      const person = await join(workspace, "admin")
+      advance("2 minutes")
+      const keys: Array<Http> = []
+      for (let i = 0; i < 3; i++) {
+        const { secret } = await person.post<NewApiKey>("/v1/api-keys", { name: "another" }, 200)
+        keys.push(person.as(secret))
+      }
+      const account = await accountKey(person, "viewer")
+      const agent = person.as((await registerAgent(person)).access_token)
+      advance("2 minutes")
+      for (let i = 0; i < 10; i++) assert.strictEqual((await me(person)).status, 200)
+      // Also those that were never seen before.
+      for (const key of keys) {
+        const refused = await me(key)
+        assert.deepStrictEqual([refused.status, refused.headers["retry-after"]], [429, "6"])
+      }
+      assert.strictEqual((await agent.send("GET", "/agent/v1/me")).status, 429)
+      assert.strictEqual((await agent.send("POST", "/agent/mcp", { json: {} })).status, 429)
+      assert.strictEqual((await me(account)).status, 200)
+      assert.strictEqual((await me(owner)).status, 200)
+      advance("6 seconds")
+      assert.strictEqual((await me(keys[1]!)).status, 200)
+      assert.strictEqual((await me(keys[2]!)).status, 429)
+    })
+
+    test("a key that has ended uses up nothing of its person", async (owner, advance) => {
+      advance("2 minutes")
+      const workspace = await newDeployment(owner)
+      const person = await join(workspace, "viewer")
+      const { id, secret } = await person.post<NewApiKey>("/v1/api-keys", { name: "leaked" }, 200)
+      assert.strictEqual((await me(person.as(secret))).status, 200)
+      await person.post(`/v1/api-keys/${id}/revoke`, undefined, 200)
+      advance("30 seconds")
+      for (let i = 0; i < 5; i++) assert.strictEqual((await me(person.as(secret))).status, 401)
+      advance("2 minutes")
+      for (let i = 0; i < 5; i++) assert.strictEqual((await me(person.as(secret))).status, 401)
+      for (let i = 0; i < 10; i++) assert.strictEqual((await me(person)).status, 200)
+    })
   },
   { RATE_LIMIT: "10/60" }
+)
+
+withClockOnEachServer(
+  "failed authentication",
+  (test) => {
+    test("is limited for an address, whatever is tried, and stops nobody with a valid credential", async (owner, advance) => {
+      const workspace = await newDeployment(owner)
+      const agent = workspace.as((await registerAgent(workspace)).access_token)
+      const fresh = (await owner.post<NewApiKey>("/v1/api-keys", { name: "fresh" }, 200)).secret
+      advance("1 minute")
+      const attempts = [
+        () => me(owner.as(`ctk_${"a".repeat(42)}`)),
+        () => me(owner.as(undefined), { "x-api-key": "laptop" }),
+        () => me(owner, { "x-api-key": "another" }),
+        () => owner.as("atk_none").send("GET", "/agent/v1/me"),
+        () => workspace.as("stk_none").send("POST", "semaphores/one/leases", { json: { capacity: 1 } })
+      ]
+      for (const attempt of attempts) assert.strictEqual((await attempt()).status, 401)
+      for (const attempt of attempts) {
+        const { body, headers, status } = await attempt()
+        assert.deepStrictEqual([status, headers["retry-after"]], [429, "12"])
+        assert.strictEqual(
+          (body as ErrorBody).message,
+          "Too many requests without a valid credential: at most 5 in 60 s. Try again in 12 s."
+        )
+      }
+      // Nothing was shown here, and these are valid.
+      for (let i = 0; i < 10; i++) {
+        assert.strictEqual((await me(owner.as(undefined))).status, 401)
+        assert.strictEqual((await me(owner)).status, 200)
+        assert.strictEqual((await me(owner.as(fresh))).status, 200)
+        assert.strictEqual((await agent.send("GET", "/agent/v1/me")).status, 200)
+      }
+      advance("12 seconds")
+      assert.strictEqual((await attempts[0]!()).status, 401)
+      assert.strictEqual((await attempts[0]!()).status, 429)
+    })
+  },
+  { AUTH_FAILURE_LIMIT: "5/60" }
 )
 
 describe("the buckets of a rate limit", () => {

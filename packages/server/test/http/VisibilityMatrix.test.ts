@@ -103,6 +103,8 @@ const untouched: ReadonlyArray<string> = [
   "auth",
   "apiKeys",
   "accountApiKeys",
+  "credentials",
+  "tokens",
   "products",
   "environments",
   "deployments",

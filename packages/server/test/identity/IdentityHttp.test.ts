@@ -606,8 +606,15 @@ onEachServer("the identity room", (test) => {
       ...shown,
       createdAt: listed[0]!.createdAt,
       lastUsedAt: null,
-      expiresSoon: false
+      expiresSoon: false,
+      createdBy: listed[1]!.createdBy
     })
+    const { email, id, name } = await owner.get<Extract<Me, { kind: "user" }>>("/v1/me")
+    assert.deepStrictEqual(listed[0]!.createdBy, { kind: "user", id, name, email })
+    const nested = await accountKey(workspace.as(created.secret), "viewer", "made with a key")
+    const [made] = await accountKeys(workspace)
+    assert.deepStrictEqual(made?.createdBy, { kind: "apiKey", id: created.id, name: "ci" })
+    await workspace.post(`account-api-keys/${nested.id}/revoke`, undefined, 200)
     assert.deepStrictEqual(
       listed.map(({ name, role }) => [name, role]),
       [

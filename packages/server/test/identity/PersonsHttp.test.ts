@@ -17,6 +17,7 @@ import {
   newWorkspace,
   onEachServer,
   refresh,
+  refusal,
   registerAgent,
   report,
   runOf,
@@ -38,6 +39,29 @@ const memberIds = async (workspace: Http) =>
 
 const workspacesOf = async (person: Http) =>
   (await person.get<{ workspaces: ReadonlyArray<Workspace> }>("/v1/workspaces")).workspaces.map(({ slug }) => slug)
+
+onEachServer(
+  "A server on which owners create workspaces",
+  (test) => {
+    test("refuses everybody else, whatever their role elsewhere", async (owner) => {
+      const create = (by: Http) => by.send("POST", "/v1/workspaces", { json: { slug: unique("made"), name: "Made" } })
+      const workspace = await newWorkspace(owner)
+      const admin = await join(workspace, "admin")
+      const former = await join(workspace, "owner")
+      const left = await join(workspace, "owner")
+      assert.strictEqual(refusal(await create(former)), "201")
+      await workspace.post(`members/${left.id}/deactivate`, undefined, 200)
+      for (const by of [admin, left]) assert.strictEqual(refusal(await create(by)), "403 not_allowed")
+      assert.strictEqual(refusal(await create(await accountKey(workspace, "admin"))), "403 account_key")
+      await workspace.patch(`members/${admin.id}`, { role: "owner" })
+      assert.strictEqual(refusal(await create(admin)), "201")
+      // An owner no more here, they still own what they made.
+      await workspace.patch(`members/${former.id}`, { role: "viewer" })
+      assert.strictEqual(refusal(await create(former)), "201")
+    })
+  },
+  { WORKSPACE_CREATION: "owners" }
+)
 
 onEachServer("Whom an invite joins", (test) => {
   test("a planted identity gains nothing from a later invite of its address", async (owner) => {

@@ -33,7 +33,7 @@ layer(Layer.mergeAll(layerSqlStorage, layerTime).pipe(Layer.provideMerge(layerPo
       const [scans] = yield* sql.withTransaction(
         Effect.gen(function* () {
           for (let i = 0; i < 10; i++) {
-            assert.strictEqual((yield* repo.authenticate(run.tokenHash, run.workspaceId))?.runId, run.runId)
+            assert.strictEqual((yield* repo.authenticate(run.tokenHash, run.workspaceId))?.owner.runId, run.runId)
             assert.strictEqual((yield* repo.take(run, leaseRequest(unique("semaphore"))))._tag, "Held")
           }
           yield* finishRun(run)

@@ -335,7 +335,7 @@ class Command implements fc.AsyncCommand<Model, Real> {
   /** Whose lease it is to be, by the run's token; one whose run is over is known from before. */
   async #owner(run: number, model: Model, real: Real): Promise<LeaseOwner> {
     const before = real.owners[run]!
-    const owner = await real.run(real.repo.authenticate(before.tokenHash, real.workspaceId))
+    const owner = (await real.run(real.repo.authenticate(before.tokenHash, real.workspaceId)))?.owner
     assert.strictEqual(owner === undefined, model.isOver(run))
     return owner ?? before
   }

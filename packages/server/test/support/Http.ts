@@ -237,7 +237,7 @@ const assertForm = (path: string, answer: Answer): void => {
   assert.strictEqual(headers["content-type"], "application/json", detail)
   // Another method is not found there, as everywhere.
   if (path.startsWith("/agent/oauth/") && status !== 404 && status !== 429) return assertOAuthForm(answer)
-  if (path === "/agent/mcp" && status !== 401 && status !== 403) return assertMcpForm(answer)
+  if (path === "/agent/mcp" && status !== 401 && status !== 403 && status !== 429) return assertMcpForm(answer)
   const { _tag, current, issues, message, reason, ...rest } = answer.body as ErrorBody
   // Only bodies of the vault are read strictly.
   const isStrict = status === 400 && _tag === "HttpApiDecodeError"

@@ -71,7 +71,8 @@ export const startServer = async (
 ): Promise<ServerProcess> => {
   const port = environment["PORT"] ?? String(await freePort())
   const child = spawn(process.execPath, [main, "serve", ...flags], {
-    env: { ...baseEnvironment, LOG_FORMAT: "json", ...environment, PORT: port },
+    // Tests try credentials that are not valid, from one address.
+    env: { ...baseEnvironment, LOG_FORMAT: "json", AUTH_FAILURE_LIMIT: "1000000/1", ...environment, PORT: port },
     stdio: ["ignore", "pipe", "pipe"]
   })
   let output = ""

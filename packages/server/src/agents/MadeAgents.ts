@@ -1,0 +1,39 @@
+import { Effect, Layer } from "effect"
+import { agentName } from "../access/ActorRows.ts"
+import { MadeSignIns } from "../identity/MadeSignIns.ts"
+import { SignInsRepo } from "./SignInsRepo.ts"
+
+/** The sign-ins of agents, as the credentials that they are: they end, and are blocked, with what they were made with. */
+export const layer = Layer.effect(
+  MadeSignIns,
+  Effect.map(SignInsRepo, (repo) =>
+    MadeSignIns.of({
+      end: repo.endMadeBy,
+      madeBy: repo.madeBy,
+      accessChanged: repo.notifyChanged,
+      list: (workspaceId, now) =>
+        Effect.map(repo.listLive(workspaceId, now), (signIns) =>
+          signIns.map(({ agent, computer, createdAt, expiresAt, id, person, refreshedAt, role, scope }) => {
+            const name = agentName(agent)
+            return {
+              id,
+              kind: "agent",
+              name: computer?.name ?? name,
+              owner: { kind: "agent", id: agent.id, name, person },
+              createdBy: { kind: "user", ...person },
+              lastFour: null,
+              scopes: scope === "read" ? ["read"] : ["read", "write"],
+              role,
+              createdAt,
+              lastUsedAt: computer?.lastSeenAt ?? refreshedAt,
+              expiresAt
+            }
+          })
+        ),
+      endByToken: Effect.fnUntraced(function* (tokenHash) {
+        const id = (yield* repo.ofAccessToken(tokenHash))?.id ?? (yield* repo.lockByRefreshToken(tokenHash))?.signIn.id
+        if (id !== undefined) yield* repo.end(id)
+      })
+    })
+  )
+)

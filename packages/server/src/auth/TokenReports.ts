@@ -1,0 +1,113 @@
+import { timestamp } from "@delivery/domain/Timestamp"
+import { Clock, Context, Effect, Layer } from "effect"
+import type { ActorRef } from "../access/Access.ts"
+import type { ApiKeyRow } from "../access/ActorRows.ts"
+import { AuditedEvents } from "../audit/AuditedEvents.ts"
+import { Settings } from "../Config.ts"
+import { networkOf } from "../http/RateLimits.ts"
+import { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
+import { InvitesRepo, inviteStatus, inviteSubject } from "../identity/InvitesRepo.ts"
+import { endKey, type KeyChainDependencies } from "../identity/KeyChains.ts"
+import { MadeSignIns } from "../identity/MadeSignIns.ts"
+import { SessionsRepo } from "../identity/SessionsRepo.ts"
+import { WorkspacesRepo } from "../identity/WorkspacesRepo.ts"
+import { hashToken, isToken } from "../ids/Tokens.ts"
+import { Storage } from "../storage/Storage.ts"
+import { MailedProofsRepo } from "./MailedProofsRepo.ts"
+import { RunTokens } from "./RunTokens.ts"
+import { SignInAudit } from "./SignInAudit.ts"
+import { SignInLinksRepo } from "./SignInLinksRepo.ts"
+import { type Throttled, Throttles } from "./Throttles.ts"
+
+/** Ends tokens that were found in the wrong hands (docs/contract.md, Reported tokens). */
+export class TokenReports extends Context.Service<
+  TokenReports,
+  {
+    /** Ends the token, whatever it is, unless too many reports came from the network of the address in this hour. */
+    readonly report: (token: string, address: string) => Effect.Effect<void, Throttled>
+  }
+>()("@delivery/server/auth/TokenReports") {
+  static readonly layer = Layer.effect(TokenReports, Effect.gen(make))
+}
+
+interface Dependencies extends KeyChainDependencies {
+  readonly audit: SignInAudit["Service"]
+  readonly sessions: SessionsRepo["Service"]
+  readonly links: SignInLinksRepo["Service"]
+  readonly mailed: MailedProofsRepo["Service"]
+  readonly runTokens: RunTokens["Service"]
+}
+
+function* make() {
+  const dependencies: Dependencies = {
+    repo: yield* ApiKeysRepo,
+    invites: yield* InvitesRepo,
+    signIns: yield* MadeSignIns,
+    audit: yield* SignInAudit,
+    sessions: yield* SessionsRepo,
+    links: yield* SignInLinksRepo,
+    mailed: yield* MailedProofsRepo,
+    runTokens: yield* RunTokens,
+    workspaces: yield* WorkspacesRepo,
+    events: yield* AuditedEvents
+  }
+  const { tokenReportLimit } = yield* Settings
+  const throttles = yield* Throttles
+  const storage = yield* Storage
+  const end = endToken(dependencies)
+  return TokenReports.of({
+    report: Effect.fn("TokenReports.report")(function* (token: string, address: string) {
+      yield* throttles.take(`reports of ${networkOf(address)}`, tokenReportLimit)
+      yield* storage.transaction(end(token))
+    })
+  })
+}
+
+/** Ends the token, whatever it is; called in a transaction. */
+const endToken = (dependencies: Dependencies) => {
+  const { audit, repo, runTokens, sessions, signIns } = dependencies
+  const end = endKey(dependencies)
+  const revokeInvite = endInvite(dependencies)
+  const endLink = useLinkUp(dependencies)
+  return Effect.fnUntraced(function* (token: string) {
+    const tokenHash = hashToken(token)
+    if (isToken("ctk_", token)) {
+      const key = yield* repo.ofToken(tokenHash)
+      if (key !== undefined) yield* end(holderOf(key), key.id, "anyone", { isReported: true })
+    } else if (isToken("itk_", token)) yield* revokeInvite(tokenHash)
+    else if (isToken("atk_", token) || isToken("rtk_", token)) yield* signIns.endByToken(tokenHash)
+    else if (isToken("wtk_", token)) {
+      const session = yield* sessions.endByToken(tokenHash)
+      if (session !== undefined) yield* audit.session(session, "session_ended")
+    } else if (isToken("ltk_", token)) yield* endLink(tokenHash)
+    else if (isToken("stk_", token)) yield* runTokens.end(tokenHash)
+  })
+}
+
+/** Links are printed by the host, or mailed to sign in or to prove an address. */
+const useLinkUp = ({ links, mailed }: Dependencies) =>
+  Effect.fnUntraced(function* (tokenHash: string) {
+    const now = timestamp(yield* Clock.currentTimeMillis)
+    yield* links.use(tokenHash, now)
+    for (const purpose of ["sign_in", "address"] as const) {
+      const proof = yield* mailed.findByToken(purpose, tokenHash, now)
+      if (proof !== undefined) yield* mailed.use(proof.id, now)
+    }
+  })
+
+/** Nobody else is known to act than whose token it is. */
+const holderOf = ({ id, personId }: ApiKeyRow): ActorRef =>
+  personId === null ? { kind: "apiKey", id } : { kind: "user", id: personId }
+
+const endInvite = ({ events, invites }: Dependencies) =>
+  Effect.fnUntraced(function* (tokenHash: string) {
+    const found = yield* invites.findByTokenHash(tokenHash)
+    const invite = found && (yield* invites.lock(found.workspaceId, found.id))
+    const now = timestamp(yield* Clock.currentTimeMillis)
+    if (invite === undefined || inviteStatus(invite, now) !== "pending") return
+    yield* invites.end(invite.id, "revoked", now)
+    const { inviter, workspaceId } = invite
+    if (inviter.kind === "removed") return
+    const by = { workspace: { id: workspaceId }, actor: { kind: inviter.kind, id: inviter.id } as ActorRef }
+    yield* events.record(by, { kind: "invite_revoked", subject: inviteSubject(invite) })
+  })
