@@ -56,6 +56,7 @@ const server = {
 const needMore = [
   "test/auth/MailCanaries.test.ts",
   "test/auth/MailRaces.test.ts",
+  "test/auth/TokenCanaries.test.ts",
   "test/database/**",
   "test/files/S3Files.test.ts",
   "test/http/AuthorizationMatrix.test.ts",

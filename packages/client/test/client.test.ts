@@ -50,6 +50,54 @@ beforeAll(async () => {
 
 afterAll(() => server.stop())
 
+describe("a client without a key", () => {
+  it("accepts an invite as a new person, reports a token, and is refused all else", async () => {
+    const anonymous = createClient({ baseUrl: server.url })
+    const { token } = await client.invites.create({
+      params: main,
+      payload: { email: "new@example.com", role: "viewer", deliver: "link" }
+    })
+    const accepted = await anonymous.invites.accept({ payload: { token: token!, name: "New" } })
+    expect(accepted.workspace).toMatchObject({ slug: "main", role: "viewer" })
+    const { secret } = accepted.apiKey!
+    const own = createClient({ baseUrl: server.url, apiKey: secret })
+    expect(await own.me.get()).toMatchObject({ name: "New" })
+    await anonymous.tokens.report({ payload: { token: secret } })
+    await expect(own.me.get()).rejects.toBeInstanceOf(Unauthorized)
+    await expect(anonymous.me.get()).rejects.toBeInstanceOf(Unauthorized)
+    await expect(anonymous.products.list({ params: main, query: {} })).rejects.toBeInstanceOf(Unauthorized)
+  })
+
+  it("does the same as an Effect", async () => {
+    const { token } = await client.invites.create({
+      params: main,
+      payload: { email: "other@example.com", role: "viewer", deliver: "link" }
+    })
+    const accepting = Effect.gen(function* () {
+      const anonymous = yield* DeliveryClient
+      const { apiKey } = yield* anonymous.invites.accept({ payload: { token: token!, name: "Other" } })
+      yield* anonymous.tokens.report({ payload: { token: apiKey!.secret } })
+      return yield* Effect.flip(anonymous.me.get())
+    })
+    const layer = DeliveryClient.layer({ baseUrl: server.url })
+    expect(await Effect.runPromise(Effect.provide(accepting, layer))).toBeInstanceOf(Unauthorized)
+  })
+})
+
+describe("credentials", () => {
+  it("are listed, blocked and unblocked", async () => {
+    const { id, secret } = await client.accountApiKeys.create({ params: main, payload: { name: "ci", role: "viewer" } })
+    const blocked = createClient({ baseUrl: server.url, apiKey: secret })
+    const params = { ...main, credential: id }
+    expect(await client.credentials.block({ params })).toMatchObject({ id, kind: "accountApiKey", blocked: true })
+    await expect(blocked.products.list({ params: main, query: {} })).rejects.toBeInstanceOf(NotFound)
+    const { credentials } = await client.credentials.list({ params: main })
+    expect(credentials.filter((credential) => credential.blocked).map((credential) => credential.id)).toEqual([id])
+    expect(await client.credentials.unblock({ params })).toMatchObject({ blocked: false })
+    expect(await blocked.products.list({ params: main, query: {} })).toMatchObject({ products: [{ slug: "shop" }] })
+  })
+})
+
 describe("secrets", () => {
   const params = { ...main, productSlug: "shop" }
 

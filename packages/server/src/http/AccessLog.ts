@@ -102,4 +102,4 @@ const clock = () => {
 
 /** A token pasted into a path by mistake must not reach a log. */
 const redactTokens = (path: string): string =>
-  path.includes("tk_") ? path.replace(/\b([a-z]tk)_[0-9A-Za-z]+/g, "$1_***") : path
+  path.includes("tk") ? path.replace(/\b([a-z]tk)(?:_|%5[Ff])[0-9A-Za-z]+/g, "$1_***") : path

@@ -1,3 +1,4 @@
+import type { Member } from "@delivery/domain/identity/Member"
 import { execFile } from "node:child_process"
 import { mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -125,6 +126,39 @@ describe.concurrent("the commands of the host", () => {
       assert.strictEqual(begun.status, 200)
       assert.deepStrictEqual(
         await run(["sign-in-link", "nobody@example.com"], settings),
+        failure('There is no person with the email or id "nobody@example.com". List all persons with `person list`.')
+      )
+      const accept = async (email: string) => {
+        const post = (path: string, body: object, headers = {}) =>
+          fetch(`${url}${path}`, {
+            method: "POST",
+            headers: { "content-type": "application/json", ...headers },
+            body: JSON.stringify(body)
+          })
+        const invited = await post("/v1/workspaces/main/invites", { email, role: "viewer" }, { authorization })
+        const { token } = (await invited.json()) as { token: string }
+        const accepted = await post("/v1/invites/accept", { token, name: "Sam" })
+        return ((await accepted.json()) as { person: { id: string } }).person.id
+      }
+      const isProven = async (id: string) => {
+        const answer = await fetch(`${url}/v1/workspaces/main/members`, { headers: { authorization } })
+        const { members } = (await answer.json()) as { members: ReadonlyArray<Member> }
+        return members.find((member) => member.id === id)!.emailVerifiedAt !== null
+      }
+      const sam = await accept("sam@example.com")
+      assert.isFalse(await isProven(sam))
+      const verified = await run(["person", "verify", "Sam@Example.com"], settings)
+      assert.deepStrictEqual(verified, {
+        code: 0,
+        stdout: "The email address sam@example.com is proven to be that of Sam.\n",
+        stderr: ""
+      })
+      assert.isTrue(await isProven(sam))
+      const kim = await accept("kim@example.com")
+      assert.strictEqual((await run(["person", "verify", kim], settings)).code, 0)
+      assert.isTrue(await isProven(kim))
+      assert.deepStrictEqual(
+        await run(["person", "verify", "nobody@example.com"], settings),
         failure('There is no person with the email or id "nobody@example.com". List all persons with `person list`.')
       )
       const line =

@@ -1,12 +1,17 @@
 import { assert } from "@effect/vitest"
 import { Caller, OptionalCaller } from "@delivery/domain/identity/Authorization"
 import { isAtLeast, mayAssign, type Role } from "@delivery/domain/identity/Role"
-import type { ApiKeyId, PersonId } from "@delivery/domain/Ids"
-import { Effect, Layer } from "effect"
+import { maxActiveApiKeys } from "@delivery/domain/identity/ApiKey"
+import type { PersonId } from "@delivery/domain/Ids"
+import { timestamp } from "@delivery/domain/Timestamp"
+import { Clock, Effect, Layer } from "effect"
 import * as fc from "fast-check"
 import type { WorkspaceRow } from "../../src/identity/WorkspacesRepo.ts"
+import { Agents } from "../../src/agents/Agents.ts"
+import { SignInsRepo } from "../../src/agents/SignInsRepo.ts"
 import { ApiKeys } from "../../src/identity/ApiKeys.ts"
 import { ApiKeysRepo } from "../../src/identity/ApiKeysRepo.ts"
+import { Inventory } from "../../src/identity/Inventory.ts"
 import { type InviteMail, Mail } from "../../src/identity/Mail.ts"
 import { Invites } from "../../src/identity/Invites.ts"
 import { Members } from "../../src/identity/Members.ts"
@@ -17,36 +22,56 @@ import { withServicesOnEachStorage } from "../support/Storages.ts"
 import { addPerson, addWorkspace, answer, keyOfPerson, minute, unique } from "./Scene.ts"
 
 /**
- * Histories of persons, invites, proofs, joins and deactivations against a plain model: nobody ever acts in a workspace
- * that did not admit that very person, and no invite or account key outlives the access of who made it.
+ * Histories of persons, invites, proofs, joins, deactivations, chains of keys, sign-ins of agents and blocks against a plain
+ * model: nobody ever acts in a workspace that did not admit that very person, no credential outlives what ends it, and
+ * none gets in that is blocked.
  */
 
 interface Person {
   readonly id: PersonId
-  readonly secret: string
   readonly address: string
   proven: boolean
 }
 
-interface AccountKey {
-  readonly id: ApiKeyId
+/** A key of a person, or of a workspace. */
+interface Key {
+  readonly id: string
   readonly secret: string
-  readonly workspace: Workspace
-  readonly role: Role
-  readonly by: Actor
+  readonly of: Person | { readonly workspace: Workspace; readonly role: Role }
+  /** The key that it was made with. */
+  readonly maker: Key | undefined
   live: boolean
 }
 
-type Actor = Person | AccountKey
+interface SignIn {
+  readonly id: string
+  readonly secret: string
+  readonly person: Person
+  readonly workspace: Workspace
+  readonly maker: Key
+  live: boolean
+}
+
+type Credential = Key | SignIn
+
+/** Who acts with a key: its person, or the key of a workspace itself. */
+type Actor = Person | Key
 
 interface Invite {
   readonly token: string
   readonly workspace: Workspace
   readonly address: string
   readonly role: Role
-  readonly by: Actor
+  readonly maker: Key
   readonly mailed: boolean
   pending: boolean
+}
+
+/** That a workspace does not let a credential in, since the root is blocked. */
+interface Block {
+  readonly workspace: Workspace
+  readonly credential: Credential
+  readonly root: Credential
 }
 
 interface Workspace {
@@ -57,40 +82,50 @@ interface Workspace {
 interface Model {
   readonly workspaces: ReadonlyArray<Workspace>
   readonly persons: Array<Person>
-  readonly keys: Array<AccountKey>
+  /** The first two are the founders', and stay. */
+  readonly keys: Array<Key>
+  readonly signIns: Array<SignIn>
   readonly invites: Array<Invite>
+  blocks: ReadonlyArray<Block>
 }
 
 interface Step {
-  readonly kind: "invite" | "accept" | "accept as" | "prove" | "deactivate" | "reactivate" | "make a key"
+  readonly kind: (typeof kinds)[number]
   readonly workspace: number
-  /** Below 6, an owner that the workspace began with. */
+  /** Below 6, the key of the owner that the workspace began with. */
   readonly by: number
   readonly person: number
+  readonly credential: number
   readonly invite: number
   readonly address: number
   readonly role: Role
   readonly flag: boolean
 }
 
+const kinds = [
+  "invite",
+  "accept",
+  "accept as",
+  "prove",
+  "deactivate",
+  "reactivate",
+  "make an account key",
+  "make a key",
+  "sign in an agent",
+  "revoke",
+  "block",
+  "unblock"
+] as const
+
 const roles = ["viewer", "member", "admin", "owner"] as const
 
 const steps = fc.array(
   fc.record<Step>({
-    kind: fc.constantFrom(
-      "invite",
-      "invite",
-      "accept",
-      "accept as",
-      "accept as",
-      "prove",
-      "deactivate",
-      "reactivate",
-      "make a key"
-    ),
+    kind: fc.constantFrom(...kinds, "invite", "accept as", "make a key", "unblock"),
     workspace: fc.nat(1),
     by: fc.nat(20),
     person: fc.nat(20),
+    credential: fc.nat(20),
     invite: fc.nat(20),
     address: fc.nat(2),
     role: fc.constantFrom(...roles),
@@ -99,13 +134,34 @@ const steps = fc.array(
   { minLength: 10, maxLength: 40 }
 )
 
-const isPerson = (actor: Actor): actor is Person => "address" in actor
+const isPersonal = (key: Key): key is Key & { readonly of: Person } => "address" in key.of
 
-const roleIn = (workspace: Workspace, actor: Actor): Role | undefined => {
-  if (!isPerson(actor)) return actor.live && actor.workspace === workspace ? actor.role : undefined
-  const member = workspace.members.get(actor)
+const actorOf = (key: Key): Actor => (isPersonal(key) ? key.of : key)
+
+const memberRole = (workspace: Workspace, person: Person): Role | undefined => {
+  const member = workspace.members.get(person)
   return member?.active === true ? member.role : undefined
 }
+
+/** What the credential may do in the workspace while it works and nobody blocks it. */
+const standing = (workspace: Workspace, credential: Credential): Role | undefined => {
+  if ("person" in credential) {
+    return credential.workspace === workspace ? memberRole(workspace, credential.person) : undefined
+  }
+  if (isPersonal(credential)) return memberRole(workspace, credential.of)
+  const { role, workspace: own } = credential.of as Exclude<Key["of"], Person>
+  return own === workspace ? role : undefined
+}
+
+/** Whether the credential is listed in the workspace, blocked or not. */
+const isListed = (workspace: Workspace, credential: Credential): boolean =>
+  credential.live && standing(workspace, credential) !== undefined
+
+const isBlocked = ({ blocks }: Model, workspace: Workspace, credential: Credential): boolean =>
+  blocks.some((block) => block.workspace === workspace && block.credential === credential)
+
+const roleIn = (model: Model, workspace: Workspace, credential: Credential): Role | undefined =>
+  credential.live && !isBlocked(model, workspace, credential) ? standing(workspace, credential) : undefined
 
 const activeWith = (workspace: Workspace, address: string) =>
   [...workspace.members].find(([person, { active }]) => active && person.address === address)?.[0]
@@ -114,15 +170,16 @@ const isProven = (model: Model, address: string) =>
   model.persons.some((person) => person.proven && person.address === address)
 
 /** What the model refuses an administrator for, before it looks at anything else. */
-const refusedAdmin = (workspace: Workspace, by: Actor): string | undefined => {
-  const role = roleIn(workspace, by)
-  if (role === undefined) return isPerson(by) || by.live ? "NotFound" : "Unauthorized"
+const refusedAdmin = (model: Model, workspace: Workspace, by: Key): string | undefined => {
+  if (!by.live) return "Unauthorized"
+  const role = roleIn(model, workspace, by)
+  if (role === undefined) return "NotFound"
   return isAtLeast(role, "admin") ? undefined : "Forbidden role_too_low"
 }
 
 /** What the model answers to an acceptance; undefined where it admits. */
 const refusedAcceptance = (model: Model, invite: Invite | undefined, as: Person | undefined): string | undefined => {
-  if (invite?.pending !== true) return "NotFound"
+  if (invite?.pending !== true || isBlocked(model, invite.workspace, invite.maker)) return "NotFound"
   if (as !== undefined && as.address !== invite.address) return "Conflict other_address"
   if (as?.proven !== true && isProven(model, invite.address)) return "Conflict sign_in_required"
   const holder = activeWith(invite.workspace, invite.address)
@@ -130,21 +187,62 @@ const refusedAcceptance = (model: Model, invite: Invite | undefined, as: Person 
   return holder === as ? "Conflict already_member" : "Conflict address_in_use"
 }
 
+/** The key, and what was made with it and with that; account keys may be spared. */
+const chainOf = (model: Model, key: Key, keep = false): ReadonlySet<Key> => {
+  const chain = new Set([key])
+  for (const maker of chain) {
+    for (const made of model.keys) if (made.maker === maker && (isPersonal(made) || !keep)) chain.add(made)
+  }
+  return chain
+}
+
+/** Ends a key that works, with all that was made with it. */
+const endKey = (model: Model, key: Key, keep: boolean): void => {
+  if (!key.live) return
+  const ended = new Set([...chainOf(model, key, keep)].filter(({ live }) => live))
+  for (const one of ended) one.live = false
+  for (const invite of model.invites) if (ended.has(invite.maker)) invite.pending = false
+  for (const signIn of model.signIns) if (ended.has(signIn.maker)) signIn.live = false
+}
+
 /** Ends what a member made, and what was made with that. */
 const endWhatTheyMade = (model: Model, workspace: Workspace, member: Person, keep: boolean): void => {
-  const ended = new Set<Actor>([member])
-  for (const actor of ended) {
-    if (keep) break
-    for (const key of model.keys) if (key.workspace === workspace && key.by === actor) ended.add(key)
+  const actors = new Set<Actor>([member])
+  for (const actor of keep ? [] : actors) {
+    for (const key of model.keys) {
+      const isMade = key.maker !== undefined && actorOf(key.maker) === actor
+      if (!isPersonal(key) && standing(workspace, key) !== undefined && isMade) actors.add(key)
+    }
   }
-  for (const actor of ended) if (!isPerson(actor)) actor.live = false
-  for (const invite of model.invites) if (invite.workspace === workspace && ended.has(invite.by)) invite.pending = false
+  for (const actor of actors) if ("live" in actor) endKey(model, actor, false)
+  for (const invite of model.invites) {
+    if (invite.workspace === workspace && actors.has(actorOf(invite.maker))) invite.pending = false
+  }
+  for (const signIn of model.signIns) {
+    if (signIn.workspace === workspace && signIn.person === member) signIn.live = false
+  }
+}
+
+/** What is made is blocked wherever its maker is. */
+const inherit = (model: Model, maker: Key, credential: Credential): void => {
+  const inherited = model.blocks
+    .filter((block) => block.credential === maker)
+    .map((block) => ({ ...block, credential }))
+  model.blocks = [...model.blocks, ...inherited]
+}
+
+/** The credential, and what was made with it and with that. */
+const madeWith = (model: Model, credential: Credential): ReadonlySet<Credential> => {
+  if ("person" in credential) return new Set([credential])
+  const keys = chainOf(model, credential)
+  return new Set<Credential>([...keys, ...model.signIns.filter(({ maker }) => keys.has(maker))])
 }
 
 withServicesOnEachStorage("Who acts where", (it, storage) => {
   const begin = Effect.gen(function* () {
     const workspaces: Array<Workspace> = []
     const persons: Array<Person> = []
+    const keys: Array<Key> = []
     for (const _ of [0, 1]) {
       const row = yield* addWorkspace()
       const { email, id } = yield* addPerson()
@@ -155,26 +253,27 @@ withServicesOnEachStorage("Who acts where", (it, storage) => {
         active: true,
         joinedAt: minute(0)
       })
-      const { secret } = yield* (yield* ApiKeys).issue(keyOfPerson(id), "key")
-      const person = { id, secret, address: email, proven: false }
+      const { id: keyId, secret } = yield* (yield* ApiKeys).issue(keyOfPerson(id), "key")
+      const person = { id, address: email, proven: false }
       persons.push(person)
+      keys.push({ id: keyId, secret, of: person, maker: undefined, live: true })
       workspaces.push({ row, members: new Map([[person, { role: "owner", active: true }]]) })
     }
-    const model: Model = { workspaces, persons, keys: [], invites: [] }
+    const model: Model = { workspaces, persons, keys, signIns: [], invites: [], blocks: [] }
     return model
   })
 
-  const authenticated = Effect.fnUntraced(function* (actor: Actor, { row }: Workspace) {
-    return yield* (yield* ApiKeysRepo).authenticate(hashToken(actor.secret), row.slug)
+  const authenticated = Effect.fnUntraced(function* ({ secret }: Key, { row }: Workspace) {
+    return yield* (yield* ApiKeysRepo).authenticate(hashToken(secret), row.slug)
   })
 
-  /** A call with the key of the actor in the workspace, as a request makes it. */
-  const asActor = Effect.fnUntraced(function* <A, E extends { readonly _tag: string; readonly message: string }, R>(
-    actor: Actor,
+  /** A call with the key in the workspace, as a request makes it. */
+  const withKey = Effect.fnUntraced(function* <A, E extends { readonly _tag: string; readonly message: string }, R>(
+    key: Key,
     workspace: Workspace,
     call: Effect.Effect<A, E, R>
   ) {
-    const found = yield* authenticated(actor, workspace)
+    const found = yield* authenticated(key, workspace)
     if (found === undefined) return "Unauthorized"
     const { keyId, membership, principal } = found
     const kind = principal.kind === "apiKey" ? ("accountApiKey" as const) : ("apiKey" as const)
@@ -190,12 +289,20 @@ withServicesOnEachStorage("Who acts where", (it, storage) => {
 
   /** Who acts and where, in the model: each credential, in each workspace. */
   const assertActing = Effect.fnUntraced(function* (model: Model, after: string) {
+    const now = timestamp(yield* Clock.currentTimeMillis)
+    const signIns = yield* SignInsRepo
     for (const workspace of model.workspaces) {
-      for (const actor of [...model.persons, ...model.keys]) {
-        const found = yield* authenticated(actor, workspace)
-        assert.strictEqual(found?.membership?.role, roleIn(workspace, actor), after)
-        if (isPerson(actor)) assert.strictEqual(found?.principal.id, actor.id, after)
+      const ofKeys = Effect.forEach(model.keys, (key) => authenticated(key, workspace), { concurrency: "unbounded" })
+      for (const [index, found] of (yield* ofKeys).entries()) {
+        const key = model.keys[index]!
+        assert.strictEqual(found !== undefined, key.live, after)
+        assert.strictEqual(found?.membership?.role, roleIn(model, workspace, key), after)
+        if (found !== undefined) assert.strictEqual<string>(found.principal.id, actorOf(key).id, after)
       }
+    }
+    for (const signIn of model.signIns) {
+      const found = yield* signIns.authenticate(hashToken(signIn.secret), now)
+      assert.strictEqual(found?.membership.role, roleIn(model, signIn.workspace, signIn), after)
     }
   })
 
@@ -205,7 +312,7 @@ withServicesOnEachStorage("Who acts where", (it, storage) => {
     readonly mails: Array<InviteMail>
     readonly addresses: ReadonlyArray<string>
     readonly workspace: Workspace
-    readonly by: Actor
+    readonly by: Key
     readonly step: Step
   }
 
@@ -216,13 +323,13 @@ withServicesOnEachStorage("Who acts where", (it, storage) => {
       (invite) => invite.pending && invite.workspace === workspace && invite.address === address
     )
     const wanted =
-      refusedAdmin(workspace, by) ??
-      (!mayAssign(roleIn(workspace, by)!, role) ? "Forbidden owner_only" : undefined) ??
+      refusedAdmin(model, workspace, by) ??
+      (!mayAssign(roleIn(model, workspace, by)!, role) ? "Forbidden owner_only" : undefined) ??
       (activeWith(workspace, address) !== undefined ? "Conflict already_member" : undefined) ??
       (isInvited ? "Conflict already_invited" : "ok")
     let made: { readonly token?: string } = {}
     const create = invites.create({ email: address, role, deliver: mailed ? "mail" : "link" })
-    const given = yield* asActor(
+    const given = yield* withKey(
       by,
       workspace,
       Effect.tap(create, (invite) => Effect.sync(() => (made = invite)))
@@ -232,7 +339,7 @@ withServicesOnEachStorage("Who acts where", (it, storage) => {
     // The inviter sees no token that is mailed.
     assert.strictEqual(made.token === undefined, mailed)
     const token = made.token ?? mails.at(-1)!.url.split("/").at(-1)!
-    model.invites.push({ token, workspace, address, role, by, mailed, pending: true })
+    model.invites.push({ token, workspace, address, role, maker: by, mailed, pending: true })
   })
 
   const accept = Effect.fnUntraced(function* ({ invites, model, step }: Taking) {
@@ -251,19 +358,21 @@ withServicesOnEachStorage("Who acts where", (it, storage) => {
       model.persons.map(({ id }) => id),
       person.id
     )
-    const made = { id: person.id, secret: apiKey!.secret, address: found.address, proven: found.mailed }
+    const made = { id: person.id, address: found.address, proven: found.mailed }
     model.persons.push(made)
+    model.keys.push({ id: apiKey!.id, secret: apiKey!.secret, of: made, maker: undefined, live: true })
     found.workspace.members.set(made, { role: found.role, active: true })
     found.pending = false
   })
 
   const acceptAs = Effect.fnUntraced(function* ({ invites, model, step, workspace }: Taking) {
     const found = at(model.invites, step.invite)
-    const sharing = model.persons.filter(({ address }) => step.flag || address === found?.address)
-    const person = at(sharing, step.person)
-    if (found === undefined || person === undefined) return
-    const wanted = refusedAcceptance(model, found, person) ?? "ok"
-    const given = yield* asActor(person, workspace, invites.accept({ token: found.token, name: "Ignored" }))
+    const sharing = model.keys.filter(isPersonal).filter(({ of }) => step.flag || of.address === found?.address)
+    const key = at(sharing, step.credential)
+    if (found === undefined || key === undefined) return
+    const person = key.of
+    const wanted = key.live ? (refusedAcceptance(model, found, person) ?? "ok") : "Unauthorized"
+    const given = yield* withKey(key, workspace, invites.accept({ token: found.token, name: "Ignored" }))
     assert.strictEqual(given, wanted, "accept as")
     if (given !== "ok") return
     person.proven ||= found.mailed
@@ -286,33 +395,130 @@ withServicesOnEachStorage("Who acts where", (it, storage) => {
       const owners = [...workspace.members.values()].filter((other) => other.active && other.role === "owner").length
       const changes = member !== undefined && member.active !== active
       const wanted =
-        refusedAdmin(workspace, by) ??
+        refusedAdmin(model, workspace, by) ??
         (member === undefined ? "NotFound" : undefined) ??
-        (!mayAssign(roleIn(workspace, by)!, member!.role) ? "Forbidden owner_only" : undefined) ??
+        (!mayAssign(roleIn(model, workspace, by)!, member!.role) ? "Forbidden owner_only" : undefined) ??
         (changes && !active && member.role === "owner" && owners === 1 ? "Conflict last_owner" : undefined) ??
         (changes && active && activeWith(workspace, person.address) !== undefined ? "Conflict address_in_use" : "ok")
       const members = yield* Members
       const call = active
         ? members.reactivate(person.id)
         : members.deactivate(person.id, step.flag ? { accountApiKeys: "keep" } : {})
-      const given = yield* asActor(by, workspace, call)
+      const given = yield* withKey(by, workspace, call)
       assert.strictEqual(given, wanted, active ? "reactivate" : "deactivate")
       if (given !== "ok" || !changes) return
       member.active = active
       if (!active) endWhatTheyMade(model, workspace, person, step.flag)
     })
 
-  const makeKey = Effect.fnUntraced(function* ({ by, model, step, workspace }: Taking) {
+  const makeAccountKey = Effect.fnUntraced(function* ({ by, model, step, workspace }: Taking) {
     const role = step.role === "owner" ? "admin" : step.role
-    let made: { readonly id: ApiKeyId; readonly secret: string } | undefined
+    const wanted = refusedAdmin(model, workspace, by) ?? "ok"
     const create = (yield* ApiKeys).createAccount({ name: "key", role })
-    const given = yield* asActor(
-      by,
-      workspace,
-      Effect.tap(create, (key) => Effect.sync(() => (made = key)))
-    )
-    assert.strictEqual(given, refusedAdmin(workspace, by) ?? "ok", "make a key")
-    if (made !== undefined) model.keys.push({ id: made.id, secret: made.secret, workspace, role, by, live: true })
+    const keep = ({ id, secret }: Effect.Success<typeof create>) => {
+      const key = { id, secret, of: { workspace, role }, maker: by, live: true }
+      inherit(model, by, key)
+      model.keys.push(key)
+    }
+    assert.strictEqual(yield* withKey(by, workspace, Effect.map(create, keep)), wanted, "make an account key")
+  })
+
+  const makeKey = Effect.fnUntraced(function* ({ by, model, workspace }: Taking) {
+    const own = model.keys.filter((key) => key.live && isPersonal(by) && key.of === by.of).length
+    const wanted = !by.live
+      ? "Unauthorized"
+      : !isPersonal(by)
+        ? "Forbidden account_key"
+        : own >= maxActiveApiKeys
+          ? "Conflict too_many_keys"
+          : "ok"
+    const create = (yield* ApiKeys).create({ name: "key" })
+    const keep = ({ id, secret }: Effect.Success<typeof create>) => {
+      const key = { id, secret, of: by.of, maker: by, live: true }
+      inherit(model, by, key)
+      model.keys.push(key)
+    }
+    assert.strictEqual(yield* withKey(by, workspace, Effect.map(create, keep)), wanted, "make a key")
+  })
+
+  const signInAgent = Effect.fnUntraced(function* ({ by, model, workspace }: Taking) {
+    const isMember = roleIn(model, workspace, by) !== undefined
+    const wanted = !by.live ? "Unauthorized" : !isMember ? "NotFound" : isPersonal(by) ? "ok" : "Forbidden account_key"
+    const register = (yield* Agents).register({ client: "claude", computer: unique("computer") })
+    const keep = ({ access_token: secret, clientId: id }: Effect.Success<typeof register>) => {
+      const signIn = { id, secret, person: by.of as Person, workspace, maker: by, live: true }
+      inherit(model, by, signIn)
+      model.signIns.push(signIn)
+    }
+    assert.strictEqual(yield* withKey(by, workspace, Effect.map(register, keep)), wanted, "sign in an agent")
+  })
+
+  const revoke = Effect.fnUntraced(function* ({ by: other, model, step, workspace }: Taking) {
+    const key = at(model.keys.slice(2), step.credential)
+    if (key === undefined) return
+    const keys = yield* ApiKeys
+    const input = step.flag ? { accountApiKeys: "keep" as const } : {}
+    if (!isPersonal(key)) {
+      const wanted = refusedAdmin(model, workspace, other) ?? (isListed(workspace, key) ? "ok" : "NotFound")
+      const given = yield* withKey(other, workspace, keys.revokeAccount(key.id, input))
+      assert.strictEqual(given, wanted, "revoke an account key")
+      if (given === "ok") endKey(model, key, step.flag)
+      return
+    }
+    // By a key of the person, or by another.
+    const own = model.keys.filter(({ of }) => of === key.of)
+    const by = step.by < 14 ? at(own, step.person)! : other
+    const isOwn = key.live && by.of === key.of
+    const wanted = !by.live ? "Unauthorized" : !isPersonal(by) ? "Forbidden account_key" : isOwn ? "ok" : "NotFound"
+    const given = yield* withKey(by, workspace, keys.revoke(key.id, input))
+    assert.strictEqual(given, wanted, "revoke")
+    if (given === "ok") endKey(model, key, step.flag)
+  })
+
+  /** The credential that is to be blocked or unblocked, and what the model refuses it for. */
+  const targetOf = ({ by, model, step, workspace }: Taking) => {
+    const all: ReadonlyArray<Credential> = [...model.keys.slice(2), ...model.signIns]
+    const target = at(all, step.credential)
+    if (target === undefined) return undefined
+    const isOwners = standing(workspace, target) === "owner" && roleIn(model, workspace, by) !== "owner"
+    const refused =
+      refusedAdmin(model, workspace, by) ??
+      (isListed(workspace, target) ? undefined : "NotFound") ??
+      (isOwners ? "Forbidden owner_only" : undefined)
+    return { target, refused }
+  }
+
+  const block = Effect.fnUntraced(function* (taking: Taking) {
+    const { by, model, workspace } = taking
+    const found = targetOf(taking)
+    if (found === undefined) return
+    const { refused, target } = found
+    const wanted = refused ?? "ok"
+    const given = yield* withKey(by, workspace, (yield* Inventory).block(target.id))
+    assert.strictEqual(given, wanted, "block")
+    if (given !== "ok") return
+    const rows = [...madeWith(model, target)].map((credential) => ({ workspace, credential, root: target }))
+    model.blocks = [...model.blocks, ...rows]
+  })
+
+  const unblock = Effect.fnUntraced(function* (taking: Taking) {
+    const { by, model, workspace } = taking
+    const found = targetOf(taking)
+    if (found === undefined) return
+    const { refused, target } = found
+    const roots = model.blocks
+      .filter((row) => row.workspace === workspace && row.credential === target)
+      .map(({ root }) => root)
+    const isMakers = !roots.includes(target) && roots.some((root) => isListed(workspace, root))
+    const wanted = refused ?? (isMakers ? "Conflict maker_blocked" : "ok")
+    const given = yield* withKey(by, workspace, (yield* Inventory).unblock(target.id))
+    assert.strictEqual(given, wanted, "unblock")
+    if (given !== "ok") return
+    const made = madeWith(model, target)
+    const ended = new Set(roots.filter((root) => !isListed(workspace, root)))
+    const isGone = ({ credential, root, workspace: where }: Block) =>
+      where === workspace && (root === target || (ended.has(root) && made.has(credential)))
+    model.blocks = model.blocks.filter((row) => !isGone(row))
   })
 
   const take = {
@@ -322,7 +528,12 @@ withServicesOnEachStorage("Who acts where", (it, storage) => {
     prove,
     deactivate: changeActive(false),
     reactivate: changeActive(true),
-    "make a key": makeKey
+    "make an account key": makeAccountKey,
+    "make a key": makeKey,
+    "sign in an agent": signInAgent,
+    revoke,
+    block,
+    unblock
   }
 
   const history = Effect.fnUntraced(function* (taken: ReadonlyArray<Step>) {
@@ -336,8 +547,7 @@ withServicesOnEachStorage("Who acts where", (it, storage) => {
     const addresses = [0, 1, 2].map(() => `${unique("history")}@example.com`)
     for (const step of taken) {
       const index = step.workspace % model.workspaces.length
-      const actors: ReadonlyArray<Actor> = [...model.persons, ...model.keys]
-      const by = step.by < 6 ? model.persons[index]! : at(actors, step.by)!
+      const by = step.by < 6 ? model.keys[index]! : at(model.keys, step.by)!
       yield* take[step.kind]({ model, invites, mails, addresses, workspace: model.workspaces[index]!, by, step })
       yield* assertActing(model, step.kind)
     }

@@ -1,0 +1,174 @@
+import type { AgentSignIn } from "@delivery/domain/agents/Agent"
+import type { NewAccountApiKey } from "@delivery/domain/identity/AccountApiKey"
+import type { NewApiKey } from "@delivery/domain/identity/ApiKey"
+import type { AcceptedInvite, NewInvite } from "@delivery/domain/identity/Invite"
+import { assert, describe, it } from "@effect/vitest"
+import { execFile } from "node:child_process"
+import { randomBytes } from "node:crypto"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { openDatabase, query } from "../support/Databases.ts"
+import { type Http, http, newDeployment, refresh, sessionIn, startRun, unique } from "../support/Http.ts"
+import { baseEnvironment, main, startServer } from "../support/ServerProcess.ts"
+import { startCollector } from "../telemetry/Collector.ts"
+import { scrape } from "../telemetry/Scrape.ts"
+
+/** Tokens appear in no place but the answers that give them; mail addresses in none where a host is watched. */
+
+const firstKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
+const anyToken = /[a-z]tk(?:_|%5f)[0-9a-z]{36}/i
+
+/** The forms in which a careless place would hold a token: also without its prefix. */
+const formsOf = (token: string) => [
+  token.slice(4),
+  Buffer.from(token).toString("base64").replace(/=+$/, "").slice(0, -2),
+  Buffer.from(token).toString("hex")
+]
+
+/** Makes tokens of every kind, uses each, and sends each wherever it is refused. Answers the tokens and the errors. */
+const exercise = async (owner: Http, newLink: (who: string) => Promise<string>) => {
+  const tokens = new Set<string>()
+  const errors: Array<string> = []
+  const address = `canary-${randomBytes(6).toString("hex")}@example.com`
+  const send = async (by: Http, method: string, path: string, init: Parameters<Http["send"]>[2] = {}) => {
+    const answer = await by.send<never>(method, path, init)
+    if (answer.status >= 400) errors.push(answer.text)
+    return answer
+  }
+
+  const workspace = await newDeployment(owner)
+  const invite = (email: string, role = "admin") => workspace.post<NewInvite>("invites", { email, role })
+  const anonymous = owner.as(undefined)
+  const invited = await invite(address)
+  const accepted = await anonymous.post<AcceptedInvite>("/v1/invites/accept", { token: invited.token, name: "Sam" })
+  const person = workspace.as(accepted.apiKey!.secret)
+  const pending = await invite(`${unique("pending")}-${address}`)
+  const key = await person.post<NewApiKey>("/v1/api-keys", { name: "laptop" }, 200)
+  const account = await person.post<NewAccountApiKey>("account-api-keys", { name: "ci", role: "admin" })
+  const agent = await person.post<AgentSignIn>("agents/register", { client: "claude", computer: "laptop" })
+  const { body: pair } = await refresh(person, agent)
+  const run = await startRun(workspace)
+  const [link, proof, unused] = [await newLink(address), await newLink(address), await newLink(address)]
+  const begun = await anonymous.send("POST", "/auth/v1/links/consume", { json: { token: link } })
+  const session = person.as(sessionIn(begun))
+  const proved = await session.send("POST", "/auth/v1/sudo", { json: { token: proof } })
+  const current = person.as(sessionIn(proved))
+  await current.get("members")
+  await person.as(pair.access_token).get("/agent/v1/me")
+  await workspace.as(run.semaphores.token).post("semaphores/one/leases", { capacity: 1 })
+  for (const { id } of [key, account]) {
+    for (const action of ["block", "unblock"]) await person.post(`credentials/${id}/${action}`, undefined, 200)
+  }
+  await workspace.get("credentials")
+
+  const made = [
+    firstKey,
+    invited.token!,
+    pending.token!,
+    accepted.apiKey!.secret,
+    key.secret,
+    account.secret,
+    agent.access_token,
+    agent.refresh_token,
+    pair.access_token,
+    pair.refresh_token,
+    run.semaphores.token,
+    link,
+    proof,
+    unused,
+    session.key!,
+    current.key!
+  ]
+  for (const token of made) tokens.add(token)
+  for (const token of made) {
+    await send(anonymous, "GET", "/v1/me", { headers: { "x-api-key": `${token} ` } })
+    await send(anonymous, "GET", "/v1/me", { headers: { authorization: `Basic ${token}` } })
+    await send(anonymous, "GET", "/v1/me", { headers: { authorization: `Bearer ${token}x` } })
+    await send(anonymous, "GET", `/invites/${token}`)
+    await send(anonymous, "GET", `/invites/${token.replace("_", "%5F")}`)
+    await send(anonymous, "GET", `/v1/workspaces/${token}/products?token=${token}`)
+    await send(owner, "GET", `products/${token}`)
+    await send(owner, "POST", `/v1/api-keys/${token}/revoke`)
+    await send(owner, "POST", `credentials/${token}/block`)
+    await send(anonymous, "POST", "/v1/invites/accept", { json: { token: `${token}x`, name: "Sam" } })
+    await send(anonymous, "POST", "/v1/invites/accept", { json: { token: [token], name: token.repeat(9) } })
+    await send(anonymous, "POST", "/auth/v1/sudo", { json: { token } })
+    await send(anonymous, "POST", "/v1/tokens/report", { body: `{"token":"${token}`, headers: json })
+    await send(anonymous, "POST", "/v1/tokens/report", { json: { token: { token } } })
+    const form = { grant_type: "refresh_token", client_id: token, refresh_token: `${token}x` }
+    await send(anonymous, "POST", "/agent/oauth/token", { form })
+    await send(anonymous, "POST", "/agent/oauth/token", { form: { ...form, [token]: token, scope: token } })
+    await send(anonymous, "POST", "/agent/mcp", { json: { token }, headers: { authorization: `Bearer ${token}x` } })
+  }
+  await send(owner, "POST", "invites", { json: { email: `${address}@`, role: "viewer" } })
+  for (const token of made.slice(1)) {
+    await send(anonymous, "POST", "/v1/tokens/report", { json: { token } })
+    await send(anonymous, "GET", "/v1/me", { headers: { authorization: `Bearer ${token}` } })
+  }
+  const events = (await workspace.send("GET", "events")).text
+  return { address, errors, events, tokens: [...tokens] }
+}
+
+const json = { "content-type": "application/json" }
+
+describe("Tokens", () => {
+  it("are in no log at level trace, span, metric, event or error, and in no row of the database", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "delivery-tokens-"))
+    const { drop, url } = await openDatabase()
+    const collector = await startCollector()
+    try {
+      const settings = {
+        DATABASE_URL: url,
+        DATA_DIR: directory,
+        BOOTSTRAP_API_KEY: firstKey,
+        VAULT_KEYS: `k1:${randomBytes(32).toString("base64")}`,
+        TOKEN_REPORT_LIMIT: "1000"
+      }
+      const server = await startServer({ ...settings, OTLP_URL: collector.url, METRICS: "true", LOG_LEVEL: "trace" })
+      const newLink = async (who: string) => {
+        const env = { ...baseEnvironment, ...settings, BASE_URL: "http://localhost" }
+        const { stdout } = await promisify(execFile)(process.execPath, [main, "sign-in-link", who], { env })
+        return /#(ltk_\w{42})$/m.exec(stdout)![1]!
+      }
+      const { address, errors, events, tokens } = await exercise(http(server.baseUrl, firstKey, "main"), newLink)
+      assert.lengthOf(tokens, 16)
+      assert.isAbove(errors.length, 200)
+      const metrics = (await scrape(server.baseUrl)).text
+      await server.end("SIGTERM")
+      // What the first start prints for its operator is no log.
+      const log = server
+        .output()
+        .split("\n")
+        .filter((line) => line.startsWith("{"))
+        .join("\n")
+      assert.include(log, "/v1/tokens/report")
+      const rows: Array<string> = []
+      for (const row of await query(url, "select tablename as name from pg_tables where schemaname = 'public'")) {
+        const { name } = row as { name: string }
+        for (const one of await query(url, `select t::text as row from ${name} t`)) rows.push(JSON.stringify(one))
+      }
+      assert.isAbove(rows.length, 20)
+      const places = {
+        log,
+        spans: collector.text(),
+        metrics,
+        events,
+        errors: errors.join("\n"),
+        database: rows.join("\n")
+      }
+      assert.include(places.spans, "TokenReports.report")
+      for (const [place, text] of Object.entries(places)) {
+        const found = tokens.flatMap(formsOf).find((form) => text.includes(form))
+        assert.isUndefined(found, `${place}: ${found}`)
+        if (place !== "errors") assert.notMatch(text, anyToken, place)
+      }
+      for (const place of ["log", "spans", "metrics"] as const) assert.notInclude(places[place], address, place)
+    } finally {
+      await collector.close()
+      await drop()
+      rmSync(directory, { recursive: true, force: true })
+    }
+  })
+})
