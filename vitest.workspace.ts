@@ -51,8 +51,8 @@ const server = {
   }
 }
 
-// Suites that need PostgreSQL, the embedded database or S3, whatever the storages; and those that ask every endpoint
-// everything.
+// Suites that need PostgreSQL, the embedded database or S3, whatever the storages; those that ask every endpoint
+// everything; those that send many megabytes; and those that last as long as the real time that is their subject.
 const needMore = [
   "test/auth/MailCanaries.test.ts",
   "test/auth/MailRaces.test.ts",
@@ -64,8 +64,10 @@ const needMore = [
   "test/http/VisibilityMatrix.test.ts",
   "test/identity/ApiKeyUsage.test.ts",
   "test/runs/FilesHttp.test.ts",
+  "test/runs/LargeBodiesHttp.test.ts",
   "test/runs/Plans.test.ts",
   "test/runs/Semaphores.test.ts",
+  "test/runs/SemaphoresTimeHttp.test.ts",
   "test/runs/search/TestRunSearch.test.ts",
   "test/storage/Sql.test.ts",
   "test/storage/Tables.test.ts",

@@ -1,10 +1,14 @@
+import type { FinishTestRun } from "@delivery/domain/runs/FinishTestRun"
+import type { TestRun } from "@delivery/domain/runs/TestRun"
 import { Readable } from "node:stream"
 import { assert } from "vitest"
 import {
   accountKey,
   answerOf,
+  attempt,
   finishOf,
   finishRun,
+  getRun,
   type Http,
   join,
   newDeployment,
@@ -106,5 +110,65 @@ onEachServer("a large body", (test) => {
         assert.strictEqual(answer.status, 400)
       }
     }
+  })
+
+  test("of 5,000 tests in 20 MiB is taken; one more test is refused and nothing is stored", async (owner) => {
+    const workspace = await newDeployment(owner)
+    const { number } = await startRun(workspace)
+    const errorStack = "x".repeat(4096)
+    const tests = Array.from({ length: 5001 }, (_, i) =>
+      report(`case ${i}`, { attempt: attempt(i % 5 === 0 ? "failed" : "passed", { errorStack }) })
+    )
+    await workspace.refuse("400 tests", "POST", `test-runs/${number}/finish`, finishOf({ tests }))
+    assert.deepInclude(await getRun(workspace, number), { state: "running", tests: [] })
+    const { counts } = await finishRun(workspace, number, { tests: tests.slice(1) })
+    assert.deepStrictEqual(counts, { total: 5000, passed: 4000, flaky: 0, failed: 1000, skipped: 0 })
+    const run = await getRun(workspace, number)
+    assert.lengthOf(run.tests, 5000)
+    assert.strictEqual(run.tests[0]!.title, "case 5")
+    assert.strictEqual(run.tests[1000]!.title, "case 1")
+    assert.strictEqual(run.tests[4999]!.attempts[0]!.errorStack, errorStack)
+  })
+
+  test("of more than 32 MiB is refused where its bytes pass the limit, without reading the rest", async (owner) => {
+    const workspace = await newDeployment(owner)
+    const { number } = await startRun(workspace)
+    const limit = 32 * mebibyte
+    const spaces = Buffer.alloc(mebibyte, " ")
+    for (const length of [{ "content-length": String(4 * limit) }, { "transfer-encoding": "chunked" }]) {
+      let sent = 0
+      const body = Readable.from(
+        (function* () {
+          for (; sent < 4 * limit; sent += spaces.length) yield spaces
+        })()
+      )
+      const headers = { "content-type": "application/json", ...length }
+      const answer = await workspace.send("POST", `test-runs/${number}/finish`, { headers, body })
+      assert.strictEqual(refusal(answer), "400")
+      assert.isBelow(sent, 2 * limit)
+    }
+    assert.strictEqual((await getRun(workspace, number)).state, "running")
+  })
+
+  test("of 5,000 tests of the worst kind is taken, and none of more", async (owner) => {
+    const http = await newDeployment(owner)
+    const { number } = await startRun(http)
+    const many = (count: number) => Array.from({ length: count }, (_, i) => report(`case ${i}`))
+    const finish = (json: FinishTestRun) => http.send<TestRun>("POST", `test-runs/${number}/finish`, { json })
+    const tooMany = await finish(finishOf({ tests: many(5_001) }))
+    assert.strictEqual(tooMany.status, 400)
+    const twice = await finish(finishOf({ tests: [...many(2), ...many(1)] }))
+    assert.strictEqual(twice.status, 400)
+    const stack = `\u{1F4A5}${"x".repeat(5_000)}`
+    const worst = many(5_000).map((test) => ({
+      ...test,
+      attempt: { ...attempt("failed"), errorStack: stack }
+    }))
+    const finished = await finish(finishOf({ tests: worst as never }))
+    assert.strictEqual(finished.status, 200)
+    assert.strictEqual(finished.body.counts.failed, 5_000)
+    const read = await getRun(http, number)
+    assert.strictEqual(read.tests.length, 5_000)
+    assert.strictEqual(read.tests[4_999]?.attempts[0]?.errorStack, stack)
   })
 })

@@ -1,16 +1,13 @@
 import type { LeaseHolder } from "@delivery/domain/LeaseHolder"
 import type { Lease, QueuedLease, SemaphoreList } from "@delivery/domain/runs/Semaphore"
 import type { StartedRetry } from "@delivery/domain/runs/TestRetry"
-import type { StartedTestRun } from "@delivery/domain/runs/TestRun"
 import { assert } from "vitest"
 import {
-  type Answer,
   assertId,
   assertTimestamp,
   attempt,
   eventually,
   finishRun,
-  type Http,
   join,
   newDeployment,
   newWorkspace,
@@ -18,38 +15,16 @@ import {
   refusal,
   report,
   runOf,
-  startRun,
   unique,
   withClockOnServers
 } from "../support/Http.ts"
 import { servers } from "../support/Servers.ts"
+import { holdersOf, leases, newRun, take, taken } from "./LeasesScene.ts"
 
 interface Full {
   readonly capacity: number
   readonly holders: ReadonlyArray<LeaseHolder>
   readonly retryAfterMs: number
-}
-
-/** A run and its holder: calls carry the run's token. */
-const newRun = async (workspace: Http): Promise<Http & { readonly run: StartedTestRun }> => {
-  const run = await startRun(workspace)
-  return { ...workspace.as(run.semaphores.token), run }
-}
-
-const leases = (name: string): string => `semaphores/${encodeURIComponent(name)}/leases`
-
-const take = <A = Lease>(holder: Http, name: string, request: object = {}): Promise<Answer<A>> =>
-  holder.send<A>("POST", leases(name), { json: { capacity: 1, ...request } })
-
-const taken = async (holder: Http, name: string, request: object = {}): Promise<Lease> => {
-  const answer = await take(holder, name, request)
-  assert.strictEqual(answer.status, 201, answer.text)
-  return answer.body
-}
-
-const holdersOf = async (workspace: Http, name: string): Promise<ReadonlyArray<LeaseHolder>> => {
-  const { semaphores } = await workspace.get<SemaphoreList>("semaphores")
-  return semaphores.find((semaphore) => semaphore.name === name)?.holders ?? []
 }
 
 /** Until so many wait for the semaphore. A place that came before them would stay before them: each look has its own. */
@@ -422,47 +397,4 @@ withClockOnServers(
     })
   },
   { SEMAPHORE_LEASE_MS: "300" }
-)
-
-onEachServer(
-  "Semaphores with short leases over HTTP",
-  (test) => {
-    test("ends a lease that is not renewed, and grants its slot to a waiting call", async (owner) => {
-      const workspace = await newDeployment(owner)
-      const holder = await newRun(workspace)
-      const held = await taken(holder, "short")
-      assert.strictEqual(held.ttlMs, 300)
-      const [first, second] = await Promise.all([
-        taken(holder, "short", { waitMs: 5_000 }),
-        taken(holder, "short", { waitMs: 5_000 })
-      ])
-      const [earlier, later] = first.fence < second.fence ? [first, second] : [second, first]
-      assert.isAtLeast(Date.parse(earlier.since), Date.parse(held.expiresAt))
-      assert.isAtLeast(Date.parse(later.since), Date.parse(earlier.expiresAt))
-      await holder.refuse("404 lease", "POST", `${leases("short")}/${held.lease}/renew`, {})
-      await holder.delete(`${leases("short")}/${held.lease}`)
-    })
-  },
-  { SEMAPHORE_LEASE_MS: "300" }
-)
-
-onEachServer(
-  "Semaphores of a run that ends soon over HTTP",
-  (test) => {
-    test("never grants a lease past the end of its token", async (owner) => {
-      const workspace = await newDeployment(owner)
-      const holder = await newRun(workspace)
-      const { expiresAt } = holder.run.semaphores
-      const held = await taken(holder, "end")
-      assert.strictEqual(held.expiresAt, expiresAt)
-      const renewed = await holder.post<Lease>(`${leases("end")}/${held.lease}/renew`, { ttlMs: 300_000 }, 200)
-      assert.strictEqual(renewed.expiresAt, expiresAt)
-      const place = await take<QueuedLease>(holder, "end", { requestId: "q" })
-      assert.strictEqual(place.body.expiresAt, expiresAt)
-      assert.strictEqual(refusal(await take(holder, "end", { waitMs: 10_000 })), "409 run_not_running")
-      assert.strictEqual(refusal(await take(holder, "end")), "401")
-      assert.deepStrictEqual(await holdersOf(workspace, "end"), [])
-    })
-  },
-  { RUN_LIMIT_MS: "1500" }
 )

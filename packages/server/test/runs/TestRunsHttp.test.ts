@@ -5,7 +5,6 @@ import type { Workspace } from "@delivery/domain/identity/Workspace"
 import type { FinishTestRun } from "@delivery/domain/runs/FinishTestRun"
 import type { TestRun, TestRunPage, TestRunSummary } from "@delivery/domain/runs/TestRun"
 import { createLocalJWKSet, createRemoteJWKSet, jwtVerify } from "jose"
-import { Readable } from "node:stream"
 import { assert } from "vitest"
 import {
   accountKey,
@@ -499,44 +498,6 @@ onEachServer("test runs", (test) => {
     assert.deepInclude(tests[0]!.attempts[0], { errorStack: "𐀀", files: ["a\uFFFD"] })
   })
 
-  test("5,000 tests in 20 MiB are taken; one more test is refused and nothing is stored", async (owner) => {
-    const workspace = await newDeployment(owner)
-    const { number } = await startRun(workspace)
-    const errorStack = "x".repeat(4096)
-    const tests = Array.from({ length: 5001 }, (_, i) =>
-      report(`case ${i}`, { attempt: attempt(i % 5 === 0 ? "failed" : "passed", { errorStack }) })
-    )
-    await workspace.refuse("400 tests", "POST", `test-runs/${number}/finish`, finishOf({ tests }))
-    assert.deepInclude(await getRun(workspace, number), { state: "running", tests: [] })
-    const { counts } = await finishRun(workspace, number, { tests: tests.slice(1) })
-    assert.deepStrictEqual(counts, { total: 5000, passed: 4000, flaky: 0, failed: 1000, skipped: 0 })
-    const run = await getRun(workspace, number)
-    assert.lengthOf(run.tests, 5000)
-    assert.strictEqual(run.tests[0]!.title, "case 5")
-    assert.strictEqual(run.tests[1000]!.title, "case 1")
-    assert.strictEqual(run.tests[4999]!.attempts[0]!.errorStack, errorStack)
-  })
-
-  test("a finish of more than 64 MiB is refused where its bytes pass the limit, without reading the rest", async (owner) => {
-    const workspace = await newDeployment(owner)
-    const { number } = await startRun(workspace)
-    const limit = 64 * 1024 * 1024
-    const spaces = Buffer.alloc(1024 * 1024, " ")
-    for (const length of [{ "content-length": String(4 * limit) }, { "transfer-encoding": "chunked" }]) {
-      let sent = 0
-      const body = Readable.from(
-        (function* () {
-          for (; sent < 4 * limit; sent += spaces.length) yield spaces
-        })()
-      )
-      const headers = { "content-type": "application/json", ...length }
-      const answer = await workspace.send("POST", `test-runs/${number}/finish`, { headers, body })
-      assert.strictEqual(refusal(answer), "400")
-      assert.isBelow(sent, 2 * limit)
-    }
-    assert.strictEqual((await getRun(workspace, number)).state, "running")
-  })
-
   test("only the publisher finishes a run, which is checked before the state of the run", async (owner) => {
     const workspace = await newDeployment(owner)
     const publisher = await join(workspace, "member")
@@ -764,27 +725,6 @@ onEachServer("test runs", (test) => {
     }
     assert.strictEqual(await status("test-runs?mine=false&cursor=2147483647"), 200)
     assert.strictEqual(await status("test-runs?product=none"), 404)
-  })
-
-  test("take 5,000 tests of the worst kind and no more", async (owner) => {
-    const http = await newDeployment(owner)
-    const number = (await startRun(http)).number
-    const many = (count: number) => Array.from({ length: count }, (_, i) => report(`case ${i}`))
-    const tooMany = await finish(http, number, finishOfBoth({ tests: many(5_001) }))
-    assert.strictEqual(tooMany.status, 400)
-    const twice = await finish(http, number, finishOfBoth({ tests: [...many(2), ...many(1)] }))
-    assert.strictEqual(twice.status, 400)
-    const stack = `\u{1F4A5}${"x".repeat(5_000)}`
-    const worst = many(5_000).map((test) => ({
-      ...test,
-      attempt: { ...finishOfBoth().tests[1]!.attempt!, errorStack: stack }
-    }))
-    const finished = await finish<TestRun>(http, number, finishOfBoth({ tests: worst as never }))
-    assert.strictEqual(finished.status, 200)
-    assert.strictEqual(finished.body.counts.failed, 5_000)
-    const read = await getRun(http, number)
-    assert.strictEqual(read.tests.length, 5_000)
-    assert.strictEqual(read.tests[4_999]?.attempts[0]?.errorStack, stack)
   })
 })
 

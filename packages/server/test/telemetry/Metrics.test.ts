@@ -158,7 +158,7 @@ onEachServer(
       const request = { capacity: 1, requestId: "again" }
       const { lease: place } = (await asRun.send<QueuedLease>("POST", path, { json: request })).body
       const waiting = Array.from({ length: 3 }, () =>
-        asRun.send<Lease>("POST", path, { json: { ...request, waitMs: 20_000 } })
+        asRun.send<Lease>("POST", path, { json: { ...request, waitMs: 30_000 } })
       )
       const waiters = async () => (await scrape(owner.baseUrl)).value("delivery_semaphore_waiters")!
       await eventually(waiters, (count) => count >= waiting.length)
