@@ -63,6 +63,7 @@ const defaults = {
   mail: null,
   mailedProofMillis: 900_000,
   auditDays: 400,
+  oauth: { codeMillis: 60_000, refreshGraceMillis: 3_600_000, clientDocuments: "known" },
   semaphoreLeaseMillis: 60_000,
   runLimitMillis: 6 * 3_600_000,
   requestLimitMillis: 120_000,
@@ -136,6 +137,12 @@ const good: Record<string, ReadonlyArray<readonly [value: string, change: Record
   SESSION_IDLE_MS: [["100", { sessions: { ...defaults.sessions, idleMillis: 100 } }]],
   SESSION_MAX_MS: [["31536000000", { sessions: { ...defaults.sessions, maxMillis: 31_536_000_000 } }]],
   SIGN_IN_MAIL_MS: [["60000", { mailedProofMillis: 60_000 }]],
+  OAUTH_CODE_MS: [["30000", { oauth: { ...defaults.oauth, codeMillis: 30_000 } }]],
+  OAUTH_REFRESH_GRACE_MS: [["60000", { oauth: { ...defaults.oauth, refreshGraceMillis: 60_000 } }]],
+  OAUTH_CLIENT_DOCUMENTS: [
+    ["known", {}],
+    ["public", { oauth: { ...defaults.oauth, clientDocuments: "public" } }]
+  ],
   SUDO_MS: [["60000", { sessions: { ...defaults.sessions, sudoMillis: 60_000 } }]],
   AUDIT_DAYS: [
     ["1", { auditDays: 1 }],
@@ -224,6 +231,9 @@ const bad: Record<string, ReadonlyArray<string>> = {
   TRUSTED_PROXIES: ["proxy", "10.0.0.0/33", "10.0.0.0/8;fd00::/8", "10.0.0.0/8,"],
   SESSION_IDLE_MS: ["99", "31536000001", "7d"],
   SESSION_MAX_MS: ["0"],
+  OAUTH_CODE_MS: ["99", "600001", "1m"],
+  OAUTH_REFRESH_GRACE_MS: ["99", "86400001", "1h"],
+  OAUTH_CLIENT_DOCUMENTS: ["all", "PUBLIC"],
   SUDO_MS: ["-1"],
   SIGN_IN_MAIL_MS: ["99", "15min"],
   SMTP_URL: [
