@@ -15,7 +15,7 @@ import { OAuthFailure } from "./SignIns.ts"
 export const maxDocumentBytes = 5 * 1024
 
 /** How long a document may take, from the look-up of its host to its last byte, in milliseconds. */
-export const documentMillis = 3_000
+const documentMillis = 3_000
 
 export interface DocumentNetwork {
   readonly lookup: (host: string) => Effect.Effect<ReadonlyArray<NetAddress.IpAddress>, Dns.DnsError>

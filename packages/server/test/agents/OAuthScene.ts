@@ -9,7 +9,7 @@ import { type Answer, type Http, signIn } from "../support/Http.ts"
 export const claude = "https://claude.ai/oauth/claude-code-client-metadata"
 export const callback = "http://localhost:53682/callback"
 
-export const challengeOf = (verifier: string): string => createHash("sha256").update(verifier).digest("base64url")
+const challengeOf = (verifier: string): string => createHash("sha256").update(verifier).digest("base64url")
 export const newVerifier = (): string => randomBytes(32).toString("base64url")
 
 /** A client on its way through a sign-in. */
