@@ -148,7 +148,9 @@ export const SudoProof = Schema.Union([
   })
 ]).annotate({
   identifier: "SudoProof",
-  description: "What proves again who the person of a session is: the token of a link, or a passkey.",
+  description:
+    "What proves again who the person of a session is: the token of a link, the code of a mail, or a passkey.",
+  message: "Expected an object",
   examples: [{ passkey: exampleProof }]
 })
 export type SudoProof = typeof SudoProof.Type
