@@ -170,5 +170,5 @@ describe("Tokens", () => {
       await drop()
       rmSync(directory, { recursive: true, force: true })
     }
-  })
+  }, 240_000)
 })
