@@ -101,6 +101,8 @@ const untouched: ReadonlyArray<string> = [
   "members",
   "invites",
   "auth",
+  "authorizations",
+  "audit",
   "apiKeys",
   "accountApiKeys",
   "credentials",

@@ -142,7 +142,7 @@ describe("Traces", { concurrent: true }, () => {
     )
     await send(owner, "GET", "/health")
     await collector.ofRequest(last.id)
-    const rounds = ["TestRuns.expire", "TestRuns.index", "Vault.erase"]
+    const rounds = ["Audit.erase", "TestRuns.expire", "TestRuns.index", "Vault.erase"]
     await eventually(
       async () => collector.spans().map(({ name }) => name),
       (names) => rounds.every((name) => names.includes(name))
