@@ -94,6 +94,7 @@ const Refuse = Body({ allow: Schema.Literal(false) }).annotate({
 export const DecideAuthorization = Schema.Union([Allow, Refuse]).annotate({
   identifier: "DecideAuthorization",
   description: "Whether the client may act for you, and where.",
+  message: "Expected an object",
   examples: [{ allow: true, workspace: "main" }]
 })
 export type DecideAuthorization = typeof DecideAuthorization.Type
