@@ -56,6 +56,10 @@ describe("Workers", () => {
       () => scrape(server.baseUrl),
       (now) => up(now).join() === "1,1,1"
     )
+    await eventually(
+      () => Promise.resolve(server.output()),
+      (printed) => printed.includes("shown only this once: ctk_")
+    )
     assert.lengthOf(server.output().match(/Workspace Delivery Service/g)!, 1)
     assert.lengthOf(server.output().match(/shown only this once: ctk_/g)!, 1)
 
