@@ -106,7 +106,14 @@ export const keyUsesUnwritten = gauge("delivery_api_key_uses_unwritten", "API ke
 export const backgroundFailures = (task: string) =>
   counter("delivery_background_failures_total", "Failed rounds of the work that the server does by itself", { task })
 
-const counters = [runsExpired, retriesExpired, leasesGranted, leasesReleased, uploadedBytes]
+const counters = [
+  runsExpired,
+  retriesExpired,
+  leasesGranted,
+  leasesReleased,
+  uploadedBytes,
+  ...["link", "mail", "passkey"].map((method) => signInsFailed(method))
+]
 
 /** Reports a number as it is at the time of a scrape, until the scope closes. */
 export const observe = (gauge: Metric.Gauge<number>, read: () => number): Effect.Effect<void, never, Scope.Scope> =>
