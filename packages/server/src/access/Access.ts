@@ -35,6 +35,12 @@ export const personOf = (principal: Principal): Person | undefined => {
   }
 }
 
+/** The person of the session that calls: who else calls there is none. */
+export const sessionPersonId: Effect.Effect<PersonId, never, Caller> = Effect.map(
+  Caller,
+  ({ principal }) => principal.id as PersonId
+)
+
 /** Storage compares actors by both parts: a person and a key never share an id, but nothing forces it. */
 export const isSameActor = (a: ActorRef, b: ActorRef): boolean => a.kind === b.kind && a.id === b.id
 

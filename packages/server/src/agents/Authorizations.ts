@@ -7,12 +7,12 @@ import {
 import { isLoopback, isRegisteredRedirect } from "@delivery/domain/agents/OAuthClients"
 import { type Forbidden, NotFound } from "@delivery/domain/Errors"
 import { Caller } from "@delivery/domain/identity/Authorization"
-import type { AuthorizationId, PersonId } from "@delivery/domain/Ids"
+import type { AuthorizationId } from "@delivery/domain/Ids"
 import { byName } from "@delivery/domain/Order"
 import { isId } from "@delivery/domain/Text"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
-import { freshProof } from "../access/Access.ts"
+import { freshProof, sessionPersonId } from "../access/Access.ts"
 import { type Throttled, Throttles } from "../auth/Throttles.ts"
 import { Settings } from "../Config.ts"
 import { networkOf } from "../http/RateLimits.ts"
@@ -122,10 +122,9 @@ const absent = (id: string) => NotFound.of("authorization", id)
 
 /** Where the caller is active. */
 const workspacesOf = ({ workspaces }: Dependencies) =>
-  Effect.flatMap(Caller, ({ principal }) =>
-    Effect.map(workspaces.ofPerson(principal.id as PersonId), (found) =>
-      found.toSorted(byName).map(({ id, name, role, slug }) => ({ id, slug, name, role }))
-    )
+  sessionPersonId.pipe(
+    Effect.flatMap(workspaces.ofPerson),
+    Effect.map((found) => found.toSorted(byName).map(({ id, name, role, slug }) => ({ id, slug, name, role })))
   )
 
 const get = (dependencies: Dependencies) =>
@@ -173,7 +172,7 @@ const allow = (dependencies: Dependencies) => {
     { client, clientId, clientKind, clientName, codeChallenge, redirectUri, scope }: AuthorizationRow,
     decision: Extract<DecideAuthorization, { readonly allow: true }>
   ) {
-    const { credential, principal } = yield* Caller
+    const { credential } = yield* Caller
     const workspace = (yield* workspacesOf(dependencies)).find(
       ({ id, slug }) => id === decision.workspace || slug === decision.workspace
     )
@@ -186,7 +185,7 @@ const allow = (dependencies: Dependencies) => {
       {
         codeHash: hashToken(code),
         workspaceId: workspace.id,
-        personId: principal.id as PersonId,
+        personId: yield* sessionPersonId,
         clientId,
         clientName,
         client,

@@ -31,7 +31,7 @@ const insert = (memory: Memory) => (authorization: AuthorizationRow) =>
   memory.write((database) =>
     Effect.sync(() => {
       const rows = database.table(authorizations)
-      for (const { id } of rows.filter((row) => row.expiresAt <= authorization.createdAt)) rows.delete(id)
+      rows.deleteWhere(({ expiresAt }) => expiresAt <= authorization.createdAt)
       rows.set(authorization.id, authorization)
     })
   )
@@ -54,7 +54,7 @@ const insertCode = (memory: Memory) => (code: AuthorizationCodeRow, now: Timesta
   memory.write((database) =>
     Effect.sync(() => {
       const rows = database.table(authorizationCodes)
-      for (const { codeHash } of rows.filter(({ keptUntil }) => keptUntil <= now)) rows.delete(codeHash)
+      rows.deleteWhere(({ keptUntil }) => keptUntil <= now)
       rows.set(code.codeHash, code)
     })
   )
@@ -70,10 +70,9 @@ const useCode = (memory: Memory) => (codeHash: string, signInId: SignInId, keptU
 
 const endCodes = (memory: Memory) => (workspaceId: WorkspaceId, personId: PersonId) =>
   memory.write((database) =>
-    Effect.sync(() => {
-      const rows = database.table(authorizationCodes)
-      const isTheirs = (code: AuthorizationCodeRow) =>
-        code.workspaceId === workspaceId && code.personId === personId && code.signInId === null
-      for (const { codeHash } of rows.filter(isTheirs)) rows.delete(codeHash)
-    })
+    Effect.sync(() =>
+      database
+        .table(authorizationCodes)
+        .deleteWhere((code) => code.workspaceId === workspaceId && code.personId === personId && code.signInId === null)
+    )
   )

@@ -2,6 +2,7 @@ import type { PersonId, SignInId, WorkspaceId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { deleteExpired } from "../storage/Expiry.ts"
 import { date, dieOnSqlError } from "../storage/Sql.ts"
 import { columnsOf, insertInto, readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
 import {
@@ -31,16 +32,10 @@ const readAuthorization = readerOf(authorizations)
 const readCode = readerOf(authorizationCodes)
 
 const insert = (sql: SqlClient.SqlClient) => {
+  const deleteOld = deleteExpired(sql, authorizations, { key: ["id"], until: "expiresAt" })
   const insertRow = insertInto(sql, authorizations)
   return (authorization: AuthorizationRow) =>
-    dieOnSqlError(
-      Effect.andThen(
-        // What another request is about to forget is left to it.
-        sql`delete from authorizations where id in (select id from authorizations
-          where expires_at <= ${date(authorization.createdAt)} limit 100 for update skip locked)`,
-        insertRow(authorization)
-      )
-    )
+    dieOnSqlError(Effect.andThen(deleteOld(authorization.createdAt), insertRow(authorization)))
 }
 
 const find = (sql: SqlClient.SqlClient) => {
@@ -63,15 +58,9 @@ const take = (sql: SqlClient.SqlClient) => {
 }
 
 const insertCode = (sql: SqlClient.SqlClient) => {
+  const deleteOld = deleteExpired(sql, authorizationCodes, { key: ["codeHash"], until: "keptUntil" })
   const insertRow = insertInto(sql, authorizationCodes)
-  return (code: AuthorizationCodeRow, now: Timestamp) =>
-    dieOnSqlError(
-      Effect.andThen(
-        sql`delete from authorization_codes where code_hash in (select code_hash from authorization_codes
-          where kept_until <= ${date(now)} limit 100 for update skip locked)`,
-        insertRow(code)
-      )
-    )
+  return (code: AuthorizationCodeRow, now: Timestamp) => dieOnSqlError(Effect.andThen(deleteOld(now), insertRow(code)))
 }
 
 const lockCode = (sql: SqlClient.SqlClient) => {

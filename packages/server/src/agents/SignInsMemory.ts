@@ -71,10 +71,7 @@ type TokenRow = Row<typeof replacedTokens>
 const tokenTables: ReadonlyArray<MemoryTableName<TokenRow>> = [accessTokens, refreshTokens, replacedTokens]
 
 const deleteTokens = (database: MemoryDatabase, isOf: (token: Pick<TokenRow, "signInId" | "expiresAt">) => boolean) => {
-  for (const table of tokenTables) {
-    const rows = database.table(table)
-    for (const { tokenHash } of rows.filter(isOf)) rows.delete(tokenHash)
-  }
+  for (const table of tokenTables) database.table(table).deleteWhere(isOf)
 }
 
 /** Stores the pair of the sign-in's generation, in place of one that it has. */

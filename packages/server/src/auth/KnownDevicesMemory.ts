@@ -12,7 +12,7 @@ export const layer = Layer.effect(
         memory.write((database) =>
           Effect.sync(() => {
             const rows = database.table(knownDevices)
-            for (const old of rows.filter((row) => row.seenAt < since)) rows.delete(keyOf(old))
+            rows.deleteWhere(({ seenAt }) => seenAt <= since)
             const isNew = rows.get(keyOf(device)) === undefined
             rows.set(keyOf(device), device)
             return isNew

@@ -17,7 +17,7 @@ export type KnownDeviceRow = Row<typeof knownDevices>
 export class KnownDevicesRepo extends Context.Service<
   KnownDevicesRepo,
   {
-    /** Notes a sign-in; forgets devices that were last seen before `since`. Answers whether it is the first of the device. */
+    /** Notes a sign-in; forgets devices that were last seen at `since` or before. Answers whether it is the first of the device. */
     readonly see: (device: KnownDeviceRow, since: Timestamp) => Effect.Effect<boolean>
   }
 >()("@delivery/server/auth/KnownDevicesRepo") {}

@@ -1,9 +1,10 @@
 import type { AskForLink, SignInProof } from "@delivery/domain/auth/Session"
 import { Conflict, Unauthorized } from "@delivery/domain/Errors"
-import { Caller } from "@delivery/domain/identity/Authorization"
+import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { MailedProofId, PersonId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
+import { sessionPersonId } from "../access/Access.ts"
 import { Settings } from "../Config.ts"
 import { PersonsRepo } from "../identity/PersonsRepo.ts"
 import { hashCode, isSecret, NewCode, readCode } from "../ids/Codes.ts"
@@ -119,8 +120,7 @@ const askForProof = (dependencies: Dependencies) => {
   const store = storeProof(dependencies)
   return Effect.fn("MailedProofs.askForProof")(function* (browser: Browser) {
     if (!outbox.isSet) return yield* noMail
-    const { principal } = yield* Caller
-    const person = (yield* persons.find(principal.id as PersonId))!
+    const person = (yield* persons.find(yield* sessionPersonId))!
     yield* throttles.mail(browser.address, person.email)
     const now = yield* Clock.currentTimeMillis
     const write = Effect.gen(function* () {

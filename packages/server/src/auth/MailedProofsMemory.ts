@@ -27,7 +27,7 @@ const insert =
     memory.write((database) =>
       Effect.sync(() => {
         const rows = database.table(mailedProofs)
-        for (const { id } of rows.filter((row) => row.expiresAt <= proof.createdAt)) rows.delete(id)
+        rows.deleteWhere(({ expiresAt }) => expiresAt <= proof.createdAt)
         rows.set(proof.id, proof)
       })
     )

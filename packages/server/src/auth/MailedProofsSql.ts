@@ -2,6 +2,7 @@ import type { MailedProofId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { deleteExpired } from "../storage/Expiry.ts"
 import { date, dieOnSqlError } from "../storage/Sql.ts"
 import { columnsOf, insertInto, readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
 import { type MailedProofRow, mailedProofs, MailedProofsRepo, type MailedPurpose } from "./MailedProofsRepo.ts"
@@ -21,15 +22,9 @@ export const layer = Layer.effect(
 const readRow = readerOf(mailedProofs)
 
 const insert = (sql: SqlClient.SqlClient) => {
+  const deleteOld = deleteExpired(sql, mailedProofs, { key: ["id"], until: "expiresAt" })
   const insertRow = insertInto(sql, mailedProofs)
-  return (proof: MailedProofRow) =>
-    dieOnSqlError(
-      Effect.andThen(
-        sql`delete from mailed_proofs where id in (select id from mailed_proofs
-          where expires_at <= ${date(proof.createdAt)} for update skip locked)`,
-        insertRow(proof)
-      )
-    )
+  return (proof: MailedProofRow) => dieOnSqlError(Effect.andThen(deleteOld(proof.createdAt), insertRow(proof)))
 }
 
 const findByToken = (sql: SqlClient.SqlClient) => {

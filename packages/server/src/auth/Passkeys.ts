@@ -9,13 +9,13 @@ import {
   type PasskeyRequestOptions
 } from "@delivery/domain/auth/Passkey"
 import { Conflict, type Forbidden, InvalidInput, NotFound, type Unauthorized } from "@delivery/domain/Errors"
-import { Caller } from "@delivery/domain/identity/Authorization"
-import type { PasskeyId, PersonId } from "@delivery/domain/Ids"
+import type { Caller } from "@delivery/domain/identity/Authorization"
+import type { PasskeyId } from "@delivery/domain/Ids"
 import { byName } from "@delivery/domain/Order"
 import { isId } from "@delivery/domain/Text"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
-import { freshProof } from "../access/Access.ts"
+import { freshProof, sessionPersonId } from "../access/Access.ts"
 import { Settings } from "../Config.ts"
 import { Mail } from "../identity/Mail.ts"
 import { PersonsRepo } from "../identity/PersonsRepo.ts"
@@ -90,9 +90,6 @@ function* make() {
   })
 }
 
-/** The person of the session that calls. */
-const callingPerson = Effect.map(Caller, ({ principal }) => principal.id as PersonId)
-
 const present = ({ createdAt, id, lastUsedAt, name, synced }: PasskeyRow): Passkey => ({
   id,
   name,
@@ -137,14 +134,14 @@ const signIn = ({ audit, passkeys, proofs, sessions, storage, throttles }: Depen
 
 const sudoOptions = ({ passkeys, proofs, rp }: Dependencies) =>
   Effect.gen(function* () {
-    const personId = yield* callingPerson
+    const personId = yield* sessionPersonId
     const allowed = yield* passkeys.ofPerson(personId)
     return requestOptions(rp, yield* proofs.challenge("sudo", personId), allowed)
   }).pipe(Effect.withSpan("Passkeys.sudoOptions"))
 
 const list = ({ passkeys }: Dependencies) =>
   Effect.gen(function* () {
-    return (yield* passkeys.ofPerson(yield* callingPerson)).map(present).toSorted(byName)
+    return (yield* passkeys.ofPerson(yield* sessionPersonId)).map(present).toSorted(byName)
   }).pipe(Effect.withSpan("Passkeys.list"))
 
 const tooManyPasskeys = () =>
@@ -156,7 +153,7 @@ const tooManyPasskeys = () =>
 const addOptions = ({ passkeys, persons, proofs, rp }: Dependencies) =>
   Effect.gen(function* () {
     yield* freshProof
-    const personId = yield* callingPerson
+    const personId = yield* sessionPersonId
     const known = yield* passkeys.ofPerson(personId)
     if (known.length >= maxPasskeys) return yield* tooManyPasskeys()
     const { email, name } = (yield* persons.find(personId))!
@@ -179,7 +176,7 @@ const subjectOf = ({ id, name }: Pick<PasskeyRow, "id" | "name">) => ({ type: "p
 const add = ({ audit, nextId, passkeys, persons, proofs, storage }: Dependencies) =>
   Effect.fn("Passkeys.add")(function* ({ name, response }: AddPasskey, browser: Browser) {
     yield* freshProof
-    const personId = yield* callingPerson
+    const personId = yield* sessionPersonId
     const credential = yield* Effect.catchTag(proofs.verifyNew(response, personId), "NotAsAsked", () =>
       Effect.fail(
         InvalidInput.at("response", "Expected a passkey as it was asked for, once, and in the last 5 minutes")
@@ -207,7 +204,7 @@ const add = ({ audit, nextId, passkeys, persons, proofs, storage }: Dependencies
 
 const rename = ({ audit, passkeys, storage }: Dependencies) =>
   Effect.fn("Passkeys.rename")(function* (id: string, name: string) {
-    const personId = yield* callingPerson
+    const personId = yield* sessionPersonId
     const change = Effect.gen(function* () {
       const renamed = isId(id) ? yield* passkeys.rename(personId, id as PasskeyId, name) : undefined
       if (renamed === undefined) return yield* NotFound.of("passkey", id)
@@ -222,7 +219,7 @@ const remove = (dependencies: Dependencies) => {
   const keepWayIn = keepsWayIn(dependencies)
   return Effect.fn("Passkeys.remove")(function* (id: string) {
     yield* freshProof
-    const personId = yield* callingPerson
+    const personId = yield* sessionPersonId
     const removed = Effect.gen(function* () {
       yield* persons.lock(personId)
       const known = (yield* passkeys.ofPerson(personId)).find((passkey) => passkey.id === id)

@@ -80,8 +80,7 @@ const addChallenge =
     memory.write((database) =>
       Effect.sync(() => {
         const rows = database.table(passkeyChallenges)
-        const expired = rows.filter((row) => row.expiresAt <= challenge.createdAt)
-        for (const { challengeHash } of expired) rows.delete(challengeHash)
+        rows.deleteWhere(({ expiresAt }) => expiresAt <= challenge.createdAt)
         rows.set(challenge.challengeHash, challenge)
       })
     )

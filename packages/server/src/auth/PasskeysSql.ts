@@ -2,6 +2,7 @@ import type { PasskeyId, PersonId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
+import { deleteExpired } from "../storage/Expiry.ts"
 import { date, dieOnSqlError, failOnDuplicate } from "../storage/Sql.ts"
 import { columnsOf, insertInto, readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
 import { type PasskeyChallengeRow, passkeyChallenges, passkeys, PasskeysRepo, type PasskeyUse } from "./PasskeysRepo.ts"
@@ -57,15 +58,10 @@ const use =
     )
 
 const addChallenge = (sql: SqlClient.SqlClient) => {
+  const deleteOld = deleteExpired(sql, passkeyChallenges, { key: ["challengeHash"], until: "expiresAt" })
   const insert = insertInto(sql, passkeyChallenges)
   return (challenge: PasskeyChallengeRow) =>
-    dieOnSqlError(
-      Effect.andThen(
-        sql`delete from passkey_challenges where challenge_hash in (select challenge_hash from passkey_challenges
-          where expires_at <= ${date(challenge.createdAt)} limit 1000 for update skip locked)`,
-        insert(challenge)
-      )
-    )
+    dieOnSqlError(Effect.andThen(deleteOld(challenge.createdAt), insert(challenge)))
 }
 
 const useChallenge =

@@ -15,7 +15,7 @@ const insert =
     memory.write((database) =>
       Effect.sync(() => {
         const rows = database.table(signInLinks)
-        for (const { id } of rows.filter((row) => row.expiresAt <= link.createdAt)) rows.delete(id)
+        rows.deleteWhere(({ expiresAt }) => expiresAt <= link.createdAt)
         rows.set(link.id, link)
       })
     )

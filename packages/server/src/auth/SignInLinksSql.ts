@@ -2,6 +2,7 @@ import type { PersonId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { deleteExpired } from "../storage/Expiry.ts"
 import { date, dieOnSqlError } from "../storage/Sql.ts"
 import { insertInto } from "../storage/Table.ts"
 import { type SignInLinkRow, signInLinks, SignInLinksRepo } from "./SignInLinksRepo.ts"
@@ -12,15 +13,9 @@ export const layer = Layer.effect(
 )
 
 const insert = (sql: SqlClient.SqlClient) => {
+  const deleteOld = deleteExpired(sql, signInLinks, { key: ["id"], until: "expiresAt" })
   const insertRow = insertInto(sql, signInLinks)
-  return (link: SignInLinkRow) =>
-    dieOnSqlError(
-      Effect.andThen(
-        sql`delete from sign_in_links where id in (select id from sign_in_links
-          where expires_at <= ${date(link.createdAt)} for update skip locked)`,
-        insertRow(link)
-      )
-    )
+  return (link: SignInLinkRow) => dieOnSqlError(Effect.andThen(deleteOld(link.createdAt), insertRow(link)))
 }
 
 const use = (sql: SqlClient.SqlClient) => (tokenHash: string, now: Timestamp, only?: PersonId) =>

@@ -15,7 +15,7 @@ const count =
     memory.write((database) =>
       Effect.sync(() => {
         const rows = database.table(throttles)
-        for (const old of rows.filter((row) => row.startedAt <= since)) rows.delete(old.subject)
+        rows.deleteWhere(({ startedAt }) => startedAt <= since)
         const known = rows.get(subject)
         const counter = { subject, count: (known?.count ?? 0) + 1, startedAt: known?.startedAt ?? now }
         rows.set(subject, counter)

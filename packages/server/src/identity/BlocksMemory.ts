@@ -39,9 +39,4 @@ const add = (memory: Memory, made: (rows: ReadonlyArray<BlockRow>) => ReadonlyAr
   )
 
 const remove = (memory: Memory, isGone: (row: BlockRow) => boolean) =>
-  memory.write((database) =>
-    Effect.sync(() => {
-      const rows = database.table(credentialBlocks)
-      for (const row of rows.filter(isGone)) rows.delete(blockKey(row))
-    })
-  )
+  memory.write((database) => Effect.sync(() => database.table(credentialBlocks).deleteWhere(isGone)))

@@ -199,7 +199,7 @@ const put = (
       for (const event of events) database.table(eventsTable).set(event.id, event)
       if (tagIds === undefined) return
       const rows = database.table(ticketTags)
-      for (const { tagId } of rows.filter((row) => row.ticketId === ticketId)) rows.delete(`${ticketId}/${tagId}`)
+      rows.deleteWhere((row) => row.ticketId === ticketId)
       for (const tagId of tagIds) rows.set(`${ticketId}/${tagId}`, { workspaceId, ticketId, tagId })
     })
   )

@@ -26,6 +26,7 @@ export interface MemoryTable<Row> {
   readonly get: (key: string) => Row | undefined
   readonly set: (key: string, row: Row) => void
   readonly delete: (key: string) => void
+  readonly deleteWhere: (predicate: (row: Row) => boolean) => void
   readonly values: () => IterableIterator<Row>
   readonly find: (predicate: (row: Row) => boolean) => Row | undefined
   readonly filter: (predicate: (row: Row) => boolean) => Array<Row>
@@ -62,6 +63,10 @@ export class MemoryDatabase {
       },
       delete: (key) => {
         this.tables = { ...this.tables, [name]: HashMap.remove(rows(), key) }
+      },
+      deleteWhere: (predicate) => {
+        if (!valuesOf(rows()).some(predicate)) return
+        this.tables = { ...this.tables, [name]: HashMap.filter(rows(), (row) => !predicate(row)) }
       },
       values: () => valuesOf(rows()).values(),
       find: (predicate) => valuesOf(rows()).find(predicate),
