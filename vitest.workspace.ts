@@ -57,6 +57,7 @@ const needMore = [
   "test/auth/MailCanaries.test.ts",
   "test/auth/MailRaces.test.ts",
   "test/auth/TokenCanaries.test.ts",
+  "test/auth/SingleSignOnServers.test.ts",
   "test/database/**",
   "test/files/S3Files.test.ts",
   "test/http/AuthorizationMatrix.test.ts",

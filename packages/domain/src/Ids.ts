@@ -28,6 +28,12 @@ export type MailedProofId = typeof MailedProofId.Type
 export const PasskeyId = uuid.pipe(Schema.brand("PasskeyId"))
 export type PasskeyId = typeof PasskeyId.Type
 
+export const IdentityId = uuid.pipe(Schema.brand("IdentityId"))
+export type IdentityId = typeof IdentityId.Type
+
+export const SignInFlowId = uuid.pipe(Schema.brand("SignInFlowId"))
+export type SignInFlowId = typeof SignInFlowId.Type
+
 export const InviteId = uuid.pipe(Schema.brand("InviteId"))
 export type InviteId = typeof InviteId.Type
 

@@ -232,6 +232,8 @@ describe("the API description", () => {
       "auth.passkeySignInOptions",
       "auth.signInWithPasskey",
       "tokens.report",
+      "auth.startSingleSignOn",
+      "auth.finishSingleSignOn",
       "oauth.authorizationServer",
       "oauth.protectedResource",
       "oauth.mcpProtectedResource",

@@ -3,6 +3,7 @@ import { Context, Data, Effect, Layer, Option, Redacted, Result, Schema } from "
 import { IpNetwork } from "effect/net"
 import { realpathSync } from "node:fs"
 import { dirname, resolve } from "node:path"
+import { type ProviderSettings, readProviders } from "./ProviderSettings.ts"
 import { isToken } from "./ids/Tokens.ts"
 import { mailFrom, mailServer, type MailSettings } from "./MailSettings.ts"
 
@@ -90,6 +91,8 @@ export class Settings extends Context.Service<
       /** Whose documents describe clients: those that are built in, or also any that the public internet has. */
       readonly clientDocuments: "known" | "public"
     }
+    /** By whom people sign in beside the service itself. */
+    readonly providers: ReadonlyArray<ProviderSettings>
     readonly semaphoreLeaseMillis: number
     readonly runLimitMillis: number
     /** Milliseconds that a request may take, without its waits for its client, a lease or a message. */
@@ -393,7 +396,11 @@ const readSignIn = Effect.fnUntraced(function* (environment: Environment) {
       maxMillis: yield* millis("SESSION_MAX_MS", 2_592_000_000),
       sudoMillis: yield* millis("SUDO_MS", 900_000)
     },
-    mailedProofMillis: yield* millis("SIGN_IN_MAIL_MS", 900_000)
+    mailedProofMillis: yield* millis("SIGN_IN_MAIL_MS", 900_000),
+    providers: yield* Effect.mapError(
+      Effect.fromResult(readProviders(environment)),
+      ({ expected, name }) => new SettingsError({ message: `${name} is invalid: expected ${expected}.` })
+    )
   }
 })
 

@@ -21,6 +21,7 @@ const plain = ({
   filesUrl,
   mail,
   otlpUrl,
+  providers,
   rateLimit,
   vaultKeys,
   ...rest
@@ -32,6 +33,7 @@ const plain = ({
       login: Option.getOrNull(Option.map(login, ({ password, user }) => ({ user, password: Redacted.value(password) })))
     }))
   ),
+  providers: providers.map((provider) => ({ ...provider, clientSecret: Redacted.value(provider.clientSecret) })),
   databaseUrl: Option.getOrNull(Option.map(databaseUrl, Redacted.value)),
   filesUrl: Option.getOrNull(filesUrl),
   otlpUrl: Option.getOrNull(otlpUrl),
@@ -64,6 +66,7 @@ const defaults = {
   mailedProofMillis: 900_000,
   auditDays: 400,
   oauth: { codeMillis: 60_000, refreshGraceMillis: 3_600_000, clientDocuments: "known" },
+  providers: [],
   semaphoreLeaseMillis: 60_000,
   runLimitMillis: 6 * 3_600_000,
   requestLimitMillis: 120_000,
@@ -73,6 +76,13 @@ const defaults = {
   metrics: false,
   workers: 1
 }
+
+const oidc = (id: string, issuer: string, clientSecret = "secret") => ({
+  providers: [{ kind: "oidc", id, issuer, clientId: "id", clientSecret }]
+})
+const gitHub = (url: string) => ({
+  providers: [{ kind: "github", id: "github", url, clientId: "id", clientSecret: "secret" }]
+})
 
 /** Each variable with values that are taken, and what they change. */
 const good: Record<string, ReadonlyArray<readonly [value: string, change: Record<string, unknown>]>> = {
@@ -89,6 +99,18 @@ const good: Record<string, ReadonlyArray<readonly [value: string, change: Record
     ["https://delivery.example", { baseUrl: "https://delivery.example" }],
     ["http://localhost:5000//", { baseUrl: "http://localhost:5000" }],
     ["https://example.com/delivery/", { baseUrl: "https://example.com/delivery" }]
+  ],
+  OIDC_CORP: [
+    ["https://login.corp.example,id,secret", oidc("corp", "https://login.corp.example")],
+    ["https://corp.example/realms/main/,id,a,b", oidc("corp", "https://corp.example/realms/main/", "a,b")],
+    ["http://127.0.0.1:9000,id,secret", oidc("corp", "http://127.0.0.1:9000")],
+    ["http://localhost:9000,id,secret", oidc("corp", "http://localhost:9000")]
+  ],
+  OIDC_A_2: [["https://a.example,id,secret", oidc("a_2", "https://a.example")]],
+  GITHUB_OAUTH: [
+    ["id,secret", gitHub("https://github.com")],
+    ["id,secret,https://github.corp.example/", gitHub("https://github.corp.example")],
+    ["id,secret,http://[::1]:3000", gitHub("http://[::1]:3000")]
   ],
   DATABASE_POOL: [
     ["1", { databasePool: 1 }],
@@ -192,6 +214,31 @@ const bad: Record<string, ReadonlyArray<string>> = {
     "postgres://user:hunter2@db.example/delivery\n"
   ],
   DATABASE_POOL: ["0", "1001", "ten", "-5"],
+  OIDC_CORP: [
+    "https://login.corp.example",
+    "https://login.corp.example,id",
+    "https://login.corp.example,id,",
+    "https://login.corp.example,,hunter2",
+    "http://login.corp.example,id,hunter2",
+    "http://127.0.0.1.evil.example,id,hunter2",
+    "https://user:hunter2@corp.example,id,hunter2",
+    "https://corp.example?a=b,id,hunter2",
+    "https://corp.example#a,id,hunter2",
+    "https://corp.example/ a,id,hunter2",
+    "corp.example,id,hunter2",
+    "https://corp.example,id, hunter2"
+  ],
+  OIDC_GITHUB: ["https://github.com,id,hunter2"],
+  OIDC_corp: ["https://corp.example,id,hunter2"],
+  OIDC_: ["https://corp.example,id,hunter2"],
+  GITHUB_OAUTH: [
+    "id",
+    "id,",
+    ",hunter2",
+    "id,hunter2,github.corp.example",
+    "id,hunter2,http://github.corp.example",
+    "id,hunter2,https://github.corp.example,more"
+  ],
   FILES_URL: [
     "/var/files",
     "https://bucket",

@@ -10,6 +10,7 @@ import { SudoProof } from "./Passkey.ts"
 import * as PasskeyEndpoints from "./PasskeyEndpoints.ts"
 import { ListedSession, RevokedSessions, SignedIn, SignInMethods, SignInProof } from "./Session.ts"
 import { OwnPages, SessionAuthorization } from "./SessionAuthorization.ts"
+import { identityEndpoints, singleSignOnEndpoints } from "./SingleSignOnApi.ts"
 
 const SessionRef = PathRef.annotate({
   description: "The session's id.",
@@ -70,7 +71,9 @@ export class AuthApi extends HttpApiGroup.make("auth")
     ...MailEndpoints.ofSession,
     ...PasskeyEndpoints.ofSession
   )
+  .add(...identityEndpoints)
   .middleware(SessionAuthorization)
+  .add(...singleSignOnEndpoints)
   .add(
     HttpApiEndpoint.get("methods", "/auth/v1/methods", { success: SignInMethods }).annotateMerge(
       doc("read", "Get the ways to sign in", "Returns how people can sign in to this server. No API key is needed.")

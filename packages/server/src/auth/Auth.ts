@@ -1,10 +1,16 @@
 import { Layer } from "effect"
+import { AccountSignIns } from "./AccountSignIns.ts"
 import * as AuthHttp from "./AuthHttp.ts"
+import { Identities } from "./Identities.ts"
+import * as IdentitiesMemory from "./IdentitiesMemory.ts"
+import { identities } from "./IdentitiesRepo.ts"
+import * as IdentitiesSql from "./IdentitiesSql.ts"
 import { PasskeyProofs } from "./PasskeyProofs.ts"
 import { Passkeys } from "./Passkeys.ts"
 import * as PasskeysMemory from "./PasskeysMemory.ts"
 import { passkeyChallenges, passkeys } from "./PasskeysRepo.ts"
 import * as PasskeysSql from "./PasskeysSql.ts"
+import { Providers } from "./Providers.ts"
 import * as SessionAuthorizationHttp from "./SessionAuthorizationHttp.ts"
 import * as IdentityMail from "./IdentityMail.ts"
 import * as KnownDevicesMemory from "./KnownDevicesMemory.ts"
@@ -17,11 +23,15 @@ import * as MailedProofsSql from "./MailedProofsSql.ts"
 import { Outbox } from "./Outbox.ts"
 import { Sessions } from "./Sessions.ts"
 import { SignInAudit } from "./SignInAudit.ts"
+import * as SignInFlowsMemory from "./SignInFlowsMemory.ts"
+import { signInFlows } from "./SignInFlowsRepo.ts"
+import * as SignInFlowsSql from "./SignInFlowsSql.ts"
 import { SignInLinks } from "./SignInLinks.ts"
 import * as SignInLinksMemory from "./SignInLinksMemory.ts"
 import { signInLinks } from "./SignInLinksRepo.ts"
 import * as SignInLinksSql from "./SignInLinksSql.ts"
 import * as SignInPage from "./SignInPage.ts"
+import { SingleSignOn } from "./SingleSignOn.ts"
 import { Throttles } from "./Throttles.ts"
 import * as ThrottlesMemory from "./ThrottlesMemory.ts"
 import { throttles } from "./ThrottlesRepo.ts"
@@ -29,15 +39,29 @@ import * as ThrottlesSql from "./ThrottlesSql.ts"
 import { TokenReports } from "./TokenReports.ts"
 import * as TokensHttp from "./TokensHttp.ts"
 
-/** How people sign in with a browser: links, mail, passkeys, sessions, what limits attempts; and the end of reported tokens. */
+/**
+ * How people sign in with a browser: links, mail, passkeys, accounts at providers, sessions, what limits attempts; and the end
+ * of reported tokens.
+ */
 
-export const tables = [signInLinks, mailedProofs, knownDevices, passkeys, passkeyChallenges, throttles]
+export const tables = [
+  signInLinks,
+  mailedProofs,
+  knownDevices,
+  passkeys,
+  passkeyChallenges,
+  identities,
+  signInFlows,
+  throttles
+]
 
 export const layerSql = Layer.mergeAll(
   SignInLinksSql.layer,
   MailedProofsSql.layer,
   KnownDevicesSql.layer,
   PasskeysSql.layer,
+  IdentitiesSql.layer,
+  SignInFlowsSql.layer,
   ThrottlesSql.layer
 )
 
@@ -46,14 +70,17 @@ export const layerMemory = Layer.mergeAll(
   MailedProofsMemory.layer,
   KnownDevicesMemory.layer,
   PasskeysMemory.layer,
+  IdentitiesMemory.layer,
+  SignInFlowsMemory.layer,
   ThrottlesMemory.layer
 )
 
 /** Needs `RunTokens`, which the runs supply. */
-export const layer = Layer.merge(Passkeys.layer, TokenReports.layer).pipe(
+export const layer = Layer.mergeAll(Passkeys.layer, SingleSignOn.layer, Identities.layer, TokenReports.layer).pipe(
+  Layer.provide(AccountSignIns.layer),
   Layer.provideMerge(Sessions.layer),
   Layer.provideMerge(MailedProofs.layer),
-  Layer.provideMerge([SignInLinks.layer, PasskeyProofs.layer, Throttles.layer, Outbox.layer]),
+  Layer.provideMerge([SignInLinks.layer, PasskeyProofs.layer, Throttles.layer, Outbox.layer, Providers.layer]),
   Layer.provideMerge(SignInAudit.layer)
 )
 

@@ -11,6 +11,8 @@ import { mailHandlers } from "./MailHttp.ts"
 import { passkeyHandlers } from "./PasskeysHttp.ts"
 import { offersPasskeys } from "./RelyingParty.ts"
 import { Sessions } from "./Sessions.ts"
+import { SingleSignOn } from "./SingleSignOn.ts"
+import { singleSignOnHandlers } from "./SingleSignOnHttp.ts"
 
 /** The handlers of signing in. */
 export const layer = handlersOf(DeliveryApi, "auth", (handlers) =>
@@ -21,6 +23,7 @@ export const layer = handlersOf(DeliveryApi, "auth", (handlers) =>
     const { baseUrl } = yield* Settings
     const available = keepsCookies(baseUrl)
     const passkeys = offersPasskeys(baseUrl)
+    const { providers } = yield* SingleSignOn
     return handlers
       .handle("methods", () =>
         Effect.succeed({
@@ -28,7 +31,7 @@ export const layer = handlersOf(DeliveryApi, "auth", (handlers) =>
           reason: available ? null : ("insecure_base_url" as const),
           mail,
           passkeys,
-          providers: []
+          providers
         })
       )
       .handle("consumeLink", ({ payload }) =>
@@ -64,7 +67,6 @@ export const layer = handlersOf(DeliveryApi, "auth", (handlers) =>
       )
       .handle("endOtherSessions", () => sessions.endOthers)
       .handle("signOut", () => Effect.andThen(Effect.flatMap(browser, sessions.signOut), clearCookie))
-      .handleAll(yield* mailHandlers)
-      .handleAll(yield* passkeyHandlers)
+      .handleAll({ ...(yield* mailHandlers), ...(yield* passkeyHandlers), ...(yield* singleSignOnHandlers) })
   })
 )

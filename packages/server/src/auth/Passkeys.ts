@@ -21,8 +21,10 @@ import { Mail } from "../identity/Mail.ts"
 import { PersonsRepo } from "../identity/PersonsRepo.ts"
 import { NextId } from "../ids/NextId.ts"
 import { Storage } from "../storage/Storage.ts"
+import { IdentitiesRepo } from "./IdentitiesRepo.ts"
 import { PasskeyProofs } from "./PasskeyProofs.ts"
 import { type PasskeyRow, PasskeysRepo } from "./PasskeysRepo.ts"
+import { Providers } from "./Providers.ts"
 import { type RelyingParty, relyingParty, userHandle } from "./RelyingParty.ts"
 import { type Begun, type Browser, Sessions } from "./Sessions.ts"
 import { SignInAudit } from "./SignInAudit.ts"
@@ -61,6 +63,8 @@ interface Dependencies {
   readonly throttles: Throttles["Service"]
   readonly persons: PersonsRepo["Service"]
   readonly mail: Mail["Service"]
+  readonly identities: IdentitiesRepo["Service"]
+  readonly providers: Providers["Service"]
   readonly storage: Storage["Service"]
   readonly nextId: NextId["Service"]
 }
@@ -75,6 +79,8 @@ function* make() {
     throttles: yield* Throttles,
     persons: yield* PersonsRepo,
     mail: yield* Mail,
+    identities: yield* IdentitiesRepo,
+    providers: yield* Providers,
     storage: yield* Storage,
     nextId: yield* NextId
   }

@@ -71,6 +71,8 @@ export class Sessions extends Context.Service<
       proof: SignInProof,
       browser: Browser
     ) => Effect.Effect<SignedIn, Unauthorized | Conflict | Throttled, Caller>
+    /** The same for who has proven it already; called in the transaction of the proof. */
+    readonly renew: (browser: Browser) => Effect.Effect<Begun, Unauthorized, Caller>
     readonly current: Effect.Effect<SignedIn, Unauthorized, Caller>
     readonly list: Effect.Effect<ReadonlyArray<ListedSession>, never, Caller>
     /** Answers whether it was the session of the request. */
@@ -130,6 +132,7 @@ function* make() {
     acceptReceived: acceptReceived(dependencies),
     sudo: sudo(dependencies),
     proveAddress: proveAddress(dependencies),
+    renew: renew(dependencies),
     current: current(dependencies),
     list: list(dependencies),
     end: end(dependencies),

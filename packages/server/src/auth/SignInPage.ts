@@ -9,7 +9,8 @@ import { relyingParty } from "./RelyingParty.ts"
  * `GET /sign-in`: asks for a mail, takes its code, and uses up the link whose token stands behind `#` in the address, when its
  * button is pressed. The token leaves the address at once, and the server gets it by `POST` alone: whoever only loads the
  * page, such as a preview of a chat, uses up nothing. Without a link, a passkey signs in, too, where the browser has them for
- * this address. What others named is shown as text, never as markup.
+ * this address, and so do providers; the page says why one of them signed nobody in. What others named is shown as text, never
+ * as markup.
  */
 
 const style = `
@@ -21,6 +22,7 @@ button { font: inherit; padding: .5rem 1rem; border: 1px solid; border-radius: .
 button:disabled { opacity: .5; cursor: default; }
 label { display: block; margin-top: 1rem; }
 input { font: inherit; box-sizing: border-box; width: 100%; padding: .5rem; margin: .25rem 0 .75rem; border: 1px solid; border-radius: .375rem; }
+nav a { display: block; margin: .5rem 0; }
 [hidden] { display: none; }
 `
 
@@ -29,6 +31,14 @@ const element = (id) => document.getElementById(id)
 const text = element("text"), byMail = element("by-mail"), byCode = element("by-code")
 const use = element("use"), ask = element("ask"), enter = element("enter"), passkey = element("passkey"), prove = element("prove"), signOut = element("sign-out")
 const { origin } = document.querySelector("main").dataset
+const problem = element("problem"), providers = element("providers")
+const problems = new Map([
+  ["denied", "You did not sign in there."],
+  ["failed", "Signing in failed. Try again."],
+  ["address_not_verified", "Your address is not verified there, so it does not say who you are here."],
+  ["no_account", "Nobody here has your address, and no invite to it is pending. Ask for an invite."],
+  ["other_person", "That account signs somebody else in."]
+])
 const [, isProof, token] = /^#(prove-)?(ltk_[0-9A-Za-z]{42})$/.exec(location.hash) ?? []
 // Where to go on afterwards: kept a while, since a link may open in another tab.
 const isWayBack = (text) => /^\\/authorize#[0-9a-f-]{36}$/.test(text)
@@ -41,6 +51,7 @@ const goBack = () => {
   location.replace(path)
   return true
 }
+const error = new URLSearchParams(location.hash.slice(1)).get("error")
 history.replaceState(null, "", location.pathname)
 let methods = { mail: false }
 let codeProves = false
@@ -54,13 +65,13 @@ const call = async (method, path, body) => {
   return { status: answer.status, body: answer.status === 204 ? undefined : await answer.json() }
 }
 const only = (...shown) => {
-  for (const one of [use, passkey, byMail, byCode, prove, signOut]) one.hidden = !shown.includes(one)
+  for (const one of [use, passkey, byMail, byCode, prove, signOut, providers]) one.hidden = !shown.includes(one)
 }
 const hasPasskeys = () =>
   methods.passkeys && isSecureContext && location.origin === origin && SimpleWebAuthnBrowser.browserSupportsWebAuthn()
 const offer = (message) => {
   say(message)
-  only(...(hasPasskeys() ? [passkey] : []), ...(methods.mail ? [byMail] : []))
+  only(...(hasPasskeys() ? [passkey] : []), ...(methods.mail ? [byMail] : []), providers)
   if (hasPasskeys()) return passkey.focus()
   if (methods.mail) element("email").focus()
 }
@@ -92,9 +103,17 @@ const doing = (button, work) => button.addEventListener("click", async () => {
   }
   button.disabled = false
 })
+const link = ({ name, url }) => {
+  const one = document.createElement("a")
+  one.href = url + "?returnTo=%2Fsign-in"
+  one.textContent = "Sign in with " + name
+  providers.append(one)
+}
 const start = async () => {
   methods = (await call("GET", "methods")).body
   if (!methods.available) return say("Browsers cannot sign in here: the address of this service, BASE_URL, must be https.")
+  problem.textContent = problems.get(error) ?? ""
+  methods.providers.forEach(link)
   const session = await call("GET", "session")
   if (token !== undefined && (!isProof || session.status === 200)) {
     use.textContent = isProof ? "Prove my address" : "Sign in"
@@ -106,8 +125,8 @@ const start = async () => {
   if (isSignedIn && session.body.session.sudoUntil !== null && goBack()) return
   if (isSignedIn && !isWayBack(wayBack)) return show(session.body)
   if (isProof) return offer("Sign in first. Then open the link of the mail again.")
-  const ways = [...(hasPasskeys() ? ["Sign in with a passkey"] : []), ...(methods.mail ? ["have a mail sent to you"] : [])]
-  const others = ways.length === 0 ? "To sign in, open a sign-in link. " : ways.join(", ").replace(/^h/, "H") + ", or open a sign-in link. "
+  const ways = [...(hasPasskeys() ? ["Sign in with a passkey"] : []), ...(methods.mail ? ["have a mail sent to you"] : []), ...(methods.providers.length === 0 ? [] : ["choose a provider"])]
+  const others = ways.length === 0 ? "To sign in, open a sign-in link. " : ways.join(", ").replace(/^./, (first) => first.toUpperCase()) + ", or open a sign-in link. "
   offer((isSignedIn ? "To go on, confirm that it is you. " : "") + others + "Whoever runs this service prints one with: pnpm delivery sign-in-link EMAIL")
 }
 doing(use, async () => {
@@ -177,7 +196,9 @@ const page = (origin: string) => `<!doctype html>
 <body>
 <main data-origin="${origin}">
 <h1>Workspace Delivery Service</h1>
+<p id="problem" role="alert"></p>
 <p id="text" role="status">This page needs JavaScript.</p>
+<nav id="providers" hidden></nav>
 <button id="use" type="button" hidden>Sign in</button>
 <button id="passkey" type="button" hidden>Sign in with a passkey</button>
 <div id="by-code" hidden>

@@ -3,21 +3,28 @@ import type { PersonId } from "@delivery/domain/Ids"
 import { Effect } from "effect"
 import type { Mail } from "../identity/Mail.ts"
 import type { PersonsRepo } from "../identity/PersonsRepo.ts"
+import type { IdentitiesRepo } from "./IdentitiesRepo.ts"
 import type { PasskeysRepo } from "./PasskeysRepo.ts"
+import type { Providers } from "./Providers.ts"
 
 interface Dependencies {
+  readonly identities: IdentitiesRepo["Service"]
   readonly mail: Pick<Mail["Service"], "sendInvite">
   readonly passkeys: PasskeysRepo["Service"]
   readonly persons: PersonsRepo["Service"]
+  readonly providers: Providers["Service"]
 }
 
 /**
  * Fails where a person could not sign in any more without the operator of the host. Called in the transaction that
  * removed a way in, which holds the row of the person (`PersonsRepo.lock`).
  */
-export const keepsWayIn = ({ mail, passkeys, persons }: Dependencies) =>
+export const keepsWayIn = ({ identities, mail, passkeys, persons, providers }: Dependencies) =>
   Effect.fnUntraced(function* (personId: PersonId) {
     if ((yield* passkeys.ofPerson(personId)).length > 0) return
+    // Those of a provider that the settings no longer name sign nobody in.
+    const isUsable = ({ issuer }: { readonly issuer: string }) => providers.all.some((one) => one.isIssuer(issuer))
+    if ((yield* identities.ofPerson(personId)).some(isUsable)) return
     // A server that sends no mail sends no link either.
     const person = yield* persons.find(personId)
     if (mail.sendInvite !== undefined && person?.emailVerifiedAt != null) return

@@ -1,12 +1,13 @@
 import { Forbidden } from "@delivery/domain/Errors"
 import type { HttpServerRequest } from "effect/http"
+import { isLoopback } from "../ProviderSettings.ts"
 
 /** Which pages of browsers may make requests with a cookie (docs/contract.md, Sessions). */
 
 /** Whether browsers keep the cookie of a session: by https, and on this computer. */
 export const keepsCookies = (baseUrl: string): boolean => {
   const { hostname, protocol } = new URL(baseUrl)
-  return protocol === "https:" || /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
+  return protocol === "https:" || isLoopback(hostname)
 }
 
 export const insecureBaseUrl = new Forbidden({

@@ -26,6 +26,7 @@ import audit from "./migrations/0078_audit.ts"
 import mail from "./migrations/0079_mail.ts"
 import passkeys from "./migrations/0080_passkeys.ts"
 import authorizations from "./migrations/0081_authorizations.ts"
+import identities from "./migrations/0082_identities.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -53,7 +54,8 @@ export const migrations = {
   "0078_audit": audit,
   "0079_mail": mail,
   "0080_passkeys": passkeys,
-  "0081_authorizations": authorizations
+  "0081_authorizations": authorizations,
+  "0082_identities": identities
 }
 
 /** The number of the latest migration. */

@@ -112,7 +112,7 @@ const counters = [
   leasesGranted,
   leasesReleased,
   uploadedBytes,
-  ...["link", "mail", "passkey"].map((method) => signInsFailed(method))
+  ...["link", "mail", "passkey", "oidc", "github"].map((method) => signInsFailed(method))
 ]
 
 /** Reports a number as it is at the time of a scrape, until the scope closes. */

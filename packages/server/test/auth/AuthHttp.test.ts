@@ -435,7 +435,10 @@ describe("An address by http that is not this computer", () => {
         ["POST", "/auth/v1/passkeys/verify"],
         ["PATCH", "/auth/v1/passkeys/none"],
         ["DELETE", "/auth/v1/passkeys/none"],
-        ["POST", "/auth/v1/sudo/options"]
+        ["POST", "/auth/v1/sudo/options"],
+        ["GET", "/auth/v1/identities"],
+        ["GET", "/auth/v1/oidc/corp/start"],
+        ["GET", "/auth/v1/oidc/corp/callback"]
       ] as const) {
         assert.strictEqual(refusal(await visitor.send(method, path)), "403 insecure_base_url", path)
       }

@@ -1,9 +1,19 @@
 import { assert } from "@effect/vitest"
-import type { MailedProofId, PasskeyId, PersonId, SessionId, SignInLinkId } from "@delivery/domain/Ids"
+import type {
+  IdentityId,
+  MailedProofId,
+  PasskeyId,
+  PersonId,
+  SessionId,
+  SignInFlowId,
+  SignInLinkId
+} from "@delivery/domain/Ids"
 import { Effect } from "effect"
+import { IdentitiesRepo, type IdentityRow } from "../../src/auth/IdentitiesRepo.ts"
 import { KnownDevicesRepo } from "../../src/auth/KnownDevicesRepo.ts"
 import { type MailedProofRow, MailedProofsRepo } from "../../src/auth/MailedProofsRepo.ts"
 import { type PasskeyRow, PasskeysRepo } from "../../src/auth/PasskeysRepo.ts"
+import { type SignInFlowRow, SignInFlowsRepo } from "../../src/auth/SignInFlowsRepo.ts"
 import { SignInLinksRepo } from "../../src/auth/SignInLinksRepo.ts"
 import { ThrottlesRepo } from "../../src/auth/ThrottlesRepo.ts"
 import { type SessionRow, SessionsRepo } from "../../src/identity/SessionsRepo.ts"
@@ -401,6 +411,101 @@ onEachStorage("Auth repositories", (it) => {
         yield* see(device("new", 6), ago(4))
         assert.isFalse(yield* see(device("used", 6), ago(4)))
         assert.isTrue(yield* see(device("left", 6), ago(4)))
+      })
+    )
+  })
+
+  it.describe("IdentitiesRepo", () => {
+    const addIdentity = Effect.fnUntraced(function* (personId: PersonId, fields: Partial<IdentityRow> = {}) {
+      const identity: IdentityRow = {
+        id: newId<IdentityId>(),
+        personId,
+        provider: "corp",
+        issuer: "https://login.corp.example",
+        subject: unique("subject"),
+        email: null,
+        createdAt: minute(1),
+        lastUsedAt: minute(1),
+        ...fields
+      }
+      yield* (yield* IdentitiesRepo).insert(identity)
+      return identity
+    })
+
+    it.effect("keeps each account of an issuer for one person", () =>
+      Effect.gen(function* () {
+        const repo = yield* IdentitiesRepo
+        const [person, other] = [yield* addPerson(), yield* addPerson()]
+        const later = yield* addIdentity(person.id, { createdAt: minute(2) })
+        const { issuer, subject } = later
+        const elsewhere = yield* addIdentity(person.id, { issuer: "https://other.example", subject })
+        for (const { id } of [person, other]) {
+          const { _tag, constraint } = yield* Effect.flip(addIdentity(id, { subject }))
+          assert.deepStrictEqual([_tag, constraint], ["UniqueViolation", "identities_subject_key"])
+        }
+        assert.deepStrictEqual(yield* repo.findBySubject(issuer, subject), later)
+        assert.isUndefined(yield* repo.findBySubject(issuer, subject.toUpperCase()))
+        assert.deepStrictEqual(yield* repo.ofPerson(person.id), [elsewhere, later])
+        assert.deepStrictEqual(yield* repo.ofPerson(other.id), [])
+      })
+    )
+
+    it.effect("stores a use, and forgets an identity", () =>
+      Effect.gen(function* () {
+        const repo = yield* IdentitiesRepo
+        const person = yield* addPerson()
+        const [used, gone] = [yield* addIdentity(person.id), yield* addIdentity(person.id)]
+        const use = { id: used.id, provider: "renamed", email: "a@example.com", lastUsedAt: minute(3) }
+        yield* repo.use(use)
+        yield* repo.delete(gone.id)
+        yield* repo.use({ ...use, id: gone.id })
+        assert.deepStrictEqual(yield* repo.ofPerson(person.id), [{ ...used, ...use }])
+      })
+    )
+  })
+
+  it.describe("SignInFlowsRepo", () => {
+    const addFlow = Effect.fnUntraced(function* (fields: Partial<SignInFlowRow> = {}) {
+      const flow: SignInFlowRow = {
+        id: newId<SignInFlowId>(),
+        stateHash: unique("state"),
+        browserHash: unique("browser"),
+        provider: "corp",
+        purpose: "sign-in",
+        returnTo: "/",
+        sessionId: null,
+        createdAt: minute(1),
+        expiresAt: minute(11),
+        ...fields
+      }
+      yield* (yield* SignInFlowsRepo).insert(flow)
+      return flow
+    })
+
+    it.effect("uses a flow once, by whoever it is tried at once", () =>
+      Effect.gen(function* () {
+        const repo = yield* SignInFlowsRepo
+        const flow = yield* addFlow({ purpose: "sudo", returnTo: "/a", sessionId: newId<SessionId>() })
+        const used = yield* Effect.forEach(Array.from({ length: 50 }), () => repo.use(flow, minute(2)), atOnce)
+        assert.deepStrictEqual(
+          used.filter((found) => found !== undefined),
+          [flow]
+        )
+      })
+    )
+
+    it.effect("leaves a flow good of another browser or provider, and has none that has expired", () =>
+      Effect.gen(function* () {
+        const repo = yield* SignInFlowsRepo
+        const flow = yield* addFlow()
+        for (const wrong of [{ stateHash: "none" }, { browserHash: "none" }, { provider: "other" }]) {
+          assert.isUndefined(yield* repo.use({ ...flow, ...wrong }, minute(2)))
+        }
+        assert.isUndefined(yield* repo.use(flow, minute(11)))
+        assert.deepStrictEqual(yield* repo.use(flow, minute(10)), flow)
+        const old = yield* addFlow()
+        yield* addFlow({ createdAt: minute(11), expiresAt: minute(21) })
+        assert.isUndefined(yield* repo.use(old, minute(2)))
       })
     )
   })

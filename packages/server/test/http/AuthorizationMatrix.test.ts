@@ -2,6 +2,7 @@ import { DeliveryApi } from "@delivery/domain/Api"
 import type { AuditEntry, AuditPage } from "@delivery/domain/audit/Audit"
 import type { PasskeyCreationOptions } from "@delivery/domain/auth/Passkey"
 import type { SignedIn } from "@delivery/domain/auth/Session"
+import type { Identity } from "@delivery/domain/auth/SingleSignOn"
 import { RequiredScope } from "@delivery/domain/Endpoint"
 import type { NewAccountApiKey } from "@delivery/domain/identity/AccountApiKey"
 import type { NewApiKey } from "@delivery/domain/identity/ApiKey"
@@ -47,7 +48,11 @@ import {
   teamKey,
   unique
 } from "../support/Http.ts"
+import { linkAccount, settingOf, startIssuer } from "../support/Issuer.ts"
 import { startMailServer, tokenIn } from "../support/MailServer.ts"
+
+const issuer = await startIssuer({ name: "corp" })
+afterAll(issuer.close)
 
 /** Every endpoint of the API, and who may call it (docs/contract.md, Order of checks). */
 
@@ -146,6 +151,13 @@ const proofOf = async (by: Http): Promise<Request> => {
   if (status !== 200) return { json: { token: "ltk_" } }
   assert.strictEqual((await by.send("POST", "/auth/v1/email", { headers: newNetwork() })).status, 202)
   return { json: { token: tokenIn(await mail.next(body.person.email, "proof")) } }
+}
+
+/** One of two identities of the person whose session it is; of other callers none. */
+const addedIdentity = async (by: Http): Promise<string> => {
+  if ((await signedInAs(by)) === undefined) return "none"
+  for (const subject of [unique("subject"), unique("subject")]) await linkAccount(by, issuer, subject)
+  return (await by.get<{ identities: ReadonlyArray<Identity> }>("/auth/v1/identities")).identities[0]!.id
 }
 
 /** The same caller, in a session that is not needed afterwards. */
@@ -746,6 +758,17 @@ const rows: Readonly<Record<string, Row>> = {
     }
   },
   "auth.sudoOptions": { who: "a session", leaves: "nothing" },
+  "auth.identities": { who: "a session" },
+  "auth.deleteIdentity": {
+    who: "a session",
+    request: async (_, by) => ({ params: { identity: await addedIdentity(by) } })
+  },
+  "auth.startSingleSignOn": { who: "everyone", request: () => ({ params: { provider: "corp" } }) },
+  "auth.finishSingleSignOn": {
+    who: "everyone",
+    // From another network address each time: of one, only so many may fail.
+    request: () => ({ params: { provider: "corp" }, headers: newNetwork() })
+  },
   "auth.sudo": {
     who: "a session",
     request: async (owner, by) => {
@@ -942,6 +965,7 @@ onEachServer(
           const mayMake = expected(row, endpoint, caller) === "2xx"
           const maker = caller.limited === undefined ? by : workspace.as(caller.limited.fullKey)
           const answer = await send(by, endpoint, await requestOf(maker, mayMake))
+          // A redirect is how browsers are answered that visit an endpoint.
           answered[name] = answer.status < 400 ? "2xx" : refusal(answer)
           requestIds[name] = String(answer.headers["x-request-id"])
         }
@@ -1052,5 +1076,5 @@ onEachServer(
       }
     })
   },
-  { ...mail.environment, TRUSTED_PROXIES: "127.0.0.1/32,::1/128" }
+  { ...mail.environment, TRUSTED_PROXIES: "127.0.0.1/32,::1/128", OIDC_CORP: settingOf(issuer) }
 )
