@@ -102,22 +102,31 @@ const impatient = 100
 let addresses = 0
 const newBrowser = () => new TestBrowser("nobody", { "x-forwarded-for": `10.2.${addresses >> 8}.${addresses++ & 255}` })
 
-/** Where a browser ends that signs in while the issuer answers so, and whether it is signed in then. */
-const signIn = async (
+/** Where a browser ends that goes away and comes back while the issuer answers so. */
+const goThrough = async (
   baseUrl: string,
+  browser: TestBrowser,
   changes: Partial<Answers>,
-  change: (answer: URLSearchParams) => void = () => {}
+  {
+    change = () => {},
+    query = ""
+  }: { readonly change?: (answer: URLSearchParams) => void; readonly query?: string } = {}
 ) => {
   answers = { ...right, ...changes }
   requests = []
-  const browser = newBrowser()
-  const started = (await browser.visit(`${baseUrl}/auth/v1/oidc/corp/start`)).headers.get("location")!
-  if (started.startsWith("/")) return { location: started, isSignedIn: false }
+  const started = (await browser.visit(`${baseUrl}/auth/v1/oidc/corp/start${query}`)).headers.get("location")!
+  if (started.startsWith("/")) return started
   const page = new URL(started)
   nonce = page.searchParams.get("nonce")!
   const answer = new URLSearchParams({ code: "code", state: page.searchParams.get("state")! })
   change(answer)
-  const location = (await browser.visit(`${baseUrl}/auth/v1/oidc/corp/callback?${answer}`)).headers.get("location")
+  return (await browser.visit(`${baseUrl}/auth/v1/oidc/corp/callback?${answer}`)).headers.get("location")
+}
+
+/** Where a new browser ends that signs in while the issuer answers so, and whether it is signed in then. */
+const signIn = async (baseUrl: string, changes: Partial<Answers>, change?: (answer: URLSearchParams) => void) => {
+  const browser = newBrowser()
+  const location = await goThrough(baseUrl, browser, changes, change && { change })
   return { location, isSignedIn: browser.cookie(baseUrl, sessionCookie) !== undefined }
 }
 
@@ -235,6 +244,36 @@ layer(newServer(patient), { excludeTestServices: true })("A hostile issuer", (it
     const unverified = { location: "/sign-in#error=address_not_verified", isSignedIn: false }
     assert.deepStrictEqual(await signIn(baseUrl, asked({ sub: "asked", email: person.email })), unverified)
     assert.deepStrictEqual(await signIn(baseUrl, asked({ sub: "asked", ...person })), signedIn)
+  })
+
+  test("an address that lower case makes somebody else's is not verified", async (baseUrl) => {
+    const unverified = { location: "/sign-in#error=address_not_verified", isSignedIn: false }
+    // The Kelvin sign becomes a k, and the others are taken for the letters that they look like.
+    for (const email of [
+      "owner@example.com ",
+      "\u00a0owner@example.com",
+      "\uff4fwner@example.com",
+      "owner@example\uff0ecom",
+      "\u212aim@example.com"
+    ]) {
+      assert.deepStrictEqual(await signIn(baseUrl, claim({ sub: `as ${email}`, email })), unverified, email)
+    }
+    for (const verified of ["false", "yes", 1, {}, null, undefined]) {
+      const claims = claim({ sub: "unverified", email_verified: verified })
+      assert.deepStrictEqual(await signIn(baseUrl, claims), unverified, String(verified))
+    }
+  })
+
+  test("a proof of long ago proves nothing again", async (baseUrl) => {
+    const browser = newBrowser()
+    assert.strictEqual(await goThrough(baseUrl, browser, {}), "/")
+    const token = browser.cookie(baseUrl, sessionCookie)
+    const query = "?purpose=sudo"
+    assert.strictEqual(await goThrough(baseUrl, browser, claim({ auth_time: past() }), { query }), failed.location)
+    assert.strictEqual(browser.cookie(baseUrl, sessionCookie), token)
+    const now = Math.floor(Date.now() / 1000)
+    assert.strictEqual(await goThrough(baseUrl, browser, claim({ auth_time: now }), { query }), "/")
+    assert.notStrictEqual(browser.cookie(baseUrl, sessionCookie), token)
   })
 
   test("an error with the wrong state is no refusal", async (baseUrl) => {

@@ -11,6 +11,7 @@ describe("Where a browser returns to", () => {
       "/authorize#0197a1b2",
       "/workspaces/main?q=a%2Fb",
       "/a//b",
+      "/a%",
       "/authors"
     ]) {
       assert.strictEqual(pathOf(path), path)
@@ -48,6 +49,10 @@ describe("Where a browser returns to", () => {
       "%2F%2Fevil.example",
       "/auth/v1/oidc/corp/start",
       "/a/../auth/v1/oidc/corp/start",
+      "/%61uth/v1/oidc/corp/start?purpose=link",
+      "/auth%2Fv1/oidc/corp/start",
+      "/AUTH/v1/oidc/corp/start",
+      "/auth",
       `/${"a".repeat(2_000)}`
     ]) {
       assert.strictEqual(pathOf(hostile), "/", JSON.stringify(hostile))

@@ -236,6 +236,29 @@ onEachServer(
       assert.strictEqual(refusal(await visitor.send("GET", "/auth/v1/oidc/none/callback?state=a")), "404 provider")
     })
 
+    test("no page of another site loads the addresses into itself, and it uses up no attempt", async (owner) => {
+      const browser = newBrowser(newAccount({ email: "owner@example.com", email_verified: true }))
+      const callback = await away(owner, browser)
+      const start = owner.baseUrl + path("corp")
+      for (const [site, destination, isRefused] of [
+        ["cross-site", "image", true],
+        ["cross-site", "iframe", true],
+        ["same-site", "empty", true],
+        ["cross-site", "document", false],
+        ["same-origin", "empty", false]
+      ] as const) {
+        const headers = { "sec-fetch-site": site, "sec-fetch-dest": destination }
+        assert.strictEqual((await browser.visit(start, { headers })).status, isRefused ? 403 : 303, destination)
+        // More than may fail.
+        for (let attempt = 0; attempt < (isRefused ? 25 : 0); attempt++) {
+          const answer = await browser.visit(attempt === 0 ? callback : `${callback}x`, { headers })
+          const { reason } = (await answer.json()) as { readonly reason?: string }
+          assert.deepStrictEqual([answer.status, reason], [403, "cross_site"])
+        }
+      }
+      assert.strictEqual(await back(browser, callback), "/")
+    })
+
     test("an account is added to the session that it was asked for, and to no other", async (owner) => {
       const session = await signIn(owner, (await join(owner, "viewer")).id)
       const subject = newAccount({})

@@ -75,7 +75,7 @@ export const startIssuer = async ({
           client_secret: client.secret,
           // Of native applications any port is allowed.
           application_type: "native",
-          redirect_uris: [`http://127.0.0.1/auth/v1/oidc/${name}/callback`],
+          redirect_uris: ["127.0.0.1", "localhost"].map((host) => `http://${host}/auth/v1/oidc/${name}/callback`),
           token_endpoint_auth_method: authentication
         }
       ],
