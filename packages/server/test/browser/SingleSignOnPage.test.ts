@@ -1,0 +1,151 @@
+import type { SignedIn } from "@delivery/domain/auth/Session"
+import { sessionCookie } from "@delivery/domain/identity/Authorization"
+import { Effect, Exit, Layer, Scope } from "effect"
+import type { Browser, BrowserContext } from "playwright-core"
+import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
+import { DeliveryServer } from "../../src/cli/TestServer.ts"
+import { startChromium } from "../support/Chromium.ts"
+import { type Issuer, serve, type Served, settingOf, startIssuer } from "../support/Issuer.ts"
+import { freePort } from "../support/ServerProcess.ts"
+
+/** Single sign-on in a real browser, with a real issuer at another site, and what pages of other sites can do with it. */
+
+describe("Single sign-on in a browser", () => {
+  const scope = Scope.makeUnsafe()
+  let browser: Browser
+  let issuer: Issuer
+  let origin: string
+  let elsewhere: Served
+  /** The page of the other site. */
+  let html = ""
+  const contexts: Array<BrowserContext> = []
+
+  beforeAll(async () => {
+    issuer = await startIssuer({ name: "corp" })
+    issuer.accounts.set("owner", { email: "owner@example.com", email_verified: true })
+    elsewhere = await serve(() => (_, response) => {
+      response.writeHead(200, { "content-type": "text/html" }).end(html)
+    })
+    const port = await freePort()
+    // The issuer and the other site are at 127.0.0.1, which is another site to browsers.
+    origin = `http://localhost:${port}`
+    const layer = DeliveryServer.layerMemory({
+      PORT: String(port),
+      BASE_URL: origin,
+      OIDC_CORP: settingOf(issuer)
+    })
+    await Effect.runPromise(Layer.buildWithScope(layer, scope))
+    browser = await startChromium()
+  })
+  afterEach(async () => {
+    for (const context of contexts.splice(0)) await context.close()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+    await elsewhere.close()
+    await issuer.close()
+  })
+
+  /** A page of a browser that is the subject at the issuer. */
+  const newPage = async (subject: string) => {
+    const context = await browser.newContext({ extraHTTPHeaders: { "x-test-subject": subject } })
+    contexts.push(context)
+    return context.newPage()
+  }
+
+  type Page = Awaited<ReturnType<typeof newPage>>
+
+  const signIn = async (page: Page) => {
+    await page.goto(`${origin}/sign-in`)
+    await page.getByRole("link", { name: "Sign in with Corp" }).click()
+    await page.getByRole("status").filter({ hasText: "You are signed in as Owner" }).waitFor()
+    assert.strictEqual(page.url(), `${origin}/sign-in`)
+  }
+
+  const get = <A>(page: Page, path: string) =>
+    page.evaluate<{ readonly status: number; readonly body: A }>(`(async () => {
+      const answer = await fetch("/auth/v1/${path}")
+      return { status: answer.status, body: await answer.json() }
+    })()`)
+
+  const accounts = async (page: Page) => {
+    const { body } = await get<{ identities: ReadonlyArray<{ readonly subject: string }> }>(page, "identities")
+    return body.identities.map(({ subject }) => subject)
+  }
+
+  it("a person goes to the issuer from the page, and comes back signed in", async () => {
+    const page = await newPage("owner")
+    await signIn(page)
+    const { body } = await get<SignedIn>(page, "session")
+    assert.deepStrictEqual([body.person.email, body.session.method], ["owner@example.com", "oidc"])
+  })
+
+  it("whoever refuses there reads so", async () => {
+    const page = await newPage("access_denied")
+    await page.goto(`${origin}/sign-in`)
+    await page.getByRole("link", { name: "Sign in with Corp" }).click()
+    await page.getByRole("alert").filter({ hasText: "You did not sign in there." }).waitFor()
+    assert.strictEqual(page.url(), `${origin}/sign-in`)
+    assert.strictEqual((await get(page, "session")).status, 401)
+  })
+
+  const cookieOf = async (page: Page) =>
+    (await page.context().cookies(origin)).find(({ name }) => name === sessionCookie)?.value
+
+  it("a page of another site adds no account and proves nothing", async () => {
+    const page = await newPage("owner")
+    await signIn(page)
+    const cookie = await cookieOf(page)
+    assert.isDefined(cookie)
+    // From now on the browser is somebody else at the issuer, as the other site has arranged.
+    issuer.accounts.set("evil", { email: "evil@example.com", email_verified: true })
+    await page.context().clearCookies({ domain: "127.0.0.1" })
+    await page.context().setExtraHTTPHeaders({ "x-test-subject": "evil" })
+    for (const purpose of ["link", "sudo"]) {
+      html = `<a href="${origin}/auth/v1/oidc/corp/start?purpose=${purpose}">Look</a>`
+      await page.goto(elsewhere.url)
+      await page.getByRole("link").click()
+      await page.getByText("cross_site").waitFor()
+      await page.goto(`${origin}/sign-in`)
+      assert.deepStrictEqual(await accounts(page), ["owner"])
+      assert.strictEqual(await cookieOf(page), cookie)
+    }
+  })
+
+  it("whatever a page of another site names as the way back, the browser stays at the service", async () => {
+    const page = await newPage("owner")
+    const { host } = new URL(elsewhere.url)
+    for (const to of [`//${host}/`, `/\\${host}/`, `/\t/${host}/`, `/.//${host}/`, `/%2f${host}/`, elsewhere.url]) {
+      html = `<a href="${origin}/auth/v1/oidc/corp/start?returnTo=${encodeURIComponent(to)}">Look</a>`
+      await page.goto(elsewhere.url)
+      await page.getByRole("link").click()
+      await page.waitForURL((url) => url.href !== `${elsewhere.url}/` && url.origin !== issuer.url)
+      assert.strictEqual(page.url(), `${origin}/`, to)
+    }
+  })
+
+  it("a page of another site that loads the addresses as images and frames takes no attempt away", async () => {
+    const page = await newPage("owner")
+    const [start, callback] = ["start", "callback"].map((end) => `${origin}/auth/v1/oidc/corp/${end}`)
+    html = Array.from(
+      { length: 25 },
+      (_, index) => `<img src="${callback}?state=${index}"><img src="${start}?${index}">`
+    )
+      .concat(`<iframe src="${callback}?state=frame"></iframe><iframe src="${start}?returnTo=/frame"></iframe>`)
+      .join("")
+    let requests = 0
+    const frames: Array<number> = []
+    page.on("request", (request) => {
+      if (request.url().startsWith(origin)) requests++
+    })
+    page.on("response", (response) => {
+      // Browsers tell nobody what became of the images.
+      if (response.request().isNavigationRequest()) frames.push(response.status())
+    })
+    await page.goto(elsewhere.url)
+    assert.strictEqual(requests, 52)
+    assert.deepStrictEqual(frames, [200, 403, 403])
+    await signIn(page)
+  })
+})
