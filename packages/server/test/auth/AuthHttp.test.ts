@@ -3,8 +3,6 @@ import { sessionCookie } from "@delivery/domain/identity/Authorization"
 import type { NewInvite } from "@delivery/domain/identity/Invite"
 import type { Member } from "@delivery/domain/identity/Member"
 import { Effect, Layer } from "effect"
-import { once } from "node:events"
-import { createServer } from "node:net"
 import { assert, describe, it } from "vitest"
 import { DeliveryServer } from "../../src/cli/TestServer.ts"
 import { keepsCookies } from "../../src/http/OwnPages.ts"
@@ -25,6 +23,7 @@ import {
   unique,
   withClockOnEachServer
 } from "../support/Http.ts"
+import { freePort } from "../support/ServerProcess.ts"
 
 /** Signing in with a browser, over HTTP (docs/contract.md, Sessions). */
 
@@ -446,12 +445,3 @@ describe("An address by http that is not this computer", () => {
     await Effect.runPromise(Effect.scoped(Effect.andThen(Layer.build(server), asked)))
   })
 })
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, "close")
-  return port
-}

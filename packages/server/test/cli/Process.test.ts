@@ -1,36 +1,20 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Fiber, Layer, Redacted } from "effect"
-import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs"
 import { request } from "node:http"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { afterEach, assert, describe, it } from "vitest"
 import { startDatabaseProxy } from "../support/DatabaseProxy.ts"
 import { makeDatabase, makeEmptyDatabase, openDatabase } from "../support/Databases.ts"
 import { eventually } from "../support/Http.ts"
 import { startS3 } from "../support/S3Server.ts"
 import { scrape } from "../telemetry/Scrape.ts"
-import { baseEnvironment, type ServerProcess, startServer } from "../support/ServerProcess.ts"
+import { serveUntilEnd, type ServerProcess, startServer } from "../support/ServerProcess.ts"
 
 /** The server as a process: settings, first start, signals. */
-
-const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url))
-
-const run = async (environment: Record<string, string>) => {
-  const child = spawn(process.execPath, [main, "serve"], { env: { ...baseEnvironment, ...environment } })
-  let output = ""
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on("data", (chunk: Buffer) => {
-      output += chunk.toString()
-    })
-  }
-  const [code] = (await once(child, "close")) as [number]
-  return { code, output }
-}
 
 /** Until the server has begun to answer a request. */
 const untilAnswering = ({ baseUrl }: ServerProcess) =>
@@ -84,7 +68,7 @@ describe("the server as a process", () => {
     ["OTLP_URL", "collector:4318"]
   ] as const) {
     it(`refuses a wrong ${name} with one line that names it and repeats no value`, async () => {
-      const { code, output } = await run({ DATA_DIR: newDirectory(), [name]: value })
+      const { code, output } = await serveUntilEnd({ DATA_DIR: newDirectory(), [name]: value })
       assert.strictEqual(code, 1)
       assert.match(output.trim(), new RegExp(`^${name}.*$`))
       assert.notInclude(output, value)
@@ -96,7 +80,7 @@ describe("the server as a process", () => {
     ["DATA_DIR", { DATA_DIR: "/dev/null/x" }, /^DATA_DIR.+ENOTDIR.+$/]
   ] as const) {
     it(`refuses a ${name} that cannot be used with one line that says why`, async () => {
-      const { code, output } = await run({ DATA_DIR: newDirectory(), LOG_LEVEL: "none", ...environment })
+      const { code, output } = await serveUntilEnd({ DATA_DIR: newDirectory(), LOG_LEVEL: "none", ...environment })
       assert.strictEqual(code, 1)
       assert.match(output.trim(), why)
     })
@@ -104,11 +88,11 @@ describe("the server as a process", () => {
 
   it("refuses PostgreSQL without VAULT_KEYS, and one that cannot be reached", async () => {
     const url = "postgres://nobody:hidden@127.0.0.1:1/none"
-    const missing = await run({ DATABASE_URL: url })
+    const missing = await serveUntilEnd({ DATABASE_URL: url })
     assert.strictEqual(missing.code, 1)
     assert.match(missing.output.trim(), /^VAULT_KEYS is missing.*$/)
     const keys = `k1:${Buffer.alloc(32, 7).toString("base64")}`
-    const unreachable = await run({ DATABASE_URL: url, VAULT_KEYS: keys, DATA_DIR: newDirectory() })
+    const unreachable = await serveUntilEnd({ DATABASE_URL: url, VAULT_KEYS: keys, DATA_DIR: newDirectory() })
     assert.strictEqual(unreachable.code, 1)
     assert.match(unreachable.output.trim(), /^DATABASE_URL.*$/)
     assert.notInclude(unreachable.output, "hidden")
@@ -131,7 +115,7 @@ describe("the server as a process", () => {
         [/there are no AWS credentials in the environment, a profile or a role\.$/, { FILES_URL: s3.filesUrl("a") }]
       ]
       for (const [why, environment] of wrong) {
-        const { code, output } = await run({ ...(await onPostgres()), ...none, ...environment })
+        const { code, output } = await serveUntilEnd({ ...(await onPostgres()), ...none, ...environment })
         assert.strictEqual(code, 1)
         assert.match(output.trim(), /^FILES_URL: the .+$/)
         assert.match(output.trim(), why)
@@ -150,7 +134,7 @@ describe("the server as a process", () => {
   it("refuses a DATA_DIR that another server uses", async () => {
     const DATA_DIR = newDirectory()
     server = await startServer({ DATA_DIR })
-    const { code, output } = await run({ DATA_DIR, PORT: "0" })
+    const { code, output } = await serveUntilEnd({ DATA_DIR, PORT: "0" })
     assert.strictEqual(code, 1)
     assert.match(output.trim(), /^.*DATA_DIR.*$/)
   })
@@ -158,7 +142,7 @@ describe("the server as a process", () => {
   it("refuses a port that is taken", async () => {
     server = await startServer(await onPostgres())
     const PORT = new URL(server.baseUrl).port
-    const { code, output } = await run({ ...(await onPostgres()), PORT, LOG_LEVEL: "warn" })
+    const { code, output } = await serveUntilEnd({ ...(await onPostgres()), PORT, LOG_LEVEL: "warn" })
     assert.strictEqual(code, 1)
     assert.match(output.trim(), /^PORT.*$/)
   })

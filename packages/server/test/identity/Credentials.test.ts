@@ -1,10 +1,8 @@
 import type { AgentSignIn } from "@delivery/domain/agents/Agent"
 import type { SignedIn } from "@delivery/domain/auth/Session"
 import type { Event } from "@delivery/domain/events/Event"
-import type { NewAccountApiKey } from "@delivery/domain/identity/AccountApiKey"
 import type { NewApiKey } from "@delivery/domain/identity/ApiKey"
 import type { WorkspaceCredential } from "@delivery/domain/identity/Credential"
-import type { NewInvite } from "@delivery/domain/identity/Invite"
 import type { Me } from "@delivery/domain/identity/Me"
 import type { Workspace } from "@delivery/domain/identity/Workspace"
 import { assert } from "vitest"
@@ -22,20 +20,9 @@ import {
   unique,
   withClockOnEachServer
 } from "../support/Http.ts"
+import { accountKeyOf, inviteOf, keyOf } from "./Keys.ts"
 
 /** The credentials of a workspace, and which it lets in (docs/contract.md, Credentials). */
-
-const keyOf = async (by: Http, fields: object = {}) => {
-  const key = await by.post<NewApiKey>("/v1/api-keys", { name: unique("key"), ...fields }, 200)
-  return { ...by.as(key.secret), ...key }
-}
-
-const accountKeyOf = async (by: Http, fields: object = {}) => {
-  const key = await by.post<NewAccountApiKey>("account-api-keys", { name: unique("ci"), role: "admin", ...fields })
-  return { ...by.as(key.secret), ...key }
-}
-
-const inviteOf = (by: Http) => by.post<NewInvite>("invites", { email: `${unique("a")}@example.com`, role: "viewer" })
 
 const list = async (by: Http) =>
   (await by.get<{ credentials: ReadonlyArray<WorkspaceCredential> }>("credentials")).credentials

@@ -1,6 +1,5 @@
 import type { AgentSignIn } from "@delivery/domain/agents/Agent"
 import type { Event } from "@delivery/domain/events/Event"
-import type { NewAccountApiKey } from "@delivery/domain/identity/AccountApiKey"
 import type { NewApiKey } from "@delivery/domain/identity/ApiKey"
 import type { Invite, NewInvite } from "@delivery/domain/identity/Invite"
 import { timestamp } from "@delivery/domain/Timestamp"
@@ -16,20 +15,9 @@ import {
   unique,
   withClockOnEachServer
 } from "../support/Http.ts"
+import { accountKeyOf, inviteOf, keyOf } from "./Keys.ts"
 
 /** What was made with a key ends with it (docs/contract.md, API keys). */
-
-const keyOf = async (by: Http, fields: object = {}) => {
-  const key = await by.post<NewApiKey>("/v1/api-keys", { name: unique("key"), ...fields }, 200)
-  return { ...by.as(key.secret), ...key }
-}
-
-const accountKeyOf = async (by: Http) => {
-  const key = await by.post<NewAccountApiKey>("account-api-keys", { name: unique("ci"), role: "admin" })
-  return { ...by.as(key.secret), ...key }
-}
-
-const inviteOf = (by: Http) => by.post<NewInvite>("invites", { email: `${unique("a")}@example.com`, role: "viewer" })
 
 const isAlive = async (key: Http) => (await key.send("GET", "/v1/workspaces")).status === 200
 const isSignedIn = async (by: Http, { access_token }: AgentSignIn) =>

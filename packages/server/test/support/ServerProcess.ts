@@ -57,6 +57,15 @@ export const startCommand = (
   return { child, output: () => output, code: async () => (await closed)[0] }
 }
 
+/** Runs `delivery-server serve`, with settings with which it ends by itself. */
+export const serveUntilEnd = async (
+  environment: Readonly<Record<string, string>>,
+  flags: ReadonlyArray<string> = []
+) => {
+  const { code, output } = startCommand(process.execPath, [main, "serve", ...flags], environment)
+  return { code: await code(), output: output() }
+}
+
 /** Whether a server is ready at a port. */
 export const answers = (port: number): Promise<boolean> =>
   fetch(`http://127.0.0.1:${port}/ready`).then(

@@ -2,10 +2,10 @@ import { spawn } from "node:child_process"
 import assert from "node:assert/strict"
 import { once } from "node:events"
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { startPostgres } from "../support/PostgresServer.ts"
+import { freePort } from "../support/ServerProcess.ts"
 
 /**
  * Fills a server of an earlier version, opens its data with this one, and compares every answer. An answer
@@ -28,15 +28,6 @@ const mainOf = (checkout: string): string => {
     resolve(checkout, path)
   )
   return found.find((path) => existsSync(path))!
-}
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, "close")
-  return port
 }
 
 /** Runs a server while `use` does. */

@@ -1,18 +1,14 @@
-import { spawn } from "node:child_process"
-import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
 import { Agent, request } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { afterEach } from "vitest"
 import { openDatabase } from "../support/Databases.ts"
 import { eventually, http, type Http } from "../support/Http.ts"
-import { baseEnvironment, type ServerProcess, startServer } from "../support/ServerProcess.ts"
+import { type ServerProcess, startServer } from "../support/ServerProcess.ts"
 
 /** Servers of several processes on a real PostgreSQL. */
 
-const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url))
 export const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
 const vaultKeys = `k1:${Buffer.alloc(32, 7).toString("base64")}`
 
@@ -50,20 +46,6 @@ export class Client {
   close(): void {
     this.#agent.destroy()
   }
-}
-
-export const run = async (environment: Record<string, string>, flags: ReadonlyArray<string> = []) => {
-  const child = spawn(process.execPath, [main, "serve", ...flags], {
-    env: { ...baseEnvironment, ...environment }
-  })
-  let output = ""
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on("data", (chunk: Buffer) => {
-      output += chunk.toString()
-    })
-  }
-  const [code] = (await once(child, "close")) as [number]
-  return { code, output }
 }
 
 export const isRunning = (pid: number): boolean => {

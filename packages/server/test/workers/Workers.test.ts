@@ -4,9 +4,9 @@ import { readFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { assert, describe, it } from "vitest"
 import { eventually, newDeployment, startRun } from "../support/Http.ts"
-import { startServer } from "../support/ServerProcess.ts"
+import { serveUntilEnd, startServer } from "../support/ServerProcess.ts"
 import { scrape } from "../telemetry/Scrape.ts"
-import { run, useWorkers } from "./Scene.ts"
+import { useWorkers } from "./Scene.ts"
 
 /** Servers of several processes on a real PostgreSQL. */
 
@@ -22,7 +22,7 @@ describe("Workers", () => {
       ["0", []],
       ["1", ["--workers", "many"]]
     ] as const) {
-      const { code, output } = await run({ WORKERS }, flags)
+      const { code, output } = await serveUntilEnd({ WORKERS }, flags)
       assert.strictEqual(code, 1)
       assert.match(output.trim(), /^WORKERS is invalid: [^\n]+\.$/)
     }
@@ -30,17 +30,17 @@ describe("Workers", () => {
 
   it("report once why they cannot start", async () => {
     const environment = await newEnvironment()
-    const unreachable = await run({ ...environment, DATABASE_URL: "postgres://nobody:hidden@127.0.0.1:1/none" }, [
-      "--workers",
-      "3"
-    ])
+    const unreachable = await serveUntilEnd(
+      { ...environment, DATABASE_URL: "postgres://nobody:hidden@127.0.0.1:1/none" },
+      ["--workers", "3"]
+    )
     assert.strictEqual(unreachable.code, 1)
     assert.match(unreachable.output.trim(), /^DATABASE_URL[^\n]*$/)
 
     const taken = createServer().listen(0, "127.0.0.1")
     await once(taken, "listening")
     const PORT = String((taken.address() as { port: number }).port)
-    const { code, output } = await run({ ...environment, PORT, LOG_LEVEL: "warn" }, ["--workers", "3"])
+    const { code, output } = await serveUntilEnd({ ...environment, PORT, LOG_LEVEL: "warn" }, ["--workers", "3"])
     taken.close()
     assert.strictEqual(code, 1)
     assert.match(output.trim(), new RegExp(`^PORT: another process already listens on [^\n]*${PORT}\\. [^\n]*$`))
