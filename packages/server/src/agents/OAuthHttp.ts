@@ -1,7 +1,7 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { TooManyRequests } from "@delivery/domain/Errors"
-import { Effect, Option } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { ByteSize, Effect, Option } from "effect"
+import { HttpIncomingMessage, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Throttled } from "../auth/Throttles.ts"
 import { errorResponse } from "../http/ErrorResponse.ts"
 import { handlersOf } from "../http/Handlers.ts"
@@ -20,11 +20,13 @@ const formOf = Effect.fnUntraced(function* (
   if (type !== "application/x-www-form-urlencoded") {
     return yield* malformed("The body must be application/x-www-form-urlencoded.")
   }
-  const text = yield* Effect.mapError(request.text, () => malformed("The body could not be read, or is too large."))
+  const text = yield* request.text.pipe(
+    Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.kibibytes(64)),
+    Effect.mapError(() => malformed("The body could not be read, or is larger than 64 KiB."))
+  )
   const fields = new URLSearchParams(text)
-  const names = [...fields.keys()]
-  const repeated = names.find((name, index) => names.indexOf(name) !== index)
-  if (repeated !== undefined) return yield* malformed("A field must not be repeated.")
+  const names = new Set(fields.keys())
+  if (names.size < fields.size) return yield* malformed("A field must not be repeated.")
   return (name) => fields.get(name) || undefined
 })
 

@@ -13,6 +13,8 @@ export interface ClientLimits {
   readonly bodyBytes: number
   /** Milliseconds in which a body must arrive, unless it is a file. */
   readonly bodyMillis: number
+  /** Bytes of bodies that have begun to arrive, and are no files, for all clients together. */
+  readonly arrivingBytes: number
   /** Milliseconds after which a client that reads nothing of its response is disconnected. */
   readonly unreadMillis: number
   /** Bytes of unread responses that are kept for all clients together. */
@@ -26,6 +28,8 @@ export const ClientLimits = Context.Reference<ClientLimits>("@delivery/server/ht
     bodyWindowMillis: 20_000,
     bodyBytes: 64 * 1024,
     bodyMillis: 300_000,
+    // Eight of the largest (runs/LargeBodies.ts), and as much for all others.
+    arrivingBytes: 512 * 1024 * 1024,
     unreadMillis: 60_000,
     unreadBytes: 256 * 1024 * 1024
   })
@@ -38,6 +42,14 @@ interface Receiving {
   left: number
   /** Milliseconds of the present window. */
   waited: number
+  /** Whether the server keeps it until it is whole. */
+  readonly isKept: boolean
+  /** Bytes that the connection had received when the request began. */
+  readonly first: number
+  /** Bytes that it had received at the last look. */
+  seen: number
+  /** Milliseconds in which nothing of it has arrived. */
+  idle: number
   /** Bytes that the connection had received when the window began. */
   bytes: number
 }
@@ -61,6 +73,10 @@ export const endSlowClients = (server: Server, responses: Responses, limits: Cli
         refuseSlowRequest(server, body.request.socket)
       }
     }
+    for (const body of beyond(receiving, limits.arrivingBytes)) {
+      receiving.delete(body)
+      refuseSlowRequest(server, body.request.socket)
+    }
     endUnread(now)
   }
   const timer = setInterval(check, interval).unref()
@@ -82,8 +98,19 @@ const trackBodies = (server: Server, limits: ClientLimits): Set<Receiving> => {
   const track = (request: IncomingMessage) => {
     const { socket } = request
     if (!hasBody(request)) return
-    const left = endpointOf(request.method!, request.url!).isStreamed ? Number.POSITIVE_INFINITY : limits.bodyMillis
-    const body: Receiving = { request, left, waited: 0, bytes: socket.bytesRead }
+    const isKept = !endpointOf(request.method!, request.url!).isStreamed
+    const left = isKept ? limits.bodyMillis : Number.POSITIVE_INFINITY
+    const { bytesRead } = socket
+    const body: Receiving = {
+      request,
+      left,
+      waited: 0,
+      bytes: bytesRead,
+      isKept,
+      first: bytesRead,
+      seen: bytesRead,
+      idle: 0
+    }
     receiving.add(body)
     request.once("close", () => receiving.delete(body))
   }
@@ -96,6 +123,8 @@ const isTooSlow = (body: Receiving, elapsed: number, limits: ClientLimits): bool
   const { bytesRead } = body.request.socket
   body.left -= elapsed
   body.waited += elapsed
+  body.idle = bytesRead === body.seen ? body.idle + elapsed : 0
+  body.seen = bytesRead
   // Otherwise the server is slow, not the client.
   const isAwaited = body.request.readableLength === 0 && isRead(body.request)
   const isMoving = bytesRead - body.bytes >= limits.bodyBytes
@@ -103,6 +132,20 @@ const isTooSlow = (body: Receiving, elapsed: number, limits: ClientLimits): bool
   body.waited = 0
   body.bytes = bytesRead
   return body.left <= 0
+}
+
+/** The bodies without which those that arrive are no more than `most` bytes: first those that have stood still for longest. */
+const beyond = (receiving: Iterable<Receiving>, most: number): ReadonlyArray<Receiving> => {
+  const kept = [...receiving].filter(({ isKept }) => isKept)
+  let total = kept.reduce((sum, { first, seen }) => sum + seen - first, 0)
+  if (total <= most) return []
+  const ended: Array<Receiving> = []
+  for (const body of kept.toSorted((a, b) => b.idle - a.idle)) {
+    if (total <= most) break
+    total -= body.seen - body.first
+    ended.push(body)
+  }
+  return ended
 }
 
 /**

@@ -224,13 +224,18 @@ onEachServer("the agents room", (test) => {
         await sent({ body: "%", headers: type }),
         await sent({ body: `${body}&token=a&token=a`, headers: type }),
         await sent({ body: `${body}&client_id=${signIn.clientId}`, headers: type }),
-        await sent({ body: `${body}&x=${"x".repeat(1024 * 1024)}`, headers: type }),
+        await sent({ body: `${body}&x=`.padEnd(64 * 1024 + 1, "x"), headers: type }),
         await sent({ form: { ...right, refresh_token: "", token: "" } })
       ]) {
         assert.strictEqual(refusal(answer), "400 invalid_request", `${path} ${answer.text}`)
       }
       assert.strictEqual((await owner.send("GET", path)).status, 404)
     }
+    const full = "grant_type=none&client_id=a&x=".padEnd(64 * 1024, "x")
+    assert.strictEqual(
+      refusal(await owner.as(undefined).send("POST", "/agent/oauth/token", { body: full, headers: type })),
+      "400 unsupported_grant_type"
+    )
     // Nothing was used by all of that.
     const answer = await owner.as(undefined).send<Record<string, unknown>>("POST", "/agent/oauth/token", {
       body,

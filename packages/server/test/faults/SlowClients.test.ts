@@ -28,6 +28,7 @@ const limits: ClientLimits = {
   bodyWindowMillis: 800,
   bodyBytes: 1000,
   bodyMillis: 2500,
+  arrivingBytes: 512 * 1024 * 1024,
   unreadMillis: 800,
   unreadBytes: 256 * 1024 * 1024
 }
@@ -231,6 +232,45 @@ onServers(
       assert.isFalse(kept[0], "the one that has read nothing for longest")
       assert.isAtLeast(kept.filter((isWhole) => !isWhole).length, 4)
       assert.strictEqual((await workspace.send("GET", path)).bytes.length, whole)
+    })
+  }
+)
+
+onServers(
+  limited({ ...limits, bodyWindowMillis: 60_000, bodyMillis: 60_000, arrivingBytes: 4_000_000 }, [onDisk]),
+  "clients that begin to send",
+  (test) => {
+    test("share a limit for what is not whole: those that stand still for longest are refused", async (owner) => {
+      const workspace = await newDeployment(owner)
+      const body = JSON.stringify({ token: "x".repeat(900_000) })
+      const request = [
+        "POST /v1/tokens/report HTTP/1.1",
+        "Host: localhost",
+        "Connection: close",
+        "Content-Type: application/json",
+        `Content-Length: ${body.length}`,
+        "",
+        ""
+      ].join("\r\n")
+      const begin = () => {
+        const socket = openSocket(workspace)
+        const answered = answerOn(socket)
+        socket.write(request + body.slice(0, -1))
+        return { answered, finish: () => socket.write(body.slice(-1)) }
+      }
+      const stuck = Array.from({ length: 4 }, begin)
+      // Until the server has seen that nothing more of the first comes.
+      await sleep(1000)
+      const later = Array.from({ length: 2 }, begin)
+      const refused = await Promise.race(stuck.map(({ answered }) => answered))
+      tooSlow(refused)
+      for (const { finish } of [...stuck, ...later]) finish()
+      const statuses = await Promise.all([...stuck, ...later].map(async ({ answered }) => (await answered).status))
+      assert.deepStrictEqual(statuses.slice(4), [400, 400])
+      assert.lengthOf(
+        statuses.filter((status) => status === 408),
+        2
+      )
     })
   }
 )
