@@ -20,7 +20,8 @@ interface Answers {
   /** The ID token of the claims. */
   readonly token: (claims: JWTPayload) => Promise<string | undefined>
   readonly exchange: ((response: ServerResponse) => void) | undefined
-  readonly userinfo: () => object | undefined
+  readonly userinfo: () => object | undefined | ((response: ServerResponse) => void)
+  readonly keys: ((response: ServerResponse) => void) | undefined
 }
 
 const signed = (claims: JWTPayload, header: object = {}, key = keys.privateKey) =>
@@ -47,7 +48,8 @@ const right: Answers = {
   claims: (claims) => claims,
   token: (claims) => signed(claims),
   exchange: undefined,
-  userinfo: () => undefined
+  userinfo: () => undefined,
+  keys: undefined
 }
 
 let answers = right
@@ -81,8 +83,12 @@ const issuer = await serve(async (url) => {
       const answer = answers.discovery(url)
       return typeof answer === "function" ? answer(response) : json(response, answer)
     }
-    if (path === "/jwks") return json(response, { keys: [jwk] })
-    if (path === "/me") return json(response, answers.userinfo() ?? {}, answers.userinfo() === undefined ? 401 : 200)
+    if (path === "/jwks") return answers.keys === undefined ? json(response, { keys: [jwk] }) : answers.keys(response)
+    if (path === "/me") {
+      const answer = answers.userinfo()
+      if (typeof answer === "function") return answer(response)
+      return json(response, answer ?? {}, answer === undefined ? 401 : 200)
+    }
     if (path !== "/token") return response.writeHead(404).end()
     if (answers.exchange !== undefined) return answers.exchange(response)
     token(response).catch((error: Error) => response.destroy(error))
@@ -246,6 +252,13 @@ layer(newServer(patient), { excludeTestServices: true })("A hostile issuer", (it
     assert.deepStrictEqual(await signIn(baseUrl, asked({ sub: "asked", ...person })), signedIn)
   })
 
+  for (const [name, answer] of Object.entries(brokenAnswers)) {
+    test(`an answer about an account that ${name} signs nobody in`, async (baseUrl) => {
+      const { claims } = without("email")
+      assert.deepStrictEqual(await signIn(baseUrl, { claims: claims!, userinfo: () => answer }), failed)
+    })
+  }
+
   test("an address that lower case makes somebody else's is not verified", async (baseUrl) => {
     const unverified = { location: "/sign-in#error=address_not_verified", isSignedIn: false }
     // The Kelvin sign becomes a k, and the others are taken for the letters that they look like.
@@ -335,6 +348,26 @@ layer(Layer.empty, { excludeTestServices: true })("The description of an issuer"
     assert.deepStrictEqual(await signIn(baseUrl, {}), signedIn)
   })
 
+  test("has keys that are asked for until they are there, and none that everybody knows", async (baseUrl) => {
+    const [shared, ofClient] = [Buffer.alloc(32, 7), Buffer.from(client.secret.padEnd(32))]
+    const oct = (key: Buffer) => ({ kty: "oct", k: key.toString("base64url"), kid: "first", alg: "HS256" })
+    const withKeys = (...listed: ReadonlyArray<object>) => ({
+      keys: (response: ServerResponse) => json(response, { keys: listed })
+    })
+    const hmac = (key: Buffer): Partial<Answers> => ({
+      token: (claims) => new SignJWT(claims).setProtectedHeader({ alg: "HS256", kid: "first" }).sign(key)
+    })
+    for (const changes of [
+      ...Object.values(brokenAnswers).map((answer) => ({ keys: answer })),
+      withKeys(),
+      withKeys({}, { kty: "RSA" }),
+      { ...withKeys(oct(shared)), ...hmac(shared) },
+      { ...withKeys(oct(ofClient)), ...hmac(ofClient) }
+    ]) {
+      assert.deepStrictEqual(await signIn(baseUrl, changes), failed)
+    }
+  })
+
   test("takes no turn of other requests while it is waited for", async (baseUrl) => {
     let describe = () => {}
     answers = {
@@ -361,7 +394,15 @@ layer(newServer(impatient), { excludeTestServices: true })("An issuer that is la
     for (const answer of Object.values(lateAnswers)) {
       assert.deepStrictEqual(await signIn(baseUrl, { discovery: () => answer }), failed)
     }
-    for (const exchange of Object.values(lateAnswers))
-      assert.deepStrictEqual(await signIn(baseUrl, { exchange }), failed)
+    const { claims } = without("email")
+    const lates = Object.values(lateAnswers)
+    // Keys that came once are kept.
+    for (const changes of [
+      ...lates.map((exchange) => ({ exchange })),
+      ...lates.map((keys) => ({ keys })),
+      ...lates.map((late) => ({ claims: claims!, userinfo: () => late }))
+    ]) {
+      assert.deepStrictEqual(await signIn(baseUrl, changes), failed)
+    }
   })
 })

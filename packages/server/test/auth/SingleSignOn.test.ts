@@ -316,6 +316,43 @@ onEachServer(
       assert.strictEqual(await back(other, others), "/")
     })
 
+    test("a cookie of another form is none, and where a request says that it goes decides nothing", async (owner) => {
+      const subject = newAccount({ email: "owner@example.com", email_verified: true })
+      const flow = "__Host-delivery_flow"
+      for (const planted of ["", "x", "x".repeat(42), "x".repeat(44), `${"x".repeat(42)}%`, "x".repeat(4_000)]) {
+        const browser = newBrowser(subject)
+        browser.setCookie(owner.baseUrl, flow, planted)
+        const callback = await away(owner, browser)
+        assert.match(browser.cookie(owner.baseUrl, flow)!, /^[\w-]{43}$/)
+        assert.notStrictEqual(browser.cookie(owner.baseUrl, flow), planted)
+        const stranger = newBrowser(subject)
+        stranger.setCookie(owner.baseUrl, flow, planted)
+        assert.strictEqual(await back(stranger, callback), refusedAt("failed"))
+        assert.strictEqual(await back(browser, callback), "/")
+      }
+      const elsewhere = {
+        "x-forwarded-host": "evil.example",
+        "x-forwarded-proto": "https",
+        forwarded: "host=evil.example"
+      }
+      const answer = await newBrowser().visit(owner.baseUrl + path("corp"), { headers: elsewhere })
+      const page = new URL(answer.headers.get("location")!)
+      assert.strictEqual(page.searchParams.get("redirect_uri"), `${owner.baseUrl}/auth/v1/oidc/corp/callback`)
+    })
+
+    test("no cache keeps a refusal", async (owner) => {
+      for (const [at, expected] of [
+        [path("corp", "?purpose=link"), "401"],
+        [path("corp", "?purpose=other"), "400 purpose"],
+        [path("none"), "404 provider"],
+        ["/auth/v1/oidc/none/callback", "404 provider"],
+        ["/auth/v1/identities", "401"]
+      ] as const) {
+        const answer = await owner.as(undefined).send("GET", at)
+        assert.deepStrictEqual([refusal(answer), answer.headers["cache-control"]], [expected, "no-store"], at)
+      }
+    })
+
     test("a code works once, and in the flow that it was given for", async (owner) => {
       const browser = newBrowser(newAccount({ email: "owner@example.com", email_verified: true }))
       const first = new URL(await away(owner, browser))
