@@ -8,9 +8,11 @@ import { HttpEffect, HttpRouter, HttpServerRequest, HttpServerResponse } from "e
 import { Settings } from "../Config.ts"
 import { maxBodyBytes } from "../http/BodyLimits.ts"
 import { errorResponse } from "../http/ErrorResponse.ts"
+import { alsoRequested } from "../http/RateLimits.ts"
 import { RequestTimes } from "../http/RequestTimes.ts"
 import { asAgent, challenge, makeAuthenticate, scopeChallenge } from "./AgentAuthentication.ts"
 import * as AgentToolAccess from "./AgentToolAccess.ts"
+import { asBatch, maxBatchMessages } from "./McpBatches.ts"
 import { clientDataSize, maxClientDataOfSession, McpSessions } from "./McpSessions.ts"
 
 const sessionHeader = "mcp-session-id"
@@ -21,8 +23,9 @@ const sessionHeader = "mcp-session-id"
  */
 const AgentRoute = HttpRouter.middleware<{ provides: Caller | AgentCaller }>()(
   Effect.gen(function* () {
-    const { baseUrl } = yield* Settings
+    const { baseUrl, requestLimitMillis } = yield* Settings
     const authenticate = yield* makeAuthenticate
+    const limited = withBatches(asBatch(requestLimitMillis))
     const inSession = withSession(yield* McpSessions)
     const checked = withScope(scopeChallenge(baseUrl))
     const unauthorized = challenge(baseUrl)
@@ -34,11 +37,25 @@ const AgentRoute = HttpRouter.middleware<{ provides: Caller | AgentCaller }>()(
           const { headers } = yield* HttpServerRequest.HttpServerRequest
           const found = yield* Effect.catchTag(authenticate(headers), "TooManyRequests", Effect.succeed)
           if (found instanceof TooManyRequests) return errorResponse(found, 429)
-          return found === undefined ? unauthorized : yield* asAgent(found)(checked(inSession(httpEffect)))
+          return found === undefined ? unauthorized : yield* asAgent(found)(limited(checked(inSession(httpEffect))))
         })
       )
   })
 )
+
+/** Refuses batches that are too large, and counts each message of others as a request. */
+const withBatches =
+  (asBatch: <A, E, R>(answer: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>) =>
+  <E, R>(httpEffect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
+    Effect.gen(function* () {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const text = request.method === "POST" ? yield* readText(request) : ""
+      const messages = /^\s*\[/.test(text) ? jsonOf(text) : undefined
+      if (!Array.isArray(messages) || messages.length === 0) return yield* httpEffect
+      if (messages.length > maxBatchMessages) return tooManyMessages
+      const refused = yield* Effect.catchTag(alsoRequested(messages.length - 1), "TooManyRequests", Effect.succeed)
+      return refused === undefined ? yield* asBatch(httpEffect) : errorResponse(refused, 429)
+    })
 
 /** Refuses calls for which the token's scope is too narrow, so that clients can ask for a wider one. */
 const withScope =
@@ -121,6 +138,8 @@ const unknownSession = transportError(
 )
 
 const tooMuchClientData = transportError(400, "The parameters of initialize are too large.", -32_600)
+
+const tooManyMessages = transportError(400, `A batch has at most ${maxBatchMessages} messages.`, -32_600)
 
 const tooLarge = transportError(400, "The body is larger than 1 MiB.")
 

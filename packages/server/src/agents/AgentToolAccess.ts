@@ -4,6 +4,7 @@ import { Effect, Layer } from "effect"
 import { McpSchema, McpServer } from "effect/ai"
 import * as AgentToolHandlers from "./AgentToolHandlers.ts"
 import { AgentTools, isByServerUrl, toolNeedsWriteScope } from "./AgentTools.ts"
+import { inTurn } from "./McpBatches.ts"
 
 /** Which tools a sign-in has (docs/contract.md, MCP). */
 
@@ -34,7 +35,7 @@ const refusing = (server: McpServer.McpServer["Service"]): McpServer.McpServer["
       ...registration,
       handle: (payload) =>
         Effect.flatMap(mayUse(registration.tool.name), (may) =>
-          may ? registration.handle(payload) : Effect.succeed(notOffered)
+          may ? inTurn(registration.handle(payload)) : Effect.succeed(notOffered)
         ) as ReturnType<typeof registration.handle>
     })
 })

@@ -17,6 +17,8 @@ export interface Admission {
    * together, whatever their credentials.
    */
   readonly recognize: (caller: string) => void
+  /** To be called when the request stands for so many more than itself. If there are fewer left, none of them counts. */
+  readonly countMore: (requests: number) => void
   /** To be called when the answer is 401. */
   readonly reject: () => void
 }
@@ -35,9 +37,22 @@ export const recognized = (caller: string): Effect.Effect<void, TooManyRequests>
     const admission = fiber.getRef(RequestAdmission)
     if (admission === undefined) return Effect.void
     admission.recognize(caller)
-    const refusal = admission.refusal()
-    return refusal === undefined ? Effect.void : Effect.fail(refusal)
+    return unlessRefused(admission)
   })
+
+/** Counts so many more requests for the caller of the current one, which holds them. Fails where they are too many. */
+export const alsoRequested = (requests: number): Effect.Effect<void, TooManyRequests> =>
+  Effect.withFiber((fiber) => {
+    const admission = fiber.getRef(RequestAdmission)
+    if (admission === undefined) return Effect.void
+    admission.countMore(requests)
+    return unlessRefused(admission)
+  })
+
+const unlessRefused = (admission: Admission): Effect.Effect<void, TooManyRequests> => {
+  const refusal = admission.refusal()
+  return refusal === undefined ? Effect.void : Effect.fail(refusal)
+}
 
 /**
  * How many requests a caller may send (docs/contract.md, Errors), counted in this process alone. A caller is a person or an
@@ -98,6 +113,7 @@ const admission = (
       isRecognized = true
       requests?.recognize(caller)
     },
+    countMore: (more) => requests?.countMore(more),
     reject: () => {
       if (isRecognized || credentialOf(request) === undefined) return
       requests?.reject()
@@ -121,15 +137,17 @@ const limiter = (limit: RateLimit, now: () => number) => {
     const known = credential === undefined ? undefined : callers.get(credential, now())
     let bucket = buckets.open(known ?? networkOfRequest(request), now())
     let isTaken = buckets.take(bucket, now())
+    let missing = 1
     const countFor = (id: string) => {
       if (isTaken) buckets.giveBack(bucket)
       bucket = buckets.open(id, now())
       isTaken = buckets.take(bucket, now())
     }
     return {
-      refusal: () => (isTaken ? undefined : tooMany(limit, buckets.state(bucket).retryAfter, "Too many requests")),
+      refusal: () =>
+        isTaken ? undefined : tooMany(limit, buckets.state(bucket, missing).retryAfter, "Too many requests"),
       headers: () => {
-        const { left, retryAfter, secondsToFull } = buckets.state(bucket)
+        const { left, retryAfter, secondsToFull } = buckets.state(bucket, missing)
         return {
           "ratelimit-policy": policy,
           ratelimit: `"default";r=${left};t=${secondsToFull}`,
@@ -140,6 +158,10 @@ const limiter = (limit: RateLimit, now: () => number) => {
         if (known === caller || credential === undefined) return
         callers.set(credential, caller, now())
         countFor(caller)
+      },
+      countMore: (requests) => {
+        isTaken = buckets.take(bucket, now(), requests)
+        missing = requests + 1
       },
       // A credential that has ended uses up nothing of whose it was.
       reject: () => {
@@ -202,20 +224,21 @@ export const makeBuckets = ({ requests, seconds }: RateLimit) => {
       kept.set(id, bucket, now)
       return bucket
     },
-    /** Whether there was one to take. */
-    take: (bucket: Bucket, now: number): boolean => {
+    /** Whether there were so many to take. */
+    take: (bucket: Bucket, now: number, count = 1): boolean => {
       bucket.tokens = Math.min(requests, bucket.tokens + Math.max(0, now - bucket.updatedAt) * perMilli)
       bucket.updatedAt = now
-      if (bucket.tokens < 1) return false
-      bucket.tokens -= 1
+      if (bucket.tokens < count) return false
+      bucket.tokens -= count
       return true
     },
     giveBack: (bucket: Bucket): void => {
       bucket.tokens = Math.min(requests, bucket.tokens + 1)
     },
-    state: ({ tokens }: Bucket) => ({
+    /** With the seconds until there are so many to take. */
+    state: ({ tokens }: Bucket, count = 1) => ({
       left: Math.floor(tokens),
-      retryAfter: Math.max(1, Math.ceil((1 - tokens) / perMilli / 1000)),
+      retryAfter: Math.max(1, Math.ceil((count - tokens) / perMilli / 1000)),
       secondsToFull: Math.ceil((requests - tokens) / perMilli / 1000)
     }),
     /** How many are remembered. */

@@ -1,7 +1,9 @@
 import type { AgentSignIn } from "@delivery/domain/agents/Agent"
+import type { Ticket } from "@delivery/domain/planning/Ticket"
 import { assert } from "@effect/vitest"
 import { runInNewContext } from "node:vm"
 import { setFlagsFromString } from "node:v8"
+import { maxBatchMessages, maxBatchResults } from "../../src/agents/McpBatches.ts"
 import { maxMcpSessions } from "../../src/agents/McpSessions.ts"
 import { servers } from "../support/Servers.ts"
 import { scrape } from "../telemetry/Scrape.ts"
@@ -16,6 +18,7 @@ import {
   refresh,
   refusal,
   registerAgent,
+  teamKey,
   withClockOnEachServer
 } from "../support/Http.ts"
 
@@ -201,6 +204,69 @@ onEachServer("MCP on the wire", (test) => {
       assert.strictEqual(code(await send(agent, [], session)), "400 -32600")
     }
     assert.strictEqual(code(await send(agent, batch, modern("ping").headers)), "400 -32000")
+  })
+
+  test("accepts as many messages in a batch as are allowed, and no more", async (owner) => {
+    const { agent } = await scene(owner)
+    const session = await begin(agent, "2025-03-26")
+    const calls = (count: number) =>
+      Array.from({ length: count }, (_, id) => request("tools/call", { name: "whoami", arguments: {} }, id))
+    const { body, status } = await send(agent, calls(maxBatchMessages), session)
+    const answers = body as unknown as ReadonlyArray<JsonRpc>
+    assert.deepStrictEqual([status, answers.map(({ id }) => id)], [200, calls(maxBatchMessages).map(({ id }) => id)])
+    for (const { result } of answers) assert.isFalse(result?.isError)
+    for (const tooMany of [
+      calls(maxBatchMessages + 1),
+      calls(5_000),
+      // What is no message, too.
+      [...calls(maxBatchMessages), null],
+      Array.from({ length: 100_000 }, () => 0)
+    ]) {
+      const refused = await send(agent, tooMany, session)
+      assert.deepStrictEqual(
+        [code(refused), refused.body.error?.message],
+        ["400 -32600", "A batch has at most 20 messages."]
+      )
+    }
+    assert.strictEqual(code(await send(agent, request("ping"), session)), "200 ok")
+  })
+
+  test("does no more calls of a batch once their results are long", async (owner) => {
+    const { agent, workspace } = await scene(owner)
+    const team = teamKey()
+    await workspace.post("teams", { key: team, name: "Team" })
+    const text = "x".repeat(90_000)
+    const { identifier } = await workspace.post<Ticket>("tickets", { team, title: "Long", description: text })
+    const session = await begin(agent, "2025-03-26")
+    const get = { name: "get_ticket", arguments: { ticket: identifier } }
+    const comment = { name: "add_comment", arguments: { ticket: identifier, body: "Done." } }
+    const calls = [...Array.from({ length: maxBatchMessages - 1 }, () => get), comment]
+    const { body } = await send(
+      agent,
+      calls.map((call, id) => request("tools/call", call, id)),
+      session
+    )
+    const answers = (body as unknown as ReadonlyArray<JsonRpc>).map(({ result }) => [
+      result!.isError,
+      result!.content![0]!.text
+    ])
+    const done = answers.filter(([isError]) => isError === false)
+    const length = done.reduce((sum, [, text]) => sum + String(text).length, 0)
+    assert.isAtLeast(length, maxBatchResults)
+    assert.isBelow(length - String(done.at(-1)![1]).length, maxBatchResults)
+    for (const [isError, text] of answers.slice(done.length)) {
+      assert.deepStrictEqual(
+        [isError, text],
+        [true, "TooManyRequests: The results of this batch are too long already. The call was not done; send it alone."]
+      )
+    }
+    const { comments } = await workspace.get<{ comments: ReadonlyArray<unknown> }>(`tickets/${identifier}/comments`)
+    assert.lengthOf(comments, 0)
+    // Sent alone, each is done.
+    for (const call of calls.slice(-2)) {
+      const alone = await send(agent, request("tools/call", call), session)
+      assert.isFalse(alone.body.result?.isError)
+    }
   })
 
   test("names what is wrong with a malformed request", async (owner) => {

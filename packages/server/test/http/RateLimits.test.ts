@@ -133,6 +133,34 @@ withClockOnEachServer(
       assert.strictEqual((await me(keys[2]!)).status, 429)
     })
 
+    test("each message of a batch of MCP counts", async (owner, advance) => {
+      advance("2 minutes")
+      const workspace = await newDeployment(owner)
+      const person = await join(workspace, "member")
+      const agent = person.as((await registerAgent(person)).access_token)
+      advance("2 minutes")
+      const revision = "2025-03-26"
+      const send = (json: unknown, headers: Record<string, string> = {}) =>
+        agent.send("POST", "/agent/mcp", {
+          json,
+          headers: { accept: "application/json, text/event-stream", ...headers }
+        })
+      const message = (method: string, params?: unknown) => ({ jsonrpc: "2.0", id: 1, method, params })
+      const clientInfo = { name: "test", version: "1.0.0" }
+      const begun = await send(message("initialize", { protocolVersion: revision, capabilities: {}, clientInfo }))
+      const session = { "mcp-session-id": String(begun.headers["mcp-session-id"]), "mcp-protocol-version": revision }
+      const pings = (count: number) => Array.from({ length: count }, (_, id) => ({ ...message("ping"), id }))
+      const left = ({ headers, status }: Answer) => [status, headers["ratelimit"]?.toString().split(";")[1]]
+      assert.deepStrictEqual(left(await send(pings(5), session)), [200, "r=4"])
+      // One too many, of which only the request itself counts.
+      const refused = await send(pings(5), session)
+      assert.deepStrictEqual([...left(refused), refused.headers["retry-after"]], [429, "r=3", "12"])
+      assert.deepStrictEqual(left(await send(pings(3), session)), [200, "r=0"])
+      assert.deepStrictEqual(left(await send([], session)), [429, "r=0"])
+      advance("6 seconds")
+      assert.deepStrictEqual(left(await send([], session)), [400, "r=0"])
+    })
+
     test("a key that has ended uses up nothing of its person", async (owner, advance) => {
       advance("2 minutes")
       const workspace = await newDeployment(owner)
