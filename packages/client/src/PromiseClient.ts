@@ -132,8 +132,8 @@ export const createClient = (options: CreateClientOptions): PromiseClient => {
     request: object | undefined,
     signal: AbortSignal | undefined
   ): Promise<CallResult<unknown, Error>> => {
-    // A query or headers without required fields may be left out.
-    const exit = await run(method({ query: {}, headers: {}, ...request }), { signal })
+    // What has no required fields may be left out.
+    const exit = await run(method({ query: {}, headers: {}, payload: {}, ...request }), { signal })
     if (Exit.isSuccess(exit)) return { ok: true, value: toValue(exit.value) }
     if (signal?.aborted === true && Cause.hasInterruptsOnly(exit.cause)) throw signal.reason
     const error = Cause.findError(exit.cause)

@@ -84,6 +84,22 @@ describe("a client without a key", () => {
   })
 })
 
+describe("a call whose body is optional", () => {
+  it("needs none", async () => {
+    const key = await client.apiKeys.create({ payload: { name: "brief" } })
+    expect(await client.apiKeys.revoke({ params: { apiKeyId: key.id } })).toEqual({ ok: true })
+    const { token } = await client.invites.create({
+      params: main,
+      payload: { email: "leaves@example.com", role: "viewer", deliver: "link" }
+    })
+    const { apiKey } = await createClient({ baseUrl: server.url }).invites.accept({
+      payload: { token: token!, name: "Lea" }
+    })
+    const { id } = await createClient({ baseUrl: server.url, apiKey: apiKey!.secret }).me.get()
+    expect(await client.members.deactivate({ params: { ...main, member: id } })).toMatchObject({ active: false })
+  })
+})
+
 describe("credentials", () => {
   it("are listed, blocked and unblocked", async () => {
     const { id, secret } = await client.accountApiKeys.create({ params: main, payload: { name: "ci", role: "viewer" } })

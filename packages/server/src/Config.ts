@@ -1,11 +1,28 @@
 import { Email, Name, Slug } from "@delivery/domain/Text"
-import { Context, Data, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
-import { IpNetwork } from "effect/net"
-import { realpathSync } from "node:fs"
-import { dirname, resolve } from "node:path"
+import { Context, Data, Effect, Layer, Option, Redacted } from "effect"
+import type { IpNetwork } from "effect/net"
 import { type ProviderSettings, readProviders } from "./ProviderSettings.ts"
 import { isToken } from "./ids/Tokens.ts"
 import { mailFrom, mailServer, type MailSettings } from "./MailSettings.ts"
+import {
+  decoded,
+  directory,
+  integer,
+  networks,
+  oneOf,
+  address,
+  type RateLimit,
+  rateLimit,
+  type Read,
+  type S3Location,
+  s3Location,
+  text,
+  url,
+  type VaultKey,
+  vaultKeys
+} from "./SettingValues.ts"
+
+export type { RateLimit, S3Location, VaultKey } from "./SettingValues.ts"
 
 /** The version of the service. */
 export const version = "1.0.0"
@@ -14,28 +31,6 @@ export const version = "1.0.0"
 export class SettingsError extends Data.TaggedError("SettingsError")<{ readonly message: string }> {}
 
 export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "none"
-
-/** A key of the vault's keyring: its id and 32 bytes. */
-export interface VaultKey {
-  readonly id: string
-  readonly bytes: Redacted.Redacted<Uint8Array>
-}
-
-/** Where in S3, or in a compatible service, files are stored. */
-export interface S3Location {
-  readonly bucket: string
-  /** The prefix of the keys of all objects, without slashes around it; empty for the whole bucket. */
-  readonly prefix: string
-  /** Absent: that of AWS. */
-  readonly endpoint: string | undefined
-  /** Absent: that of the AWS environment. */
-  readonly region: string | undefined
-}
-
-export interface RateLimit {
-  readonly requests: number
-  readonly seconds: number
-}
 
 /** The settings of a server (docs/contract.md, Running the server). */
 export class Settings extends Context.Service<
@@ -112,93 +107,6 @@ export class Settings extends Context.Service<
     Layer.effect(Settings, Effect.map(readSettings(environment), Settings.of))
 }
 
-type Read<A> = (text: string) => A | undefined
-
-const integer =
-  (minimum: number, maximum: number): Read<number> =>
-  (text) => {
-    const number = /^\d+$/.test(text) ? Number(text) : Number.NaN
-    return number >= minimum && number <= maximum ? number : undefined
-  }
-
-const oneOf =
-  <const A extends string>(...values: ReadonlyArray<A>): Read<A> =>
-  (text) =>
-    values.find((value) => value === text)
-
-/** `URL` ignores blanks around and line breaks inside, which the text would keep. */
-const url =
-  (...protocols: ReadonlyArray<string>): Read<string> =>
-  (text) =>
-    !/\s/.test(text) && URL.canParse(text) && protocols.includes(new URL(text).protocol)
-      ? text.replace(/\/+$/, "")
-      : undefined
-
-const text: Read<string> = (text) => text
-
-const decoded = (schema: Schema.ConstraintDecoder<string>): Read<string> => {
-  const decode = Schema.decodeUnknownOption(schema)
-  return (text) => Option.getOrUndefined(decode(text))
-}
-
-const s3Location: Read<S3Location> = (text) => {
-  const match = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[\w.!*'()-]+)*)\/?(?:\?(\S+))?$/.exec(text)
-  if (match === null) return undefined
-  const [, bucket, path, query] = match
-  const prefix = path!.slice(1)
-  const parameters = new URLSearchParams(query)
-  const names = [...parameters.keys()]
-  const endpoint = parameters.get("endpoint") ?? undefined
-  const region = parameters.get("region") ?? undefined
-  const isValid =
-    !prefix.split("/").some((segment) => segment === "." || segment === "..") &&
-    new Set(names).size === names.length &&
-    names.every((name) => name === "endpoint" || name === "region") &&
-    (endpoint === undefined || isEndpoint(endpoint)) &&
-    (region === undefined || /^[a-z0-9-]{1,40}$/.test(region))
-  return isValid ? { bucket: bucket!, prefix, endpoint, region } : undefined
-}
-
-const isEndpoint = (text: string): boolean => {
-  if (url("http:", "https:")(text) === undefined) return false
-  const { hash, password, search, username } = new URL(text)
-  return `${hash}${password}${search}${username}` === ""
-}
-
-const rateLimit: Read<RateLimit> = (text) => {
-  const [requests, seconds, ...rest] = text.split("/")
-  const limit = { requests: integer(1, 1_000_000)(requests ?? ""), seconds: integer(1, 86_400)(seconds ?? "") }
-  return limit.requests === undefined || limit.seconds === undefined || rest.length > 0
-    ? undefined
-    : { requests: limit.requests, seconds: limit.seconds }
-}
-
-const vaultKeys: Read<readonly [VaultKey, ...Array<VaultKey>]> = (text) => {
-  const keys: Array<VaultKey> = []
-  for (const part of text.split(",")) {
-    const match = /^\s*([A-Za-z0-9._-]{1,40}):([A-Za-z0-9+/]{43}=)\s*$/.exec(part)
-    if (match === null || keys.some((key) => key.id === match[1])) return undefined
-    keys.push({ id: match[1]!, bytes: Redacted.make(new Uint8Array(Buffer.from(match[2]!, "base64"))) })
-  }
-  const [first, ...rest] = keys
-  return first === undefined ? undefined : [first, ...rest]
-}
-
-/** Undefined below /proc and /sys, where no file can be made: Node's recursive `mkdir` would try for ever. */
-const directory: Read<string> = (text) => {
-  const path = existingPart(resolve(text))
-  return /^\/(proc|sys)(\/|$)/.test(path) ? undefined : text
-}
-
-/** The real path of the part of a path that exists. */
-const existingPart = (path: string): string => {
-  try {
-    return realpathSync(path)
-  } catch {
-    return dirname(path) === path ? path : existingPart(dirname(path))
-  }
-}
-
 type Environment = Readonly<Record<string, string | undefined>>
 
 const optional = <A>(
@@ -258,8 +166,8 @@ const readAddress = Effect.fnUntraced(function* (environment: Environment) {
     baseUrl: yield* withDefault(
       environment,
       "BASE_URL",
-      url("http:", "https:"),
-      "an http(s) URL",
+      address,
+      "an http(s) URL such as https://delivery.example.com, without user, query or #",
       `http://localhost:${port}`
     )
   }
@@ -370,16 +278,6 @@ const readLimits = Effect.fnUntraced(function* (environment: Environment) {
   }
 })
 
-const networks: Read<ReadonlyArray<IpNetwork.IpNetwork>> = (text) => {
-  const found: Array<IpNetwork.IpNetwork> = []
-  for (const part of text.split(",")) {
-    const network = IpNetwork.fromString(part.trim())
-    if (Result.isFailure(network)) return undefined
-    found.push(network.success)
-  }
-  return found
-}
-
 const readSignIn = Effect.fnUntraced(function* (environment: Environment) {
   const millis = (name: string, otherwise: number) =>
     withDefault(environment, name, integer(100, 31_536_000_000), "milliseconds from 100 to 31536000000", otherwise)
@@ -421,6 +319,9 @@ const readMail = Effect.fnUntraced(function* (environment: Environment) {
     return yield* new SettingsError({
       message: "MAIL_FROM is missing. With SMTP_URL, set the address that mails are from."
     })
+  }
+  if (Option.isNone(server) && Option.isSome(from)) {
+    return yield* new SettingsError({ message: "SMTP_URL is missing. With MAIL_FROM, set the server that sends mail." })
   }
   return Option.map(server, (server): MailSettings => ({ ...server, from: Option.getOrThrow(from) }))
 })

@@ -204,7 +204,12 @@ const bad: Record<string, ReadonlyArray<string>> = {
     "https://",
     "javascript:alert(1)",
     "https://a.example ",
-    "https://a.\nexample"
+    "https://a.\nexample",
+    "https://user:hunter2@a.example",
+    "https://user@a.example",
+    "https://a.example/?q=1",
+    "https://a.example?",
+    "https://a.example/#a"
   ],
   DATABASE_URL: [
     "db.example",
@@ -425,7 +430,10 @@ describe("Settings", () => {
         yield* failure({ SMTP_URL: "smtp://mail.example.com" }),
         "MAIL_FROM is missing. With SMTP_URL, set the address that mails are from."
       )
-      assert.deepStrictEqual(plain(yield* read({ MAIL_FROM })), defaults as never)
+      assert.strictEqual(
+        yield* failure({ MAIL_FROM }),
+        "SMTP_URL is missing. With MAIL_FROM, set the server that sends mail."
+      )
     })
   )
 

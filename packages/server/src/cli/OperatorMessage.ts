@@ -47,6 +47,7 @@ const databaseMessage = (
     return `PostgreSQL at ${place} refused the login: ${why}. Correct user and password.`
   if (_tag === "AuthorizationError") return `PostgreSQL at ${place} does not let this user do what is needed: ${why}.`
   // What PostgreSQL refuses before the first statement, such as a database that does not exist.
+  if (code === "3D000") return `PostgreSQL at ${place} refused the connection: ${why}. Create it, or correct the name.`
   if (_tag === "ConnectionError" || operation === "connect") return `the connection to ${place} failed: ${why}.`
   return undefined
 }
@@ -63,5 +64,7 @@ const listenMessage = (cause: unknown): string => {
     return `PORT: another process already listens on ${address}:${port}. Stop it, or set another PORT.`
   if (code === "EACCES")
     return `PORT: this user is not allowed to listen on ${address}:${port}. Set a PORT of 1024 or above.`
+  if (code === "EADDRNOTAVAIL")
+    return `HOST: this machine does not have the address ${address}. Set HOST to one that it has, or to 0.0.0.0 for all.`
   return `HOST, PORT: the server cannot listen on ${address}:${port} (${code}).`
 }

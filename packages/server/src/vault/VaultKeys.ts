@@ -96,7 +96,7 @@ const checkNoneMissing = (dependencies: Dependencies) =>
         return yield* new SettingsError({
           message:
             `VAULT_KEYS lacks the key ${id}, which encrypts ${dataKeys} data keys and ${signingKeys} signing keys of ` +
-            "this database."
+            "this database. Add it behind the active key."
         })
       }
     }

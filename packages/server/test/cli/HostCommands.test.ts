@@ -78,7 +78,7 @@ describe.concurrent("the commands of the host", () => {
         urlOf({ username: "stranger" }),
         new RegExp(`^PostgreSQL at ${host} refused the login: .*"stranger".*\\. Correct user and password\\.$`)
       ],
-      [urlOf({ pathname: "/nowhere" }), `the connection to ${host} failed: database "nowhere" does not exist.`]
+      [urlOf({ pathname: "/nowhere" }), `PostgreSQL at ${host} refused the connection: database "nowhere" does not exist. Create it, or correct the name.`]
     ]
     const check = async (args: ReadonlyArray<string>, DATABASE_URL: string, message: string | RegExp) => {
       const { stderr, ...ended } = await run(args, { DATABASE_URL, VAULT_KEYS, DATA_DIR: directory })

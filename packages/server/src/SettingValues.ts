@@ -1,0 +1,129 @@
+import { Option, Redacted, Result, Schema } from "effect"
+import { IpNetwork } from "effect/net"
+import { realpathSync } from "node:fs"
+import { dirname, resolve } from "node:path"
+
+/** The values of settings, as environment variables have them. A reader answers undefined for what it does not accept. */
+
+/** A key of the vault's keyring: its id and 32 bytes. */
+export interface VaultKey {
+  readonly id: string
+  readonly bytes: Redacted.Redacted<Uint8Array>
+}
+
+/** Where in S3, or in a compatible service, files are stored. */
+export interface S3Location {
+  readonly bucket: string
+  /** The prefix of the keys of all objects, without slashes around it; empty for the whole bucket. */
+  readonly prefix: string
+  /** Absent: that of AWS. */
+  readonly endpoint: string | undefined
+  /** Absent: that of the AWS environment. */
+  readonly region: string | undefined
+}
+
+export interface RateLimit {
+  readonly requests: number
+  readonly seconds: number
+}
+
+export type Read<A> = (text: string) => A | undefined
+
+export const integer =
+  (minimum: number, maximum: number): Read<number> =>
+  (text) => {
+    const number = /^\d+$/.test(text) ? Number(text) : Number.NaN
+    return number >= minimum && number <= maximum ? number : undefined
+  }
+
+export const oneOf =
+  <const A extends string>(...values: ReadonlyArray<A>): Read<A> =>
+  (text) =>
+    values.find((value) => value === text)
+
+/** `URL` ignores blanks around and line breaks inside, which the text would keep. */
+export const url =
+  (...protocols: ReadonlyArray<string>): Read<string> =>
+  (text) =>
+    !/\s/.test(text) && URL.canParse(text) && protocols.includes(new URL(text).protocol)
+      ? text.replace(/\/+$/, "")
+      : undefined
+
+export const text: Read<string> = (text) => text
+
+export const decoded = (schema: Schema.ConstraintDecoder<string>): Read<string> => {
+  const decode = Schema.decodeUnknownOption(schema)
+  return (text) => Option.getOrUndefined(decode(text))
+}
+
+export const s3Location: Read<S3Location> = (text) => {
+  const match = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[\w.!*'()-]+)*)\/?(?:\?(\S+))?$/.exec(text)
+  if (match === null) return undefined
+  const [, bucket, path, query] = match
+  const prefix = path!.slice(1)
+  const parameters = new URLSearchParams(query)
+  const names = [...parameters.keys()]
+  const endpoint = parameters.get("endpoint") ?? undefined
+  const region = parameters.get("region") ?? undefined
+  const isValid =
+    !prefix.split("/").some((segment) => segment === "." || segment === "..") &&
+    new Set(names).size === names.length &&
+    names.every((name) => name === "endpoint" || name === "region") &&
+    (endpoint === undefined || isEndpoint(endpoint)) &&
+    (region === undefined || /^[a-z0-9-]{1,40}$/.test(region))
+  return isValid ? { bucket: bucket!, prefix, endpoint, region } : undefined
+}
+
+/** Whether it is an http(s) URL of an address and a path alone. */
+const isEndpoint = (text: string): boolean => {
+  if (url("http:", "https:")(text) === undefined || /[?#]/.test(text)) return false
+  const { password, username } = new URL(text)
+  return `${password}${username}` === ""
+}
+
+/** An http(s) URL of an address and a path alone, without a slash at its end. */
+export const address: Read<string> = (text) => (isEndpoint(text) ? text.replace(/\/+$/, "") : undefined)
+
+export const rateLimit: Read<RateLimit> = (text) => {
+  const [requests, seconds, ...rest] = text.split("/")
+  const limit = { requests: integer(1, 1_000_000)(requests ?? ""), seconds: integer(1, 86_400)(seconds ?? "") }
+  return limit.requests === undefined || limit.seconds === undefined || rest.length > 0
+    ? undefined
+    : { requests: limit.requests, seconds: limit.seconds }
+}
+
+export const vaultKeys: Read<readonly [VaultKey, ...Array<VaultKey>]> = (text) => {
+  const keys: Array<VaultKey> = []
+  for (const part of text.split(",")) {
+    const match = /^\s*([A-Za-z0-9._-]{1,40}):([A-Za-z0-9+/]{43}=)\s*$/.exec(part)
+    if (match === null || keys.some((key) => key.id === match[1])) return undefined
+    keys.push({ id: match[1]!, bytes: Redacted.make(new Uint8Array(Buffer.from(match[2]!, "base64"))) })
+  }
+  const [first, ...rest] = keys
+  return first === undefined ? undefined : [first, ...rest]
+}
+
+/** Undefined below /proc and /sys, where no file can be made: Node's recursive `mkdir` would try for ever. */
+export const directory: Read<string> = (text) => {
+  const path = existingPart(resolve(text))
+  return /^\/(proc|sys)(\/|$)/.test(path) ? undefined : text
+}
+
+/** The real path of the part of a path that exists. */
+const existingPart = (path: string): string => {
+  try {
+    return realpathSync(path)
+  } catch {
+    return dirname(path) === path ? path : existingPart(dirname(path))
+  }
+}
+
+export const networks: Read<ReadonlyArray<IpNetwork.IpNetwork>> = (text) => {
+  const found: Array<IpNetwork.IpNetwork> = []
+  for (const part of text.split(",")) {
+    const network = IpNetwork.fromString(part.trim())
+    if (Result.isFailure(network)) return undefined
+    found.push(network.success)
+  }
+  return found
+}
