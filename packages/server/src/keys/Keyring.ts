@@ -119,7 +119,9 @@ const generatedKey = Effect.fnUntraced(
 
     const match = /^([A-Za-z0-9._-]{1,40}):([A-Za-z0-9+/]{43}=)\s*$/.exec(yield* fs.readFileString(file))
     if (match?.[1] === undefined || match[2] === undefined) {
-      return yield* new SettingsError({ message: `DATA_DIR: ${file} does not contain a key (id:base64-of-32-bytes). Restore it from a back-up. Without it, what it encrypts is lost.` })
+      return yield* new SettingsError({
+        message: `DATA_DIR: ${file} does not contain a key (id:base64-of-32-bytes). Restore it from a back-up. Without it, what it encrypts is lost.`
+      })
     }
     return { id: match[1], bytes: Redacted.make(new Uint8Array(Buffer.from(match[2], "base64"))) }
   },

@@ -78,7 +78,10 @@ describe.concurrent("the commands of the host", () => {
         urlOf({ username: "stranger" }),
         new RegExp(`^PostgreSQL at ${host} refused the login: .*"stranger".*\\. Correct user and password\\.$`)
       ],
-      [urlOf({ pathname: "/nowhere" }), `PostgreSQL at ${host} refused the connection: database "nowhere" does not exist. Create it, or correct the name.`]
+      [
+        urlOf({ pathname: "/nowhere" }),
+        `PostgreSQL at ${host} refused the connection: database "nowhere" does not exist. Create it, or correct the name.`
+      ]
     ]
     const check = async (args: ReadonlyArray<string>, DATABASE_URL: string, message: string | RegExp) => {
       const { stderr, ...ended } = await run(args, { DATABASE_URL, VAULT_KEYS, DATA_DIR: directory })
@@ -90,7 +93,7 @@ describe.concurrent("the commands of the host", () => {
     for (const [url, message] of cases) {
       await Promise.all([check(["serve"], url, message), check(["person", "list"], url, message)])
     }
-  }, 120_000)
+  }, 300_000)
 
   it("ask the server that holds the embedded database, by a socket that its owner alone may use", async () => {
     const DATA_DIR = join(directory, "embedded")
@@ -182,5 +185,5 @@ describe.concurrent("the commands of the host", () => {
     assert.match(alone.stdout, /^http:\/\/localhost:4000\/sign-in#ltk_\w{42}$/m)
     const insecure = await run(["sign-in-link", "owner@example.com"], { DATA_DIR, BASE_URL: "http://delivery.example" })
     assert.match(insecure.stderr, /BASE_URL is http/)
-  }, 120_000)
+  }, 300_000)
 })

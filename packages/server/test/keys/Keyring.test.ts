@@ -124,7 +124,10 @@ describe("Keyring", () => {
       yield* fs.writeFileString(join(dir, "keys", "vault.keys"), "local:short")
       const damaged = yield* Effect.flip(using({ DATA_DIR: dir }, () => Effect.void))
       assert.strictEqual(damaged._tag, "SettingsError")
-      assert.match(damaged.message, /^DATA_DIR: .*vault\.keys does not contain a key \(id:base64-of-32-bytes\)\. Restore it/)
+      assert.match(
+        damaged.message,
+        /^DATA_DIR: .*vault\.keys does not contain a key \(id:base64-of-32-bytes\)\. Restore it/
+      )
       yield* fs.writeFileString(join(dir, "file"), "")
       const impossible = yield* Effect.flip(using({ DATA_DIR: join(dir, "file") }, () => Effect.void))
       assert.match(impossible.message, /^DATA_DIR: the vault key cannot be stored in /)
