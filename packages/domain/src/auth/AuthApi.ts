@@ -20,7 +20,7 @@ const SessionRef = PathRef.annotate({
 const ended = HttpApiSchema.NoContent.annotate({ description: "The session has ended." })
 const cookieOnly = "Requires the cookie of a session; an API key is 401."
 const failures =
-  "A proof that is unknown, used, expired or of somebody else is 401 `sign_in_failed`. After 20 failures in an hour from one network address, every attempt is 429; mails that were asked for count like failures."
+  "A proof that is unknown, used, expired or of somebody else is 401 `sign_in_failed`. After 20 failures in an hour from one network address, every code and every further failure is 429; a link that is right works nevertheless."
 
 /**
  * Signing in with a browser (docs/contract.md, Sessions). Where `BASE_URL` is http and not this computer, everything but

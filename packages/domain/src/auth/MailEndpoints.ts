@@ -13,7 +13,8 @@ const InviteRef = PathRef.annotate({
 
 const asked = Asked.pipe(HttpApiSchema.status(202))
 const noMail = { no_mail: "This server sends no mail." }
-const tooManyMails = "After 5 mails in an hour to one address, known or not, the next is 429."
+const tooManyMails =
+  "After 5 mails in an hour to one address, known or not, the next is 429; so it is after 20 that were asked for from one network address and not used."
 const cookieOnly = "Requires the cookie of a session; an API key is 401."
 
 /** Those that take the cookie of a session. */
@@ -37,7 +38,7 @@ export const ofSession = [
     doc(
       "write",
       "Prove your address",
-      `Uses up the link or the code that was mailed to your address: it counts as proven then. The link works in any session of yours, the code in the one that asked for it. Returns 409 \`address_in_use\` if somebody else has proven the address. After 20 failures in an hour from one network address, every attempt is 429. ${cookieOnly}`,
+      `Uses up the link or the code that was mailed to your address: it counts as proven then. The link works in any session of yours, the code in the one that asked for it. Returns 409 \`address_in_use\` if somebody else has proven the address. After 20 failures in an hour from one network address, every code and every further failure is 429. ${cookieOnly}`,
       { conflicts: { address_in_use: "Another person has proven this address." } }
     )
   ),

@@ -111,7 +111,7 @@ export const open = [
       doc(
         "write",
         "Sign in with a passkey",
-        "Signs in whose passkey it is, and sets the cookie of a new session. A session that the browser had ends. A proof that does not work, whatever is wrong with it, is 401 `sign_in_failed`. After 20 failures in an hour from one network address, every attempt is 429. The request must come from a page of the service (403 `cross_site`). No API key is needed."
+        "Signs in whose passkey it is, and sets the cookie of a new session. A session that the browser had ends. A proof that does not work, whatever is wrong with it, is 401 `sign_in_failed`. After 20 failures in an hour from one network address, every further one is 429; a proof that is right works nevertheless. The request must come from a page of the service (403 `cross_site`). No API key is needed."
       )
     )
 ] as const

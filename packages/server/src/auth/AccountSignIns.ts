@@ -204,7 +204,7 @@ const sudo = (dependencies: Dependencies): AccountSignIns["Service"]["sudo"] => 
       if (owner !== personId) return yield* Effect.fail("wrong" as const)
       if (known === undefined) yield* add(dependencies, personId, provider, account, now)
       else yield* use(dependencies, known, provider, account, now)
-      return yield* Effect.mapError(sessions.renew(browser), () => "failed" as const)
+      return yield* Effect.mapError(sessions.renew(browser, provider.method), () => "failed" as const)
     })
     return yield* once(proved)
   })

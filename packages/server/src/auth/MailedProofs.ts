@@ -15,6 +15,7 @@ import { proofLetter, signInLetter } from "./Letters.ts"
 import { type MailedProofRow, MailedProofsRepo, type MailedPurpose } from "./MailedProofsRepo.ts"
 import { Outbox } from "./Outbox.ts"
 import { Throttles, type Throttled } from "./Throttles.ts"
+import type { Counted } from "./ThrottlesRepo.ts"
 
 /** How often a code may be tried. */
 const mostTries = 10
@@ -49,7 +50,12 @@ export class MailedProofs extends Context.Service<
       proof: SignInProof,
       secret: string | undefined
     ) => Effect.Effect<FoundProof | undefined>
-    /** Uses a proof up, the link and the code: of those who do so at once, one succeeds. */
+    /** Whose proof it should have been that did not work to sign in: known by the link, or by the browser that asked for mail. */
+    readonly whose: (proof: SignInProof, secret: string | undefined) => Effect.Effect<ReadonlyArray<PersonId>>
+    /**
+     * Uses a proof up, the link and the code: of those who do so at once, one succeeds. Then it does not count as a mail
+     * that was asked for. Called in a transaction.
+     */
     readonly use: (id: MailedProofId) => Effect.Effect<void, Unauthorized>
   }
 >()("@delivery/server/auth/MailedProofs") {
@@ -83,6 +89,7 @@ function* make() {
     askForLink: askForLink(dependencies),
     askForProof: askForProof(dependencies),
     find: find(dependencies),
+    whose: whose(dependencies),
     use: use(dependencies)
   })
 }
@@ -96,7 +103,7 @@ const askForLink = (dependencies: Dependencies) => {
   const store = storeProof(dependencies)
   return Effect.fn("MailedProofs.askForLink")(function* ({ email }: AskForLink, browser: Browser) {
     if (!outbox.isSet) return yield* noMail
-    yield* throttles.mail(browser.address, email)
+    const counted = yield* throttles.mail(browser.address, email)
     const { asked } = browser
     const secret = asked !== undefined && isSecret(asked) ? asked : yield* newCode.secret
     const now = yield* Clock.currentTimeMillis
@@ -104,7 +111,7 @@ const askForLink = (dependencies: Dependencies) => {
     const write = Effect.gen(function* () {
       const [first] = yield* persons.ofAddress(email)
       const person = first === undefined || first.emailVerifiedAt === null ? undefined : first
-      const { code, token } = yield* store("sign_in", person?.id ?? null, secret, now)
+      const { code, token } = yield* store({ purpose: "sign_in", personId: person?.id ?? null, secret, now, counted })
       if (person === undefined) return undefined
       const url = `${settings.baseUrl}/sign-in#${token}`
       const millis = settings.mailedProofMillis
@@ -121,10 +128,11 @@ const askForProof = (dependencies: Dependencies) => {
   return Effect.fn("MailedProofs.askForProof")(function* (browser: Browser) {
     if (!outbox.isSet) return yield* noMail
     const person = (yield* persons.find(yield* sessionPersonId))!
-    yield* throttles.mail(browser.address, person.email)
+    const counted = yield* throttles.mail(browser.address, person.email)
     const now = yield* Clock.currentTimeMillis
     const write = Effect.gen(function* () {
-      const { code, token } = yield* store("address", person.id, browser.token ?? "", now)
+      const secret = browser.token ?? ""
+      const { code, token } = yield* store({ purpose: "address", personId: person.id, secret, now, counted })
       const url = `${settings.baseUrl}/sign-in#prove-${token}`
       const millis = settings.mailedProofMillis
       return proofLetter({ to: person.email, code, url, millis, asker: browser }, settings.baseUrl)
@@ -133,9 +141,16 @@ const askForProof = (dependencies: Dependencies) => {
   })
 }
 
+/** A proof that is asked for, at a time. */
+interface AskedProof extends Pick<MailedProofRow, "purpose" | "personId"> {
+  readonly secret: string
+  readonly now: number
+  readonly counted: Counted
+}
+
 /** Stores a new proof for whoever has the secret. What is answered is in the letter, and nowhere else. */
 const storeProof = ({ newCode, newToken, nextId, repo, settings }: Dependencies) =>
-  Effect.fnUntraced(function* (purpose: MailedPurpose, personId: PersonId | null, secret: string, now: number) {
+  Effect.fnUntraced(function* ({ counted, now, personId, purpose, secret }: AskedProof) {
     const token = yield* newToken("ltk_")
     const code = yield* newCode.code
     const proof: MailedProofRow = {
@@ -147,7 +162,9 @@ const storeProof = ({ newCode, newToken, nextId, repo, settings }: Dependencies)
       browserHash: hashToken(secret),
       tries: 0,
       createdAt: timestamp(now),
-      expiresAt: timestamp(now + settings.mailedProofMillis)
+      expiresAt: timestamp(now + settings.mailedProofMillis),
+      counter: counted.subject,
+      countedFrom: counted.startedAt
     }
     yield* repo.insert(proof)
     return { token, code }
@@ -173,8 +190,17 @@ const find = ({ repo }: Dependencies) =>
 const foundProof = ({ id, personId }: MailedProofRow, isFromAsker: boolean): FoundProof | undefined =>
   personId === null ? undefined : { id, personId, isFromAsker }
 
-const use = ({ repo }: Dependencies) =>
+const whose = ({ repo }: Dependencies) =>
+  Effect.fn("MailedProofs.whose")(function* ({ token = "" }: SignInProof, secret: string | undefined) {
+    return yield* repo.personsOf("sign_in", { tokenHash: hashToken(token), browserHash: hashToken(secret ?? "") })
+  })
+
+const use = ({ repo, throttles }: Dependencies) =>
   Effect.fn("MailedProofs.use")(function* (id: MailedProofId) {
     const now = timestamp(yield* Clock.currentTimeMillis)
-    if (!(yield* repo.use(id, now))) return yield* Effect.fail(Unauthorized.signInFailed)
+    const used = yield* repo.use(id, now)
+    if (used === undefined) return yield* Effect.fail(Unauthorized.signInFailed)
+    const { counter, countedFrom } = used
+    if (counter !== null && countedFrom !== null)
+      yield* throttles.giveBack({ subject: counter, startedAt: countedFrom })
   })

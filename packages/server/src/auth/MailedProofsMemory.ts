@@ -16,6 +16,7 @@ export const layer = Layer.effect(
             .find((row) => row.tokenHash === tokenHash && row.purpose === purpose && row.expiresAt > now)
         ),
       tryCode: tryCode(memory),
+      personsOf: personsOf(memory),
       use: use(memory)
     })
   )
@@ -49,14 +50,25 @@ const tryCode =
       })
     )
 
+const personsOf =
+  (memory: Memory): MailedProofsRepo["Service"]["personsOf"] =>
+  (purpose, { browserHash, tokenHash }) =>
+    memory.read((database) => {
+      const mailed = database
+        .table(mailedProofs)
+        .filter((row) => row.purpose === purpose && (row.tokenHash === tokenHash || row.browserHash === browserHash))
+      return [...new Set(mailed.flatMap(({ personId }) => (personId === null ? [] : [personId])))]
+    })
+
 const use =
   (memory: Memory): MailedProofsRepo["Service"]["use"] =>
   (id, now) =>
     memory.write((database) =>
       Effect.sync(() => {
         const rows = database.table(mailedProofs)
-        const isGood = (rows.get(id)?.expiresAt ?? now) > now
-        if (isGood) rows.delete(id)
-        return isGood
+        const proof = rows.get(id)
+        if (proof === undefined || proof.expiresAt <= now) return undefined
+        rows.delete(id)
+        return proof
       })
     )

@@ -20,7 +20,10 @@ export const mailedProofs = table("mailed_proofs", {
   /** How often a code of its browser was tried. */
   tries: integer(),
   createdAt: instant(),
-  expiresAt: instant()
+  expiresAt: instant(),
+  /** What was counted of the network that asked, which is given back when it is used; null of what an earlier version mailed. */
+  counter: nullable(text()),
+  countedFrom: nullable(instant())
 })
 
 export type MailedProofRow = Row<typeof mailedProofs>
@@ -47,7 +50,12 @@ export class MailedProofsRepo extends Context.Service<
       now: Timestamp,
       most: number
     ) => Effect.Effect<ReadonlyArray<MailedProofRow>>
-    /** Uses it up: of those who try at once, one gets true. */
-    readonly use: (id: MailedProofId, now: Timestamp) => Effect.Effect<boolean>
+    /** Whose mails have this token, or were asked for by this browser: expired ones, too, while they are known. */
+    readonly personsOf: (
+      purpose: MailedPurpose,
+      of: { readonly tokenHash: string; readonly browserHash: string }
+    ) => Effect.Effect<ReadonlyArray<PersonId>>
+    /** Uses it up: of those who try at once, one gets it. */
+    readonly use: (id: MailedProofId, now: Timestamp) => Effect.Effect<MailedProofRow | undefined>
   }
 >()("@delivery/server/auth/MailedProofsRepo") {}

@@ -1,4 +1,4 @@
-import type { MailedProofId } from "@delivery/domain/Ids"
+import type { MailedProofId, PersonId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -14,6 +14,7 @@ export const layer = Layer.effect(
       insert: insert(sql),
       findByToken: findByToken(sql),
       tryCode: tryCode(sql),
+      personsOf: personsOf(sql),
       use: use(sql)
     })
   )
@@ -50,8 +51,22 @@ const tryCode = (sql: SqlClient.SqlClient) => {
     )
 }
 
-const use = (sql: SqlClient.SqlClient) => (id: MailedProofId, now: Timestamp) =>
-  sql`delete from mailed_proofs where id = ${id} and expires_at > ${date(now)} returning 1`.pipe(
-    Effect.map((rows) => rows.length > 0),
-    dieOnSqlError
-  )
+const personsOf =
+  (sql: SqlClient.SqlClient): MailedProofsRepo["Service"]["personsOf"] =>
+  (purpose, { browserHash, tokenHash }) =>
+    sql<{ readonly personId: PersonId }>`select distinct person_id as "personId" from mailed_proofs
+      where purpose = ${purpose} and person_id is not null
+        and (token_hash = ${tokenHash} or browser_hash = ${browserHash})`.pipe(
+      Effect.map((rows) => rows.map(({ personId }) => personId)),
+      dieOnSqlError
+    )
+
+const use = (sql: SqlClient.SqlClient) => {
+  const columns = sql.literal(columnsOf(mailedProofs))
+  return (id: MailedProofId, now: Timestamp) =>
+    sql<SelectedRow>`delete from mailed_proofs where id = ${id} and expires_at > ${date(now)}
+      returning ${columns}`.pipe(
+      Effect.map(([row]) => row && readRow(row)),
+      dieOnSqlError
+    )
+}

@@ -133,9 +133,12 @@ const signIn = ({ audit, passkeys, proofs, sessions, storage, throttles }: Depen
         Effect.flatMap(proofs.use(verified), (personId) => sessions.begin(personId, "passkey", browser))
       )
     })
-    const failed = Effect.flatMap(passkeys.ofCredential(proof.id), (known) => audit.failed("passkey", known?.personId))
-    const attempt = Effect.tapError(begun, () => failed)
-    return yield* throttles.attempt(browser.address, attempt)
+    const failed = Effect.flatMap(passkeys.ofCredential(proof.id), (known) =>
+      audit.failed("passkey", known === undefined ? [] : [known.personId])
+    )
+    return yield* Effect.tapError(throttles.prove(browser.address, begun), ({ _tag }) =>
+      _tag === "Unauthorized" ? failed : Effect.void
+    )
   })
 
 const sudoOptions = ({ passkeys, proofs, rp }: Dependencies) =>

@@ -28,7 +28,7 @@ import { Outbox } from "./Outbox.ts"
 import { PasskeyProofs } from "./PasskeyProofs.ts"
 import { SignInAudit } from "./SignInAudit.ts"
 import { SignInLinks } from "./SignInLinks.ts"
-import { findSignInProof } from "./SignInProofs.ts"
+import { findSignInProof, withinLimits } from "./SignInProofs.ts"
 import { Throttles, type Throttled } from "./Throttles.ts"
 
 export type { Browser } from "./Browser.ts"
@@ -72,7 +72,7 @@ export class Sessions extends Context.Service<
       browser: Browser
     ) => Effect.Effect<SignedIn, Unauthorized | Conflict | Throttled, Caller>
     /** The same for who has proven it already; called in the transaction of the proof. */
-    readonly renew: (browser: Browser) => Effect.Effect<Begun, Unauthorized, Caller>
+    readonly renew: (browser: Browser, method: SignInMethod) => Effect.Effect<Begun, Unauthorized, Caller>
     readonly current: Effect.Effect<SignedIn, Unauthorized, Caller>
     readonly list: Effect.Effect<ReadonlyArray<ListedSession>, never, Caller>
     /** Answers whether it was the session of the request. */
@@ -207,7 +207,7 @@ const begin = (dependencies: Dependencies) => {
       const replaced = browser.token === undefined ? undefined : yield* repo.endByToken(hashToken(browser.token))
       if (replaced !== undefined) yield* audit.session(replaced, "signed_out")
       yield* repo.insert(session)
-      yield* audit.session(session, "signed_in")
+      yield* audit.session(session, "signed_in", method)
       const device = { personId, device: browser.device, network: networkOf(browser.address), seenAt: now }
       const isNew = yield* devices.see(device, timestamp(millis - deviceMillis))
       return { isNew, signedIn: yield* signedIn(session) }
@@ -235,17 +235,27 @@ const announce =
   }
 
 const consumeLink = (dependencies: Dependencies) => {
-  const { audit, storage, throttles } = dependencies
+  const { storage, throttles } = dependencies
   const findProof = findSignInProof(dependencies)
   const beginSession = begin(dependencies)
+  const note = noteFailure(dependencies)
   return Effect.fn("Sessions.consumeLink")(function* (proof: SignInProof, browser: Browser) {
     const begun = Effect.flatMap(findProof(proof, browser), ({ method, use }) =>
       storage.transaction(Effect.flatMap(use, (personId) => beginSession(personId, method, browser)))
     )
-    const attempt = Effect.tapError(begun, ({ _tag }) => (_tag === "Unauthorized" ? audit.failed("link") : Effect.void))
-    return yield* throttles.attempt(browser.address, attempt)
+    return yield* begun.pipe(
+      withinLimits(throttles, proof, browser),
+      Effect.tapError(({ _tag }) => (_tag === "Throttled" ? Effect.void : note(proof, browser)))
+    )
   })
 }
+
+/** Of whoever asked for the mail, as far as the link or the browser tells. */
+const noteFailure = ({ audit, mailed }: Dependencies) =>
+  Effect.fnUntraced(function* (proof: SignInProof, browser: Browser) {
+    const persons = yield* mailed.whose(proof, browser.asked)
+    yield* audit.failed(proof.token === undefined || persons.length > 0 ? "mail" : "link", persons)
+  })
 
 const acceptInvite = (dependencies: Dependencies): Sessions["Service"]["acceptInvite"] => {
   const { invites } = dependencies
@@ -278,10 +288,12 @@ const proveAddress = (dependencies: Dependencies) => {
       const told = Effect.andThen(used, audit.addressProven(personId))
       return yield* storage.transaction(Effect.andThen(told, currentSession))
     })
-    const attempt = Effect.tapError(proved, ({ _tag }) =>
-      _tag === "Unauthorized" ? audit.failed("mail", personId, "proof_failed") : Effect.void
+    return yield* proved.pipe(
+      withinLimits(throttles, proof, browser),
+      Effect.tapError(({ _tag }) =>
+        _tag === "Unauthorized" ? audit.failed("mail", [personId], "proof_failed") : Effect.void
+      )
     )
-    return yield* throttles.attempt(browser.address, attempt)
   })
 }
 
@@ -289,7 +301,7 @@ const proveAddress = (dependencies: Dependencies) => {
 const renew = (dependencies: Dependencies) => {
   const { audit, newToken, repo, settings } = dependencies
   const signedIn = describe(dependencies)
-  return Effect.fnUntraced(function* (browser: Browser) {
+  return Effect.fnUntraced(function* (browser: Browser, method: SignInMethod) {
     const { personId, sessionId } = yield* callingSession
     const token = yield* newToken("wtk_")
     const provedAt = timestamp(yield* Clock.currentTimeMillis)
@@ -298,7 +310,7 @@ const renew = (dependencies: Dependencies) => {
     const isProved = yield* repo.prove(sessionId, hashToken(browser.token ?? ""), to)
     const session = yield* sessionOf(dependencies, personId, sessionId)
     if (!isProved || session === undefined) return yield* Effect.fail(Unauthorized.session)
-    yield* audit.session(session, "session_proved")
+    yield* audit.session(session, "session_proved", method)
     const millis = Date.parse(session.createdAt) + settings.sessions.maxMillis - Date.parse(provedAt)
     return { token, millis, signedIn: yield* signedIn(session) } satisfies Begun
   })
@@ -312,17 +324,29 @@ const sudo = (dependencies: Dependencies) => {
     const { personId } = yield* callingSession
     const verified =
       "passkey" in proof
-        ? Effect.map(passkeys.verify(proof.passkey, "sudo", personId), passkeys.use)
-        : Effect.map(findProof(proof, browser, personId), ({ use }) => use)
+        ? Effect.map(passkeys.verify(proof.passkey, "sudo", personId), (passkey) => ({
+            method: "passkey" as const,
+            use: passkeys.use(passkey)
+          }))
+        : findProof(proof, browser, personId)
     // What is verified is used up with what it is for.
-    const proved = Effect.flatMap(verified, (use) => storage.transaction(Effect.andThen(use, renewed(browser))))
-    const method = "passkey" in proof ? "passkey" : "link"
-    const attempt = Effect.tapError(proved, ({ _tag }) =>
-      _tag === "Unauthorized" ? audit.failed(method, personId, "proof_failed") : Effect.void
+    const proved = Effect.flatMap(verified, ({ method, use }) =>
+      storage.transaction(Effect.andThen(use, renewed(browser, method)))
     )
-    return yield* throttles.attempt(browser.address, attempt)
+    return yield* proved.pipe(
+      "passkey" in proof
+        ? (attempt) => throttles.prove(browser.address, attempt)
+        : withinLimits(throttles, proof, browser),
+      Effect.tapError(({ _tag }) =>
+        _tag === "Unauthorized" ? audit.failed(kindOf(proof), [personId], "proof_failed") : Effect.void
+      )
+    )
   })
 }
+
+/** How a proof should have worked that nobody knows. */
+const kindOf = (proof: SudoProof): SignInMethod =>
+  "passkey" in proof ? "passkey" : proof.token === undefined ? "mail" : "link"
 
 const current = (dependencies: Dependencies) => {
   const signedIn = describe(dependencies)

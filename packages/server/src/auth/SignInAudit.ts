@@ -1,3 +1,4 @@
+import type { Change } from "@delivery/domain/events/Event"
 import type { SignInMethod } from "@delivery/domain/auth/Session"
 import type { PersonId } from "@delivery/domain/Ids"
 import { Context, Effect, Layer, Metric } from "effect"
@@ -17,7 +18,9 @@ export class SignInAudit extends Context.Service<
     /** What happens to a session. Called in the transaction of it. */
     readonly session: (
       session: Pick<SessionRow, "id" | "personId" | "lastFour" | "device">,
-      action: "signed_in" | "signed_out" | "session_ended" | "session_proved"
+      action: "signed_in" | "signed_out" | "session_ended" | "session_proved",
+      /** By which it began, or was proven again. */
+      method?: SignInMethod
     ) => Effect.Effect<void>
     /** A way in of the person is added, or no longer one. Called in the transaction of it. */
     readonly wayIn: (
@@ -30,12 +33,12 @@ export class SignInAudit extends Context.Service<
     /** A link is made by which the person can sign in. Called in the transaction of it. */
     readonly linkCreated: (personId: PersonId) => Effect.Effect<void>
     /**
-     * A proof did not work. It is counted, too. Of a person where the proof tells whose it should be; never called in the
-     * transaction that fails with it, which would take it back.
+     * A proof did not work. It is counted, too. Of the persons whose it should be, as far as that is known; never called in
+     * the transaction that fails with it, which would take it back.
      */
     readonly failed: (
       method: SignInMethod,
-      personId?: PersonId,
+      persons?: ReadonlyArray<PersonId>,
       action?: "sign_in_failed" | "proof_failed"
     ) => Effect.Effect<void>
   }
@@ -43,25 +46,34 @@ export class SignInAudit extends Context.Service<
   static readonly layer = Layer.effect(SignInAudit, Effect.gen(make))
 }
 
+/** How somebody proved who they are, or did not. */
+const by = (method: SignInMethod): ReadonlyArray<Change> => [{ field: "method", from: null, to: method }]
+
 function* make() {
   const audit = yield* Audit
   const persons = yield* PersonsRepo
   const workspaces = yield* WorkspacesRepo
   /** What happens to the person themselves. */
-  const ofPerson = Effect.fnUntraced(function* (id: PersonId, action: string, outcome: "allowed" | "refused") {
+  const ofPerson = Effect.fnUntraced(function* (
+    id: PersonId,
+    action: string,
+    outcome: "allowed" | "refused",
+    changes: ReadonlyArray<Change> = []
+  ) {
     const person = yield* persons.find(id)
     if (person === undefined) return
     const subject = { type: "person", id, label: person.name }
-    yield* audit.recordIn(yield* workspaces.ofPerson(id), { kind: "user", id }, { action, subject, outcome })
+    yield* audit.recordIn(yield* workspaces.ofPerson(id), { kind: "user", id }, { action, subject, outcome, changes })
   })
   return SignInAudit.of({
-    session: Effect.fnUntraced(function* ({ device, id, lastFour, personId }, action) {
+    session: Effect.fnUntraced(function* ({ device, id, lastFour, personId }, action, method) {
       yield* audit.recordIn(
         yield* workspaces.ofPerson(personId),
         { kind: "user", id: personId },
         {
           action,
           subject: { type: "session", id, label: device },
+          changes: method === undefined ? [] : by(method),
           // Another session ends it.
           ...(action === "session_ended" ? {} : { credential: { kind: "session" as const, id, lastFour } })
         }
@@ -72,9 +84,9 @@ function* make() {
     }),
     addressProven: (personId) => ofPerson(personId, "address_proven", "allowed"),
     linkCreated: (personId) => ofPerson(personId, "sign_in_link_created", "allowed"),
-    failed: Effect.fnUntraced(function* (method, personId, action = "sign_in_failed") {
+    failed: Effect.fnUntraced(function* (method, persons = [], action = "sign_in_failed") {
       yield* Metric.update(signInsFailed(method), 1)
-      if (personId !== undefined) yield* ofPerson(personId, action, "refused")
+      for (const id of persons) yield* ofPerson(id, action, "refused", by(method))
     })
   })
 }

@@ -5,6 +5,7 @@ import { Effect } from "effect"
 import type { Browser } from "./Browser.ts"
 import type { MailedProofs } from "./MailedProofs.ts"
 import type { SignInLinks } from "./SignInLinks.ts"
+import type { Throttled, Throttles } from "./Throttles.ts"
 
 interface Dependencies {
   readonly links: SignInLinks["Service"]
@@ -37,3 +38,9 @@ export const findSignInProof = ({ links, mailed }: Dependencies) =>
     if (!isFromAsker) return yield* Effect.fail(Forbidden.otherBrowser)
     return { method: "mail", use: Effect.as(mailed.use(id), personId) }
   })
+
+/** What a proof does, within the limits of its kind: a code can be guessed, the token of a link cannot. */
+export const withinLimits =
+  (throttles: Throttles["Service"], { token }: Pick<SignInProof, "token">, { address }: Browser) =>
+  <A, E, R>(proof: Effect.Effect<A, E, R>): Effect.Effect<A, E | Throttled, R> =>
+    token === undefined ? throttles.guess(address, proof) : throttles.prove(address, proof)

@@ -193,9 +193,13 @@ const noteWrong =
     const failed =
       // Of a session it is known whose proof it should be.
       as?.credential.id === sessionId
-        ? Effect.provideService(audit.failed(provider.method, as.principal.id as PersonId, "proof_failed"), Caller, as)
+        ? Effect.provideService(
+            audit.failed(provider.method, [as.principal.id as PersonId], "proof_failed"),
+            Caller,
+            as
+          )
         : audit.failed(provider.method)
-    return Effect.andThen(failed, Effect.ignore(throttles.attempt(browser.address, Effect.fail("failed"))))
+    return Effect.andThen(failed, Effect.ignore(throttles.failed(browser.address)))
   }
 
 /** Uses the flow up that the browser comes back from. One that nobody knows, or of another browser, counts as a failure. */
@@ -213,7 +217,7 @@ const takeFlow = (dependencies: Dependencies) => {
             { stateHash: hashToken(shown.state), browserHash: hashToken(shown.secret), provider: provider.id },
             now
           )
-    const flow = yield* throttles.attempt(
+    const flow = yield* throttles.prove(
       browser.address,
       Effect.flatMap(found, (flow) =>
         flow === undefined

@@ -1,14 +1,17 @@
-import { TooManyRequests } from "@delivery/domain/Errors"
+import { Conflict, Forbidden, TooManyRequests } from "@delivery/domain/Errors"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { networkOf } from "../http/RateLimits.ts"
 import { hashToken } from "../ids/Tokens.ts"
-import { type ThrottleRow, ThrottlesRepo } from "./ThrottlesRepo.ts"
+import { type Counted, ThrottlesRepo } from "./ThrottlesRepo.ts"
 
 const windowMillis = 60 * 60 * 1000
 
 /** How many failed proofs one network address may send in an hour. */
-const maxAttempts = 20
+const maxFailures = 20
+
+/** How many mails one network address may ask for in an hour that are not used. */
+const maxAsked = 20
 
 /** How many mails one address may be sent in an hour. */
 const maxMails = 5
@@ -18,7 +21,7 @@ export interface Throttled {
   readonly _tag: "Throttled"
   readonly retryAfter: number
   /** What there is too much of; attempts if absent. */
-  readonly of?: "attempts" | "mails" | "work"
+  readonly of?: "attempts" | "asked" | "mails" | "work"
 }
 
 /** What may be tried only so often in an hour, counted for all servers together (docs/contract.md, Sessions). */
@@ -26,16 +29,28 @@ export class Throttles extends Context.Service<
   Throttles,
   {
     /**
-     * Runs an attempt to prove who one is, unless 20 of the same network address failed in this hour. An attempt that is
-     * running counts like one that failed, so that many at once do not get through; one that succeeds does not count.
+     * Runs a proof that can be guessed, a code, unless 20 proofs of the same network address failed in this hour. One that
+     * is running counts like one that failed, so that many at once do not get through; one that is right does not count.
      */
-    readonly attempt: <A, E, R>(address: string, proof: Effect.Effect<A, E, R>) => Effect.Effect<A, E | Throttled, R>
-    /** Counts a mail that is asked for, whoever has the address, like an attempt that fails; at most 5 an hour to one address. */
-    readonly mail: (from: string, to: string) => Effect.Effect<void, Throttled>
+    readonly guess: <A, E, R>(address: string, proof: Effect.Effect<A, E, R>) => Effect.Effect<A, E | Throttled, R>
+    /**
+     * Runs a proof that nobody can guess, such as a link or a passkey: it is never refused where it is right. One that fails
+     * counts, and is `Throttled` after 20 others.
+     */
+    readonly prove: <A, E, R>(address: string, proof: Effect.Effect<A, E, R>) => Effect.Effect<A, E | Throttled, R>
+    /** Counts a proof of the network address that failed. */
+    readonly failed: (address: string) => Effect.Effect<void, Throttled>
+    /**
+     * Counts a mail that is asked for, whoever has the address: at most 20 an hour from one network address, and 5 to one
+     * address. Answers what is given back if the mail is used.
+     */
+    readonly mail: (from: string, to: string) => Effect.Effect<Counted, Throttled>
+    /** Gives back what was counted of something that worked after all. */
+    readonly giveBack: (counted: Counted) => Effect.Effect<void>
     /** Counts an invite that is mailed, at most 5 an hour to one address. Signing in is left what it has. */
     readonly invite: (to: string) => Effect.Effect<void, Throttled>
     /** Counts one more for the subject: fails where it is more than `limit` in this hour. */
-    readonly take: (subject: string, limit: number) => Effect.Effect<ThrottleRow, Throttled>
+    readonly take: (subject: string, limit: number) => Effect.Effect<Counted, Throttled>
   }
 >()("@delivery/server/auth/Throttles") {
   static readonly layer = Layer.effect(
@@ -43,12 +58,17 @@ export class Throttles extends Context.Service<
     Effect.map(ThrottlesRepo, (repo) => {
       const take = Effect.fn("Throttles.take")(function* (subject: string, limit: number) {
         const now = yield* Clock.currentTimeMillis
-        const counter = yield* repo.count(subject, timestamp(now), timestamp(now - windowMillis))
-        if (counter.count <= limit) return counter
+        const counter = yield* repo.count(subject, limit, timestamp(now), timestamp(now - windowMillis))
+        if (counter.isCounted) return counter
         const millis = Date.parse(counter.startedAt) + windowMillis - now
         return yield* Effect.fail<Throttled>({ _tag: "Throttled", retryAfter: Math.max(1, Math.ceil(millis / 1000)) })
       })
-      const subjectOf = (address: string) => `attempts of ${networkOf(address)}`
+      const takeFailure = (address: string) => take(`failed proofs of ${networkOf(address)}`, maxFailures)
+      const takeAsked = (address: string) =>
+        Effect.mapError(take(`mails asked for by ${networkOf(address)}`, maxAsked), (over) => ({
+          ...over,
+          of: "asked" as const
+        }))
       // Who asks for a mail may type anybody's address: it is not kept.
       const takeMail = (kind: string, to: string) =>
         Effect.asVoid(
@@ -56,19 +76,34 @@ export class Throttles extends Context.Service<
         )
       return Throttles.of({
         take,
-        mail: (from, to) => Effect.andThen(take(subjectOf(from), maxAttempts), takeMail("mails", to)),
+        giveBack: repo.giveBack,
+        // Where the address has had its mails, none is sent.
+        mail: (from, to) =>
+          Effect.tap(takeAsked(from), (counted) =>
+            Effect.tapError(takeMail("mails", to), () => repo.giveBack(counted))
+          ),
         invite: (to) => takeMail("invites", to),
-        attempt: (address, proof) =>
-          Effect.flatMap(take(subjectOf(address), maxAttempts), (counter) =>
-            Effect.tap(proof, () => repo.giveBack(counter))
-          )
+        failed: (address) => Effect.asVoid(takeFailure(address)),
+        guess: (address, proof) =>
+          Effect.flatMap(takeFailure(address), (counted) =>
+            proof.pipe(
+              Effect.tap(() => repo.giveBack(counted)),
+              Effect.tapError((error) => (isWrong(error) ? Effect.void : repo.giveBack(counted)))
+            )
+          ),
+        prove: (address, proof) =>
+          Effect.tapError(proof, (error) => (isWrong(error) ? takeFailure(address) : Effect.void))
       })
     })
   )
 }
 
+/** Whether a proof was wrong, rather than right and of no use here. */
+const isWrong = (error: unknown): boolean => !(error instanceof Forbidden || error instanceof Conflict)
+
 const limits = {
-  attempts: `Too many attempts: at most ${maxAttempts} in an hour from one network address.`,
+  attempts: `Too many attempts failed: at most ${maxFailures} in an hour from one network address.`,
+  asked: `Too many mails were asked for and not used: at most ${maxAsked} in an hour from one network address.`,
   mails: `Too many mails: at most ${maxMails} in an hour to one address.`,
   work: "The server has too many mails to send."
 }

@@ -11,15 +11,16 @@ export const layer = Layer.effect(
 
 const count =
   (memory: Memory): ThrottlesRepo["Service"]["count"] =>
-  (subject, now, since) =>
+  (subject, limit, now, since) =>
     memory.write((database) =>
       Effect.sync(() => {
         const rows = database.table(throttles)
         rows.deleteWhere(({ startedAt }) => startedAt <= since)
         const known = rows.get(subject)
-        const counter = { subject, count: (known?.count ?? 0) + 1, startedAt: known?.startedAt ?? now }
-        rows.set(subject, counter)
-        return counter
+        const { count, startedAt } = known ?? { count: 0, startedAt: now }
+        const isCounted = count < limit
+        if (isCounted) rows.set(subject, { subject, count: count + 1, startedAt })
+        return { subject, startedAt, isCounted }
       })
     )
 

@@ -5,18 +5,27 @@ import { instant, integer, type Row, table, text } from "../storage/Table.ts"
 /** How often something was tried since a time, for all servers of a database. */
 export const throttles = table("throttles", { subject: text(), count: integer(), startedAt: instant() })
 
-export type ThrottleRow = Row<typeof throttles>
+type ThrottleRow = Row<typeof throttles>
+
+/** One of a counter that began at a time. */
+export type Counted = Pick<ThrottleRow, "subject" | "startedAt">
 
 /** Stores counters of attempts. */
 export class ThrottlesRepo extends Context.Service<
   ThrottlesRepo,
   {
     /**
-     * Counts one more and answers the counter with it: a new one, from now on, where there is none that began after `since`.
-     * Each of those who count at once gets another number. Forgets other counters that began before.
+     * Counts one more, unless there are as many as the limit: of a new counter, from now on, where there is none that began
+     * after `since`. Of those who count at once, no more than the limit are counted. Forgets other counters that began
+     * before.
      */
-    readonly count: (subject: string, now: Timestamp, since: Timestamp) => Effect.Effect<ThrottleRow>
+    readonly count: (
+      subject: string,
+      limit: number,
+      now: Timestamp,
+      since: Timestamp
+    ) => Effect.Effect<Counted & { readonly isCounted: boolean }>
     /** Takes one back of the counter that was answered. */
-    readonly giveBack: (counter: ThrottleRow) => Effect.Effect<void>
+    readonly giveBack: (counted: Counted) => Effect.Effect<void>
   }
 >()("@delivery/server/auth/ThrottlesRepo") {}

@@ -27,6 +27,7 @@ import mail from "./migrations/0079_mail.ts"
 import passkeys from "./migrations/0080_passkeys.ts"
 import authorizations from "./migrations/0081_authorizations.ts"
 import identities from "./migrations/0082_identities.ts"
+import mailCounts from "./migrations/0083_mail_counts.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -55,7 +56,8 @@ export const migrations = {
   "0079_mail": mail,
   "0080_passkeys": passkeys,
   "0081_authorizations": authorizations,
-  "0082_identities": identities
+  "0082_identities": identities,
+  "0083_mail_counts": mailCounts
 }
 
 /** The number of the latest migration. */

@@ -269,6 +269,10 @@ onEachServer("The audit", (test) => {
       "signed_out Firefox on Linux"
     ])
     const [signedOut, ended, signedIn] = entries
+    const methods = entries
+      .toReversed()
+      .map(({ changes = [] }) => changes.map(({ field, to }) => `${field} ${to}`).join())
+    assert.deepStrictEqual(methods, ["", "method link", "method link", "", "method link", "", "method link", "", ""])
     assert.deepInclude(signedIn!.credential, { kind: "session", id: signedIn!.subject.id } as never)
     assert.strictEqual(ended!.subject.id, signedIn!.subject.id)
     assert.strictEqual(ended!.credential!.id, signedOut!.subject.id)

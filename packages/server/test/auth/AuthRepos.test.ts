@@ -317,6 +317,8 @@ onEachStorage("Auth repositories", (it) => {
         tries: 0,
         createdAt: minute(1),
         expiresAt: minute(16),
+        counter: unique("counter"),
+        countedFrom: minute(0),
         ...fields
       }
       yield* (yield* MailedProofsRepo).insert(proof)
@@ -365,11 +367,33 @@ onEachStorage("Auth repositories", (it) => {
     it.effect("uses a proof once, by whoever it is tried at once, and not when it has expired", () =>
       Effect.gen(function* () {
         const repo = yield* MailedProofsRepo
-        const { id, tokenHash } = yield* addProof()
-        assert.isFalse(yield* repo.use(id, minute(16)))
+        const proof = yield* addProof()
+        const { id, tokenHash } = proof
+        assert.isUndefined(yield* repo.use(id, minute(16)))
         const used = yield* Effect.forEach(Array.from({ length: 50 }), () => repo.use(id, minute(2)), atOnce)
-        assert.lengthOf(used.filter(Boolean), 1)
+        assert.deepStrictEqual(
+          used.filter((one) => one !== undefined),
+          [proof]
+        )
         assert.isUndefined(yield* repo.findByToken("sign_in", tokenHash, minute(2)))
+      })
+    )
+
+    it.effect("says whose mails a browser asked for, and whose link it is, also when it has expired", () =>
+      Effect.gen(function* () {
+        const repo = yield* MailedProofsRepo
+        const [{ id: asker }, { id: other }] = [yield* addPerson(), yield* addPerson()]
+        const { browserHash } = yield* addProof({ personId: asker })
+        yield* addProof({ personId: asker, browserHash })
+        yield* addProof({ browserHash })
+        yield* addProof({ personId: (yield* addPerson()).id, browserHash, purpose: "address" })
+        const { tokenHash } = yield* addProof({ personId: other, expiresAt: minute(2) })
+        const whose = (of: { readonly tokenHash: string; readonly browserHash: string }) =>
+          repo.personsOf("sign_in", of)
+        assert.deepStrictEqual(yield* whose({ browserHash, tokenHash: "none" }), [asker])
+        assert.deepStrictEqual(yield* whose({ browserHash: "none", tokenHash }), [other])
+        assert.sameMembers([...(yield* whose({ browserHash, tokenHash }))], [asker, other])
+        assert.deepStrictEqual(yield* whose({ browserHash: "none", tokenHash: "none" }), [])
       })
     )
 
@@ -511,25 +535,28 @@ onEachStorage("Auth repositories", (it) => {
   })
 
   it.describe("ThrottlesRepo", () => {
-    it.effect("counts each of those who try at once, and begins anew after the time", () =>
+    it.effect("counts as many as may be of those who try at once, and begins anew after the time", () =>
       Effect.gen(function* () {
         const repo = yield* ThrottlesRepo
         const [subject, other] = [unique("subject"), unique("subject")]
         const tries = Array.from({ length: 20 })
-        const counted = yield* Effect.forEach(tries, () => repo.count(subject, minute(100), minute(40)), atOnce)
-        assert.deepStrictEqual(
-          counted.map(({ count }) => count).toSorted((a, b) => a - b),
-          tries.map((_, index) => index + 1)
+        const counted = yield* Effect.forEach(tries, () => repo.count(subject, 12, minute(100), minute(40)), atOnce)
+        assert.lengthOf(
+          counted.filter(({ isCounted }) => isCounted),
+          12
         )
-        const counter = { subject, count: 20, startedAt: minute(100) }
-        yield* repo.giveBack(counter)
-        assert.deepStrictEqual(yield* repo.count(subject, minute(159), minute(99)), counter)
-        assert.strictEqual((yield* repo.count(other, minute(159), minute(99))).count, 1)
-        const anew = { subject, count: 1, startedAt: minute(160) }
-        assert.deepStrictEqual(yield* repo.count(subject, minute(160), minute(100)), anew)
+        const full = { subject, startedAt: minute(100), isCounted: false }
+        assert.deepStrictEqual(yield* repo.count(subject, 12, minute(159), minute(99)), full)
+        yield* repo.giveBack(full)
+        assert.deepStrictEqual(yield* repo.count(subject, 12, minute(159), minute(99)), { ...full, isCounted: true })
+        assert.deepStrictEqual(yield* repo.count(subject, 12, minute(159), minute(99)), full)
+        assert.isTrue((yield* repo.count(other, 1, minute(159), minute(99))).isCounted)
+        const anew = { subject, startedAt: minute(160), isCounted: true }
+        assert.deepStrictEqual(yield* repo.count(subject, 2, minute(160), minute(100)), anew)
         // It was taken of the counter before.
-        yield* repo.giveBack(counter)
-        assert.strictEqual((yield* repo.count(subject, minute(161), minute(101))).count, 2)
+        yield* repo.giveBack(full)
+        assert.deepStrictEqual(yield* repo.count(subject, 2, minute(161), minute(101)), anew)
+        assert.isFalse((yield* repo.count(subject, 2, minute(162), minute(102))).isCounted)
       })
     )
   })

@@ -1,3 +1,4 @@
+import type { AuditPage } from "@delivery/domain/audit/Audit"
 import type { SignedIn, SignInMethods } from "@delivery/domain/auth/Session"
 import { sessionCookie } from "@delivery/domain/identity/Authorization"
 import type { AcceptedInvite, Invite, NewInvite } from "@delivery/domain/identity/Invite"
@@ -65,8 +66,8 @@ const browser = (secret: string, session?: Http): Headers => ({
 })
 
 /** Asks for a mail, and waits for it. */
-const ask = async (owner: Http, email: string) => {
-  const answer = await post<unknown>(owner.as(undefined), "links", { email })
+const ask = async (owner: Http, email: string, headers = newNetwork()) => {
+  const answer = await post<unknown>(owner.as(undefined), "links", { email }, headers)
   assert.strictEqual(answer.status, 202, answer.text)
   return { secret: secretIn(answer), letter: await mail.next(email.toLowerCase(), "sign-in") }
 }
@@ -182,6 +183,36 @@ onEachServer(
       }
       const code = codeIn(other.letter)
       assert.strictEqual((await post(visitor, "links/consume", { code }, browser(other.secret))).status, 200)
+    })
+
+    test("what does not work is in the audit of whoever asked, as a sign-in by mail", async (owner) => {
+      const workspace = await newWorkspace(owner)
+      const { email, id } = await joinByMail(workspace, "member")
+      const { letter, secret } = await ask(owner, email)
+      const visitor = owner.as(undefined)
+      const token = tokenIn(letter)
+      const failed = async (proof: object, headers?: Headers) => {
+        const answer = await post(visitor, "links/consume", proof, headers)
+        const { entries } = await workspace.get<AuditPage>(`audit?action=sign_in_failed&subject=${id}`)
+        return [refusal(answer), entries.length]
+      }
+      assert.deepStrictEqual(await failed({ code: "22222222" }, browser(secret)), ["401 sign_in_failed", 1])
+      assert.deepStrictEqual(await failed({ token: "x" }, browser(secret)), ["401 sign_in_failed", 2])
+      assert.deepStrictEqual(await failed({ token }), ["403 other_browser", 3])
+      // Nobody is known to have asked.
+      assert.deepStrictEqual(await failed({ code: "22222222" }, browser("A".repeat(43))), ["401 sign_in_failed", 3])
+      assert.deepStrictEqual(await failed({ token: "x" }), ["401 sign_in_failed", 3])
+      assert.deepStrictEqual(await failed({ token }, browser(secret)), ["200", 3])
+      const { entries } = await workspace.get<AuditPage>(`audit?subject=${id}`)
+      const [entry] = entries
+      const name = "Sam"
+      assert.deepInclude(entry, {
+        actor: { kind: "user", id, name, email },
+        credential: null,
+        subject: { type: "person", id, label: name },
+        outcome: "refused",
+        changes: [{ field: "method", from: null, to: "mail" }]
+      } as never)
     })
 
     test("a proof is a token or a code, and what asks for a mail an address", async (owner) => {
@@ -463,19 +494,53 @@ withClockOnEachServer(
       )
     })
 
-    test("of one network address, mails and failures count together, 20 in an hour", async (owner) => {
+    const askFrom = (visitor: Http, from: Headers) => () => post<unknown>(visitor, "links", { email: newEmail() }, from)
+
+    test("one network address asks for 20 mails in an hour that nobody uses, and everybody there signs in", async (owner) => {
+      const { email, id } = await joinByMail(owner, "viewer")
       const visitor = owner.as(undefined)
       const here = newNetwork()
-      const asked = await statuses(10, () => post<unknown>(visitor, "links", { email: newEmail() }, here))
-      assert.deepStrictEqual(asked, times(10, "202"))
-      const failed = await statuses(10, () => post(visitor, "links/consume", { code: "x" }, here))
-      assert.deepStrictEqual(failed, times(10, "401 sign_in_failed"))
-      const refused = [
-        ...(await statuses(1, () => post<unknown>(visitor, "links", { email: newEmail() }, here))),
-        ...(await statuses(1, () => post(visitor, "links/consume", { code: "x" }, here)))
-      ]
-      assert.deepStrictEqual(refused, times(2, "429 3600"))
-      assert.strictEqual(refusal(await post(visitor, "links", { email: newEmail() })), "202")
+      const { letter, secret } = await ask(owner, email, here)
+      const asked = await Promise.all(Array.from({ length: 50 }, askFrom(visitor, here)))
+      const answers = asked.map((answer) => `${refusal(answer)} ${answer.headers["retry-after"] ?? ""}`.trim())
+      assert.deepStrictEqual(answers.toSorted(), [...times(19, "202"), ...times(31, "429 3600")])
+      for (let count = 0; count < 3; count++) await signInByLink(owner, id, here)
+      const from = { ...browser(secret), ...here }
+      assert.strictEqual((await post(visitor, "links/consume", { code: codeIn(letter) }, from)).status, 200)
+      // The mail was used.
+      assert.deepStrictEqual(await statuses(2, askFrom(visitor, here)), ["202", "429 3600"])
+      assert.strictEqual(refusal(await askFrom(visitor, newNetwork())()), "202")
+    })
+
+    test("30 people of one network address sign in by mail, one after the other", async (owner) => {
+      const here = newNetwork()
+      const visitor = owner.as(undefined)
+      for (let person = 0; person < 6; person++) {
+        const { email } = await joinByMail(owner, "viewer")
+        for (let mailed = 0; mailed < 5; mailed++) {
+          const { letter, secret } = await ask(owner, email, here)
+          const proof = mailed % 2 === 0 ? { token: tokenIn(letter) } : { code: codeIn(letter) }
+          const answer = await post(visitor, "links/consume", proof, { ...browser(secret), ...here })
+          assert.strictEqual(answer.status, 200, answer.text)
+        }
+      }
+    })
+
+    test("after 20 proofs of one network address that failed, codes are refused, links and mails are not", async (owner) => {
+      const { email } = await joinByMail(owner, "viewer")
+      const visitor = owner.as(undefined)
+      const here = newNetwork()
+      const { letter, secret } = await ask(owner, email, here)
+      const wrong = await Promise.all(
+        Array.from({ length: 50 }, () => post(visitor, "links/consume", { code: "22222222" }, here))
+      )
+      assert.deepStrictEqual(wrong.map(refusal).toSorted(), [...times(20, "401 sign_in_failed"), ...times(30, "429")])
+      const from = { ...browser(secret), ...here }
+      const consume = (proof: object) => () => post(visitor, "links/consume", proof, from)
+      const refused = await statuses(1, consume({ code: codeIn(letter) }))
+      assert.deepStrictEqual([...refused, ...(await statuses(1, consume({ token: "x" })))], times(2, "429 3600"))
+      assert.deepStrictEqual(await statuses(1, askFrom(visitor, here)), ["202"])
+      assert.deepStrictEqual(await statuses(1, consume({ token: tokenIn(letter) })), ["200"])
     })
 
     test("5 invites are mailed to one address in an hour, and signing in keeps its own", async (owner, advance) => {

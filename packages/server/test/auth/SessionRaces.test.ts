@@ -135,25 +135,61 @@ for (const storage of sharedStorages) {
       })
     )
 
-    it.effect("of 60 failures at once, 20 are looked at", () =>
+    it.effect("of 60 failures at once, 20 codes are looked at, and every link, which nobody can guess", () =>
       Effect.gen(function* () {
         const both = yield* servers
-        const address = unique("address")
-        const looked = { count: 0 }
-        const proof = Effect.suspend(() => {
-          looked.count++
-          return Effect.fail("wrong" as const)
-        })
-        yield* Effect.forEach(
+        for (const [kind, expected] of [
+          ["guess", 20],
+          ["prove", 60]
+        ] as const) {
+          const address = unique("address")
+          const looked = { count: 0 }
+          const proof = Effect.suspend(() => {
+            looked.count++
+            return Effect.fail("wrong" as const)
+          })
+          const answers = yield* Effect.forEach(
+            Array.from({ length: 60 }, (_, index) => both[index % 2]!),
+            (server) =>
+              Effect.provideContext(
+                Effect.result(Effect.flatMap(Throttles, (throttles) => throttles[kind](address, proof))),
+                server
+              ),
+            atOnce
+          )
+          assert.strictEqual(looked.count, expected)
+          const wrong = answers.filter((answer) => Result.isFailure(answer) && answer.failure === "wrong")
+          assert.lengthOf(wrong, 20)
+        }
+      })
+    )
+
+    it.effect("of 60 mails asked for at once from one network address, 20 are, and each that is used makes room", () =>
+      Effect.gen(function* () {
+        const both = yield* servers
+        const from = unique("address")
+        const ask = (server: (typeof both)[number]) =>
+          Effect.provideContext(
+            Effect.result(Effect.flatMap(Throttles, (throttles) => throttles.mail(from, unique("mailbox")))),
+            server
+          )
+        const askOften = Effect.forEach(
           Array.from({ length: 60 }, (_, index) => both[index % 2]!),
-          (server) =>
+          ask,
+          atOnce
+        )
+        const asked = (yield* askOften).filter(Result.isSuccess).map(({ success }) => success)
+        assert.lengthOf(asked, 20)
+        yield* Effect.forEach(
+          asked.slice(0, 7),
+          (counted, index) =>
             Effect.provideContext(
-              Effect.result(Effect.flatMap(Throttles, (throttles) => throttles.attempt(address, proof))),
-              server
+              Effect.flatMap(Throttles, (throttles) => throttles.giveBack(counted)),
+              both[index % 2]!
             ),
           atOnce
         )
-        assert.strictEqual(looked.count, 20)
+        assert.lengthOf((yield* askOften).filter(Result.isSuccess), 7)
       })
     )
 
