@@ -40,7 +40,7 @@ export class InvitesApi extends HttpApiGroup.make("invites")
         doc(
           "admin",
           "Invite someone",
-          "Creates an invite that is valid for 7 days. With `deliver: link`, the token and the link are shown once, in this response: pass the link on yourself. With `deliver: mail`, the service mails the link, and the response has neither. Returns 409 `already_member` or `already_invited` if the email address is an active member's or is invited already, and 409 `no_mail` if the server sends no mail. After 5 invites mailed to one address in an hour, the next is 429. Requires the role `admin` or `owner`. Only owners can invite owners (403 `owner_only`).",
+          "Creates an invite that is valid for 7 days. With `deliver: link`, the token and the link are shown once, in this response: pass the link on yourself. With `deliver: mail`, the service mails the link, and the response has neither. Returns 409 `already_member` or `already_invited` if the email address is an active member's or is invited already, and 409 `no_mail` if the server sends no mail. After 5 invites mailed to one address in an hour, the next is 429. Requires the role `admin` or `owner`. Only owners can invite owners (403 `owner_only`). Whoever joins can do more than a limited API key, and stays longer than one that expires, so an API key with `scopes` (403 `scope_missing`) or `expiresAt` (403 `key_expires`) cannot call this. With `deliver: link`, or for the role `admin` or `owner`, a session needs a fresh proof (403 `sudo_required`).",
           {
             conflicts: {
               already_member: "sam@example.com is already a member.",

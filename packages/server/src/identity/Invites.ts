@@ -8,7 +8,7 @@ import {
   inviteLifetimeMillis,
   type NewInvite
 } from "@delivery/domain/identity/Invite"
-import { mayAssign } from "@delivery/domain/identity/Role"
+import { isAtLeast, mayAssign } from "@delivery/domain/identity/Role"
 import type { InviteId, PersonId } from "@delivery/domain/Ids"
 import { isId } from "@delivery/domain/Text"
 import { timestamp } from "@delivery/domain/Timestamp"
@@ -19,9 +19,9 @@ import { hashToken, NewToken } from "../ids/Tokens.ts"
 import { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { UniqueViolation } from "../storage/Sql.ts"
 import { Storage } from "../storage/Storage.ts"
-import { type Access, atLeast, freshProof } from "../access/Access.ts"
+import { type Access, atLeast, freshProof, mayGive } from "../access/Access.ts"
 import { ApiKeys } from "./ApiKeys.ts"
-import { ApiKeysRepo } from "./ApiKeysRepo.ts"
+import { ApiKeysRepo, type Maker } from "./ApiKeysRepo.ts"
 import { BlocksRepo } from "./BlocksRepo.ts"
 import { acceptingPerson, joinReceived, joinWorkspace } from "./InviteAcceptance.ts"
 import {
@@ -33,7 +33,7 @@ import {
   type ReceivedInvite
 } from "./InvitesRepo.ts"
 import { Mail, type TooManyInvites } from "./Mail.ts"
-import { holdMaker, within } from "./Makers.ts"
+import { holdMaker } from "./Makers.ts"
 import { MemberChanges } from "./MemberChanges.ts"
 import { MembersRepo } from "./MembersRepo.ts"
 import { PersonsRepo } from "./PersonsRepo.ts"
@@ -155,14 +155,16 @@ const insertInvite = (dependencies: Dependencies) => {
   ) {
     yield* workspaces.lock(access.workspace.id)
     const by = yield* presentAccess(dependencies, access, "admin")
+    const maker = yield* holdMaker(dependencies.apiKeys)
+    yield* mayInvite(maker)
     if (!mayAssign(by.workspace.role, role)) {
       return yield* new Forbidden({ message: "Only an owner may invite an owner.", reason: "owner_only" })
     }
-    if (role === "owner") yield* freshProof
+    // Whoever sees the token may accept it.
+    if (delivery === "link" || isAtLeast(role, "admin")) yield* freshProof
     if (delivery === "mail" && mail.sendInvite === undefined) {
       return yield* new Conflict({ message: "This server sends no mail. Use deliver: link.", reason: "no_mail" })
     }
-    const maker = yield* holdMaker(dependencies.apiKeys)
     const millis = yield* Clock.currentTimeMillis
     const now = timestamp(millis)
     if ((yield* members.findByEmail(by.workspace.id, email))?.active === true) {
@@ -182,7 +184,7 @@ const insertInvite = (dependencies: Dependencies) => {
       delivery,
       inviter: by.actor,
       createdAt: now,
-      expiresAt: within(timestamp(millis + inviteLifetimeMillis), maker.expiresAt),
+      expiresAt: timestamp(millis + inviteLifetimeMillis),
       acceptedAt: null,
       revokedAt: null,
       makerId: maker.id
@@ -193,6 +195,18 @@ const insertInvite = (dependencies: Dependencies) => {
     return { ...present({ ...invite, inviter: by.principal }, now), token }
   })
 }
+
+/**
+ * Who joins has all scopes, and stays: a key that is limited, or that expires, would give more than it has
+ * (docs/contract.md, Invites).
+ */
+const mayInvite = ({ expiresAt }: Maker) =>
+  Effect.andThen(
+    mayGive(null),
+    expiresAt === null
+      ? Effect.void
+      : new Forbidden({ message: "An API key that expires cannot invite: who joins stays.", reason: "key_expires" })
+  )
 
 const revoke = ({ events, repo, storage }: Dependencies) =>
   Effect.fn("Invites.revoke")(function* (id: string) {

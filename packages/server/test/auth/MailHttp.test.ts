@@ -543,6 +543,26 @@ withClockOnEachServer(
       assert.deepStrictEqual(await statuses(1, consume({ token: tokenIn(letter) })), ["200"])
     })
 
+    test("a session without a fresh proof invites members alone, and those by mail", async (owner, advance) => {
+      const workspace = await newWorkspace(owner)
+      const { id } = await joinByMail(workspace, "owner")
+      const session = (await signInByLink(owner, id)).in(workspace.workspace)
+      const ask = async (deliver: "mail" | "link", role: Role) => {
+        const json = { email: newEmail(), role, deliver }
+        return refusal(await session.send("POST", "invites", { json }))
+      }
+      const all = async () => {
+        const answers: Array<string> = []
+        for (const deliver of ["mail", "link"] as const) {
+          for (const role of ["viewer", "member", "admin", "owner"] as const) answers.push(await ask(deliver, role))
+        }
+        return answers
+      }
+      assert.deepStrictEqual(await all(), times(8, "201"))
+      advance("15 minutes")
+      assert.deepStrictEqual(await all(), [...times(2, "201"), ...times(6, "403 sudo_required")])
+    })
+
     test("5 invites are mailed to one address in an hour, and signing in keeps its own", async (owner, advance) => {
       advance("2 hours")
       const { email } = await joinByMail(owner, "viewer")

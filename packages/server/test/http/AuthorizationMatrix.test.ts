@@ -311,7 +311,8 @@ const rows: Readonly<Record<string, Row>> = {
   },
 
   "invites.list": { who: "admin" },
-  "invites.create": { who: "admin", request: () => ({ json: { email: email(), role: "member" } }) },
+  // Who joins has every scope.
+  "invites.create": { who: "admin", gives: "vault", request: () => ({ json: { email: email(), role: "member" } }) },
   "invites.revoke": {
     who: "admin",
     request: async (owner) => {
@@ -900,6 +901,7 @@ const expected = ({ gives, who }: Row, { scope }: Endpoint, { key, kind, limited
   }
   const needed = who === "a team member" || who === "a person that writes" ? "member" : who
   if (!isAtLeast(role, needed)) return "403 role_too_low"
+  if (lacks(gives)) return "403 scope_missing"
   if (who === "a person that writes") return isPerson ? "2xx" : "403 account_key"
   const isInNoTeam = kind === "account key" && !isAtLeast(role, "admin")
   return who === "a team member" && isInNoTeam ? "403 not_team_member" : "2xx"

@@ -9,6 +9,7 @@ import {
   newWorkspace,
   onEachServer,
   registerAgent,
+  unique,
   withClockOnEachServer
 } from "../support/Http.ts"
 
@@ -58,6 +59,20 @@ onEachServer("the scopes of keys", (test) => {
     assert.deepStrictEqual((await make(admin, { scopes: ["read"] })).made.scopes, ["read"])
     const made = await admin.post<NewAccountApiKey>("account-api-keys", { ...account, scopes: ["admin", "read"] })
     assert.deepStrictEqual(made.scopes, ["read", "admin"])
+  })
+
+  test("let nobody be invited, who would have more", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const ofOwner = await join(workspace, "owner")
+    const limits = { scopes: ["admin", "read", "write", "vault", "publish"] }
+    const account = await workspace.post<NewAccountApiKey>("account-api-keys", { name: "ci", role: "admin", ...limits })
+    const email = `${unique("mallory")}@example.com`
+    for (const limited of [await make(ofOwner, limits), workspace.as(account.secret)]) {
+      for (const role of ["viewer", "admin"]) {
+        await limited.refuse("403 scope_missing", "POST", "invites", { email, role })
+      }
+    }
+    await ofOwner.post("invites", { email, role: "viewer" })
   })
 
   test("narrow the sign-ins of agents that are made with the key", async (owner) => {
@@ -123,6 +138,26 @@ withClockOnEachServer("the end of keys", (test) => {
     }
     assert.strictEqual((await make(sam, { expiresAt: most.toISOString() })).made.expiresAt, most.toISOString())
     assert.isNull((await make(sam, { expiresAt: null })).made.expiresAt)
+  })
+
+  test("lets nobody be invited, who would stay", async (owner, advance) => {
+    const workspace = await newWorkspace(owner)
+    const sam = await join(workspace, "owner")
+    const expiresAt = inDays(await nowOf(owner), 30)
+    const account = await workspace.post<NewAccountApiKey>("account-api-keys", { name: "ci", role: "admin", expiresAt })
+    const key = await make(sam, { expiresAt })
+    const email = `${unique("mallory")}@example.com`
+    for (const expiring of [key, workspace.as(account.secret), await make(key, {})]) {
+      await expiring.refuse("403 key_expires", "POST", "invites", { email, role: "viewer" })
+    }
+    advance("29 days")
+    await key.refuse("403 key_expires", "POST", "invites", { email, role: "viewer" })
+    const { invites } = await workspace.get<{ invites: ReadonlyArray<{ email: string }> }>("invites")
+    assert.notInclude(
+      invites.map((invite) => invite.email),
+      email
+    )
+    await sam.post("invites", { email, role: "viewer" })
   })
 
   test("leaves room for another key", async (owner, advance) => {
