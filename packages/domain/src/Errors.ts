@@ -101,7 +101,7 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()(
   /** A proof that does not work, whatever is wrong with it. */
   static readonly signInFailed = new Unauthorized({
     message:
-      "Signing in failed: what should prove who you are is unknown, used, expired or not yours. Try again with another.",
+      "Signing in failed: the link, code or passkey is wrong, was used already, has expired, or is not yours. Try again with another.",
     reason: "sign_in_failed"
   })
 }
@@ -126,7 +126,7 @@ export class Forbidden extends Schema.TaggedError<Forbidden>()(
   })
   /** A mailed link came without the cookie of the browser that asked for it. */
   static readonly otherBrowser = new Forbidden({
-    message: "Open the link in the browser in which you asked for it, or type the code of the mail there.",
+    message: "Open the link in the browser in which you asked for it, or type the code from the email there.",
     reason: "other_browser"
   })
   /** The session's last proof is too long ago. */

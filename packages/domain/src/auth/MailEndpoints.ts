@@ -39,7 +39,7 @@ export const ofSession = [
       "write",
       "Prove your address",
       `Uses up the link or the code that was mailed to your address: it counts as proven then. The link works in any session of yours, the code in the one that asked for it. Returns 409 \`address_in_use\` if somebody else has proven the address. After 20 failures in an hour from one network address, every code and every further failure is 429. ${cookieOnly}`,
-      { conflicts: { address_in_use: "Another person has proven this address." } }
+      { conflicts: { address_in_use: "Another person has verified this address." } }
     )
   ),
   HttpApiEndpoint.post("acceptReceivedInvite", "/auth/v1/invites/:invite/accept", {

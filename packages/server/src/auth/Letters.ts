@@ -83,17 +83,17 @@ export const signInLetter = ({ asker, code, millis, to, url }: Proof, baseUrl: s
     "Or open this link in the same browser, and press its button:",
     { link: url, label: "Sign in" },
     `Either works once, for ${wordsOf(millis)}. Tell nobody the code: the service never asks for it elsewhere.`,
-    "If it was not you, do nothing. Without this mail nobody gets in."
+    "If it was not you, do nothing. Without this email nobody gets in."
   ])
 
 /** It repeats no name: whoever asked chose their own, and the address may be somebody else's. */
 export const proofLetter = ({ asker, code, millis, to, url }: Proof, baseUrl: string): Letter =>
-  letter(to, "Prove your address to the Workspace Delivery Service", [
+  letter(to, "Verify your address for the Workspace Delivery Service", [
     `Somebody who is signed in at ${baseUrl} says that this address is theirs: ${from(asker)}.`,
     "If it was you, type this code there:",
     { code },
     "Or open this link in a browser in which you are signed in, and press its button:",
-    { link: url, label: "Prove my address" },
+    { link: url, label: "Verify my address" },
     `Either works once, for ${wordsOf(millis)}.`,
     "If it was not you, do nothing, and tell nobody the code."
   ])
@@ -103,7 +103,7 @@ export const inviteLetter = ({ expiresAt, inviter, role, to, url, workspace }: I
     `${named(inviter)} invites you to the workspace ${named(workspace)}, with the role ${role}.`,
     "Open this link to accept:",
     { link: url, label: "Accept the invitation" },
-    `It works once, until ${when(expiresAt)}. It was mailed to you alone: do not pass it on.`,
+    `It works once, until ${when(expiresAt)}. It was emailed to you alone: do not pass it on.`,
     "If you do not know who invites you, do nothing."
   ])
 

@@ -43,7 +43,7 @@ export class Persons extends Context.Service<
             .pipe(
               Effect.catchTag("UniqueViolation", () =>
                 Effect.fail(
-                  new Conflict({ message: "Another person has proven this address.", reason: "address_in_use" })
+                  new Conflict({ message: "Another person has verified this address.", reason: "address_in_use" })
                 )
               )
             )

@@ -15,7 +15,7 @@ export type MailKind = "sign-in" | "proof" | "invite" | "device"
 
 const subjects: Readonly<Record<MailKind, RegExp>> = {
   "sign-in": /^Sign in to /,
-  proof: /^Prove your address to /,
+  proof: /^Verify your address for /,
   invite: /^An invitation to /,
   device: /^A new device /
 }
