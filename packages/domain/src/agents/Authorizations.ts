@@ -29,18 +29,38 @@ const AuthorizationClient = Schema.Struct({
   examples: [{ id: "https://claude.ai/oauth/claude-code-client-metadata", name: "Claude Code", kind: "document" }]
 })
 
-/** What a client asks for, until somebody has decided. */
-export const Authorization = Schema.Struct({
-  id: AuthorizationId,
-  client: AuthorizationClient,
-  redirectUri: Schema.String.annotate({ description: "Where you are sent when you have decided." }),
+const place = {
   host: Schema.String.annotate({
     description:
       "The host of `redirectUri`, with its port; of an app's scheme, the scheme. Show it first: it gets the access."
   }),
   loopback: Schema.Boolean.annotate({
     description: "Whether the host is your own computer, where any program may be the one that asks."
-  }),
+  })
+}
+
+/** Who asks, as whoever has the id of the authorization is told before they sign in. */
+export const AskingClient = Schema.Struct({ ...AuthorizationClient.fields, ...place }).annotate({
+  identifier: "AskingClient",
+  description: "The client that asks for access, and where the access goes.",
+  examples: [
+    {
+      id: "https://claude.ai/oauth/claude-code-client-metadata",
+      name: "Claude Code",
+      kind: "document",
+      host: "localhost:53682",
+      loopback: true
+    }
+  ]
+})
+export type AskingClient = typeof AskingClient.Type
+
+/** What a client asks for, until somebody has decided. */
+export const Authorization = Schema.Struct({
+  id: AuthorizationId,
+  client: AuthorizationClient,
+  redirectUri: Schema.String.annotate({ description: "Where you are sent when you have decided." }),
+  ...place,
   scope: AgentScope.annotate({ description: "What the client asks for." }),
   workspaces: Schema.Array(WorkspaceMembership).annotate({
     description: "Where you are active, by name: the client gets access to one of them."

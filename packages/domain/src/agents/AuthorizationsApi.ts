@@ -1,10 +1,10 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { SessionAuthorization } from "../auth/SessionAuthorization.ts"
+import { OwnPages, SessionAuthorization } from "../auth/SessionAuthorization.ts"
 import { doc, PathRef } from "../Doc.ts"
 import { Forbidden, NotFound } from "../Errors.ts"
 import { Edge } from "../identity/Authorization.ts"
 import { NoStore } from "../NoStore.ts"
-import { Authorization, DecideAuthorization, DecidedAuthorization } from "./Authorizations.ts"
+import { AskingClient, Authorization, DecideAuthorization, DecidedAuthorization } from "./Authorizations.ts"
 
 const path = "/auth/v1/authorizations/:authorization" as const
 const params = {
@@ -39,6 +39,17 @@ export class AuthorizationsApi extends HttpApiGroup.make("authorizations")
     )
   )
   .middleware(SessionAuthorization)
+  .add(
+    HttpApiEndpoint.get("client", `${path}/client`, { params, success: AskingClient, error: NotFound })
+      .middleware(OwnPages)
+      .annotateMerge(
+        doc(
+          "read",
+          "Get who asks for access",
+          "Returns which client asks, for the page on which its person signs in. An authorization that is unknown, decided or expired is 404. No API key is needed."
+        )
+      )
+  )
   .middleware(NoStore)
   .middleware(Edge)
   .annotateMerge(

@@ -22,6 +22,7 @@ export const layer = Layer.mergeAll(
   handlersOf(DeliveryApi, "authorizations", (handlers) =>
     Effect.map(Authorizations, (authorizations) =>
       handlers
+        .handle("client", ({ params }) => authorizations.client(params.authorization))
         .handle("get", ({ params }) => authorizations.get(params.authorization))
         .handle("decide", ({ params, payload }) => authorizations.decide(params.authorization, payload))
     )

@@ -1,4 +1,5 @@
 import {
+  type AskingClient,
   type Authorization,
   authorizationMillis,
   type DecideAuthorization,
@@ -38,6 +39,7 @@ export class Authorizations extends Context.Service<
      * redirect is not known, so that nobody is sent there.
      */
     readonly request: (query: URLSearchParams, address: string) => Effect.Effect<string, OAuthFailure | Throttled>
+    readonly client: (id: string) => Effect.Effect<AskingClient, NotFound>
     readonly get: (id: string) => Effect.Effect<Authorization, NotFound, Caller>
     readonly decide: (
       id: string,
@@ -77,6 +79,7 @@ function* make() {
   }
   return Authorizations.of({
     request: request(dependencies),
+    client: client(dependencies),
     get: get(dependencies),
     decide: decide(dependencies)
   })
@@ -127,17 +130,33 @@ const workspacesOf = ({ workspaces }: Dependencies) =>
     Effect.map((found) => found.toSorted(byName).map(({ id, name, role, slug }) => ({ id, slug, name, role })))
   )
 
+const find = ({ repo }: Dependencies) =>
+  Effect.fnUntraced(function* (id: string) {
+    const now = timestamp(yield* Clock.currentTimeMillis)
+    return (isId(id) ? yield* repo.find(id, now) : undefined) ?? (yield* absent(id))
+  })
+
+const clientOf = ({ clientId: id, clientKind: kind, clientName: name }: AuthorizationRow) => ({ id, name, kind })
+
+const placeOf = ({ redirectUri }: AuthorizationRow) => ({
+  host: hostOf(redirectUri),
+  loopback: isLoopback(redirectUri)
+})
+
+const client = (dependencies: Dependencies) =>
+  Effect.fn("Authorizations.client")(function* (id: string) {
+    const found = yield* find(dependencies)(id)
+    return { ...clientOf(found), ...placeOf(found) }
+  })
+
 const get = (dependencies: Dependencies) =>
   Effect.fn("Authorizations.get")(function* (id: string) {
-    const now = timestamp(yield* Clock.currentTimeMillis)
-    const found = isId(id) ? yield* dependencies.repo.find(id, now) : undefined
-    if (found === undefined) return yield* absent(id)
+    const found = yield* find(dependencies)(id)
     return {
       id: found.id,
-      client: { id: found.clientId, name: found.clientName, kind: found.clientKind },
+      client: clientOf(found),
       redirectUri: found.redirectUri,
-      host: hostOf(found.redirectUri),
-      loopback: isLoopback(found.redirectUri),
+      ...placeOf(found),
       scope: found.scope,
       workspaces: yield* workspacesOf(dependencies),
       expiresAt: found.expiresAt

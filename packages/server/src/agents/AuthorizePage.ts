@@ -4,51 +4,29 @@ import { htmlPage } from "../http/HtmlPage.ts"
 
 /**
  * `GET /authorize`: what stands behind `#` in the address is the id of an authorization. The page shows who asks for access,
- * first of all where the access goes, and answers by `fetch`. Who is not signed in is led to `/sign-in`, and back.
+ * first of all where the access goes, and answers by `fetch`. Who is not signed in, or has not proven lately who they are, is
+ * led to `/sign-in`, and back, before they choose.
  */
 
-const style = `
-:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
-body { margin: 0; min-height: 100vh; display: grid; place-items: center; }
-main { width: min(30rem, calc(100vw - 3rem)); padding: 1.5rem 0; }
-h1 { font-size: 1rem; font-weight: normal; margin: 0 0 .5rem; }
-#host { font-size: 1.5rem; font-weight: bold; margin: 0; overflow-wrap: anywhere; }
-p { margin: .5rem 0; overflow-wrap: anywhere; }
-label { display: block; margin: 1rem 0 .25rem; }
-select, button { font: inherit; padding: .5rem 1rem; border: 1px solid; border-radius: .375rem; }
-select { width: 100%; }
-button { cursor: pointer; margin: 1rem .5rem 0 0; }
-button:disabled { opacity: .5; cursor: default; }
-[hidden] { display: none; }
-`
-
-const body = `<h1>Workspace Delivery Service</h1>
-<p id="text" role="status">This page needs JavaScript.</p>
-<section id="request" aria-labelledby="asks" hidden>
+const body = `<section id="request" aria-labelledby="asks" hidden>
 <p id="host"></p>
 <p id="asks"></p>
 <p id="client"></p>
+<p><span id="who"></span> <button id="other-account" class="link" type="button">Use another account</button></p>
+<div id="choice">
 <label for="workspace">Workspace</label>
-<select id="workspace"></select>
-<label for="scope">What it may do there, as you</label>
-<select id="scope" aria-describedby="limits"></select>
-<p id="limits">Either way it can only see who you are here, and take and answer the messages that are sent to it.</p>
+<select id="workspace" aria-describedby="limits"></select>
+</div>
+<p id="limits" class="muted">It can see who you are in this workspace, and take and answer the messages that are sent to it. It can do nothing else.</p>
+<button id="allow" class="primary" type="button">Allow</button>
 <button id="refuse" type="button">Refuse</button>
-<button id="allow" type="button">Allow</button>
 </section>
-<button id="sign-in" type="button" hidden>Sign in</button>`
+<button id="sign-in" class="primary" type="button" hidden>Sign in</button>`
 
 const script = `
-const at = (id) => document.getElementById(id)
-const id = /^#[0-9a-f-]{36}$/.test(location.hash) ? location.hash.slice(1) : undefined
-const say = (message) => { at("text").textContent = message }
-const call = async (method, path, body) => {
-  const answer = await fetch("/auth/v1/" + path, {
-    method,
-    headers: body === undefined ? {} : { "content-type": "application/json" },
-    body: body === undefined ? undefined : JSON.stringify(body)
-  })
-  return { status: answer.status, body: await answer.json() }
+let id
+const arrive = () => {
+  id = /^#[0-9a-f-]{36}$/.test(location.hash) ? location.hash.slice(1) : undefined
 }
 const option = (value, text) => {
   const made = document.createElement("option")
@@ -56,52 +34,62 @@ const option = (value, text) => {
   made.textContent = text
   return made
 }
-const scopes = { "read write": "Read and write", read: "Read only" }
+const pressing = (isPressing) => {
+  for (const name of ["allow", "refuse"]) at(name).disabled = isPressing
+}
 const unreachable = () => {
-  for (const name of ["allow", "refuse"]) at(name).disabled = false
-  say("The server does not answer. Try again.")
+  pressing(false)
+  warn("The server does not answer. Try again.")
 }
 const leadToSignIn = () => {
+  // The proof may become too old while somebody chooses.
+  if (at("workspace").value !== "") sessionStorage.setItem("workspace of " + id, at("workspace").value)
   location.assign("/sign-in?returnTo=" + encodeURIComponent("/authorize#" + id))
 }
 const end = (message) => {
   at("request").hidden = true
   at("sign-in").hidden = true
   say(message)
+  focusText()
 }
-const show = ({ client, host, loopback, redirectUri, scope, workspaces }) => {
+const old = () => end("This request was answered already, or is too old. Begin again in the program that sent you here.")
+const show = ({ client, host, loopback, redirectUri, workspaces }, { person }) => {
   say("Somebody asks for access:")
   at("host").textContent = host
   at("asks").textContent = loopback
     ? "That is your own computer: allow it only if you have just begun to sign in with a program there."
     : "Allow it only if you have just begun to sign in there. You will be sent to " + redirectUri
-  at("client").textContent = "It calls itself \\u201c" + client.name + "\\u201d, and nobody has checked that. " +
+  at("client").textContent = "It calls itself " + named(client.name) + ", and nobody has checked that. " +
     (client.kind === "document" ? "It is described at " + client.id : "It has registered itself here.")
+  at("who").textContent = "Signed in as " + person.name + " (" + person.email + ")."
   at("workspace").replaceChildren(...workspaces.map(({ id, name, role }) => option(id, name + " (you are " + role + ")")))
-  const offered = scope === "read" ? ["read"] : ["read write", "read"]
-  at("scope").replaceChildren(...offered.map((value) => option(value, scopes[value])))
-  at("allow").hidden = workspaces.length === 0
+  const chosen = sessionStorage.getItem("workspace of " + id)
+  if (workspaces.some(({ id }) => id === chosen)) at("workspace").value = chosen
+  for (const name of ["allow", "choice", "limits"]) at(name).hidden = workspaces.length === 0
   if (workspaces.length === 0) say("You are in no workspace that it could be let into. It asks for access:")
   at("request").hidden = false
   at("sign-in").hidden = true
   at("refuse").focus()
 }
 const start = async () => {
+  warn("")
   if (id === undefined) return end("This address is not complete. Begin again in the program that sent you here.")
   const methods = await call("GET", "methods")
-  if (!methods.body.available) return end("Browsers cannot sign in here: the address of this service, BASE_URL, must be https.")
-  const found = await call("GET", "authorizations/" + id)
-  if (found.status === 401) {
+  if (!methods.body.available) return end(insecure)
+  const [found, session] = [await call("GET", "authorizations/" + id), await call("GET", "session")]
+  if (found.status === 404) return old()
+  if (found.status === 401 || session.status === 401 || session.body.session.sudoUntil === null) {
+    at("request").hidden = true
     say("Sign in first. Then you come back to this page.")
     at("sign-in").hidden = false
     return leadToSignIn()
   }
-  if (found.status === 404) return end("This request was answered already, or is too old. Begin again in the program that sent you here.")
   if (found.status !== 200) return end(found.body.message)
-  show(found.body)
+  show(found.body, session.body)
 }
 const decide = async (decision) => {
-  for (const name of ["allow", "refuse"]) at(name).disabled = true
+  pressing(true)
+  warn("")
   try {
     const decided = await call("POST", "authorizations/" + id, decision)
     if (decided.status === 200) {
@@ -109,19 +97,28 @@ const decide = async (decision) => {
       return location.assign(decided.body.location)
     }
     if (decided.status === 401 || decided.body.reason === "sudo_required") return leadToSignIn()
-    if (decided.status === 404) return end("This request was answered already, or is too old. Begin again in the program that sent you here.")
-    for (const name of ["allow", "refuse"]) at(name).disabled = false
-    say(decided.body.message)
+    if (decided.status === 404) return old()
+    pressing(false)
+    warn(decided.body.message)
   } catch {
     unreachable()
   }
 }
-at("allow").addEventListener("click", () => decide({ allow: true, workspace: at("workspace").value, scope: at("scope").value }))
+const begin = () => {
+  arrive()
+  start().catch(unreachable)
+}
+at("allow").addEventListener("click", () => decide({ allow: true, workspace: at("workspace").value }))
 at("refuse").addEventListener("click", () => decide({ allow: false }))
 at("sign-in").addEventListener("click", leadToSignIn)
-start().catch(unreachable)
+doing(at("other-account"), async () => {
+  await call("DELETE", "session")
+  leadToSignIn()
+})
+addEventListener("hashchange", begin)
+begin()
 `
 
-const response = htmlPage({ title: "Allow access", style, body, script })
+const response = htmlPage({ title: "Allow access?", body, script })
 
 export const layer = HttpRouter.use((router) => router.add("GET", "/authorize", Effect.succeed(response)))

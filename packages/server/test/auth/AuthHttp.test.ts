@@ -247,20 +247,6 @@ onEachServer("Signing in", (test) => {
     await session.refuse("404 workspace", "GET", "")
     assert.deepStrictEqual((await current(session)).workspaces, [])
   })
-
-  test("the page of sign-in links runs nothing but its own script, and is kept by nobody", async (owner) => {
-    const { headers, status, text } = await owner.as(undefined).send("GET", "/sign-in")
-    assert.strictEqual(status, 200)
-    const policy = String(headers["content-security-policy"])
-    assert.match(policy, /^default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-[^']+'; connect-src 'self'/)
-    assert.include(policy, "frame-ancestors 'none'")
-    assert.deepInclude(headers, {
-      "cache-control": "no-store",
-      "referrer-policy": "no-referrer",
-      "x-content-type-options": "nosniff"
-    })
-    assert.notMatch(text, /(?:src|href)=|innerHTML|<form/)
-  })
 })
 
 /** A request with these headers and no others. */

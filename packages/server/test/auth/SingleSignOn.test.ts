@@ -517,7 +517,7 @@ onEachServer(
       for (const error of ["denied", "failed", "address_not_verified", "no_account", "other_person"]) {
         assert.include(text, `["${error}", "`)
       }
-      assert.include(text, "methods.providers.forEach")
+      assert.include(text, "methods.providers.map(link)")
       assert.notMatch(text, /innerHTML|insertAdjacent|document\.write/)
     })
   },

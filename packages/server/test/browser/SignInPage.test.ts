@@ -1,25 +1,14 @@
-import { Effect, Exit, Layer, Scope } from "effect"
 import type { Passkey } from "@delivery/domain/auth/Passkey"
 import type { SignedIn } from "@delivery/domain/auth/Session"
-import type { Browser, BrowserContext, Page } from "playwright-core"
-import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
-import { DeliveryServer } from "../../src/cli/TestServer.ts"
-import { startChromium } from "../support/Chromium.ts"
-import { freePort } from "../support/ServerProcess.ts"
+import type { NewInvite } from "@delivery/domain/identity/Invite"
+import type { Page } from "playwright-core"
+import { afterAll, assert, beforeAll, it } from "vitest"
+import { addDevice, call, focused, focusOn, inBrowser, said, signInBy, warned } from "../support/Browsing.ts"
+import { newWorkspace, standingClock, unique } from "../support/Http.ts"
+import { codeIn, type MailServer, startMailServer } from "../support/MailServer.ts"
 import { servers } from "../support/Servers.ts"
 
 /** The page `/sign-in` in a real browser, as a person uses it: by keyboard, with a device that has passkeys. */
-
-/** A call of the page's own, as the website makes it. */
-const call = <A>(page: Page, method: string, path: string, body?: string) =>
-  page.evaluate<{ readonly status: number; readonly body: A }>(`(async () => {
-    const body = ${body ?? "undefined"}
-    const answer = await fetch("/auth/v1/${path}", {
-      method: "${method}",
-      ...(body === undefined ? {} : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) })
-    })
-    return { status: answer.status, body: answer.status === 204 ? null : await answer.json() }
-  })()`)
 
 /** What the browser's own code of passkeys answers to options of the server. */
 const ceremony = (start: "startRegistration" | "startAuthentication", path: string) =>
@@ -27,175 +16,216 @@ const ceremony = (start: "startRegistration" | "startAuthentication", path: stri
     optionsJSON: await (await fetch("/auth/v1/${path}", { method: "POST" })).json()
   })`
 
-const text = (page: Page, expected: RegExp) => page.getByRole("status").filter({ hasText: expected }).waitFor()
-
-/** The text of the element that the keyboard acts on. */
-const focused = (page: Page) => page.evaluate<string>("document.activeElement.textContent")
-
-for (const [name, layerServer] of servers) {
-  describe(`The page of signing in on ${name}`, () => {
-    const scope = Scope.makeUnsafe()
-    let server: DeliveryServer["Service"]
-    let browser: Browser
-    let origin: string
-    const contexts: Array<BrowserContext> = []
-    const problems: Array<string> = []
-
-    beforeAll(async () => {
-      const port = await freePort()
-      origin = `http://localhost:${port}`
-      const layer = layerServer({ PORT: String(port), BASE_URL: origin })
-      const built = Effect.provide(DeliveryServer, await Effect.runPromise(Layer.buildWithScope(layer, scope)))
-      server = await Effect.runPromise(built)
-      browser = await startChromium()
-    })
-    afterEach(async () => {
-      for (const context of contexts.splice(0)) await context.close()
-      assert.deepStrictEqual(problems.splice(0), [])
-    })
-    afterAll(async () => {
-      await browser?.close()
-      await Effect.runPromise(Scope.close(scope, Exit.void))
-    })
-
-    const newPage = async () => {
-      const context = await browser.newContext()
-      contexts.push(context)
-      const page = await context.newPage()
-      page.on("request", (request) => {
-        const { hostname } = new URL(request.url())
-        if (!["localhost", "127.0.0.1"].includes(hostname)) problems.push(`asks ${hostname}`)
-      })
-      page.on("pageerror", (error) => problems.push(String(error)))
-      page.on("console", (message) => {
-        // Answers such as 401, which the page shows in words, are errors on the console.
-        const isAnswer = message.text().startsWith("Failed to load resource: the server responded")
-        if (message.type() === "error" && !isAnswer) problems.push(message.text())
-      })
-      return page
-    }
-
-    const newLink = async () => (await Effect.runPromise(server.signInLink("owner@example.com")))!
-
-    /** A device with passkeys. What it is asked for, it does, as its person would. */
-    const addDevice = async (page: Page) => {
-      const devtools = await page.context().newCDPSession(page)
-      await devtools.send("WebAuthn.enable")
-      const { authenticatorId } = await devtools.send("WebAuthn.addVirtualAuthenticator", {
-        options: {
-          protocol: "ctap2",
-          transport: "internal",
-          hasResidentKey: true,
-          hasUserVerification: true,
-          isUserVerified: true,
-          automaticPresenceSimulation: true
-        }
-      })
-      return {
-        verifies: (isUserVerified: boolean) =>
-          devtools.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified })
-      }
-    }
-
-    const signInByLink = async (page: Page) => {
-      await page.goto(await newLink())
-      await text(page, /This link signs you in, once/)
-      await page.keyboard.press("Enter")
-      await text(page, /You are signed in as Owner/)
-    }
-
-    const addPasskey = (page: Page) =>
-      call<Passkey>(
-        page,
-        "POST",
-        "passkeys/verify",
-        `{ response: ${ceremony("startRegistration", "passkeys/options")} }`
-      )
-
-    it("signs in by a link and out again, by keyboard", async () => {
-      const page = await newPage()
-      const link = await newLink()
-      // Whoever only loads the page uses nothing up.
-      await page.goto(link)
-      await text(page, /This link signs you in, once/)
-      assert.strictEqual(page.url(), `${origin}/sign-in`)
-      await page.goto("about:blank")
-      await page.goto(link)
-      await text(page, /This link signs you in, once/)
-      assert.strictEqual(await focused(page), "Sign in")
-      await page.keyboard.press("Enter")
-      await text(page, /You are signed in as Owner <owner@example\.com>, in main \(owner\)\./)
-      await page.reload()
-      await text(page, /You are signed in as Owner/)
-      await page.keyboard.press("Tab")
-      assert.strictEqual(await focused(page), "Sign out")
-      await page.keyboard.press("Enter")
-      await text(page, /You are signed out/)
-      await page.goto("about:blank")
-      await page.goto(link)
-      await text(page, /This link signs you in, once/)
-      await page.keyboard.press("Enter")
-      await text(page, /Signing in failed/)
-      assert.strictEqual((await call(page, "GET", "session")).status, 401)
-    })
-
-    it("signs in with a passkey that the browser has made, and proves with it again who one is", async () => {
-      const page = await newPage()
-      await addDevice(page)
-      await signInByLink(page)
-      const added = await addPasskey(page)
-      assert.strictEqual(added.status, 201, JSON.stringify(added.body))
-      assert.deepInclude(added.body, { name: "Chrome on Linux", lastUsedAt: null, synced: false })
-      // The browser itself refuses to make it again: it is among those that are excluded.
-      const again = await addPasskey(page).catch((error: Error) => error)
-      assert.match(String(again), /previously registered/)
-
-      await call(page, "DELETE", "session")
-      await page.reload()
-      await text(page, /Sign in with a passkey, or open a sign-in link/)
-      assert.strictEqual(await focused(page), "Sign in with a passkey")
-      await page.keyboard.press("Enter")
-      await text(page, /You are signed in as Owner/)
-      const { body: began } = await call<SignedIn>(page, "GET", "session")
-      assert.strictEqual(began.session.method, "passkey")
-      const { body: listed } = await call<{ passkeys: ReadonlyArray<Passkey> }>(page, "GET", "passkeys")
-      const used = listed.passkeys.find(({ id }) => id === added.body.id)
-      assert.isString(used?.lastUsedAt)
-
-      const proof = `{ passkey: ${ceremony("startAuthentication", "sudo/options")} }`
-      const proved = await call<SignedIn>(page, "POST", "sudo", proof)
-      assert.strictEqual(proved.status, 200, JSON.stringify(proved.body))
-      assert.strictEqual(proved.body.session.id, began.session.id)
-      assert.isAtLeast(Date.parse(proved.body.session.sudoUntil!), Date.parse(began.session.sudoUntil!))
-      // The cookie that came with it works.
-      assert.strictEqual((await call(page, "GET", "session")).status, 200)
-    })
-
-    it("says what to do where the device knows no passkey of the service, or the service not the device's", async () => {
-      const page = await newPage()
-      const device = await addDevice(page)
-      await signInByLink(page)
-      const added = await addPasskey(page)
-      // Another of the person's: the last way in could not be removed.
-      const elsewhere = await newPage()
-      await addDevice(elsewhere)
-      await signInByLink(elsewhere)
-      assert.strictEqual((await addPasskey(elsewhere)).status, 201)
-      assert.strictEqual((await call(page, "DELETE", `passkeys/${added.body.id}`)).status, 204)
-      await call(page, "DELETE", "session")
-      await page.reload()
-      await page.getByRole("button", { name: "Sign in with a passkey" }).press("Space")
-      await text(page, /Signing in failed/)
-      await device.verifies(false)
-      await page.getByRole("button", { name: "Sign in with a passkey" }).press("Enter")
-      await text(page, /Your browser used no passkey/)
-    })
-
-    it("offers no passkey at an address that is not the service's own", async () => {
-      const page = await newPage()
-      await page.goto(`${origin.replace("localhost", "127.0.0.1")}/sign-in`)
-      await text(page, /^To sign in, open a sign-in link/)
-      assert.strictEqual(await page.getByRole("button").count(), 0)
-    })
-  })
+/** Signs the owner in by a link. */
+const signInByLink = async (page: Page, link: string) => {
+  await signInBy(page, link)
+  await said(page, /You are signed in as Owner/)
 }
+
+inBrowser(servers, "The page of signing in", (scene) => {
+  const addPasskey = (page: Page) =>
+    call<Passkey>(page, "POST", "passkeys/verify", `{ response: ${ceremony("startRegistration", "passkeys/options")} }`)
+
+  it("signs in by a link and out again, by keyboard", async () => {
+    const page = await scene().newPage()
+    const link = await scene().newLink()
+    // Whoever only loads the page uses nothing up.
+    await page.goto(link)
+    await said(page, /This link signs you in, once/)
+    assert.strictEqual(page.url(), `${scene().origin}/sign-in`)
+    await page.goto("about:blank")
+    await page.goto(link)
+    await said(page, /This link signs you in, once/)
+    assert.strictEqual(await focused(page), "Sign in")
+    await page.keyboard.press("Enter")
+    await said(page, /^You are signed in as Owner \(owner@example\.com\)\.$/)
+    await page
+      .getByRole("listitem")
+      .filter({ hasText: /^main \(owner\)$/ })
+      .waitFor()
+    // Another Enter ends nothing.
+    await page.keyboard.press("Enter")
+    await page.reload()
+    await said(page, /You are signed in as Owner/)
+    await focusOn(page, "text")
+    await page.keyboard.press("Enter")
+    await page.keyboard.press("Tab")
+    assert.strictEqual(await focused(page), "Add a passkey")
+    await page.keyboard.press("Tab")
+    assert.strictEqual(await focused(page), "Sign out")
+    await page.keyboard.press("Enter")
+    await said(page, /You are signed out/)
+    await page.goto("about:blank")
+    await page.goto(link)
+    await said(page, /This link signs you in, once/)
+    await page.keyboard.press("Enter")
+    await warned(page, /That link was used already or has expired/)
+    assert.strictEqual((await call(page, "GET", "session")).status, 401)
+  })
+
+  it("takes a link that is pasted where the page is open already", async () => {
+    const page = await scene().newPage()
+    await page.goto(`${scene().origin}/sign-in`)
+    await page.getByText("for a sign-in link").waitFor()
+    const link = await scene().newLink()
+    await page.evaluate(`location.href = ${JSON.stringify(link)}`)
+    await said(page, /This link signs you in, once/)
+    assert.strictEqual(page.url(), `${scene().origin}/sign-in`)
+    await page.keyboard.press("Enter")
+    await said(page, /You are signed in as Owner/)
+  })
+
+  it("adds a passkey, with a proof that is fresh, and signs in with it, by keyboard", async () => {
+    const page = await scene().newPage()
+    await addDevice(page)
+    await signInByLink(page, await scene().newLink())
+    await page.keyboard.press("Tab")
+    assert.strictEqual(await focused(page), "Add a passkey")
+    await page.keyboard.press("Enter")
+    await said(page, /^Passkey “Chrome on Linux” is added/)
+    await page.getByRole("button", { name: "Add a passkey" }).press("Enter")
+    await warned(page, /has a passkey for this service already/)
+    await page.getByRole("button", { name: "Sign out" }).press("Enter")
+    await said(page, /You are signed out/)
+    await focusOn(page, "passkey")
+    await page.keyboard.press("Enter")
+    await said(page, /You are signed in as Owner/)
+    const { body: began } = await call<SignedIn>(page, "GET", "session")
+    assert.strictEqual(began.session.method, "passkey")
+    const { body: listed } = await call<{ passkeys: ReadonlyArray<Passkey> }>(page, "GET", "passkeys")
+    assert.isTrue(listed.passkeys.some(({ lastUsedAt }) => lastUsedAt !== null))
+
+    const proof = `{ passkey: ${ceremony("startAuthentication", "sudo/options")} }`
+    const proved = await call<SignedIn>(page, "POST", "sudo", proof)
+    assert.strictEqual(proved.status, 200, JSON.stringify(proved.body))
+    assert.strictEqual(proved.body.session.id, began.session.id)
+    assert.isAtLeast(Date.parse(proved.body.session.sudoUntil!), Date.parse(began.session.sudoUntil!))
+    // The cookie that came with it works.
+    assert.strictEqual((await call(page, "GET", "session")).status, 200)
+  })
+
+  it("says what to do where the device knows no passkey of the service, or the service not the device's", async () => {
+    const page = await scene().newPage()
+    const device = await addDevice(page)
+    await signInByLink(page, await scene().newLink())
+    const added = await addPasskey(page)
+    assert.strictEqual(added.status, 201, JSON.stringify(added.body))
+    // Another of the person's: the last way in could not be removed.
+    const elsewhere = await scene().newPage()
+    await addDevice(elsewhere)
+    await signInByLink(elsewhere, await scene().newLink())
+    assert.strictEqual((await addPasskey(elsewhere)).status, 201)
+    assert.strictEqual((await call(page, "DELETE", `passkeys/${added.body.id}`)).status, 204)
+    await call(page, "DELETE", "session")
+    await page.reload()
+    await page.getByRole("button", { name: "Sign in with a passkey" }).press("Space")
+    await warned(page, /That passkey does not sign anybody in here/)
+    await device.verifies(false)
+    await page.getByRole("button", { name: "Sign in with a passkey" }).press("Enter")
+    await warned(page, /Your browser used no passkey/)
+  })
+
+  it("offers no passkey at an address that is not the service's own", async () => {
+    const page = await scene().newPage()
+    await page.goto(`${scene().origin.replace("localhost", "127.0.0.1")}/sign-in`)
+    await said(page, /^To sign in, open a sign-in link/)
+    await page.getByText("Ask the person who runs this service for a sign-in link.").waitFor()
+    assert.strictEqual(await page.getByRole("button").count(), 0)
+  })
+})
+
+let mail: MailServer
+beforeAll(async () => {
+  mail = await startMailServer()
+})
+afterAll(() => mail.close())
+
+inBrowser(
+  servers,
+  "The page of signing in where mail is sent",
+  (scene) => {
+    /** Asks for an email to the address, with the keyboard in its field. */
+    const askFor = async (page: Page, address: string) => {
+      await page.goto(`${scene().origin}/sign-in`)
+      await page.getByRole("textbox", { name: "Email address" }).fill(address)
+      await page.keyboard.press("Enter")
+      await said(page, /^If there is an account with this address, an email is on its way to it\./)
+      await focusOn(page, "code")
+    }
+
+    it("signs in by the code from an email, and says when a code is wrong, by keyboard", async () => {
+      const page = await scene().newPage()
+      await askFor(page, "owner@example.com")
+      await page.keyboard.type("2222-2222")
+      await page.keyboard.press("Enter")
+      await warned(page, /^That code is wrong or has expired\.$/)
+      await focusOn(page, "code")
+      await page.keyboard.type(codeIn(await mail.next("owner@example.com", "sign-in")))
+      await page.keyboard.press("Enter")
+      await said(page, /^You are signed in as Owner/)
+      assert.strictEqual(await page.getByRole("alert").textContent(), "")
+    })
+
+    it("says the same where nobody has the address", async () => {
+      const page = await scene().newPage()
+      await askFor(page, "nobody@example.com")
+      await page.keyboard.press("Enter")
+      await warned(page, /Type the code from the email first/)
+    })
+
+    it("verifies the address of whoever joined by a link, who then joins by an invite to it", async () => {
+      const email = `${unique("sam")}@example.com`
+      const invite = async () => {
+        const workspace = await newWorkspace(scene().owner)
+        return workspace.post<NewInvite>("invites", { email, role: "member", deliver: "link" })
+      }
+      const [{ url }, later] = [await invite(), await invite()]
+      const page = await scene().newPage()
+      await page.goto(url!)
+      await focusOn(page, "name")
+      await page.keyboard.type("Sam")
+      await page.keyboard.press("Enter")
+      await said(page, /^You have joined “Team” as member\. You are signed in as Sam/)
+      await page.getByRole("button", { name: "Verify my address by email" }).press("Enter")
+      await focusOn(page, "code")
+      await page.keyboard.type(codeIn(await mail.next(email, "proof")))
+      await page.keyboard.press("Enter")
+      await said(page, /^Your address is verified\. You are signed in as Sam/)
+      assert.strictEqual(await page.getByRole("button", { name: "Verify my address by email" }).count(), 0)
+      await page.getByRole("button", { name: "Join Team" }).press("Enter")
+      await said(page, /^You have joined “Team” as member\. You are signed in as Sam/)
+      assert.strictEqual(await page.getByRole("listitem").count(), 2)
+      const { body } = await call<SignedIn>(page, "GET", "session")
+      assert.deepStrictEqual([body.workspaces.length, body.invites], [2, []])
+      await scene()
+        .owner.as(undefined)
+        .refuse("404 invite", "POST", "/v1/invites/accept", { token: later.token, name: "Sam" })
+    })
+  },
+  { environment: async () => mail.environment }
+)
+
+const { advance, clock } = standingClock()
+
+inBrowser(
+  servers,
+  "The page of signing in, long after that",
+  (scene) => {
+    it("asks who it is before it adds a passkey", async () => {
+      const page = await scene().newPage()
+      await addDevice(page)
+      await signInByLink(page, await scene().newLink())
+      await page.getByRole("button", { name: "Add a passkey" }).press("Enter")
+      await said(page, /is added/)
+      advance("16 minutes")
+      await page.getByRole("button", { name: "Add a passkey" }).press("Enter")
+      await said(page, /^Before you add a passkey, confirm that it is you/)
+      await focusOn(page, "passkey")
+      await page.keyboard.press("Enter")
+      await said(page, /^You are signed in as Owner/)
+      await page.getByRole("button", { name: "Add a passkey" }).press("Enter")
+      await warned(page, /has a passkey for this service already/)
+    })
+  },
+  { clock }
+)

@@ -1,0 +1,223 @@
+import type { RegisteredClient } from "@delivery/domain/agents/OAuth"
+import type { Page } from "playwright-core"
+import { assert, it } from "vitest"
+import { answerIn, askForAccess, claude, type ClientOf, exchange, newClient } from "../agents/OAuthScene.ts"
+import { addDevice, focused, focusOn, inBrowser, said, type Scene, signInBy } from "../support/Browsing.ts"
+import { accept, join, newWorkspace, standingClock, unique } from "../support/Http.ts"
+import { servers } from "../support/Servers.ts"
+
+/** The page `/authorize` in a real browser, as a person uses it: by keyboard. */
+
+/** Has the browser open the page, whose answer to the client goes nowhere. */
+const open = async (page: Page, { origin, owner }: Scene, client: ClientOf) => {
+  const answers: Array<string> = []
+  await page.route(
+    (url) => url.origin !== origin,
+    (route) => {
+      answers.push(route.request().url())
+      return route.fulfill({ contentType: "text/plain", body: "The client has its answer." })
+    }
+  )
+  const address = `${origin}/authorize#${await askForAccess(owner, client)}`
+  await page.goto(address)
+  return {
+    address,
+    answer: async () => {
+      await page.getByText("The client has its answer.").waitFor()
+      return answerIn(answers[0]!, client.redirectUri)
+    }
+  }
+}
+
+/** Goes on with Tab to the element of this text. */
+const tabTo = async (page: Page, text: string) => {
+  do await page.keyboard.press("Tab")
+  while ((await focused(page)) !== text)
+}
+
+/** A client at this computer, which browsers reach by name. */
+const loopback = () => newClient({ redirectUri: "http://localhost:53682/callback" })
+
+inBrowser(servers, "The page where people decide about clients", (scene) => {
+  it("shows where the access goes and whose it is, and lets the client into the chosen workspace", async () => {
+    const max = await accept(scene().owner, "member", `${unique("max")}@example.com`, "Max Member")
+    const workspace = await newWorkspace(scene().owner)
+    const { token } = await workspace.post<{ readonly token: string }>("invites", {
+      email: max.person.email,
+      role: "viewer",
+      deliver: "link"
+    })
+    await scene().owner.as(max.apiKey!.secret).post("/v1/invites/accept", { token, name: "Max" })
+    const page = await scene().newPage()
+    await signInBy(page, await scene().newLink(max.person.id))
+    await said(page, /You are signed in as Max Member/)
+    const client = loopback()
+    const { answer } = await open(page, scene(), client)
+    await focusOn(page, "refuse")
+    const shown = await page.locator("#request").innerText()
+    assert.match(shown, /^localhost:53682\s/)
+    assert.match(shown, /your own computer/)
+    assert.match(shown, /It calls itself “Claude Code”, and nobody has checked that\./)
+    assert.include(shown, claude)
+    assert.include(shown, `Signed in as Max Member (${max.person.email}).`)
+    assert.match(shown, /It can do nothing else\./)
+    assert.deepStrictEqual(await page.locator("select").count(), 1)
+    await page.keyboard.press("Shift+Tab")
+    await page.keyboard.press("Shift+Tab")
+    await focusOn(page, "workspace")
+    await page.keyboard.press("T")
+    await tabTo(page, "Allow")
+    await page.keyboard.press("Enter")
+    const { code } = await answer()
+    const exchanged = await exchange(scene().owner, code!, client)
+    assert.strictEqual(exchanged.status, 200, exchanged.text)
+    const agents = await workspace.get<{ readonly agents: ReadonlyArray<object> }>("agents")
+    assert.lengthOf(agents.agents, 1)
+  })
+
+  it("shows a hostile name as text, and refuses the client", async () => {
+    const client_name = "<img src=x onerror=alert(1)>\u202e\u200b"
+    const redirectUri = "https://evil.example/callback"
+    const { client_id } = await scene()
+      .owner.as(undefined)
+      .post<RegisteredClient>("/agent/oauth/register", { redirect_uris: [redirectUri], client_name })
+    const page = await scene().newPage()
+    await signInBy(page, await scene().newLink())
+    await said(page, /You are signed in as Owner/)
+    const { answer } = await open(page, scene(), newClient({ clientId: client_id, redirectUri }))
+    await focusOn(page, "refuse")
+    const shown = await page.locator("#request").innerText()
+    assert.match(shown, /^evil\.example\s/)
+    assert.include(shown, `You will be sent to ${redirectUri}`)
+    assert.include(shown, "“<img src=x onerror=alert(1)>\\u{202E}\\u{200B}”")
+    assert.strictEqual(await page.locator("img").count(), 0)
+    await page.keyboard.press("Enter")
+    assert.strictEqual((await answer())["error"], "access_denied")
+  })
+
+  it("says what it cannot do: no request, one that was answered, one in no workspace", async () => {
+    const workspace = await newWorkspace(scene().owner)
+    const person = await join(workspace, "viewer")
+    await workspace.post(`members/${person.id}/deactivate`, undefined, 200)
+    const page = await scene().newPage()
+    await signInBy(page, await scene().newLink(person.id))
+    await said(page, /You are signed in as .* in no workspace\./)
+    for (const [hash, expected] of [
+      ["", /^This address is not complete/],
+      ["#x", /^This address is not complete/],
+      ["#00000000-0000-7000-8000-000000000000", /^This request was answered already/]
+    ] as const) {
+      await page.goto("about:blank")
+      await page.goto(`${scene().origin}/authorize${hash}`)
+      await said(page, expected)
+      assert.isTrue(await page.locator("#request").isHidden())
+    }
+    await open(page, scene(), loopback())
+    await said(page, /^You are in no workspace that it could be let into/)
+    assert.deepStrictEqual(
+      [await page.locator("#allow").isHidden(), await page.locator("#workspace").isHidden()],
+      [true, true]
+    )
+    await focusOn(page, "refuse")
+  })
+
+  it("leads who is not signed in to /sign-in, which says for whom, and back by a link in another tab", async () => {
+    const page = await scene().newPage()
+    const { address, answer } = await open(page, scene(), loopback())
+    await said(page, /^Sign in to go on\.$/)
+    await page.getByText("“Claude Code” at localhost:53682 asks for access. You decide about it after this.").waitFor()
+    assert.strictEqual(page.url(), `${scene().origin}/sign-in`)
+    const other = await page.context().newPage()
+    await signInBy(other, await scene().newLink())
+    await focusOn(other, "refuse")
+    assert.strictEqual(other.url(), address)
+    // The first tab has nowhere to go any more.
+    await page.reload()
+    await said(page, /You are signed in as Owner/)
+    await page.goto(address)
+    await focusOn(page, "refuse")
+    await page.keyboard.press("Enter")
+    assert.strictEqual((await answer())["error"], "access_denied")
+  })
+
+  it("goes back to no other place", async () => {
+    const page = await scene().newPage()
+    await signInBy(page, await scene().newLink())
+    await said(page, /You are signed in as Owner/)
+    const id = await askForAccess(scene().owner)
+    for (const returnTo of [
+      "",
+      "https://evil.example/",
+      "//evil.example",
+      "/authorize",
+      `/authorize#${id}/x`,
+      "javascript:alert(1)"
+    ]) {
+      await page.goto(`${scene().origin}/sign-in?returnTo=${encodeURIComponent(returnTo)}`)
+      await said(page, /You are signed in as Owner/)
+      assert.strictEqual(page.url(), `${scene().origin}/sign-in`, returnTo)
+    }
+  })
+
+  it("lets somebody use another account", async () => {
+    const person = await join(scene().owner, "member")
+    const page = await scene().newPage()
+    await signInBy(page, await scene().newLink(person.id))
+    await said(page, /You are signed in as Sam/)
+    const { address } = await open(page, scene(), loopback())
+    await page.getByText("Signed in as Sam").waitFor()
+    await page.getByRole("button", { name: "Use another account" }).press("Enter")
+    await said(page, /^Sign in to go on\.$/)
+    const link = await scene().newLink()
+    await page.evaluate(`location.href = ${JSON.stringify(link)}`)
+    await focusOn(page, "use")
+    await page.keyboard.press("Enter")
+    await page.getByText("Signed in as Owner (owner@example.com).").waitFor()
+    assert.strictEqual(page.url(), address)
+  })
+})
+
+const { advance, clock } = standingClock()
+
+inBrowser(
+  servers,
+  "The page where people decide about clients, long after the sign-in",
+  (scene) => {
+    it("asks for a fresh proof before the choice, and keeps a choice where the proof becomes too old", async () => {
+      const page = await scene().newPage()
+      await addDevice(page)
+      await signInBy(page, await scene().newLink())
+      await said(page, /You are signed in as Owner/)
+      await page.getByRole("button", { name: "Add a passkey" }).press("Enter")
+      await said(page, /is added/)
+      await newWorkspace(scene().owner)
+      advance("16 minutes")
+      const { address } = await open(page, scene(), loopback())
+      await said(page, /^Confirm that it is you, Owner/)
+      await page.getByText("“Claude Code” at localhost:53682 asks for access.").waitFor()
+      await focusOn(page, "passkey")
+      await page.keyboard.press("Enter")
+      await focusOn(page, "refuse")
+      assert.strictEqual(page.url(), address)
+
+      advance("14 minutes")
+      await page.goto("about:blank")
+      const { answer } = await open(page, scene(), loopback())
+      await focusOn(page, "refuse")
+      const workspace = page.getByRole("combobox", { name: "Workspace" })
+      await workspace.press("T")
+      const chosen = await workspace.inputValue()
+      advance("2 minutes")
+      await tabTo(page, "Allow")
+      await page.keyboard.press("Enter")
+      await focusOn(page, "passkey")
+      await page.keyboard.press("Enter")
+      await focusOn(page, "refuse")
+      assert.strictEqual(await workspace.inputValue(), chosen)
+      assert.strictEqual(await workspace.locator("option:checked").innerText(), "Team (you are owner)")
+      await page.getByRole("button", { name: "Allow" }).press("Enter")
+      assert.property(await answer(), "code")
+    })
+  },
+  { clock }
+)
