@@ -228,6 +228,8 @@ describe("the API description", () => {
       "auth.askForLink",
       "auth.consumeLink",
       "auth.acceptInvite",
+      "auth.previewInvite",
+      "authorizations.client",
       "auth.signOut",
       "auth.passkeySignInOptions",
       "auth.signInWithPasskey",

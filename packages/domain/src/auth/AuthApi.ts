@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { doc, PathRef } from "../Doc.ts"
 import { Conflict, Forbidden, NotFound, TooManyRequests, Unauthorized } from "../Errors.ts"
 import { Edge } from "../identity/Authorization.ts"
-import { AcceptInvite } from "../identity/Invite.ts"
+import { AcceptInvite, InvitePreview, InviteToken } from "../identity/Invite.ts"
 import { NoStore } from "../NoStore.ts"
 import * as MailEndpoints from "./MailEndpoints.ts"
 import { SudoProof } from "./Passkey.ts"
@@ -104,12 +104,25 @@ export class AuthApi extends HttpApiGroup.make("auth")
           "Joins the workspace as `POST /v1/invites/accept` does, and answers a session instead of a key. Without a session, this creates a person, signs them in and sets the cookie; if somebody has proven the address, they must sign in first (409 `sign_in_required`). With a session, its person joins, and the session goes on. The request must come from a page of the service (403 `cross_site`). No API key is needed.",
           {
             conflicts: {
-              sign_in_required: "Somebody has proven this address. Accept with a credential of theirs.",
+              sign_in_required: "This address has an account. Sign in with it, or accept with one of its keys.",
               other_address: "The invite is for another address than yours.",
               already_member: "You are a member of the workspace already.",
               address_in_use: "An active member of the workspace has the same address."
             }
           }
+        )
+      ),
+    HttpApiEndpoint.post("previewInvite", "/auth/v1/invites/preview", {
+      payload: InviteToken,
+      success: InvitePreview,
+      error: NotFound
+    })
+      .middleware(OwnPages)
+      .annotateMerge(
+        doc(
+          "read",
+          "Look at an invite",
+          "Returns who invites whom to which workspace, for whoever has the token, which stays good. A token that is unknown, used, revoked or expired is 404. The request must come from a page of the service (403 `cross_site`). No API key is needed."
         )
       ),
     HttpApiEndpoint.delete("signOut", "/auth/v1/session", { success: ended })

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { Body } from "../Body.ts"
-import { InviteId, PersonId } from "../Ids.ts"
+import { InviteId, PersonId, WorkspaceId } from "../Ids.ts"
 import { atLeast, atMost, Email, Name, OneOf } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { Actor, Person } from "./Actor.ts"
@@ -64,7 +64,8 @@ export const NewInvite = Schema.Struct({
   ),
   url: Schema.optionalKey(
     Schema.String.annotate({
-      description: "The page of the website on which the invite is accepted, unless it was mailed."
+      description:
+        "The page on which the invite is accepted, unless it was mailed. The token stands behind `#`, so that no proxy and no log has it."
     })
   )
 }).annotate({
@@ -74,7 +75,7 @@ export const NewInvite = Schema.Struct({
     {
       ...example,
       token: "itk_4fGhTz0sVq1Jm7Rk2Lx9Wc5Bn8Yd3Pa6Ue0H9aZk",
-      url: "http://localhost:4000/invites/itk_4fGhTz0sVq1Jm7Rk2Lx9Wc5Bn8Yd3Pa6Ue0H9aZk"
+      url: "http://localhost:4000/invite#itk_4fGhTz0sVq1Jm7Rk2Lx9Wc5Bn8Yd3Pa6Ue0H9aZk"
     }
   ]
 })
@@ -117,6 +118,39 @@ export const AcceptInvite = Body({
   examples: [{ token: "itk_4fGhTz0sVq1Jm7Rk2Lx9Wc5Bn8Yd3Pa6Ue0H9aZk", name: "Sam Lee" }]
 })
 export type AcceptInvite = typeof AcceptInvite.Type
+
+export const InviteToken = Body({ token: AcceptInvite.fields.token }).annotate({
+  identifier: "InviteToken",
+  description: "The token of an invite.",
+  examples: [{ token: "itk_4fGhTz0sVq1Jm7Rk2Lx9Wc5Bn8Yd3Pa6Ue0H9aZk" }]
+})
+export type InviteToken = typeof InviteToken.Type
+
+/** What a pending invite is for, as whoever has its token sees it. */
+export const InvitePreview = Schema.Struct({
+  email: fields.email,
+  role: Role,
+  workspace: Schema.Struct({ id: WorkspaceId, slug: Schema.String, name: Schema.String }),
+  inviter: Actor,
+  expiresAt: Timestamp,
+  signInRequired: Schema.Boolean.annotate({
+    description: "Whether it takes the credential of a person, who has proven the address."
+  })
+}).annotate({
+  identifier: "InvitePreview",
+  description: "What a pending invite is for.",
+  examples: [
+    {
+      email: example.email,
+      role: example.role,
+      workspace: { id: WorkspaceId.make("0197a1b2-0000-7000-8000-00000000000a"), slug: "main", name: "Main" },
+      inviter: example.inviter,
+      expiresAt: example.expiresAt,
+      signInRequired: false
+    }
+  ]
+})
+export type InvitePreview = typeof InvitePreview.Type
 
 /** The answer to accepting an invite: a new person gets their first API key, who has a credential none. */
 export const AcceptedInvite = Schema.Struct({

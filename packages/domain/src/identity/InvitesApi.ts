@@ -80,7 +80,7 @@ export class InvitesApi extends HttpApiGroup.make("invites")
           {
             isCredentialOptional: true,
             conflicts: {
-              sign_in_required: "Somebody has proven this address. Accept with a credential of theirs.",
+              sign_in_required: "This address has an account. Sign in with it, or accept with one of its keys.",
               other_address: "The invite is for another address than yours.",
               already_member: "You are a member of the workspace already.",
               address_in_use: "An active member of the workspace has the same address."

@@ -13,6 +13,7 @@ import * as PasskeysSql from "./PasskeysSql.ts"
 import { Providers } from "./Providers.ts"
 import * as SessionAuthorizationHttp from "./SessionAuthorizationHttp.ts"
 import * as IdentityMail from "./IdentityMail.ts"
+import * as InvitePage from "./InvitePage.ts"
 import * as KnownDevicesMemory from "./KnownDevicesMemory.ts"
 import { knownDevices } from "./KnownDevicesRepo.ts"
 import * as KnownDevicesSql from "./KnownDevicesSql.ts"
@@ -95,5 +96,5 @@ export const layerAuthorization = SessionAuthorizationHttp.layer
 
 export const layerHttp = Layer.merge(AuthHttp.layer, TokensHttp.layer)
 
-/** The page `/sign-in`. A website that brings its own takes the place of this layer. */
-export const layerPage = SignInPage.layer
+/** The pages `/sign-in` and `/invite`. A website that brings its own takes the place of this layer. */
+export const layerPage = Layer.merge(SignInPage.layer, InvitePage.layer)

@@ -53,6 +53,7 @@ export const layer = handlersOf(DeliveryApi, "auth", (handlers) =>
           Effect.catchTag("Unauthorized", () => Effect.fail(NotFound.of("invite")))
         )
       )
+      .handle("previewInvite", ({ payload }) => sessions.previewInvite(payload))
       .handle("sudo", ({ payload }) =>
         browser.pipe(
           Effect.flatMap((browser) => sessions.sudo(payload, browser)),

@@ -59,6 +59,8 @@ export class Sessions extends Context.Service<
       as: Caller["Service"] | undefined,
       browser: Browser
     ) => Effect.Effect<Begun | SignedIn, NotFound | Conflict | Unauthorized>
+    /** What a pending invite is for. */
+    readonly previewInvite: Invites["Service"]["preview"]
     /** Accepts an invite to the caller's proven address. */
     readonly acceptReceived: (id: string) => Effect.Effect<SignedIn, NotFound | Conflict | Unauthorized, Caller>
     /** Proves again who the caller is: the session goes on with another token. */
@@ -129,6 +131,7 @@ function* make() {
     begin: begin(dependencies),
     consumeLink: consumeLink(dependencies),
     acceptInvite: acceptInvite(dependencies),
+    previewInvite: dependencies.invites.preview,
     acceptReceived: acceptReceived(dependencies),
     sudo: sudo(dependencies),
     proveAddress: proveAddress(dependencies),

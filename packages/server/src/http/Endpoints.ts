@@ -29,6 +29,8 @@ const plain = { isProbe: false, isStreamed: false, isMetrics: false, isCompresse
 const others: ReadonlyArray<readonly [method: "GET" | "POST" | "DELETE", path: FindMyWay.PathInput, Endpoint]> = [
   ["GET", "/authorize", { ...plain, name: "authorizations.page" }],
   ["GET", "/docs", { ...plain, name: "system.docs", isCompressed: true }],
+  ["GET", "/invite", { ...plain, name: "invites.page" }],
+  ["GET", "/invites/:token", { ...plain, name: "invites.page" }],
   ["GET", "/metrics", { ...plain, name: "system.metrics", isMetrics: true }],
   ["GET", "/openapi.json", { ...plain, name: "system.openapi", isCompressed: true }],
   ["GET", "/sign-in", { ...plain, name: "auth.page" }],

@@ -1,6 +1,6 @@
 import { Conflict, Forbidden, NotFound } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
-import type { AcceptInvite } from "@delivery/domain/identity/Invite"
+import type { AcceptInvite, InvitePreview, InviteToken } from "@delivery/domain/identity/Invite"
 import type { Member } from "@delivery/domain/identity/Member"
 import type { WorkspaceMembership } from "@delivery/domain/identity/Workspace"
 import type { InviteId, PersonId } from "@delivery/domain/Ids"
@@ -72,6 +72,17 @@ export const joinWorkspace = (dependencies: Dependencies) => {
   })
 }
 
+export const previewInvite = ({ persons, repo, workspaces }: Dependencies) =>
+  Effect.fn("Invites.preview")(function* ({ token }: InviteToken) {
+    const invite = isToken("itk_", token) ? yield* repo.findByTokenHash(hashToken(token)) : undefined
+    const now = timestamp(yield* Clock.currentTimeMillis)
+    if (invite === undefined || inviteStatus(invite, now) !== "pending") return yield* NotFound.of("invite")
+    const { email, expiresAt, inviter, role } = invite
+    const { id, name, slug } = (yield* workspaces.find(invite.workspaceId))!
+    const signInRequired = isProven((yield* persons.ofAddress(email))[0])
+    return { email, role, workspace: { id, slug, name }, inviter, expiresAt, signInRequired } satisfies InvitePreview
+  })
+
 /** Joins the workspace of an invite to the proven address of a person; any other invite is not there. In a transaction. */
 export const joinReceived = (dependencies: Dependencies) => {
   const { persons, repo } = dependencies
@@ -105,18 +116,20 @@ const holdInvite = ({ repo, workspaces }: Dependencies) =>
 
 const signInRequired = () =>
   new Conflict({
-    message: "Somebody has proven this address. Accept with a credential of theirs.",
+    message: "This address has an account. Sign in with it, or accept with one of its keys.",
     reason: "sign_in_required"
   })
 
 /** The address of a token that the service mailed is proven by it. One that the inviter was shown proves nothing. */
 const provenBy = ({ invite, now }: Held): Timestamp | null => (invite.delivery === "mail" ? now : null)
 
+const isProven = (person: PersonRow | undefined): boolean => (person?.emailVerifiedAt ?? null) !== null
+
 const newPerson = ({ nextId, persons }: Dependencies) =>
   Effect.fnUntraced(function* (held: Held, name: string) {
     const { email } = held.invite
     const [first] = yield* persons.ofAddress(email)
-    if ((first?.emailVerifiedAt ?? null) !== null) return yield* signInRequired()
+    if (isProven(first)) return yield* signInRequired()
     const id = yield* nextId<PersonId>()
     const person: PersonRow = { id, name, email, emailVerifiedAt: provenBy(held), createdAt: held.now }
     yield* persons.insert(person)
@@ -131,7 +144,7 @@ const knownPerson = ({ persons }: Dependencies) =>
     }
     if (person.emailVerifiedAt !== null) return person
     const [first] = yield* persons.ofAddress(person.email)
-    if ((first?.emailVerifiedAt ?? null) !== null) return yield* signInRequired()
+    if (isProven(first)) return yield* signInRequired()
     const emailVerifiedAt = provenBy(held)
     if (emailVerifiedAt !== null) yield* persons.prove(id, emailVerifiedAt)
     return { ...person, emailVerifiedAt }

@@ -6,6 +6,8 @@ import {
   type CreateInvite,
   type Invite,
   inviteLifetimeMillis,
+  type InvitePreview,
+  type InviteToken,
   type NewInvite
 } from "@delivery/domain/identity/Invite"
 import { isAtLeast, mayAssign } from "@delivery/domain/identity/Role"
@@ -23,7 +25,7 @@ import { type Access, atLeast, freshProof, mayGive } from "../access/Access.ts"
 import { ApiKeys } from "./ApiKeys.ts"
 import { ApiKeysRepo, type Maker } from "./ApiKeysRepo.ts"
 import { BlocksRepo } from "./BlocksRepo.ts"
-import { acceptingPerson, joinReceived, joinWorkspace } from "./InviteAcceptance.ts"
+import { acceptingPerson, joinReceived, joinWorkspace, previewInvite } from "./InviteAcceptance.ts"
 import {
   type InviteRow,
   InvitesRepo,
@@ -58,6 +60,8 @@ export class Invites extends Context.Service<
       as: PersonId | undefined,
       then: (personId: PersonId) => Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E | NotFound | Conflict, R>
+    /** What the pending invite of a token is for. It stays pending. */
+    readonly preview: (input: InviteToken) => Effect.Effect<InvitePreview, NotFound>
     /** The pending invites to an address that is proven, newest first, as its person sees them. */
     readonly pendingTo: (email: string) => Effect.Effect<ReadonlyArray<ReceivedInvite>>
     /** Joins as the person, by one of the invites to their proven address; what `then` does happens with it, or not at all. */
@@ -111,6 +115,7 @@ function* make() {
     revoke: revoke(dependencies),
     accept: accept(dependencies),
     join: joinAs(dependencies),
+    preview: previewInvite(dependencies),
     pendingTo: pendingTo(dependencies),
     joinReceived: joinByInvite(dependencies)
   })
@@ -131,7 +136,7 @@ const create = (dependencies: Dependencies) => {
     const delivery = deliver ?? (mail.sendInvite === undefined ? "link" : "mail")
     if (delivery === "mail" && mail.sendInvite !== undefined) yield* mail.admitInvite(email)
     const { token, ...invite } = yield* storage.transaction(insert(by, { email, role, delivery }))
-    const url = `${baseUrl}/invites/${token}`
+    const url = `${baseUrl}/invite#${token}`
     if (delivery === "link") return { ...invite, token, url }
     const { expiresAt } = invite
     yield* mail.sendInvite!({

@@ -354,7 +354,7 @@ onEachServer(
         [[email, "accepted"]]
       )
       assert.notInclude(JSON.stringify(invites), tokenIn(letter))
-      assert.include(letter.text, `${owner.baseUrl}/invites/${tokenIn(letter)}`)
+      assert.include(letter.text, `${owner.baseUrl}/invite#${tokenIn(letter)}`)
       assert.include(letter.text, "with the role member")
     })
 

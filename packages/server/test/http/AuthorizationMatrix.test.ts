@@ -519,6 +519,10 @@ const rows: Readonly<Record<string, Row>> = {
     who: "a session",
     request: async (owner) => ({ params: { authorization: await askForAccess(owner) } })
   },
+  "authorizations.client": {
+    who: "everyone",
+    request: async (owner) => ({ params: { authorization: await askForAccess(owner) } })
+  },
   "authorizations.decide": {
     who: "a session",
     request: async (owner) => ({ params: { authorization: await askForAccess(owner) }, json: { allow: false } })
@@ -686,6 +690,20 @@ const rows: Readonly<Record<string, Row>> = {
       const elsewhere = await newWorkspace(owner)
       const { token } = await elsewhere.post<NewInvite>("invites", invited)
       return { json: { token, name: "Invited" } }
+    }
+  },
+  "auth.previewInvite": {
+    who: "everyone",
+    leaves: "nothing",
+    request: async (owner) => {
+      const { token } = await (
+        await newWorkspace(owner)
+      ).post<NewInvite>("invites", {
+        email: email(),
+        role: "viewer",
+        deliver: "link"
+      })
+      return { json: { token } }
     }
   },
   "auth.askForLink": {

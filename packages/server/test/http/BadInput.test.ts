@@ -37,7 +37,7 @@ const targets: ReadonlyArray<Target> = (() => {
           ["system", "oauth"].includes(group.identifier) ||
           path === "/v1/invites/accept" ||
           path === "/v1/tokens/report" ||
-          (group.identifier === "auth" && !endpoint.middlewares.has(SessionAuthorization)),
+          (["auth", "authorizations"].includes(group.identifier) && !endpoint.middlewares.has(SessionAuthorization)),
         isOAuth: path.startsWith("/agent/oauth/")
       })
     }

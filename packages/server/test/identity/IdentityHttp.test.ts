@@ -297,7 +297,7 @@ onEachServer("the identity room", (test) => {
     assertId(invite.id)
     assertTimestamp(invite.createdAt, invite.expiresAt)
     assertToken("itk_", token!)
-    assert.strictEqual(url, `${owner.baseUrl}/invites/${token}`)
+    assert.strictEqual(url, `${owner.baseUrl}/invite#${token}`)
     assert.deepStrictEqual((await invites(workspace))[0], invite)
   })
 

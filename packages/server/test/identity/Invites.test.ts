@@ -79,7 +79,7 @@ withServicesOnEachStorage("Invites", (it) => {
       const made = yield* invites.create({ email, role: "viewer" }).pipe(as(adminKey))
       const { token, url, ...shown } = made
       assert.isTrue(isToken("itk_", token!))
-      assert.strictEqual(url, `${baseUrl}/invites/${token}`)
+      assert.strictEqual(url, `${baseUrl}/invite#${token}`)
       const at = yield* now
       assert.deepStrictEqual(shown, {
         id: made.id,
