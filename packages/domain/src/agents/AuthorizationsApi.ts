@@ -34,7 +34,7 @@ export class AuthorizationsApi extends HttpApiGroup.make("authorizations")
       doc(
         "write",
         "Decide about a client",
-        `Lets the client act for you in a workspace, or refuses it. The answer says where to send the browser: with \`code\`, which the client exchanges at \`/agent/oauth/token\`, or with \`error=access_denied\`. The client gets no more than it asked for, and no more than your role allows. Letting it needs a fresh proof of who you are (403 \`sudo_required\`); refusing does not. An authorization that is unknown, decided or expired is 404, and so is a workspace that you are not active in. ${cookieOnly}`
+        `Lets the client act for you in a workspace, or refuses it. The answer says where to send the browser: with \`code\`, which the client exchanges at \`/agent/oauth/token\`, or with \`error=access_denied\`. The client gets no more than it asked for, and no more than your role allows. Letting it needs a fresh proof of who you are (403 \`sudo_required\`); refusing does not. An authorization that is unknown, decided or expired is 404, and so is a workspace that you are not active in, or that has blocked the session. ${cookieOnly}`
       )
     )
   )

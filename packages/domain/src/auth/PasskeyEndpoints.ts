@@ -23,7 +23,7 @@ const PasskeyRef = PathRef.annotate({
 
 const cookieOnly = "Requires the cookie of a session; an API key is 401."
 const freshProof =
-  "The session must have proven in the last 15 minutes who its person is, else it is 403 `sudo_required`."
+  "The session must have proven in the last 15 minutes who its person is, else it is 403 `sudo_required`. If a workspace has blocked the session, it is 403 `session_blocked`."
 const tooMany = `You have ${maxPasskeys} passkeys, which is the limit. Remove one first.`
 
 /** Those that take the cookie of a session. */

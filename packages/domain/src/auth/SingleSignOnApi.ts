@@ -40,7 +40,7 @@ export const identityEndpoints = [
     doc(
       "write",
       "Remove one of your identities",
-      `Ends signing in with an account at a provider. The sessions that began with it go on. An identity that is not yours is 404. Needs a fresh proof (403 \`sudo_required\`). ${cookieOnly}`,
+      `Ends signing in with an account at a provider. The sessions that began with it go on. An identity that is not yours is 404. Needs a fresh proof (403 \`sudo_required\`) and a session that no workspace has blocked (403 \`session_blocked\`). ${cookieOnly}`,
       {
         conflicts: {
           last_method: "This is your last way to sign in. Add another one first."
@@ -73,7 +73,7 @@ export const singleSignOnEndpoints = [
       doc(
         "write",
         "Go to a provider to sign in",
-        "Sends the browser to the provider, with PKCE, a state and a nonce, and binds the browser to it with a cookie of 10 minutes. `link` and `sudo` need the cookie of a session (401 without), `link` also a fresh proof (403 `sudo_required`), and neither may be begun by a page of another site (403 `cross_site`). What a page of another site loads into itself, as an image or a frame, is 403 `cross_site`. An unknown provider is 404. No API key is needed.",
+        "Sends the browser to the provider, with PKCE, a state and a nonce, and binds the browser to it with a cookie of 10 minutes. `link` and `sudo` need the cookie of a session (401 without), `link` also a fresh proof (403 `sudo_required`) and a session that no workspace has blocked (403 `session_blocked`), and neither may be begun by a page of another site (403 `cross_site`). What a page of another site loads into itself, as an image or a frame, is 403 `cross_site`. An unknown provider is 404. No API key is needed.",
         location("The provider's page, or `/sign-in#error=failed`.")
       )
     ),

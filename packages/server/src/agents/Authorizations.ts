@@ -123,10 +123,10 @@ const request = (dependencies: Dependencies) => {
 
 const absent = (id: string) => NotFound.of("authorization", id)
 
-/** Where the caller is active. */
+/** Where the caller is active, and the session is not blocked. */
 const workspacesOf = ({ workspaces }: Dependencies) =>
-  sessionPersonId.pipe(
-    Effect.flatMap(workspaces.ofPerson),
+  Effect.all([sessionPersonId, Caller]).pipe(
+    Effect.flatMap(([personId, { credential }]) => workspaces.ofPerson(personId, credential.id)),
     Effect.map((found) => found.toSorted(byName).map(({ id, name, role, slug }) => ({ id, slug, name, role })))
   )
 

@@ -5,6 +5,8 @@ import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { sessionPersonId } from "../access/Access.ts"
 import type { PersonRow } from "../access/ActorRows.ts"
+import { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
+import { BlocksRepo } from "../identity/BlocksRepo.ts"
 import { InvitesRepo } from "../identity/InvitesRepo.ts"
 import { PersonsRepo } from "../identity/PersonsRepo.ts"
 import { NextId } from "../ids/NextId.ts"
@@ -14,6 +16,7 @@ import { IdentitiesRepo, type IdentityRow } from "./IdentitiesRepo.ts"
 import type { Provider, ProvenAccount } from "./Provider.ts"
 import { type Begun, type Browser, Sessions } from "./Sessions.ts"
 import { SignInAudit } from "./SignInAudit.ts"
+import { mayChangeWaysIn } from "./WaysIn.ts"
 
 /**
  * What an account at a provider is good for, once the provider has said whose it is (docs/contract.md, Single sign-on). An
@@ -44,6 +47,8 @@ export class AccountSignIns extends Context.Service<
 interface Dependencies {
   readonly audit: SignInAudit["Service"]
   readonly repo: IdentitiesRepo["Service"]
+  readonly apiKeys: ApiKeysRepo["Service"]
+  readonly blocks: BlocksRepo["Service"]
   readonly persons: PersonsRepo["Service"]
   readonly invites: InvitesRepo["Service"]
   readonly sessions: Sessions["Service"]
@@ -55,6 +60,8 @@ function* make() {
   const dependencies: Dependencies = {
     audit: yield* SignInAudit,
     repo: yield* IdentitiesRepo,
+    apiKeys: yield* ApiKeysRepo,
+    blocks: yield* BlocksRepo,
     persons: yield* PersonsRepo,
     invites: yield* InvitesRepo,
     sessions: yield* Sessions,
@@ -179,6 +186,8 @@ const link = (dependencies: Dependencies): AccountSignIns["Service"]["link"] => 
   return Effect.fn("AccountSignIns.link")(function* (provider, account) {
     const personId = yield* sessionPersonId
     const linked = Effect.gen(function* () {
+      // Blocked since it went to the provider.
+      yield* Effect.mapError(mayChangeWaysIn(dependencies), () => "failed" as const)
       const now = yield* currentTime
       const known = yield* repo.findBySubject(account.issuer, account.subject)
       if (known === undefined) {

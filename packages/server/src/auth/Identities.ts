@@ -3,6 +3,8 @@ import { type Conflict, type Forbidden, NotFound } from "@delivery/domain/Errors
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import { Context, Effect, Layer } from "effect"
 import { freshProof, sessionPersonId } from "../access/Access.ts"
+import { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
+import { BlocksRepo } from "../identity/BlocksRepo.ts"
 import { Mail } from "../identity/Mail.ts"
 import { PersonsRepo } from "../identity/PersonsRepo.ts"
 import { Storage } from "../storage/Storage.ts"
@@ -10,7 +12,7 @@ import { IdentitiesRepo } from "./IdentitiesRepo.ts"
 import { PasskeysRepo } from "./PasskeysRepo.ts"
 import { Providers } from "./Providers.ts"
 import { SignInAudit } from "./SignInAudit.ts"
-import { keepsWayIn } from "./WaysIn.ts"
+import { keepsWayIn, mayChangeWaysIn } from "./WaysIn.ts"
 
 /** The accounts at providers by which the caller signs in (docs/contract.md, Single sign-on). */
 export class Identities extends Context.Service<
@@ -28,6 +30,7 @@ export class Identities extends Context.Service<
       const persons = yield* PersonsRepo
       const storage = yield* Storage
       const audit = yield* SignInAudit
+      const mayChange = mayChangeWaysIn({ apiKeys: yield* ApiKeysRepo, blocks: yield* BlocksRepo })
       const keepWayIn = keepsWayIn({
         identities: repo,
         mail: yield* Mail,
@@ -40,6 +43,7 @@ export class Identities extends Context.Service<
           rows.map(({ personId: _, ...identity }) => identity)
         ).pipe(Effect.withSpan("Identities.list")),
         remove: Effect.fn("Identities.remove")(function* (id) {
+          yield* mayChange
           yield* freshProof
           const personId = yield* sessionPersonId
           const removed = Effect.gen(function* () {

@@ -17,6 +17,8 @@ import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { freshProof, sessionPersonId } from "../access/Access.ts"
 import { Settings } from "../Config.ts"
+import { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
+import { BlocksRepo } from "../identity/BlocksRepo.ts"
 import { Mail } from "../identity/Mail.ts"
 import { PersonsRepo } from "../identity/PersonsRepo.ts"
 import { NextId } from "../ids/NextId.ts"
@@ -29,7 +31,7 @@ import { type RelyingParty, relyingParty, userHandle } from "./RelyingParty.ts"
 import { type Begun, type Browser, Sessions } from "./Sessions.ts"
 import { SignInAudit } from "./SignInAudit.ts"
 import { type Throttled, Throttles } from "./Throttles.ts"
-import { keepsWayIn } from "./WaysIn.ts"
+import { keepsWayIn, mayChangeWaysIn } from "./WaysIn.ts"
 
 /** Passkeys of persons (docs/contract.md, Passkeys). */
 export class Passkeys extends Context.Service<
@@ -61,6 +63,8 @@ interface Dependencies {
   readonly sessions: Sessions["Service"]
   readonly audit: SignInAudit["Service"]
   readonly throttles: Throttles["Service"]
+  readonly apiKeys: ApiKeysRepo["Service"]
+  readonly blocks: BlocksRepo["Service"]
   readonly persons: PersonsRepo["Service"]
   readonly mail: Mail["Service"]
   readonly identities: IdentitiesRepo["Service"]
@@ -77,6 +81,8 @@ function* make() {
     sessions: yield* Sessions,
     audit: yield* SignInAudit,
     throttles: yield* Throttles,
+    apiKeys: yield* ApiKeysRepo,
+    blocks: yield* BlocksRepo,
     persons: yield* PersonsRepo,
     mail: yield* Mail,
     identities: yield* IdentitiesRepo,
@@ -159,8 +165,10 @@ const tooManyPasskeys = () =>
     reason: "too_many_passkeys"
   })
 
-const addOptions = ({ passkeys, persons, proofs, rp }: Dependencies) =>
-  Effect.gen(function* () {
+const addOptions = (dependencies: Dependencies) => {
+  const { passkeys, persons, proofs, rp } = dependencies
+  return Effect.gen(function* () {
+    yield* mayChangeWaysIn(dependencies)
     yield* freshProof
     const personId = yield* sessionPersonId
     const known = yield* passkeys.ofPerson(personId)
@@ -177,13 +185,16 @@ const addOptions = ({ passkeys, persons, proofs, rp }: Dependencies) =>
       attestation: "none"
     } satisfies PasskeyCreationOptions
   }).pipe(Effect.withSpan("Passkeys.addOptions"))
+}
 
 const passkeyExists = () => new Conflict({ message: "The passkey is known already.", reason: "passkey_exists" })
 
 const subjectOf = ({ id, name }: Pick<PasskeyRow, "id" | "name">) => ({ type: "passkey", id, label: name })
 
-const add = ({ audit, nextId, passkeys, persons, proofs, storage }: Dependencies) =>
-  Effect.fn("Passkeys.add")(function* ({ name, response }: AddPasskey, browser: Browser) {
+const add = (dependencies: Dependencies) => {
+  const { audit, nextId, passkeys, persons, proofs, storage } = dependencies
+  return Effect.fn("Passkeys.add")(function* ({ name, response }: AddPasskey, browser: Browser) {
+    yield* mayChangeWaysIn(dependencies)
     yield* freshProof
     const personId = yield* sessionPersonId
     const credential = yield* Effect.catchTag(proofs.verifyNew(response, personId), "NotAsAsked", () =>
@@ -193,6 +204,7 @@ const add = ({ audit, nextId, passkeys, persons, proofs, storage }: Dependencies
     )
     const added = Effect.gen(function* () {
       yield* persons.lock(personId)
+      yield* mayChangeWaysIn(dependencies)
       if ((yield* passkeys.ofCredential(credential.credentialId)) !== undefined) return yield* passkeyExists()
       if ((yield* passkeys.ofPerson(personId)).length >= maxPasskeys) return yield* tooManyPasskeys()
       const passkey: PasskeyRow = {
@@ -210,6 +222,7 @@ const add = ({ audit, nextId, passkeys, persons, proofs, storage }: Dependencies
     // Another person added it at the same time.
     return yield* Effect.catchTag(storage.transaction(added), "UniqueViolation", () => Effect.fail(passkeyExists()))
   })
+}
 
 const rename = ({ audit, passkeys, storage }: Dependencies) =>
   Effect.fn("Passkeys.rename")(function* (id: string, name: string) {
@@ -227,6 +240,7 @@ const remove = (dependencies: Dependencies) => {
   const { audit, passkeys, persons, storage } = dependencies
   const keepWayIn = keepsWayIn(dependencies)
   return Effect.fn("Passkeys.remove")(function* (id: string) {
+    yield* mayChangeWaysIn(dependencies)
     yield* freshProof
     const personId = yield* sessionPersonId
     const removed = Effect.gen(function* () {

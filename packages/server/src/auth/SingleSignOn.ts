@@ -10,6 +10,8 @@ import { freshProof } from "../access/Access.ts"
 import { Settings } from "../Config.ts"
 import { networkOf } from "../http/RateLimits.ts"
 import { RequestQueue } from "../http/RequestQueue.ts"
+import { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
+import { BlocksRepo } from "../identity/BlocksRepo.ts"
 import { NextId } from "../ids/NextId.ts"
 import { hashToken } from "../ids/Tokens.ts"
 import { AccountSignIns } from "./AccountSignIns.ts"
@@ -21,6 +23,7 @@ import type { Begun, Browser } from "./Sessions.ts"
 import { SignInAudit } from "./SignInAudit.ts"
 import { type SignInFlowRow, SignInFlowsRepo } from "./SignInFlowsRepo.ts"
 import { Throttles, type Throttled } from "./Throttles.ts"
+import { mayChangeWaysIn } from "./WaysIn.ts"
 
 /** How long a browser may be away at a provider, in milliseconds: 10 min. */
 export const flowMillis = 10 * 60 * 1000
@@ -76,6 +79,8 @@ interface Dependencies {
   readonly providers: ReadonlyArray<Provider>
   readonly flows: SignInFlowsRepo["Service"]
   readonly accounts: AccountSignIns["Service"]
+  readonly apiKeys: ApiKeysRepo["Service"]
+  readonly blocks: BlocksRepo["Service"]
   readonly throttles: Throttles["Service"]
   readonly queue: RequestQueue["Service"]
   readonly nextId: NextId["Service"]
@@ -89,6 +94,8 @@ function* make() {
     providers: (yield* Providers).all,
     flows: yield* SignInFlowsRepo,
     accounts: yield* AccountSignIns,
+    apiKeys: yield* ApiKeysRepo,
+    blocks: yield* BlocksRepo,
     throttles: yield* Throttles,
     queue: yield* RequestQueue,
     nextId: yield* NextId,
@@ -124,10 +131,12 @@ const questionOf = ({ baseUrl }: Dependencies, provider: Provider, secret: strin
 }
 
 /** Whose session it is about: nobody's where somebody signs in. */
-const sessionFor = Effect.fnUntraced(function* (purpose: SignInPurpose, as: As) {
+const sessionFor = Effect.fnUntraced(function* (dependencies: Dependencies, purpose: SignInPurpose, as: As) {
   if (purpose === "sign-in") return null
   if (as === undefined) return yield* Effect.fail(Unauthorized.session)
-  if (purpose === "link") yield* Effect.provideService(freshProof, Caller, as)
+  if (purpose === "link") {
+    yield* Effect.provideService(Effect.andThen(mayChangeWaysIn(dependencies), freshProof), Caller, as)
+  }
   return as.credential.id as SessionId
 })
 
@@ -135,7 +144,7 @@ const start = (dependencies: Dependencies): SingleSignOn["Service"]["start"] => 
   const { flows, nextId, queue, random, throttles } = dependencies
   const newSecret = Effect.map(random.randomBytes(32), (bytes) => Buffer.from(bytes).toString("base64url"))
   return Effect.fn("SingleSignOn.start")(function* (id, { purpose, returnTo }, browser, as) {
-    const sessionId = yield* sessionFor(purpose, as)
+    const sessionId = yield* sessionFor(dependencies, purpose, as)
     const provider = yield* providerOf(dependencies, id)
     yield* throttles.take(`sign-ins begun by ${networkOf(browser.address)}`, maxFlows)
     const secret = isSecret(browser.secret) ? browser.secret : yield* newSecret

@@ -1,6 +1,9 @@
-import { Conflict } from "@delivery/domain/Errors"
+import { Conflict, Forbidden } from "@delivery/domain/Errors"
+import { Caller } from "@delivery/domain/identity/Authorization"
 import type { PersonId } from "@delivery/domain/Ids"
 import { Effect } from "effect"
+import type { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
+import type { BlocksRepo } from "../identity/BlocksRepo.ts"
 import type { Mail } from "../identity/Mail.ts"
 import type { PersonsRepo } from "../identity/PersonsRepo.ts"
 import type { IdentitiesRepo } from "./IdentitiesRepo.ts"
@@ -31,5 +34,26 @@ export const keepsWayIn = ({ identities, mail, passkeys, persons, providers }: D
     return yield* new Conflict({
       message: "It is the last way in which you can sign in. Add another first.",
       reason: "last_method"
+    })
+  })
+
+/**
+ * Refuses a session that a workspace has blocked: by a new way in, whoever has it would come back with another one
+ * (docs/contract.md, Credentials). In a transaction, nobody blocks it until that ends.
+ */
+export const mayChangeWaysIn = ({
+  apiKeys,
+  blocks
+}: {
+  readonly apiKeys: ApiKeysRepo["Service"]
+  readonly blocks: BlocksRepo["Service"]
+}): Effect.Effect<void, Forbidden, Caller> =>
+  Effect.gen(function* () {
+    const { credential } = yield* Caller
+    yield* apiKeys.holdFamily(credential.id, "shared")
+    if (!(yield* blocks.isBlockedAnywhere(credential.id))) return
+    return yield* new Forbidden({
+      message: "A workspace has blocked this session. Sign in again to change how you sign in.",
+      reason: "session_blocked"
     })
   })

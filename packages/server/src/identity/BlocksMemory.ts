@@ -22,6 +22,10 @@ export const layer = Layer.effect(
         add(memory, (rows) =>
           rows.filter(({ credentialId }) => credentialId === maker).map((row) => ({ ...row, credentialId: made }))
         ),
+      isBlockedAnywhere: (id) =>
+        memory.read(
+          (database) => database.table(credentialBlocks).find(({ credentialId }) => credentialId === id) !== undefined
+        ),
       list: (workspaceId) =>
         memory.read((database) => database.table(credentialBlocks).filter((row) => row.workspaceId === workspaceId))
     })

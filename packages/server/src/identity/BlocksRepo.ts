@@ -52,6 +52,8 @@ export class BlocksRepo extends Context.Service<
     ) => Effect.Effect<void>
     /** Blocks what a credential made wherever its maker is blocked. Called in the transaction that makes it. */
     readonly inherit: (maker: string | null, made: string) => Effect.Effect<void>
+    /** Whether some workspace does not let the credential in. */
+    readonly isBlockedAnywhere: (credentialId: string) => Effect.Effect<boolean>
     /** What is blocked in the workspace, with each of its roots. */
     readonly list: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<BlockRow>>
   }

@@ -15,6 +15,7 @@ export const layer = Layer.effect(
       unblock: unblock(sql),
       release: release(sql),
       inherit: inherit(sql),
+      isBlockedAnywhere: isBlockedAnywhere(sql),
       list: list(sql)
     })
   )
@@ -51,6 +52,12 @@ const inherit = (sql: SqlClient.SqlClient) => (maker: string | null, made: strin
           select workspace_id, ${made}::uuid, root_id, created_at from credential_blocks where credential_id = ${maker}
           on conflict do nothing`)
       )
+
+const isBlockedAnywhere = (sql: SqlClient.SqlClient) => (credentialId: string) =>
+  sql`select 1 from credential_blocks where credential_id = ${credentialId} limit 1`.pipe(
+    Effect.map((rows) => rows.length > 0),
+    dieOnSqlError
+  )
 
 const readRow = readerOf(credentialBlocks)
 

@@ -1,6 +1,7 @@
 import type { RegisteredAgent } from "@delivery/domain/agents/Agent"
 import type { Authorization } from "@delivery/domain/agents/Authorizations"
 import type { AgentMessage } from "@delivery/domain/agents/Message"
+import type { SignedIn } from "@delivery/domain/auth/Session"
 import { maxState, type RegisteredClient } from "@delivery/domain/agents/OAuth"
 import { knownClients } from "@delivery/domain/agents/OAuthClients"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
@@ -112,6 +113,22 @@ onEachServer("Asking for access by the server's URL", (test) => {
       (await agentsOf(workspace)).map(({ name }) => name),
       ["Claude", "Codex", "Visual Studio Code", "Zed\\u{202E}"]
     )
+  })
+
+  test("is not for a workspace that has blocked the session", async (owner) => {
+    const { person, session, workspace } = await scene(owner)
+    const there = await newWorkspace(person)
+    const { id: sessionId } = (await session.get<SignedIn>("/auth/v1/session")).session
+    await workspace.post(`credentials/${sessionId}/block`, undefined, 200)
+    const id = await askForAccess(owner)
+    const { workspaces } = await session.get<Authorization>(`/auth/v1/authorizations/${id}`)
+    assert.deepStrictEqual(
+      workspaces.map(({ slug }) => slug),
+      [there.workspace]
+    )
+    const allowed = (slug: string) => decide(session, id, { allow: true, workspace: slug })
+    assert.strictEqual(refusal(await allowed(workspace.workspace)), "404 workspace:")
+    assert.strictEqual((await allowed(there.workspace)).status, 200)
   })
 
   test("takes any port on the person's own computer, and shows an app by its scheme", async (owner) => {

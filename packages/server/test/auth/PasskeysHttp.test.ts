@@ -316,6 +316,26 @@ onEachServer(
       assert.strictEqual(refusal(await verify(owner, removed.prove(await passkeyRequest(owner)))), "401 sign_in_failed")
     })
 
+    test("a session that a workspace has blocked lets in no other one", async (owner) => {
+      const session = await newSession(owner)
+      const passkey = await newPasskey(session)
+      const response = new SoftPasskey(owner.baseUrl).create(await creation(session))
+      const { id } = (await session.get<SignedIn>("/auth/v1/session")).session
+      await owner.post(`credentials/${id}/block`, undefined, 200)
+      const calls: ReadonlyArray<readonly [string, string, unknown?]> = [
+        ["POST", "/auth/v1/passkeys/options"],
+        ["POST", "/auth/v1/passkeys/verify", { response }],
+        ["DELETE", `/auth/v1/passkeys/${passkey.passkeyId}`]
+      ]
+      for (const [method, path, json] of calls) await session.refuse("403 session_blocked", method, path, json)
+      assert.deepStrictEqual(
+        (await passkeysOf(session)).map(({ id }) => id),
+        [passkey.passkeyId]
+      )
+      await owner.post(`credentials/${id}/unblock`, undefined, 200)
+      await session.post("/auth/v1/passkeys/verify", { response })
+    })
+
     test("proofs by passkey that fail count as all others, and what works does not", async (owner) => {
       const session = await newSession(owner)
       const passkey = await newPasskey(session)

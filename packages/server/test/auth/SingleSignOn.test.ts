@@ -512,6 +512,23 @@ onEachServer(
       await signIn(owner, "owner@example.com")
     })
 
+    test("a session that a workspace has blocked links and removes no account", async (owner) => {
+      const workspace = await newWorkspace(owner)
+      const { id } = await join(workspace, "member")
+      const session = await signIn(workspace, id)
+      const browser = withSession(owner, session, newAccount({}))
+      assert.strictEqual(await goThrough(owner, browser, "?purpose=link"), "/")
+      const [linked] = await identitiesOf(session)
+      browser.becomes(newAccount({}))
+      const callback = await away(owner, browser, "?purpose=link")
+      const sessionId = (await current(session)).session.id
+      await workspace.post(`credentials/${sessionId}/block`, undefined, 200)
+      assert.strictEqual(await back(browser, callback), refusedAt("failed"))
+      await session.refuse("403 session_blocked", "GET", path("corp", "?purpose=link"))
+      await session.refuse("403 session_blocked", "DELETE", `/auth/v1/identities/${linked!.id}`)
+      assert.deepStrictEqual(await identitiesOf(session), [linked!])
+    })
+
     test("the page of sign-in links lists the providers, and shows errors as text", async (owner) => {
       const { text } = await owner.as(undefined).send("GET", "/sign-in")
       for (const error of ["denied", "failed", "address_not_verified", "no_account", "other_person"]) {
