@@ -22,6 +22,7 @@ const body = `<p id="reason" hidden></p>
 <label for="code">Code from the email</label>
 <input id="code" type="text" autocomplete="one-time-code" autocapitalize="characters" spellcheck="false" maxlength="40">
 <button id="enter" class="primary" type="button">Use this code</button>
+<p class="muted"><button id="back" class="link" type="button">Go back</button></p>
 </div>
 <div id="by-mail" hidden>
 <label for="email">Email address</label>

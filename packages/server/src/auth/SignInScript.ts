@@ -37,6 +37,8 @@ let arrived
 let begun = Promise.resolve()
 let methods = { mail: false, providers: [] }
 let codeVerifies = false
+// What the person was doing when they were asked who they are.
+let interrupted = "text"
 const hasPasskeys = () =>
   methods.passkeys && isSecureContext && location.origin === origin && SimpleWebAuthnBrowser.browserSupportsWebAuthn()
 const item = (text, button) => {
@@ -89,7 +91,8 @@ const show = ({ invites, person, workspaces }, news = "") => {
   at("verify").hidden = !methods.mail || person.emailVerifiedAt !== null
   at("add-passkey").hidden = !hasPasskeys()
   only("account")
-  focusText()
+  at(interrupted).focus()
+  interrupted = "text"
 }
 const showSession = async (news) => {
   const session = await call("GET", "session")
@@ -170,10 +173,12 @@ doing(at("enter"), async () => {
   if (used.status === 400) return warn("Type the code from the email first.")
   failed(used, "That code is wrong or has expired.")
 })
+doing(at("back"), () => start({ ...arrived, token: undefined }))
 doing(at("add-passkey"), async () => {
   const options = await call("POST", "passkeys/options")
   if (options.body.reason === "sudo_required") {
     const { body } = await call("GET", "session")
+    interrupted = "add-passkey"
     return offer("Before you add a passkey, confirm that it is you: you signed in a while ago.", body.person?.email)
   }
   if (options.status !== 200) return warn(options.body.message)

@@ -69,7 +69,12 @@ onEachServer("Asking for access by the server's URL", (test) => {
       workspaces: [{ id: workspaceId, slug, name, role: "member" }],
       expiresAt: asked.expiresAt
     })
+    // Before anybody has signed in, as the page of signing in asks.
+    const { client: named, host, loopback } = asked
+    const who = `/auth/v1/authorizations/${id}/client`
+    assert.deepStrictEqual(await owner.as(undefined).get<unknown>(who), { ...named, host, loopback })
     const decided = await decide(session, id, { allow: true, workspace: slug })
+    await owner.as(undefined).refuse("404 authorization", "GET", who)
     assert.strictEqual(decided.headers["cache-control"], "no-store")
     const { code, ...answer } = answerIn(decided.body.location)
     assert.deepStrictEqual(answer, { state: client.state, iss: owner.baseUrl })

@@ -1,6 +1,6 @@
 import type { ListedSession, SignedIn, SignInMethods } from "@delivery/domain/auth/Session"
 import { sessionCookie } from "@delivery/domain/identity/Authorization"
-import type { NewInvite } from "@delivery/domain/identity/Invite"
+import type { InvitePreview, NewInvite } from "@delivery/domain/identity/Invite"
 import type { Member } from "@delivery/domain/identity/Member"
 import { Effect, Layer } from "effect"
 import { assert, describe, it } from "vitest"
@@ -33,6 +33,8 @@ const consume = (by: Http, token: string, headers: Readonly<Record<string, strin
 const current = (by: Http) => by.get<SignedIn>("/auth/v1/session")
 const sessionsOf = async (by: Http) =>
   (await by.get<{ sessions: ReadonlyArray<ListedSession> }>("/auth/v1/sessions")).sessions
+
+const preview = (by: Http, token: string) => by.post<InvitePreview>("/auth/v1/invites/preview", { token }, 200)
 
 const cookie = ({ headers }: Answer) => headers["set-cookie"]?.join("\n")
 
@@ -219,6 +221,26 @@ onEachServer("Signing in", (test) => {
     assert.strictEqual((await current(signedIn)).session.id, session.id)
     assert.deepStrictEqual(await signedIn.get("/v1/api-keys"), [])
     await owner.as(undefined).refuse("404 invite", "POST", "/auth/v1/invites/accept", json)
+  })
+
+  test("whoever has the token of a pending invite is told what it is for, and uses nothing up", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const email = `${unique("invited")}@example.com`
+    const { expiresAt, inviter, token } = await workspace.post<NewInvite>("invites", { email, role: "member" })
+    const nobody = owner.as(undefined)
+    for (const _ of [1, 2]) {
+      const { workspace: shown, ...rest } = await preview(nobody, token!)
+      assert.deepStrictEqual(rest, { email, role: "member", inviter, expiresAt, signInRequired: false })
+      assert.deepInclude(shown, { slug: workspace.workspace, name: "Team" })
+    }
+    await nobody.post("/auth/v1/invites/accept", { token, name: "Sam" })
+    for (const useless of [token, token!.replace(/.{42}$/, "0".repeat(42)), "itk_"]) {
+      await nobody.refuse("404 invite", "POST", "/auth/v1/invites/preview", { token: useless })
+    }
+    // Of whom somebody else invites, who has proven the address.
+    const others = await newWorkspace(await join(owner, "member"))
+    const invited = await others.post<NewInvite>("invites", { email: "owner@example.com", role: "viewer" })
+    assert.isTrue((await preview(nobody, invited.token!)).signInRequired)
   })
 
   test("a session accepts an invite as its person, and goes on", async (owner) => {

@@ -171,6 +171,9 @@ inBrowser(
       await askFor(page, "nobody@example.com")
       await page.keyboard.press("Enter")
       await warned(page, /Type the code from the email first/)
+      await page.getByRole("button", { name: "Go back" }).press("Enter")
+      await focusOn(page, "passkey")
+      assert.strictEqual(await page.getByRole("alert").textContent(), "")
     })
 
     it("verifies the address of whoever joined by a link, who then joins by an invite to it", async () => {
@@ -223,7 +226,8 @@ inBrowser(
       await focusOn(page, "passkey")
       await page.keyboard.press("Enter")
       await said(page, /^You are signed in as Owner/)
-      await page.getByRole("button", { name: "Add a passkey" }).press("Enter")
+      await focusOn(page, "add-passkey")
+      await page.keyboard.press("Enter")
       await warned(page, /has a passkey for this service already/)
     })
   },
