@@ -39,7 +39,17 @@ export const Member = Schema.Struct({
 })
 export type Member = typeof Member.Type
 
-export const UpdateMember = Body({ role: Role }).annotate({
+const AccountApiKeys = OneOf(["revoke", "keep"])
+
+export const UpdateMember = Body({
+  role: Role,
+  accountApiKeys: Schema.optionalKey(
+    AccountApiKeys.annotate({
+      description: "What becomes of the account API keys that the member made and whose role is above the new one.",
+      default: "revoke"
+    })
+  )
+}).annotate({
   identifier: "UpdateMember",
   description: "The new role of the member.",
   examples: [{ role: "admin" }]
@@ -48,7 +58,7 @@ export type UpdateMember = typeof UpdateMember.Type
 
 export const DeactivateMember = Body({
   accountApiKeys: Schema.optionalKey(
-    OneOf(["revoke", "keep"]).annotate({
+    AccountApiKeys.annotate({
       description: "What becomes of the account API keys that the member made.",
       default: "revoke"
     })

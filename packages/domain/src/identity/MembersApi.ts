@@ -38,7 +38,7 @@ export class MembersApi extends HttpApiGroup.make("members")
       doc(
         "admin",
         "Change a member's role",
-        "Gives the member another role. Returns 409 `last_owner` if it is the last active owner. Requires the role `admin` or `owner`. Only owners can give or take the role `owner` (403 `owner_only`).",
+        'Gives the member another role. A lower one ends what they made that gives more than it: the pending invites for a higher role, and the account API keys of a higher role with all that was made with these, unless the body says `{"accountApiKeys": "keep"}`. Returns 409 `last_owner` if it is the last active owner. Requires the role `admin` or `owner`. Only owners can give or take the role `owner` (403 `owner_only`).',
         lastOwner
       )
     ),

@@ -1,4 +1,5 @@
 import type { DeactivateMember } from "@delivery/domain/identity/Member"
+import { isAtLeast, type Role } from "@delivery/domain/identity/Role"
 import type { PersonId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect } from "effect"
@@ -31,21 +32,42 @@ export const endWhatTheyMade = (dependencies: Dependencies) => {
   })
 }
 
-const revokeKeys = (dependencies: Dependencies) => {
+/**
+ * Ends what a member made that gives more than the role which they have now: account API keys, unless they are to be kept, with
+ * what was made with these, and pending invites. Called in the transaction that lowers the role (docs/contract.md, Members).
+ */
+export const endWhatIsAbove = (dependencies: KeyChainDependencies) => {
+  const revoke = revokeKeys(dependencies)
+  const end = endInvites(dependencies)
+  return Effect.fnUntraced(function* (
+    by: Access,
+    member: { readonly id: PersonId; readonly role: Role },
+    accountApiKeys: DeactivateMember["accountApiKeys"]
+  ) {
+    const isAbove = ({ role }: { readonly role: Role | null }) => role !== null && !isAtLeast(member.role, role)
+    if (accountApiKeys !== "keep") yield* revoke(by, member.id, isAbove)
+    yield* end(by, [{ kind: "user", id: member.id }], isAbove)
+  })
+}
+
+/** Of the keys and invites that a member made, those that end. */
+type IsEnding = (made: { readonly role: Role | null }) => boolean
+
+const revokeKeys = (dependencies: KeyChainDependencies) => {
   const end = endKey(dependencies)
-  return Effect.fnUntraced(function* (by: Access, member: PersonId) {
-    const keys = yield* dependencies.repo.madeBy(by.workspace.id, member)
+  return Effect.fnUntraced(function* (by: Access, member: PersonId, isEnding: IsEnding = () => true) {
+    const keys = (yield* dependencies.repo.madeBy(by.workspace.id, member)).filter(isEnding)
     for (const { id } of keys) yield* end(by.actor, id, { workspaceId: by.workspace.id })
     return keys.map(({ id }): ActorRef => ({ kind: "apiKey", id }))
   })
 }
 
-const endInvites = ({ events, invites }: Dependencies) =>
-  Effect.fnUntraced(function* (by: Access, inviters: ReadonlyArray<ActorRef>) {
+const endInvites = ({ events, invites }: KeyChainDependencies) =>
+  Effect.fnUntraced(function* (by: Access, inviters: ReadonlyArray<ActorRef>, isEnding: IsEnding = () => true) {
     const now = timestamp(yield* Clock.currentTimeMillis)
     for (const invite of yield* invites.list(by.workspace.id)) {
       const { inviter } = invite
-      if (inviter.kind === "removed" || inviteStatus(invite, now) !== "pending") continue
+      if (inviter.kind === "removed" || inviteStatus(invite, now) !== "pending" || !isEnding(invite)) continue
       if (!inviters.some((ended) => isSameActor(ended, inviter))) continue
       yield* invites.end(invite.id, "revoked", now)
       yield* events.record(by, { kind: "invite_revoked", subject: inviteSubject(invite) })

@@ -1,7 +1,7 @@
 import { Conflict, Forbidden, NotFound } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { DeactivateMember, Member, UpdateMember } from "@delivery/domain/identity/Member"
-import { mayAssign, type Role } from "@delivery/domain/identity/Role"
+import { isAtLeast, mayAssign, type Role } from "@delivery/domain/identity/Role"
 import type { PersonId } from "@delivery/domain/Ids"
 import { byName } from "@delivery/domain/Order"
 import { isId } from "@delivery/domain/Text"
@@ -15,7 +15,7 @@ import { BlocksRepo } from "./BlocksRepo.ts"
 import { addressInUse } from "./InviteAcceptance.ts"
 import { InvitesRepo } from "./InvitesRepo.ts"
 import { MadeSignIns } from "./MadeSignIns.ts"
-import { endWhatTheyMade } from "./MemberEnd.ts"
+import { endWhatIsAbove, endWhatTheyMade } from "./MemberEnd.ts"
 import { MemberChanges } from "./MemberChanges.ts"
 import { MemberRuns } from "./MemberRuns.ts"
 import { memberSubject, MembersRepo } from "./MembersRepo.ts"
@@ -62,11 +62,15 @@ function* make() {
     events: yield* AuditedEvents
   }
   const change = changeMember(dependencies)
-  const end = endWhatTheyMade({ ...dependencies, repo: dependencies.apiKeys, signIns: yield* MadeSignIns })
+  const chains = { ...dependencies, repo: dependencies.apiKeys, signIns: yield* MadeSignIns }
+  const end = endWhatTheyMade(chains)
+  const endAbove = endWhatIsAbove(chains)
   return Members.of({
     list: list(dependencies),
-    update: Effect.fn("Members.update")((member: string, { role }: UpdateMember) =>
-      change("member_updated", member, { role })
+    update: Effect.fn("Members.update")((member: string, { accountApiKeys, role }: UpdateMember) =>
+      change("member_updated", member, { role }, (by, before, after) =>
+        isAtLeast(after.role, before.role) ? Effect.void : endAbove(by, after, accountApiKeys)
+      )
     ),
     deactivate: Effect.fn("Members.deactivate")((member: string, { accountApiKeys }: DeactivateMember = {}) =>
       change("member_deactivated", member, { active: false }, (by) => end(by, member as PersonId, accountApiKeys))
@@ -90,7 +94,7 @@ const changeMember =
     kind: string,
     id: string,
     to: { readonly role?: Role; readonly active?: boolean },
-    andThen: (by: Access) => Effect.Effect<void> = () => Effect.void
+    andThen: (by: Access, before: Member, after: Member) => Effect.Effect<void> = () => Effect.void
   ): Change =>
     Effect.gen(function* () {
       const access = yield* atLeast("admin")
@@ -126,7 +130,7 @@ const changeMember =
         yield* repo.update({ workspaceId: by.workspace.id, personId: before.id, ...after })
         yield* memberChanges.changed(by, { ...after, wasActive: before.active })
         yield* events.record(by, { kind, subject: memberSubject(before), changes })
-        yield* andThen(by)
+        yield* andThen(by, before, after)
         return after
       })
       return yield* storage.transaction(changed)

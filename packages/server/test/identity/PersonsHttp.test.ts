@@ -1,3 +1,4 @@
+import type { AuditPage } from "@delivery/domain/audit/Audit"
 import type { NewApiKey } from "@delivery/domain/identity/ApiKey"
 import type { AcceptedInvite, Invite, NewInvite } from "@delivery/domain/identity/Invite"
 import type { Me } from "@delivery/domain/identity/Me"
@@ -142,6 +143,49 @@ onEachServer("What ends with a member", (test) => {
     const key = await accountKey(admin, "member")
     await workspace.refuse("400 accountApiKeys", "POST", `members/${admin.id}/deactivate`, { accountApiKeys: "all" })
     await workspace.post(`members/${admin.id}/deactivate`, { accountApiKeys: "keep" }, 200)
+    await key.get("members")
+  })
+
+  test("what gives more than their role, when that is lowered", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const admin = await join(workspace, "admin")
+    const [key, less] = [await accountKey(admin, "admin"), await accountKey(admin, "member")]
+    const [ofKey, lessOfKey] = [await accountKey(key, "admin"), await accountKey(key, "member")]
+    const invited = await invite(key, newEmail())
+    const [asAdmin, asMember] = [await invite(admin, newEmail(), "admin"), await invite(admin, newEmail(), "member")]
+    const others = await accountKey(workspace, "admin")
+    // Who rises loses nothing.
+    await workspace.patch(`members/${admin.id}`, { role: "owner" })
+    await workspace.patch(`members/${admin.id}`, { role: "admin" })
+    await key.get("members")
+    await workspace.patch(`members/${admin.id}`, { role: "member" })
+    for (const ended of [key, ofKey, lessOfKey]) await ended.refuse("401", "GET", "members")
+    for (const kept of [less, others]) await kept.get("members")
+    const { invites } = await workspace.get<{ invites: ReadonlyArray<Invite> }>("invites")
+    const statusOf = ({ id }: NewInvite) => invites.find((invite) => invite.id === id)?.status
+    assert.deepStrictEqual([invited, asAdmin, asMember].map(statusOf), ["revoked", "revoked", "pending"])
+    const { entries } = await workspace.get<AuditPage>("audit")
+    const subjects = (action: string) => entries.filter((entry) => entry.action === action).map((one) => one.subject.id)
+    assert.sameMembers(
+      subjects("key_revoked"),
+      [key, ofKey, lessOfKey].map(({ id }) => id)
+    )
+    assert.sameMembers(subjects("invite_revoked"), [invited.id, asAdmin.id])
+    // A viewer keeps nothing of a member.
+    await workspace.patch(`members/${admin.id}`, { role: "viewer" })
+    await less.refuse("401", "GET", "members")
+    await others.get("members")
+  })
+
+  test("no account API key above their new role, where they are to be kept", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const admin = await join(workspace, "admin")
+    const key = await accountKey(admin, "admin")
+    await workspace.refuse("400 accountApiKeys", "PATCH", `members/${admin.id}`, {
+      role: "viewer",
+      accountApiKeys: "all"
+    })
+    await workspace.patch(`members/${admin.id}`, { role: "viewer", accountApiKeys: "keep" })
     await key.get("members")
   })
 
