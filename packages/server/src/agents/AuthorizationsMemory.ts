@@ -22,6 +22,7 @@ export const layer = Layer.effect(
       insertCode: insertCode(memory),
       lockCode: (codeHash) => memory.read((database) => database.table(authorizationCodes).get(codeHash)),
       useCode: useCode(memory),
+      endCode: endCode(memory),
       endCodes: endCodes(memory)
     })
   )
@@ -66,6 +67,13 @@ const useCode = (memory: Memory) => (codeHash: string, signInId: SignInId, keptU
       const code = rows.get(codeHash)
       if (code !== undefined) rows.set(codeHash, { ...code, signInId, keptUntil })
     })
+  )
+
+const endCode = (memory: Memory) => (codeHash: string) =>
+  memory.write((database) =>
+    Effect.sync(() =>
+      database.table(authorizationCodes).deleteWhere((code) => code.codeHash === codeHash && code.signInId === null)
+    )
   )
 
 const endCodes = (memory: Memory) => (workspaceId: WorkspaceId, personId: PersonId) =>

@@ -23,6 +23,7 @@ export const layer = Layer.effect(
       insertCode: insertCode(sql),
       lockCode: lockCode(sql),
       useCode: useCode(sql),
+      endCode: endCode(sql),
       endCodes: endCodes(sql)
     })
   )
@@ -76,6 +77,11 @@ const useCode = (sql: SqlClient.SqlClient) => (codeHash: string, signInId: SignI
   dieOnSqlError(
     Effect.asVoid(sql`update authorization_codes set sign_in_id = ${signInId}, kept_until = ${date(keptUntil)}
       where code_hash = ${codeHash}`)
+  )
+
+const endCode = (sql: SqlClient.SqlClient) => (codeHash: string) =>
+  dieOnSqlError(
+    Effect.asVoid(sql`delete from authorization_codes where code_hash = ${codeHash} and sign_in_id is null`)
   )
 
 const endCodes = (sql: SqlClient.SqlClient) => (workspaceId: WorkspaceId, personId: PersonId) =>

@@ -1,16 +1,18 @@
 import { Effect, Layer } from "effect"
 import { agentName } from "../access/ActorRows.ts"
 import { MadeSignIns } from "../identity/MadeSignIns.ts"
+import { AuthorizationsRepo } from "./AuthorizationsRepo.ts"
 import { SignInsRepo } from "./SignInsRepo.ts"
 
 /** The sign-ins of agents, as the credentials that they are: they end, and are blocked, with what they were made with. */
 export const layer = Layer.effect(
   MadeSignIns,
-  Effect.map(SignInsRepo, (repo) =>
+  Effect.map(Effect.all([SignInsRepo, AuthorizationsRepo]), ([repo, authorizations]) =>
     MadeSignIns.of({
       end: repo.endMadeBy,
       madeBy: repo.madeBy,
       accessChanged: repo.notifyChanged,
+      endCode: authorizations.endCode,
       list: (workspaceId, now) =>
         Effect.map(repo.listLive(workspaceId, now), (signIns) =>
           signIns.map(({ agent, computer, createdAt, expiresAt, id, person, refreshedAt, role, scope }) => {

@@ -76,6 +76,7 @@ const endToken = (dependencies: Dependencies) => {
       if (key !== undefined) yield* end(holderOf(key), key.id, "anyone", { isReported: true })
     } else if (isToken("itk_", token)) yield* revokeInvite(tokenHash)
     else if (isToken("atk_", token) || isToken("rtk_", token)) yield* signIns.endByToken(tokenHash)
+    else if (isToken("otk_", token)) yield* signIns.endCode(tokenHash)
     else if (isToken("wtk_", token)) {
       const session = yield* sessions.endByToken(tokenHash)
       if (session !== undefined) yield* audit.session(session, "session_ended")

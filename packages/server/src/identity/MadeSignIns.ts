@@ -20,5 +20,7 @@ export class MadeSignIns extends Context.Service<
     readonly accessChanged: (signIns: ReadonlyArray<string>) => Effect.Effect<void>
     /** Ends the sign-in whose access or refresh token it is. */
     readonly endByToken: (tokenHash: string) => Effect.Effect<void>
+    /** Forgets a code that was not exchanged for a sign-in. */
+    readonly endCode: (codeHash: string) => Effect.Effect<void>
   }
 >()("@delivery/server/identity/MadeSignIns") {}

@@ -17,6 +17,7 @@ import {
   startRun,
   withClockOnEachServer
 } from "../support/Http.ts"
+import { allow, callTool, exchange, newClient } from "../agents/OAuthScene.ts"
 
 /** Whoever holds a token may end it (docs/contract.md, Reported tokens). */
 
@@ -59,6 +60,21 @@ withClockOnEachServer(
         await person.as(signIn.access_token).refuse("401", "GET", "/agent/v1/me")
         assert.strictEqual(refusal(await refresh(person, signIn)), "400 invalid_grant")
       }
+    })
+
+    test("of a code that a client is about to exchange uses it up, and ends nothing that was exchanged", async (owner, advance) => {
+      advance("1 hour")
+      const workspace = await newWorkspace(owner)
+      const session = await signIn(workspace, (await join(workspace, "member")).id)
+      const [client, other] = [newClient(), newClient()]
+      const [code, used] = [await allow(session, client), await allow(session, other)]
+      const exchanged = await exchange(owner, used, other)
+      for (const one of [code, used]) assert.strictEqual(await report(owner, one), "204")
+      assert.strictEqual(refusal(await exchange(owner, code, client)), "400 invalid_grant")
+      assert.isFalse((await callTool(owner, exchanged.body.access_token, "whoami")).isError)
+      // It is still known that it was used.
+      assert.strictEqual(refusal(await exchange(owner, used, other)), "400 invalid_grant")
+      await owner.as(exchanged.body.access_token).refuse("401", "POST", "/agent/mcp", {})
     })
 
     test("of an invite revokes it", async (owner, advance) => {
