@@ -1,5 +1,6 @@
 import type { DeliveryApi } from "@delivery/domain/Api"
 import type { AuditEntry, AuditPage } from "@delivery/domain/audit/Audit"
+import type { AuditAction } from "@delivery/domain/audit/AuditActions"
 import { Effect, type Schema, Stream } from "effect"
 import type { HttpClientError } from "effect/http"
 import type { HttpApiClient } from "effect/http-api"
@@ -11,9 +12,11 @@ export interface AuditRequest {
   readonly query?: {
     /** The id of a person, an agent or an account API key. */
     readonly actor?: string
-    readonly action?: string
+    /** One that does not exist is refused. */
+    readonly action?: AuditAction
     /** The id of what it was done to. */
     readonly subject?: string
+    readonly outcome?: AuditEntry["outcome"]
     /** Both inclusive: ISO 8601 timestamps with an offset. */
     readonly from?: string
     readonly to?: string

@@ -293,7 +293,7 @@ describe("promises", () => {
 })
 
 describe("the audit", () => {
-  const query = { action: "product_archived" }
+  const query = { action: "identity_added" } as const
 
   it("is read page by page, and exported as it arrives", async () => {
     const { entries, nextCursor } = await client.audit.list({ params: main })

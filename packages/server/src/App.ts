@@ -53,7 +53,13 @@ export const layerPorts = Layer.mergeAll(
 )
 
 /** All services, over a storage, a file store, a keyring and `Http.layer`. */
-const layerServices = Layer.mergeAll(VaultRoom.layerBackground, Runs.layerBackground, AuditRoom.layerBackground).pipe(
+const layerServices = Layer.mergeAll(
+  VaultRoom.layerBackground,
+  Runs.layerBackground,
+  AuditRoom.layerBackground,
+  Identity.layerBackground,
+  AgentsRoom.layerBackground
+).pipe(
   Layer.provideMerge(layerRooms),
   Layer.provideMerge(layerPorts),
   Layer.provideMerge(AuditRoom.layer),

@@ -7,17 +7,25 @@ import { Timestamp } from "../Timestamp.ts"
 
 /** The credential of who acted, never its token. */
 export const AuditCredential = Schema.Struct({
-  kind: OneOf(["apiKey", "accountApiKey", "session", "agent", "deploymentToken"]).annotate({
-    description: "What kind of credential it is. `agent` is a sign-in of a coding agent."
+  kind: OneOf(["apiKey", "accountApiKey", "session", "agent", "deploymentToken", "host", "report", "server"]).annotate({
+    description:
+      "What kind of credential it is. `agent` is a sign-in of a coding agent. Three are none, and say that it was not the actor who did it: `host` (whoever runs the server, by a command on it), `report` (somebody who reported the token, without a key) and `server` (the server by itself, as when a key expires)."
   }),
-  id: Schema.String.annotate({ description: "The id of the key, session, sign-in or token." }),
-  lastFour: Schema.String.annotate({ description: "The last 4 characters of its token." })
+  id: Schema.String.annotate({
+    description: "The id of the key, session, sign-in or token. Empty for `host`, `report` and `server`."
+  }),
+  lastFour: Schema.String.annotate({
+    description:
+      "The last 4 characters of its token; for `report`, of the token that was reported. Empty for `host` and `server`, and where the token is no longer known."
+  })
 }).annotate({
   identifier: "AuditCredential",
   description: "The credential that something was done with, never its token.",
   examples: [{ kind: "apiKey", id: "0197a1b2-0000-7000-8000-0000000000b1", lastFour: "9aZk" }]
 })
 export type AuditCredential = typeof AuditCredential.Type
+
+export const AuditOutcome = OneOf(["allowed", "refused"])
 
 /** Who did what in a workspace, and from where (docs/contract.md, Audit). Never a value or a token. */
 export const AuditEntry = Schema.Struct({
@@ -29,11 +37,12 @@ export const AuditEntry = Schema.Struct({
     description: "What they did it with. Null if no credential was shown, as where signing in failed."
   }),
   address: Schema.NullOr(Schema.String).annotate({
-    description: "The network address of the client. Null for what the server did by itself, or its operator."
+    description:
+      "The network address of the client. Null for what the server did by itself, or its operator by a command on it."
   }),
   action: Schema.String.annotate({
     description:
-      "What happened, named as events are: `secret_read`, `key_created`, `member_updated`, `signed_in`. Where it was refused: the operation, by its id in the API description, such as `members.update`."
+      "What happened, named as events are: `secret_read`, `key_created`, `member_updated`, `signed_in`. Where an operation was refused: the operation, by its id in the API description, such as `members.update`. The filter `action` lists all."
   }),
   subject: Schema.Struct({
     type: Schema.String.annotate({ description: "The type of the subject, such as `secret`, `key` or `member`." }),
@@ -49,9 +58,12 @@ export const AuditEntry = Schema.Struct({
     Schema.Array(Schema.Int).annotate({ description: "The versions that were read or written, one per environment." })
   ),
   changes: Schema.optionalKey(
-    Schema.Array(Change).annotate({ description: "The fields that changed, such as the role of a member." })
+    Schema.Array(Change).annotate({
+      description:
+        "The fields that changed, such as the role of a member, and what else is to be known: the `role`, `scopes` (`all` if it has all) and `expiresAt` of a new key, the `method` of a sign-in, the `reason` for which an agent's sign-in ended."
+    })
   ),
-  outcome: OneOf(["allowed", "refused"]).annotate({
+  outcome: AuditOutcome.annotate({
     description: "`refused`: it did not happen, since the credential did not allow it or the proof did not work."
   }),
   requestId: Schema.NullOr(Schema.String).annotate({

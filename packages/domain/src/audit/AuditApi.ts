@@ -3,9 +3,10 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { doc, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Forbidden, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "../identity/Authorization.ts"
-import { isId, Ref, undocumented } from "../Text.ts"
+import { isId, OneOf, Ref, undocumented } from "../Text.ts"
 import { TimestampInput } from "../Timestamp.ts"
-import { AuditEntry, AuditPage } from "./Audit.ts"
+import { AuditEntry, AuditOutcome, AuditPage } from "./Audit.ts"
+import { adminOperations, auditActions } from "./AuditActions.ts"
 
 const isCursor = Schema.makeFilter<string>((text) => isId(text) || "Expected the nextCursor of a page", {
   toJsonSchema: undocumented
@@ -19,7 +20,19 @@ export const auditFilters = {
       examples: ["0197a1b2-0000-7000-8000-000000000001"]
     })
   ),
-  action: Schema.optionalKey(Ref.annotate({ description: "Only this action.", examples: ["secret_read"] })),
+  action: Schema.optionalKey(
+    OneOf([...auditActions, ...adminOperations]).annotate({
+      description:
+        "Only this action. Names with a dot are operations that were refused. One that does not exist is 400, with all that do.",
+      examples: ["secret_read"]
+    })
+  ),
+  outcome: Schema.optionalKey(
+    AuditOutcome.annotate({
+      description: "Only what happened (`allowed`), or only what was refused or did not work (`refused`).",
+      examples: ["refused"]
+    })
+  ),
   subject: Schema.optionalKey(
     Ref.annotate({
       description: "Only what was done to this subject, by id.",
@@ -67,7 +80,7 @@ export class AuditApi extends HttpApiGroup.make("audit")
       doc(
         "admin",
         "List the audit",
-        `Lists who did what, newest first, 100 a page: reads and writes of secret values, sign-ins and proofs that failed, the life of API keys, sessions, agents' sign-ins and invites, members and their roles, exports, and operations of admins that were refused (403). Filters combine; send the same filters for every page. Actors are named as they were then. Entries are kept for 400 days unless the server says otherwise.
+        `Lists who did what, newest first, 100 a page: reads and writes of secret values, sign-ins and proofs that failed, the life of API keys, sessions, agents' sign-ins and invites, members and their roles, exports, and operations with the scope \`admin\` that were refused (403). Filters combine; send the same filters for every page. Actors are named as they were then. Entries are kept for 400 days unless the server says otherwise.
 
 A sign-in, and whatever happens to a key or session of a person, is in each workspace that the person is an active member of at that time. A failed proof of somebody whom the service does not know is in none.
 

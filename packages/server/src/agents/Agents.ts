@@ -17,6 +17,7 @@ import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { NextId } from "../ids/NextId.ts"
 import { EventAudience } from "../events/EventAudience.ts"
+import { Audit } from "../audit/Audit.ts"
 import { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { type Access, anyRole, freshProof, mayGive, personOf } from "../access/Access.ts"
 import { agentName, type AgentRow } from "../access/ActorRows.ts"
@@ -26,6 +27,7 @@ import { MembersRepo } from "../identity/MembersRepo.ts"
 import { Storage } from "../storage/Storage.ts"
 import { AgentsRepo, type StoredAgent } from "./AgentsRepo.ts"
 import { AgentUsage } from "./AgentUsage.ts"
+import { recordEnds } from "./SignInEnds.ts"
 import { SignIns } from "./SignIns.ts"
 import { SignInsRepo } from "./SignInsRepo.ts"
 import { WaitingMessages } from "./WaitingMessages.ts"
@@ -52,6 +54,7 @@ interface Dependencies {
   readonly usage: AgentUsage["Service"]
   readonly messages: WaitingMessages["Service"]
   readonly audience: EventAudience["Service"]
+  readonly audit: Audit["Service"]
   readonly storage: Storage["Service"]
   readonly events: AuditedEvents["Service"]
   readonly nextId: NextId["Service"]
@@ -67,6 +70,7 @@ function* make() {
     usage: yield* AgentUsage,
     messages: yield* WaitingMessages,
     audience: yield* EventAudience,
+    audit: yield* Audit,
     storage: yield* Storage,
     events: yield* AuditedEvents,
     nextId: yield* NextId
@@ -126,7 +130,8 @@ const register = ({ apiKeys, events, nextId, repo, signIns, storage }: Dependenc
         { workspaceId, agentId: agent.id, computerId: computer.id, clientId: null },
         by.workspace.role,
         hasScope(scopes, "write") ? "read write" : "read",
-        maker
+        maker,
+        by.actor
       )
       yield* events.record(by, {
         kind: "agent_registered",
@@ -138,7 +143,7 @@ const register = ({ apiKeys, events, nextId, repo, signIns, storage }: Dependenc
     return yield* storage.transaction(registered)
   })
 
-const revoke = ({ audience, events, messages, repo, signInsRepo, storage }: Dependencies) =>
+const revoke = ({ audience, audit, events, messages, repo, signInsRepo, storage }: Dependencies) =>
   Effect.fn("Agents.revoke")(function* (id: string) {
     const by = yield* anyRole
     const person = yield* callingPerson(by)
@@ -152,7 +157,7 @@ const revoke = ({ audience, events, messages, repo, signInsRepo, storage }: Depe
         })
       }
       yield* repo.revoke(agent.id, timestamp(yield* Clock.currentTimeMillis))
-      yield* signInsRepo.endOfAgent(by.workspace.id, agent.id)
+      yield* recordEnds(audit)(yield* signInsRepo.endOfAgent(by.workspace.id, agent.id), "agent_revoked", by.actor)
       const declined = yield* messages.decline(by, [agent.id], "The agent was revoked.")
       const seen = yield* audience.teamsSeenBy(by)
       yield* events.record(by, { kind: "agent_revoked", subject: subjectOf(agent, person.name) })

@@ -16,6 +16,7 @@ import { authorizationCodes, authorizations } from "./AuthorizationsRepo.ts"
 import * as AuthorizationsSql from "./AuthorizationsSql.ts"
 import * as AuthorizePage from "./AuthorizePage.ts"
 import { ClientDocuments } from "./ClientDocuments.ts"
+import * as BlockErasure from "./BlockErasure.ts"
 import * as ChangedMembers from "./ChangedMembers.ts"
 import { Inbox } from "./Inbox.ts"
 import { InboxWaits } from "./InboxWaits.ts"
@@ -87,6 +88,9 @@ export const layer = Layer.mergeAll(
   Layer.provideMerge([SignIns.layer, Inbox.layer, Layer.provide(OAuthClients.layer, ClientDocuments.layer)]),
   Layer.provideMerge([AgentUsage.layer, Messages.layer, InboxWaits.layer])
 )
+
+/** What a server does by itself. */
+export const layerBackground = BlockErasure.layer
 
 /** The handlers, and the authentication of requests with an agent's access token. */
 export const layerHttp = Layer.provide(AgentsHttp.layer, AgentAuthorizationHttp.layer)

@@ -3,10 +3,12 @@ import type { AgentId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { hash, timingSafeEqual } from "node:crypto"
+import { Audit } from "../audit/Audit.ts"
 import { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { Settings } from "../Config.ts"
 import { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
 import { MembersRepo } from "../identity/MembersRepo.ts"
+import { SessionsRepo } from "../identity/SessionsRepo.ts"
 import { NextId } from "../ids/NextId.ts"
 import { hashToken } from "../ids/Tokens.ts"
 import { Storage } from "../storage/Storage.ts"
@@ -14,6 +16,7 @@ import { subjectOf } from "./Agents.ts"
 import { AgentsRepo } from "./AgentsRepo.ts"
 import { type AuthorizationCodeRow, AuthorizationsRepo } from "./AuthorizationsRepo.ts"
 import { failure, meantFor, OAuthFailure, type OAuthForm, required, resourceOf, SignIns } from "./SignIns.ts"
+import { recordEnds } from "./SignInEnds.ts"
 import { SignInsRepo } from "./SignInsRepo.ts"
 
 /** Codes of people who let a client in, exchanged for a sign-in (docs/contract.md, Sign-in by the server's URL). */
@@ -35,6 +38,8 @@ interface Dependencies {
   readonly members: MembersRepo["Service"]
   readonly signIns: SignIns["Service"]
   readonly signInsRepo: SignInsRepo["Service"]
+  readonly sessions: SessionsRepo["Service"]
+  readonly audit: Audit["Service"]
   readonly events: AuditedEvents["Service"]
   readonly storage: Storage["Service"]
   readonly nextId: NextId["Service"]
@@ -49,6 +54,8 @@ function* make() {
     members: yield* MembersRepo,
     signIns: yield* SignIns,
     signInsRepo: yield* SignInsRepo,
+    sessions: yield* SessionsRepo,
+    audit: yield* Audit,
     events: yield* AuditedEvents,
     storage: yield* Storage,
     nextId: yield* NextId
@@ -65,7 +72,8 @@ interface Exchange {
 }
 
 const exchange = (dependencies: Dependencies) => {
-  const { repo, signInsRepo, storage } = dependencies
+  const { audit, repo, signInsRepo, storage } = dependencies
+  const record = recordEnds(audit)
   const begin = beginSignIn(dependencies)
   return Effect.fn("AuthorizationCodes.exchange")(function* (form: OAuthForm) {
     const sent: Exchange = {
@@ -82,7 +90,7 @@ const exchange = (dependencies: Dependencies) => {
         // Whoever has the code alone can neither use it up nor end the sign-in.
         if (held === undefined || !isMeantBy(held, sent)) return invalidCode
         if (held.signInId !== null) {
-          yield* signInsRepo.end(held.signInId)
+          yield* record(yield* signInsRepo.end(held.signInId), "reused")
           return usedCode
         }
         const now = timestamp(yield* Clock.currentTimeMillis)
@@ -102,12 +110,13 @@ const isVerified = (challenge: string, verifier: string): boolean =>
   timingSafeEqual(Buffer.from(challenge), Buffer.from(hash("sha256", verifier, "base64url")))
 
 /** The sign-in of the agent that the client is, which the code is exchanged for. */
-const beginSignIn = ({ agents, apiKeys, events, members, nextId, repo, signIns }: Dependencies) =>
+const beginSignIn = ({ agents, apiKeys, events, members, nextId, repo, sessions, signIns }: Dependencies) =>
   Effect.fnUntraced(function* (code: AuthorizationCodeRow) {
     const { client, clientId, clientName, makerId, personId, scope, workspaceId } = code
     const member = yield* members.find(workspaceId, personId)
     if (member?.active !== true) return invalidCode
     yield* apiKeys.holdFamily(makerId, "shared")
+    const actor = { kind: "user", id: personId } as const
     const now = yield* Clock.currentTimeMillis
     const agent = yield* agents.register({
       id: yield* nextId<AgentId>(),
@@ -122,16 +131,21 @@ const beginSignIn = ({ agents, apiKeys, events, members, nextId, repo, signIns }
       { workspaceId, agentId: agent.id, computerId: null, clientId },
       member.role,
       scope,
-      { id: makerId, family: makerId, expiresAt: null }
+      { id: makerId, family: makerId, expiresAt: null },
+      actor
     )
+    // The session in which it was allowed: its person did it, whoever exchanges the code.
+    const session = (yield* sessions.ofPerson(personId)).find(({ id }) => id === makerId)
+    const credential = { kind: "session", id: makerId, lastFour: session?.lastFour ?? "" } as const
     yield* repo.useCode(code.codeHash, id, timestamp(now + refreshTokenMillis))
     yield* events.record(
-      { workspace: { id: workspaceId }, actor: { kind: "user", id: personId } },
+      { workspace: { id: workspaceId }, actor },
       {
         kind: "agent_registered",
         subject: subjectOf(agent, member.name),
         changes: [{ field: "serverUrl", from: null, to: "true" }]
-      }
+      },
+      { credential }
     )
     return tokens
   })

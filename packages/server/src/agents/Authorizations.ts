@@ -14,6 +14,7 @@ import { isId } from "@delivery/domain/Text"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { freshProof, sessionPersonId } from "../access/Access.ts"
+import { Audit } from "../audit/Audit.ts"
 import { type Throttled, Throttles } from "../auth/Throttles.ts"
 import { Settings } from "../Config.ts"
 import { networkOf } from "../http/RateLimits.ts"
@@ -58,6 +59,7 @@ interface Dependencies {
   readonly clientsRepo: OAuthClientsRepo["Service"]
   readonly workspaces: WorkspacesRepo["Service"]
   readonly throttles: Throttles["Service"]
+  readonly audit: Audit["Service"]
   readonly storage: Storage["Service"]
   readonly nextId: NextId["Service"]
   readonly newToken: NewToken["Service"]
@@ -73,6 +75,7 @@ function* make() {
     clientsRepo: yield* OAuthClientsRepo,
     workspaces: yield* WorkspacesRepo,
     throttles: yield* Throttles,
+    audit: yield* Audit,
     storage: yield* Storage,
     nextId: yield* NextId,
     newToken: yield* NewToken
@@ -166,6 +169,7 @@ const get = (dependencies: Dependencies) =>
 const decide = (dependencies: Dependencies) => {
   const { baseUrl, repo, storage } = dependencies
   const allowed = allow(dependencies)
+  const tell = tellDenied(dependencies)
   const take = Effect.fnUntraced(function* (id: string) {
     const now = timestamp(yield* Clock.currentTimeMillis)
     return (isId(id) ? yield* repo.take(id, now) : undefined) ?? (yield* absent(id))
@@ -174,7 +178,10 @@ const decide = (dependencies: Dependencies) => {
     const answer = ({ redirectUri, state }: AuthorizationRow, fields: RedirectError | { readonly code: string }) => ({
       location: withAnswer(redirectUri, { ...fields, state: state ?? undefined, iss: baseUrl })
     })
-    if (!decision.allow) return answer(yield* take(id), { error: "access_denied" })
+    if (!decision.allow) {
+      const denied = Effect.tap(take(id), (asked) => tell(asked))
+      return answer(yield* storage.transaction(denied), { error: "access_denied" })
+    }
     yield* freshProof
     const decided = Effect.gen(function* () {
       const asked = yield* take(id)
@@ -184,13 +191,24 @@ const decide = (dependencies: Dependencies) => {
   })
 }
 
+const subjectOf = ({ clientId, clientName }: AuthorizationRow) => ({ type: "client", id: clientId, label: clientName })
+
+/** Nobody knows for which workspace it was asked. */
+const tellDenied = (dependencies: Dependencies) => (asked: AuthorizationRow) =>
+  Effect.gen(function* () {
+    const actor = { kind: "user", id: yield* sessionPersonId } as const
+    const entry = { action: "agent_denied", subject: subjectOf(asked) } as const
+    yield* dependencies.audit.recordIn(yield* workspacesOf(dependencies), actor, entry)
+  })
+
 /** The code by which the client gets what the caller allows it. */
 const allow = (dependencies: Dependencies) => {
-  const { clientsRepo, codeMillis, newToken, repo } = dependencies
+  const { audit, clientsRepo, codeMillis, newToken, repo } = dependencies
   return Effect.fnUntraced(function* (
-    { client, clientId, clientKind, clientName, codeChallenge, redirectUri, scope }: AuthorizationRow,
+    asked: AuthorizationRow,
     decision: Extract<DecideAuthorization, { readonly allow: true }>
   ) {
+    const { client, clientId, clientKind, clientName, codeChallenge, redirectUri, scope } = asked
     const { credential } = yield* Caller
     const workspace = (yield* workspacesOf(dependencies)).find(
       ({ id, slug }) => id === decision.workspace || slug === decision.workspace
@@ -199,17 +217,19 @@ const allow = (dependencies: Dependencies) => {
     const millis = yield* Clock.currentTimeMillis
     const expiresAt = timestamp(millis + codeMillis)
     const code = yield* newToken("otk_")
+    const personId = yield* sessionPersonId
     const isWriting = hasScope(scope, "write") && hasScope(decision.scope ?? scope, "write")
+    const granted = scopeOf(workspace.role, isWriting ? "read write" : "read")
     yield* repo.insertCode(
       {
         codeHash: hashToken(code),
         workspaceId: workspace.id,
-        personId: yield* sessionPersonId,
+        personId,
         clientId,
         clientName,
         client,
         redirectUri,
-        scope: scopeOf(workspace.role, isWriting ? "read write" : "read"),
+        scope: granted,
         codeChallenge,
         makerId: credential.id,
         expiresAt,
@@ -217,6 +237,17 @@ const allow = (dependencies: Dependencies) => {
         keptUntil: expiresAt
       },
       timestamp(millis)
+    )
+    yield* audit.record(
+      { workspace, actor: { kind: "user", id: personId } },
+      {
+        action: "agent_allowed",
+        subject: subjectOf(asked),
+        changes: [
+          { field: "host", from: null, to: hostOf(redirectUri) },
+          { field: "scope", from: null, to: granted }
+        ]
+      }
     )
     if (clientKind === "registered") yield* clientsRepo.use(clientId, timestamp(millis))
     return code

@@ -1,7 +1,9 @@
 import { Effect, Layer } from "effect"
+import { Audit } from "../audit/Audit.ts"
 import { MemberChanges } from "../identity/MemberChanges.ts"
 import { AgentsRepo } from "./AgentsRepo.ts"
 import { AuthorizationsRepo } from "./AuthorizationsRepo.ts"
+import { recordEnds } from "./SignInEnds.ts"
 import { SignInsRepo } from "./SignInsRepo.ts"
 import { WaitingMessages } from "./WaitingMessages.ts"
 
@@ -14,6 +16,7 @@ export const layer = Layer.effect(MemberChanges, Effect.gen(make))
 function* make() {
   const repo = yield* AgentsRepo
   const signIns = yield* SignInsRepo
+  const record = recordEnds(yield* Audit)
   const messages = yield* WaitingMessages
   const authorizations = yield* AuthorizationsRepo
   return MemberChanges.of({
@@ -22,8 +25,12 @@ function* make() {
       const agents = yield* repo.ofPerson(by.workspace.id, id)
       if (agents.length === 0) return
       // Also when they come back: earlier versions kept the rows of sign-ins that had ended with the member.
-      if (active !== wasActive) for (const agent of agents) yield* signIns.endOfAgent(by.workspace.id, agent)
-      else yield* signIns.notifyAccessChanged(agents)
+      if (active === wasActive) yield* signIns.notifyAccessChanged(agents)
+      else {
+        for (const agent of agents) {
+          yield* record(yield* signIns.endOfAgent(by.workspace.id, agent), "member_deactivated", by.actor)
+        }
+      }
       if (!active) yield* messages.decline(by, agents, "The member was deactivated.")
     })
   })

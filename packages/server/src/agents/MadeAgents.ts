@@ -1,15 +1,20 @@
 import { Effect, Layer } from "effect"
 import { agentName } from "../access/ActorRows.ts"
+import { Audit } from "../audit/Audit.ts"
 import { MadeSignIns } from "../identity/MadeSignIns.ts"
 import { AuthorizationsRepo } from "./AuthorizationsRepo.ts"
+import { recordEnds } from "./SignInEnds.ts"
 import { SignInsRepo } from "./SignInsRepo.ts"
 
 /** The sign-ins of agents, as the credentials that they are: they end, and are blocked, with what they were made with. */
 export const layer = Layer.effect(
   MadeSignIns,
-  Effect.map(Effect.all([SignInsRepo, AuthorizationsRepo]), ([repo, authorizations]) =>
-    MadeSignIns.of({
-      end: repo.endMadeBy,
+  Effect.gen(function* () {
+    const repo = yield* SignInsRepo
+    const authorizations = yield* AuthorizationsRepo
+    const record = recordEnds(yield* Audit)
+    return MadeSignIns.of({
+      end: (makers, by) => Effect.flatMap(repo.endMadeBy(makers), (ended) => record(ended, "maker_ended", by)),
       madeBy: repo.madeBy,
       accessChanged: repo.notifyChanged,
       endCode: authorizations.endCode,
@@ -34,8 +39,8 @@ export const layer = Layer.effect(
         ),
       endByToken: Effect.fnUntraced(function* (tokenHash) {
         const id = (yield* repo.ofAccessToken(tokenHash))?.id ?? (yield* repo.lockByRefreshToken(tokenHash))?.signIn.id
-        if (id !== undefined) yield* repo.end(id)
+        if (id !== undefined) yield* record(yield* repo.end(id), "reported")
       })
     })
-  )
+  })
 )

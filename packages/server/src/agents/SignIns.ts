@@ -11,6 +11,8 @@ import { isAtLeast, type Role } from "@delivery/domain/identity/Role"
 import type { AgentId, ComputerId, SignInId, WorkspaceId } from "@delivery/domain/Ids"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Data, Effect, Layer } from "effect"
+import type { ActorRef } from "../access/Access.ts"
+import { Audit } from "../audit/Audit.ts"
 import { Settings } from "../Config.ts"
 import type { Maker } from "../identity/ApiKeysRepo.ts"
 import { BlocksRepo } from "../identity/BlocksRepo.ts"
@@ -18,6 +20,7 @@ import { within } from "../identity/Makers.ts"
 import { NextId } from "../ids/NextId.ts"
 import { hashToken, isToken, NewToken } from "../ids/Tokens.ts"
 import { Storage } from "../storage/Storage.ts"
+import { recordEnds } from "./SignInEnds.ts"
 import { clientIdOf, type LockedSignIn, type SignInRow, SignInsRepo, type TokenPair } from "./SignInsRepo.ts"
 
 /** Why a request at the OAuth endpoints fails (RFC 6749, section 5.2). */
@@ -54,7 +57,8 @@ export class SignIns extends Context.Service<
       role: Role,
       /** What whoever makes it may give at most. */
       granted: AgentScope,
-      maker: Maker
+      maker: Maker,
+      by: ActorRef
     ) => Effect.Effect<{ readonly id: SignInId; readonly tokens: Tokens }>
     /** The token endpoint, for a refresh token. */
     readonly refresh: (form: OAuthForm) => Effect.Effect<Tokens, OAuthFailure>
@@ -70,6 +74,7 @@ export class SignIns extends Context.Service<
 interface Dependencies {
   readonly baseUrl: string
   readonly graceMillis: number
+  readonly audit: Audit["Service"]
   readonly blocks: BlocksRepo["Service"]
   readonly repo: SignInsRepo["Service"]
   readonly storage: Storage["Service"]
@@ -82,6 +87,7 @@ function* make() {
   const dependencies: Dependencies = {
     baseUrl,
     graceMillis: oauth.refreshGraceMillis,
+    audit: yield* Audit,
     blocks: yield* BlocksRepo,
     repo: yield* SignInsRepo,
     storage: yield* Storage,
@@ -149,25 +155,28 @@ const newPair = ({ newToken }: Dependencies) =>
   })
 
 const makeSignIn = (dependencies: Dependencies): SignIns["Service"]["make"] => {
-  const { blocks, nextId, repo } = dependencies
+  const { audit, blocks, nextId, repo } = dependencies
   const newTokens = newPair(dependencies)
-  return Effect.fnUntraced(function* (of, role, granted, maker) {
+  const record = recordEnds(audit)
+  return Effect.fnUntraced(function* (of, role, granted, maker, by) {
     const id = yield* nextId<SignInId>()
     const scope = scopeOf(role, granted)
     const { expiresAt } = maker
     const { pair, tokens } = yield* newTokens(scope, expiresAt)
     const createdAt = timestamp(yield* Clock.currentTimeMillis)
-    yield* repo.insert(
+    const ended = yield* repo.insert(
       { ...of, id, scope, generation: 0, refreshedAt: null, createdAt, makerId: maker.id, expiresAt },
       pair
     )
+    yield* record(ended, of.computerId === null ? "expired" : "replaced", by)
     yield* blocks.inherit(maker.id, id)
     return { id, tokens }
   })
 }
 
 const refresh = (dependencies: Dependencies) => {
-  const { graceMillis, repo, storage } = dependencies
+  const { audit, graceMillis, repo, storage } = dependencies
+  const record = recordEnds(audit)
   const read = refreshRequest(resourceOf(dependencies))
   const newTokens = newPair(dependencies)
   return Effect.fn("SignIns.refresh")(function* (form: OAuthForm) {
@@ -182,7 +191,8 @@ const refresh = (dependencies: Dependencies) => {
         const use = held.signIn.clientId === null ? useOf(held, now) : useOfShared(held, now, graceMillis)
         if (use === "expired") return unknownToken
         if (use === "again") {
-          yield* repo.end(held.signIn.id)
+          const shown = { kind: "agent", id: held.signIn.id, lastFour: token.slice(-4) } as const
+          yield* record(yield* repo.end(held.signIn.id), "reused", undefined, shown)
           return reusedToken
         }
         if (scope !== undefined && hasScope(scope, "write") && held.signIn.scope === "read") {
@@ -231,7 +241,7 @@ export const meantFor = (resource: string, form: OAuthForm): Effect.Effect<void,
     : Effect.fail(failure("invalid_target", `The only resource is ${resource}.`))
 }
 
-const revoke = ({ repo, storage }: Dependencies) =>
+const revoke = ({ audit, repo, storage }: Dependencies) =>
   Effect.fn("SignIns.revoke")(function* (form: OAuthForm) {
     const token = yield* required(form, "token")
     const clientId = form("client_id")
@@ -248,7 +258,8 @@ const revoke = ({ repo, storage }: Dependencies) =>
       const held = yield* repo.lockByRefreshToken(hashToken(token))
       if (held === undefined) return
       if (isOther(held.signIn)) return yield* otherClient
-      yield* repo.end(held.signIn.id)
+      const shown = { kind: "agent", id: held.signIn.id, lastFour: token.slice(-4) } as const
+      yield* recordEnds(audit)(yield* repo.end(held.signIn.id), "revoked", undefined, shown)
     })
     yield* storage.transaction(ended)
   })

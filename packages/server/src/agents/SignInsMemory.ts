@@ -3,16 +3,21 @@ import type { AgentId, SignInId, WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Layer } from "effect"
-import { type AgentRow, agents, persons } from "../access/ActorRows.ts"
-import { isBlocked } from "../identity/BlocksRepo.ts"
+import { type AgentRow, agents, apiKeys, persons } from "../access/ActorRows.ts"
+import { credentialBlocks, isBlocked } from "../identity/BlocksRepo.ts"
+import { invites, inviteStatus } from "../identity/InvitesRepo.ts"
 import { memberKey, members } from "../identity/MembersRepo.ts"
+import { sessions as browserSessions } from "../identity/SessionsRepo.ts"
 import { workspaces } from "../identity/WorkspacesRepo.ts"
 import { type MemoryDatabase, MemoryStorage, type MemoryTableName } from "../storage/MemoryStorage.ts"
 import type { Row } from "../storage/Table.ts"
 import { computers } from "./AgentsRepo.ts"
+import { authorizationCodes } from "./AuthorizationsRepo.ts"
 import {
   accessTokens,
   type AuthenticatedAgent,
+  beforeCodes,
+  type EndedSignIn,
   type LiveSignIn,
   refreshTokens,
   replacedTokens,
@@ -49,6 +54,7 @@ export const layer = Layer.effect(
       lockByRefreshToken: lockByRefreshToken(memory),
       putTokens: putTokens(memory),
       live: live(memory),
+      eraseBlocks: eraseBlocks(memory),
       ofAccessToken: ofAccessToken(memory),
       endAccessToken: endAccessToken(memory),
       authenticate: authenticate(memory)
@@ -56,13 +62,16 @@ export const layer = Layer.effect(
   )
 )
 
-const endWhere = (database: MemoryDatabase, isOf: (signIn: SignInRow) => boolean) => {
+const endWhere = (database: MemoryDatabase, isOf: (signIn: SignInRow) => boolean): ReadonlyArray<EndedSignIn> => {
   const rows = database.table(signIns)
-  for (const { agentId, id } of rows.filter(isOf)) {
+  return rows.filter(isOf).map(({ agentId, id, workspaceId }) => {
     rows.delete(id)
     database.notify("agents", agentId)
     deleteTokens(database, ({ signInId }) => signInId === id)
-  }
+    const { client, clientName, personId } = database.table(agents).get(agentId)!
+    const { name } = database.table(persons).get(personId)!
+    return { id, workspaceId, agent: { id: agentId, client, clientName }, person: { id: personId, name } }
+  })
 }
 
 type TokenRow = Row<typeof replacedTokens>
@@ -100,13 +109,14 @@ const insert = (memory: Memory) => (signIn: SignInRow, tokens: TokenPair) =>
         database
           .table(refreshTokens)
           .find(({ expiresAt, signInId }) => signInId === id && expiresAt > signIn.createdAt) !== undefined
-      endWhere(database, ({ agentId, computerId, id }) =>
+      const ended = endWhere(database, ({ agentId, computerId, id }) =>
         signIn.computerId === null
           ? computerId === null && agentId === signIn.agentId && !isRefreshable(id)
           : computerId === signIn.computerId
       )
       database.table(signIns).set(signIn.id, signIn)
       putPair(database, signIn, tokens)
+      return ended
     })
   )
 
@@ -173,6 +183,26 @@ const live = (memory: Memory) => (ids: ReadonlyArray<SignInId>) =>
       if (signIn === undefined) return false
       const agent = database.table(agents).get(signIn.agentId)!
       return agent.revokedAt === null && presentRole(database, signIn) !== null
+    })
+  )
+
+const eraseBlocks = (memory: Memory) => (now: Timestamp) =>
+  memory.write((database) =>
+    Effect.sync(() => {
+      const pending = [
+        ...database.table(invites).filter((invite) => inviteStatus(invite, now) === "pending"),
+        ...database
+          .table(authorizationCodes)
+          .filter(({ expiresAt, signInId }) => signInId === null && expiresAt > beforeCodes(now))
+      ]
+      const makers = new Set<string | null>(pending.map(({ makerId }) => makerId))
+      const isThere = (id: string) =>
+        database.table(apiKeys).get(id)?.revokedAt === null ||
+        database.table(browserSessions).get(id) !== undefined ||
+        database.table(signIns).get(id) !== undefined
+      database
+        .table(credentialBlocks)
+        .deleteWhere(({ credentialId }) => !isThere(credentialId) && !makers.has(credentialId))
     })
   )
 

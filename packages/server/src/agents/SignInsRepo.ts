@@ -3,7 +3,7 @@ import type { Person } from "@delivery/domain/identity/Actor"
 import type { Membership } from "@delivery/domain/identity/Authorization"
 import type { Role } from "@delivery/domain/identity/Role"
 import type { AgentId, ComputerId, SignInId, WorkspaceId } from "@delivery/domain/Ids"
-import type { Timestamp } from "@delivery/domain/Timestamp"
+import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
 import type { AgentRow } from "../access/ActorRows.ts"
 import { instant, integer, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
@@ -106,6 +106,15 @@ export interface LiveSignIn extends Pick<SignInRow, "id" | "scope" | "createdAt"
   readonly expiresAt: Timestamp
 }
 
+/** Codes that expired before this time are used no more, whatever an exchange takes. */
+export const beforeCodes = (now: Timestamp): Timestamp => timestamp(Date.parse(now) - 600_000)
+
+/** A sign-in that has ended, with its agent and its member. */
+export interface EndedSignIn extends Pick<SignInRow, "id" | "workspaceId"> {
+  readonly agent: Pick<AgentRow, "id" | "client" | "clientName">
+  readonly person: Pick<Person, "id" | "name">
+}
+
 /**
  * Stores sign-ins and the hashes of their tokens. A sign-in that ended is gone, with its tokens. Whatever ends
  * access notifies the servers, where calls of the agent may wait.
@@ -115,13 +124,14 @@ export class SignInsRepo extends Context.Service<
   {
     /**
      * A new sign-in with its first pair. Ends the one that its computer had; where it has no computer, those of its agent
-     * without one that nothing can refresh any more.
+     * without one that nothing can refresh any more. Answers those.
      */
-    readonly insert: (signIn: SignInRow, tokens: TokenPair) => Effect.Effect<void>
-    readonly end: (id: SignInId) => Effect.Effect<void>
-    readonly endOfAgent: (workspaceId: WorkspaceId, agentId: AgentId) => Effect.Effect<void>
+    readonly insert: (signIn: SignInRow, tokens: TokenPair) => Effect.Effect<ReadonlyArray<EndedSignIn>>
+    /** Whatever ends sign-ins answers them. */
+    readonly end: (id: SignInId) => Effect.Effect<ReadonlyArray<EndedSignIn>>
+    readonly endOfAgent: (workspaceId: WorkspaceId, agentId: AgentId) => Effect.Effect<ReadonlyArray<EndedSignIn>>
     /** Ends those that were made with these credentials. */
-    readonly endMadeBy: (makers: ReadonlyArray<string>) => Effect.Effect<void>
+    readonly endMadeBy: (makers: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<EndedSignIn>>
     /** Those that were made with these credentials. */
     readonly madeBy: (makers: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<SignInId>>
     /** Those of agents of active members that have a token which works at `now`, blocked ones too, in no order. */
@@ -145,6 +155,11 @@ export class SignInsRepo extends Context.Service<
     ) => Effect.Effect<void>
     /** Those of the sign-ins that give access: they have not ended, are not blocked, and their agent's member is active. */
     readonly live: (ids: ReadonlyArray<SignInId>) => Effect.Effect<ReadonlyArray<SignInId>>
+    /**
+     * Forgets the blocks of credentials that have ended, unless something pending can still pass them on: an invite, or a
+     * code until ten minutes after it expired.
+     */
+    readonly eraseBlocks: (now: Timestamp) => Effect.Effect<void>
     /** The sign-in of an access token. */
     readonly ofAccessToken: (hash: string) => Effect.Effect<Pick<SignInRow, "id" | "clientId"> | undefined>
     readonly endAccessToken: (hash: string) => Effect.Effect<void>

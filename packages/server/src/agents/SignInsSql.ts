@@ -14,6 +14,8 @@ import { computers } from "./AgentsRepo.ts"
 import {
   accessTokens,
   type AuthenticatedAgent,
+  beforeCodes,
+  type EndedSignIn,
   type LiveSignIn,
   type SignInRow,
   signIns,
@@ -37,6 +39,7 @@ export const layer = Layer.effect(
       lockByRefreshToken: lockByRefreshToken(sql),
       putTokens: putTokens(sql),
       live: live(sql),
+      eraseBlocks: eraseBlocks(sql),
       ofAccessToken: ofAccessToken(sql),
       endAccessToken: endAccessToken(sql),
       authenticate: authenticate(sql)
@@ -45,14 +48,33 @@ export const layer = Layer.effect(
 )
 
 const endWhere = (sql: PgClient.PgClient, where: Statement.Fragment) =>
-  Effect.asVoid(sql`with ended as (delete from sign_ins where ${where} returning agent_id)
-    select pg_notify('agents', agent_id::text)::text from ended`)
+  Effect.map(
+    sql<SelectedRow & Pick<SignInRow, "id" | "workspaceId">>`with ended as (
+        delete from sign_ins where ${where} returning id, workspace_id, agent_id
+      )
+      select e.id, e.workspace_id as "workspaceId", ${sql.literal(endedColumns)},
+        pg_notify('agents', e.agent_id::text)::text as notified
+      from ended e join agents a on a.id = e.agent_id join persons p on p.id = a.person_id`,
+    (rows) => rows.map((row): EndedSignIn => ({ id: row.id, workspaceId: row.workspaceId, ...readEnded(row) }))
+  )
+
+/** What is read of the agent and the person of a sign-in that ends. */
+const ended = { agent: ["id", "client", "clientName"], person: ["id", "name"] } as const
+
+const endedColumns = [
+  columnsOf(agents, { of: "a", as: "agent", only: ended.agent }),
+  columnsOf(persons, { of: "p", as: "person", only: ended.person })
+].join(", ")
+
+const readEndedAgent = partReaderOf(agents, ended.agent, { as: "agent" })
+const readEndedPerson = partReaderOf(persons, ended.person, { as: "person" })
+const readEnded = (row: SelectedRow) => ({ agent: readEndedAgent(row), person: readEndedPerson(row) })
 
 const insert =
   (sql: PgClient.PgClient) =>
   (signIn: SignInRow, { access, refresh }: TokenPair) =>
     dieOnSqlError(
-      Effect.andThen(
+      Effect.tap(
         signIn.computerId === null
           ? endWhere(
               sql,
@@ -61,7 +83,7 @@ const insert =
                   where t.sign_in_id = sign_ins.id and t.expires_at > ${date(signIn.createdAt)})`
             )
           : endWhere(sql, sql`computer_id = ${signIn.computerId}`),
-        Effect.asVoid(sql`with made as (
+        sql`with made as (
           insert into sign_ins (id, workspace_id, agent_id, computer_id, client_id, scope, generation, refreshed_at,
             created_at, maker_id, expires_at)
           values (${signIn.id}, ${signIn.workspaceId}, ${signIn.agentId}, ${signIn.computerId}, ${signIn.clientId},
@@ -73,7 +95,7 @@ const insert =
           select ${access.hash}, workspace_id, id, ${access.scope}, ${date(access.expiresAt)}::timestamptz from made
         )
         insert into refresh_tokens (token_hash, workspace_id, sign_in_id, generation, expires_at)
-        select ${refresh.hash}, workspace_id, id, generation, ${date(refresh.expiresAt)}::timestamptz from made`)
+        select ${refresh.hash}, workspace_id, id, generation, ${date(refresh.expiresAt)}::timestamptz from made`
       )
     )
 
@@ -167,6 +189,18 @@ const live = (sql: PgClient.PgClient) => (ids: ReadonlyArray<SignInId>) =>
     where s.id = any (${uuids(ids)}) and not ${isBlocked(sql)}`.pipe(
     Effect.map((rows) => rows.map(({ id }) => id)),
     dieOnSqlError
+  )
+
+const eraseBlocks = (sql: PgClient.PgClient) => (now: Timestamp) =>
+  dieOnSqlError(
+    Effect.asVoid(sql`delete from credential_blocks b
+      where not exists (select from api_keys k where k.id = b.credential_id and k.revoked_at is null)
+        and not exists (select from web_sessions s where s.id = b.credential_id)
+        and not exists (select from sign_ins s where s.id = b.credential_id)
+        and not exists (select from invites i where i.maker_id = b.credential_id and i.accepted_at is null
+          and i.revoked_at is null and i.expires_at > ${date(now)})
+        and not exists (select from authorization_codes c where c.maker_id = b.credential_id
+          and c.sign_in_id is null and c.expires_at > ${date(beforeCodes(now))})`)
   )
 
 /** Whether the workspace of the sign-in `s` does not let it in. */

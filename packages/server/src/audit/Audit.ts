@@ -1,7 +1,8 @@
 import { type AuditCredential, type AuditEntry, auditPageSize, type AuditPage } from "@delivery/domain/audit/Audit"
 import type { Change } from "@delivery/domain/events/Event"
+import type { AuditAction } from "@delivery/domain/audit/AuditActions"
 import type { Forbidden, NotFound } from "@delivery/domain/Errors"
-import { Caller } from "@delivery/domain/identity/Authorization"
+import { Caller, OptionalCaller } from "@delivery/domain/identity/Authorization"
 import type { AuditEntryId, WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import { timestamp } from "@delivery/domain/Timestamp"
@@ -11,12 +12,13 @@ import { Settings } from "../Config.ts"
 import { clientAddress } from "../http/ClientAddress.ts"
 import { RequestId } from "../http/RequestId.ts"
 import { NextId } from "../ids/NextId.ts"
+import { ActsInstead } from "./ActsInstead.ts"
 import { type AuditFilter, AuditRepo, type AuditRow, timeOf } from "./AuditRepo.ts"
 
 /** An entry to be recorded. */
 export interface NewAuditEntry {
   /** A noun and a verb, as events have them. */
-  readonly action: string
+  readonly action: AuditAction
   readonly subject: { readonly type: string; readonly id: string; readonly label: string }
   /** The slugs of environments, and the version in each. */
   readonly environments?: ReadonlyArray<string>
@@ -25,7 +27,12 @@ export interface NewAuditEntry {
   readonly outcome?: AuditEntry["outcome"]
   /** If absent, that of the request. */
   readonly credential?: AuditCredential | null
+  /** If absent, the request that the fiber serves. */
+  readonly request?: AuditedRequest
 }
+
+/** From where something was asked for, in which request. */
+export type AuditedRequest = Pick<AuditRow, "address" | "requestId">
 
 /** Who does something, and in which workspace. */
 export interface AuditedBy {
@@ -99,19 +106,31 @@ function* make() {
 
 const makeOrigin = ({ nextId, repo }: Dependencies): Audit["Service"]["origin"] =>
   Effect.fnUntraced(function* ({ actor, workspace }) {
-    const caller = yield* Effect.withFiber((fiber) => Effect.succeed(Context.getOrUndefined(fiber.context, Caller)))
-    const requestId = yield* RequestId
+    const caller = yield* presentCaller
+    const instead = yield* ActsInstead
     const isCaller = caller !== undefined && isSameActor(actorOf(caller.principal), actor)
     return {
       id: yield* nextId<AuditEntryId>(),
       workspaceId: workspace.id,
       actorId: actor.id,
       actor: isCaller ? caller.principal : yield* repo.actor(actor),
-      credential: caller === undefined ? null : shown(caller.credential),
-      address: yield* clientAddress,
-      requestId: requestId === "none" ? null : requestId
+      credential: instead ?? (caller === undefined ? null : shown(caller.credential)),
+      ...(yield* auditedRequest)
     }
   })
+
+/** Whose request the fiber serves. */
+const presentCaller = Effect.withFiber((fiber) =>
+  Effect.succeed(
+    Context.getOrUndefined(fiber.context, Caller) ?? Context.getOrUndefined(fiber.context, OptionalCaller)?.caller
+  )
+)
+
+/** The request that the fiber serves, for what is told of it later. */
+export const auditedRequest: Effect.Effect<AuditedRequest> = Effect.gen(function* () {
+  const requestId = yield* RequestId
+  return { address: yield* clientAddress, requestId: requestId === "none" ? null : requestId }
+})
 
 /** What an entry has of a credential. */
 const shown = ({ id, kind, lastFour }: AuditCredential): AuditCredential => ({ kind, id, lastFour })
@@ -120,11 +139,12 @@ const makeEntry = (dependencies: Dependencies): Audit["Service"]["make"] => {
   const origin = makeOrigin(dependencies)
   return Effect.fnUntraced(function* (
     by,
-    { action, changes = [], credential, environments, outcome, subject, versions }
+    { action, changes = [], credential, environments, outcome, request, subject, versions }
   ) {
     const from = yield* origin(by)
     return {
       ...from,
+      ...request,
       action,
       outcome: outcome ?? "allowed",
       credential: credential === undefined ? from.credential : credential && shown(credential),

@@ -39,10 +39,11 @@ const find =
         .slice(0, limit)
     )
 
-const matches = (entry: AuditRow, { action, actor, cursor, from, subject, to }: AuditFilter): boolean =>
+const matches = (entry: AuditRow, { action, actor, cursor, from, outcome, subject, to }: AuditFilter): boolean =>
   (actor === undefined || (isId(actor) && entry.actorId === actor)) &&
   (action === undefined || entry.action === action) &&
   (subject === undefined || entry.subjectId === subject) &&
+  (outcome === undefined || entry.outcome === outcome) &&
   (from === undefined || timeOf(entry.id) >= Date.parse(from)) &&
   (to === undefined || timeOf(entry.id) <= Date.parse(to)) &&
   (cursor === undefined || entry.id < cursor)

@@ -38,6 +38,7 @@ export interface AuditFilter {
   readonly actor?: string | undefined
   readonly action?: string | undefined
   readonly subject?: string | undefined
+  readonly outcome?: AuditEntry["outcome"] | undefined
   /** Both inclusive. */
   readonly from?: Timestamp | undefined
   readonly to?: Timestamp | undefined

@@ -3,7 +3,6 @@ import { Audit } from "./Audit.ts"
 import { AuditedEvents } from "./AuditedEvents.ts"
 import * as AuditErasure from "./AuditErasure.ts"
 import * as AuditHttp from "./AuditHttp.ts"
-import * as AuditRefusals from "./AuditRefusals.ts"
 import * as AuditMemory from "./AuditMemory.ts"
 import { auditEntries } from "./AuditRepo.ts"
 import * as AuditSql from "./AuditSql.ts"
@@ -17,7 +16,7 @@ export const layerSql = AuditSql.layer
 export const layerMemory = AuditMemory.layer
 
 /** Needs `Events`. */
-export const layer = Layer.merge(AuditedEvents.layer, AuditRefusals.layer).pipe(Layer.provideMerge(Audit.layer))
+export const layer = Layer.provideMerge(AuditedEvents.layer, Audit.layer)
 
 /** What a server does by itself, over the services. */
 export const layerBackground = AuditErasure.layer

@@ -29,12 +29,13 @@ const readRow = readerOf(auditEntries)
 const find = (sql: PgClient.PgClient): AuditRepo["Service"]["find"] => {
   const columns = sql.literal(columnsOf(auditEntries))
   const none = sql.literal("")
-  return (workspaceId, { action, actor, cursor, from, subject, to }, limit) => {
+  return (workspaceId, { action, actor, cursor, from, outcome, subject, to }, limit) => {
     if (actor !== undefined && !isId(actor)) return Effect.succeed([])
     return sql<SelectedRow>`select ${columns} from audit_entries where workspace_id = ${workspaceId}
         ${actor === undefined ? none : sql`and actor_id = ${actor}`}
         ${action === undefined ? none : sql`and action = ${action}`}
         ${subject === undefined ? none : sql`and subject_id = ${subject}`}
+        ${outcome === undefined ? none : sql`and outcome = ${outcome}`}
         ${from === undefined ? none : sql`and id >= ${lowestId(from)}`}
         ${to === undefined ? none : sql`and id < ${lowestId(timestamp(Date.parse(to) + 1))}`}
         ${cursor === undefined ? none : sql`and id < ${cursor}`}

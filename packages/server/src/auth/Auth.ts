@@ -88,8 +88,8 @@ export const layer = Layer.mergeAll(Passkeys.layer, SingleSignOn.layer, Identiti
 /** Supplies the port of identity by which invites are mailed. */
 export const layerIdentityMail = Layer.provide(IdentityMail.layer, [Outbox.layer, Throttles.layer])
 
-/** For commands of the host: the links that they print. */
-export const layerHost = Layer.provide(SignInLinks.layer, SignInAudit.layer)
+/** For commands of the host: the links that they print, and what the audit tells of them. */
+export const layerHost = Layer.provideMerge(SignInLinks.layer, SignInAudit.layer)
 
 /** Authenticates the requests of this room, and keeps other sites out. */
 export const layerAuthorization = SessionAuthorizationHttp.layer

@@ -5,6 +5,7 @@ import type { MailedProofId, PersonId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { sessionPersonId } from "../access/Access.ts"
+import { auditedRequest } from "../audit/Audit.ts"
 import { Settings } from "../Config.ts"
 import { PersonsRepo } from "../identity/PersonsRepo.ts"
 import { hashCode, isSecret, NewCode, readCode } from "../ids/Codes.ts"
@@ -14,6 +15,8 @@ import type { Browser } from "./Browser.ts"
 import { proofLetter, signInLetter } from "./Letters.ts"
 import { type MailedProofRow, MailedProofsRepo, type MailedPurpose } from "./MailedProofsRepo.ts"
 import { Outbox } from "./Outbox.ts"
+import { Storage } from "../storage/Storage.ts"
+import { SignInAudit } from "./SignInAudit.ts"
 import { Throttles, type Throttled } from "./Throttles.ts"
 import type { Counted } from "./ThrottlesRepo.ts"
 
@@ -68,6 +71,8 @@ interface Dependencies {
   readonly persons: PersonsRepo["Service"]
   readonly outbox: Outbox["Service"]
   readonly throttles: Throttles["Service"]
+  readonly audit: SignInAudit["Service"]
+  readonly storage: Storage["Service"]
   readonly nextId: NextId["Service"]
   readonly newToken: NewToken["Service"]
   readonly newCode: NewCode["Service"]
@@ -80,6 +85,8 @@ function* make() {
     persons: yield* PersonsRepo,
     outbox: yield* Outbox,
     throttles: yield* Throttles,
+    audit: yield* SignInAudit,
+    storage: yield* Storage,
     nextId: yield* NextId,
     newToken: yield* NewToken,
     newCode: yield* NewCode
@@ -99,7 +106,7 @@ const noMail = new Conflict({ message: "This server sends no mail.", reason: "no
 const tooMuch: Throttled = { _tag: "Throttled", retryAfter: 60, of: "work" }
 
 const askForLink = (dependencies: Dependencies) => {
-  const { newCode, outbox, persons, settings, throttles } = dependencies
+  const { audit, newCode, outbox, persons, settings, storage, throttles } = dependencies
   const store = storeProof(dependencies)
   return Effect.fn("MailedProofs.askForLink")(function* ({ email }: AskForLink, browser: Browser) {
     if (!outbox.isSet) return yield* noMail
@@ -107,11 +114,15 @@ const askForLink = (dependencies: Dependencies) => {
     const { asked } = browser
     const secret = asked !== undefined && isSecret(asked) ? asked : yield* newCode.secret
     const now = yield* Clock.currentTimeMillis
+    const request = yield* auditedRequest
     // All that depends on who has the address, or on nobody having it, happens after the answer.
     const write = Effect.gen(function* () {
       const [first] = yield* persons.ofAddress(email)
       const person = first === undefined || first.emailVerifiedAt === null ? undefined : first
-      const { code, token } = yield* store({ purpose: "sign_in", personId: person?.id ?? null, secret, now, counted })
+      const personId = person?.id ?? null
+      const stored = store({ purpose: "sign_in", personId, secret, now, counted })
+      const told = personId === null ? stored : Effect.tap(stored, () => audit.linkMailed(personId, request))
+      const { code, token } = yield* storage.transaction(told)
       if (person === undefined) return undefined
       const url = `${settings.baseUrl}/sign-in#${token}`
       const millis = settings.mailedProofMillis

@@ -267,7 +267,11 @@ const acceptInvite = (dependencies: Dependencies): Sessions["Service"]["acceptIn
   return (input, as, browser) =>
     as === undefined
       ? invites.join(input, undefined, (personId) => beginSession(personId, "invite", browser))
-      : invites.join(input, as.principal.id as PersonId, () => Effect.provideService(currentSession, Caller, as))
+      : Effect.provideService(
+          invites.join(input, as.principal.id as PersonId, () => currentSession),
+          Caller,
+          as
+        )
 }
 
 const acceptReceived = (dependencies: Dependencies) => {

@@ -1,8 +1,9 @@
+import type { AuditAction } from "@delivery/domain/audit/AuditActions"
 import type { Change } from "@delivery/domain/events/Event"
 import type { SignInMethod } from "@delivery/domain/auth/Session"
 import type { PersonId } from "@delivery/domain/Ids"
 import { Context, Effect, Layer, Metric } from "effect"
-import { Audit } from "../audit/Audit.ts"
+import { Audit, type AuditedRequest, type NewAuditEntry } from "../audit/Audit.ts"
 import { PersonsRepo } from "../identity/PersonsRepo.ts"
 import type { SessionRow } from "../identity/SessionsRepo.ts"
 import { WorkspacesRepo } from "../identity/WorkspacesRepo.ts"
@@ -25,13 +26,17 @@ export class SignInAudit extends Context.Service<
     /** A way in of the person is added, or no longer one. Called in the transaction of it. */
     readonly wayIn: (
       personId: PersonId,
-      action: string,
+      action: AuditAction,
       subject: { readonly type: string; readonly id: string; readonly label: string }
     ) => Effect.Effect<void>
     /** The address of the person is proven. Called in the transaction of it. */
     readonly addressProven: (personId: PersonId) => Effect.Effect<void>
     /** A link is made by which the person can sign in. Called in the transaction of it. */
     readonly linkCreated: (personId: PersonId) => Effect.Effect<void>
+    /** The same, which is mailed to them; the request in which somebody asked for it may be over. */
+    readonly linkMailed: (personId: PersonId, request: AuditedRequest) => Effect.Effect<void>
+    /** Somebody found a link of the person, and used it up. Called in the transaction of it. */
+    readonly linkReported: (personId: PersonId) => Effect.Effect<void>
     /**
      * A proof did not work. It is counted, too. Of the persons whose it should be, as far as that is known; never called in
      * the transaction that fails with it, which would take it back.
@@ -56,14 +61,13 @@ function* make() {
   /** What happens to the person themselves. */
   const ofPerson = Effect.fnUntraced(function* (
     id: PersonId,
-    action: string,
-    outcome: "allowed" | "refused",
-    changes: ReadonlyArray<Change> = []
+    action: AuditAction,
+    more: Pick<NewAuditEntry, "outcome" | "changes" | "request"> = {}
   ) {
     const person = yield* persons.find(id)
     if (person === undefined) return
     const subject = { type: "person", id, label: person.name }
-    yield* audit.recordIn(yield* workspaces.ofPerson(id), { kind: "user", id }, { action, subject, outcome, changes })
+    yield* audit.recordIn(yield* workspaces.ofPerson(id), { kind: "user", id }, { action, subject, ...more })
   })
   return SignInAudit.of({
     session: Effect.fnUntraced(function* ({ device, id, lastFour, personId }, action, method) {
@@ -82,11 +86,13 @@ function* make() {
     wayIn: Effect.fnUntraced(function* (personId, action, subject) {
       yield* audit.recordIn(yield* workspaces.ofPerson(personId), { kind: "user", id: personId }, { action, subject })
     }),
-    addressProven: (personId) => ofPerson(personId, "address_proven", "allowed"),
-    linkCreated: (personId) => ofPerson(personId, "sign_in_link_created", "allowed"),
+    addressProven: (personId) => ofPerson(personId, "address_proven"),
+    linkCreated: (personId) => ofPerson(personId, "sign_in_link_created"),
+    linkMailed: (personId, request) => ofPerson(personId, "sign_in_link_mailed", { request }),
+    linkReported: (personId) => ofPerson(personId, "sign_in_link_reported"),
     failed: Effect.fnUntraced(function* (method, persons = [], action = "sign_in_failed") {
       yield* Metric.update(signInsFailed(method), 1)
-      for (const id of persons) yield* ofPerson(id, action, "refused", by(method))
+      for (const id of persons) yield* ofPerson(id, action, { outcome: "refused", changes: by(method) })
     })
   })
 }

@@ -2,6 +2,8 @@ import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import type { ApiKeyRow } from "../access/ActorRows.ts"
+import { asReport } from "../audit/ActsInstead.ts"
+import { Audit } from "../audit/Audit.ts"
 import { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { Settings } from "../Config.ts"
 import { networkOf } from "../http/RateLimits.ts"
@@ -32,6 +34,7 @@ export class TokenReports extends Context.Service<
 
 interface Dependencies extends KeyChainDependencies {
   readonly audit: SignInAudit["Service"]
+  readonly entries: Audit["Service"]
   readonly sessions: SessionsRepo["Service"]
   readonly links: SignInLinksRepo["Service"]
   readonly mailed: MailedProofsRepo["Service"]
@@ -44,6 +47,7 @@ function* make() {
     invites: yield* InvitesRepo,
     signIns: yield* MadeSignIns,
     audit: yield* SignInAudit,
+    entries: yield* Audit,
     sessions: yield* SessionsRepo,
     links: yield* SignInLinksRepo,
     mailed: yield* MailedProofsRepo,
@@ -58,14 +62,15 @@ function* make() {
   return TokenReports.of({
     report: Effect.fn("TokenReports.report")(function* (token: string, address: string) {
       yield* throttles.take(`reports of ${networkOf(address)}`, tokenReportLimit)
-      yield* storage.transaction(end(token))
+      yield* asReport(token)(storage.transaction(end(token)))
     })
   })
 }
 
 /** Ends the token, whatever it is; called in a transaction. */
 const endToken = (dependencies: Dependencies) => {
-  const { audit, repo, runTokens, sessions, signIns } = dependencies
+  const { audit, repo, sessions, signIns } = dependencies
+  const endRunToken = endOfRun(dependencies)
   const end = endKey(dependencies)
   const revokeInvite = endInvite(dependencies)
   const endLink = useLinkUp(dependencies)
@@ -81,18 +86,29 @@ const endToken = (dependencies: Dependencies) => {
       const session = yield* sessions.endByToken(tokenHash)
       if (session !== undefined) yield* audit.session(session, "session_ended")
     } else if (isToken("ltk_", token)) yield* endLink(tokenHash)
-    else if (isToken("stk_", token)) yield* runTokens.end(tokenHash)
+    else if (isToken("stk_", token)) yield* endRunToken(tokenHash)
   })
 }
 
+const endOfRun = ({ entries, runTokens }: Dependencies) =>
+  Effect.fnUntraced(function* (tokenHash: string) {
+    const ended = yield* runTokens.end(tokenHash)
+    if (ended === undefined) return
+    const { publisher, run, workspaceId } = ended
+    const by = { workspace: { id: workspaceId }, actor: publisher }
+    yield* entries.record(by, { action: "run_token_reported", subject: run })
+  })
+
 /** Links are printed by the host, or mailed to sign in or to prove an address. */
-const useLinkUp = ({ links, mailed }: Dependencies) =>
+const useLinkUp = ({ audit, links, mailed }: Dependencies) =>
   Effect.fnUntraced(function* (tokenHash: string) {
     const now = timestamp(yield* Clock.currentTimeMillis)
-    yield* links.use(tokenHash, now)
+    const printedFor = yield* links.use(tokenHash, now)
+    if (printedFor !== undefined) yield* audit.linkReported(printedFor)
     for (const purpose of ["sign_in", "address"] as const) {
       const proof = yield* mailed.findByToken(purpose, tokenHash, now)
-      if (proof !== undefined) yield* mailed.use(proof.id, now)
+      const used = proof && (yield* mailed.use(proof.id, now))
+      if (used !== undefined && used.personId !== null) yield* audit.linkReported(used.personId)
     }
   })
 

@@ -1,6 +1,8 @@
 import { Name } from "@delivery/domain/Text"
 import { Effect, Option, Schema } from "effect"
 import { Rpc, RpcGroup } from "effect/rpc"
+import { asHost } from "../audit/ActsInstead.ts"
+import { SignInAudit } from "../auth/SignInAudit.ts"
 import { SignInLinks } from "../auth/SignInLinks.ts"
 import { Settings } from "../Config.ts"
 import { insecureBaseUrl, keepsCookies } from "../http/OwnPages.ts"
@@ -8,6 +10,7 @@ import { ApiKeys } from "../identity/ApiKeys.ts"
 import { Persons } from "../identity/Persons.ts"
 import { PersonsRepo } from "../identity/PersonsRepo.ts"
 import { WorkspacesRepo } from "../identity/WorkspacesRepo.ts"
+import { Storage } from "../storage/Storage.ts"
 
 /** What commands of the host do with persons: on the database, or in the server that holds it. Each answers what to print. */
 
@@ -30,6 +33,8 @@ export const makeOperations = Effect.gen(function* () {
   const workspaces = yield* WorkspacesRepo
   const apiKeys = yield* ApiKeys
   const links = yield* SignInLinks
+  const audit = yield* SignInAudit
+  const storage = yield* Storage
   const named = yield* Persons
   /** The one person with the address or id. */
   const personNamed = Effect.fnUntraced(function* (who: string) {
@@ -55,7 +60,8 @@ export const makeOperations = Effect.gen(function* () {
     }),
     verifyPerson: Effect.fn("HostOperations.verifyPerson")(function* ({ email }: { readonly email: string }) {
       const found = yield* personNamed(email)
-      yield* Effect.mapError(named.prove(found.id), ({ message }) => new HostRefusal({ message }))
+      const proven = storage.transaction(Effect.andThen(named.prove(found.id), audit.addressProven(found.id)))
+      yield* Effect.mapError(asHost(proven), ({ message }) => new HostRefusal({ message }))
       return `The email address ${found.email} is proven to be that of ${found.name}.`
     }),
     createApiKey: Effect.fn("HostOperations.createApiKey")(function* (input: {
@@ -67,13 +73,14 @@ export const makeOperations = Effect.gen(function* () {
       if (Option.isNone(name)) {
         return yield* new HostRefusal({ message: "--name must have 1 to 100 printable characters." })
       }
-      const { secret } = yield* apiKeys.issue({ personId: found.id, workspaceId: null, role: null }, name.value)
+      const owner = { personId: found.id, workspaceId: null, role: null }
+      const { secret } = yield* asHost(apiKeys.issue(owner, name.value))
       return `API key of ${found.name} <${found.email}>, shown only this once:\n\n${secret}`
     }),
     printSignInLink: Effect.fn("HostOperations.printSignInLink")(function* ({ who }: { readonly who: string }) {
       if (!keepsCookies(baseUrl)) return yield* new HostRefusal({ message: insecureBaseUrl.message })
       const person = yield* personNamed(who)
-      const url = yield* links.print(person.id)
+      const url = yield* asHost(links.print(person.id))
       return `${person.name} <${person.email}> signs in with this link, once, within an hour:\n\n${url}`
     })
   }

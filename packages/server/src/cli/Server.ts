@@ -1,6 +1,7 @@
 import type { PersonId } from "@delivery/domain/Ids"
 import { Console, Effect, Layer, Option, Redacted } from "effect"
 import { layerServer } from "../App.ts"
+import { asHost } from "../audit/ActsInstead.ts"
 import { SignInLinks } from "../auth/SignInLinks.ts"
 import { Settings } from "../Config.ts"
 import { keepsCookies } from "../http/OwnPages.ts"
@@ -11,7 +12,7 @@ import * as Worker from "../workers/Worker.ts"
 /** The key is printed whether or not the database still answers: this start alone knows it. */
 const signInLines = Effect.fnUntraced(function* (owner: PersonId, email: string) {
   const links = yield* SignInLinks
-  return yield* links.print(owner).pipe(
+  return yield* asHost(links.print(owner)).pipe(
     Effect.map((link) => ["To sign in with a browser, open this link. It works once, for an hour:", "", `  ${link}`]),
     Effect.catchDefect((defect) =>
       Effect.as(Effect.logWarning("No sign-in link could be made.", defect), [

@@ -1,5 +1,4 @@
 import { DeliveryApi } from "@delivery/domain/Api"
-import { workspacePath } from "@delivery/domain/Doc"
 import { Probe, RequiredScope, RestOfPath, Streams } from "@delivery/domain/Endpoint"
 import { NoStore } from "@delivery/domain/NoStore"
 import { Context } from "effect"
@@ -17,7 +16,7 @@ export interface Endpoint {
   readonly isStreamed: boolean
   /** Answers that a client may have compressed: those that are read, but no secrets, and no files, which are stored as they are. */
   readonly isCompressed: boolean
-  /** For the admins of a workspace. */
+  /** Has the scope `admin`. */
   readonly isForAdmins: boolean
   /** The page of metrics is answered whatever the load, and counts for the rate limit. */
   readonly isMetrics: boolean
@@ -51,7 +50,7 @@ HttpApi.reflect(DeliveryApi, {
       name: `${group.identifier}.${identifier}`,
       isProbe: Context.get(mergedAnnotations, Probe),
       isStreamed: Context.get(mergedAnnotations, Streams),
-      isForAdmins: path.startsWith(workspacePath) && Context.get(mergedAnnotations, RequiredScope) === "admin",
+      isForAdmins: Context.get(mergedAnnotations, RequiredScope) === "admin",
       // The length of a compressed answer tells what it has in common with what the client chose.
       isCompressed: method === "GET" && !middlewares.has(NoStore) && !Context.get(mergedAnnotations, RestOfPath)
     })

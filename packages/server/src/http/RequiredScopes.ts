@@ -43,7 +43,7 @@ export const withRequiredScope = <A extends Runtime>(
       : Effect.fail(scopeMissing(scope))
   }
   const operation = `${group}.${endpoint.identifier}`
-  const isForAdmins = isOfWorkspace && scope === "admin"
+  const isForAdmins = scope === "admin"
   const watched: Runtime["handler"] = (request) =>
     Effect.withFiber((fiber) => {
       const caller =
@@ -51,7 +51,9 @@ export const withRequiredScope = <A extends Runtime>(
       const answer = checked(request, caller)
       if (!isForAdmins || caller === undefined) return answer
       return Effect.tapError(answer, (error) =>
-        error instanceof Forbidden ? refused({ caller, operation, params: paramsOf(request) }) : Effect.void
+        error instanceof Forbidden
+          ? refused({ caller, operation, isOfWorkspace, params: paramsOf(request) })
+          : Effect.void
       )
     })
   return { ...runtime, handler: watched }

@@ -17,6 +17,7 @@ import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, DateTime, Effect, Layer } from "effect"
 import { NextId } from "../ids/NextId.ts"
 import { hashToken, NewToken } from "../ids/Tokens.ts"
+import { asServer } from "../audit/ActsInstead.ts"
 import { Audit } from "../audit/Audit.ts"
 import { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { Storage } from "../storage/Storage.ts"
@@ -26,7 +27,7 @@ import { ApiKeyUsage } from "./ApiKeyUsage.ts"
 import { ApiKeysRepo, keySubject, type Maker } from "./ApiKeysRepo.ts"
 import { BlocksRepo } from "./BlocksRepo.ts"
 import { InvitesRepo } from "./InvitesRepo.ts"
-import { endKey, type KeyChainDependencies, recordOfKey } from "./KeyChains.ts"
+import { endKey, type KeyChainDependencies, limitsOfKey, recordOfKey } from "./KeyChains.ts"
 import { MadeSignIns } from "./MadeSignIns.ts"
 import { holdMaker, noMaker, within } from "./Makers.ts"
 import { MembersRepo } from "./MembersRepo.ts"
@@ -48,6 +49,8 @@ export class ApiKeys extends Context.Service<
       input: CreateAccountApiKey
     ) => Effect.Effect<NewAccountApiKey, Unauthorized | InvalidInput | NotFound | Forbidden, Caller>
     readonly revokeAccount: (id: string, input?: RevokeApiKey) => Effect.Effect<void, NotFound | Forbidden, Caller>
+    /** Ends what expired keys made, and has the audit tell of each that it expired, once; how many. */
+    readonly expire: Effect.Effect<number>
     /** Stores a key for the owner: a new token, or the one given. The answer is the only place with the secret. */
     readonly issue: (owner: KeyOwner, name: string, fields?: KeyFields) => Effect.Effect<NewApiKey>
   }
@@ -99,6 +102,7 @@ function* make() {
     listAccount: listAccount(dependencies),
     createAccount: createAccount(dependencies),
     revokeAccount: revokeAccount(dependencies),
+    expire: expire(dependencies),
     issue: issueAudited(dependencies)
   })
 }
@@ -206,6 +210,30 @@ const revokeAccount = (dependencies: Dependencies) => {
   })
 }
 
+const expiredAtOnce = 100
+
+const expire = ({ audit, repo, signIns, storage, workspaces }: Dependencies) => {
+  const tell = Effect.fnUntraced(function* (key: ApiKeyRow) {
+    const by: ActorRef = key.personId === null ? { kind: "apiKey", id: key.id } : { kind: "user", id: key.personId }
+    const of = key.personId === null ? [{ id: key.workspaceId }] : yield* workspaces.ofPerson(key.personId)
+    const changes = [{ field: "expiresAt", from: null, to: key.expiresAt }]
+    yield* audit.recordIn(of, by, { action: "key_expired", subject: keySubject(key), changes })
+    yield* signIns.end([key.id], by)
+  })
+  const some = Effect.gen(function* () {
+    const ended = yield* repo.endExpired(timestamp(yield* Clock.currentTimeMillis), expiredAtOnce)
+    yield* Effect.forEach(ended, tell, { discard: true })
+    return ended.length
+  })
+  return Effect.gen(function* () {
+    for (let all = 0; ;) {
+      const ended = yield* storage.transaction(some)
+      all += ended
+      if (ended < expiredAtOnce) return all
+    }
+  }).pipe(asServer, Effect.withSpan("ApiKeys.expire"))
+}
+
 const issue = ({ blocks, newToken, nextId, repo }: Dependencies) =>
   Effect.fnUntraced(function* (owner: KeyOwner, name: string, fields: KeyFields = {}) {
     const { createdBy = null, maker = noMaker, scopes = null, token } = fields
@@ -243,7 +271,11 @@ const issueAudited = (dependencies: Dependencies): ApiKeys["Service"]["issue"] =
       const key = yield* issueKey(owner, name, fields)
       const by = fields.createdBy ?? ({ kind: "user", id: owner.personId! } as const)
       const of = owner.workspaceId === null ? yield* workspaces.ofPerson(owner.personId) : [{ id: owner.workspaceId }]
-      yield* audit.recordIn(of, by, { action: "key_created", subject: keySubject(key) })
+      yield* audit.recordIn(of, by, {
+        action: "key_created",
+        subject: keySubject(key),
+        changes: limitsOfKey(key)
+      })
       return key
     })
     return storage.transaction(issued)

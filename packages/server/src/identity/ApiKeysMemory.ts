@@ -29,6 +29,7 @@ export const layer = Layer.effect(
         ),
       madeBy: madeBy(memory),
       end: end(memory),
+      endExpired: endExpired(memory),
       holdMaker: holdMaker(memory),
       holdFamily: () => Effect.void,
       holdChain: (id) => memory.read((database) => [...chainOf(database, id)]),
@@ -112,6 +113,21 @@ const end =
         const ended = rows
           .filter((key) => chain.has(key.id) && isLive(key, at))
           .map((key) => ({ ...key, revokedAt: at }))
+        for (const key of ended) rows.set(key.id, key)
+        return ended
+      })
+    )
+
+const endExpired =
+  (memory: Memory): ApiKeysRepo["Service"]["endExpired"] =>
+  (by, limit) =>
+    memory.write((database) =>
+      Effect.sync(() => {
+        const rows = database.table(apiKeys)
+        const ended = rows
+          .filter(({ expiresAt, revokedAt }) => revokedAt === null && expiresAt !== null && expiresAt <= by)
+          .slice(0, limit)
+          .map((key) => ({ ...key, revokedAt: key.expiresAt }))
         for (const key of ended) rows.set(key.id, key)
         return ended
       })

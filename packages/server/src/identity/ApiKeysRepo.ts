@@ -65,6 +65,8 @@ export class ApiKeysRepo extends Context.Service<
       owner: KeyOwnerId | "anyone",
       options: { readonly at: Timestamp; readonly keepAccountKeys: boolean }
     ) => Effect.Effect<ReadonlyArray<ApiKeyRow>>
+    /** Marks keys as ended that have expired by a time, some at once, and answers them: each once. */
+    readonly endExpired: (by: Timestamp, limit: number) => Effect.Effect<ReadonlyArray<ApiKeyRow>>
     /**
      * The key, if it works now, as the maker of something. Until the transaction ends, its family stays as it is: whoever
      * ends it waits.

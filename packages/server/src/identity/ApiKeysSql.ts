@@ -30,6 +30,7 @@ export const layer = Layer.effect(
         ),
       madeBy: madeBy(sql),
       end: end(sql),
+      endExpired: endExpired(sql),
       holdMaker: holdMaker(sql),
       holdFamily: holdFamily(sql),
       holdChain: holdChain(sql),
@@ -114,6 +115,18 @@ const end = (sql: PgClient.PgClient): ApiKeysRepo["Service"]["end"] => {
       return rows.map(readRow)
     }).pipe(dieOnSqlError)
 }
+
+const endExpired =
+  (sql: PgClient.PgClient): ApiKeysRepo["Service"]["endExpired"] =>
+  (by, limit) =>
+    // Keys that are in use are left to the next round: they are locked in the order of their ids elsewhere.
+    sql<SelectedRow>`update api_keys set revoked_at = expires_at where id in (
+        select id from api_keys where revoked_at is null and expires_at <= ${date(by)}
+        order by id limit ${limit} for update skip locked
+      ) returning ${sql.literal(columnsOf(apiKeys))}`.pipe(
+      Effect.map((rows) => rows.map(readRow)),
+      dieOnSqlError
+    )
 
 const holdFamily =
   (sql: PgClient.PgClient): ApiKeysRepo["Service"]["holdFamily"] =>

@@ -3,6 +3,7 @@ import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
 import { Settings } from "../Config.ts"
 import { NextId } from "../ids/NextId.ts"
+import { asHost } from "../audit/ActsInstead.ts"
 import { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { Storage } from "../storage/Storage.ts"
 import { ApiKeys } from "./ApiKeys.ts"
@@ -40,7 +41,7 @@ function* make() {
     events: yield* AuditedEvents,
     nextId: yield* NextId
   })
-  return Bootstrap.of({ made: yield* Effect.orDie(storage.transaction(makeFirst)) })
+  return Bootstrap.of({ made: yield* Effect.orDie(asHost(storage.transaction(makeFirst))) })
 }
 
 interface Dependencies {

@@ -1,5 +1,6 @@
 import { Layer } from "effect"
 import { apiKeys, persons } from "../access/ActorRows.ts"
+import * as AdminRefusals from "./AdminRefusals.ts"
 import { ApiKeys } from "./ApiKeys.ts"
 import * as ApiKeysMemory from "./ApiKeysMemory.ts"
 import * as ApiKeysSql from "./ApiKeysSql.ts"
@@ -15,6 +16,7 @@ import { Invites } from "./Invites.ts"
 import * as InvitesMemory from "./InvitesMemory.ts"
 import { invites } from "./InvitesRepo.ts"
 import * as InvitesSql from "./InvitesSql.ts"
+import * as KeyExpiry from "./KeyExpiry.ts"
 import { Members } from "./Members.ts"
 import * as MembersMemory from "./MembersMemory.ts"
 import { members } from "./MembersRepo.ts"
@@ -64,8 +66,12 @@ export const layer = Layer.mergeAll(
   Members.layer,
   Invites.layer,
   Persons.layer,
-  Inventory.layer
+  Inventory.layer,
+  AdminRefusals.layer
 ).pipe(Layer.provideMerge(ApiKeys.layer), Layer.provideMerge([ApiKeyUsage.layer, SessionUsage.layer]))
+
+/** What a server does by itself, over the services. */
+export const layerBackground = KeyExpiry.layer
 
 /** For commands of the host: persons and their keys. Needs `MadeSignIns`, which the agents supply. */
 export const layerHost = Layer.merge(ApiKeys.layer, Persons.layer).pipe(Layer.provide(ApiKeyUsage.layer))

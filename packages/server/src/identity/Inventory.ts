@@ -1,3 +1,4 @@
+import type { AuditAction } from "@delivery/domain/audit/AuditActions"
 import { Conflict, Forbidden, NotFound } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { WorkspaceCredential } from "@delivery/domain/identity/Credential"
@@ -147,7 +148,7 @@ interface Target {
 const changeBlock = (dependencies: Dependencies) => {
   const { apiKeys, events, signIns, storage, workspaces } = dependencies
   const credentialsOf = liveCredentials(dependencies)
-  return <E>(kind: string, apply: (by: Access, target: Target) => Effect.Effect<void, E, Caller>) =>
+  return <E>(kind: AuditAction, apply: (by: Access, target: Target) => Effect.Effect<void, E, Caller>) =>
     Effect.fnUntraced(function* (id: string) {
       const access = yield* atLeast("admin")
       const changed = Effect.gen(function* () {
@@ -208,7 +209,7 @@ const unblock = ({ blocks }: Dependencies) =>
 
 /** A credential in events, which members without access to this list read, too. */
 const subjectOf = ({ id, kind, name, owner }: WorkspaceCredential) => {
-  const of = "name" in owner && kind !== "accountApiKey" ? ` of ${owner.name}` : ""
+  const of = owner.kind === "agent" ? ` of ${owner.person.name}` : owner.kind === "user" ? ` of ${owner.name}` : ""
   const label = kind === "session" ? `session${of}` : kind === "agent" ? `${name}${of}` : name
   return { type: "credential", id, label, path: "settings/credentials" }
 }

@@ -1,3 +1,4 @@
+import type { Change } from "@delivery/domain/events/Event"
 import type { ApiKeyId, WorkspaceId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect } from "effect"
@@ -24,18 +25,26 @@ export const recordOfKey =
   ({ events, workspaces }: Pick<KeyChainDependencies, "events" | "workspaces">) =>
   (
     actor: ActorRef,
-    key: Pick<ApiKeyRow, "id" | "name" | "personId" | "workspaceId" | "role">,
+    key: Pick<ApiKeyRow, "id" | "name" | "personId" | "workspaceId" | "role" | "scopes" | "expiresAt">,
     kind: "key_created" | "key_revoked" | "key_reported"
   ): Effect.Effect<void> =>
     Effect.gen(function* () {
-      const changes = kind === "key_created" && key.role !== null ? [{ field: "role", from: null, to: key.role }] : []
+      const isNew = kind === "key_created"
+      const changes = isNew && key.role !== null ? [{ field: "role", from: null, to: key.role }] : []
+      const more = isNew ? { changes: limitsOfKey(key) } : {}
       const of =
         key.workspaceId === null
           ? (yield* workspaces.ofPerson(key.personId!)).map(({ id }) => id)
           : [key.workspaceId as WorkspaceId]
       for (const id of of)
-        yield* events.record({ workspace: { id }, actor }, { kind, subject: keySubject(key), changes })
+        yield* events.record({ workspace: { id }, actor }, { kind, subject: keySubject(key), changes }, more)
     })
+
+/** What a new key may do, and until when, as its entry of the audit tells it. */
+export const limitsOfKey = ({ expiresAt, scopes }: Pick<ApiKeyRow, "scopes" | "expiresAt">): ReadonlyArray<Change> => [
+  { field: "scopes", from: null, to: scopes === null ? "all" : scopes.join(", ") },
+  ...(expiresAt === null ? [] : [{ field: "expiresAt", from: null, to: expiresAt }])
+]
 
 /**
  * Ends the key, and what was made with it and with that. Called in a transaction. Undefined where the owner has no such
@@ -54,7 +63,7 @@ export const endKey = (dependencies: KeyChainDependencies) => {
     const ended = yield* repo.end(id, owner, { at: now, keepAccountKeys })
     if (ended.length === 0) return undefined
     const makers = ended.map((key) => key.id)
-    yield* signIns.end(makers)
+    yield* signIns.end(makers, actor)
     for (const key of ended) {
       yield* record(actor, key, isReported && key.id === id ? "key_reported" : "key_revoked")
     }

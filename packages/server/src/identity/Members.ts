@@ -1,3 +1,4 @@
+import type { AuditAction } from "@delivery/domain/audit/AuditActions"
 import { Conflict, Forbidden, NotFound } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { DeactivateMember, Member, UpdateMember } from "@delivery/domain/identity/Member"
@@ -91,7 +92,7 @@ const list = ({ repo }: Dependencies) =>
 const changeMember =
   ({ apiKeys, blocks, events, memberChanges, repo, storage, workspaces }: Dependencies) =>
   (
-    kind: string,
+    kind: AuditAction,
     id: string,
     to: { readonly role?: Role; readonly active?: boolean },
     andThen: (by: Access, before: Member, after: Member) => Effect.Effect<void> = () => Effect.void

@@ -62,8 +62,9 @@ export const makeAuthenticateSession = Effect.gen(function* () {
     if (!isFromOwnPage(request, settings.baseUrl)) {
       const endpoint = endpointOf(request.method, request.url)
       if (endpoint.isForAdmins) {
-        const { slug: _, ...params } = yield* HttpRouter.params
-        yield* Effect.provideService(refused({ caller, operation: endpoint.name, params }), Caller, caller)
+        const { slug, ...params } = yield* HttpRouter.params
+        const told = { caller, operation: endpoint.name, isOfWorkspace: slug !== undefined, params }
+        yield* Effect.provideService(refused(told), Caller, caller)
       }
       return yield* Effect.fail(Forbidden.crossSite)
     }

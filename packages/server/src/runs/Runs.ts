@@ -25,6 +25,7 @@ import * as TestRunFilesMemory from "./TestRunFilesMemory.ts"
 import { pendingBlobs, testRunFiles } from "./TestRunFilesRepo.ts"
 import * as TestRunFilesSql from "./TestRunFilesSql.ts"
 import { testRuns, testRunTests } from "./TestRunsRepo.ts"
+import { runLabel } from "./TestRunState.ts"
 import { TestRuns } from "./TestRuns.ts"
 import * as TestRunsHttp from "./TestRunsHttp.ts"
 import * as TestRunsMemory from "./TestRunsMemory.ts"
@@ -65,7 +66,16 @@ const layerRunTokens = Layer.effect(
     const repo = yield* SemaphoresRepo
     const newToken = yield* NewToken
     return RunTokens.of({
-      end: (tokenHash) => Effect.flatMap(newToken("stk_"), (token) => repo.replaceToken(tokenHash, hashToken(token)))
+      end: Effect.fnUntraced(function* (tokenHash) {
+        const holder = yield* repo.replaceToken(tokenHash, hashToken(yield* newToken("stk_")))
+        return (
+          holder && {
+            workspaceId: holder.workspaceId,
+            publisher: holder.publisher,
+            run: { type: "run", id: holder.runId, label: runLabel + holder.run }
+          }
+        )
+      })
     })
   })
 )

@@ -2,6 +2,7 @@ import type { LeaseId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
 import type { LeaseHolder } from "@delivery/domain/LeaseHolder"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect, Layer } from "effect"
+import type { ActorRef } from "../access/Access.ts"
 import { memberKey, members } from "../identity/MembersRepo.ts"
 import { workspaces } from "../identity/WorkspacesRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
@@ -214,8 +215,15 @@ const replaceToken = (memory: Memory) => (tokenHash: string, by: string) =>
       const [runs, retries] = [database.table(testRuns), database.table(testRunRetries)]
       const isHolder = (row: { readonly tokenHash: string; readonly state: string }) =>
         row.tokenHash === tokenHash && row.state === "running"
-      for (const run of runs.filter(isHolder)) runs.set(run.id, { ...run, tokenHash: by })
-      for (const retry of retries.filter(isHolder)) retries.set(retry.id, { ...retry, tokenHash: by })
+      const run = runs.find(isHolder)
+      const retry = retries.find(isHolder)
+      if (run !== undefined) runs.set(run.id, { ...run, tokenHash: by })
+      if (retry !== undefined) retries.set(retry.id, { ...retry, tokenHash: by })
+      const holder = run ?? retry
+      if (holder === undefined) return undefined
+      const { id, number, workspaceId } = run ?? runs.get(retry!.runId)!
+      const publisher = { kind: holder.publisherKind, id: holder.publisherId } as ActorRef
+      return { workspaceId, runId: id, run: number, publisher }
     })
   )
 

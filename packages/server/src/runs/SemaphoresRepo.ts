@@ -3,6 +3,7 @@ import type { RunCaller } from "@delivery/domain/runs/RunAuthorization"
 import type { LeaseHolder } from "@delivery/domain/LeaseHolder"
 import type { Lease, QueuedLease, Semaphore } from "@delivery/domain/runs/Semaphore"
 import { Context, type Effect } from "effect"
+import type { ActorRef } from "../access/Access.ts"
 import { instant, integer, long, nullable, table, text, uuid } from "../storage/Table.ts"
 
 /** The semaphores of each workspace. Functions of migration 0020 write this table and the next. */
@@ -87,6 +88,14 @@ export interface NotHolder {
   readonly _tag: "Unknown" | "Foreign"
 }
 
+/** Whose token it is: the run, also of a retry, and who publishes. */
+export interface TokenHolder {
+  readonly workspaceId: WorkspaceId
+  readonly runId: TestRunId
+  readonly run: number
+  readonly publisher: ActorRef
+}
+
 /**
  * Stores semaphores. Each change of a semaphore is alone with it, at an instant of the storage's clock that lies within
  * that time; before anything else it ends what has lapsed and gives free slots to the queue in its order.
@@ -125,8 +134,8 @@ export class SemaphoresRepo extends Context.Service<
     readonly settle: (
       places: ReadonlyArray<LeaseId>
     ) => Effect.Effect<{ readonly changed: ReadonlyArray<LeaseId>; readonly lapsesInMillis: number | undefined }>
-    /** Gives the run or retry with this token another one. */
-    readonly replaceToken: (tokenHash: string, by: string) => Effect.Effect<void>
+    /** Gives the run or retry with this token another one, while it runs. Answers the run, and who publishes. */
+    readonly replaceToken: (tokenHash: string, by: string) => Effect.Effect<TokenHolder | undefined>
     /**
      * The run or retry whose token it is, in the workspace (slug or id), while it runs, and who publishes it: the id of a
      * person or of an account key.

@@ -4,6 +4,7 @@ import type { Lease, QueuedLease } from "@delivery/domain/runs/Semaphore"
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
+import type { ActorRef } from "../access/Access.ts"
 import { lookUp } from "../identity/Credentials.ts"
 import { batched } from "../storage/Batched.ts"
 import { uuids } from "../storage/Columns.ts"
@@ -15,7 +16,8 @@ import {
   type NotHolder,
   type RunNotRunning,
   SemaphoresRepo,
-  type Taken
+  type Taken,
+  type TokenHolder
 } from "./SemaphoresRepo.ts"
 
 /** Each operation is a call of one function of migration 0020, which is alone with the semaphore. */
@@ -118,13 +120,26 @@ const settle = (sql: PgClient.PgClient) => (places: ReadonlyArray<LeaseId>) =>
   )
 
 const replaceToken = (sql: PgClient.PgClient) => (tokenHash: string, by: string) =>
-  dieOnSqlError(
-    Effect.andThen(
-      sql`update test_runs set token_hash = ${by} where token_hash = ${tokenHash} and state = 'running'`,
-      Effect.asVoid(
-        sql`update test_run_retries set token_hash = ${by} where token_hash = ${tokenHash} and state = 'running'`
-      )
+  sql<Omit<TokenHolder, "publisher"> & { readonly kind: ActorRef["kind"]; readonly id: string }>`with run as (
+      update test_runs set token_hash = ${by} where token_hash = ${tokenHash} and state = 'running'
+      returning id as run_id, publisher_kind, publisher_id
+    ), retry as (
+      update test_run_retries set token_hash = ${by} where token_hash = ${tokenHash} and state = 'running'
+      returning run_id, publisher_kind, publisher_id
     )
+    select r.workspace_id as "workspaceId", r.id as "runId", r.number as run,
+      holder.publisher_kind as kind, holder.publisher_id as id
+    from (select * from run union all select * from retry) holder join test_runs r on r.id = holder.run_id`.pipe(
+    Effect.map(
+      ([row]) =>
+        row && {
+          workspaceId: row.workspaceId,
+          runId: row.runId,
+          run: row.run,
+          publisher: { kind: row.kind, id: row.id } as ActorRef
+        }
+    ),
+    dieOnSqlError
   )
 
 interface OwnerRow {

@@ -28,6 +28,7 @@ import passkeys from "./migrations/0080_passkeys.ts"
 import authorizations from "./migrations/0081_authorizations.ts"
 import identities from "./migrations/0082_identities.ts"
 import mailCounts from "./migrations/0083_mail_counts.ts"
+import expiredKeys from "./migrations/0084_expired_keys.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -57,7 +58,8 @@ export const migrations = {
   "0080_passkeys": passkeys,
   "0081_authorizations": authorizations,
   "0082_identities": identities,
-  "0083_mail_counts": mailCounts
+  "0083_mail_counts": mailCounts,
+  "0084_expired_keys": expiredKeys
 }
 
 /** The number of the latest migration. */

@@ -1,3 +1,4 @@
+import type { AuditAction } from "@delivery/domain/audit/AuditActions"
 import type { SecretId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import { Effect } from "effect"
@@ -36,7 +37,7 @@ export const writeAudit =
     const versionsOf = Map.groupBy(versions, ({ secretId }): string => secretId)
     return Effect.forEach(events, ({ changes, kind, subjectId, subjectLabel, subjectType }) =>
       audit.make(by, {
-        action: kind,
+        action: kind as AuditAction,
         subject: { type: subjectType, id: subjectId as SecretId, label: subjectLabel },
         ...(kind === "secret_renamed"
           ? { changes }

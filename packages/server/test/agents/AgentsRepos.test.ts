@@ -1,12 +1,16 @@
 import { maxSessions } from "@delivery/domain/agents/Agent"
-import type { AgentId, ComputerId, SignInId } from "@delivery/domain/Ids"
+import type { AgentId, ApiKeyId, ComputerId, InviteId, SessionId, SignInId } from "@delivery/domain/Ids"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { AgentsRepo } from "../../src/agents/AgentsRepo.ts"
 import { type SignInRow, SignInsRepo, type TokenPair } from "../../src/agents/SignInsRepo.ts"
 import type { AgentRow } from "../../src/access/ActorRows.ts"
+import { ApiKeysRepo } from "../../src/identity/ApiKeysRepo.ts"
+import { BlocksRepo } from "../../src/identity/BlocksRepo.ts"
+import { InvitesRepo } from "../../src/identity/InvitesRepo.ts"
 import { MembersRepo } from "../../src/identity/MembersRepo.ts"
-import { addMember, assertHolds, makeScene, minute, newId, unique } from "../identity/Scene.ts"
+import { type SessionRow, SessionsRepo } from "../../src/identity/SessionsRepo.ts"
+import { addAccountKey, addMember, assertHolds, makeScene, minute, newId, unique } from "../identity/Scene.ts"
 import { addAgent } from "../planning/TicketsScene.ts"
 import { onEachStorage } from "../support/Storages.ts"
 
@@ -311,6 +315,57 @@ onEachStorage("SignInsRepo", (it) => {
     })
   )
 
+  it.effect("forgets blocks of what has ended, and of nothing that can still pass its block on", () =>
+    Effect.gen(function* () {
+      const repo = yield* SignInsRepo
+      const blocks = yield* BlocksRepo
+      const { agent, member, workspace } = yield* makeSignInScene
+      const { id: keyId } = (yield* addAccountKey(workspace, "member")).principal
+      const { id: endedKey } = (yield* addAccountKey(workspace, "member")).principal
+      const owner = { workspaceId: workspace.id }
+      yield* (yield* ApiKeysRepo).end(endedKey as ApiKeyId, owner, { at: minute(1), keepAccountKeys: false })
+      const session: SessionRow = {
+        id: newId<SessionId>(),
+        personId: member.principal.id,
+        tokenHash: newId(),
+        lastFour: "0000",
+        method: "link",
+        device: "Firefox",
+        address: "127.0.0.1",
+        createdAt: minute(0),
+        lastSeenAt: minute(0),
+        provedAt: minute(0)
+      }
+      yield* (yield* SessionsRepo).insert(session)
+      const signIn = signInRow(agent, null)
+      yield* repo.insert(signIn, pair())
+      const inviter = newId<SessionId>()
+      yield* (yield* InvitesRepo).insert({
+        id: newId<InviteId>(),
+        workspaceId: workspace.id,
+        email: "sam@example.com",
+        role: "viewer",
+        tokenHash: newId(),
+        delivery: "link",
+        inviter: { kind: "user", id: member.principal.id },
+        createdAt: minute(0),
+        expiresAt: minute(100),
+        acceptedAt: null,
+        revokedAt: null,
+        makerId: inviter
+      })
+      const ended = newId()
+      const all = [keyId, endedKey, session.id, signIn.id, inviter, ended]
+      for (const id of all) yield* blocks.block(workspace.id, id, [id], minute(1))
+      const blocked = Effect.map(blocks.list(workspace.id), (rows) => rows.map(({ credentialId }) => credentialId))
+      yield* repo.eraseBlocks(minute(99))
+      const kept = [keyId, session.id, signIn.id]
+      assert.sameMembers<string>([...(yield* blocked)], [...kept, inviter])
+      yield* repo.eraseBlocks(minute(100))
+      assert.sameMembers<string>([...(yield* blocked)], kept)
+    })
+  )
+
   it.effect("ends one sign-in, or all of an agent, with their tokens", () =>
     Effect.gen(function* () {
       const repo = yield* SignInsRepo
@@ -331,10 +386,18 @@ onEachStorage("SignInsRepo", (it) => {
           return found[0] !== undefined
         })
       )
-      yield* repo.end(one.id)
-      yield* repo.end(newId<SignInId>())
+      const ended = ({ id }: { readonly id: string }) => ({
+        id,
+        workspaceId: workspace.id,
+        agent: { id: agent.principal.id, client: "claude", clientName: null },
+        person: { id: member.principal.id, name: member.principal.name }
+      })
+      assert.deepStrictEqual<unknown>(yield* repo.end(one.id), [ended(one)])
+      assert.deepStrictEqual(yield* repo.end(one.id), [])
+      assert.deepStrictEqual(yield* repo.end(newId<SignInId>()), [])
       assert.deepStrictEqual(yield* alive, [false, true, true, true])
-      yield* repo.endOfAgent(workspace.id, agent.principal.id)
+      const ofAgent = yield* repo.endOfAgent(workspace.id, agent.principal.id)
+      assert.sameDeepMembers<unknown>([...ofAgent], [ended(two), ended(three)])
       assert.deepStrictEqual(yield* alive, [false, false, false, true])
       // Sign-ins stay when a member changes.
       yield* repo.notifyAccessChanged([codex.principal.id])

@@ -137,17 +137,29 @@ onEachServer("The audit", (test) => {
     const moved = (at: string, millis: number) => new Date(Date.parse(at) + millis).toISOString()
     assert.strictEqual(await between(moved(newest, 1), moved(newest, 2)), 0)
     assert.strictEqual(await between(moved(oldest, -2), moved(oldest, -1)), 0)
-    for (const query of [`?actor=${await idOf(workspace)}`, "?actor=nobody", "?action=none", "?subject=nothing"]) {
+    const passkeys = "?action=passkey_added"
+    for (const query of [`?actor=${await idOf(workspace)}`, "?actor=nobody", passkeys, "?subject=nothing"]) {
       assert.deepStrictEqual(await workspace.get(`audit${query}`), { entries: [], nextCursor: null }, query)
     }
     for (const [query, field] of [
       ["cursor=1", "cursor"],
       ["from=yesterday", "from"],
       ["to=2026-02-30T00:00:00Z", "to"],
-      ["actor=", "actor"]
+      ["actor=", "actor"],
+      ["outcome=failed", "outcome"],
+      ["action=key_made", "action"],
+      ["action=members.list", "action"]
     ]) {
       await workspace.refuse(`400 ${field}`, "GET", `audit?${query}`)
     }
+    const unknown = await workspace.send("GET", "audit?action=key_made")
+    assert.include(unknown.text, "key_created")
+    assert.include(unknown.text, "members.update")
+    const refusals = await auditOf(workspace, "?outcome=refused")
+    assert.deepStrictEqual([...new Set(refusals.map(({ action }) => action))], ["members.update"])
+    const allowed = await auditOf(workspace, `?outcome=allowed&actor=${viewer.id}`)
+    assert.deepStrictEqual(told(allowed).slice(0, 1), [`invite_accepted ${(await personOf(viewer)).email}`])
+    assert.isFalse(allowed.some(({ outcome }) => outcome === "refused"))
   })
 
   test("exports all that match as lines, and says so", async (owner) => {
@@ -202,6 +214,71 @@ onEachServer("The audit", (test) => {
     assert.include(all.slice(0, -8), "key_created first key")
     const [ofMade] = await auditOf(workspace, `?subject=${made.id}&action=key_created`)
     assert.deepEqual(ofMade!.credential, { kind: "apiKey", id: key.id, lastFour: key.lastFour })
+  })
+
+  test("tells what a new key may do, and until when", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const expiresAt = new Date(Date.now() + 86_400_000).toISOString()
+    await workspace.post("/v1/api-keys", { name: "all" }, 200)
+    await workspace.post("/v1/api-keys", { name: "some", scopes: ["vault", "read"], expiresAt }, 200)
+    await workspace.post("account-api-keys", { name: "ci", role: "member", scopes: ["publish"] })
+    const entries = (await auditOf(workspace, "?action=key_created")).slice(0, 3).toReversed()
+    assert.deepStrictEqual(
+      entries.map(({ changes = [], subject }) => [subject.label, ...changes.map(({ field, to }) => `${field}: ${to}`)]),
+      [
+        ["all", "scopes: all"],
+        ["some", "scopes: read, vault", `expiresAt: ${expiresAt}`],
+        ["ci", "role: member", "scopes: publish"]
+      ]
+    )
+  })
+
+  test("has keys that were not made, in each workspace of the person or in that of the account key", async (owner) => {
+    const [workspace, other] = [await newWorkspace(owner), await newWorkspace(owner)]
+    const person = await join(workspace, "viewer")
+    const limited = await person.post<NewApiKey>("/v1/api-keys", { name: "limited", scopes: ["read"] }, 200)
+    await workspace.as(limited.secret).refuse("403 scope_missing", "POST", "/v1/api-keys", { name: "more" })
+    const [entry] = await auditOf(workspace, "?outcome=refused")
+    assert.deepInclude(entry, {
+      action: "apiKeys.create",
+      actor: await personOf(person),
+      credential: { kind: "apiKey", id: limited.id, lastFour: limited.lastFour },
+      subject: { type: "person", id: person.id, label: "Sam" }
+    } as never)
+    const account = await accountKey(workspace, "admin")
+    await account.refuse("403 account_key", "POST", "/v1/api-keys", { name: "more" })
+    const [ofAccount] = await auditOf(workspace, `?actor=${account.id}`)
+    assert.deepInclude(ofAccount, { action: "apiKeys.create", outcome: "refused" })
+    assert.strictEqual(ofAccount!.subject.type, "workspace")
+    assert.deepStrictEqual(await auditOf(other, "?outcome=refused"), [])
+  })
+
+  test("says with which credential an invite was accepted", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const person = await join(workspace, "viewer")
+    const { email } = await personOf(person)
+    const invite = async () => {
+      await workspace.post(`members/${person.id}/deactivate`, undefined, 200)
+      const { token } = await workspace.post<NewInvite>("invites", { email, role: "viewer", deliver: "link" })
+      return { token, name: "Sam" }
+    }
+    const session = await signIn(workspace, person.id)
+    const acceptedBy = async () => {
+      const entries = await auditOf(workspace, `?actor=${person.id}`)
+      return entries.slice(0, 2).map(({ action, credential }) => [action, credential?.kind, credential?.lastFour])
+    }
+    await person.post("/v1/invites/accept", await invite())
+    const key = ["apiKey", person.key!.slice(-4)]
+    assert.deepStrictEqual(await acceptedBy(), [
+      ["member_reactivated", ...key],
+      ["invite_accepted", ...key]
+    ])
+    await session.post("/auth/v1/invites/accept", await invite())
+    const cookie = ["session", session.key!.slice(-4)]
+    assert.deepStrictEqual(await acceptedBy(), [
+      ["member_reactivated", ...cookie],
+      ["invite_accepted", ...cookie]
+    ])
   })
 
   test("has what is refused to sessions and by owners, and tokens in no path", async (owner) => {

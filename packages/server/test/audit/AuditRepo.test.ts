@@ -71,19 +71,27 @@ onEachStorage("AuditRepo", (it) => {
       const actors = Array.from({ length: 3 }, () => newId())
       const actions = ["secret_read", "key_created", "members.update"]
       const subjects = ["a", "b", newId()]
+      const outcomes = ["allowed", "refused"] as const
       // Few times, so that entries share them.
       const times = [0, 1, 5, 6, 1_000].map((offset) => 1_700_000_000_000 + offset)
       const one = <A>(of: ReadonlyArray<A>) => fc.constantFrom(...of)
       const rows = fc
         .sample(
-          fc.tuple(one(times), one(actors), one(actions), one(subjects), one([workspace.id, workspace.id, other.id])),
+          fc.tuple(
+            one(times),
+            one(actors),
+            one(actions),
+            one(subjects),
+            one([workspace.id, workspace.id, other.id]),
+            one(outcomes)
+          ),
           {
             numRuns: 120,
             seed: 7
           }
         )
-        .map(([millis, actorId, action, subjectId, workspaceId]) =>
-          entry(workspaceId, millis, { actorId, action, subjectId })
+        .map(([millis, actorId, action, subjectId, workspaceId, outcome]) =>
+          entry(workspaceId, millis, { actorId, action, subjectId, outcome })
         )
       yield* repo.insert(rows)
       const filters = fc.record(
@@ -91,6 +99,7 @@ onEachStorage("AuditRepo", (it) => {
           actor: one([...actors, newId(), "no id", "%"]),
           action: one([...actions, "none"]),
           subject: one([...subjects, "none"]),
+          outcome: one(outcomes),
           from: one([...times, times[0]! - 1, times[4]! + 1].map(timestamp)),
           to: one([...times, times[0]! - 1, times[4]! + 1].map(timestamp))
         },
@@ -104,6 +113,7 @@ onEachStorage("AuditRepo", (it) => {
             (filter.actor === undefined || row.actorId === filter.actor) &&
             (filter.action === undefined || row.action === filter.action) &&
             (filter.subject === undefined || row.subjectId === filter.subject) &&
+            (filter.outcome === undefined || row.outcome === filter.outcome) &&
             (filter.from === undefined || timestamp(timeOf(row.id)) >= filter.from) &&
             (filter.to === undefined || timestamp(timeOf(row.id)) <= filter.to)
         )

@@ -199,6 +199,10 @@ onEachServer(
       assert.deepStrictEqual(await failed({ code: "22222222" }, browser(secret)), ["401 sign_in_failed", 1])
       assert.deepStrictEqual(await failed({ token: "x" }, browser(secret)), ["401 sign_in_failed", 2])
       assert.deepStrictEqual(await failed({ token }), ["403 other_browser", 3])
+      const mailed = await workspace.get<AuditPage>(`audit?action=sign_in_link_mailed&subject=${id}`)
+      assert.lengthOf(mailed.entries, 1)
+      assert.match(mailed.entries[0]!.address!, /^10\.1\./)
+      assert.isString(mailed.entries[0]!.requestId)
       // Nobody is known to have asked.
       assert.deepStrictEqual(await failed({ code: "22222222" }, browser("A".repeat(43))), ["401 sign_in_failed", 3])
       assert.deepStrictEqual(await failed({ token: "x" }), ["401 sign_in_failed", 3])

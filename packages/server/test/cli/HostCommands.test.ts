@@ -1,3 +1,4 @@
+import type { AuditPage } from "@delivery/domain/audit/Audit"
 import type { Member } from "@delivery/domain/identity/Member"
 import { execFile } from "node:child_process"
 import { mkdtempSync, rmSync, statSync } from "node:fs"
@@ -164,6 +165,22 @@ describe.concurrent("the commands of the host", () => {
         await run(["person", "verify", "nobody@example.com"], settings),
         failure('There is no person with the email or id "nobody@example.com". List all persons with `person list`.')
       )
+      const audit = await fetch(`${url}/v1/workspaces/main/audit`, { headers: { authorization } })
+      const { entries } = (await audit.json()) as AuditPage
+      const byHost = entries.filter(({ credential }) => credential?.kind === "host")
+      assert.deepStrictEqual(
+        byHost.toReversed().map(({ action, subject }) => `${action} ${subject.label}`),
+        [
+          "key_created first key",
+          "workspace_created main",
+          "sign_in_link_created Owner",
+          "key_created Found again",
+          "sign_in_link_created Owner",
+          "address_proven Sam",
+          "address_proven Sam"
+        ]
+      )
+      assert.deepStrictEqual([...new Set(byHost.map(({ address }) => address))], [null])
       const line =
         `A running server (or another command) holds the embedded database in DATA_DIR ${DATA_DIR}. ` +
         "Stop it, run this command again, and then start the server."

@@ -994,7 +994,7 @@ onEachServer(
           Object.fromEntries(Object.entries(callers).map(([name, caller]) => [name, expected(row, endpoint, caller)]))
         )
         // Whatever is an effect on credentials or members, or the refusal of what is for admins, is in the audit.
-        const isOfAdmins = endpoint.scope === "admin" && endpoint.path.includes(":slug")
+        const isOfAdmins = endpoint.scope === "admin"
         const isEffect = audited.has(endpoint.name.split(".")[0]!) && endpoint.method !== "GET"
         const members = Object.keys(callers).filter((name) => callers[name]!.role !== undefined)
         const refusals = isOfAdmins ? members.filter((name) => answered[name]!.startsWith("403 ")) : []

@@ -142,7 +142,14 @@ describe("Traces", { concurrent: true }, () => {
     )
     await send(owner, "GET", "/health")
     await collector.ofRequest(last.id)
-    const rounds = ["Audit.erase", "TestRuns.expire", "TestRuns.index", "Vault.erase"]
+    const rounds = [
+      "ApiKeys.expire",
+      "Audit.erase",
+      "SignIns.eraseBlocks",
+      "TestRuns.expire",
+      "TestRuns.index",
+      "Vault.erase"
+    ]
     await eventually(
       async () => collector.spans().map(({ name }) => name),
       (names) => rounds.every((name) => names.includes(name))
