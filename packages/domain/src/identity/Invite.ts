@@ -107,10 +107,13 @@ export const AcceptInvite = Body({
   token: Schema.String.check(atLeast(1), atMost(200)).annotate({
     description: "The secret of the invite (`itk_...`)."
   }),
-  name: Name(100).pipe(
-    Schema.annotateEncoded({
-      description: "The name of the new person. It is ignored if you accept with a credential of your own."
-    })
+  name: Schema.optionalKey(
+    Name(100).pipe(
+      Schema.annotateEncoded({
+        description:
+          "The name of the new person: required without a credential, and ignored if you accept with one of your own."
+      })
+    )
   )
 }).annotate({
   identifier: "AcceptInvite",

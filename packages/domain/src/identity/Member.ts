@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Body } from "../Body.ts"
 import { OneOf } from "../Text.ts"
-import { PersonId } from "../Ids.ts"
+import { ApiKeyId, InviteId, PersonId } from "../Ids.ts"
 import { Timestamp } from "../Timestamp.ts"
 import { Role } from "./Role.ts"
 
@@ -10,6 +10,16 @@ export const EmailVerifiedAt = Schema.NullOr(Timestamp).annotate({
   description:
     "When the person proved that the email address is theirs; null if they have not. Others may then have the same address."
 })
+
+const example = {
+  id: PersonId.make("0197a1b2-0000-7000-8000-000000000001"),
+  name: "Ana Diaz",
+  email: "ana@example.com",
+  emailVerifiedAt: "2026-11-21T09:30:00.000Z",
+  role: "owner",
+  active: true,
+  joinedAt: "2026-11-21T09:30:00.000Z"
+} as const
 
 /** A person in a workspace; `id` is that of the person (docs/contract.md, Members). */
 export const Member = Schema.Struct({
@@ -25,17 +35,7 @@ export const Member = Schema.Struct({
 }).annotate({
   identifier: "Member",
   description: "A person in a workspace. `id` is the id of the person.",
-  examples: [
-    {
-      id: PersonId.make("0197a1b2-0000-7000-8000-000000000001"),
-      name: "Ana Diaz",
-      email: "ana@example.com",
-      emailVerifiedAt: "2026-11-21T09:30:00.000Z",
-      role: "owner",
-      active: true,
-      joinedAt: "2026-11-21T09:30:00.000Z"
-    }
-  ]
+  examples: [example]
 })
 export type Member = typeof Member.Type
 
@@ -69,3 +69,35 @@ export const DeactivateMember = Body({
   examples: [{ accountApiKeys: "keep" }]
 })
 export type DeactivateMember = typeof DeactivateMember.Type
+
+const endedExample = {
+  accountApiKeys: [{ id: ApiKeyId.make("0197a1b2-0000-7000-8000-0000000000b2"), name: "ci" }],
+  invites: [{ id: InviteId.make("0197a1b2-0000-7000-8000-0000000000c1"), email: "sam@example.com" }],
+  agentSignIns: 1,
+  runs: 0
+}
+
+/** What ended when a member was deactivated. */
+const EndedWithMember = Schema.Struct({
+  accountApiKeys: Schema.Array(Schema.Struct({ id: ApiKeyId, name: Schema.String })).annotate({
+    description: "The account API keys that were revoked: those that the member made, and those made with these."
+  }),
+  invites: Schema.Array(Schema.Struct({ id: InviteId, email: Schema.String })).annotate({
+    description: "The pending invites that were revoked."
+  }),
+  agentSignIns: Schema.Int.annotate({ description: "How many sign-ins of agents ended." }),
+  runs: Schema.Int.annotate({ description: "How many runs and retries were interrupted." })
+}).annotate({
+  identifier: "EndedWithMember",
+  description: "What ended in the workspace when the member was deactivated. Nothing if they were inactive already.",
+  examples: [endedExample]
+})
+export type EndedWithMember = typeof EndedWithMember.Type
+
+/** A member who has no access any more. */
+export const DeactivatedMember = Schema.Struct({ ...Member.fields, ended: EndedWithMember }).annotate({
+  identifier: "DeactivatedMember",
+  description: "The member, and what ended with their access.",
+  examples: [{ ...example, active: false, ended: endedExample }]
+})
+export type DeactivatedMember = typeof DeactivatedMember.Type

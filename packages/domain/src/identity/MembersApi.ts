@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Conflict, Forbidden, NotFound } from "../Errors.ts"
 import { Authorization, Edge } from "./Authorization.ts"
-import { DeactivateMember, Member, UpdateMember } from "./Member.ts"
+import { DeactivatedMember, DeactivateMember, Member, UpdateMember } from "./Member.ts"
 
 const path = `${workspacePath}/members` as const
 const params = {
@@ -45,13 +45,13 @@ export class MembersApi extends HttpApiGroup.make("members")
     HttpApiEndpoint.post("deactivate", `${path}/:member/deactivate`, {
       params,
       payload: [DeactivateMember, Schema.Null],
-      success: Member,
+      success: DeactivatedMember,
       error
     }).annotateMerge(
       doc(
         "admin",
         "Deactivate a member",
-        'Takes the member\'s access away at once. Their API keys stop working in this workspace. The pending invites that they made are revoked. So are the account API keys that they made, with the keys and pending invites that were made with these, unless the body says `{"accountApiKeys": "keep"}`. Their agents leave lists, their sign-ins end, and the messages that wait for them are declined. The runs and retries that they publish are interrupted, and their leases are free. What the member did stays. Deactivating an inactive member changes nothing. Returns 409 `last_owner` for the last active owner. Requires the role `admin` or `owner`. Only owners can deactivate owners (403 `owner_only`).',
+        'Takes the member\'s access away at once. Their API keys stop working in this workspace. The pending invites that they made are revoked. So are the account API keys that they made, with the keys and pending invites that were made with these, unless the body says `{"accountApiKeys": "keep"}`. Their agents leave lists, their sign-ins end, and the messages that wait for them are declined. The runs and retries that they publish are interrupted, and their leases are free. What the member did stays. `ended` in the answer says what ended. Deactivating an inactive member changes nothing. Returns 409 `last_owner` for the last active owner. Requires the role `admin` or `owner`. Only owners can deactivate owners (403 `owner_only`).',
         { ...lastOwner, isBodyOptional: true }
       )
     ),

@@ -23,15 +23,19 @@ function* make() {
     changed: Effect.fnUntraced(function* (by, { active, id, wasActive }) {
       if (!active) yield* authorizations.endCodes(by.workspace.id, id)
       const agents = yield* repo.ofPerson(by.workspace.id, id)
-      if (agents.length === 0) return
+      if (agents.length === 0) return 0
+      let signedOut = 0
       // Also when they come back: earlier versions kept the rows of sign-ins that had ended with the member.
       if (active === wasActive) yield* signIns.notifyAccessChanged(agents)
       else {
         for (const agent of agents) {
-          yield* record(yield* signIns.endOfAgent(by.workspace.id, agent), "member_deactivated", by.actor)
+          const ended = yield* signIns.endOfAgent(by.workspace.id, agent)
+          yield* record(ended, "member_deactivated", by.actor)
+          signedOut += ended.length
         }
       }
       if (!active) yield* messages.decline(by, agents, "The member was deactivated.")
+      return signedOut
     })
   })
 }

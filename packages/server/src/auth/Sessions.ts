@@ -1,6 +1,6 @@
 import type { SudoProof } from "@delivery/domain/auth/Passkey"
 import type { ListedSession, RevokedSessions, SignedIn, SignInMethod, SignInProof } from "@delivery/domain/auth/Session"
-import { type Conflict, type Forbidden, NotFound, Unauthorized } from "@delivery/domain/Errors"
+import { type Conflict, type Forbidden, type InvalidInput, NotFound, Unauthorized } from "@delivery/domain/Errors"
 import { Caller } from "@delivery/domain/identity/Authorization"
 import type { AcceptInvite } from "@delivery/domain/identity/Invite"
 import type { PersonId, SessionId } from "@delivery/domain/Ids"
@@ -58,7 +58,7 @@ export class Sessions extends Context.Service<
       input: AcceptInvite,
       as: Caller["Service"] | undefined,
       browser: Browser
-    ) => Effect.Effect<Begun | SignedIn, NotFound | Conflict | Unauthorized>
+    ) => Effect.Effect<Begun | SignedIn, InvalidInput | NotFound | Conflict | Unauthorized>
     /** What a pending invite is for. */
     readonly previewInvite: Invites["Service"]["preview"]
     /** Accepts an invite to the caller's proven address. */

@@ -1,4 +1,4 @@
-import { Conflict, Forbidden, NotFound } from "@delivery/domain/Errors"
+import { Conflict, Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { AcceptInvite, InvitePreview, InviteToken } from "@delivery/domain/identity/Invite"
 import type { Member } from "@delivery/domain/identity/Member"
@@ -63,10 +63,13 @@ export const joinWorkspace = (dependencies: Dependencies) => {
   const findPerson = knownPerson(dependencies)
   const admit = admitPerson(dependencies)
   return Effect.fnUntraced(function* ({ name, token }: AcceptInvite, as: PersonId | undefined) {
+    if (as === undefined && name === undefined) {
+      return yield* InvalidInput.at("name", "Expected the name of the new person, since no credential was sent")
+    }
     if (!isToken("itk_", token)) return yield* NotFound.of("invite")
     const tokenHash = hashToken(token)
     const held = yield* hold(dependencies.repo.findByTokenHash(tokenHash))
-    const person = as === undefined ? yield* makePerson(held, name) : yield* findPerson(held, as)
+    const person = as === undefined ? yield* makePerson(held, name!) : yield* findPerson(held, as)
     yield* admit(held, person)
     return { person, workspace: held.workspace } satisfies Joined
   })

@@ -1,4 +1,4 @@
-import { Conflict, Forbidden, NotFound, type Unauthorized } from "@delivery/domain/Errors"
+import { Conflict, Forbidden, type InvalidInput, NotFound, type Unauthorized } from "@delivery/domain/Errors"
 import { type Caller, OptionalCaller } from "@delivery/domain/identity/Authorization"
 import {
   type AcceptedInvite,
@@ -53,13 +53,13 @@ export class Invites extends Context.Service<
     readonly revoke: (id: string) => Effect.Effect<Invite, NotFound | Forbidden | Conflict, Caller>
     readonly accept: (
       input: AcceptInvite
-    ) => Effect.Effect<AcceptedInvite, NotFound | Forbidden | Conflict, OptionalCaller>
+    ) => Effect.Effect<AcceptedInvite, InvalidInput | NotFound | Forbidden | Conflict, OptionalCaller>
     /** Joins as the person, or as a new one, without a key; what `then` does happens with it, or not at all. */
     readonly join: <A, E, R>(
       input: AcceptInvite,
       as: PersonId | undefined,
       then: (personId: PersonId) => Effect.Effect<A, E, R>
-    ) => Effect.Effect<A, E | NotFound | Conflict, R>
+    ) => Effect.Effect<A, E | InvalidInput | NotFound | Conflict, R>
     /** What the pending invite of a token is for. It stays pending. */
     readonly preview: (input: InviteToken) => Effect.Effect<InvitePreview, NotFound>
     /** The pending invites to an address that is proven, newest first, as its person sees them. */

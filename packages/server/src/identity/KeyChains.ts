@@ -6,7 +6,7 @@ import type { ActorRef } from "../access/Access.ts"
 import type { ApiKeyRow } from "../access/ActorRows.ts"
 import type { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { type ApiKeysRepo, keySubject, type KeyOwnerId } from "./ApiKeysRepo.ts"
-import { type InvitesRepo, inviteSubject } from "./InvitesRepo.ts"
+import { type InviteRow, type InvitesRepo, inviteSubject } from "./InvitesRepo.ts"
 import type { MadeSignIns } from "./MadeSignIns.ts"
 import type { WorkspacesRepo } from "./WorkspacesRepo.ts"
 
@@ -46,6 +46,12 @@ export const limitsOfKey = ({ expiresAt, scopes }: Pick<ApiKeyRow, "scopes" | "e
   ...(expiresAt === null ? [] : [{ field: "expiresAt", from: null, to: expiresAt }])
 ]
 
+/** The keys and invites that ended with a key, itself among them. */
+export interface EndedChain {
+  readonly keys: ReadonlyArray<Pick<ApiKeyRow, "id" | "name">>
+  readonly invites: ReadonlyArray<Pick<InviteRow, "id" | "email">>
+}
+
 /**
  * Ends the key, and what was made with it and with that. Called in a transaction. Undefined where the owner has no such
  * key that works.
@@ -67,10 +73,12 @@ export const endKey = (dependencies: KeyChainDependencies) => {
     for (const key of ended) {
       yield* record(actor, key, isReported && key.id === id ? "key_reported" : "key_revoked")
     }
-    for (const invite of yield* invites.revokeMadeBy(makers, now)) {
+    const revoked = yield* invites.revokeMadeBy(makers, now)
+    for (const invite of revoked) {
       const by = { workspace: { id: invite.workspaceId }, actor }
       yield* events.record(by, { kind: "invite_revoked", subject: inviteSubject(invite) })
     }
-    return ended
+    const chain: EndedChain = { keys: ended, invites: revoked }
+    return chain
   })
 }

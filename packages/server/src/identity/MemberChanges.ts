@@ -9,10 +9,12 @@ import type { ActorRef } from "../access/Access.ts"
 export class MemberChanges extends Context.Service<
   MemberChanges,
   {
-    /** Called in the transaction that changes the member, who is now active or not. */
+    /**
+     * Called in the transaction that changes the member, who is now active or not. Answers how many sign-ins of agents ended.
+     */
     readonly changed: (
       by: { readonly workspace: { readonly id: WorkspaceId }; readonly actor: ActorRef },
       member: { readonly id: PersonId; readonly wasActive: boolean; readonly active: boolean }
-    ) => Effect.Effect<void>
+    ) => Effect.Effect<number>
   }
 >()("@delivery/server/identity/MemberChanges") {}

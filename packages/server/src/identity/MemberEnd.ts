@@ -5,7 +5,7 @@ import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect } from "effect"
 import { type Access, type ActorRef, isSameActor } from "../access/Access.ts"
 import { inviteStatus, inviteSubject } from "./InvitesRepo.ts"
-import { endKey, type KeyChainDependencies } from "./KeyChains.ts"
+import { type EndedChain, endKey, type KeyChainDependencies } from "./KeyChains.ts"
 import type { MemberRuns } from "./MemberRuns.ts"
 
 interface Dependencies extends KeyChainDependencies {
@@ -25,10 +25,15 @@ export const endWhatTheyMade = (dependencies: Dependencies) => {
     member: PersonId,
     accountApiKeys: DeactivateMember["accountApiKeys"]
   ) {
-    const ended: Array<ActorRef> = [{ kind: "user", id: member }]
-    if (accountApiKeys !== "keep") ended.push(...(yield* revoke(by, member)))
-    yield* end(by, ended)
-    yield* dependencies.memberRuns.interrupt(by, ended)
+    const revoked = accountApiKeys === "keep" ? { ...nothing, makers: [] } : yield* revoke(by, member)
+    const ended: ReadonlyArray<ActorRef> = [{ kind: "user", id: member }, ...revoked.makers]
+    const invites = yield* end(by, ended)
+    const runs = yield* dependencies.memberRuns.interrupt(by, ended)
+    return {
+      accountApiKeys: revoked.keys.map(({ id, name }) => ({ id, name })),
+      invites: [...revoked.invites, ...invites].map(({ email, id }) => ({ id, email })),
+      runs
+    }
   })
 }
 
@@ -50,6 +55,8 @@ export const endWhatIsAbove = (dependencies: KeyChainDependencies) => {
   })
 }
 
+const nothing: EndedChain = { keys: [], invites: [] }
+
 /** Of the keys and invites that a member made, those that end. */
 type IsEnding = (made: { readonly role: Role | null }) => boolean
 
@@ -57,19 +64,28 @@ const revokeKeys = (dependencies: KeyChainDependencies) => {
   const end = endKey(dependencies)
   return Effect.fnUntraced(function* (by: Access, member: PersonId, isEnding: IsEnding = () => true) {
     const keys = (yield* dependencies.repo.madeBy(by.workspace.id, member)).filter(isEnding)
-    for (const { id } of keys) yield* end(by.actor, id, { workspaceId: by.workspace.id })
-    return keys.map(({ id }): ActorRef => ({ kind: "apiKey", id }))
+    const ended = yield* Effect.forEach(keys, ({ id }) =>
+      Effect.map(end(by.actor, id, { workspaceId: by.workspace.id }), (chain = nothing) => chain)
+    )
+    return {
+      makers: keys.map(({ id }): ActorRef => ({ kind: "apiKey", id })),
+      keys: ended.flatMap((chain) => chain.keys),
+      invites: ended.flatMap((chain) => chain.invites)
+    }
   })
 }
 
 const endInvites = ({ events, invites }: KeyChainDependencies) =>
   Effect.fnUntraced(function* (by: Access, inviters: ReadonlyArray<ActorRef>, isEnding: IsEnding = () => true) {
     const now = timestamp(yield* Clock.currentTimeMillis)
-    for (const invite of yield* invites.list(by.workspace.id)) {
+    const ending = (yield* invites.list(by.workspace.id)).filter((invite) => {
       const { inviter } = invite
-      if (inviter.kind === "removed" || inviteStatus(invite, now) !== "pending" || !isEnding(invite)) continue
-      if (!inviters.some((ended) => isSameActor(ended, inviter))) continue
+      if (inviter.kind === "removed" || inviteStatus(invite, now) !== "pending" || !isEnding(invite)) return false
+      return inviters.some((ended) => isSameActor(ended, inviter))
+    })
+    for (const invite of ending) {
       yield* invites.end(invite.id, "revoked", now)
       yield* events.record(by, { kind: "invite_revoked", subject: inviteSubject(invite) })
     }
+    return ending
   })

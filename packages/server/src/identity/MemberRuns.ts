@@ -7,12 +7,12 @@ export class MemberRuns extends Context.Service<
   MemberRuns,
   {
     /**
-     * Interrupts the runs and retries of these publishers, with their leases. Called in the transaction that takes their
+     * Interrupts the runs and retries of these publishers, with their leases; how many. Called in the transaction that takes their
      * access away, which holds the workspace's row.
      */
     readonly interrupt: (
       by: { readonly workspace: { readonly id: WorkspaceId }; readonly actor: ActorRef },
       publishers: ReadonlyArray<ActorRef>
-    ) => Effect.Effect<void>
+    ) => Effect.Effect<number>
   }
 >()("@delivery/server/identity/MemberRuns") {}

@@ -1,7 +1,13 @@
 import type { AuditAction } from "@delivery/domain/audit/AuditActions"
 import { Conflict, Forbidden, NotFound } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
-import type { DeactivateMember, Member, UpdateMember } from "@delivery/domain/identity/Member"
+import type {
+  DeactivatedMember,
+  DeactivateMember,
+  EndedWithMember,
+  Member,
+  UpdateMember
+} from "@delivery/domain/identity/Member"
 import { isAtLeast, mayAssign, type Role } from "@delivery/domain/identity/Role"
 import type { PersonId } from "@delivery/domain/Ids"
 import { byName } from "@delivery/domain/Order"
@@ -23,7 +29,8 @@ import { memberSubject, MembersRepo } from "./MembersRepo.ts"
 import { presentAccess } from "./Standing.ts"
 import { WorkspacesRepo } from "./WorkspacesRepo.ts"
 
-type Change = Effect.Effect<Member, NotFound | Forbidden | Conflict, Caller>
+type Refusal = NotFound | Forbidden | Conflict
+type Change = Effect.Effect<Member, Refusal, Caller>
 
 /** Members of a workspace (docs/contract.md, Members). */
 export class Members extends Context.Service<
@@ -31,7 +38,7 @@ export class Members extends Context.Service<
   {
     readonly list: Effect.Effect<ReadonlyArray<Member>, NotFound, Caller>
     readonly update: (member: string, input: UpdateMember) => Change
-    readonly deactivate: (member: string, input?: DeactivateMember) => Change
+    readonly deactivate: (member: string, input?: DeactivateMember) => Effect.Effect<DeactivatedMember, Refusal, Caller>
     readonly reactivate: (member: string) => Change
   }
 >()("@delivery/server/identity/Members") {
@@ -69,15 +76,22 @@ function* make() {
   return Members.of({
     list: list(dependencies),
     update: Effect.fn("Members.update")((member: string, { accountApiKeys, role }: UpdateMember) =>
-      change("member_updated", member, { role }, (by, before, after) =>
-        isAtLeast(after.role, before.role) ? Effect.void : endAbove(by, after, accountApiKeys)
+      memberOf(
+        change("member_updated", member, { role }, (by, { after, before }) =>
+          isAtLeast(after.role, before.role) ? Effect.void : endAbove(by, after, accountApiKeys)
+        )
       )
     ),
     deactivate: Effect.fn("Members.deactivate")((member: string, { accountApiKeys }: DeactivateMember = {}) =>
-      change("member_deactivated", member, { active: false }, (by) => end(by, member as PersonId, accountApiKeys))
+      Effect.map(
+        change("member_deactivated", member, { active: false }, (by, { after, agentSignIns }) =>
+          Effect.map(end(by, after.id, accountApiKeys), (made): EndedWithMember => ({ ...made, agentSignIns }))
+        ),
+        ({ ended = nothingEnded, member }) => ({ ...member, ended })
+      )
     ),
     reactivate: Effect.fn("Members.reactivate")((member: string) =>
-      change("member_reactivated", member, { active: true })
+      memberOf(change("member_reactivated", member, { active: true }, () => Effect.void))
     )
   })
 }
@@ -88,15 +102,31 @@ const list = ({ repo }: Dependencies) =>
     return (yield* repo.list(workspace.id)).toSorted(byName)
   }).pipe(Effect.withSpan("Members.list"))
 
+/** A change that is about to be committed, and how many sign-ins of agents ended with it. */
+interface ChangedMember {
+  readonly before: Member
+  readonly after: Member
+  readonly agentSignIns: number
+}
+
+/** A member as they are now, and what their change ended; undefined where nothing changed. */
+interface Changed<A> {
+  readonly member: Member
+  readonly ended?: A
+}
+
+const memberOf = <A>(change: Effect.Effect<Changed<A>, Refusal, Caller>): Change =>
+  Effect.map(change, ({ member }) => member)
+
 /** Every change of a member holds the workspace, so that two changes cannot both leave it without an owner. */
 const changeMember =
   ({ apiKeys, blocks, events, memberChanges, repo, storage, workspaces }: Dependencies) =>
-  (
+  <A>(
     kind: AuditAction,
     id: string,
     to: { readonly role?: Role; readonly active?: boolean },
-    andThen: (by: Access, before: Member, after: Member) => Effect.Effect<void> = () => Effect.void
-  ): Change =>
+    andThen: (by: Access, changed: ChangedMember) => Effect.Effect<A>
+  ): Effect.Effect<Changed<A>, Refusal, Caller> =>
     Effect.gen(function* () {
       const access = yield* atLeast("admin")
       if (!isId(id)) return yield* NotFound.of("member", id)
@@ -114,7 +144,7 @@ const changeMember =
         }
         if (before.role === "owner" || after.role === "owner") yield* freshProof
         const changes = changesBetween(before, after, "role", "active")
-        if (changes.length === 0) return before
+        if (changes.length === 0) return { member: before }
         if (isOwner(before) && !isOwner(after) && (yield* repo.countActiveOwners(by.workspace.id)) === 1) {
           return yield* new Conflict({
             message: "This is the last active owner. A workspace needs at least one.",
@@ -129,12 +159,13 @@ const changeMember =
           return yield* addressInUse()
         }
         yield* repo.update({ workspaceId: by.workspace.id, personId: before.id, ...after })
-        yield* memberChanges.changed(by, { ...after, wasActive: before.active })
+        const agentSignIns = yield* memberChanges.changed(by, { ...after, wasActive: before.active })
         yield* events.record(by, { kind, subject: memberSubject(before), changes })
-        yield* andThen(by, before, after)
-        return after
+        return { member: after, ended: yield* andThen(by, { before, after, agentSignIns }) }
       })
       return yield* storage.transaction(changed)
     })
+
+const nothingEnded: EndedWithMember = { accountApiKeys: [], invites: [], agentSignIns: 0, runs: 0 }
 
 const isOwner = ({ active, role }: Member): boolean => active && role === "owner"

@@ -19,12 +19,15 @@ function* make() {
   const ids = Effect.replicateEffect(nextId<EventId>(), batchSize)
   return MemberRuns.of({
     interrupt: Effect.fnUntraced(function* ({ actor, workspace }, publishers) {
+      let all = 0
       for (const repo of [runs, retries]) {
         for (let ended = batchSize; ended === batchSize;) {
           const now = timestamp(yield* Clock.currentTimeMillis)
           ended = yield* repo.interrupt({ workspaceId: workspace.id, publishers, actor }, now, yield* ids)
+          all += ended
         }
       }
+      return all
     })
   })
 }

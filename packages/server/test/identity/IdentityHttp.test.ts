@@ -242,12 +242,13 @@ onEachServer("the identity room", (test) => {
     const sam = await join(here, "admin")
     const { email } = (await members(here)).find(({ id }) => id === sam.id)!
     const { token } = await elsewhere.post<NewInvite>("invites", { email, role: "member" })
-    await sam.post("/v1/invites/accept", { token, name: "Sam" })
+    await sam.post("/v1/invites/accept", { token })
     const before = (await members(here)).find(({ id }) => id === sam.id)!
     const { id: hereId } = await here.get<Workspace>("")
 
     const deactivated = await here.post<Member>(`members/${sam.id}/deactivate`, undefined, 200)
-    assert.deepStrictEqual(deactivated, { ...before, active: false })
+    const ended = { accountApiKeys: [], invites: [], agentSignIns: 0, runs: 0 }
+    assert.deepStrictEqual<unknown>(deactivated, { ...before, active: false, ended })
     await sam.refuse("404 workspace", "GET", "products")
     await sam.in(hereId).refuse("404 workspace", "GET", "products")
     await sam.refuse("404 workspace", "POST", `members/${sam.id}/reactivate`)
@@ -431,6 +432,9 @@ onEachServer("the identity room", (test) => {
     await workspace.post("invites", { email: revoked.email, role: "member" })
     await owner.refuse("400 token", "POST", "/v1/invites/accept", { token: "", name: "Kim" })
     await owner.refuse("400 name", "POST", "/v1/invites/accept", { token: revoked.token, name: " " })
+    // Who shows a credential has a name.
+    await owner.as(undefined).refuse("400 name", "POST", "/v1/invites/accept", { token: revoked.token })
+    await owner.refuse("404 invite", "POST", "/v1/invites/accept", { token: revoked.token })
   })
 
   test("one of many invites of one email at once is made", async (owner) => {

@@ -186,8 +186,9 @@ withServicesOnEachStorage("Members", (it) => {
       const { adminKey, viewer, workspace } = yield* makeScene
       const { id } = viewer.principal
       const before = (yield* (yield* MembersRepo).find(workspace.id, id))!
+      const ended = { accountApiKeys: [], invites: [], agentSignIns: 0, runs: 0 }
       for (const _ of [1, 2]) {
-        assert.deepStrictEqual(yield* members.deactivate(id).pipe(as(adminKey)), { ...before, active: false })
+        assert.deepStrictEqual(yield* members.deactivate(id).pipe(as(adminKey)), { ...before, active: false, ended })
       }
       for (const _ of [1, 2]) {
         assert.deepStrictEqual(yield* members.reactivate(id).pipe(as(adminKey)), before)

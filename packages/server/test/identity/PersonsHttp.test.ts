@@ -2,7 +2,7 @@ import type { AuditPage } from "@delivery/domain/audit/Audit"
 import type { NewApiKey } from "@delivery/domain/identity/ApiKey"
 import type { AcceptedInvite, Invite, NewInvite } from "@delivery/domain/identity/Invite"
 import type { Me } from "@delivery/domain/identity/Me"
-import type { Member } from "@delivery/domain/identity/Member"
+import type { DeactivatedMember, Member } from "@delivery/domain/identity/Member"
 import type { Role } from "@delivery/domain/identity/Role"
 import type { Workspace } from "@delivery/domain/identity/Workspace"
 import type { StartedRetry } from "@delivery/domain/runs/TestRetry"
@@ -129,8 +129,19 @@ onEachServer("What ends with a member", (test) => {
     const key = await accountKey(admin, "admin")
     const ofKey = await accountKey(key, "member")
     const invited = await invite(key, newEmail())
+    const mine = await invite(admin, newEmail())
+    await registerAgent(admin)
     const others = await accountKey(workspace, "member")
-    await workspace.post(`members/${admin.id}/deactivate`, undefined, 200)
+    const { ended } = await workspace.post<DeactivatedMember>(`members/${admin.id}/deactivate`, undefined, 200)
+    assert.sameMembers(
+      ended.accountApiKeys.map(({ id }) => id),
+      [key.id, ofKey.id]
+    )
+    assert.sameDeepMembers<unknown>(
+      [...ended.invites],
+      [invited, mine].map(({ email, id }) => ({ id, email }))
+    )
+    assert.deepStrictEqual([ended.agentSignIns, ended.runs], [1, 0])
     await key.refuse("401", "GET", "members")
     await ofKey.refuse("401", "GET", "members")
     await others.get("members")
@@ -142,7 +153,9 @@ onEachServer("What ends with a member", (test) => {
     const admin = await join(workspace, "admin")
     const key = await accountKey(admin, "member")
     await workspace.refuse("400 accountApiKeys", "POST", `members/${admin.id}/deactivate`, { accountApiKeys: "all" })
-    await workspace.post(`members/${admin.id}/deactivate`, { accountApiKeys: "keep" }, 200)
+    const keep = { accountApiKeys: "keep" }
+    const { ended } = await workspace.post<DeactivatedMember>(`members/${admin.id}/deactivate`, keep, 200)
+    assert.deepStrictEqual(ended, { accountApiKeys: [], invites: [], agentSignIns: 0, runs: 0 })
     await key.get("members")
   })
 
@@ -195,7 +208,8 @@ onEachServer("What ends with a member", (test) => {
     const agent = await registerAgent(member)
     const asAgent = workspace.as(agent.access_token)
     await asAgent.get("/agent/v1/me")
-    await workspace.post(`members/${member.id}/deactivate`, undefined, 200)
+    const { ended } = await workspace.post<DeactivatedMember>(`members/${member.id}/deactivate`, undefined, 200)
+    assert.strictEqual(ended.agentSignIns, 1)
     await asAgent.refuse("401", "GET", "/agent/v1/me")
     await workspace.post(`members/${member.id}/reactivate`, undefined, 200)
     await asAgent.refuse("401", "GET", "/agent/v1/me")
@@ -215,7 +229,8 @@ onEachServer("What ends with a member", (test) => {
     const lease = workspace.as(semaphores.token)
     assert.strictEqual((await take(lease, semaphore)).status, 201)
     assert.strictEqual((await take(workspace.as(others.semaphores.token), semaphore)).status, 409)
-    await workspace.post(`members/${member.id}/deactivate`, undefined, 200)
+    const left = await workspace.post<DeactivatedMember>(`members/${member.id}/deactivate`, undefined, 200)
+    assert.strictEqual(left.ended.runs, 1)
     const run = await workspace.get<TestRun>(`test-runs/${number}`)
     assert.deepStrictEqual([run.state, run.result], ["interrupted", null])
     assert.isNotNull(run.finishedAt)
