@@ -66,7 +66,8 @@ export const layer = HttpRouter.middleware(
           const refusal = answered.status === 401 ? admission?.refusal() : undefined
           const answer = refusal === undefined ? answered : errorResponse(refusal, 429)
           const kept = secured === undefined ? answer : HttpServerResponse.setHeaders(answer, secured)
-          const response = admission === undefined ? kept : HttpServerResponse.setHeaders(kept, admission.headers())
+          const headers = admission?.headers()
+          const response = headers === undefined ? kept : HttpServerResponse.setHeaders(kept, headers)
           log.write(request, response.status, performance.now() - started, id)
           const named = HttpServerResponse.setHeader(response, "x-request-id", id)
           return response.status === 401 && response.headers["www-authenticate"] === undefined

@@ -10,8 +10,8 @@ import type { Endpoint } from "./Endpoints.ts"
 export interface Admission {
   /** Why it is refused; undefined while it is not. */
   readonly refusal: () => TooManyRequests | undefined
-  /** The headers of the response about the limits. */
-  readonly headers: () => Readonly<Record<string, string>>
+  /** The headers of the response about the limits; undefined where there is nothing to tell. */
+  readonly headers: () => Readonly<Record<string, string>> | undefined
   /**
    * To be called when the credential of the request is valid: from then on it counts for this caller. Its requests count
    * together, whatever their credentials.
@@ -105,10 +105,8 @@ const admission = (
   let retryAfter: number | undefined
   return {
     refusal: () => requests?.refusal() ?? failed,
-    headers: () => ({
-      ...requests?.headers(),
-      ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) })
-    }),
+    headers: () =>
+      retryAfter === undefined ? requests?.headers() : { ...requests?.headers(), "retry-after": String(retryAfter) },
     recognize: (caller) => {
       isRecognized = true
       requests?.recognize(caller)

@@ -6,8 +6,8 @@ import {
   OptionalCaller,
   sessionCookie
 } from "@delivery/domain/identity/Authorization"
-import { Effect, Layer, Redacted } from "effect"
-import { type Headers, HttpServerRequest } from "effect/http"
+import { type Context, Effect, Layer } from "effect"
+import { type Headers, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { hashToken, isToken } from "../ids/Tokens.ts"
 import { errorResponse } from "../http/ErrorResponse.ts"
 import { recognized } from "../http/RateLimits.ts"
@@ -23,56 +23,53 @@ import { makeAuthenticateSession } from "./SessionAuthentication.ts"
 export const layer = Layer.effect(
   Authorization,
   Effect.gen(function* () {
-    const authenticated = authenticate(yield* ApiKeysRepo, yield* ApiKeyUsage)
-    const authenticatedSession = yield* makeAuthenticateSession
-    return Authorization.of({
-      bearer: Effect.fnUntraced(function* (httpEffect, { credential }) {
-        const { headers } = yield* HttpServerRequest.HttpServerRequest
-        if (headers.authorization === undefined) return yield* Effect.fail(Unauthorized.generic)
-        const token = Redacted.value(credential)
-        const other = headers["x-api-key"]
-        if (token === "" || (other !== undefined && other !== token)) return refused
-        const caller = yield* Effect.catchTag(authenticated(token), "Unauthorized", () => Effect.undefined)
-        return caller === undefined ? refused : yield* Effect.provideService(httpEffect, Caller, caller)
-      }),
-      apiKey: Effect.fnUntraced(function* (httpEffect, { credential }) {
-        const { headers } = yield* HttpServerRequest.HttpServerRequest
-        // With both headers, the bearer scheme has decided already.
-        if (headers.authorization !== undefined) return yield* Effect.fail(Unauthorized.generic)
-        return yield* Effect.provideService(httpEffect, Caller, yield* authenticated(Redacted.value(credential)))
-      }),
-      session: Effect.fnUntraced(function* (httpEffect, { credential }) {
-        return yield* Effect.provideService(httpEffect, Caller, yield* authenticatedSession(Redacted.value(credential)))
+    const callerOf = yield* makeCallerOf
+    const decide: Decide = Effect.fnUntraced(function* (httpEffect) {
+      const { cookies, headers } = yield* HttpServerRequest.HttpServerRequest
+      const caller = yield* Effect.match(callerOf(headers, cookies), {
+        onFailure: (error) => errorResponse(error, statuses[error._tag]),
+        onSuccess: (caller) => caller ?? refused
       })
+      return HttpServerResponse.isHttpServerResponse(caller)
+        ? caller
+        : yield* Effect.provideService(httpEffect, Caller, caller)
     })
+    return Authorization.of({ bearer: decide, apiKey: decide, session: decide })
   })
 )
 
-/** An answer, where a failure would have the other schemes tried: none of them counts beside the bearer's header. */
+/** Decides by all schemes, as the first that is asked: for a failure, the others would be asked, one after the other. */
+type Decide = Context.Service.Shape<typeof Authorization>["bearer"]
+
+const statuses = { Unauthorized: 401, Forbidden: 403, TooManyRequests: 429 } as const
+
 const refused = errorResponse(Unauthorized.generic, 401)
 
 /** The same for endpoints that need no credential. One that is shown must be valid. */
 export const layerOptional = Layer.effect(
   OptionalAuthorization,
   Effect.gen(function* () {
-    const authenticated = authenticate(yield* ApiKeysRepo, yield* ApiKeyUsage)
-    const authenticatedSession = yield* makeAuthenticateSession
+    const callerOf = yield* makeCallerOf
     return OptionalAuthorization.of(
       Effect.fnUntraced(function* (httpEffect) {
         const { cookies, headers } = yield* HttpServerRequest.HttpServerRequest
-        const token = shownToken(headers)
-        const session = cookies[sessionCookie]
-        const caller =
-          token !== undefined
-            ? yield* authenticated(token)
-            : session !== undefined
-              ? yield* authenticatedSession(session)
-              : undefined
-        return yield* Effect.provideService(httpEffect, OptionalCaller, { caller })
+        return yield* Effect.provideService(httpEffect, OptionalCaller, { caller: yield* callerOf(headers, cookies) })
       })
     )
   })
 )
+
+/** Who calls: by the key in a header, or else by the cookie; undefined where the request shows neither. */
+const makeCallerOf = Effect.gen(function* () {
+  const authenticated = authenticate(yield* ApiKeysRepo, yield* ApiKeyUsage)
+  const authenticatedSession = yield* makeAuthenticateSession
+  return (headers: Headers.Headers, cookies: Readonly<Record<string, string | undefined>>) => {
+    const token = shownToken(headers)
+    if (token !== undefined) return authenticated(token)
+    const session = cookies[sessionCookie]
+    return session === undefined ? Effect.undefined : authenticatedSession(session)
+  }
+})
 
 /** Undefined where the request shows no credential; empty where what it shows can be none. */
 const shownToken = (headers: Headers.Headers): string | undefined => {

@@ -16,11 +16,11 @@ import { SessionUsage } from "./SessionUsage.ts"
 /** The times of a session, by the settings (docs/contract.md, Sessions). */
 export const sessionTimes = ({ sessions: { idleMillis, maxMillis, sudoMillis } }: Settings["Service"]) => {
   const after = (at: Timestamp, millis: number) => timestamp(Date.parse(at) + millis)
+  const expiresMillis = ({ createdAt, lastSeenAt }: Pick<SessionRow, "createdAt" | "lastSeenAt">): number =>
+    Math.min(Date.parse(lastSeenAt) + idleMillis, Date.parse(createdAt) + maxMillis)
   return {
-    expiresAt: ({ createdAt, lastSeenAt }: Pick<SessionRow, "createdAt" | "lastSeenAt">): Timestamp => {
-      const [idle, last] = [after(lastSeenAt, idleMillis), after(createdAt, maxMillis)]
-      return idle < last ? idle : last
-    },
+    expiresMillis,
+    expiresAt: (session: Pick<SessionRow, "createdAt" | "lastSeenAt">): Timestamp => timestamp(expiresMillis(session)),
     sudoUntil: ({ provedAt }: Pick<SessionRow, "provedAt">): Timestamp => after(provedAt, sudoMillis)
   }
 }
@@ -35,7 +35,7 @@ export const makeAuthenticateSession = Effect.gen(function* () {
   const settings = yield* Settings
   const isOffered = keepsCookies(settings.baseUrl)
   const refused = yield* Refusals
-  const { expiresAt, sudoUntil } = sessionTimes(settings)
+  const { expiresMillis, sudoUntil } = sessionTimes(settings)
   return Effect.fnUntraced(function* (
     token: string
   ): Effect.fn.Return<
@@ -49,11 +49,12 @@ export const makeAuthenticateSession = Effect.gen(function* () {
       return yield* Effect.fail(Unauthorized.generic)
     }
     const found = yield* repo.authenticate({ tokenHash: hashToken(token), workspace: yield* workspaceOfPath })
-    const now = timestamp(yield* Clock.currentTimeMillis)
+    const now = yield* Clock.currentTimeMillis
     if (found === undefined) return yield* Effect.fail(Unauthorized.generic)
     const { membership, person, session } = found
     const lastSeenAt = usage.latest(session.id, session.lastSeenAt)
-    if (expiresAt({ ...session, lastSeenAt }) <= now) return yield* Effect.fail(Unauthorized.generic)
+    if (expiresMillis({ createdAt: session.createdAt, lastSeenAt }) <= now)
+      return yield* Effect.fail(Unauthorized.generic)
     const caller: Caller["Service"] = {
       principal: { kind: "user", ...person },
       membership,

@@ -26,9 +26,12 @@ export const sessions = table("web_sessions", {
 
 export type SessionRow = Row<typeof sessions>
 
+/** What each request must know of its session. */
+export const authenticatedColumns = ["id", "personId", "lastFour", "createdAt", "lastSeenAt", "provedAt"] as const
+
 /** What one look-up tells of a session: whose it is, and the membership in the workspace asked for. */
 export interface AuthenticatedSession {
-  readonly session: SessionRow
+  readonly session: Pick<SessionRow, (typeof authenticatedColumns)[number]>
   readonly person: Person
   readonly membership: Membership | undefined
 }

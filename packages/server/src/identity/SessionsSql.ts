@@ -5,10 +5,16 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
 import { date, dieOnSqlError } from "../storage/Sql.ts"
-import { columnsOf, insertInto, readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
+import { columnsOf, insertInto, partReaderOf, readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
 import { touchRows } from "../storage/Touch.ts"
 import { lookUp, membershipOf } from "./Credentials.ts"
-import { type AuthenticatedSession, type SessionProof, sessions, SessionsRepo } from "./SessionsRepo.ts"
+import {
+  authenticatedColumns,
+  type AuthenticatedSession,
+  type SessionProof,
+  sessions,
+  SessionsRepo
+} from "./SessionsRepo.ts"
 
 export const layer = Layer.effect(
   SessionsRepo,
@@ -46,7 +52,7 @@ interface AuthenticatedRow extends SelectedRow {
 }
 
 const authenticate = (sql: PgClient.PgClient) => {
-  const columns = sql.literal(columnsOf(sessions, { of: "s" }))
+  const columns = sql.literal(columnsOf(sessions, { of: "s", only: authenticatedColumns }))
   return lookUp(
     sql,
     (asked) =>
@@ -63,8 +69,10 @@ const authenticate = (sql: PgClient.PgClient) => {
   )
 }
 
+const readSession = partReaderOf(sessions, authenticatedColumns)
+
 const readAuthenticated = (row: AuthenticatedRow): AuthenticatedSession => {
-  const session = readRow(row)
+  const session = readSession(row)
   return {
     session,
     person: { id: session.personId, name: row.personName, email: row.email },
