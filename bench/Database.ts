@@ -106,6 +106,7 @@ export const storeRun = Effect.fnUntraced(function* (at: At, git: Partial<Git> =
     productId: at.productId(0) as ProductId,
     environmentId: at.environmentId(0) as EnvironmentId,
     publisher: { kind: "user", id: at.personId(0) as PersonId } as const,
+    makerId: null,
     baseUrl: "https://shop.example",
     deploymentBaseUrl: null,
     deploymentVersion: null,

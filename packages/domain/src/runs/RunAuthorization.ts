@@ -31,7 +31,7 @@ export class RunAuthorization extends HttpApiMiddleware.Service<RunAuthorization
       runToken: HttpApiSecurity.bearer.pipe(
         HttpApiSecurity.annotate(
           OpenApi.Description,
-          "The run token, from the response to starting a run or retry: `Authorization: Bearer stk_...`. It works while the run or retry is running."
+          "The run token, from the response to starting a run or retry: `Authorization: Bearer stk_...`. It works while the run or retry is running, and while the API key that started it works in the workspace."
         )
       )
     }

@@ -7,6 +7,8 @@ export const publicationColumns = {
   number: integer(),
   publisherKind: text<ActorRef["kind"]>(),
   publisherId: uuid<ActorRef["id"]>(),
+  /** The credential that it was started with. Null for what was started before it was noted. */
+  makerId: nullable(uuid()),
   baseUrl: text(),
   gitSha: text(),
   gitDirty: boolean(),

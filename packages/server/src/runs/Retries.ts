@@ -1,5 +1,5 @@
 import { Conflict, Forbidden, InvalidInput, type NotFound } from "@delivery/domain/Errors"
-import type { Caller } from "@delivery/domain/identity/Authorization"
+import { Caller } from "@delivery/domain/identity/Authorization"
 import type { EventId, RetryId } from "@delivery/domain/Ids"
 import { recount, retryOutcome, testsToRetry } from "@delivery/domain/runs/TestResults"
 import type { FinishRetry, RetryTest, StartedRetry, StartRetry } from "@delivery/domain/runs/TestRetry"
@@ -141,6 +141,7 @@ const storeStarted = ({ baseUrl, events, fixtures, repo, runLimitMillis }: Depen
     { id, scopeKey, token }: Secrets,
     { count, fixtureUrl, millis, run, tests }: Startable
   ) {
+    const { credential } = yield* Caller
     const expiresAt: Timestamp = timestamp(millis + runLimitMillis)
     const url = fixtureUrl === null ? null : (input.fixtureUrl ?? fixtureUrl)
     const started = yield* repo.start(
@@ -150,6 +151,7 @@ const storeStarted = ({ baseUrl, events, fixtures, repo, runLimitMillis }: Depen
         runId: run.id,
         after: count,
         publisher: access.actor,
+        makerId: credential.id,
         requiredPasses: input.passes,
         baseUrl: input.baseUrl ?? run.baseUrl,
         git: { sha: run.git.sha, dirty: input.git.dirty },

@@ -50,6 +50,8 @@ export interface NewRetry {
   /** How many retries the run had when its failed tests were read. */
   readonly after: number
   readonly publisher: ActorRef
+  /** The credential that it is started with: the run token ends with it. */
+  readonly makerId: string | null
   readonly requiredPasses: number
   readonly baseUrl: string
   readonly git: Pick<Git, "sha" | "dirty">

@@ -107,10 +107,10 @@ const start = (sql: PgClient.PgClient) => (retry: NewRetry, event: StoredEvent) 
       returning id, workspace_id, number, running_retry, failed
     ), started as (
       insert into test_run_retries (id, workspace_id, run_id, number, publisher_kind, publisher_id,
-        required_passes, test_count, flaky_count, base_url, git_sha, git_dirty, hostname, platform, token_hash,
+        maker_id, required_passes, test_count, flaky_count, base_url, git_sha, git_dirty, hostname, platform, token_hash,
         fixture_scope, fixture_url, cleanup_status, state, started_at, expires_at)
       select ${retry.id}::uuid, workspace_id, id, running_retry, ${retry.publisher.kind},
-        ${retry.publisher.id}::uuid, ${PgTypes.int4(retry.requiredPasses)}, failed, 0, ${retry.baseUrl},
+        ${retry.publisher.id}::uuid, ${retry.makerId}::uuid, ${PgTypes.int4(retry.requiredPasses)}, failed, 0, ${retry.baseUrl},
         ${retry.git.sha}, ${retry.git.dirty}::boolean, ${retry.machine.hostname}, ${retry.machine.platform},
         ${retry.tokenHash},
         'run-' || number || '-retry-' || running_retry || '-' || ${retry.fixture?.scopeKey ?? null}::text,

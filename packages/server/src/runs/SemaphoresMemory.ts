@@ -3,6 +3,8 @@ import type { LeaseHolder } from "@delivery/domain/LeaseHolder"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
+import { apiKeys, isLive } from "../access/ActorRows.ts"
+import { isBlocked } from "../identity/BlocksRepo.ts"
 import { memberKey, members } from "../identity/MembersRepo.ts"
 import { workspaces } from "../identity/WorkspacesRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
@@ -236,7 +238,10 @@ const authenticate = (memory: Memory) => (tokenHash: string, workspaceRef: strin
     const run = retry === undefined ? runs.find(isHolder) : runs.get(retry.runId)
     const workspace = database.table(workspaces).find((row) => row.id === workspaceRef || row.slug === workspaceRef)
     if (run === undefined || run.workspaceId !== workspace?.id) return undefined
-    const { publisherId, publisherKind } = retry ?? run
+    const { makerId, publisherId, publisherKind } = retry ?? run
+    const maker = makerId === null ? undefined : database.table(apiKeys).get(makerId)
+    if (maker !== undefined && !isLive(maker, timestamp(now))) return undefined
+    if (isBlocked(database, workspace.id, makerId)) return undefined
     if (
       publisherKind === "user" &&
       database.table(members).get(memberKey(workspace.id, publisherId))?.active !== true

@@ -138,7 +138,8 @@ export class SemaphoresRepo extends Context.Service<
     readonly replaceToken: (tokenHash: string, by: string) => Effect.Effect<TokenHolder | undefined>
     /**
      * The run or retry whose token it is, in the workspace (slug or id), while it runs, and who publishes it: the id of a
-     * person or of an account key.
+     * person or of an account key. Undefined where the API key that it was started with has ended, or the workspace has
+     * blocked what it was started with.
      */
     readonly authenticate: (
       tokenHash: string,

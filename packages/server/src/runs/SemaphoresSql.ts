@@ -160,16 +160,20 @@ const authenticate = (sql: PgClient.PgClient) => {
         r.number as run, holder.retry, holder.expires_at as "expiresAt", holder.publisher_id as "publisherId"
       from ${asked}
       cross join lateral (
-        select id, null::integer as retry, expires_at, publisher_kind, publisher_id from test_runs
+        select id, null::integer as retry, expires_at, publisher_kind, publisher_id, maker_id from test_runs
         where token_hash = asked.token_hash and state = 'running'
         union all
-        select run_id, number, expires_at, publisher_kind, publisher_id from test_run_retries
+        select run_id, number, expires_at, publisher_kind, publisher_id, maker_id from test_run_retries
         where token_hash = asked.token_hash and state = 'running'
       ) as holder
       join test_runs r on r.id = holder.id
       join workspaces w on w.id = r.workspace_id and (w.slug = asked.slug or w.id = asked.id)
       left join members m on m.workspace_id = r.workspace_id and m.person_id = holder.publisher_id and m.active
-      where holder.expires_at > clock_timestamp() and (m.active or holder.publisher_kind <> 'user')`,
+      where holder.expires_at > clock_timestamp() and (m.active or holder.publisher_kind <> 'user')
+        and not exists (select from api_keys k where k.id = holder.maker_id
+          and (k.revoked_at is not null or k.expires_at <= clock_timestamp()))
+        and not exists (select from credential_blocks b
+          where b.workspace_id = r.workspace_id and b.credential_id = holder.maker_id)`,
     ({ expiresAt, place: _, publisherId, ...owner }) => ({
       owner: { ...owner, expiresAt: iso(expiresAt) },
       publisherId

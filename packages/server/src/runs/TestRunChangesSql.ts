@@ -56,6 +56,7 @@ const insertStarted =
       from counted, unnest(${values(OID.uuid, ({ run }) => run.id)},
         ${values(OID.uuid, ({ run }) => run.productId)}, ${values(OID.uuid, ({ run }) => run.environmentId)},
         ${text(({ publisher }) => publisher.kind)}, ${values(OID.uuid, ({ run }) => run.publisher.id)},
+        ${values(OID.uuid, ({ run }) => run.makerId)},
         ${text(({ baseUrl }) => baseUrl)}, ${text(({ deploymentBaseUrl }) => deploymentBaseUrl)},
         ${text(({ deploymentVersion }) => deploymentVersion)}, ${text(({ git }) => git.branch)},
         ${text(({ git }) => git.sha)}, ${values(OID.bool, ({ run }) => run.git.dirty)},
@@ -68,15 +69,15 @@ const insertStarted =
         ${values(OID.timestamptz, ({ run }) => date(run.startedAt))},
         ${values(OID.timestamptz, ({ run }) => date(run.expiresAt))},
         ${values(OID.uuid, ({ event }) => event.id)}
-      ) with ordinality as new_runs (id, product_id, environment_id, publisher_kind, publisher_id, base_url,
+      ) with ordinality as new_runs (id, product_id, environment_id, publisher_kind, publisher_id, maker_id, base_url,
         deployment_base_url, deployment_version, git_branch, git_sha, git_dirty, git_subject, search, hostname,
         platform, coverage, selection, token_hash, scope_key, fixture_url, started_at, expires_at, event_id, place)
     ), started as (
       insert into test_runs (id, workspace_id, number, product_id, environment_id, publisher_kind, publisher_id,
-        base_url, deployment_base_url, deployment_version, git_branch, git_sha, git_dirty, git_subject, search,
+        maker_id, base_url, deployment_base_url, deployment_version, git_branch, git_sha, git_dirty, git_subject, search,
         hostname, platform, coverage, selection, token_hash, fixture_scope, fixture_url, cleanup_status, state,
         total, passed, flaky, failed, skipped, duration_ms, started_at, expires_at)
-      select id, workspace_id, number, product_id, environment_id, publisher_kind, publisher_id, base_url,
+      select id, workspace_id, number, product_id, environment_id, publisher_kind, publisher_id, maker_id, base_url,
         deployment_base_url, deployment_version, git_branch, git_sha, git_dirty, git_subject, search, hostname,
         platform, coverage, selection::jsonb, token_hash, 'run-' || number || '-' || scope_key, fixture_url,
         case when fixture_url is not null then 'pending' end, 'running', 0, 0, 0, 0, 0, 0, started_at, expires_at

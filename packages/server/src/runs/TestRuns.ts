@@ -1,5 +1,5 @@
 import { Conflict, Forbidden, InvalidInput, type NotFound } from "@delivery/domain/Errors"
-import type { Caller } from "@delivery/domain/identity/Authorization"
+import { Caller } from "@delivery/domain/identity/Authorization"
 import type { EventId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
 import type { FinishTestRun } from "@delivery/domain/runs/FinishTestRun"
 import { orderTests, outcome, recordTest, testEntry, withAttempts } from "@delivery/domain/runs/TestResults"
@@ -152,6 +152,7 @@ const start = (dependencies: Dependencies) => {
   const { newToken, nextId, random, repo, runLimitMillis } = dependencies
   return Effect.fn("TestRuns.start")(function* (input: StartTestRun) {
     const access = yield* atLeast("member")
+    const { credential } = yield* Caller
     const { workspace } = access
     const target = yield* deployments.target(workspace.id, input.product, input.environment)
     const deployment = yield* deploymentOf(target)
@@ -168,6 +169,7 @@ const start = (dependencies: Dependencies) => {
         productId: target.product.id,
         environmentId: target.environment.id,
         publisher: access.actor,
+        makerId: credential.id,
         baseUrl: input.baseUrl,
         deploymentBaseUrl: deployment.baseUrl,
         deploymentVersion: deployment.version,

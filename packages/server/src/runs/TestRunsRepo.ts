@@ -76,6 +76,8 @@ export interface NewTestRun {
   readonly productId: ProductId
   readonly environmentId: EnvironmentId
   readonly publisher: ActorRef
+  /** The credential that it is started with: the run token ends with it. */
+  readonly makerId: string | null
   readonly baseUrl: string
   readonly deploymentBaseUrl: string | null
   readonly deploymentVersion: string | null

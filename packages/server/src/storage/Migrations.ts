@@ -29,6 +29,7 @@ import authorizations from "./migrations/0081_authorizations.ts"
 import identities from "./migrations/0082_identities.ts"
 import mailCounts from "./migrations/0083_mail_counts.ts"
 import expiredKeys from "./migrations/0084_expired_keys.ts"
+import runMakers from "./migrations/0085_run_makers.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -59,7 +60,8 @@ export const migrations = {
   "0081_authorizations": authorizations,
   "0082_identities": identities,
   "0083_mail_counts": mailCounts,
-  "0084_expired_keys": expiredKeys
+  "0084_expired_keys": expiredKeys,
+  "0085_run_makers": runMakers
 }
 
 /** The number of the latest migration. */

@@ -5,6 +5,7 @@ import type { StartedTestRun } from "@delivery/domain/runs/TestRun"
 import { assert } from "vitest"
 import {
   accountKey,
+  finishRun,
   type Http,
   join,
   newDeployment,
@@ -49,6 +50,18 @@ withClockOnEachServer(
       const account = await accountKey(workspace, "member")
       assert.strictEqual(await report(owner, account.key), "204")
       await account.refuse("401", "GET", "/v1/me")
+    })
+
+    test("of a key leaves nothing to the runs that were started with it but to go on", async (owner, advance) => {
+      advance("1 hour")
+      const person = await join(await newDeployment(owner), "member")
+      const leaked = await person.post<NewApiKey>("/v1/api-keys", { name: "leaked" }, 200)
+      const { number, semaphores } = await startRun(person.as(leaked.secret))
+      const lease = person.as(semaphores.token)
+      await lease.post("semaphores/staging/leases", { capacity: 1 })
+      assert.strictEqual(await report(owner, leaked.secret), "204")
+      await lease.refuse("401", "POST", "semaphores/staging/leases", { capacity: 1 })
+      await finishRun(person, number)
     })
 
     test("of an agent ends its sign-in, by either token", async (owner, advance) => {

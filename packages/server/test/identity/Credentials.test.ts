@@ -5,18 +5,22 @@ import type { NewApiKey } from "@delivery/domain/identity/ApiKey"
 import type { WorkspaceCredential } from "@delivery/domain/identity/Credential"
 import type { Me } from "@delivery/domain/identity/Me"
 import type { Workspace } from "@delivery/domain/identity/Workspace"
+import type { StartedTestRun } from "@delivery/domain/runs/TestRun"
 import { assert } from "vitest"
 import {
   accountKey,
   assertTimestamp,
+  finishRun,
   type Http,
   join,
+  newDeployment,
   newWorkspace,
   onEachServer,
   refresh,
   refusal,
   registerAgent,
   signIn,
+  startRun,
   unique,
   withClockOnEachServer
 } from "../support/Http.ts"
@@ -210,6 +214,26 @@ onEachServer("the credentials of a workspace", (test) => {
       all.map(() => "200")
     )
     assert.strictEqual(await accept(), "201")
+  })
+
+  test("take no leases for runs that they started, while they are blocked", async (owner) => {
+    const workspace = await newDeployment(owner)
+    const person = await join(workspace, "member")
+    const [key, session] = [await keyOf(person), await signIn(person, person.id)]
+    const runs = [await startRun(key), await startRun(session), await startRun(await keyOf(key))]
+    const beside = await startRun(person)
+    const take = async ({ semaphores }: StartedTestRun) => {
+      const path = `semaphores/${unique("semaphore")}/leases`
+      return refusal(await workspace.as(semaphores.token).send("POST", path, { json: { capacity: 1 } }))
+    }
+    const ids = [key.id, await sessionIdOf(session)]
+    for (const id of ids) await block(workspace, id)
+    assert.deepStrictEqual(await Promise.all([...runs, beside].map(take)), ["401", "401", "401", "201"])
+    for (const id of ids) await unblock(workspace, id)
+    assert.deepStrictEqual(await Promise.all(runs.map(take)), ["201", "201", "201"])
+    // A run goes on without its key, and without its token.
+    await block(workspace, key.id)
+    await finishRun(person, runs[0]!.number)
   })
 
   test("can be unblocked when what they were blocked with has ended", async (owner) => {

@@ -56,6 +56,7 @@ export const newRun = (at: Deployed, fields: Partial<NewTestRun> = {}): NewTestR
   productId: at.product.id,
   environmentId: at.environment.id,
   publisher: actorOf(at.member),
+  makerId: null,
   baseUrl: "https://preview.example",
   deploymentBaseUrl: at.deployment.baseUrl,
   deploymentVersion: at.deployment.version,

@@ -7,7 +7,7 @@ import { TestClock, TestConsole } from "effect/testing"
 import { layerMemoryStorage } from "../../src/App.ts"
 import { type NewRetry, RetriesRepo } from "../../src/runs/RetriesRepo.ts"
 import type { LeaseRequest } from "../../src/runs/SemaphoresRepo.ts"
-import { TestRunsRepo } from "../../src/runs/TestRunsRepo.ts"
+import { type NewTestRun, TestRunsRepo } from "../../src/runs/TestRunsRepo.ts"
 import { newId, unique } from "../identity/Scene.ts"
 import { type Repositories, sharedDatabases } from "../support/Storages.ts"
 import { type Deployed, makeDeployed, newEvent, newRun } from "./Scene.ts"
@@ -77,9 +77,13 @@ export const onEachStorage = (
 }
 
 /** A run that has begun, as the owner of leases. Its token lives for an hour unless told otherwise. */
-export const startRun = Effect.fnUntraced(function* (at: Deployed, lifeMillis = 3_600_000) {
+export const startRun = Effect.fnUntraced(function* (
+  at: Deployed,
+  lifeMillis = 3_600_000,
+  fields: Partial<NewTestRun> = {}
+) {
   const now = yield* (yield* Time).now
-  const run = newRun(at, { startedAt: timestamp(now), expiresAt: timestamp(now + lifeMillis) })
+  const run = newRun(at, { startedAt: timestamp(now), expiresAt: timestamp(now + lifeMillis), ...fields })
   const { number } = yield* (yield* TestRunsRepo).start(run, newEvent(run, "run_started"))
   return {
     workspaceId: run.workspaceId,
@@ -105,6 +109,7 @@ export const startRetry = Effect.fnUntraced(function* (
     runId: run.runId,
     after: 0,
     publisher: newRun.publisher,
+    makerId: newRun.makerId,
     requiredPasses: 1,
     baseUrl: newRun.baseUrl,
     git: newRun.git,

@@ -1,4 +1,4 @@
-import type { EventId, LeaseId } from "@delivery/domain/Ids"
+import type { EventId, LeaseId, WorkspaceId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { assert } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
@@ -7,7 +7,9 @@ import { Storage } from "../../src/storage/Storage.ts"
 import { type Held, type Queued, SemaphoresRepo, type Taken } from "../../src/runs/SemaphoresRepo.ts"
 import { RetriesRepo } from "../../src/runs/RetriesRepo.ts"
 import { TestRunsRepo } from "../../src/runs/TestRunsRepo.ts"
-import { newId, unique } from "../identity/Scene.ts"
+import { ApiKeysRepo } from "../../src/identity/ApiKeysRepo.ts"
+import { BlocksRepo } from "../../src/identity/BlocksRepo.ts"
+import { apiKeyRow, keyOfWorkspace, newId, unique } from "../identity/Scene.ts"
 import { eventually } from "../support/Eventually.ts"
 import type { Repositories } from "../support/Storages.ts"
 import { finishRun, makeRuns, onEachStorage, startRetry, startRun, Time, leaseRequest } from "./SemaphoreStorages.ts"
@@ -369,6 +371,44 @@ onEachStorage("SemaphoresRepo", (it) => {
       assert.isDefined(yield* repo.authenticate(other.tokenHash, at.workspace.slug))
       yield* time.pass(3_600_000)
       assert.isUndefined(yield* repo.authenticate(other.tokenHash, at.workspace.slug))
+    })
+  )
+
+  it.effect("accepts no token of what was started with a key that has ended, or that the workspace has blocked", () =>
+    Effect.gen(function* () {
+      const repo = yield* SemaphoresRepo
+      const [keys, blocks] = [yield* ApiKeysRepo, yield* BlocksRepo]
+      const { at } = yield* makeRuns
+      const now = yield* (yield* Time).now
+      const workspaceId = at.workspace.id
+      const startedWith = Effect.fnUntraced(function* (expiresAt: string | null) {
+        const key = apiKeyRow(keyOfWorkspace(workspaceId, "member"), { expiresAt })
+        yield* keys.insert(key)
+        const run = yield* startRun(at, undefined, { makerId: key.id })
+        return { key, holder: run }
+      })
+      const isAccepted = ({ holder }: { readonly holder: { readonly tokenHash: string } }) =>
+        Effect.map(repo.authenticate(holder.tokenHash, workspaceId), (found) => found !== undefined)
+      const [live, expired, revoked, blocked] = [
+        yield* startedWith(timestamp(now + 3_600_000)),
+        yield* startedWith(timestamp(now - 1)),
+        yield* startedWith(null),
+        yield* startedWith(null)
+      ]
+      const retried = {
+        ...blocked,
+        holder: yield* startRetry(yield* startRun(at, undefined, { makerId: blocked.key.id }))
+      }
+      yield* keys.end(revoked.key.id, { workspaceId }, { at: timestamp(now), keepAccountKeys: false })
+      const elsewhere = yield* makeRuns
+      const blockedIn = (id: WorkspaceId) => blocks.block(id, blocked.key.id, [blocked.key.id], timestamp(now))
+      yield* blockedIn(elsewhere.at.workspace.id)
+      const accepted = Effect.forEach([live, expired, revoked, blocked, retried], isAccepted)
+      assert.deepStrictEqual(yield* accepted, [true, false, false, true, true])
+      yield* blockedIn(workspaceId)
+      assert.deepStrictEqual(yield* accepted, [true, false, false, false, false])
+      yield* blocks.unblock(workspaceId, blocked.key.id)
+      assert.deepStrictEqual(yield* accepted, [true, false, false, true, true])
     })
   )
 

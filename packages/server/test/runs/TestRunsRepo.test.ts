@@ -150,6 +150,7 @@ onEachStorage("TestRunsRepo", (it) => {
           runId: run.id,
           after: 0,
           publisher: { kind: "user", id: newId() },
+          makerId: null,
           requiredPasses: 1,
           baseUrl,
           git,
