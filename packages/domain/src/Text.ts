@@ -57,6 +57,24 @@ export const Name = (max: number) =>
     )
   )
 
+/**
+ * What a reader does not see: control and format characters, private and unassigned ones, ends of lines, and variation
+ * selectors that do not choose the form of one character before them. A tab is kept.
+ */
+const invisible = /[^\P{C}\t]|[\p{Zl}\p{Zp}]|(?<![^\p{C}\p{Z}\p{Variation_Selector}])\p{Variation_Selector}/gu
+
+/** The text on one line, in which nothing is hidden: what cannot be seen is written like `\u{202E}`. */
+export const visible = (text: string): string =>
+  text.replace(invisible, (one) => `\\u{${one.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}}`)
+
+/** A name of something that acts, which must not look like another: a name in which everything can be seen. */
+export const VisibleName = (max: number) =>
+  Name(max).check(
+    Schema.makeFilter<string>((name) => visible(name) === name || "Expected text without invisible characters", {
+      toJsonSchema: undocumented
+    })
+  )
+
 /** The form in which names are compared that may not differ in case alone. */
 export const nameKey = (name: string): string => name.normalize("NFC").toLowerCase()
 
@@ -106,6 +124,16 @@ export const HttpUrl = Schema.String.annotate({ format: "uri" })
   )
   .annotate({ description: "An absolute http or https URL." })
 
+/**
+ * What an address is made of: nothing that is written around addresses (`<`, `,`, `"`), by which a mailer would read another
+ * one, and nothing that cannot be seen, by which one mailbox would have many addresses.
+ */
+const addressPattern = (() => {
+  const excluded = String.raw`\s@\p{C}\p{Z}\p{Default_Ignorable_Code_Point}()<>[\]:;\\,"`
+  const label = `[^.${excluded}]+`
+  return new RegExp(`^[^${excluded}]+@${label}(\\.${label})*$`, "u")
+})()
+
 /** An email address, kept in lower case. */
 export const Email = Schema.String.annotate({ format: "email" })
   .check(atMost(254), isStorable)
@@ -113,7 +141,11 @@ export const Email = Schema.String.annotate({ format: "email" })
   .pipe(
     Schema.decodeTo(
       Schema.String.check(
-        Schema.isPattern(/^[^\s@\p{Cc}]+@[^\s@.\p{Cc}]+(\.[^\s@.\p{Cc}]+)*$/u, { message: "Expected an email address" })
+        Schema.makeFilter<string>(
+          // Mailers take compatible characters, such as full-width letters, for the usual ones.
+          (text) => (addressPattern.test(text) && text.normalize("NFKC") === text) || "Expected an email address",
+          { toJsonSchema: undocumented }
+        )
       ),
       SchemaTransformation.transform({ decode: (s) => s.trim().toLowerCase(), encode: (s) => s })
     )

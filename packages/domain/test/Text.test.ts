@@ -1,4 +1,16 @@
-import { Email, firstCharacters, fits, HttpUrl, isId, isSlug, Name, Ref, Slug, Text } from "@delivery/domain/Text"
+import {
+  Email,
+  firstCharacters,
+  fits,
+  HttpUrl,
+  isId,
+  isSlug,
+  Name,
+  Ref,
+  Slug,
+  Text,
+  VisibleName
+} from "@delivery/domain/Text"
 import { assert, describe, it } from "@effect/vitest"
 import { Option, Schema } from "effect"
 
@@ -213,6 +225,32 @@ describe("HttpUrl", () => {
   })
 })
 
+describe("VisibleName", () => {
+  const name = decode(VisibleName(20))
+
+  it("takes what can be seen", () => {
+    for (const text of ["CI", "Ana's laptop", "Größe 2", "日本語", "❤️ ship"]) assert.strictEqual(name(text), text)
+    assert.strictEqual(name("  CI "), "CI")
+  })
+
+  it("refuses what cannot, and what no name may be", () => {
+    for (const text of [
+      "",
+      " ",
+      "a\u202eb",
+      "a\u200bb",
+      "\u2066CI",
+      "a\u0007",
+      "a\nb",
+      "a\ufe0f\ufe0f",
+      "\ue000",
+      "x".repeat(21)
+    ]) {
+      assert.isUndefined(name(text), JSON.stringify(text))
+    }
+  })
+})
+
 describe("Email", () => {
   const email = decode(Email)
 
@@ -223,6 +261,7 @@ describe("Email", () => {
       ["ana+tag@sub.example.co.uk", "ana+tag@sub.example.co.uk"],
       ["o'hara@localhost", "o'hara@localhost"],
       ["ÅSA@exämple.com", "åsa@exämple.com"],
+      ["a!#$%&'*+-/=?^_`{|}~.b@example.com", "a!#$%&'*+-/=?^_`{|}~.b@example.com"],
       [`${"x".repeat(242)}@example.com`, `${"x".repeat(242)}@example.com`]
     ] as const) {
       assert.strictEqual(email(text), expected)
@@ -243,6 +282,44 @@ describe("Email", () => {
       "ana@example.",
       "ana@example..com",
       "ana\n@example.com",
+      "ana<mallory@example.com",
+      "<ana@example.com>",
+      "mallory@evil.example,ana@example.com",
+      "mallory@evil.example>ana",
+      "ana@example.com>",
+      '"ana"@example.com',
+      "ana(x)@example.com",
+      "ana@[127.0.0.1]",
+      "ana;b@example.com",
+      "ana\\b@example.com",
+      "ana@example.com:25",
+      // Zero width, bidi, fillers, tags, variation selectors, soft hyphens, private and unassigned characters.
+      ...[
+        "200b",
+        "200d",
+        "feff",
+        "2060",
+        "202e",
+        "2066",
+        "3164",
+        "115f",
+        "034f",
+        "e0041",
+        "fe0f",
+        "00ad",
+        "e000",
+        "0378"
+      ]
+        .map((code) => String.fromCodePoint(Number.parseInt(code, 16)))
+        .flatMap((one) => [`a${one}na@example.com`, `ana@exam${one}ple.com`]),
+      "\u202eana@example.com",
+      "ana\u0085@example.com",
+      "ana@exam\u2028ple.com",
+      // Full-width letters and dots, ligatures, and a letter whose accent is a character of its own.
+      "ana@\uff45xample.com",
+      "ana@example\uff0ecom",
+      "\ufb01@example.com",
+      "a\u030a@example.com",
       "ana@example.com\u0000",
       `ana${high}@example.com`,
       `${"x".repeat(243)}@example.com`

@@ -1,6 +1,5 @@
-import { firstCharacters } from "../Text.ts"
+import { firstCharacters, visible } from "../Text.ts"
 import type { AgentClient } from "./Agent.ts"
-import { visible } from "./Quote.ts"
 
 /** Clients that sign in by the server's URL, and where their users may be sent back to (docs/contract.md, Agent sign-in). */
 

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import type { Actor, Person } from "../identity/Actor.ts"
+import { visible } from "../Text.ts"
 
 /**
  * Text that somebody wrote, as it reaches a coding agent (docs/contract.md, MCP): never as words of the service.
@@ -16,16 +17,6 @@ export type Quoted = typeof Quoted.Type
 
 /** Everything that some program takes for the end of a line. */
 const lineEnd = /\r\n|[\n\v\f\r\u001c-\u001e\u0085\u2028\u2029]/u
-
-/**
- * What a reader does not see and a model does: control and format characters, private and unassigned ones, ends of lines,
- * and variation selectors that do not choose the form of one character before them. A tab is kept.
- */
-const invisible = /[^\P{C}\t]|[\p{Zl}\p{Zp}]|(?<![^\p{C}\p{Z}\p{Variation_Selector}])\p{Variation_Selector}/gu
-
-/** The text on one line, in which nothing is hidden: what cannot be seen is written like `\u{202E}`. */
-export const visible = (text: string): string =>
-  text.replace(invisible, (one) => `\\u{${one.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}}`)
 
 /** The text, with each line quoted. */
 export const quote = (by: string, text: string): Quoted => ({

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Body } from "../Body.ts"
 import { PersonId } from "../Ids.ts"
-import { Name, OneOf } from "../Text.ts"
+import { OneOf, VisibleName } from "../Text.ts"
 import { Actor } from "./Actor.ts"
 import { ApiKey, NewApiKey, newKeyLimits } from "./ApiKey.ts"
 
@@ -59,7 +59,7 @@ export const NewAccountApiKey = Schema.Struct({ ...NewApiKey.fields, role }).ann
 })
 export type NewAccountApiKey = typeof NewAccountApiKey.Type
 
-export const CreateAccountApiKey = Body({ name: Name(80), role, ...newKeyLimits }).annotate({
+export const CreateAccountApiKey = Body({ name: VisibleName(80), role, ...newKeyLimits }).annotate({
   identifier: "CreateAccountApiKey",
   description: "The name and role of a new account API key, and its limits.",
   examples: [

@@ -1,4 +1,4 @@
-import { visible } from "@delivery/domain/agents/Quote"
+import { visible } from "@delivery/domain/Text"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import type { InviteMail } from "../identity/Mail.ts"
 
