@@ -1,5 +1,5 @@
 import type { AuditAction } from "@delivery/domain/audit/AuditActions"
-import { Conflict, Forbidden, NotFound } from "@delivery/domain/Errors"
+import { Conflict, Forbidden, NotFound, type Unauthorized } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { WorkspaceCredential } from "@delivery/domain/identity/Credential"
 import type { Member } from "@delivery/domain/identity/Member"
@@ -23,7 +23,9 @@ import { SessionUsage } from "./SessionUsage.ts"
 import { presentAccess } from "./Standing.ts"
 import { WorkspacesRepo } from "./WorkspacesRepo.ts"
 
-type Change<E = never> = (id: string) => Effect.Effect<WorkspaceCredential, NotFound | Forbidden | E, Caller>
+type Change<E = never> = (
+  id: string
+) => Effect.Effect<WorkspaceCredential, Unauthorized | NotFound | Forbidden | E, Caller>
 
 /** The credentials that may act in a workspace (docs/contract.md, Credentials). */
 export class Inventory extends Context.Service<

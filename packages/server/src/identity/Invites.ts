@@ -50,7 +50,7 @@ export class Invites extends Context.Service<
     readonly create: (
       input: CreateInvite
     ) => Effect.Effect<NewInvite, Unauthorized | NotFound | Forbidden | Conflict | TooManyInvites, Caller>
-    readonly revoke: (id: string) => Effect.Effect<Invite, NotFound | Forbidden | Conflict, Caller>
+    readonly revoke: (id: string) => Effect.Effect<Invite, Unauthorized | NotFound | Forbidden | Conflict, Caller>
     readonly accept: (
       input: AcceptInvite
     ) => Effect.Effect<AcceptedInvite, InvalidInput | NotFound | Forbidden | Conflict, OptionalCaller>
@@ -213,10 +213,13 @@ const mayInvite = ({ expiresAt }: Maker) =>
       : new Forbidden({ message: "An API key that expires cannot invite: who joins stays.", reason: "key_expires" })
   )
 
-const revoke = ({ events, repo, storage }: Dependencies) =>
-  Effect.fn("Invites.revoke")(function* (id: string) {
-    const by = yield* atLeast("admin")
+const revoke = (dependencies: Dependencies) => {
+  const { events, repo, storage, workspaces } = dependencies
+  return Effect.fn("Invites.revoke")(function* (id: string) {
+    const access = yield* atLeast("admin")
     const revoked = Effect.gen(function* () {
+      yield* workspaces.lock(access.workspace.id)
+      const by = yield* presentAccess(dependencies, access, "admin")
       const invite = isId(id) ? yield* repo.lock(by.workspace.id, id as InviteId) : undefined
       if (invite === undefined) return yield* NotFound.of("invite", id)
       const now = timestamp(yield* Clock.currentTimeMillis)
@@ -231,6 +234,7 @@ const revoke = ({ events, repo, storage }: Dependencies) =>
     })
     return yield* storage.transaction(revoked)
   })
+}
 
 const accept = (dependencies: Dependencies) => {
   const { keys, storage } = dependencies

@@ -1,5 +1,5 @@
 import type { AuditAction } from "@delivery/domain/audit/AuditActions"
-import { Conflict, Forbidden, NotFound } from "@delivery/domain/Errors"
+import { Conflict, Forbidden, NotFound, type Unauthorized } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import type {
   DeactivatedMember,
@@ -29,7 +29,7 @@ import { memberSubject, MembersRepo } from "./MembersRepo.ts"
 import { presentAccess } from "./Standing.ts"
 import { WorkspacesRepo } from "./WorkspacesRepo.ts"
 
-type Refusal = NotFound | Forbidden | Conflict
+type Refusal = Unauthorized | NotFound | Forbidden | Conflict
 type Change = Effect.Effect<Member, Refusal, Caller>
 
 /** Members of a workspace (docs/contract.md, Members). */

@@ -1,4 +1,4 @@
-import { NotFound } from "@delivery/domain/Errors"
+import { NotFound, Unauthorized } from "@delivery/domain/Errors"
 import { Caller } from "@delivery/domain/identity/Authorization"
 import type { Role } from "@delivery/domain/identity/Role"
 import { Effect } from "effect"
@@ -15,7 +15,7 @@ interface Dependencies {
 
 /**
  * The access as it is now, for what gives or takes the access of others: who lost theirs while the request waited for the
- * workspace's row may do neither. Called in a transaction that holds that row.
+ * workspace's row, or the key that it was made with, may do neither. Called in a transaction that holds that row.
  */
 export const presentAccess = Effect.fnUntraced(function* (
   { apiKeys, blocks, members }: Dependencies,
@@ -29,6 +29,10 @@ export const presentAccess = Effect.fnUntraced(function* (
       ? (yield* apiKeys.ofWorkspace(workspace.id)).find(({ id }) => id === principal.id)
       : yield* members.find(workspace.id, person.id)
   const { credential } = yield* Caller
+  if (credential.kind === "apiKey" && person !== undefined) {
+    const keys = yield* apiKeys.ofPerson(person.id)
+    if (!keys.some(({ id }) => id === credential.id)) return yield* Effect.fail(Unauthorized.generic)
+  }
   const isBlocked = (yield* blocks.list(workspace.id)).some(({ credentialId }) => credentialId === credential.id)
   if (isBlocked || holder?.role == null || ("active" in holder && !holder.active))
     return yield* NotFound.of("workspace")

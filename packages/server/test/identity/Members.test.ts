@@ -1,8 +1,14 @@
 import { assert } from "@effect/vitest"
+import { Caller } from "@delivery/domain/identity/Authorization"
+import type { PersonId } from "@delivery/domain/Ids"
 import { Effect } from "effect"
+import { ApiKeys } from "../../src/identity/ApiKeys.ts"
 import { ApiKeysRepo } from "../../src/identity/ApiKeysRepo.ts"
+import { Inventory } from "../../src/identity/Inventory.ts"
+import { Invites } from "../../src/identity/Invites.ts"
 import { Members } from "../../src/identity/Members.ts"
 import { MembersRepo } from "../../src/identity/MembersRepo.ts"
+import { WorkspacesRepo } from "../../src/identity/WorkspacesRepo.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
 import {
   addMember,
@@ -16,7 +22,10 @@ import {
   keyOfPerson,
   makeScene,
   newId,
+  now,
   refusal,
+  unique,
+  whileItWaits,
   whoMay
 } from "./Scene.ts"
 
@@ -177,6 +186,50 @@ withServicesOnEachStorage("Members", (it) => {
           }
         }
       }
+    })
+  )
+
+  it.effect("lets a key that was revoked while its request waited give and take no access", () =>
+    Effect.gen(function* () {
+      const [members, invites, inventory] = [yield* Members, yield* Invites, yield* Inventory]
+      const [keys, workspaces] = [yield* ApiKeysRepo, yield* WorkspacesRepo]
+      const { admin, adminKey, member, owner, workspace } = yield* makeScene
+      const invited = yield* invites.create({ email: `${unique("sam")}@example.com`, role: "viewer" }).pipe(as(owner))
+      const calls: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string; readonly message: string }, Caller>> =
+        [
+          members.update(member.principal.id, { role: "viewer" }),
+          members.deactivate(member.principal.id),
+          invites.create({ email: `${unique("sam")}@example.com`, role: "viewer" }),
+          invites.revoke(invited.id),
+          inventory.block(adminKey.principal.id)
+        ]
+      const before = yield* eventsOf(workspace)
+      for (const call of calls) {
+        const personId = admin.principal.id as PersonId
+        const { id } = yield* (yield* ApiKeys).issue(keyOfPerson(personId), "key")
+        const caller = { ...admin, credential: { kind: "apiKey", id, lastFour: "" } as const }
+        const revoked = Effect.flatMap(now, (at) => keys.end(id, { personId }, { at, keepAccountKeys: false }))
+        const asked = answer(Effect.provideService(call, Caller, caller))
+        assert.strictEqual(yield* whileItWaits(asked, workspaces.lock(workspace.id), revoked), "Unauthorized")
+      }
+      assert.deepStrictEqual(yield* eventsOf(workspace), before)
+    })
+  )
+
+  it.effect("lets nobody revoke an invite who was deactivated while the request waited", () =>
+    Effect.gen(function* () {
+      const invites = yield* Invites
+      const [repo, workspaces] = [yield* MembersRepo, yield* WorkspacesRepo]
+      const { admin, owner, workspace } = yield* makeScene
+      const { id } = yield* invites.create({ email: `${unique("sam")}@example.com`, role: "viewer" }).pipe(as(owner))
+      const row = { workspaceId: workspace.id, personId: admin.principal.id as PersonId, role: "admin" } as const
+      const given = yield* whileItWaits(
+        answer(invites.revoke(id).pipe(as(admin))),
+        workspaces.lock(workspace.id),
+        repo.update({ ...row, active: false })
+      )
+      assert.strictEqual(given, "NotFound")
+      assert.strictEqual((yield* invites.list.pipe(as(owner)))[0]?.status, "pending")
     })
   )
 

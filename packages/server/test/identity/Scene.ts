@@ -289,29 +289,39 @@ export const awaitsThis = Effect.fnUntraced(function* (other: Fiber.Fiber<unknow
   }
 }, Effect.orDie)
 
-/** Asserts that a transaction which takes the lock passes it only when the one that took it before has ended. */
-export const assertHolds = Effect.fnUntraced(function* <A, R>(lock: Effect.Effect<A, never, R>) {
+/** Runs `other` while a transaction has the lock. When that waits for it, something happens, and the transaction ends. */
+export const whileItWaits = Effect.fnUntraced(function* <A, E, R, R1, R2>(
+  other: Effect.Effect<A, E, R>,
+  lock: Effect.Effect<unknown, never, R1>,
+  happens: Effect.Effect<unknown, never, R2>
+) {
   const storage = yield* Storage
   const taken = yield* Deferred.make<void>()
-  const begun = yield* Deferred.make<Fiber.Fiber<unknown>>()
-  const steps: Array<string> = []
+  const begun = yield* Deferred.make<Fiber.Fiber<A, E>>()
   const first = yield* Effect.forkChild(
     storage.transaction(
       Effect.gen(function* () {
         yield* lock
         yield* Deferred.succeed(taken, undefined)
         yield* awaitsThis(yield* Deferred.await(begun))
-        steps.push("first ends")
+        yield* happens
       })
     )
   )
   yield* Deferred.await(taken)
-  const second = yield* Effect.forkChild(
-    storage.transaction(Effect.tap(lock, () => Effect.sync(() => steps.push("second passes"))))
-  )
+  const second = yield* Effect.forkChild(other)
   yield* Deferred.succeed(begun, second)
   yield* Fiber.join(first)
-  yield* Fiber.join(second)
+  return yield* Fiber.join(second)
+})
+
+/** Asserts that a transaction which takes the lock passes it only when the one that took it before has ended. */
+export const assertHolds = Effect.fnUntraced(function* <A, R>(lock: Effect.Effect<A, never, R>) {
+  const storage = yield* Storage
+  const steps: Array<string> = []
+  const note = (step: string) => Effect.sync(() => void steps.push(step))
+  const second = storage.transaction(Effect.andThen(lock, note("second passes")))
+  yield* whileItWaits(second, lock, note("first ends"))
   assert.deepStrictEqual(steps, ["first ends", "second passes"])
 })
 
