@@ -1,5 +1,5 @@
 import type { AuditAction } from "@delivery/domain/audit/AuditActions"
-import { firstCharacters } from "@delivery/domain/Text"
+import { firstCharacters, visible } from "@delivery/domain/Text"
 import { Effect, Layer } from "effect"
 import { actorOf } from "../access/Access.ts"
 import { Audit } from "../audit/Audit.ts"
@@ -32,7 +32,10 @@ export const layer = Layer.effect(
   })
 )
 
-/** What the path names, as it was sent, or else the workspace. A token that was sent in a wrong place is not kept. */
+/**
+ * What the path names, or else the workspace. Whoever is refused may send any text there: nothing in it is hidden, and a token
+ * that was sent in a wrong place is not kept.
+ */
 const subjectOf = (
   { params }: Refused,
   { id, name }: { readonly id: string; readonly name: string }
@@ -40,6 +43,6 @@ const subjectOf = (
   const named = Object.entries(params).at(-1)
   if (named === undefined) return { type: "workspace", id, label: name }
   const [type, value] = named
-  const text = firstCharacters(String(value), 200).replaceAll(/\b([a-z]tk)_[0-9A-Za-z]+/g, "$1_***")
+  const text = firstCharacters(visible(String(value)), 200).replaceAll(/\b([a-z]tk)_[0-9A-Za-z]+/g, "$1_***")
   return { type: type === "apiKeyId" ? "key" : type, id: text, label: text }
 }

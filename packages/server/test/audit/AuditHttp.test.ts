@@ -281,6 +281,16 @@ onEachServer("The audit", (test) => {
     ])
   })
 
+  test("shows all of what somebody sent who was refused", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const viewer = await join(workspace, "viewer")
+    const sent = encodeURIComponent("\u001b[2K\u202ex\n\u200by\tz")
+    await viewer.refuse("403 role_too_low", "POST", `members/${sent}/deactivate`)
+    const [{ subject }] = (await auditOf(workspace, "?outcome=refused")) as [AuditEntry]
+    const shown = "\\u{001B}[2K\\u{202E}x\\u{000A}\\u{200B}y\tz"
+    assert.deepStrictEqual(subject, { type: "member", id: shown, label: shown })
+  })
+
   test("has what is refused to sessions and by owners, and tokens in no path", async (owner) => {
     const workspace = await newWorkspace(owner)
     const admin = await join(workspace, "admin")
