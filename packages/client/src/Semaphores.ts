@@ -132,14 +132,15 @@ const acquire = (dependencies: Dependencies) => {
       ...(test === undefined ? {} : { test }),
       ...(ttlMs === undefined ? {} : { ttlMs })
     }
-    const poll = (waitMs: number) =>
-      leases
-        .take({ params: { slug, name }, payload: { ...request, waitMs } })
-        .pipe(Effect.timeout(waitMs + answerMillis), Effect.retry({ while: isTransient, schedule: retries }))
+    const take = (waitMs: number) =>
+      Effect.timeout(leases.take({ params: { slug, name }, payload: { ...request, waitMs } }), waitMs + answerMillis)
+    const poll = (waitMs: number) => Effect.retry(take(waitMs), { while: isTransient, schedule: retries })
+    // Its answer is lost, but not what the server gave: asked once more, it tells of the same.
+    const giveBackUnknown = Effect.ignore(Effect.flatMap(take(0), ({ lease }) => giveUp(name, lease)))
 
     const deadline = (yield* Clock.currentTimeMillis) + waitMillis
     // The first call does not wait, so that the place in the queue is known at once.
-    let answer = yield* poll(0)
+    let answer = yield* Effect.onInterrupt(poll(0), () => giveBackUnknown)
     if (!("position" in answer)) return answer
     const place = answer.lease
     return yield* Effect.gen(function* () {

@@ -181,19 +181,38 @@ describe("semaphores as promises", () => {
     const { withSemaphore } = createSemaphores({ ...(await startRun()).semaphores, fetch })
     const name = unique()
     const abort = new AbortController()
-    let isOver = false
+    let [isUsed, isOver] = [false, false]
     const aborted = withSemaphore(name, { capacity: 1, signal: abort.signal }, async (_, signal) => {
+      isUsed = true
       await new Promise((resolve) => signal.addEventListener("abort", resolve))
       // The next one waits for the lease meanwhile.
       await until(() => places.count > 0)
       await holders(name)
       isOver = true
     })
-    await until(async () => (await holders(name))?.length === 1)
+    await until(() => isUsed)
     const next = withSemaphore(name, { capacity: 1 }, async () => expect(isOver).toBe(true))
     abort.abort(new Error("enough"))
     await expect(aborted).rejects.toThrow("enough")
     await next
+  })
+
+  it("gives back a lease whose answer an abort has lost", async () => {
+    const abort = new AbortController()
+    const losing: typeof fetch = async (input, init) => {
+      const answer = await fetch(input, { ...init, signal: null })
+      if (abort.signal.aborted) return answer
+      expect(answer.status).toBe(201)
+      abort.abort(new Error("enough"))
+      return await new Promise((_, reject) =>
+        init!.signal!.addEventListener("abort", () => reject(abort.signal.reason))
+      )
+    }
+    const { withSemaphore } = createSemaphores({ ...(await startRun()).semaphores, fetch: losing })
+    const name = unique()
+    const options = { capacity: 1, signal: abort.signal }
+    await expect(withSemaphore(name, options, async () => 1)).rejects.toThrow("enough")
+    expect(await holders(name)).toEqual([])
   })
 
   it("rejects an invalid address", () => {

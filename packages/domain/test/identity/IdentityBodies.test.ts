@@ -35,7 +35,7 @@ describe("bodies of the identity room", () => {
     for (const [schema, body] of [
       [CreateWorkspace, { slug: "acme", name: "Acme" }],
       [CreateInvite, { email: "sam@example.com", role: "member" }],
-      [AcceptInvite, { token: "itk_", name: "Sam" }],
+      [AcceptInvite, { token: "itk_" }],
       [CreateApiKey, { name: "laptop" }],
       [CreateAccountApiKey, { name: "ci", role: "member" }],
       [UpdateMember, { role: "admin" }]
