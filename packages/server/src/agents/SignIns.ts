@@ -12,6 +12,7 @@ import type { AgentId, ComputerId, SignInId, WorkspaceId } from "@delivery/domai
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Data, Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
+import { asServer } from "../audit/ActsInstead.ts"
 import { Audit } from "../audit/Audit.ts"
 import { Settings } from "../Config.ts"
 import type { Maker } from "../identity/ApiKeysRepo.ts"
@@ -168,7 +169,7 @@ const makeSignIn = (dependencies: Dependencies): SignIns["Service"]["make"] => {
       { ...of, id, scope, generation: 0, refreshedAt: null, createdAt, makerId: maker.id, expiresAt },
       pair
     )
-    yield* record(ended, of.computerId === null ? "expired" : "replaced", by)
+    yield* of.computerId === null ? asServer(record(ended, "expired")) : record(ended, "replaced", by)
     yield* blocks.inherit(maker.id, id)
     return { id, tokens }
   })

@@ -5,6 +5,7 @@ import type { SignedIn } from "@delivery/domain/auth/Session"
 import { maxState, type RegisteredClient } from "@delivery/domain/agents/OAuth"
 import { knownClients } from "@delivery/domain/agents/OAuthClients"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
+import type { AuditPage } from "@delivery/domain/audit/Audit"
 import { assert } from "vitest"
 import {
   cookieOf,
@@ -595,6 +596,11 @@ withClockOnEachServer("The times of sign-ins by the server's URL", (test) => {
     const kept = await signInByUrl(person)
     assert.strictEqual((await me(owner, kept.access_token)).status, 200)
     assert.isTrue((await agentsOf(workspace))[0]?.serverUrl)
+    const { entries } = await workspace.get<AuditPage>("audit?action=agent_sign_in_ended")
+    assert.deepStrictEqual(
+      entries.map(({ changes, credential }) => [changes?.[0]?.to, credential?.kind]),
+      [["expired", "server"]]
+    )
   })
 
   test("a client that somebody let in is kept", async (owner, advance) => {
