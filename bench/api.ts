@@ -348,7 +348,7 @@ ${authenticated(writes.slug)}${inlined(Statements.deployment, [
             "gen_random_uuid()",
             quoted(person),
             quoted("request"),
-            "clock_timestamp()"
+            quoted(JSON.stringify({ kind: "user", id: person }))
           ])
       })
     },
