@@ -167,7 +167,7 @@ const readAddress = Effect.fnUntraced(function* (environment: Environment) {
       environment,
       "BASE_URL",
       address,
-      "an http(s) URL such as https://delivery.example.com, without user, query or #",
+      "an http(s) URL without user, query and fragment",
       `http://localhost:${port}`
     )
   }
