@@ -2,15 +2,23 @@ import type { RegisteredClient } from "@delivery/domain/agents/OAuth"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join as joinPath } from "node:path"
 import { assert } from "vitest"
-import { onEachServer, signIn } from "../support/Http.ts"
+import { eventually, onEachServer, signIn } from "../support/Http.ts"
 import { freePort } from "../support/ServerProcess.ts"
 import { type Check, tool } from "./McpConformance.ts"
 import { decide } from "./OAuthScene.ts"
 
 /** MCP's conformance suite of authorization servers: the metadata, and a sign-in by the server's URL. */
+
+const connects = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1")
+      .once("connect", () => resolve(socket.destroy() !== undefined))
+      .once("error", () => resolve(false))
+  })
 
 /** Runs the suite, and opens the address that it prints, once. */
 const run = async (args: ReadonlyArray<string>, open: (url: string) => Promise<void>) => {
@@ -49,6 +57,8 @@ onEachServer("MCP's conformance suite of authorization servers", (test) => {
       const answer = await session.as(undefined).send("GET", url.slice(owner.baseUrl.length))
       const id = answer.headers.location!.split("#")[1]!
       const { body } = await decide(session, id, { allow: true, workspace: session.workspace })
+      // The suite prints the address before it listens.
+      await eventually(() => connects(port), Boolean)
       assert.isTrue((await fetch(body.location)).ok)
     })
     assert.strictEqual(code, 0, printed)
