@@ -66,6 +66,7 @@ const serverFloors: Floors = [
   ["catalog"],
   ["vault", "runs", "planning"],
   ["agents"],
+  ["releases"],
   ["SystemHttp"],
   ["App"],
   ["workers"],
@@ -79,6 +80,7 @@ const domainFloors: Floors = [
   ["audit"],
   ["vault", "runs", "planning"],
   ["agents"],
+  ["releases"],
   ["SystemApi"],
   ["Api"],
   ["index"]

@@ -2,26 +2,45 @@ import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 
 /**
- * `pnpm test` runs every project but `slow`; `pnpm test:slow` runs that one; `pnpm test:fast` sets TEST_STORAGES=memory
+ * `pnpm test` runs every project but the slow ones; `pnpm test:slow` runs those; `pnpm test:fast` sets TEST_STORAGES=memory
  * and runs what needs neither a database, S3 nor a process.
  */
 const isFast = process.env["TEST_STORAGES"] === "memory"
 
-// Suites that start processes (command lines, workers, browsers, Playwright), and those that kill servers, fill disks and flood
-// sockets: minutes in all.
+// Suites that start processes (command lines, workers, browsers, Playwright) or many embedded databases, those that kill servers,
+// fill disks and flood sockets, those that race and search two servers for what must be in neither, long histories beside their
+// models, and those that last as long as the real time that is their subject: minutes in all.
 const slow: Readonly<Record<string, ReadonlyArray<string>>> = {
   cli: ["test/Agent.test.ts"],
   playwright: ["test/**/*.test.ts"],
   server: [
     "test/agents/McpConformance.test.ts",
-    "test/browser/**/*.test.ts",
     "test/agents/OAuthConformance.test.ts",
+    "test/auth/MailCanaries.test.ts",
+    "test/auth/MailRaces.test.ts",
+    "test/auth/SingleSignOnServers.test.ts",
+    "test/auth/TokenCanaries.test.ts",
+    "test/browser/**/*.test.ts",
     "test/cli/**/*.test.ts",
+    "test/database/EmbeddedDatabase.test.ts",
     "test/faults/**/*.test.ts",
+    "test/identity/PersonsModel.test.ts",
+    "test/runs/RetriesModel.test.ts",
+    "test/runs/SemaphoresModel.test.ts",
+    "test/runs/SemaphoresTimeHttp.test.ts",
+    "test/runs/search/TestRunSearch.test.ts",
+    "test/vault/VaultCanaries.test.ts",
     "test/vault/VaultKeys.test.ts",
     "test/workers/**/*.test.ts"
   ]
 }
+
+// Those that ask every endpoint everything: over memory in `pnpm test`, over PostgreSQL in `pnpm test:slow`.
+const matrices = [
+  "test/http/AuthorizationMatrix.test.ts",
+  "test/http/BadInput.test.ts",
+  "test/http/VisibilityMatrix.test.ts"
+]
 
 const project = (name: string) => ({
   name,
@@ -38,6 +57,7 @@ const compileCache = { NODE_COMPILE_CACHE: `${import.meta.dirname}/node_modules/
 
 const server = {
   ...project("server"),
+  exclude: [...slow["server"]!, ...matrices],
   globalSetup: isFast ? [] : [serverSetup],
   // Of the S3 server that suites start, and nothing of the machine's own.
   env: {
@@ -51,29 +71,20 @@ const server = {
   }
 }
 
-// Suites that need PostgreSQL, the embedded database or S3, whatever the storages; those that ask every endpoint
-// everything; those that send many megabytes; and those that last as long as the real time that is their subject.
+// Suites that need PostgreSQL, the embedded database or S3, whatever the storages; and those that send many megabytes.
 const needMore = [
-  "test/auth/MailCanaries.test.ts",
-  "test/auth/MailRaces.test.ts",
-  "test/auth/TokenCanaries.test.ts",
-  "test/auth/SingleSignOnServers.test.ts",
   "test/database/**",
   "test/files/S3Files.test.ts",
-  "test/http/AuthorizationMatrix.test.ts",
-  "test/http/BadInput.test.ts",
-  "test/http/VisibilityMatrix.test.ts",
   "test/identity/ApiKeyUsage.test.ts",
+  "test/releases/OlderServers.test.ts",
+  "test/releases/Races.test.ts",
   "test/runs/FilesHttp.test.ts",
   "test/runs/LargeBodiesHttp.test.ts",
   "test/runs/Plans.test.ts",
   "test/runs/Semaphores.test.ts",
-  "test/runs/SemaphoresTimeHttp.test.ts",
-  "test/runs/search/TestRunSearch.test.ts",
   "test/storage/Sql.test.ts",
   "test/storage/Tables.test.ts",
   "test/telemetry/**",
-  "test/vault/VaultCanaries.test.ts",
   "test/vault/VaultConcurrency.test.ts",
   "test/vault/VaultTampering.test.ts"
 ]
@@ -86,7 +97,22 @@ const projects = [
   { ...project("cli"), env: compileCache },
   { name: "examples", root: "examples", include: ["*.test.ts"], env: compileCache },
   server,
-  { ...server, name: "slow", root: "packages", include: slowPaths, exclude: [] }
+  {
+    ...server,
+    name: "matrices",
+    include: matrices,
+    exclude: [],
+    globalSetup: [],
+    env: { ...server.env, TEST_STORAGES: "memory" }
+  },
+  { ...server, name: "slow", root: "packages", include: slowPaths, exclude: [] },
+  {
+    ...server,
+    name: "slow matrices",
+    include: matrices,
+    exclude: [],
+    env: { ...server.env, TEST_STORAGES: "databases" }
+  }
 ]
 
 const fastProjects = [
@@ -106,8 +132,9 @@ export default defineConfig({
     isolate: false,
     // Node itself takes the types off and keeps what it compiled; through Vite all calls between modules are slower.
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    // Each worker may hold an embedded database of several hundred megabytes.
-    maxWorkers: Math.min(4, availableParallelism()),
+    // One more than processors, since tests wait for databases and timers a quarter of their time. No more than four, since
+    // each may hold an embedded database of several hundred megabytes.
+    maxWorkers: Math.min(4, availableParallelism() + 1),
     // .ci/run reads its counts from the file.
     reporters:
       process.env["TEST_RESULTS"] === undefined

@@ -179,7 +179,7 @@ const finishRun = async (request: FastifyRequest) => {
   const now = new Date()
   if (row.state !== "running" || row.expiresAt <= now) throw notRunning
   const finished = finishedRow(row, body, tests, now)
-  const done = await query(Statements.finishRun, [
+  const [done] = await query<Pick<RunRow, "deploymentChanged">>(Statements.finishRun, [
     row.id,
     finished.state,
     finished.result,
@@ -217,8 +217,8 @@ const finishRun = async (request: FastifyRequest) => {
     finished.cleanupDeleted,
     finished.cleanupRemaining
   ])
-  if (done.length === 0) throw notRunning
-  return presentRun(caller.slug, finished)
+  if (done === undefined) throw notRunning
+  return presentRun(caller.slug, { ...finished, deploymentChanged: done.deploymentChanged })
 }
 
 export const runWrites = async (app: FastifyInstance) => {

@@ -24,6 +24,9 @@ export interface RunRow {
   readonly baseUrl: string
   readonly deploymentBaseUrl: string | null
   readonly deploymentVersion: string | null
+  readonly release: number | null
+  readonly deploymentChanged: boolean
+  readonly locked: boolean
   readonly gitBranch: string
   readonly gitSha: string
   readonly gitDirty: boolean
@@ -75,6 +78,9 @@ export const presentRun = (slug: string, row: RunRow) => ({
   baseUrl: row.baseUrl,
   deploymentBaseUrl: row.deploymentBaseUrl,
   deploymentVersion: row.deploymentVersion,
+  release: row.release,
+  deploymentChanged: row.deploymentChanged,
+  locked: row.locked,
   git: { branch: row.gitBranch, sha: row.gitSha, dirty: row.gitDirty, subject: row.gitSubject },
   machine: { hostname: row.hostname, platform: row.platform },
   coverage: row.coverage,

@@ -54,9 +54,13 @@ export const deployments = statement(
 export const changeVersion = statement(
   "changeVersion",
   `with changed as (
-    update deployments set version = $2, version_updated_at = $3, updated_at = $3
+    update deployments set version = $2, version_updated_at = $3, updated_at = $3, release = release + 1
     where id = $1 and deleted_at is null and updated_at = $4
-    returning id
+    returning id, workspace_id, product_id, environment_id, release
+  ), released as (
+    insert into deployment_releases (workspace_id, deployment_id, number, product_id, environment_id, version,
+      actor_kind, actor_id, at)
+    select workspace_id, id, release, product_id, environment_id, $2, 'user', $7::uuid, $3 from changed
   ), stored_event as (
     insert into events (id, workspace_id, kind, actor_kind, actor_id, subject_type, subject_id, subject_label,
       subject_path, changes, created_at)
@@ -73,7 +77,10 @@ const runColumns = `r.id, r.number, r.state, r.result, r.error, r.total, r.passe
   r.git_branch as "gitBranch", r.git_sha as "gitSha", r.git_dirty as "gitDirty", r.git_subject as "gitSubject",
   r.hostname, r.platform, r.coverage, r.fixture_scope as "fixtureScope", r.cleanup_status as "cleanupStatus",
   r.cleanup_deleted as "cleanupDeleted", r.cleanup_remaining as "cleanupRemaining", r.duration_ms as "durationMs",
-  r.started_at as "startedAt", r.expires_at as "expiresAt", r.finished_at as "finishedAt",
+  r.started_at as "startedAt", r.expires_at as "expiresAt", r.finished_at as "finishedAt", r.release, r.locked,
+  coalesce(r.deployment_changed, exists (select 1 from deployment_releases next
+    where next.deployment_id = r.deployment_id and next.number = coalesce(r.release, 0) + 1
+      and next.at < coalesce(r.finished_at, r.expires_at))) as "deploymentChanged",
   r.publisher_kind as "publisherKind", r.publisher_id as "publisherId",
   coalesce(initcap(a.client), u.name, k.name) as "publisherName", u.email as "publisherEmail"`
 const runJoins = `join products p on p.id = r.product_id join environments e on e.id = r.environment_id
@@ -163,12 +170,13 @@ export const startRun = statement(
     insert into test_runs (id, workspace_id, number, product_id, environment_id, publisher_kind, publisher_id, base_url,
       deployment_base_url, deployment_version, git_branch, git_sha, git_dirty, git_subject, search, hostname, platform,
       coverage, selection, token_hash, fixture_scope, fixture_url, cleanup_status, state, total, passed, flaky, failed,
-      skipped, duration_ms, started_at, expires_at)
+      skipped, duration_ms, started_at, expires_at, deployment_id, release)
     select $1::uuid, $2::uuid, number, $3::uuid, $4::uuid, 'user', $5::uuid, $6, $7, $8, $9, $10, $11::boolean, $12,
       $13, $14, $15, $16, $17::text::jsonb, $18, 'run-' || number || '-' || $19::text, $20::text,
       case when $20::text is not null then 'pending' end, 'running', 0, 0, 0, 0, 0, 0, $21::timestamptz,
-      $22::timestamptz
-    from counted
+      $22::timestamptz, d.id, nullif(d.release, 0)
+    from counted join deployments d
+      on d.workspace_id = $2 and d.product_id = $3 and d.environment_id = $4 and d.deleted_at is null
     returning number, fixture_scope as scope
   ), stored_event as (
     insert into events (id, workspace_id, kind, actor_kind, actor_id, subject_type, subject_id, subject_label,
@@ -190,9 +198,11 @@ export const finishRun = statement(
   `with finished as (
     update test_runs set state = $2, result = $3, error = $4, total = $5, passed = $6, flaky = $7, failed = $8,
       skipped = $9, pass_rate = $10, first_attempt_pass_rate = $11, duration_ms = $12, finished_at = $13,
-      cleanup_status = $34, cleanup_deleted = $35, cleanup_remaining = $36
+      cleanup_status = $34, cleanup_deleted = $35, cleanup_remaining = $36,
+      deployment_changed = coalesce((select d.release <> coalesce(test_runs.release, 0) from deployments d
+        where d.id = test_runs.deployment_id), false)
     where id = $1 and case when state = 'running' then expires_at > $13 end
-    returning id, workspace_id
+    returning id, workspace_id, deployment_changed
   ), recorded as (
     insert into test_run_tests (workspace_id, run_id, case_id, title, file, coverage, test_kind, priority, status, files,
       attempt_status, attempt_duration_ms, attempt_started_at, attempt_error_message, attempt_error_stack,
@@ -208,7 +218,7 @@ export const finishRun = statement(
     select $28::uuid, finished.workspace_id, $33, 'user', $29::uuid, 'run', finished.id::text, $30, $31,
       $32::text::jsonb, $13 from finished
   )
-  select id, semaphore_end_runs(array[id]) as ended from finished`
+  select id, deployment_changed as "deploymentChanged", semaphore_end_runs(array[id]) as ended from finished`
 )
 
 /** $1 token hash, $2 workspace. */

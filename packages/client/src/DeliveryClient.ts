@@ -7,6 +7,7 @@ import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { type AuditCalls, makeAudit } from "./Audit.ts"
 import { sendWith } from "./Credential.ts"
+import { type EventCalls, makeEvents } from "./Events.ts"
 import { type Files, makeFiles } from "./Files.ts"
 
 /** Where the service is, and who calls it. */
@@ -24,20 +25,21 @@ type AgentGroup = "agent" | "agentInbox" | "agentPlanning"
 /** What takes the cookie of a browser instead of a key. */
 type BrowserGroup = "auth" | "authorizations"
 
+/** The groups that the clients do not have as they are derived. */
+export type OtherGroup = "testRuns" | "leases" | "audit" | "events" | "oauth" | AgentGroup | BrowserGroup
+
 /**
- * Every group of the API with its endpoints. `files` replaces the two endpoints that carry bytes, and
- * `audit` the one that has two answers. Leases need the token of a
+ * Every group of the API with its endpoints. `files` replaces the two endpoints that carry bytes,
+ * `audit` the one that has two answers, and `events` follows a stream over its connections. Leases need the token of a
  * run: see `makeSemaphores`. The calls of agents are left out, because they need an access token, and so are signing in
  * and consent, which are for browsers.
  */
-export interface DeliveryClientShape extends Omit<
-  Api,
-  "testRuns" | "leases" | "audit" | "oauth" | AgentGroup | BrowserGroup
-> {
+export interface DeliveryClientShape extends Omit<Api, OtherGroup> {
   readonly oauth: Omit<Api["oauth"], "authorize">
   readonly testRuns: Omit<Api["testRuns"], "upload" | "download">
   readonly files: Files
   readonly audit: AuditCalls
+  readonly events: EventCalls
 }
 
 /**
@@ -80,6 +82,7 @@ export class DeliveryClient extends Context.Service<DeliveryClient, DeliveryClie
         audit,
         auth: ______,
         authorizations: _______,
+        events,
         oauth: agentSignIns,
         leases: ____,
         testRuns: runs,
@@ -92,7 +95,8 @@ export class DeliveryClient extends Context.Service<DeliveryClient, DeliveryClie
         oauth,
         testRuns,
         files: makeFiles(upload, download),
-        audit: makeAudit(audit.list, auditLines)
+        audit: makeAudit(audit.list, auditLines),
+        events: makeEvents(events)
       }
     })
 

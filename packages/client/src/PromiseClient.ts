@@ -3,7 +3,8 @@ import { Cause, Context, Effect, Exit, Option, Predicate, Result, Stream } from 
 import { FetchHttpClient, HttpClient, HttpClientResponse } from "effect/http"
 import type { HttpApi, HttpApiClient, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import type { AuditCalls } from "./Audit.ts"
-import { type ClientOptions, DeliveryClient } from "./DeliveryClient.ts"
+import { type ClientOptions, DeliveryClient, type OtherGroup } from "./DeliveryClient.ts"
+import type { EventCalls } from "./Events.ts"
 import type { CallError, Files } from "./Files.ts"
 import { type Plain, redactBody, toPlain } from "./Secrets.ts"
 
@@ -14,7 +15,7 @@ export interface CreateClientOptions extends ClientOptions {
 
 /** The second argument of every call. */
 export interface CallOptions {
-  /** An aborted call rejects with the reason of the signal. To stop reading a `Response`, cancel its body; to stop an export, leave the loop. */
+  /** An aborted call rejects with the reason of the signal. To stop reading a `Response`, cancel its body; to stop an export or a stream of events, leave the loop. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -70,11 +71,13 @@ type Derived<M extends Mode> = {
   }
 }
 
-/** Every group of the API with its endpoints as methods; `files` uploads and downloads. */
-export interface Calls<M extends Mode> extends Omit<Derived<M>, "testRuns" | "leases" | "audit"> {
+/** The groups of `DeliveryClient` with their endpoints as methods; `files` uploads and downloads. */
+export interface Calls<M extends Mode> extends Omit<Derived<M>, OtherGroup> {
+  readonly oauth: Omit<Derived<M>["oauth"], "authorize">
   readonly testRuns: Omit<Derived<M>["testRuns"], "upload" | "download">
   readonly files: { readonly [K in keyof Files]: EffectMethod<Files[K], M> }
   readonly audit: { readonly [K in keyof AuditCalls]: EffectMethod<AuditCalls[K], M> }
+  readonly events: { readonly [K in keyof EventCalls]: EffectMethod<EventCalls[K], M> }
 }
 
 /** The client as promises. A call rejects with the tagged error of the service, or with an error of the transport. */
@@ -99,10 +102,10 @@ const isResponse = (value: unknown): value is HttpClientResponse.HttpClientRespo
 
 const isStream = (value: unknown): value is Stream.Stream<unknown, Error> => Stream.isStream(value)
 
-/** With fetch, there is always a `Response` behind it. */
-const toValue = (value: unknown): unknown => {
+/** With fetch, there is always a `Response` behind it. A stream may call again while it is read, with the same fetch. */
+const toValue = (value: unknown, context: Context.Context<never>): unknown => {
   if (isResponse(value)) return Option.getOrThrow(HttpClientResponse.toWeb(value))
-  return isStream(value) ? Stream.toAsyncIterable(value) : toPlain(value)
+  return isStream(value) ? Stream.toAsyncIterableWith(value, context) : toPlain(value)
 }
 
 /** The methods of the vault take secret values as text. */
@@ -134,7 +137,7 @@ export const createClient = (options: CreateClientOptions): PromiseClient => {
   ): Promise<CallResult<unknown, Error>> => {
     // What has no required fields may be left out.
     const exit = await run(method({ query: {}, headers: {}, payload: {}, ...request }), { signal })
-    if (Exit.isSuccess(exit)) return { ok: true, value: toValue(exit.value) }
+    if (Exit.isSuccess(exit)) return { ok: true, value: toValue(exit.value, context) }
     if (signal?.aborted === true && Cause.hasInterruptsOnly(exit.cause)) throw signal.reason
     const error = Cause.findError(exit.cause)
     if (Result.isFailure(error)) throw Cause.squash(exit.cause)

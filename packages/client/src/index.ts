@@ -1,5 +1,6 @@
 export type * from "./Audit.ts"
 export * from "./DeliveryClient.ts"
+export type * from "./Events.ts"
 export type * from "./Files.ts"
 export * from "./PromiseClient.ts"
 export type * from "./Secrets.ts"

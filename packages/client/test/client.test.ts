@@ -51,6 +51,12 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 describe("a client without a key", () => {
+  it("has the groups of the Effect client, and no other", () => {
+    expectTypeOf<Exclude<keyof PromiseClient, "safe">>().toEqualTypeOf<keyof typeof DeliveryClient.Service>()
+    expectTypeOf<PromiseClient["oauth"]>().not.toHaveProperty("authorize")
+    expect(client).not.toHaveProperty("auth")
+  })
+
   it("accepts an invite as a new person, reports a token, and is refused all else", async () => {
     const anonymous = createClient({ baseUrl: server.url })
     const { token } = await client.invites.create({
@@ -184,6 +190,41 @@ describe("promises", () => {
     const all = await client.deployments.list({ params: main })
     const some = await client.deployments.list({ params: main, query: { product: "shop", archived: "only" } })
     expect([all.deployments.length, some.deployments.length]).toEqual([1, 0])
+  })
+
+  it("tells releases, versions and traces, and what holds a deployment, as the Effect does", async () => {
+    const params = { ...main, product: "shop", environment: "live" }
+    await client.environments.create({ params: main, payload: { slug: "live", name: "Live", class: "production" } })
+    await client.deployments.create({
+      params: main,
+      payload: { product: "shop", environment: "live", baseUrl: "https://shop.example.com" }
+    })
+    const commits = [{ sha: "9fceb02d0ae5", subject: "TRC-1: pay by card" }]
+    await client.teams.create({ params: main, payload: { key: "TRC", name: "Traced" } })
+    await client.tickets.create({ params: main, payload: { team: "TRC", title: "Pay by card" } })
+    await client.deployments.update({ params, payload: { version: "v1", commits } })
+    const run = await client.testRuns.start({ params: main, payload: { ...start, environment: "live", locked: true } })
+    const refused = await client.deployments
+      .update({ params, payload: { version: "v2", waitMs: 0 } })
+      .catch((error: unknown) => error)
+    expect(refused).toMatchObject({ _tag: "Conflict", reason: "run_in_progress", runs: [run.number] })
+    await client.deployments.update({ params, payload: { version: "v2", force: true } })
+    expect(await client.testRuns.get({ params: { ...main, run: run.number } })).toMatchObject({
+      release: 1,
+      locked: true,
+      deploymentChanged: true
+    })
+    const { releases } = await client.releases.history({ params, query: { before: 2 } })
+    expect(releases).toMatchObject([{ number: 1, version: "v1", commits: [{ tickets: ["TRC-1"] }] }])
+    const version = await client.releases.version({ params: { ...main, product: "shop", version: "v1" } })
+    expect(version.tickets).toMatchObject([{ identifier: "TRC-1" }])
+    const trace = await Effect.gen(function* () {
+      const { releases } = yield* DeliveryClient
+      return yield* releases.trace({ params: { ...main, ticket: "trc-1" } })
+    }).pipe(Effect.provide(DeliveryClient.layer({ baseUrl: server.url, apiKey: server.apiKey })), Effect.runPromise)
+    expect(trace).toEqual(await client.releases.trace({ params: { ...main, ticket: "TRC-1" } }))
+    expect(trace.text).toMatch(/^In live since \d{4}-\d\d-\d\d\.$/)
+    await client.deployments.delete({ params })
   })
 
   it("resolves with undefined where the answer has no body", async () => {
@@ -324,6 +365,77 @@ describe("the audit", () => {
       return yield* Stream.runCollect(Stream.take(yield* delivery.audit.export({ params: main }), 1))
     }).pipe(Effect.provide(DeliveryClient.layer({ baseUrl: server.url, apiKey: server.apiKey })))
     expect(await Effect.runPromise(program)).toMatchObject([{ action: "audit_exported" }])
+  })
+})
+
+describe("events", () => {
+  const tag = (name: string) => client.tags.create({ params: main, payload: { name, color: "#112233" } })
+
+  it("are read page by page, in both directions", async () => {
+    const newest = await client.events.list({ params: main, query: { limit: 1 } })
+    await tag("paged")
+    const { events } = await client.events.list({ params: main, query: { after: newest.after, wait: 5 } })
+    expect(events.map(({ subject }) => subject.label)).toEqual(["paged"])
+    const wrong = await client.safe.events.list({ params: main, query: { limit: 201 } })
+    expect(wrong.ok ? undefined : wrong.error).toMatchObject({ _tag: "SchemaError" })
+  })
+
+  it("are followed as they happen, over connections that break", async () => {
+    let connections = 0
+    const breaking = createClient({
+      baseUrl: server.url,
+      apiKey: server.apiKey,
+      fetch: async (input, init) => {
+        const answer = await fetch(input, init)
+        if (!String(input).includes("/events/stream")) return answer
+        connections++
+        // Cut behind the first event.
+        let isOver = false
+        const cut = answer.body!.pipeThrough(
+          new TransformStream<Uint8Array, Uint8Array>({
+            transform: (part, controller) => {
+              if (isOver) return controller.error(new Error("cut"))
+              controller.enqueue(part)
+              isOver = new TextDecoder().decode(part).includes("data:")
+            }
+          })
+        )
+        return new Response(cut, answer)
+      }
+    })
+    const stream = await breaking.events.stream({ params: main, query: { kinds: "tag_created" } })
+    const seen: Array<string> = []
+    await tag("followed 0")
+    for await (const { cursor, event } of stream) {
+      expect(cursor).toMatch(/^\d+$/)
+      seen.push(event.subject.label)
+      if (seen.length === 4) break
+      await tag(`followed ${seen.length}`)
+    }
+    expect(seen).toEqual(["followed 0", "followed 1", "followed 2", "followed 3"])
+    expect(connections).toBeGreaterThan(1)
+  })
+
+  it("end with the key, and are refused without one", async () => {
+    const { id, secret } = await client.apiKeys.create({ payload: { name: "follower" } })
+    const own = createClient({ baseUrl: server.url, apiKey: secret })
+    const stream = await own.events.stream({ params: main })
+    await client.apiKeys.revoke({ params: { apiKeyId: id } })
+    const read = async () => {
+      for await (const _ of stream);
+    }
+    await expect(read()).rejects.toBeInstanceOf(Unauthorized)
+    await expect(own.events.stream({ params: main })).rejects.toBeInstanceOf(Unauthorized)
+  })
+
+  it("are a stream for Effect", async () => {
+    const program = Effect.gen(function* () {
+      const delivery = yield* DeliveryClient
+      return yield* Stream.runCollect(
+        Stream.take(yield* delivery.events.stream({ params: main, query: { after: "0" } }), 2)
+      )
+    }).pipe(Effect.provide(DeliveryClient.layer({ baseUrl: server.url, apiKey: server.apiKey })))
+    expect((await Effect.runPromise(program)).map(({ event }) => event.kind)).toHaveLength(2)
   })
 })
 

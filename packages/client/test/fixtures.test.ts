@@ -1,5 +1,5 @@
 import { createClient, type FixtureAccess } from "@delivery/client"
-import { FixtureTokenError, verifyFixtureToken } from "@delivery/client/fixtures"
+import { FixtureTokenError, verifyFixtureToken, type VerifyFixtureTokenOptions } from "@delivery/client/fixtures"
 import { SignJWT, exportJWK, generateKeyPair } from "jose"
 import { once } from "node:events"
 import { createServer } from "node:http"
@@ -112,6 +112,12 @@ describe("verifyFixtureToken", () => {
       await expect(verified(workspace)).rejects.toBeInstanceOf(FixtureTokenError)
     }
     await expect(verified(workspace)).rejects.toThrow("another workspace")
+  })
+
+  it("rejects every token where the workspace is left out, which the types refuse", async () => {
+    // @ts-expect-error Tokens of all workspaces would be accepted.
+    const options: VerifyFixtureTokenOptions = { issuer: server.url, audience }
+    await expect(verifyFixtureToken(ofRun.token, options)).rejects.toThrow("another workspace")
   })
 
   it("rejects expired or incomplete tokens, even with a valid signature", async () => {

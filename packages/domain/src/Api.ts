@@ -29,6 +29,7 @@ import { TicketsApi } from "./planning/TicketsApi.ts"
 import { TicketStatusesApi } from "./planning/TicketStatusesApi.ts"
 import { ProjectsApi } from "./planning/ProjectsApi.ts"
 import { ViewsApi } from "./planning/ViewsApi.ts"
+import { ReleasesApi } from "./releases/ReleasesApi.ts"
 import { SystemApi } from "./SystemApi.ts"
 import { RetriesApi } from "./runs/RetriesApi.ts"
 import { LeasesApi, SemaphoresApi } from "./runs/SemaphoresApi.ts"
@@ -69,6 +70,7 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(MessagesApi)
   .add(NotificationsApi)
   .add(TagsApi)
+  .add(ReleasesApi)
   .add(EventsApi)
   .add(AuditApi)
   .add(SystemApi)

@@ -4,8 +4,8 @@ import type { Scope } from "./Scope.ts"
 /** What an endpoint says of itself to a server, before its handler runs: `endpoint.annotate(Streams, true)`. */
 
 /**
- * The body of the request is stored as it arrives. The endpoint has its own limit of size, and takes as long as its client
- * needs: the limits of time that other requests have do not hold.
+ * The body of the request is stored as it arrives, or its answer goes on for as long as its client reads. The endpoint has
+ * limits of its own: those of time that other requests have do not hold.
  */
 export const Streams = Context.Reference<boolean>("@delivery/domain/Streams", { defaultValue: () => false })
 

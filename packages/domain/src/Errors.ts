@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { LeaseHolder } from "./LeaseHolder.ts"
-import { firstCharacters, fits } from "./Text.ts"
+import { firstCharacters, fits, withoutTokens } from "./Text.ts"
 
 /**
  * The errors of the service (docs/contract.md, Errors). Every one is JSON with `_tag` and `message`; none carries a stack
@@ -205,7 +205,7 @@ const nounOf = (field: string): string => {
  * answers are printed where the token is not. Characters that a terminal would obey are escaped.
  */
 const quote = (value: string | number): string => {
-  const text = String(value).replaceAll(/\b([a-z]tk)_[0-9A-Za-z]+/g, "$1_***")
+  const text = withoutTokens(String(value))
   const cut = fits(text, 100) ? text : `${firstCharacters(text, 100)}...`
   return `"${cut.replaceAll(/["\\\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, escaped)}"`
 }
@@ -235,6 +235,11 @@ export class Conflict extends Schema.TaggedError<Conflict>()(
     ),
     retryAfterMs: Schema.optionalKey(
       Schema.Int.annotate({ description: "Only for semaphores: how many milliseconds to wait before trying again." })
+    ),
+    runs: Schema.optionalKey(
+      Schema.Array(Schema.Int).annotate({
+        description: "Only with `run_in_progress`: the numbers of the locked runs that are under way, lowest first."
+      })
     )
   },
   { httpApiStatus: 409, identifier: "Conflict", description: "The request contradicts what is stored." }

@@ -46,6 +46,9 @@ export type EnvironmentId = typeof EnvironmentId.Type
 export const DeploymentId = uuid.pipe(Schema.brand("DeploymentId"))
 export type DeploymentId = typeof DeploymentId.Type
 
+export const CommitId = uuid.pipe(Schema.brand("CommitId"))
+export type CommitId = typeof CommitId.Type
+
 export const SecretId = uuid.pipe(Schema.brand("SecretId"))
 export type SecretId = typeof SecretId.Type
 

@@ -66,7 +66,7 @@ count Unicode code points. Bodies are UTF-8.
 properties: ignore those that you do not know.
 - **Bodies** are \`application/json\`, at most 1 MiB unless the operation says otherwise.
 - **Request ids.** Every response has the header \`x-request-id\`. You can send one yourself: 8 to 64 letters, digits, \
-\`_\` or \`-\`.
+\`_\` or \`-\`. It may not hold \`tk_\`, as tokens do.
 
 ## Errors
 

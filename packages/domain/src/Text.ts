@@ -75,6 +75,32 @@ export const VisibleName = (max: number) =>
     })
   )
 
+/**
+ * What begins like a token (docs/contract.md, Tokens), to the end of the text. Of fewer characters of it, others are left
+ * that nobody can guess.
+ */
+const tokenPattern = /([a-z]tk_)(?=(?:[^0-9a-z]*[0-9a-z]){16}).*/is
+
+/** How often a text is decoded that somebody may have encoded several times. */
+const maxDecodings = 4
+
+/**
+ * The text without a token that was sent in a wrong place, such as pasted into a path, whatever stands before it. Nothing is
+ * left of a text that has one only when it is decoded.
+ */
+export const withoutTokens = (text: string): string => {
+  if (!/%|tk_/i.test(text)) return text
+  let decoded = text
+  for (let round = 0; round <= maxDecodings; round++) {
+    // Bytes that are no text keep nobody from reading the others.
+    const next = decoded.replaceAll(/%([0-9a-f]{2})/gi, (_, byte: string) => String.fromCharCode(parseInt(byte, 16)))
+    if (tokenPattern.test(next)) return next === text ? text.replace(tokenPattern, "$1***") : "***"
+    if (next === decoded) return text
+    decoded = next
+  }
+  return "***"
+}
+
 /** The form in which names are compared that may not differ in case alone. */
 export const nameKey = (name: string): string => name.normalize("NFC").toLowerCase()
 
@@ -134,6 +160,14 @@ const addressPattern = (() => {
   return new RegExp(`^[^${excluded}]+@${label}(\\.${label})*$`, "u")
 })()
 
+/** What lower case makes another letter of than it is, such as a `k` of the Kelvin sign. */
+const signs = "\u0130\u03f4\u2126\u212a\u212b"
+const hasSign = new RegExp(`[${signs}]`)
+const withoutSigns = new RegExp(`[^${signs}]+`, "g")
+
+/** The form in which addresses are kept and compared: in lower case, but for signs, so that none becomes another's address. */
+export const addressKey = (text: string): string => text.replaceAll(withoutSigns, (part) => part.toLowerCase())
+
 /** An email address, kept in lower case. */
 export const Email = Schema.String.annotate({ format: "email" })
   .check(atMost(254), isStorable)
@@ -143,10 +177,12 @@ export const Email = Schema.String.annotate({ format: "email" })
       Schema.String.check(
         Schema.makeFilter<string>(
           // Mailers take compatible characters, such as full-width letters, for the usual ones.
-          (text) => (addressPattern.test(text) && text.normalize("NFKC") === text) || "Expected an email address",
+          (text) =>
+            (addressPattern.test(text) && !hasSign.test(text) && text.normalize("NFKC") === text) ||
+            "Expected an email address",
           { toJsonSchema: undocumented }
         )
       ),
-      SchemaTransformation.transform({ decode: (s) => s.trim().toLowerCase(), encode: (s) => s })
+      SchemaTransformation.transform({ decode: (s) => addressKey(s.trim()), encode: (s) => s })
     )
   )

@@ -1,4 +1,5 @@
 import { DeliveryApi } from "@delivery/domain/Api"
+import { UpdateDeployment } from "@delivery/domain/catalog/Deployment"
 import { CreateProduct } from "@delivery/domain/catalog/Product"
 import { FinishTestRun } from "@delivery/domain/runs/FinishTestRun"
 import { NumberInQuery } from "@delivery/domain/Numbers"
@@ -65,6 +66,33 @@ describe("messages of refused requests", () => {
         }
       ),
       ["git: Expected an object", "selection: coverage: Expected one of critical, acceptance, regression, exhaustive"]
+    )
+  })
+
+  it("names what is wrong with commits", () => {
+    const commit = { sha: "9fceb02", subject: "Add it" }
+    assert.deepStrictEqual(problems(UpdateDeployment, { version: "v1", commits: [commit], waitMs: 30_000 }), [])
+    for (const version of [{}, { version: null }]) {
+      assert.deepStrictEqual(problems(UpdateDeployment, { ...version, commits: [] }), [
+        "commits: Expected a version beside commits"
+      ])
+    }
+    assert.deepStrictEqual(
+      problems(UpdateDeployment, { version: "v1", commits: Array.from({ length: 501 }, () => commit) }),
+      ["commits: Expected at most 500 commits"]
+    )
+    assert.deepStrictEqual(
+      problems(UpdateDeployment, {
+        version: "v1",
+        commits: [{ sha: "9fceb0", subject: 1, at: "today" }],
+        waitMs: 30_001
+      }),
+      [
+        "commits: 0: sha: Expected 7 to 64 hexadecimal digits",
+        "commits: 0: subject: Expected string",
+        "commits: 0: at: Expected an ISO 8601 timestamp with an offset",
+        "waitMs: Expected a whole number of milliseconds from 0 to 30000"
+      ]
     )
   })
 

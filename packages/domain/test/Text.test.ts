@@ -9,7 +9,8 @@ import {
   Ref,
   Slug,
   Text,
-  VisibleName
+  VisibleName,
+  withoutTokens
 } from "@delivery/domain/Text"
 import { assert, describe, it } from "@effect/vitest"
 import { Option, Schema } from "effect"
@@ -268,6 +269,15 @@ describe("Email", () => {
     }
   })
 
+  it("refuses every sign of which lower case makes a letter of ASCII, or that is another form of a letter", () => {
+    for (let code = 0x80; code <= 0x10ffff; code++) {
+      const sign = String.fromCodePoint(code)
+      const isOther = /[\0-\x7f]/.test(sign.toLowerCase()) || sign.normalize("NFKC") !== sign
+      if (isOther) assert.isUndefined(email(`a${sign}im@example.com`), code.toString(16))
+    }
+    assert.isUndefined(email("ana@\u212aim.example"))
+  })
+
   it("refuses what is no address", () => {
     for (const text of [
       "",
@@ -325,6 +335,70 @@ describe("Email", () => {
       `${"x".repeat(243)}@example.com`
     ]) {
       assert.isUndefined(email(text), JSON.stringify(text))
+    }
+  })
+})
+
+describe("A text without tokens", () => {
+  const token = "itk_4fGhTz0sVq1Jm7Rk2Lx9Wc5Bn8Yd3Pa6Ue0H9aZk"
+  const encoded = (text: string) => [...text].map((one) => `%${one.charCodeAt(0).toString(16)}`).join("")
+
+  it("ends where one begins, whatever stands before and behind it", () => {
+    for (const [text, left] of [
+      [token, "itk_***"],
+      [`a ${token} b`, "a itk_***"],
+      [`x_${token}`, "x_itk_***"],
+      [`x${token}`, "xitk_***"],
+      [`invite#${token}?${token}`, "invite#itk_***"],
+      [token.replace("itk", "ITK"), "ITK_***"],
+      [token.slice(0, 20), "itk_***"],
+      [`${token.slice(0, 10)}\u200b${token.slice(10, 20)}\n${token.slice(20)}`, "itk_***"]
+    ] as const) {
+      assert.strictEqual(withoutTokens(text), left)
+    }
+  })
+
+  it("is nothing where one is found by decoding, however often", () => {
+    for (const text of [
+      `invite%23${token}`,
+      `%69${token.slice(1)}`,
+      token.replace("_", "%5f"),
+      token.replace("_", "%5F"),
+      `${token.slice(0, 10)}%C2%A0${token.slice(10)}`,
+      `${token}%`,
+      `%E0${token}%ZZ`,
+      encoded(token),
+      encodeURIComponent(encoded(token)),
+      token.replace("_", "%25255F"),
+      token.replace("_", "%2525252525255F"),
+      token.replace("_", "%%35F")
+    ]) {
+      assert.notInclude(withoutTokens(text), token.slice(20), text)
+    }
+    assert.strictEqual(withoutTokens(`invite%23${token}`), "***")
+  })
+
+  it("is the same where there is none", () => {
+    for (const text of [
+      "",
+      "shop",
+      "100%",
+      "100%25",
+      "a%20b%2Fc",
+      "gr%C3%B6%C3%9Fe",
+      "a%2520b",
+      "itk_",
+      "itk_***",
+      "nltk_data",
+      "disk_4fGhTz0sVq1Jm7Rk2Lx9Wc5Bn8Yd3Pa6Ue0H9aZk"
+    ]) {
+      assert.strictEqual(withoutTokens(text), text)
+    }
+  })
+
+  it("is found fast, however long it is", () => {
+    for (const text of ["itk_", "%", "%25", "%2525", "%69tk_", "itk_-", "%2"].map((part) => part.repeat(50_000))) {
+      withoutTokens(text)
     }
   })
 })

@@ -12,6 +12,7 @@ import * as Identity from "./identity/Identity.ts"
 import * as Ids from "./ids/Ids.ts"
 import * as Keys from "./keys/Keys.ts"
 import * as Planning from "./planning/Planning.ts"
+import * as ReleasesRoom from "./releases/ReleasesRoom.ts"
 import * as Runs from "./runs/Runs.ts"
 import * as StorageRoom from "./storage/StorageRoom.ts"
 import * as SystemHttp from "./SystemHttp.ts"
@@ -19,25 +20,44 @@ import * as VaultRoom from "./vault/VaultRoom.ts"
 
 /** The rooms, put together: storage, services over it, HTTP over them. The face of each room says what it consists of. */
 
-/** The rooms that have endpoints. */
-const rooms = [EventsRoom, AuditRoom, Identity, Auth, Catalog, VaultRoom, Runs, Planning, AgentsRoom] as const
-
-/** The rooms that store something. */
-const storing = [StorageRoom, Keys, ...rooms] as const
-
 /** The storage of every room over a PostgreSQL client, whose tables are there. */
-export const layerSqlRepositories = Layer.mergeAll(Layer.empty, ...storing.map(({ layerSql }) => layerSql))
+export const layerSqlRepositories = Layer.mergeAll(
+  StorageRoom.layerSql,
+  Keys.layerSql,
+  EventsRoom.layerSql,
+  AuditRoom.layerSql,
+  Identity.layerSql,
+  Auth.layerSql,
+  Catalog.layerSql,
+  VaultRoom.layerSql,
+  Runs.layerSql,
+  Planning.layerSql,
+  AgentsRoom.layerSql,
+  ReleasesRoom.layerSql
+)
 
 /** The storage of every room over a PostgreSQL client, after the migrations. */
 export const layerSqlStorage = Layer.provide(layerSqlRepositories, StorageRoom.layerMigrations)
 
 /** The storage of every room in the memory of the process, gone with it. */
-export const layerMemoryStorage = Layer.mergeAll(Layer.empty, ...storing.map(({ layerMemory }) => layerMemory)).pipe(
-  Layer.provide(StorageRoom.layerMemoryTables)
-)
+export const layerMemoryStorage = Layer.mergeAll(
+  StorageRoom.layerMemory,
+  Keys.layerMemory,
+  EventsRoom.layerMemory,
+  AuditRoom.layerMemory,
+  Identity.layerMemory,
+  Auth.layerMemory,
+  Catalog.layerMemory,
+  VaultRoom.layerMemory,
+  Runs.layerMemory,
+  Planning.layerMemory,
+  AgentsRoom.layerMemory,
+  ReleasesRoom.layerMemory
+).pipe(Layer.provide(StorageRoom.layerMemoryTables))
 
 /** The services of every room, over what higher rooms supply to lower ones. */
-export const layerRooms = AgentsRoom.layer.pipe(
+export const layerRooms = ReleasesRoom.layer.pipe(
+  Layer.provideMerge(AgentsRoom.layer),
   Layer.provideMerge([VaultRoom.layerServices, Runs.layerServices, Planning.layer]),
   Layer.provideMerge([Catalog.layer, Auth.layer]),
   Layer.provideMerge(Identity.layer)
@@ -54,6 +74,8 @@ export const layerPorts = Layer.mergeAll(
 
 /** All services, over a storage, a file store, a keyring and `Http.layer`. */
 const layerServices = Layer.mergeAll(
+  EventsRoom.layerReads,
+  Keys.layerBackground,
   VaultRoom.layerBackground,
   Runs.layerBackground,
   AuditRoom.layerBackground,
@@ -70,7 +92,21 @@ const layerServices = Layer.mergeAll(
 
 /** The API over the services, on the socket that the settings name. */
 const layerHttp = Layer.mergeAll(Http.layerApi, AgentsRoom.layerMcp, AgentsRoom.layerPage, Auth.layerPage).pipe(
-  Layer.provide(Layer.mergeAll(SystemHttp.layer, ...rooms.map(({ layerHttp }) => layerHttp))),
+  Layer.provide(
+    Layer.mergeAll(
+      SystemHttp.layer,
+      EventsRoom.layerHttp,
+      AuditRoom.layerHttp,
+      Identity.layerHttp,
+      Auth.layerHttp,
+      Catalog.layerHttp,
+      VaultRoom.layerHttp,
+      Runs.layerHttp,
+      Planning.layerHttp,
+      AgentsRoom.layerHttp,
+      ReleasesRoom.layerHttp
+    )
+  ),
   Layer.provide([Identity.layerAuthorization, Auth.layerAuthorization]),
   Http.serve
 )

@@ -10,7 +10,7 @@ import {
   integer,
   networks,
   oneOf,
-  address,
+  origin,
   type RateLimit,
   rateLimit,
   type Read,
@@ -166,14 +166,22 @@ const readAddress = Effect.fnUntraced(function* (environment: Environment) {
     baseUrl: yield* withDefault(
       environment,
       "BASE_URL",
-      address,
-      "an http(s) URL without user, query and fragment",
+      origin,
+      "one http(s) URL of a host, without user, path, query and fragment",
       `http://localhost:${port}`
     )
   }
 })
 
+/** Empty, they are secrets or addresses that did not arrive: without them, data would be elsewhere. */
+const neverEmpty = ["DATABASE_URL", "FILES_URL"]
+
 const readStorage = Effect.fnUntraced(function* (environment: Environment) {
+  for (const name of neverEmpty) {
+    if (environment[name] === "") {
+      return yield* new SettingsError({ message: `${name} is empty: set it, or remove it to store data in DATA_DIR.` })
+    }
+  }
   const databaseUrl = yield* optional(
     environment,
     "DATABASE_URL",

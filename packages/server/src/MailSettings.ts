@@ -1,5 +1,6 @@
 import { Email } from "@delivery/domain/Text"
 import { Option, Redacted, Schema } from "effect"
+import { isLoopback } from "./SettingValues.ts"
 
 /** A mail server, and whom mails are from. */
 export interface MailSettings {
@@ -16,8 +17,6 @@ export interface MailSettings {
   readonly login: Option.Option<{ readonly user: string; readonly password: Redacted.Redacted }>
   readonly from: { readonly name: string; readonly address: string }
 }
-
-const isLoopback = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host)
 
 const flags = new Set(["requireTLS", "ignoreTLS", "tls.rejectUnauthorized"])
 

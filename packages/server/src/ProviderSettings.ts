@@ -1,4 +1,5 @@
 import { Redacted, Result } from "effect"
+import { isEndpoint, isThisComputer } from "./SettingValues.ts"
 
 /** The settings of single sign-on: `OIDC_<NAME>` and `GITHUB_OAUTH` (docs/operations.md, Single sign-on). */
 
@@ -22,16 +23,11 @@ interface Invalid {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Whether a host name of a URL is this computer's own. */
-export const isLoopback = (hostname: string): boolean =>
-  /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
-
 /** The text of an address that nobody else can read or change on the way, without a user, query or fragment. */
 const secureUrl = (text: string): string | undefined => {
-  if (!/^https?:\/\/[!-~]+$/.test(text) || !URL.canParse(text)) return undefined
-  const { hash, hostname, password, protocol, search, username } = new URL(text)
-  const isSecure = protocol === "https:" || isLoopback(hostname)
-  return isSecure && `${hash}${password}${search}${username}` === "" ? text : undefined
+  if (!/^https?:\/\/[!-~]+$/.test(text) || !isEndpoint(text)) return undefined
+  const { hostname, protocol } = new URL(text)
+  return protocol === "https:" || isThisComputer(hostname) ? text : undefined
 }
 
 /** What RFC 6749 allows, but for blanks at the ends, which are a mistake. */

@@ -75,14 +75,21 @@ export const s3Location: Read<S3Location> = (text) => {
 }
 
 /** Whether it is an http(s) URL of an address and a path alone. */
-const isEndpoint = (text: string): boolean => {
+export const isEndpoint = (text: string): boolean => {
   if (url("http:", "https:")(text) === undefined || /[?#]/.test(text)) return false
   const { password, username } = new URL(text)
   return `${password}${username}` === ""
 }
 
-/** An http(s) URL of an address and a path alone, without a slash at its end. */
-export const address: Read<string> = (text) => (isEndpoint(text) ? text.replace(/\/+$/, "") : undefined)
+/** Whether a host name of a URL is this computer's own, whoever looks it up. */
+export const isLoopback = (hostname: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
+
+/** Whether browsers take a host name of a URL for this computer's own. */
+export const isThisComputer = (hostname: string): boolean => isLoopback(hostname) || hostname.endsWith(".localhost")
+
+/** An http(s) URL of a host alone, without a slash at its end. */
+export const origin: Read<string> = (text) =>
+  isEndpoint(text) && /^\/+$/.test(new URL(text).pathname) && !text.includes(",") ? text.replace(/\/+$/, "") : undefined
 
 export const rateLimit: Read<RateLimit> = (text) => {
   const [requests, seconds, ...rest] = text.split("/")

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Redacted } from "effect"
+import { readFileSync } from "node:fs"
 import { Settings, type SettingsError } from "../src/Config.ts"
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -97,8 +98,7 @@ const good: Record<string, ReadonlyArray<readonly [value: string, change: Record
   ],
   BASE_URL: [
     ["https://delivery.example", { baseUrl: "https://delivery.example" }],
-    ["http://localhost:5000//", { baseUrl: "http://localhost:5000" }],
-    ["https://example.com/delivery/", { baseUrl: "https://example.com/delivery" }]
+    ["http://localhost:5000//", { baseUrl: "http://localhost:5000" }]
   ],
   OIDC_CORP: [
     ["https://login.corp.example,id,secret", oidc("corp", "https://login.corp.example")],
@@ -209,7 +209,10 @@ const bad: Record<string, ReadonlyArray<string>> = {
     "https://user@a.example",
     "https://a.example/?q=1",
     "https://a.example?",
-    "https://a.example/#a"
+    "https://a.example/#a",
+    "https://a.example/delivery",
+    "https://a.example,https://b.example",
+    "https://a.example,b.example"
   ],
   DATABASE_URL: [
     "db.example",
@@ -338,7 +341,12 @@ describe("Settings", () => {
   it.effect("are the documented defaults where nothing is set, or set to nothing", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(plain(yield* read({})), defaults as never)
-      const empty = Object.fromEntries(Object.keys({ ...good, ...bad }).map((name) => [name, ""]))
+      // Those two say where data is: empty, they are refused.
+      const {
+        DATABASE_URL: _,
+        FILES_URL: __,
+        ...empty
+      } = Object.fromEntries(Object.keys({ ...good, ...bad }).map((name) => [name, ""]))
       assert.deepStrictEqual(plain(yield* read(empty)), defaults as never)
     })
   )
@@ -383,6 +391,10 @@ describe("Settings", () => {
   it.effect("reject a database without vault keys, with the reason", () =>
     Effect.gen(function* () {
       const url = "postgres://user:hunter2@db.example/delivery"
+      for (const name of ["DATABASE_URL", "FILES_URL"]) {
+        const message = `${name} is empty: set it, or remove it to store data in DATA_DIR.`
+        assert.strictEqual(yield* failure({ [name]: "" }), message)
+      }
       for (const environment of [{ DATABASE_URL: url }, { DATABASE_URL: url, VAULT_KEYS: "" }]) {
         const message = yield* failure(environment)
         assert.match(message, /^VAULT_KEYS is missing. With DATABASE_URL, [^\n]+$/)
@@ -466,6 +478,30 @@ describe("Settings", () => {
         Object.assign(process.stdout, { isTTY: terminal })
         assert.strictEqual((yield* read({})).logFormat, format)
       }
+    })
+  )
+
+  it.effect("are all in the table of docs/operations.md, and nothing else is", () =>
+    Effect.gen(function* () {
+      const names = new Set<string>()
+      const environment = new Proxy<Record<string, string>>(
+        {},
+        {
+          get: (_, name) => {
+            names.add(String(name))
+            return undefined
+          }
+        }
+      )
+      yield* read(environment)
+      const docs = readFileSync(new URL("../../../docs/operations.md", import.meta.url), "utf8")
+      const [, table = ""] = /## Settings\n[^|]*\n((?:\|.*\n)+)/.exec(docs) ?? []
+      const documented = table.split("\n").flatMap((line) => {
+        const [, variables = ""] = line.split("|")
+        return [...variables.matchAll(/`([A-Z][A-Z0-9_]*)(?:<NAME>)?`/g)].map(([, name]) => name!)
+      })
+      // Any name may stand behind it.
+      assert.deepStrictEqual(documented.toSorted(), [...names, "OIDC_"].toSorted())
     })
   )
 

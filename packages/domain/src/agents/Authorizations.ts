@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { Body } from "../Body.ts"
-import { AuthorizationId, WorkspaceId } from "../Ids.ts"
+import { AuthorizationId, PersonId, WorkspaceId } from "../Ids.ts"
 import { WorkspaceMembership } from "../identity/Workspace.ts"
 import { OneOf } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
@@ -94,6 +94,11 @@ export type Authorization = typeof Authorization.Type
 const Allow = Body({
   allow: Schema.Literal(true),
   workspace: Schema.String.annotate({ description: "The slug or id of the workspace that the client may act in." }),
+  person: Schema.optionalKey(
+    PersonId.annotate({
+      description: "The id of the person to whom the request was shown. If somebody else is signed in now, it is 409."
+    })
+  ),
   scope: Schema.optionalKey(
     AgentScope.annotate({
       description: "What the client may do. It gets no more than it asked for, and no more than your role allows."

@@ -1,7 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { OwnPages, SessionAuthorization } from "../auth/SessionAuthorization.ts"
 import { doc, PathRef } from "../Doc.ts"
-import { Forbidden, NotFound } from "../Errors.ts"
+import { Conflict, Forbidden, NotFound } from "../Errors.ts"
 import { Edge } from "../identity/Authorization.ts"
 import { NoStore } from "../NoStore.ts"
 import { AskingClient, Authorization, DecideAuthorization, DecidedAuthorization } from "./Authorizations.ts"
@@ -29,12 +29,13 @@ export class AuthorizationsApi extends HttpApiGroup.make("authorizations")
       params,
       payload: DecideAuthorization,
       success: DecidedAuthorization,
-      error: [Forbidden, NotFound]
+      error: [Forbidden, NotFound, Conflict]
     }).annotateMerge(
       doc(
         "write",
         "Decide about a client",
-        `Lets the client act for you in a workspace, or refuses it. The answer says where to send the browser: with \`code\`, which the client exchanges at \`/agent/oauth/token\`, or with \`error=access_denied\`. The client gets no more than it asked for, and no more than your role allows. Letting it needs a fresh proof of who you are (403 \`sudo_required\`); refusing does not. An authorization that is unknown, decided or expired is 404, and so is a workspace that you are not active in, or that has blocked the session. ${cookieOnly}`
+        `Lets the client act for you in a workspace, or refuses it. The answer says where to send the browser: with \`code\`, which the client exchanges at \`/agent/oauth/token\`, or with \`error=access_denied\`. The client gets no more than it asked for, and no more than your role allows. Letting it needs a fresh proof of who you are (403 \`sudo_required\`); refusing does not. An authorization that is unknown, decided or expired is 404, and so is a workspace that you are not active in, or that has blocked the session. ${cookieOnly}`,
+        { conflicts: { other_person: "Somebody else is signed in now than the person to whom this was shown." } }
       )
     )
   )

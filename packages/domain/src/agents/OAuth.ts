@@ -143,7 +143,7 @@ export type RegisteredClient = typeof RegisteredClient.Type
 export const OAuthError = Schema.Struct({
   error: Schema.String.annotate({
     description:
-      "The kind of error: `invalid_request`, `invalid_grant`, `invalid_scope`, `invalid_target` or `unsupported_grant_type`; `invalid_client` with 401, and for an unknown client; of a registration `invalid_redirect_uri` or `invalid_client_metadata`."
+      "The kind of error: `invalid_request`, `invalid_grant`, `invalid_scope`, `invalid_target` or `unsupported_grant_type`; `invalid_client` with 401, and for an unknown client; of a request for access `unsupported_response_type` or `temporarily_unavailable`, too; of a registration `invalid_redirect_uri` or `invalid_client_metadata`."
   }),
   error_description: Schema.String.annotate({ description: "What went wrong, written for people." })
 }).annotate({

@@ -63,7 +63,7 @@ export class OAuthApi extends HttpApiGroup.make("oauth")
       doc(
         "read",
         "Ask a person for access",
-        `Where a client sends the browser of a person who signs it in by the server's URL (RFC 6749, section 4.1.1). Answers 303 to the page \`/authorize\`, where the person has 10 minutes to decide. A client or a redirect that is not known is 400, and never a redirect. Whatever else is wrong is answered by 303 to the redirect, with \`error\`, \`state\` and \`iss\` (RFC 9207). ${noKey}`,
+        `Where a client sends the browser of a person who signs it in by the server's URL (RFC 6749, section 4.1.1). Answers 303 to the page \`/authorize\`, where the person has 10 minutes to decide. A client or a redirect that is not known is 400, and never a redirect. Whatever else is wrong is answered by 303 to the redirect, with \`error\`, \`state\` and \`iss\` (RFC 9207), if the redirect leads to the person's own computer or the client is built in, and by 400 otherwise. ${noKey}`,
         {
           query: {
             response_type: { description: "Always `code`.", required: true },
@@ -86,7 +86,10 @@ export class OAuthApi extends HttpApiGroup.make("oauth")
           },
           responses: {
             303: { headers: { Location: { description: "Where to go.", schema: { type: "string" }, required: true } } },
-            400: { description: "The client or the redirect is not known." }
+            400: {
+              description:
+                "The client or the redirect is not known, or something else is wrong and the redirect leads elsewhere."
+            }
           }
         }
       )

@@ -34,7 +34,8 @@ export const AuditEntry = Schema.Struct({
   /** Named as they were at that time. */
   actor: Actor,
   credential: Schema.NullOr(AuditCredential).annotate({
-    description: "What they did it with. Null if no credential was shown, as where signing in failed."
+    description:
+      "What they did it with. Null if no credential was shown, as where signing in failed or a link to sign in was asked for: the actor is whose account it is, and anybody may have asked."
   }),
   address: Schema.NullOr(Schema.String).annotate({
     description:

@@ -1,11 +1,14 @@
 /** What an entry of the audit can tell, whatever the version of the server that stored it (docs/contract.md, Audit). */
 export const auditActions = [
+  "address_proof_mailed",
   "address_proven",
   "agent_allowed",
+  "agent_code_reported",
   "agent_denied",
   "agent_registered",
   "agent_revoked",
   "agent_sign_in_ended",
+  "agent_token_revoked",
   "audit_exported",
   "credential_blocked",
   "credential_unblocked",

@@ -46,17 +46,24 @@ export class AuthApi extends HttpApiGroup.make("auth")
     HttpApiEndpoint.delete("endSession", "/auth/v1/sessions/:session", {
       params: { session: SessionRef },
       success: ended,
-      error: NotFound
+      error: [Forbidden, NotFound]
     }).annotateMerge(
       doc(
         "write",
         "End one of your sessions",
-        `Signs one of your browsers out, possibly this one. A session that is not yours or has ended is 404. ${cookieOnly}`
+        `Signs one of your browsers out, possibly this one. A session that is not yours or has ended is 404. A session that a workspace has blocked ends itself alone (403 \`session_blocked\`). ${cookieOnly}`
       )
     ),
     HttpApiEndpoint.post("endOtherSessions", "/auth/v1/sessions/revoke-others", {
-      success: RevokedSessions
-    }).annotateMerge(doc("write", "End your other sessions", `Signs all your other browsers out. ${cookieOnly}`)),
+      success: RevokedSessions,
+      error: Forbidden
+    }).annotateMerge(
+      doc(
+        "write",
+        "End your other sessions",
+        `Signs all your other browsers out. A session that a workspace has blocked cannot (403 \`session_blocked\`). ${cookieOnly}`
+      )
+    ),
     HttpApiEndpoint.post("sudo", "/auth/v1/sudo", {
       payload: SudoProof,
       success: SignedIn,

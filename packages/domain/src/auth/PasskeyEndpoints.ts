@@ -92,13 +92,16 @@ export const ofSession = [
 
 /** Those that need no credential. */
 export const open = [
-  HttpApiEndpoint.post("passkeySignInOptions", "/auth/v1/passkeys/sign-in/options", { success: PasskeyRequestOptions })
+  HttpApiEndpoint.post("passkeySignInOptions", "/auth/v1/passkeys/sign-in/options", {
+    success: PasskeyRequestOptions,
+    error: TooManyRequests
+  })
     .middleware(OwnPages)
     .annotateMerge(
       doc(
         "write",
         "Begin to sign in with a passkey",
-        "Returns what the browser asks any passkey of this service for. Its challenge works once, for 5 minutes. The request must come from a page of the service (403 `cross_site`). No API key is needed."
+        "Returns what the browser asks any passkey of this service for. Its challenge works once, for 5 minutes. The 601st request in an hour from one network address is 429. The request must come from a page of the service (403 `cross_site`). No API key is needed."
       )
     ),
   HttpApiEndpoint.post("signInWithPasskey", "/auth/v1/passkeys/sign-in/verify", {

@@ -11,8 +11,17 @@ export const SignInPurpose = OneOf(["sign-in", "link", "sudo"]).annotate({
 })
 export type SignInPurpose = typeof SignInPurpose.Type
 
+/** How many accounts at providers one person signs in by, at most. */
+export const maxIdentities = 10
+
 /** Why a browser came back from a provider without what it went for (docs/contract.md, Single sign-on). */
-export type SingleSignOnError = "denied" | "failed" | "address_not_verified" | "no_account" | "other_person"
+export type SingleSignOnError =
+  | "denied"
+  | "failed"
+  | "address_not_verified"
+  | "no_account"
+  | "other_person"
+  | "too_many"
 
 /** An account at a provider by which a person signs in (docs/contract.md, Single sign-on). */
 export const Identity = Schema.Struct({

@@ -73,7 +73,7 @@ export const singleSignOnEndpoints = [
       doc(
         "write",
         "Go to a provider to sign in",
-        "Sends the browser to the provider, with PKCE, a state and a nonce, and binds the browser to it with a cookie of 10 minutes. `link` and `sudo` need the cookie of a session (401 without), `link` also a fresh proof (403 `sudo_required`) and a session that no workspace has blocked (403 `session_blocked`), and neither may be begun by a page of another site (403 `cross_site`). What a page of another site loads into itself, as an image or a frame, is 403 `cross_site`. An unknown provider is 404. No API key is needed.",
+        "Sends the browser to the provider, with PKCE, a state and a nonce, and binds the browser to it with a cookie of 10 minutes. `link` and `sudo` need the cookie of a session (401 without), `link` also a fresh proof (403 `sudo_required`) and a session that no workspace has blocked (403 `session_blocked`), and neither may be begun by a page of another site (403 `cross_site`). What a page of another site loads into itself, as an image or a frame, is 403 `cross_site`. An unknown provider is 404. The 601st time in an hour from one network address is 429. No API key is needed.",
         location("The provider's page, or `/sign-in#error=failed`.")
       )
     ),
@@ -104,7 +104,7 @@ export const singleSignOnEndpoints = [
       doc(
         "write",
         "Come back from a provider",
-        "Where providers send browsers back to: register `{BASE_URL}/auth/v1/oidc/{provider}/callback` there. A state works once, for 10 minutes, in the browser that it was made for. An account that is known signs its person in; so does one whose address the provider has verified and a person of this service has proven. Where nobody has proven that address and an invite to it is pending, a new person is made, in no workspace. Otherwise the browser goes to `/sign-in#error=` with `denied` (you refused), `failed`, `address_not_verified`, `no_account` (ask for an invite) or `other_person` (the account is somebody else's). What fails counts like any other failed proof: after 20 in an hour from one network address, a state that does not work is 429. What a page of another site loads into itself, as an image or a frame, is 403 `cross_site`, and does not count. No API key is needed.",
+        "Where providers send browsers back to: register `{BASE_URL}/auth/v1/oidc/{provider}/callback` there. A state works once, for 10 minutes, in the browser that it was made for. An account that is known signs its person in; so does one whose address the provider has verified and a person of this service has proven. Where nobody has proven that address and an invite to it is pending, a new person is made, in no workspace. Otherwise the browser goes to `/sign-in#error=` with `denied` (you refused), `failed`, `address_not_verified`, `no_account` (ask for an invite) `other_person` (the account is somebody else's) or `too_many` (you sign in by 10 accounts, which is the limit). What fails counts like any other failed proof: after 20 in an hour from one network address, a state that does not work is 429. What a page of another site loads into itself, as an image or a frame, is 403 `cross_site`, and does not count. No API key is needed.",
         location("A path of this service.")
       )
     )

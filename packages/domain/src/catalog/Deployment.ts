@@ -3,6 +3,7 @@ import { Body } from "../Body.ts"
 import { DeploymentId } from "../Ids.ts"
 import { atLeast, HttpUrl, Ref, Text } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
+import { Commits, haveVersion } from "./Commit.ts"
 import { EnvironmentRef } from "./Environment.ts"
 import { ProductRef } from "./Product.ts"
 
@@ -84,9 +85,35 @@ export const CreateDeployment = Body({
 })
 export type CreateDeployment = typeof CreateDeployment.Type
 
-export const UpdateDeployment = Body(target).annotate({
-  identifier: "UpdateDeployment",
-  description: "The fields to change.",
-  examples: [{ version: "a1b2c3d" }]
+/** The longest that a change of a version waits for locked runs, in milliseconds. */
+const longestWait = 30_000
+
+export const UpdateDeployment = Body({
+  ...target,
+  commits: Schema.optionalKey(Commits),
+  force: Schema.optionalKey(
+    Schema.Boolean.annotate({
+      description: "Changes the version although locked runs are under way: their `deploymentChanged` becomes true.",
+      default: false
+    })
+  ),
+  waitMs: Schema.optionalKey(
+    Schema.Int.check(
+      Schema.makeFilter<number>(
+        (millis) =>
+          (millis >= 0 && millis <= longestWait) || `Expected a whole number of milliseconds from 0 to ${longestWait}`,
+        { toJsonSchema: () => ({ minimum: 0, maximum: longestWait }) }
+      )
+    ).annotate({
+      description: "How many milliseconds a change of the version waits for locked runs to end, at most.",
+      default: 0
+    })
+  )
 })
+  .check(haveVersion)
+  .annotate({
+    identifier: "UpdateDeployment",
+    description: "The fields to change.",
+    examples: [{ version: "a1b2c3d" }]
+  })
 export type UpdateDeployment = typeof UpdateDeployment.Type

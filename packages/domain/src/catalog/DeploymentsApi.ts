@@ -77,8 +77,16 @@ export class DeploymentsApi extends HttpApiGroup.make("deployments")
       doc(
         "write",
         "Update a deployment",
-        "Changes the fields that are sent; `null` clears a field. The `baseUrl` of a website or API cannot be cleared (400). `versionUpdatedAt` moves only when `version` changes. Returns 409 `archived` if the product or environment is archived. Requires the role `member` or higher.",
-        { conflicts: { archived } }
+        "Changes the fields that are sent; `null` clears a field. The `baseUrl` of a website or API cannot be cleared (400). `versionUpdatedAt` moves only when `version` changes. Each change of `version`, also to `null`, is a release of the deployment; `commits` says what the version contains. While locked runs are under way, a change of `version` waits up to `waitMs` for them to end, and then answers 409 `run_in_progress` with their numbers in `runs`. At most 64 changes of one caller wait at a server process, and 1,000 in all: one more is answered so at once. With `force` it does not wait. Returns 409 `archived` if the product or environment is archived. Requires the role `member` or higher.",
+        {
+          conflicts: {
+            archived,
+            run_in_progress: {
+              message: "Test run 12 holds the deployment: its version cannot change before the run ends.",
+              runs: [12]
+            }
+          }
+        }
       )
     ),
     HttpApiEndpoint.delete("delete", one, {

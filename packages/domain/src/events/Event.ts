@@ -19,6 +19,25 @@ export const Change = Schema.Struct({
 })
 export type Change = typeof Change.Type
 
+const example = {
+  id: EventId.make("0197a1b2-0000-7000-8000-0000000000a1"),
+  kind: "deployment_updated",
+  actor: {
+    kind: "user" as const,
+    id: PersonId.make("0197a1b2-0000-7000-8000-000000000001"),
+    name: "Ana Diaz",
+    email: "ana@example.com"
+  },
+  subject: {
+    type: "deployment",
+    id: "0197a1b2-0000-7000-8000-0000000000f1",
+    label: "Shop in Staging",
+    url: "http://localhost:4000/w/main/deployments/shop/staging"
+  },
+  changes: [{ field: "version", from: "9fceb02", to: "a1b2c3d" }],
+  createdAt: "2026-11-21T09:30:00.000Z"
+}
+
 /** Something that happened in a workspace (docs/contract.md, Events). */
 export const Event = Schema.Struct({
   id: EventId,
@@ -30,7 +49,9 @@ export const Event = Schema.Struct({
     type: Schema.String.annotate({ description: "The type of the subject, which is the noun of the kind." }),
     id: Schema.String,
     label: Schema.String.annotate({ description: "The name of the subject at that time, for people." }),
-    url: Schema.String.annotate({ description: "The page of the subject on the website." })
+    url: Schema.String.annotate({
+      description: "The page of the subject on the website, which is yet to come: until then the address is 404."
+    })
   }),
   changes: Schema.Array(Change).annotate({
     description: "The fields that changed. Empty for kinds that change no fields."
@@ -39,28 +60,28 @@ export const Event = Schema.Struct({
 }).annotate({
   identifier: "Event",
   description: "Something that happened in a workspace.",
-  examples: [
-    {
-      id: EventId.make("0197a1b2-0000-7000-8000-0000000000a1"),
-      kind: "deployment_updated",
-      actor: {
-        kind: "user",
-        id: PersonId.make("0197a1b2-0000-7000-8000-000000000001"),
-        name: "Ana Diaz",
-        email: "ana@example.com"
-      },
-      subject: {
-        type: "deployment",
-        id: "0197a1b2-0000-7000-8000-0000000000f1",
-        label: "Shop in Staging",
-        url: "http://localhost:4000/w/main/deployments/shop/staging"
-      },
-      changes: [{ field: "version", from: "9fceb02", to: "a1b2c3d" }],
-      createdAt: "2026-11-21T09:30:00.000Z"
-    }
-  ]
+  examples: [example]
 })
 export type Event = typeof Event.Type
 
-/** How many events the list has. */
+/** A stream of events, as the API description shows it. */
+export const exampleStream = `:\nid: 11\n\nid: 12\ndata: ${JSON.stringify(example)}\n\n`
+
+/** How many events a page has unless the request says otherwise. */
 export const eventsPageSize = 50
+
+/** Some events, and where the pages beside them begin (docs/contract.md, Events). */
+export const EventsPage = Schema.Struct({
+  events: Schema.Array(Event),
+  before: Schema.NullOr(Schema.String).annotate({
+    description: "Send it as `before` for the events before these; null if there are none."
+  }),
+  after: Schema.String.annotate({
+    description: "Send it as `after` for the events after these. Keep it also when the page is empty."
+  })
+}).annotate({
+  identifier: "Events",
+  description: "A page of events, with the cursors of the pages beside it.",
+  examples: [{ events: [example], before: "12", after: "12" }]
+})
+export type EventsPage = typeof EventsPage.Type

@@ -40,7 +40,7 @@ export class AccountApiKeysApi extends HttpApiGroup.make("accountApiKeys")
         doc(
           "admin",
           "Create an account API key",
-          'Creates a key that acts in this workspace only, with the given role. It belongs to no person, and goes on working when people leave, but for who made it: deactivating that member revokes it, and so does a role of theirs below its own, unless the body of that request says `{"accountApiKeys": "keep"}`. Whatever ends the credential that it was made with ends it too. `scopes` and `expiresAt` limit it, as those of a person\'s key. The secret is shown once, in this response; the server stores only its hash. Requires the role `admin` or `owner`.'
+          'Creates a key that acts in this workspace only, with the given role. It belongs to no person, and goes on working when people leave, but for who made it: deactivating that member revokes it, and so does a role of theirs below its own, unless the body of that request says `{"accountApiKeys": "keep"}`. Whatever ends the credential that it was made with ends it too, until it is kept. `scopes` and `expiresAt` limit it, as those of a person\'s key. The secret is shown once, in this response; the server stores only its hash. Requires the role `admin` or `owner`.'
         )
       ),
     HttpApiEndpoint.post("revoke", `${workspacePath}/account-api-keys/:apiKeyId/revoke`, {

@@ -82,7 +82,8 @@ export const RevokeApiKey = Body({
   accountApiKeys: Schema.optionalKey(
     Schema.Literal("keep").annotate({
       message: "Expected keep",
-      description: "`keep`: account API keys that were made with the key go on working, with what was made with them."
+      description:
+        "`keep`: account API keys that were made with the key go on working, with what was made with them, and are no longer chained to what they were made with, unless that is also where the key of the request comes from."
     })
   )
 }).annotate({

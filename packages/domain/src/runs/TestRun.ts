@@ -139,6 +139,16 @@ const summaryFields = {
   deploymentVersion: Schema.NullOr(Schema.String).annotate({
     description: "The version of the deployment when the run started."
   }),
+  release: Schema.NullOr(Count).annotate({
+    description:
+      "The number of the deployment's release that was live when the run started; null if it had none, and for runs of servers that did not note it."
+  }),
+  deploymentChanged: Schema.Boolean.annotate({
+    description: "Whether the version of the deployment changed while the run was running."
+  }),
+  locked: Schema.Boolean.annotate({
+    description: "Whether the version of the deployment cannot change, unless forced, while the run is running."
+  }),
   git: Git,
   machine: Machine,
   coverage: Schema.NullOr(Coverage).annotate({
@@ -170,6 +180,9 @@ const summaryExample = {
   baseUrl: "https://staging.shop.example.com",
   deploymentBaseUrl: "https://staging.shop.example.com",
   deploymentVersion: "9fceb02",
+  release: 4,
+  deploymentChanged: false,
+  locked: false,
   git: exampleGit,
   machine: { hostname: "ci-7", platform: "linux" },
   coverage: null,
@@ -264,6 +277,13 @@ export const StartTestRun = Body({
   fixtureUrl: Schema.optionalKey(
     Schema.NullOr(HttpUrl).annotate({
       description: "The Fixture API for this run, in place of that of the deployment."
+    })
+  ),
+  locked: Schema.optionalKey(
+    Schema.Boolean.annotate({
+      description:
+        "Takes the deployment for the run: until the run ends, its version changes only where that is forced. Other locked runs may run beside it.",
+      default: false
     })
   )
 }).annotate({

@@ -48,6 +48,20 @@ const bad = [
   `https://app.example/${"x".repeat(2_000)}`
 ]
 
+describe("the clients that are built in", () => {
+  it("are those of Claude Code, Codex and Visual Studio Code, with their redirects", () => {
+    const callbacks = ["http://localhost/callback", "http://127.0.0.1/callback"]
+    assert.deepStrictEqual(
+      knownClients.map(({ id, redirectUris }) => [id, redirectUris]),
+      [
+        ["https://claude.ai/oauth/claude-code-client-metadata", callbacks],
+        ["https://chatgpt.com/oauth/codex/client.json", callbacks],
+        ["https://vscode.dev/oauth/client-metadata.json", ["http://127.0.0.1:33418/", "https://vscode.dev/redirect"]]
+      ]
+    )
+  })
+})
+
 describe("a redirect", () => {
   it("is one of https, of the user's own computer, or of an app", () => {
     for (const redirect of good) assert.isTrue(isRedirect(redirect), redirect)

@@ -81,7 +81,7 @@ export const mayGive = (scopes: Scopes): Effect.Effect<void, Forbidden, Caller> 
       ? Effect.void
       : Effect.fail(
           new Forbidden({
-            message: "The API key of this request cannot make something that may do more than it may itself.",
+            message: "The API key of this request cannot give anybody or anything more than it has itself.",
             reason: "scope_missing"
           })
         )

@@ -2,6 +2,7 @@ import { AgentAuthorization } from "@delivery/domain/agents/AgentAuthorization"
 import { Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { Settings } from "../Config.ts"
+import { onceArrived } from "../http/ArrivedBodies.ts"
 import { asAgent, challenge, makeAuthenticate } from "./AgentAuthentication.ts"
 
 /**
@@ -16,7 +17,8 @@ export const layer = Layer.effect(
     const unauthorized = challenge(baseUrl)
     return AgentAuthorization.of({
       agentToken: Effect.fnUntraced(function* (httpEffect) {
-        const found = yield* authenticate((yield* HttpServerRequest.HttpServerRequest).headers)
+        const { headers } = yield* HttpServerRequest.HttpServerRequest
+        const found = yield* onceArrived(authenticate(headers), (found) => found === undefined)
         return found === undefined || found.computer === null ? unauthorized : yield* asAgent(found)(httpEffect)
       })
     })

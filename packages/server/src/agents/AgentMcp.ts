@@ -6,6 +6,7 @@ import { Effect, Layer } from "effect"
 import { McpProtocol, McpServer } from "effect/ai"
 import { HttpEffect, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Settings } from "../Config.ts"
+import { onceArrived } from "../http/ArrivedBodies.ts"
 import { maxBodyBytes } from "../http/BodyLimits.ts"
 import { errorResponse } from "../http/ErrorResponse.ts"
 import { alsoRequested } from "../http/RateLimits.ts"
@@ -35,7 +36,10 @@ const AgentRoute = HttpRouter.middleware<{ provides: Caller | AgentCaller }>()(
       untimed(
         Effect.gen(function* () {
           const { headers } = yield* HttpServerRequest.HttpServerRequest
-          const found = yield* Effect.catchTag(authenticate(headers), "TooManyRequests", Effect.succeed)
+          const found = yield* onceArrived(
+            Effect.catchTag(authenticate(headers), "TooManyRequests", Effect.succeed),
+            (found) => found === undefined || found instanceof TooManyRequests
+          )
           if (found instanceof TooManyRequests) return errorResponse(found, 429)
           return found === undefined ? unauthorized : yield* asAgent(found)(limited(checked(inSession(httpEffect))))
         })

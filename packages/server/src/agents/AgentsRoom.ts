@@ -68,10 +68,10 @@ export const layerMemory = Layer.mergeAll(
 )
 
 /** Planning's `AgentMentions`: a mention becomes a message to the agent. */
-export const layerMentions = Messages.layer
+const layerMentions = Messages.layer
 
 /** Identity's `MemberChanges`: applies changes of a member to their agents. */
-export const layerMemberChanges = Layer.provide(ChangedMembers.layer, Messages.layer)
+const layerMemberChanges = Layer.provide(ChangedMembers.layer, Messages.layer)
 
 /** Identity's `MadeSignIns`: sign-ins end, and are blocked, with the key that they were made with. */
 export const layerMadeSignIns = MadeAgents.layer

@@ -115,7 +115,7 @@ const beginSignIn = ({ agents, apiKeys, events, members, nextId, repo, sessions,
     const { client, clientId, clientName, makerId, personId, scope, workspaceId } = code
     const member = yield* members.find(workspaceId, personId)
     if (member?.active !== true) return invalidCode
-    yield* apiKeys.holdFamily(makerId, "shared")
+    yield* apiKeys.holdFamilies([makerId], "shared")
     const actor = { kind: "user", id: personId } as const
     const now = yield* Clock.currentTimeMillis
     const agent = yield* agents.register({

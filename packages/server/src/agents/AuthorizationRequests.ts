@@ -1,20 +1,27 @@
 import type { AgentScope } from "@delivery/domain/agents/Agent"
 import { isCodeChallenge, maxState } from "@delivery/domain/agents/OAuth"
+import { isLoopback, knownClients } from "@delivery/domain/agents/OAuthClients"
 import { hasScope, isScope } from "./SignIns.ts"
 
 /** What the authorization endpoint is asked, read (RFC 6749, section 4.1.1; RFC 7636; RFC 8707). */
 
-/** An answer to a client by its redirect (RFC 6749, section 4.1.2). */
+/** Why nobody is asked (RFC 6749, section 4.1.2). */
 export interface RedirectError {
   readonly error:
     | "invalid_request"
     | "unsupported_response_type"
     | "invalid_scope"
     | "invalid_target"
-    | "access_denied"
     | "temporarily_unavailable"
-  readonly error_description?: string
+  readonly error_description: string
 }
+
+/**
+ * Whether a browser is sent to the redirect before anybody has decided: to the person's own computer, or for a client that is
+ * built in. Anybody can describe or register a client whose redirect is a page of their own (RFC 9700, section 4.11.2).
+ */
+export const isTrusted = (clientId: string, redirectUri: string): boolean =>
+  isLoopback(redirectUri) || knownClients.some(({ id }) => id === clientId)
 
 /** What a client asks for, once its redirect is known. */
 export interface AskedAccess {

@@ -6,7 +6,7 @@ import {
   type DecidedAuthorization
 } from "@delivery/domain/agents/Authorizations"
 import { isLoopback, isRegisteredRedirect } from "@delivery/domain/agents/OAuthClients"
-import { type Forbidden, NotFound } from "@delivery/domain/Errors"
+import { Conflict, type Forbidden, NotFound } from "@delivery/domain/Errors"
 import { Caller } from "@delivery/domain/identity/Authorization"
 import type { AuthorizationId } from "@delivery/domain/Ids"
 import { byName } from "@delivery/domain/Order"
@@ -22,7 +22,15 @@ import { WorkspacesRepo } from "../identity/WorkspacesRepo.ts"
 import { NextId } from "../ids/NextId.ts"
 import { hashToken, NewToken } from "../ids/Tokens.ts"
 import { Storage } from "../storage/Storage.ts"
-import { hostOf, readAccess, type RedirectError, single, stateOf, withAnswer } from "./AuthorizationRequests.ts"
+import {
+  hostOf,
+  isTrusted,
+  readAccess,
+  type RedirectError,
+  single,
+  stateOf,
+  withAnswer
+} from "./AuthorizationRequests.ts"
 import { type AuthorizationRow, AuthorizationsRepo } from "./AuthorizationsRepo.ts"
 import { OAuthClients } from "./OAuthClients.ts"
 import { OAuthClientsRepo } from "./OAuthClientsRepo.ts"
@@ -37,7 +45,7 @@ export class Authorizations extends Context.Service<
   {
     /**
      * The authorization endpoint: where the browser goes, for somebody at the address. Fails where the client or its
-     * redirect is not known, so that nobody is sent there.
+     * redirect is not known, and where the redirect is not trusted with an error, so that nobody is sent there.
      */
     readonly request: (query: URLSearchParams, address: string) => Effect.Effect<string, OAuthFailure | Throttled>
     readonly client: (id: string) => Effect.Effect<AskingClient, NotFound>
@@ -45,7 +53,7 @@ export class Authorizations extends Context.Service<
     readonly decide: (
       id: string,
       decision: DecideAuthorization
-    ) => Effect.Effect<DecidedAuthorization, NotFound | Forbidden, Caller>
+    ) => Effect.Effect<DecidedAuthorization, NotFound | Forbidden | Conflict, Caller>
   }
 >()("@delivery/server/agents/Authorizations") {
   static readonly layer = Layer.effect(Authorizations, Effect.gen(make))
@@ -98,13 +106,19 @@ const request = (dependencies: Dependencies) => {
     if (redirectUri === undefined || !isRegisteredRedirect(client.redirectUris, redirectUri)) {
       return yield* failure("invalid_request", "One redirect_uri is required, which the client has registered.")
     }
-    const refuse = (error: RedirectError) => withAnswer(redirectUri, { ...error, state: stateOf(query), iss: baseUrl })
+    const refuse = (error: RedirectError) =>
+      isTrusted(clientId, redirectUri)
+        ? Effect.succeed(withAnswer(redirectUri, { ...error, state: stateOf(query), iss: baseUrl }))
+        : Effect.fail(failure(error.error, error.error_description))
     const access = readAccess(query, resourceOf(dependencies))
-    if ("error" in access) return refuse(access)
+    if ("error" in access) return yield* refuse(access)
     const taken = throttles.take(`authorizations of ${networkOf(address)}`, maxAuthorizations)
     const isThrottled = yield* Effect.match(taken, { onSuccess: () => false, onFailure: () => true })
     if (isThrottled) {
-      return refuse({ error: "temporarily_unavailable", error_description: "Too many requests from this network." })
+      return yield* refuse({
+        error: "temporarily_unavailable",
+        error_description: "Too many requests from this network."
+      })
     }
     const now = yield* Clock.currentTimeMillis
     const id = yield* nextId<AuthorizationId>()
@@ -175,9 +189,10 @@ const decide = (dependencies: Dependencies) => {
     return (isId(id) ? yield* repo.take(id, now) : undefined) ?? (yield* absent(id))
   })
   return Effect.fn("Authorizations.decide")(function* (id: string, decision: DecideAuthorization) {
-    const answer = ({ redirectUri, state }: AuthorizationRow, fields: RedirectError | { readonly code: string }) => ({
-      location: withAnswer(redirectUri, { ...fields, state: state ?? undefined, iss: baseUrl })
-    })
+    const answer = (
+      { redirectUri, state }: AuthorizationRow,
+      fields: { readonly error: "access_denied" } | { readonly code: string }
+    ) => ({ location: withAnswer(redirectUri, { ...fields, state: state ?? undefined, iss: baseUrl }) })
     if (!decision.allow) {
       const denied = Effect.tap(take(id), (asked) => tell(asked))
       return answer(yield* storage.transaction(denied), { error: "access_denied" })
@@ -191,15 +206,26 @@ const decide = (dependencies: Dependencies) => {
   })
 }
 
-const subjectOf = ({ clientId, clientName }: AuthorizationRow) => ({ type: "client", id: clientId, label: clientName })
+/** What the audit names as the client that asks. */
+export const clientSubject = ({ clientId, clientName }: Pick<AuthorizationRow, "clientId" | "clientName">) => ({
+  type: "client",
+  id: clientId,
+  label: clientName
+})
 
 /** Nobody knows for which workspace it was asked. */
 const tellDenied = (dependencies: Dependencies) => (asked: AuthorizationRow) =>
   Effect.gen(function* () {
     const actor = { kind: "user", id: yield* sessionPersonId } as const
-    const entry = { action: "agent_denied", subject: subjectOf(asked) } as const
+    const entry = { action: "agent_denied", subject: clientSubject(asked) } as const
     yield* dependencies.audit.recordIn(yield* workspacesOf(dependencies), actor, entry)
   })
+
+/** In another tab of the browser somebody else has signed in. */
+const otherPerson = new Conflict({
+  message: "Somebody else is signed in now than the person to whom this was shown.",
+  reason: "other_person"
+})
 
 /** The code by which the client gets what the caller allows it. */
 const allow = (dependencies: Dependencies) => {
@@ -210,6 +236,8 @@ const allow = (dependencies: Dependencies) => {
   ) {
     const { client, clientId, clientKind, clientName, codeChallenge, redirectUri, scope } = asked
     const { credential } = yield* Caller
+    const personId = yield* sessionPersonId
+    if (decision.person !== undefined && decision.person !== personId) return yield* otherPerson
     const workspace = (yield* workspacesOf(dependencies)).find(
       ({ id, slug }) => id === decision.workspace || slug === decision.workspace
     )
@@ -217,7 +245,6 @@ const allow = (dependencies: Dependencies) => {
     const millis = yield* Clock.currentTimeMillis
     const expiresAt = timestamp(millis + codeMillis)
     const code = yield* newToken("otk_")
-    const personId = yield* sessionPersonId
     const isWriting = hasScope(scope, "write") && hasScope(decision.scope ?? scope, "write")
     const granted = scopeOf(workspace.role, isWriting ? "read write" : "read")
     yield* repo.insertCode(
@@ -242,7 +269,7 @@ const allow = (dependencies: Dependencies) => {
       { workspace, actor: { kind: "user", id: personId } },
       {
         action: "agent_allowed",
-        subject: subjectOf(asked),
+        subject: clientSubject(asked),
         changes: [
           { field: "host", from: null, to: hostOf(redirectUri) },
           { field: "scope", from: null, to: granted }

@@ -71,9 +71,13 @@ const useCode = (memory: Memory) => (codeHash: string, signInId: SignInId, keptU
 
 const endCode = (memory: Memory) => (codeHash: string) =>
   memory.write((database) =>
-    Effect.sync(() =>
-      database.table(authorizationCodes).deleteWhere((code) => code.codeHash === codeHash && code.signInId === null)
-    )
+    Effect.sync(() => {
+      const rows = database.table(authorizationCodes)
+      const code = rows.get(codeHash)
+      if (code === undefined || code.signInId !== null) return undefined
+      rows.delete(codeHash)
+      return code
+    })
   )
 
 const endCodes = (memory: Memory) => (workspaceId: WorkspaceId, personId: PersonId) =>

@@ -61,8 +61,8 @@ export class AuthorizationsRepo extends Context.Service<
     readonly lockCode: (codeHash: string) => Effect.Effect<AuthorizationCodeRow | undefined>
     /** Notes what the code was exchanged for. */
     readonly useCode: (codeHash: string, signInId: SignInId, keptUntil: Timestamp) => Effect.Effect<void>
-    /** Forgets the code, if it was not exchanged. */
-    readonly endCode: (codeHash: string) => Effect.Effect<void>
+    /** Forgets the code, if it was not exchanged, and answers it. */
+    readonly endCode: (codeHash: string) => Effect.Effect<AuthorizationCodeRow | undefined>
     /** Forgets the codes of a member that were not exchanged. */
     readonly endCodes: (workspaceId: WorkspaceId, personId: PersonId) => Effect.Effect<void>
   }

@@ -80,8 +80,10 @@ const useCode = (sql: SqlClient.SqlClient) => (codeHash: string, signInId: SignI
   )
 
 const endCode = (sql: SqlClient.SqlClient) => (codeHash: string) =>
-  dieOnSqlError(
-    Effect.asVoid(sql`delete from authorization_codes where code_hash = ${codeHash} and sign_in_id is null`)
+  sql<SelectedRow>`delete from authorization_codes where code_hash = ${codeHash} and sign_in_id is null
+    returning ${sql.literal(columnsOf(authorizationCodes))}`.pipe(
+    Effect.map((rows) => rows.map(readCode)[0]),
+    dieOnSqlError
   )
 
 const endCodes = (sql: SqlClient.SqlClient) => (workspaceId: WorkspaceId, personId: PersonId) =>

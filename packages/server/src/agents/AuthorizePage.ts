@@ -24,7 +24,7 @@ const body = `<section id="request" aria-labelledby="asks" hidden>
 <button id="sign-in" class="primary" type="button" hidden>Sign in</button>`
 
 const script = `
-let id
+let id, shownTo
 const arrive = () => {
   id = /^#[0-9a-f-]{36}$/.test(location.hash) ? location.hash.slice(1) : undefined
 }
@@ -52,7 +52,14 @@ const end = (message) => {
   say(message)
   focusText()
 }
-const old = () => end("This request was answered already, or is too old. Begin again in the program that sent you here.")
+// Nobody is led back to what is answered.
+const forget = () => {
+  if (localStorage.getItem("returnTo")?.includes(id)) localStorage.removeItem("returnTo")
+}
+const old = () => {
+  forget()
+  end("This request was answered already, or is too old. Begin again in the program that sent you here.")
+}
 const show = ({ client, host, loopback, redirectUri, workspaces }, { person }) => {
   say("Somebody asks for access:")
   at("host").textContent = host
@@ -61,14 +68,18 @@ const show = ({ client, host, loopback, redirectUri, workspaces }, { person }) =
     : "Allow it only if you have just begun to sign in there. You will be sent to " + redirectUri
   at("client").textContent = "It calls itself " + named(client.name) + ", and nobody has checked that. " +
     (client.kind === "document" ? "It is described at " + client.id : "It has registered itself here.")
+  shownTo = person.id
   at("who").textContent = "Signed in as " + person.name + " (" + person.email + ")."
-  at("workspace").replaceChildren(...workspaces.map(({ id, name, role }) => option(id, name + " (you are " + role + ")")))
+  // Of several, one is chosen by the person, never by the page.
+  const none = workspaces.length > 1 ? [option("", "Choose a workspace")] : []
+  at("workspace").replaceChildren(...none, ...workspaces.map(({ id, name, role }) => option(id, name + " (you are " + role + ")")))
   const chosen = sessionStorage.getItem("workspace of " + id)
   if (workspaces.some(({ id }) => id === chosen)) at("workspace").value = chosen
   for (const name of ["allow", "choice", "limits"]) at(name).hidden = workspaces.length === 0
   if (workspaces.length === 0) say("You are in no workspace that it could be let into. It asks for access:")
   at("request").hidden = false
   at("sign-in").hidden = true
+  pressing(false)
   at("refuse").focus()
 }
 const start = async () => {
@@ -76,6 +87,7 @@ const start = async () => {
   if (id === undefined) return end("This address is not complete. Begin again in the program that sent you here.")
   const methods = await call("GET", "methods")
   if (!methods.body.available) return end(insecure)
+  if ((await call("GET", "authorizations/" + id + "/client")).status === 404) return old()
   const [found, session] = [await call("GET", "authorizations/" + id), await call("GET", "session")]
   if (found.status === 404) return old()
   if (found.status === 401 || session.status === 401 || session.body.session.sudoUntil === null) {
@@ -93,11 +105,16 @@ const decide = async (decision) => {
   try {
     const decided = await call("POST", "authorizations/" + id, decision)
     if (decided.status === 200) {
+      forget()
       end("You can close this page.")
       return location.assign(decided.body.location)
     }
     if (decided.status === 401 || decided.body.reason === "sudo_required") return leadToSignIn()
     if (decided.status === 404) return old()
+    if (decided.body.reason === "other_person") {
+      await start()
+      return warn("Somebody else has signed in with this browser meanwhile. Look again.")
+    }
     pressing(false)
     warn(decided.body.message)
   } catch {
@@ -108,7 +125,13 @@ const begin = () => {
   arrive()
   start().catch(unreachable)
 }
-at("allow").addEventListener("click", () => decide({ allow: true, workspace: at("workspace").value }))
+const allow = () => {
+  const workspace = at("workspace").value
+  if (workspace !== "") return decide({ allow: true, workspace, person: shownTo })
+  warn("Choose a workspace first.")
+  at("workspace").focus()
+}
+at("allow").addEventListener("click", allow)
 at("refuse").addEventListener("click", () => decide({ allow: false }))
 at("sign-in").addEventListener("click", leadToSignIn)
 doing(at("other-account"), async () => {

@@ -2,6 +2,7 @@ import { Effect, Layer } from "effect"
 import { agentName } from "../access/ActorRows.ts"
 import { Audit } from "../audit/Audit.ts"
 import { MadeSignIns } from "../identity/MadeSignIns.ts"
+import { clientSubject } from "./Authorizations.ts"
 import { AuthorizationsRepo } from "./AuthorizationsRepo.ts"
 import { recordEnds } from "./SignInEnds.ts"
 import { SignInsRepo } from "./SignInsRepo.ts"
@@ -12,12 +13,18 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const repo = yield* SignInsRepo
     const authorizations = yield* AuthorizationsRepo
-    const record = recordEnds(yield* Audit)
+    const audit = yield* Audit
+    const record = recordEnds(audit)
     return MadeSignIns.of({
       end: (makers, by) => Effect.flatMap(repo.endMadeBy(makers), (ended) => record(ended, "maker_ended", by)),
       madeBy: repo.madeBy,
       accessChanged: repo.notifyChanged,
-      endCode: authorizations.endCode,
+      endCode: Effect.fnUntraced(function* (codeHash) {
+        const code = yield* authorizations.endCode(codeHash)
+        if (code === undefined) return
+        const by = { workspace: { id: code.workspaceId }, actor: { kind: "user", id: code.personId } } as const
+        yield* audit.record(by, { action: "agent_code_reported", subject: clientSubject(code) })
+      }),
       list: (workspaceId, now) =>
         Effect.map(repo.listLive(workspaceId, now), (signIns) =>
           signIns.map(({ agent, computer, createdAt, expiresAt, id, person, refreshedAt, role, scope }) => {

@@ -15,6 +15,13 @@ type Reason =
   | "reused"
   | "revoked"
 
+/** What the audit names as the sign-in. */
+export const signInSubject = ({ agent, id, person }: EndedSignIn) => ({
+  type: "credential",
+  id,
+  label: `${agentName(agent)} of ${person.name}`
+})
+
 /** Has the audit tell of sign-ins that ended. Called in the transaction that ends them. By whom: their agent if nobody else. */
 export const recordEnds =
   (audit: Audit["Service"]) =>
@@ -26,12 +33,12 @@ export const recordEnds =
   ): Effect.Effect<void> =>
     Effect.forEach(
       ended,
-      ({ agent, id, person, workspaceId }) =>
+      (signIn) =>
         audit.record(
-          { workspace: { id: workspaceId }, actor: by ?? { kind: "agent", id: agent.id } },
+          { workspace: { id: signIn.workspaceId }, actor: by ?? { kind: "agent", id: signIn.agent.id } },
           {
             action: "agent_sign_in_ended",
-            subject: { type: "credential", id, label: `${agentName(agent)} of ${person.name}` },
+            subject: signInSubject(signIn),
             changes: [{ field: "reason", from: null, to: reason }],
             ...(credential === undefined ? {} : { credential })
           }

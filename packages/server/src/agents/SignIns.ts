@@ -21,10 +21,10 @@ import { within } from "../identity/Makers.ts"
 import { NextId } from "../ids/NextId.ts"
 import { hashToken, isToken, NewToken } from "../ids/Tokens.ts"
 import { Storage } from "../storage/Storage.ts"
-import { recordEnds } from "./SignInEnds.ts"
+import { recordEnds, signInSubject } from "./SignInEnds.ts"
 import { clientIdOf, type LockedSignIn, type SignInRow, SignInsRepo, type TokenPair } from "./SignInsRepo.ts"
 
-/** Why a request at the OAuth endpoints fails (RFC 6749, section 5.2). */
+/** Why a request at the OAuth endpoints fails (RFC 6749, sections 4.1.2.1 and 5.2). */
 export class OAuthFailure extends Data.TaggedError("OAuthFailure")<{
   readonly status: 400 | 401
   readonly error:
@@ -36,6 +36,8 @@ export class OAuthFailure extends Data.TaggedError("OAuthFailure")<{
     | "unsupported_grant_type"
     | "invalid_redirect_uri"
     | "invalid_client_metadata"
+    | "unsupported_response_type"
+    | "temporarily_unavailable"
   readonly description: string
 }> {}
 
@@ -248,21 +250,31 @@ const revoke = ({ audit, repo, storage }: Dependencies) =>
     const clientId = form("client_id")
     const isOther = (signIn: Pick<SignInRow, "id" | "clientId">) =>
       clientId !== undefined && clientId !== clientIdOf(signIn)
-    if (isToken("atk_", token)) {
-      const signIn = yield* repo.ofAccessToken(hashToken(token))
+    const lastFour = token.slice(-4)
+    const accessEnded = Effect.gen(function* () {
+      const held = yield* repo.ofAccessToken(hashToken(token))
+      if (held === undefined) return
+      if (isOther(held)) return yield* otherClient
+      const signIn = yield* repo.endAccessToken(hashToken(token))
       if (signIn === undefined) return
-      if (isOther(signIn)) return yield* otherClient
-      return yield* repo.endAccessToken(hashToken(token))
-    }
-    if (!isToken("rtk_", token)) return
-    const ended = Effect.gen(function* () {
+      yield* audit.record(
+        { workspace: { id: signIn.workspaceId }, actor: { kind: "agent", id: signIn.agent.id } },
+        {
+          action: "agent_token_revoked",
+          subject: signInSubject(signIn),
+          credential: { kind: "agent", id: signIn.id, lastFour }
+        }
+      )
+    })
+    const signInEnded = Effect.gen(function* () {
       const held = yield* repo.lockByRefreshToken(hashToken(token))
       if (held === undefined) return
       if (isOther(held.signIn)) return yield* otherClient
-      const shown = { kind: "agent", id: held.signIn.id, lastFour: token.slice(-4) } as const
+      const shown = { kind: "agent", id: held.signIn.id, lastFour } as const
       yield* recordEnds(audit)(yield* repo.end(held.signIn.id), "revoked", undefined, shown)
     })
-    yield* storage.transaction(ended)
+    if (isToken("atk_", token)) yield* storage.transaction(accessEnded)
+    else if (isToken("rtk_", token)) yield* storage.transaction(signInEnded)
   })
 
 /** The scope of a token now: what was granted, within its member's current role. */

@@ -64,14 +64,18 @@ export const layer = Layer.effect(
 
 const endWhere = (database: MemoryDatabase, isOf: (signIn: SignInRow) => boolean): ReadonlyArray<EndedSignIn> => {
   const rows = database.table(signIns)
-  return rows.filter(isOf).map(({ agentId, id, workspaceId }) => {
-    rows.delete(id)
-    database.notify("agents", agentId)
-    deleteTokens(database, ({ signInId }) => signInId === id)
-    const { client, clientName, personId } = database.table(agents).get(agentId)!
-    const { name } = database.table(persons).get(personId)!
-    return { id, workspaceId, agent: { id: agentId, client, clientName }, person: { id: personId, name } }
+  return rows.filter(isOf).map((signIn) => {
+    rows.delete(signIn.id)
+    database.notify("agents", signIn.agentId)
+    deleteTokens(database, ({ signInId }) => signInId === signIn.id)
+    return endedOf(database, signIn)
   })
+}
+
+const endedOf = (database: MemoryDatabase, { agentId, id, workspaceId }: SignInRow): EndedSignIn => {
+  const { client, clientName, personId } = database.table(agents).get(agentId)!
+  const { name } = database.table(persons).get(personId)!
+  return { id, workspaceId, agent: { id: agentId, client, clientName }, person: { id: personId, name } }
 }
 
 type TokenRow = Row<typeof replacedTokens>
@@ -218,9 +222,11 @@ const endAccessToken = (memory: Memory) => (hash: string) =>
     Effect.sync(() => {
       const tokens = database.table(accessTokens)
       const token = tokens.get(hash)
-      if (token === undefined) return
+      if (token === undefined) return undefined
+      const signIn = database.table(signIns).get(token.signInId)!
       tokens.delete(hash)
-      database.notify("agents", database.table(signIns).get(token.signInId)!.agentId)
+      database.notify("agents", signIn.agentId)
+      return endedOf(database, signIn)
     })
   )
 

@@ -109,7 +109,7 @@ export interface LiveSignIn extends Pick<SignInRow, "id" | "scope" | "createdAt"
 /** Codes that expired before this time are used no more, whatever an exchange takes. */
 export const beforeCodes = (now: Timestamp): Timestamp => timestamp(Date.parse(now) - 600_000)
 
-/** A sign-in that has ended, with its agent and its member. */
+/** A sign-in that has ended, or whose access token has, with its agent and its member. */
 export interface EndedSignIn extends Pick<SignInRow, "id" | "workspaceId"> {
   readonly agent: Pick<AgentRow, "id" | "client" | "clientName">
   readonly person: Pick<Person, "id" | "name">
@@ -162,7 +162,8 @@ export class SignInsRepo extends Context.Service<
     readonly eraseBlocks: (now: Timestamp) => Effect.Effect<void>
     /** The sign-in of an access token. */
     readonly ofAccessToken: (hash: string) => Effect.Effect<Pick<SignInRow, "id" | "clientId"> | undefined>
-    readonly endAccessToken: (hash: string) => Effect.Effect<void>
+    /** Ends the access token alone, and answers its sign-in, which goes on. */
+    readonly endAccessToken: (hash: string) => Effect.Effect<EndedSignIn | undefined>
     /** The agent, while its sign-in has not ended, is not blocked, and its member is active. */
     readonly authenticate: (accessHash: string, now: Timestamp) => Effect.Effect<AuthenticatedAgent | undefined>
   }

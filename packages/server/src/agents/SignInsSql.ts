@@ -49,14 +49,16 @@ export const layer = Layer.effect(
 
 const endWhere = (sql: PgClient.PgClient, where: Statement.Fragment) =>
   Effect.map(
-    sql<SelectedRow & Pick<SignInRow, "id" | "workspaceId">>`with ended as (
+    sql<EndedRow>`with ended as (
         delete from sign_ins where ${where} returning id, workspace_id, agent_id
       )
       select e.id, e.workspace_id as "workspaceId", ${sql.literal(endedColumns)},
         pg_notify('agents', e.agent_id::text)::text as notified
       from ended e join agents a on a.id = e.agent_id join persons p on p.id = a.person_id`,
-    (rows) => rows.map((row): EndedSignIn => ({ id: row.id, workspaceId: row.workspaceId, ...readEnded(row) }))
+    (rows) => rows.map(readEnded)
   )
+
+type EndedRow = SelectedRow & Pick<SignInRow, "id" | "workspaceId">
 
 /** What is read of the agent and the person of a sign-in that ends. */
 const ended = { agent: ["id", "client", "clientName"], person: ["id", "name"] } as const
@@ -68,7 +70,12 @@ const endedColumns = [
 
 const readEndedAgent = partReaderOf(agents, ended.agent, { as: "agent" })
 const readEndedPerson = partReaderOf(persons, ended.person, { as: "person" })
-const readEnded = (row: SelectedRow) => ({ agent: readEndedAgent(row), person: readEndedPerson(row) })
+const readEnded = (row: EndedRow): EndedSignIn => ({
+  id: row.id,
+  workspaceId: row.workspaceId,
+  agent: readEndedAgent(row),
+  person: readEndedPerson(row)
+})
 
 const insert =
   (sql: PgClient.PgClient) =>
@@ -217,11 +224,15 @@ const ofAccessToken = (sql: PgClient.PgClient) => (hash: string) =>
   )
 
 const endAccessToken = (sql: PgClient.PgClient) => (hash: string) =>
-  dieOnSqlError(
-    Effect.asVoid(sql`with ended as (
-        delete from access_tokens where token_hash = ${hash} returning sign_in_id
-      )
-      select pg_notify('agents', s.agent_id::text)::text from ended join sign_ins s on s.id = ended.sign_in_id`)
+  sql<EndedRow>`with ended as (
+      delete from access_tokens where token_hash = ${hash} returning sign_in_id
+    )
+    select s.id, s.workspace_id as "workspaceId", ${sql.literal(endedColumns)},
+      pg_notify('agents', s.agent_id::text)::text as notified
+    from ended e join sign_ins s on s.id = e.sign_in_id join agents a on a.id = s.agent_id
+      join persons p on p.id = a.person_id`.pipe(
+    Effect.map((rows) => rows.map(readEnded)[0]),
+    dieOnSqlError
   )
 
 /** What is read of each table to authenticate an agent. */

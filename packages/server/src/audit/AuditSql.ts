@@ -25,6 +25,9 @@ export const layer = Layer.effect(
 
 const readRow = readerOf(auditEntries)
 
+/** In the text of the statement: with a parameter, PostgreSQL may not use the index of refusals. */
+const literals = { allowed: "'allowed'", refused: "'refused'" } as const
+
 /** Each filter has an index that begins with the workspace and ends with the id, and so gives the order of the page. */
 const find = (sql: PgClient.PgClient): AuditRepo["Service"]["find"] => {
   const columns = sql.literal(columnsOf(auditEntries))
@@ -35,7 +38,7 @@ const find = (sql: PgClient.PgClient): AuditRepo["Service"]["find"] => {
         ${actor === undefined ? none : sql`and actor_id = ${actor}`}
         ${action === undefined ? none : sql`and action = ${action}`}
         ${subject === undefined ? none : sql`and subject_id = ${subject}`}
-        ${outcome === undefined ? none : sql`and outcome = ${outcome}`}
+        ${outcome === undefined ? none : sql`and outcome = ${sql.literal(literals[outcome])}`}
         ${from === undefined ? none : sql`and id >= ${lowestId(from)}`}
         ${to === undefined ? none : sql`and id < ${lowestId(timestamp(Date.parse(to) + 1))}`}
         ${cursor === undefined ? none : sql`and id < ${cursor}`}

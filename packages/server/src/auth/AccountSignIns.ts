@@ -1,4 +1,4 @@
-import type { SingleSignOnError } from "@delivery/domain/auth/SingleSignOn"
+import { maxIdentities, type SingleSignOnError } from "@delivery/domain/auth/SingleSignOn"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { IdentityId, PersonId } from "@delivery/domain/Ids"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
@@ -38,7 +38,7 @@ export class AccountSignIns extends Context.Service<
       provider: Provider,
       account: ProvenAccount,
       browser: Browser
-    ) => Effect.Effect<Begun, "failed" | "wrong", Caller>
+    ) => Effect.Effect<Begun, SingleSignOnError | "wrong", Caller>
   }
 >()("@delivery/server/auth/AccountSignIns") {
   static readonly layer = Layer.effect(AccountSignIns, Effect.gen(make))
@@ -101,12 +101,15 @@ const proverOf = Effect.fnUntraced(function* ({ persons }: Dependencies, { email
 
 /** Stores that the account is the person's, which nobody knew before. */
 const add = Effect.fnUntraced(function* (
-  { audit, nextId, repo }: Dependencies,
+  { audit, nextId, persons, repo }: Dependencies,
   personId: PersonId,
   provider: Provider,
   { email, issuer, subject }: ProvenAccount,
   now: Timestamp
 ) {
+  // Of two who add an account to the same person at once, the second counts the first.
+  yield* persons.lock(personId)
+  if ((yield* repo.ofPerson(personId)).length >= maxIdentities) return yield* Effect.fail("too_many" as const)
   const id = yield* nextId<IdentityId>()
   yield* repo.insert({ id, personId, provider: provider.id, issuer, subject, email, createdAt: now, lastUsedAt: now })
   yield* audit.wayIn(personId, "identity_added", { type: "identity", id, label: provider.id })
@@ -120,6 +123,8 @@ const use = Effect.fnUntraced(function* (
   account: ProvenAccount,
   now: Timestamp
 ) {
+  // As whoever adds an account does: in another order, two would wait for each other.
+  yield* dependencies.persons.lock(personId)
   yield* dependencies.repo.use({ id, provider: provider.id, email: account.email, lastUsedAt: now })
   yield* proveAddress(dependencies, personId, account, now)
 })
@@ -211,8 +216,11 @@ const sudo = (dependencies: Dependencies): AccountSignIns["Service"]["sudo"] => 
       const known = yield* repo.findBySubject(account.issuer, account.subject)
       const owner = known?.personId ?? (yield* proverOf(dependencies, account))?.id
       if (owner !== personId) return yield* Effect.fail("wrong" as const)
-      if (known === undefined) yield* add(dependencies, personId, provider, account, now)
-      else yield* use(dependencies, known, provider, account, now)
+      if (known === undefined) {
+        // It becomes a way in, as one that is linked.
+        yield* Effect.mapError(mayChangeWaysIn(dependencies), () => "failed" as const)
+        yield* add(dependencies, personId, provider, account, now)
+      } else yield* use(dependencies, known, provider, account, now)
       return yield* Effect.mapError(sessions.renew(browser, provider.method), () => "failed" as const)
     })
     return yield* once(proved)

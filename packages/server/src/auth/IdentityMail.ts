@@ -11,8 +11,8 @@ export const layer = Layer.effect(
     const throttles = yield* Throttles
     return Mail.of({
       sendInvite: isSet ? (mail) => Effect.asVoid(post(Effect.succeed(inviteLetter(mail)))) : undefined,
-      admitInvite: (to) =>
-        Effect.mapError(throttles.invite(to), (over) => ({
+      admitInvite: (workspaceId, to) =>
+        Effect.mapError(throttles.invite(workspaceId, to), (over) => ({
           ...over,
           message: `Too many invites were mailed to this address. Try again in ${over.retryAfter} s, or use deliver: link.`
         }))

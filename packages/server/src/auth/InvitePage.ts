@@ -82,7 +82,12 @@ const begin = () => {
   if (found === undefined && token !== undefined) return
   token = found
   warn("")
-  start().catch(() => warn("The server does not answer. Load the page again."))
+  start().catch(() => {
+    // So that the page finds it when it is loaded again.
+    if (token !== undefined) history.replaceState(null, "", "/invite#" + token)
+    say("")
+    warn("The server does not answer. Load the page again.")
+  })
 }
 doing(at("join"), async () => {
   const name = (session?.person.name ?? at("name").value).trim()

@@ -77,7 +77,7 @@ export interface Proof {
 
 export const signInLetter = ({ asker, code, millis, to, url }: Proof, baseUrl: string): Letter =>
   letter(to, "Sign in to the Workspace Delivery Service", [
-    `Somebody asked to sign in at ${baseUrl} with this address: ${from(asker)}.`,
+    `Somebody asked to sign in at ${baseUrl}/sign-in with this address: ${from(asker)}.`,
     "If it was you, type this code there:",
     { code },
     "Or open this link in the same browser, and press its button:",
@@ -89,7 +89,7 @@ export const signInLetter = ({ asker, code, millis, to, url }: Proof, baseUrl: s
 /** It repeats no name: whoever asked chose their own, and the address may be somebody else's. */
 export const proofLetter = ({ asker, code, millis, to, url }: Proof, baseUrl: string): Letter =>
   letter(to, "Verify your address for the Workspace Delivery Service", [
-    `Somebody who is signed in at ${baseUrl} says that this address is theirs: ${from(asker)}.`,
+    `Somebody who is signed in at ${baseUrl}/sign-in says that this address is theirs: ${from(asker)}.`,
     "If it was you, type this code there:",
     { code },
     "Or open this link in a browser in which you are signed in, and press its button:",
@@ -114,5 +114,7 @@ export const newDeviceLetter = (
   letter(to, "A new device signed in to the Workspace Delivery Service", [
     `Somebody signed in to your account at ${baseUrl} with a device that was not seen before: ${from(asker)}, on ${when(at)}.`,
     "If it was you, there is nothing to do.",
-    "If it was not you, sign in and end that session, and look through your API keys and your other ways to sign in. Tell whoever runs the service."
+    "If it was not you, open your account. There you can end that session, remove ways to sign in that are not yours, and revoke API keys and coding agents:",
+    { link: `${baseUrl}/sign-in`, label: "Your account" },
+    "Tell whoever runs the service, too."
   ])

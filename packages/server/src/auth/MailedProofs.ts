@@ -1,6 +1,6 @@
 import type { AskForLink, SignInProof } from "@delivery/domain/auth/Session"
 import { Conflict, Unauthorized } from "@delivery/domain/Errors"
-import type { Caller } from "@delivery/domain/identity/Authorization"
+import { Caller } from "@delivery/domain/identity/Authorization"
 import type { MailedProofId, PersonId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
@@ -134,16 +134,20 @@ const askForLink = (dependencies: Dependencies) => {
 }
 
 const askForProof = (dependencies: Dependencies) => {
-  const { outbox, persons, settings, throttles } = dependencies
+  const { audit, outbox, persons, settings, storage, throttles } = dependencies
   const store = storeProof(dependencies)
   return Effect.fn("MailedProofs.askForProof")(function* (browser: Browser) {
     if (!outbox.isSet) return yield* noMail
     const person = (yield* persons.find(yield* sessionPersonId))!
+    const { credential } = yield* Caller
     const counted = yield* throttles.mail(browser.address, person.email)
     const now = yield* Clock.currentTimeMillis
+    const request = yield* auditedRequest
     const write = Effect.gen(function* () {
       const secret = browser.token ?? ""
-      const { code, token } = yield* store({ purpose: "address", personId: person.id, secret, now, counted })
+      const stored = store({ purpose: "address", personId: person.id, secret, now, counted })
+      const told = Effect.tap(stored, () => audit.proofMailed(person.id, { credential, request }))
+      const { code, token } = yield* storage.transaction(told)
       const url = `${settings.baseUrl}/sign-in#prove-${token}`
       const millis = settings.mailedProofMillis
       return proofLetter({ to: person.email, code, url, millis, asker: browser }, settings.baseUrl)

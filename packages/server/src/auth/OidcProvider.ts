@@ -115,9 +115,7 @@ const identify = async (
   if (claims.azp !== undefined && claims.azp !== clientId) throw failed("OTHER_PARTY")
   const { sub }: { readonly sub: unknown } = claims
   if (typeof sub !== "string" || !/^[^\p{Cc}\p{Cs}]{1,255}$/u.test(sub)) throw failed("OTHER_SUBJECT")
-  // Not every issuer says when it was.
-  const { auth_time: provedAt = Infinity } = claims
-  if (isProof && provedAt < Date.now() / 1000 - proofSeconds) throw failed("OLD_PROOF")
+  if (isProof) checkProof(claims)
   const account = { issuer: claims.iss, subject: sub }
   const isComplete = claims["email"] !== undefined || configuration.serverMetadata().userinfo_endpoint === undefined
   const {
@@ -127,6 +125,12 @@ const identify = async (
   } = isComplete ? claims : await client.fetchUserInfo(configuration, tokens.access_token, sub)
   // Some issuers write it as text.
   return accountOf({ ...account, email, isVerified: verified === true || verified === "true", name })
+}
+
+/** An issuer that was asked by `max_age` says when it was. The person may have taken that out of its address. */
+const checkProof = ({ auth_time: provedAt }: OpenId.IDToken) => {
+  if (provedAt === undefined) throw failed("UNDATED_PROOF")
+  if (provedAt < Date.now() / 1000 - proofSeconds) throw failed("OLD_PROOF")
 }
 
 const failed = (code: string) => new IssuerError({ reason: "failed", code })

@@ -38,7 +38,7 @@ export class Passkeys extends Context.Service<
   Passkeys,
   {
     /** What the browser of whoever signs in is to ask for. */
-    readonly signInOptions: Effect.Effect<PasskeyRequestOptions>
+    readonly signInOptions: (browser: Browser) => Effect.Effect<PasskeyRequestOptions, Throttled>
     readonly signIn: (proof: PasskeyProof, browser: Browser) => Effect.Effect<Begun, Unauthorized | Throttled>
     /** What the browser of a session is to ask for, to prove again whose it is: `Sessions.sudo`. */
     readonly sudoOptions: Effect.Effect<PasskeyRequestOptions, never, Caller>
@@ -128,8 +128,11 @@ const requestOptions = (
   userVerification: "required"
 })
 
-const signInOptions = ({ proofs, rp }: Dependencies) =>
-  Effect.map(proofs.challenge("sign_in", null), (challenge) => requestOptions(rp, challenge, []))
+const signInOptions = ({ proofs, rp, throttles }: Dependencies) =>
+  Effect.fn("Passkeys.signInOptions")(function* ({ address }: Browser) {
+    yield* throttles.begin("passkeys", address)
+    return requestOptions(rp, yield* proofs.challenge("sign_in", null), [])
+  })
 
 const signIn = ({ audit, passkeys, proofs, sessions, storage, throttles }: Dependencies) =>
   Effect.fn("Passkeys.signIn")(function* (proof: PasskeyProof, browser: Browser) {

@@ -9,7 +9,8 @@ interface Of {
 
 /** The handlers of passkeys. */
 export const passkeyHandlers = Effect.map(Passkeys, (passkeys) => ({
-  passkeySignInOptions: () => passkeys.signInOptions,
+  passkeySignInOptions: () =>
+    browser.pipe(Effect.flatMap(passkeys.signInOptions), Effect.catchTag("Throttled", refuse)),
   signInWithPasskey: ({ payload }: { readonly payload: PasskeyProof }) =>
     browser.pipe(
       Effect.flatMap((browser) => passkeys.signIn(payload, browser)),

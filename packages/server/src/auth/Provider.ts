@@ -60,8 +60,8 @@ const emailOf = Schema.decodeUnknownOption(Email)
 const personName = Schema.decodeUnknownOption(Name(100))
 
 /**
- * Whether the address that was verified is, but for capitals, the one that is kept: the Kelvin sign becomes a `k` in lower
- * case, and blanks at the ends are left out, so another mailbox could be taken for the person's.
+ * Whether the address that was verified is, but for capitals, the one that is kept: blanks at the ends are left out, and a
+ * capital may be written as two characters, so another mailbox could be taken for the person's.
  */
 const isSameAddress = (email: unknown): boolean =>
   typeof email === "string" && email === email.trim() && email === email.normalize("NFKC")

@@ -4,6 +4,7 @@ import { Caller } from "@delivery/domain/identity/Authorization"
 import { Effect, Layer, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { Settings } from "../Config.ts"
+import { onceArrived } from "../http/ArrivedBodies.ts"
 import { insecureBaseUrl, isFromOwnPage, keepsCookies } from "../http/OwnPages.ts"
 import { makeAuthenticateSession } from "../identity/SessionAuthentication.ts"
 
@@ -17,9 +18,10 @@ const layerSession = Layer.effect(
     return SessionAuthorization.of({
       session: Effect.fnUntraced(function* (httpEffect, { credential }) {
         if (!isOffered) return yield* Effect.fail(insecureBaseUrl)
-        const caller = yield* authenticated(Redacted.value(credential)).pipe(
-          Effect.catchTag("Unauthorized", () => Effect.fail(Unauthorized.session))
+        const now = Effect.catchTag(authenticated(Redacted.value(credential)), "Unauthorized", () =>
+          Effect.fail(Unauthorized.session)
         )
+        const caller = yield* onceArrived(now, () => false)
         return yield* Effect.provideService(httpEffect, Caller, caller)
       })
     })

@@ -10,6 +10,9 @@ import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { Settings } from "../Config.ts"
 import { networkOf } from "../http/RateLimits.ts"
+import { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
+import { mayEndOthers } from "../identity/BlockedCallers.ts"
+import { BlocksRepo } from "../identity/BlocksRepo.ts"
 import { Invites } from "../identity/Invites.ts"
 import { Persons } from "../identity/Persons.ts"
 import { PersonsRepo } from "../identity/PersonsRepo.ts"
@@ -78,8 +81,8 @@ export class Sessions extends Context.Service<
     readonly current: Effect.Effect<SignedIn, Unauthorized, Caller>
     readonly list: Effect.Effect<ReadonlyArray<ListedSession>, never, Caller>
     /** Answers whether it was the session of the request. */
-    readonly end: (id: string) => Effect.Effect<{ readonly wasCurrent: boolean }, NotFound, Caller>
-    readonly endOthers: Effect.Effect<RevokedSessions, never, Caller>
+    readonly end: (id: string) => Effect.Effect<{ readonly wasCurrent: boolean }, Forbidden | NotFound, Caller>
+    readonly endOthers: Effect.Effect<RevokedSessions, Forbidden, Caller>
     /** Ends the session of the browser, if it has one. */
     readonly signOut: (browser: Browser) => Effect.Effect<void>
   }
@@ -89,6 +92,8 @@ export class Sessions extends Context.Service<
 
 interface Dependencies {
   readonly settings: Settings["Service"]
+  readonly apiKeys: ApiKeysRepo["Service"]
+  readonly blocks: BlocksRepo["Service"]
   readonly repo: SessionsRepo["Service"]
   readonly usage: SessionUsage["Service"]
   readonly links: SignInLinks["Service"]
@@ -110,6 +115,8 @@ interface Dependencies {
 function* make() {
   const dependencies: Dependencies = {
     settings: yield* Settings,
+    apiKeys: yield* ApiKeysRepo,
+    blocks: yield* BlocksRepo,
     repo: yield* SessionsRepo,
     usage: yield* SessionUsage,
     links: yield* SignInLinks,
@@ -386,10 +393,12 @@ const list = (dependencies: Dependencies) => {
   }).pipe(Effect.withSpan("Sessions.list"))
 }
 
-const end = ({ audit, repo, storage }: Dependencies) =>
-  Effect.fn("Sessions.end")(function* (id: string) {
+const end = (dependencies: Dependencies) => {
+  const { audit, repo, storage } = dependencies
+  return Effect.fn("Sessions.end")(function* (id: string) {
     const { personId, sessionId } = yield* callingSession
     const ended = Effect.gen(function* () {
+      if (id !== sessionId) yield* mayEndOthers(dependencies)
       const session = isId(id) ? yield* repo.end(personId, id as SessionId) : undefined
       if (session === undefined) return yield* NotFound.of("session", id)
       yield* audit.session(session, "session_ended")
@@ -397,17 +406,21 @@ const end = ({ audit, repo, storage }: Dependencies) =>
     })
     return yield* storage.transaction(ended)
   })
+}
 
-const endOthers = ({ audit, repo, storage }: Dependencies) =>
-  Effect.gen(function* () {
+const endOthers = (dependencies: Dependencies) => {
+  const { audit, repo, storage } = dependencies
+  return Effect.gen(function* () {
     const { personId, sessionId } = yield* callingSession
     const ended = Effect.gen(function* () {
+      yield* mayEndOthers(dependencies)
       const sessions = yield* repo.endOthers(personId, sessionId)
       for (const session of sessions) yield* audit.session(session, "session_ended")
       return { revoked: sessions.length }
     })
     return yield* storage.transaction(ended)
   }).pipe(Effect.withSpan("Sessions.endOthers"))
+}
 
 const signOut = ({ audit, repo, storage }: Dependencies) =>
   Effect.fn("Sessions.signOut")(function* ({ token }: Browser) {

@@ -35,6 +35,11 @@ export class SignInAudit extends Context.Service<
     readonly linkCreated: (personId: PersonId) => Effect.Effect<void>
     /** The same, which is mailed to them; the request in which somebody asked for it may be over. */
     readonly linkMailed: (personId: PersonId, request: AuditedRequest) => Effect.Effect<void>
+    /** A link is mailed by which they prove their address, as they asked for in that request, with that credential. */
+    readonly proofMailed: (
+      personId: PersonId,
+      from: Required<Pick<NewAuditEntry, "credential" | "request">>
+    ) => Effect.Effect<void>
     /** Somebody found a link of the person, and used it up. Called in the transaction of it. */
     readonly linkReported: (personId: PersonId) => Effect.Effect<void>
     /**
@@ -62,7 +67,7 @@ function* make() {
   const ofPerson = Effect.fnUntraced(function* (
     id: PersonId,
     action: AuditAction,
-    more: Pick<NewAuditEntry, "outcome" | "changes" | "request"> = {}
+    more: Pick<NewAuditEntry, "outcome" | "changes" | "credential" | "request"> = {}
   ) {
     const person = yield* persons.find(id)
     if (person === undefined) return
@@ -89,6 +94,7 @@ function* make() {
     addressProven: (personId) => ofPerson(personId, "address_proven"),
     linkCreated: (personId) => ofPerson(personId, "sign_in_link_created"),
     linkMailed: (personId, request) => ofPerson(personId, "sign_in_link_mailed", { request }),
+    proofMailed: (personId, from) => ofPerson(personId, "address_proof_mailed", from),
     linkReported: (personId) => ofPerson(personId, "sign_in_link_reported"),
     failed: Effect.fnUntraced(function* (method, persons = [], action = "sign_in_failed") {
       yield* Metric.update(signInsFailed(method), 1)

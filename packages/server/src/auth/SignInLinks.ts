@@ -1,7 +1,7 @@
 import { printedLinkMillis } from "@delivery/domain/auth/Session"
 import { Unauthorized } from "@delivery/domain/Errors"
 import type { PersonId, SignInLinkId } from "@delivery/domain/Ids"
-import { isId } from "@delivery/domain/Text"
+import { addressKey, isId } from "@delivery/domain/Text"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import type { PersonRow } from "../access/ActorRows.ts"
@@ -54,7 +54,7 @@ export class SignInLinks extends Context.Service<
         printFor: Effect.fn("SignInLinks.printFor")(function* (who: string) {
           const person = isId(who)
             ? yield* persons.find(who as PersonId)
-            : (yield* persons.list).find(({ email }) => email === who.trim().toLowerCase())
+            : (yield* persons.list).find(({ email }) => email === addressKey(who.trim()))
           return person && { person, url: yield* print(person.id) }
         }),
         use: Effect.fn("SignInLinks.use")(function* (token: string, only?: PersonId) {

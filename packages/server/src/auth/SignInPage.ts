@@ -1,8 +1,10 @@
 import { Effect } from "effect"
-import { HttpRouter } from "effect/http"
+import { HttpRouter, HttpServerResponse } from "effect/http"
 import { readFileSync } from "node:fs"
 import { Settings } from "../Config.ts"
 import { htmlPage } from "../http/HtmlPage.ts"
+import { accountScript } from "./AccountScript.ts"
+import { accountSection } from "./AccountSection.ts"
 import { relyingParty } from "./RelyingParty.ts"
 import { signInScript } from "./SignInScript.ts"
 
@@ -11,7 +13,7 @@ import { signInScript } from "./SignInScript.ts"
  * button is pressed. The token leaves the address at once, and the server gets it by `POST` alone: whoever only loads the
  * page, such as a preview of a chat, uses up nothing. Without a link, a passkey signs in, too, where the browser has them for
  * this address, and so do providers; the page says why one of them signed nobody in. Who is signed in joins by the invites
- * to them, verifies their address and adds a passkey.
+ * to them, verifies their address, ends sessions and other ways in, adds a passkey and makes an API key.
  */
 
 const body = `<p id="reason" hidden></p>
@@ -30,16 +32,8 @@ const body = `<p id="reason" hidden></p>
 <button id="ask" type="button">Email me a sign-in link</button>
 </div>
 <p id="help" class="muted" hidden></p>
-<div id="account" hidden>
-<ul id="workspaces" aria-label="Your workspaces"></ul>
-<section id="invited" aria-labelledby="invited-title" hidden>
-<p id="invited-title">Invites to you:</p>
-<ul id="invites"></ul>
-</section>
-<button id="verify" type="button" hidden>Verify my address by email</button>
-<button id="add-passkey" type="button" hidden>Add a passkey</button>
-<button id="sign-out" type="button">Sign out</button>
-</div>`
+<p id="cancel" class="muted" hidden><button id="to-account" class="link" type="button">Back to your account</button></p>
+${accountSection}`
 
 /** What calls the browser's passkeys: a script that sets `SimpleWebAuthnBrowser`. */
 const library = readFileSync(
@@ -47,11 +41,17 @@ const library = readFileSync(
   "utf8"
 )
 
+/** Whoever opens the address of the service gets to the page. */
+const toSignIn = HttpServerResponse.redirect("/sign-in", { status: 303, headers: { "cache-control": "no-store" } })
+
 export const layer = HttpRouter.use((router) =>
   Effect.flatMap(Settings, ({ baseUrl }) => {
     // The only address at which its passkeys work.
     const { origin } = relyingParty(baseUrl)
-    const response = htmlPage({ title: "Sign in", body, library, script: signInScript, origin })
-    return router.add("GET", "/sign-in", Effect.succeed(response))
+    const response = htmlPage({ title: "Sign in", body, library, script: `${accountScript}${signInScript}`, origin })
+    return Effect.andThen(
+      router.add("GET", "/sign-in", Effect.succeed(response)),
+      router.add("GET", "/", Effect.succeed(toSignIn))
+    )
   })
 )

@@ -8,7 +8,6 @@ import { SecureRandom } from "effect/crypto"
 import { createHmac } from "node:crypto"
 import { freshProof } from "../access/Access.ts"
 import { Settings } from "../Config.ts"
-import { networkOf } from "../http/RateLimits.ts"
 import { RequestQueue } from "../http/RequestQueue.ts"
 import { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
 import { BlocksRepo } from "../identity/BlocksRepo.ts"
@@ -27,9 +26,6 @@ import { mayChangeWaysIn } from "./WaysIn.ts"
 
 /** How long a browser may be away at a provider, in milliseconds: 10 min. */
 export const flowMillis = 10 * 60 * 1000
-
-/** How many times the browsers of one network address may go to a provider in an hour. */
-const maxFlows = 600
 
 /** A browser, with the secret in its cookie that is for ways to a provider, of whatever form. */
 export interface TravellingBrowser extends Browser {
@@ -146,7 +142,7 @@ const start = (dependencies: Dependencies): SingleSignOn["Service"]["start"] => 
   return Effect.fn("SingleSignOn.start")(function* (id, { purpose, returnTo }, browser, as) {
     const sessionId = yield* sessionFor(dependencies, purpose, as)
     const provider = yield* providerOf(dependencies, id)
-    yield* throttles.take(`sign-ins begun by ${networkOf(browser.address)}`, maxFlows)
+    yield* throttles.begin("sign-ins", browser.address)
     const secret = isSecret(browser.secret) ? browser.secret : yield* newSecret
     const question = questionOf(dependencies, provider, secret, yield* newSecret)
     const page = yield* Effect.option(

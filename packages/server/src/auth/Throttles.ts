@@ -1,4 +1,5 @@
 import { Conflict, Forbidden, TooManyRequests } from "@delivery/domain/Errors"
+import type { WorkspaceId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { networkOf } from "../http/RateLimits.ts"
@@ -13,15 +14,21 @@ const maxFailures = 20
 /** How many mails one network address may ask for in an hour that are not used. */
 const maxAsked = 20
 
-/** How many mails one address may be sent in an hour. */
+/** How many mails one address may be sent in an hour because of one network address or workspace. */
 const maxMails = 5
+
+/** How many mails one address may be sent in an hour, whoever causes them. More than `maxMails`: a stranger alone must not use up all. */
+const maxMailsOfAll = 20
+
+/** How many sign-ins of one kind that keep something may begin at one network address in an hour. */
+const maxBegun = 600
 
 /** Over a limit. It says in how many seconds another attempt may succeed. */
 export interface Throttled {
   readonly _tag: "Throttled"
   readonly retryAfter: number
   /** What there is too much of; attempts if absent. */
-  readonly of?: "attempts" | "asked" | "mails" | "work"
+  readonly of?: "attempts" | "asked" | "begun" | "mails" | "work"
 }
 
 /** What may be tried only so often in an hour, counted for all servers together (docs/contract.md, Sessions). */
@@ -41,14 +48,19 @@ export class Throttles extends Context.Service<
     /** Counts a proof of the network address that failed. */
     readonly failed: (address: string) => Effect.Effect<void, Throttled>
     /**
-     * Counts a mail that is asked for, whoever has the address: at most 20 an hour from one network address, and 5 to one
-     * address. Answers what is given back if the mail is used.
+     * Counts a mail that is asked for, whoever has the address: at most 20 an hour from one network address, and to one
+     * address 5 from one network address and 20 in all. Answers what is given back if the mail is used.
      */
     readonly mail: (from: string, to: string) => Effect.Effect<Counted, Throttled>
     /** Gives back what was counted of something that worked after all. */
     readonly giveBack: (counted: Counted) => Effect.Effect<void>
-    /** Counts an invite that is mailed, at most 5 an hour to one address. Signing in is left what it has. */
-    readonly invite: (to: string) => Effect.Effect<void, Throttled>
+    /**
+     * Counts an invite that is mailed: in an hour at most 5 of one workspace to one address, and 20 in all. Signing in is left
+     * what it has.
+     */
+    readonly invite: (workspaceId: WorkspaceId, to: string) => Effect.Effect<void, Throttled>
+    /** Counts a sign-in of this kind that begins at the network address, at most 600 an hour. */
+    readonly begin: (kind: "sign-ins" | "passkeys", address: string) => Effect.Effect<void, Throttled>
     /** Counts one more for the subject: fails where it is more than `limit` in this hour. */
     readonly take: (subject: string, limit: number) => Effect.Effect<Counted, Throttled>
   }
@@ -70,19 +82,30 @@ export class Throttles extends Context.Service<
           of: "asked" as const
         }))
       // Who asks for a mail may type anybody's address: it is not kept.
-      const takeMail = (kind: string, to: string) =>
-        Effect.asVoid(
-          Effect.mapError(take(`${kind} to ${hashToken(to)}`, maxMails), (over) => ({ ...over, of: "mails" as const }))
+      const takeMail = (kind: string, to: string, by: string) => {
+        const subject = `${kind} to ${hashToken(to)}`
+        return take(`${subject} by ${by}`, maxMails).pipe(
+          Effect.flatMap((counted) => Effect.tapError(take(subject, maxMailsOfAll), () => repo.giveBack(counted))),
+          Effect.mapError((over) => ({ ...over, of: "mails" as const })),
+          Effect.asVoid
         )
+      }
       return Throttles.of({
         take,
+        begin: (kind, address) =>
+          Effect.asVoid(
+            Effect.mapError(take(`${kind} begun by ${networkOf(address)}`, maxBegun), (over) => ({
+              ...over,
+              of: "begun" as const
+            }))
+          ),
         giveBack: repo.giveBack,
         // Where the address has had its mails, none is sent.
         mail: (from, to) =>
           Effect.tap(takeAsked(from), (counted) =>
-            Effect.tapError(takeMail("mails", to), () => repo.giveBack(counted))
+            Effect.tapError(takeMail("mails", to, networkOf(from)), () => repo.giveBack(counted))
           ),
-        invite: (to) => takeMail("invites", to),
+        invite: (workspaceId, to) => takeMail("invites", to, workspaceId),
         failed: (address) => Effect.asVoid(takeFailure(address)),
         guess: (address, proof) =>
           Effect.flatMap(takeFailure(address), (counted) =>
@@ -104,7 +127,8 @@ const isWrong = (error: unknown): boolean => !(error instanceof Forbidden || err
 const limits = {
   attempts: `Too many attempts failed: at most ${maxFailures} in an hour from one network address.`,
   asked: `Too many mails were asked for and not used: at most ${maxAsked} in an hour from one network address.`,
-  mails: `Too many mails: at most ${maxMails} in an hour to one address.`,
+  begun: `Too many sign-ins were begun: at most ${maxBegun} in an hour from one network address.`,
+  mails: `Too many mails: in an hour at most ${maxMails} to one address from one network address, and ${maxMailsOfAll} in all.`,
   work: "The server has too many mails to send."
 }
 

@@ -118,7 +118,8 @@ const holderOf = ({ id, personId }: ApiKeyRow): ActorRef =>
 
 const endInvite = ({ events, invites }: Dependencies) =>
   Effect.fnUntraced(function* (tokenHash: string) {
-    const found = yield* invites.findByTokenHash(tokenHash)
+    // One whose maker is blocked would be good again once that is let in.
+    const found = yield* invites.ofToken(tokenHash)
     const invite = found && (yield* invites.lock(found.workspaceId, found.id))
     const now = timestamp(yield* Clock.currentTimeMillis)
     if (invite === undefined || inviteStatus(invite, now) !== "pending") return

@@ -1,8 +1,9 @@
-import { Conflict, Forbidden } from "@delivery/domain/Errors"
-import { Caller } from "@delivery/domain/identity/Authorization"
+import { Conflict, type Forbidden } from "@delivery/domain/Errors"
+import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { PersonId } from "@delivery/domain/Ids"
 import { Effect } from "effect"
 import type { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
+import { notBlocked } from "../identity/BlockedCallers.ts"
 import type { BlocksRepo } from "../identity/BlocksRepo.ts"
 import type { Mail } from "../identity/Mail.ts"
 import type { PersonsRepo } from "../identity/PersonsRepo.ts"
@@ -41,19 +42,7 @@ export const keepsWayIn = ({ identities, mail, passkeys, persons, providers }: D
  * Refuses a session that a workspace has blocked: by a new way in, whoever has it would come back with another one
  * (docs/contract.md, Credentials). In a transaction, nobody blocks it until that ends.
  */
-export const mayChangeWaysIn = ({
-  apiKeys,
-  blocks
-}: {
+export const mayChangeWaysIn = (dependencies: {
   readonly apiKeys: ApiKeysRepo["Service"]
   readonly blocks: BlocksRepo["Service"]
-}): Effect.Effect<void, Forbidden, Caller> =>
-  Effect.gen(function* () {
-    const { credential } = yield* Caller
-    yield* apiKeys.holdFamily(credential.id, "shared")
-    if (!(yield* blocks.isBlockedAnywhere(credential.id))) return
-    return yield* new Forbidden({
-      message: "A workspace has blocked this session. Sign in again to change how you sign in.",
-      reason: "session_blocked"
-    })
-  })
+}): Effect.Effect<void, Forbidden, Caller> => notBlocked(dependencies, "Sign in again to change how you sign in.")

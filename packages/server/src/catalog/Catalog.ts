@@ -12,16 +12,22 @@ import { Products } from "./Products.ts"
 import * as ProductsMemory from "./ProductsMemory.ts"
 import { products } from "./ProductsRepo.ts"
 import * as ProductsSql from "./ProductsSql.ts"
+import { commitMentions, deploymentReleases, versionCommits } from "./ReleaseRows.ts"
+import { ReleaseWaits } from "./ReleaseWaits.ts"
 
 /** The catalog: products, environments, and what is deployed where. */
 
-export const tables = [products, environments, deployments]
+export const tables = [products, environments, deployments, deploymentReleases, versionCommits, commitMentions]
 
 export const layerSql = Layer.mergeAll(ProductsSql.layer, EnvironmentsSql.layer, DeploymentsSql.layer)
 
 export const layerMemory = Layer.mergeAll(ProductsMemory.layer, EnvironmentsMemory.layer, DeploymentsMemory.layer)
 
-/** Needs `SecretHoldings`, which the vault supplies. */
-export const layer = Layer.mergeAll(Products.layer, Environments.layer, Deployments.layer)
+/** Needs `SecretHoldings`, which the vault supplies, and `DeploymentLocks`, which the runs supply. */
+export const layer = Layer.mergeAll(
+  Products.layer,
+  Environments.layer,
+  Layer.provide(Deployments.layer, ReleaseWaits.layer)
+)
 
 export const layerHttp = CatalogHttp.layer

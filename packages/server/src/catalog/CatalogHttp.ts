@@ -1,5 +1,6 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { Effect, Layer } from "effect"
+import { answerRefused } from "../http/ArrivedBodies.ts"
 import { handlersOf } from "../http/Handlers.ts"
 import { Deployments } from "./Deployments.ts"
 import { Environments } from "./Environments.ts"
@@ -39,7 +40,9 @@ export const layer = Layer.mergeAll(
         .handle("list", ({ query }) => Effect.map(deployments.list(query), (deployments) => ({ deployments })))
         .handle("create", ({ payload }) => deployments.create(payload))
         .handle("get", ({ params }) => deployments.get(params.product, params.environment))
-        .handle("update", ({ params, payload }) => deployments.update(params.product, params.environment, payload))
+        .handle("update", ({ params, payload }) =>
+          answerRefused(deployments.update(params.product, params.environment, payload))
+        )
         .handle("delete", ({ params }) => deployments.delete(params.product, params.environment))
     )
   )

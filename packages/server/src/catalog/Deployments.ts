@@ -1,16 +1,18 @@
+import { type Commit, ticketMentions } from "@delivery/domain/catalog/Commit"
 import type { CreateDeployment, Deployment, UpdateDeployment } from "@delivery/domain/catalog/Deployment"
 import type { EnvironmentRef } from "@delivery/domain/catalog/Environment"
 import { needsBaseUrl, type ProductRef } from "@delivery/domain/catalog/Product"
 import type { Archived } from "@delivery/domain/Archived"
 import { Conflict, type Forbidden, InvalidInput, NotFound } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
-import type { DeploymentId, EnvironmentId, ProductId, WorkspaceId } from "@delivery/domain/Ids"
+import type { CommitId, DeploymentId, EnvironmentId, ProductId, WorkspaceId } from "@delivery/domain/Ids"
 import { byName } from "@delivery/domain/Order"
 import { timestamp } from "@delivery/domain/Timestamp"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Data, Effect, Layer } from "effect"
 import { NextId } from "../ids/NextId.ts"
 import { changesBetween, Events } from "../events/Events.ts"
-import { anyRole, atLeast } from "../access/Access.ts"
+import { type ActorRef, anyRole, atLeast } from "../access/Access.ts"
+import { asCallerNow, type RefusedNow } from "../http/ArrivedBodies.ts"
 import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
 import {
@@ -20,8 +22,11 @@ import {
   type DeploymentState,
   type Pair
 } from "./DeploymentsRepo.ts"
+import { DeploymentLocks } from "./DeploymentLocks.ts"
 import { EnvironmentsRepo } from "./EnvironmentsRepo.ts"
 import { ProductsRepo } from "./ProductsRepo.ts"
+import { distinctCommits, type NewRelease } from "./ReleaseRows.ts"
+import { ReleaseWaits } from "./ReleaseWaits.ts"
 
 /** An existing product and environment, and their deployment if there is one. */
 export interface DeploymentTarget {
@@ -47,7 +52,7 @@ export class Deployments extends Context.Service<
       product: string,
       environment: string,
       input: UpdateDeployment
-    ) => Effect.Effect<Deployment, InvalidInput | NotFound | Forbidden | Conflict, Caller>
+    ) => Effect.Effect<Deployment, InvalidInput | NotFound | Forbidden | Conflict | RefusedNow, Caller>
     readonly delete: (product: string, environment: string) => Effect.Effect<void, NotFound | Forbidden, Caller>
     /** The product and environment that a body names. `NotFound` names the field. */
     readonly target: (
@@ -75,6 +80,8 @@ interface Dependencies {
   readonly storage: Storage["Service"]
   readonly events: Events["Service"]
   readonly nextId: NextId["Service"]
+  readonly locks: DeploymentLocks["Service"]
+  readonly waits: ReleaseWaits["Service"]
 }
 
 function* make() {
@@ -84,7 +91,9 @@ function* make() {
     environments: yield* EnvironmentsRepo,
     storage: yield* Storage,
     events: yield* Events,
-    nextId: yield* NextId
+    nextId: yield* NextId,
+    locks: yield* DeploymentLocks,
+    waits: yield* ReleaseWaits
   }
   return Deployments.of({
     list: list(dependencies),
@@ -158,8 +167,10 @@ const list = (dependencies: Dependencies) => {
   })
 }
 
-const create = ({ events, nextId, products, repo, storage }: Dependencies) =>
-  Effect.fn("Deployments.create")(function* (input: CreateDeployment) {
+const create = (dependencies: Dependencies) => {
+  const { events, nextId, products, repo, storage } = dependencies
+  const releaseOf = newRelease(dependencies)
+  return Effect.fn("Deployments.create")(function* (input: CreateDeployment) {
     const by = yield* atLeast("member")
     const inserted = Effect.gen(function* () {
       // The lock keeps the type of the product from changing to one that needs a baseUrl.
@@ -178,16 +189,19 @@ const create = ({ events, nextId, products, repo, storage }: Dependencies) =>
         fixtureUrl: input.fixtureUrl ?? null,
         version: input.version ?? null,
         versionUpdatedAt: now,
+        release: (input.version ?? null) === null ? 0 : 1,
+        locks: 0,
         createdAt: now,
         updatedAt: now,
         deletedAt: null
       }
-      yield* repo.insert(deployment)
+      yield* repo.insert(deployment, deployment.release === 0 ? undefined : yield* releaseOf(by, pair, deployment, []))
       yield* events.record(by, { kind: "deployment_created", subject: subjectOf(pair, deployment) })
       return present({ ...pair, deployment })
     })
     return yield* storage.transaction(inserted).pipe(Effect.catchTag("UniqueViolation", () => deploymentExists))
   })
+}
 
 const get = ({ repo }: Dependencies) =>
   Effect.fn("Deployments.get")(function* (product: string, environment: string) {
@@ -195,16 +209,58 @@ const get = ({ repo }: Dependencies) =>
     return present(yield* deployedPair(repo, workspace.id, product, environment))
   })
 
-const update = (dependencies: Dependencies) => {
+const update = (dependencies: Dependencies) => Effect.fn("Deployments.update")(change(dependencies))
+
+/** Who changes a deployment. */
+interface By {
+  readonly workspace: { readonly id: WorkspaceId }
+  readonly actor: ActorRef
+}
+
+/** Locked runs hold the deployment, so that its version cannot change now. */
+class Held extends Data.TaggedError("Held")<{
+  readonly deployment: DeploymentId
+  readonly runs: ReadonlyArray<number>
+}> {}
+
+/**
+ * Changes a deployment for whoever may, and waits for locked runs as long as the input says. Who calls is decided again after
+ * each wait: nobody changes anything by an access that has ended meanwhile.
+ */
+const change = (dependencies: Dependencies) => {
+  const { waits } = dependencies
+  const attempt = changeNow(dependencies)
+  return Effect.fnUntraced(function* (product: string, environment: string, input: UpdateDeployment) {
+    const { waitMs = 0 } = input
+    const attempted = Effect.flatMap(atLeast("member"), (by) => attempt(by, product, environment, input))
+    const again = asCallerNow(attempted)
+    const waiting = Effect.fnUntraced(function* (first: Held) {
+      const until = (yield* Clock.currentTimeMillis) + waitMs
+      const wait = yield* waits.begin(first.deployment, (yield* anyRole).actor.id)
+      if (wait === undefined) return yield* runInProgress(first)
+      for (let next: typeof again = attempted; ; next = again) {
+        const result = yield* Effect.catchTag(next, "Held", Effect.succeed)
+        if (!(result instanceof Held)) return result
+        const left = until - (yield* Clock.currentTimeMillis)
+        if (left <= 0 || waits.isStopping()) return yield* runInProgress(result)
+        yield* wait(left)
+      }
+    })
+    return yield* Effect.catchTag(attempted, "Held", (held) =>
+      waitMs === 0 ? runInProgress(held) : Effect.scoped(waiting(held))
+    )
+  })
+}
+
+const changeNow = (dependencies: Dependencies) => {
   const { products, storage } = dependencies
-  const tryUpdate = updateOnce(dependencies)
-  return Effect.fn("Deployments.update")(function* (product: string, environment: string, input: UpdateDeployment) {
-    const { workspace } = yield* anyRole
-    const first = input.baseUrl === null ? undefined : yield* tryUpdate(product, environment, input)
+  const tryChange = changeOnce(dependencies)
+  return Effect.fnUntraced(function* (by: By, product: string, environment: string, input: UpdateDeployment) {
+    const first = input.baseUrl === null ? undefined : yield* tryChange(by, product, environment, input)
     if (first !== undefined) return first
     // Another change came first. The lock makes the next attempts serial, since many concurrent ones would mostly fail.
     const inTurn = storage.transaction(
-      Effect.andThen(products.lock(workspace.id, product), tryUpdate(product, environment, input))
+      Effect.andThen(products.lock(by.workspace.id, product), tryChange(by, product, environment, input))
     )
     for (;;) {
       const updated = yield* inTurn
@@ -213,10 +269,16 @@ const update = (dependencies: Dependencies) => {
   })
 }
 
-/** Undefined where another change of the deployment came first. */
-const updateOnce = ({ events, repo }: Dependencies) =>
-  Effect.fnUntraced(function* (productRef: string, environmentRef: string, input: UpdateDeployment) {
-    const by = yield* atLeast("member")
+/** Undefined where another change of the deployment came first, or a run that holds it. */
+const changeOnce = (dependencies: Dependencies) => {
+  const { events, locks, repo } = dependencies
+  const releaseOf = newRelease(dependencies)
+  return Effect.fnUntraced(function* (
+    by: By,
+    productRef: string,
+    environmentRef: string,
+    { commits = [], force = false, waitMs: _, ...input }: UpdateDeployment
+  ) {
     const pair = yield* deployedPair(repo, by.workspace.id, productRef, environmentRef)
     if (input.baseUrl === null && needsBaseUrl(pair.product.type)) return yield* baseUrlNeeded(pair.product.type)
     if (!isActive(pair)) return yield* archived(pair)
@@ -224,12 +286,60 @@ const updateOnce = ({ events, repo }: Dependencies) =>
     const changed = { ...before, ...input }
     const changes = changesBetween(before, changed, "baseUrl", "fixtureUrl", "version")
     if (changes.length === 0) return present(pair)
+    const isRelease = changed.version !== before.version
+    if (isRelease && !force && before.locks > 0) {
+      const runs = yield* locks.heldBy(before.id)
+      if (runs.length > 0) return yield* new Held({ deployment: before.id, runs })
+    }
     const now = yield* nextUpdate(before)
-    const versionUpdatedAt = changed.version === before.version ? before.versionUpdatedAt : now
-    const after = { ...changed, versionUpdatedAt, updatedAt: now }
+    const after = isRelease
+      ? { ...changed, versionUpdatedAt: now, updatedAt: now, release: before.release + 1 }
+      : { ...changed, updatedAt: now }
     const event = yield* events.make(by, { kind: "deployment_updated", subject: subjectOf(pair, after), changes })
-    return (yield* repo.update(before, after, event)) ? present({ ...pair, deployment: after }) : undefined
+    const release = isRelease ? yield* releaseOf(by, pair, after, commits) : undefined
+    const isStored = yield* repo.update({ before, after, event, release, isFree: isRelease && !force })
+    return isStored ? present({ ...pair, deployment: after }) : undefined
   })
+}
+
+/** The release that a deployment has got, with the commits of a body. */
+const newRelease = ({ nextId }: Dependencies) =>
+  Effect.fnUntraced(function* (by: By, pair: Pair, deployment: DeploymentState, commits: ReadonlyArray<Commit>) {
+    const release: NewRelease = {
+      workspaceId: by.workspace.id,
+      deploymentId: deployment.id,
+      number: deployment.release,
+      productId: pair.product.id,
+      environmentId: pair.environment.id,
+      version: deployment.version,
+      actorKind: by.actor.kind,
+      actorId: by.actor.id,
+      at: deployment.versionUpdatedAt,
+      commits: yield* Effect.forEach(distinctCommits(commits), ({ at, author, sha, subject }) =>
+        Effect.map(nextId<CommitId>(), (id) => ({
+          id,
+          sha,
+          subject,
+          author: author ?? null,
+          at: at === undefined ? null : timestamp(Date.parse(at)),
+          mentions: ticketMentions(subject)
+        }))
+      )
+    }
+    return release
+  })
+
+const runInProgress = ({ runs }: Held) =>
+  Effect.fail(
+    new Conflict({
+      message:
+        runs.length === 1
+          ? `Test run ${runs[0]} holds the deployment: its version cannot change before the run ends.`
+          : `Test runs ${runs.join(", ")} hold the deployment: its version cannot change before they end.`,
+      reason: "run_in_progress",
+      runs
+    })
+  )
 
 const remove = ({ events, repo, storage }: Dependencies) =>
   Effect.fn("Deployments.delete")(function* (product: string, environment: string) {

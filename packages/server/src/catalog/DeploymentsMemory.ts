@@ -1,12 +1,13 @@
 import type { DeploymentId, ProductId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Layer } from "effect"
-import { eventsTable } from "../events/EventsRepo.ts"
-import { MemoryStorage } from "../storage/MemoryStorage.ts"
+import { storeEvent } from "../events/EventsRepo.ts"
+import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { UniqueViolation } from "../storage/Sql.ts"
 import { type DeploymentRow, deployments, DeploymentsRepo } from "./DeploymentsRepo.ts"
 import { environments } from "./EnvironmentsRepo.ts"
 import { products } from "./ProductsRepo.ts"
+import { commitMentions, deploymentReleases, type NewRelease, versionCommits } from "./ReleaseRows.ts"
 
 type Memory = MemoryStorage["Service"]
 
@@ -24,7 +25,7 @@ export const layer = Layer.effect(
   )
 )
 
-const insert = (memory: Memory) => (deployment: DeploymentRow) =>
+const insert = (memory: Memory) => (deployment: DeploymentRow, release?: NewRelease) =>
   memory.write((database) => {
     const rows = database.table(deployments)
     const isSamePair = (other: DeploymentRow) =>
@@ -33,22 +34,47 @@ const insert = (memory: Memory) => (deployment: DeploymentRow) =>
       other.environmentId === deployment.environmentId
     return rows.find(isSamePair) !== undefined
       ? Effect.fail(new UniqueViolation({ constraint: "deployments_pair_key" }))
-      : Effect.sync(() => rows.set(deployment.id, deployment))
+      : Effect.sync(() => {
+          rows.set(deployment.id, deployment)
+          if (release !== undefined) addRelease(database, release)
+        })
   })
 
 const update =
   (memory: Memory): DeploymentsRepo["Service"]["update"] =>
-  (before, after, event) =>
+  ({ after, before, event, isFree = false, release }) =>
     memory.write((database) =>
       Effect.sync(() => {
         const rows = database.table(deployments)
         const row = rows.get(before.id)
         if (row === undefined || row.deletedAt !== null || row.updatedAt !== before.updatedAt) return false
-        rows.set(row.id, { ...row, ...after })
-        database.table(eventsTable).set(event.id, event)
+        if (isFree && row.locks !== before.locks) return false
+        rows.set(row.id, { ...row, ...after, locks: row.locks })
+        if (release !== undefined) addRelease(database, release)
+        storeEvent(database, event)
         return true
       })
     )
+
+const addRelease = (database: MemoryDatabase, { commits, ...release }: NewRelease): void => {
+  database.table(deploymentReleases).set(`${release.deploymentId}/${release.number}`, release)
+  const { productId, version, workspaceId } = release
+  if (version === null) return
+  const known = new Set(
+    database
+      .table(versionCommits)
+      .filter((commit) => commit.productId === productId && commit.version === version)
+      .map(({ sha }) => sha)
+  )
+  for (const { mentions, ...commit } of commits) {
+    if (known.has(commit.sha)) continue
+    database.table(versionCommits).set(commit.id, { ...commit, workspaceId, productId, version })
+    for (const { number, teamKey } of mentions) {
+      const row = { workspaceId, commitId: commit.id, teamKey, number }
+      database.table(commitMentions).set(`${commit.id}/${teamKey}-${number}`, row)
+    }
+  }
+}
 
 const remove = (memory: Memory) => (id: DeploymentId, at: Timestamp) =>
   memory.write((database) =>

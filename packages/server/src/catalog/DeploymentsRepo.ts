@@ -3,9 +3,10 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
 import type { StoredEvent } from "../events/EventsRepo.ts"
 import type { UniqueViolation } from "../storage/Sql.ts"
-import { instant, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
+import { instant, integer, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
 import type { EnvironmentRow } from "./EnvironmentsRepo.ts"
 import type { ProductRow } from "./ProductsRepo.ts"
+import type { NewRelease } from "./ReleaseRows.ts"
 
 /** The deployments of each workspace. The row of a deleted one stays, so that it is known that the pair was deployed. */
 export const deployments = table("deployments", {
@@ -17,6 +18,10 @@ export const deployments = table("deployments", {
   fixtureUrl: nullable(text()),
   version: nullable(text()),
   versionUpdatedAt: instant(),
+  /** The number of the newest release; 0 where there is none. */
+  release: integer(),
+  /** How many locked runs have taken the deployment, whether they still run or not. */
+  locks: integer(),
   createdAt: instant(),
   updatedAt: instant(),
   deletedAt: nullable(instant())
@@ -54,16 +59,28 @@ export interface Target {
   readonly deployment: DeploymentState | undefined
 }
 
+/** A change of a deployment, with what is stored beside it. */
+export interface DeploymentChange {
+  readonly before: DeploymentState
+  readonly after: DeploymentState
+  readonly event: StoredEvent
+  /** Of a change of the version. */
+  readonly release?: NewRelease | undefined
+  /** Whether no locked run may have taken the deployment since `before` was read. */
+  readonly isFree?: boolean | undefined
+}
+
 /** Stores deployments. A pair of product and environment has one at most. */
 export class DeploymentsRepo extends Context.Service<
   DeploymentsRepo,
   {
-    readonly insert: (deployment: DeploymentRow) => Effect.Effect<void, UniqueViolation>
+    /** With its first release, if it is made with a version. In a transaction. */
+    readonly insert: (deployment: DeploymentRow, release?: NewRelease) => Effect.Effect<void, UniqueViolation>
     /**
-     * Stores the change and its event in one statement if `updatedAt` is unchanged; false if another change came first or
-     * the deployment is deleted.
+     * Stores the change, its event and its release in one statement if `updatedAt` is unchanged; false if another change
+     * came first or the deployment is deleted. False, too, if `isFree` and a locked run has taken the deployment since.
      */
-    readonly update: (before: DeploymentState, after: DeploymentState, event: StoredEvent) => Effect.Effect<boolean>
+    readonly update: (change: DeploymentChange) => Effect.Effect<boolean>
     /** False if it was deleted already. */
     readonly delete: (id: DeploymentId, at: Timestamp) => Effect.Effect<boolean>
     /** The product and the environment, by slug or id, and their deployment. */

@@ -3,7 +3,6 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import { eventRecord, eventRecordColumns, insertEventRows } from "../events/EventStatements.ts"
-import type { StoredEvent } from "../events/EventsRepo.ts"
 import { batched } from "../storage/Batched.ts"
 import { idsAndSlugs, uuids } from "../storage/Columns.ts"
 import { date, dieOnSqlError, failOnDuplicate, prepared } from "../storage/Sql.ts"
@@ -18,22 +17,22 @@ import {
 } from "../storage/Table.ts"
 import {
   type DeployedPair,
+  type DeploymentChange,
   deployments,
   DeploymentsRepo,
-  type DeploymentState,
   stateProperties,
   type Target
 } from "./DeploymentsRepo.ts"
 import { environments } from "./EnvironmentsRepo.ts"
 import { products } from "./ProductsRepo.ts"
+import { insertReleases, releaseRecord, releasesFrom } from "./ReleaseStatements.ts"
 
 export const layer = Layer.effect(
   DeploymentsRepo,
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
-    const insert = insertInto(sql, deployments)
     return DeploymentsRepo.of({
-      insert: (deployment) => failOnDuplicate(insert(deployment)),
+      insert: insert(sql),
       update: update(sql),
       delete: remove(sql),
       target: target(sql),
@@ -120,20 +119,33 @@ const findTargets = (sql: PgClient.PgClient) =>
         and d.environment_id = e.id and d.deleted_at is null`
   )
 
-/** A change of a deployment, with its event. */
-interface RequestedUpdate {
-  readonly before: DeploymentState
-  readonly after: DeploymentState
-  readonly event: StoredEvent
+const insert = (sql: PgClient.PgClient): DeploymentsRepo["Service"]["insert"] => {
+  const insertRow = insertInto(sql, deployments)
+  const insertRelease = insertFirstRelease(sql)
+  return (deployment, release) =>
+    failOnDuplicate(
+      release === undefined
+        ? insertRow(deployment)
+        : Effect.andThen(insertRow(deployment), insertRelease(PgTypes.json([releaseRecord(release)])))
+    )
 }
 
-/** The columns that an update may change. */
-const changing = stateProperties.filter((property) => property !== "id" && property !== "createdAt")
+const insertFirstRelease = (sql: PgClient.PgClient) =>
+  prepared(
+    sql,
+    (releases: PgTypes.Parameter) => sql`with releasing as (${releasesFrom(sql, sql`${releases}::json`)}),
+      ${insertReleases(sql, "releasing")} select 1`
+  )
+
+/** The columns that an update may change: that of locks is the runs'. */
+const changing = stateProperties.filter(
+  (property) => property !== "id" && property !== "createdAt" && property !== "locks"
+)
 
 /** Concurrent updates share one statement. */
 const update = (sql: PgClient.PgClient) => {
   const write = writeUpdates(sql)
-  const updateAll = (requested: ReadonlyArray<RequestedUpdate>) =>
+  const updateAll = (requested: ReadonlyArray<DeploymentChange>) =>
     write(PgTypes.json(requested.map(recordOfUpdate))).pipe(
       Effect.map((rows) => {
         const changed = new Set(rows.map(({ place }) => place))
@@ -141,26 +153,30 @@ const update = (sql: PgClient.PgClient) => {
       }),
       dieOnSqlError
     )
-  const updateOne = batched(sql, updateAll, { running: 2 })
-  return (before: DeploymentState, after: DeploymentState, event: StoredEvent) => updateOne({ before, after, event })
+  return batched(sql, updateAll, { running: 2 })
 }
 
 /** The rows are locked in the order of their ids, so that two statements cannot deadlock. */
 const writeUpdates = (sql: PgClient.PgClient) => {
   const sets = changing.map((property) => columnName(property)).map((name) => `${name} = a.${name}`)
+  const newReleases = sql.literal("case when a.new_release is null then '[]' else json_build_array(a.new_release) end")
   return prepared(
     sql,
     (changes: PgTypes.Parameter) => sql<{ readonly place: number }>`with requested as (
         select * from json_to_recordset(${changes}::json) as a (place integer, id uuid, before timestamptz,
-          ${sql.literal(recordOf(deployments, changing))}, event json)
+          locks integer, ${sql.literal(recordOf(deployments, changing))}, event json, new_release json)
       ), held as materialized (
         select id from deployments where id in (select id from requested) order by id for update
       ), changed as (
         update deployments d set ${sql.literal(sets.join(", "))}
         from requested a join held on held.id = a.id
         where d.id = held.id and d.deleted_at is null and d.updated_at = a.before
+          and (a.locks is null or d.locks = a.locks)
         returning a.place
-      ), events_of as (
+      ), releasing as (
+        select one.* from requested a join changed on changed.place = a.place
+          cross join lateral (${releasesFrom(sql, newReleases)}) as one
+      ), ${insertReleases(sql, "releasing")}, events_of as (
         select event.* from requested a join changed on changed.place = a.place
           cross join json_to_record(a.event) as event (${sql.literal(eventRecordColumns)})
       ), inserted as (
@@ -171,12 +187,14 @@ const writeUpdates = (sql: PgClient.PgClient) => {
 }
 
 /** The change as a record of what `writeUpdates` reads. */
-const recordOfUpdate = ({ after, before, event }: RequestedUpdate, place: number) => ({
+const recordOfUpdate = ({ after, before, event, isFree = false, release }: DeploymentChange, place: number) => ({
   place,
   id: before.id,
   before: before.updatedAt,
+  locks: isFree ? before.locks : null,
   ...recordFrom(deployments, changing, after),
-  event: eventRecord(event)
+  event: eventRecord(event),
+  new_release: release === undefined ? null : releaseRecord(release)
 })
 
 const remove = (sql: PgClient.PgClient) => (id: DeploymentId, at: Timestamp) =>

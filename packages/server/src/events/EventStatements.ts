@@ -19,7 +19,7 @@ export const insertEvent = (
 ): Statement.Statement<unknown> => {
   const text = (expression: string | undefined, value: string) =>
     expression === undefined ? sql`${value}::text` : sql.literal(expression)
-  const values: { readonly [Property in keyof Row<typeof events>]: Statement.Fragment } = {
+  const values: { readonly [Property in InsertedProperty]: Statement.Fragment } = {
     id: sql`${event.id}::uuid`,
     workspaceId: sql`${event.workspaceId}::uuid`,
     kind: sql`${event.kind}::text`,
@@ -47,7 +47,12 @@ export const insertEventRows = (sql: PgClient.PgClient, from: string): Statement
   return sql.literal(`insert into events (${columns}) select ${columns} from ${from}`)
 }
 
-const eventProperties = Object.keys(events.columns) as ReadonlyArray<keyof Row<typeof events>>
+/** The position is given by a trigger. */
+type InsertedProperty = Exclude<keyof Row<typeof events>, "position">
+
+const eventProperties = Object.keys(events.columns).filter(
+  (property) => property !== "position"
+) as ReadonlyArray<InsertedProperty>
 
 /** The columns of events for the whole workspace, which name no teams. */
 const workspaceEvent = eventProperties.filter((property) => property !== "teamIds")

@@ -1,13 +1,9 @@
-import { type Change, type Event, eventsPageSize } from "@delivery/domain/events/Event"
-import type { NotFound } from "@delivery/domain/Errors"
-import type { Caller } from "@delivery/domain/identity/Authorization"
+import type { Change } from "@delivery/domain/events/Event"
 import type { EventId, TeamId, WorkspaceId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
-import { Settings } from "../Config.ts"
+import type { ActorRef } from "../access/Access.ts"
 import { NextId } from "../ids/NextId.ts"
-import { type ActorRef, anyRole } from "../access/Access.ts"
-import { EventAudience } from "./EventAudience.ts"
 import { EventsRepo, type StoredEvent } from "./EventsRepo.ts"
 
 /** An event to be recorded. `path` is the subject's page below the workspace's, such as `products/shop`. */
@@ -24,7 +20,7 @@ export interface NewEvent {
   readonly teams?: ReadonlyArray<TeamId>
 }
 
-/** What happened in a workspace (docs/contract.md, Events). */
+/** Writes what happened in a workspace (docs/contract.md, Events). */
 export class Events extends Context.Service<
   Events,
   {
@@ -38,35 +34,18 @@ export class Events extends Context.Service<
       by: { readonly workspace: { readonly id: WorkspaceId }; readonly actor: ActorRef },
       event: NewEvent
     ) => Effect.Effect<void>
-    readonly list: Effect.Effect<ReadonlyArray<Event>, NotFound, Caller>
   }
 >()("@delivery/server/events/Events") {
   static readonly layer = Layer.effect(Events, Effect.gen(make))
 }
 
-interface Dependencies {
-  readonly baseUrl: string
-  readonly repo: EventsRepo["Service"]
-  readonly audience: EventAudience["Service"]
-  readonly nextId: NextId["Service"]
-}
-
 function* make() {
-  const dependencies: Dependencies = {
-    baseUrl: (yield* Settings).baseUrl,
-    repo: yield* EventsRepo,
-    audience: yield* EventAudience,
-    nextId: yield* NextId
-  }
-  const makeOne = makeEvent(dependencies)
-  return Events.of({
-    make: makeOne,
-    record: (by, event) => Effect.flatMap(makeOne(by, event), dependencies.repo.insert),
-    list: list(dependencies)
-  })
+  const { insert } = yield* EventsRepo
+  const makeOne = makeEvent(yield* NextId)
+  return Events.of({ make: makeOne, record: (by, event) => Effect.flatMap(makeOne(by, event), insert) })
 }
 
-const makeEvent = ({ nextId }: Dependencies): Events["Service"]["make"] =>
+const makeEvent = (nextId: NextId["Service"]): Events["Service"]["make"] =>
   Effect.fnUntraced(function* (by, event) {
     return {
       id: yield* nextId<EventId>(),
@@ -81,26 +60,6 @@ const makeEvent = ({ nextId }: Dependencies): Events["Service"]["make"] =>
       teamIds: event.teams ?? null,
       createdAt: timestamp(yield* Clock.currentTimeMillis)
     }
-  })
-
-const list = ({ audience, baseUrl, repo }: Dependencies) =>
-  Effect.gen(function* () {
-    const access = yield* anyRole
-    const { workspace } = access
-    const events = yield* repo.newest(workspace.id, yield* audience.teamsSeenBy(access), eventsPageSize)
-    return events.map((event) => ({
-      id: event.id,
-      kind: event.kind,
-      actor: event.actor,
-      subject: {
-        type: event.subjectType,
-        id: event.subjectId,
-        label: event.subjectLabel,
-        url: `${baseUrl}/w/${workspace.slug}/${event.subjectPath}`
-      },
-      changes: event.changes,
-      createdAt: event.createdAt
-    }))
   })
 
 type Field = string | boolean | null

@@ -1,33 +1,94 @@
 import type { TeamId, WorkspaceId } from "@delivery/domain/Ids"
-import { compare } from "@delivery/domain/Order"
 import { Effect, Layer } from "effect"
 import { resolveActor } from "../access/Actors.ts"
-import { MemoryStorage } from "../storage/MemoryStorage.ts"
-import { EventsRepo, eventsTable } from "./EventsRepo.ts"
+import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
+import {
+  type EventFilter,
+  EventsRepo,
+  eventsTable,
+  type EventWithActor,
+  lastPositionIn,
+  storeEvent,
+  type StoredEvent
+} from "./EventsRepo.ts"
 
 export const layer = Layer.effect(
   EventsRepo,
   Effect.map(MemoryStorage, (memory) =>
     EventsRepo.of({
-      insert: (event) =>
-        memory.write((database) => Effect.sync(() => database.table(eventsTable).set(event.id, event))),
-      newest: newest(memory)
+      insert: (event) => memory.write((database) => Effect.sync(() => storeEvent(database, event))),
+      horizon: memory.read((database) => {
+        const last = lastPositionIn(database)
+        return { last, readable: last }
+      }),
+      newest: newest(memory),
+      between: between(memory),
+      ofAll: ofAll(memory)
     })
   )
 )
 
+type Memory = MemoryStorage["Service"]
+
 const newest =
-  (memory: MemoryStorage["Service"]) =>
-  (workspaceId: WorkspaceId, teams: "all" | ReadonlyArray<TeamId>, limit: number) =>
+  (memory: Memory): EventsRepo["Service"]["newest"] =>
+  (workspaceId, teams, limit, filter = {}) =>
     memory.read((database) =>
       database
         .table(eventsTable)
         .filter(
           (event) =>
             event.workspaceId === workspaceId &&
-            (teams === "all" || event.teamIds === null || event.teamIds.some((id) => teams.includes(id)))
+            (filter.before === undefined || event.position < filter.before) &&
+            isSeenBy(teams, event) &&
+            matches(filter, event)
         )
-        .toSorted((a, b) => compare(b.createdAt, a.createdAt) || compare(b.id, a.id))
+        .toSorted((a, b) => b.position - a.position)
         .slice(0, limit)
-        .map(({ teamIds: _, ...event }) => ({ ...event, actor: resolveActor(database, event.actor) }))
+        .map((event) => withActor(database, event))
     )
+
+const between =
+  (memory: Memory): EventsRepo["Service"]["between"] =>
+  (workspaceId, teams, limit, filter) =>
+    memory.read((database) =>
+      database
+        .table(eventsTable)
+        .filter(
+          (event) =>
+            event.position > filter.after.position &&
+            event.position <= filter.upTo &&
+            event.workspaceId === workspaceId &&
+            !filter.after.seen.includes(event.position) &&
+            isSeenBy(teams, event) &&
+            matches(filter, event)
+        )
+        .toSorted((a, b) => a.position - b.position)
+        .slice(0, limit)
+        .map((event) => withActor(database, event))
+    )
+
+const ofAll =
+  (memory: Memory): EventsRepo["Service"]["ofAll"] =>
+  (workspaceIds: ReadonlyArray<WorkspaceId>, limit, { after, upTo }) =>
+    memory.read((database) =>
+      database
+        .table(eventsTable)
+        .filter(
+          ({ position, workspaceId }) => position > after && position <= upTo && workspaceIds.includes(workspaceId)
+        )
+        .toSorted((a, b) => a.position - b.position)
+        .slice(0, limit)
+        .map((event) => withActor(database, event))
+    )
+
+const withActor = (database: MemoryDatabase, event: StoredEvent & { readonly position: number }): EventWithActor => ({
+  ...event,
+  actor: resolveActor(database, event.actor)
+})
+
+const isSeenBy = (teams: "all" | ReadonlyArray<TeamId>, { teamIds }: Pick<StoredEvent, "teamIds">): boolean =>
+  teams === "all" || teamIds === null || teamIds.some((id) => teams.includes(id))
+
+const matches = ({ kinds, subject }: EventFilter, event: Pick<StoredEvent, "kind" | "subjectId">): boolean =>
+  (kinds === undefined || kinds.includes(event.kind)) && (subject === undefined || subject === event.subjectId)

@@ -1,8 +1,12 @@
+import { Layer } from "effect"
+import { EventFeed } from "./EventFeed.ts"
+import { EventPages } from "./EventPages.ts"
 import { Events } from "./Events.ts"
 import * as EventsHttp from "./EventsHttp.ts"
 import * as EventsMemory from "./EventsMemory.ts"
 import { events } from "./EventsRepo.ts"
 import * as EventsSql from "./EventsSql.ts"
+import { EventStreams } from "./EventStreams.ts"
 
 /** What happened in each workspace. */
 
@@ -12,7 +16,11 @@ export const layerSql = EventsSql.layer
 
 export const layerMemory = EventsMemory.layer
 
-/** Needs `EventAudience`, which planning supplies with its storage. */
+/** Writes events. */
 export const layer = Events.layer
 
-export const layerHttp = EventsHttp.layer
+/** Shows events, also as they come. Needs `EventAudience`, which planning supplies with its storage. */
+export const layerReads = Layer.provideMerge(EventPages.layer, EventFeed.layer)
+
+/** Needs `CurrentCaller`, which identity supplies. */
+export const layerHttp = Layer.provide(EventsHttp.layer, EventStreams.layer)

@@ -1,3 +1,4 @@
+import { withoutTokens } from "@delivery/domain/Text"
 import { Context, Effect, Layer } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { Settings } from "../Config.ts"
@@ -102,4 +103,4 @@ const clock = () => {
 
 /** A token pasted into a path by mistake must not reach a log. */
 const redactTokens = (path: string): string =>
-  path.includes("tk") ? path.replace(/\b([a-z]tk)(?:_|%5[Ff])[0-9A-Za-z]+/g, "$1_***") : path
+  /%|tk_/i.test(path) ? path.split("/").map(withoutTokens).join("/") : path

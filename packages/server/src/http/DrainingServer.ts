@@ -1,4 +1,5 @@
-import { Server, type ServerOptions, type ServerResponse } from "node:http"
+import type { ServerOptions, ServerResponse } from "node:http"
+import { type PipelineLimits, PipelineServer } from "./Pipelines.ts"
 
 /**
  * Milliseconds until kept-alive connections are ended. Their clients connect again at once. By then no process that shares
@@ -15,15 +16,15 @@ const lastRequest = 200
  * on answering on open connections for a moment, then sends `connection: close` with every answer, and then closes idle
  * connections.
  */
-export class DrainingServer extends Server {
+export class DrainingServer extends PipelineServer {
   readonly #answering = new Set<ServerResponse>()
   #state: "open" | "stopped" | "ending" | "closing" = "open"
 
   readonly #onEnding: () => void
 
   /** `onEnding` is called when answers begin to end their connections, so that calls that wait can answer. */
-  constructor(options: ServerOptions, onEnding: () => void) {
-    super(options)
+  constructor(options: ServerOptions, limits: PipelineLimits, onEnding: () => void) {
+    super(options, limits)
     this.#onEnding = onEnding
     this.on("request", (_, response) => {
       this.#answering.add(response)

@@ -3,7 +3,7 @@ import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequ
 import { Cause, Context, Effect } from "effect"
 import {
   HttpMethod,
-  HttpMiddleware,
+  HttpPlatform,
   HttpRouter,
   HttpServerError,
   HttpServerRequest,
@@ -13,6 +13,7 @@ import { isUtf8 } from "node:buffer"
 import { Settings } from "../Config.ts"
 import { AccessLog } from "./AccessLog.ts"
 import { withClientAddress } from "./ClientAddress.ts"
+import { compressed, compressingOnce } from "./Compression.ts"
 import { endpointOf } from "./Endpoints.ts"
 import { errorOf, errorResponse, missingHost } from "./ErrorResponse.ts"
 import { RateLimits, RequestAdmission } from "./RateLimits.ts"
@@ -35,9 +36,6 @@ const withStrictText = (request: HttpServerRequest.HttpServerRequest): HttpServe
       )
   })
 
-/** Levels that cost little more time than the lowest: an answer is compressed each time. */
-const compressed = HttpMiddleware.compression({ algorithms: ["br", "gzip"], levels: { br: 4, gzip: 5 } })
-
 const httpVersion = (request: HttpServerRequest.HttpServerRequest): string =>
   NodeHttpServerRequest.toIncomingMessage(request).httpVersion
 
@@ -51,6 +49,8 @@ export const layer = HttpRouter.middleware(
     const starting = yield* Starting
     const { baseUrl, trustedProxies } = yield* Settings
     const secured = baseUrl.startsWith("https:") ? { "strict-transport-security": "max-age=31536000" } : undefined
+    const platform = yield* HttpPlatform.HttpPlatform
+    const once = { ...platform, compression: compressingOnce(platform.compression) }
     const ofClient = withClientAddress(trustedProxies)
     return (httpEffect) =>
       Effect.withFiber((fiber) => {
@@ -83,7 +83,9 @@ export const layer = HttpRouter.middleware(
         const read = HttpMethod.hasBody(request.method) ? withStrictText(found) : found
         const answered =
           endpoint.isCompressed && request.headers["accept-encoding"] !== undefined
-            ? compressed(httpEffect)
+            ? endpoint.isConstant
+              ? Effect.provideService(compressed(httpEffect), HttpPlatform.HttpPlatform, once)
+              : compressed(httpEffect)
             : httpEffect
         const served =
           read === received ? answered : Effect.provideService(answered, HttpServerRequest.HttpServerRequest, read)

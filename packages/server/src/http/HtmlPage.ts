@@ -52,7 +52,8 @@ export const htmlPage = ({
 <main data-origin="${origin}">
 <header>Workspace Delivery Service</header>
 <h1 id="title">${title}</h1>
-<p id="text" role="status" tabindex="-1">This page needs JavaScript.</p>
+<p id="text" role="status" tabindex="-1"></p>
+<noscript><p>This page needs JavaScript.</p></noscript>
 <p id="problem" role="alert"></p>
 ${body}
 </main>

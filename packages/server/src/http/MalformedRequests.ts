@@ -49,6 +49,12 @@ export const answerMalformedRequests = (server: Server, responses: Responses): v
   server.on("connect", (_, socket) => socket.end(answer(...malformed)))
 }
 
+/** Refuses one request too many of a connection. The answer waits until those before it are sent, and ends the connection. */
+export const refusePipeline = (response: ServerResponse, most: number): void => {
+  const body = bodyOf(`More than ${most} requests of this connection wait for their answers.`)
+  response.writeHead(400, { ...headersOf(body), connection: "close" }).end(body)
+}
+
 /** Ends the request on this socket because it arrives too slowly. */
 export const refuseSlowRequest = (server: Server, socket: Duplex): void => {
   const error = Object.assign(new Error("The request arrived too slowly."), { code: "ERR_HTTP_REQUEST_TIMEOUT" })

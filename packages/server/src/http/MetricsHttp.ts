@@ -1,9 +1,10 @@
 import { Context, Effect, Metric } from "effect"
-import { HttpRouter, HttpServerResponse } from "effect/http"
+import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
 import * as Metrics from "../telemetry/Metrics.ts"
 import { ScrapeTasks } from "../telemetry/Scrapes.ts"
 import { type ProcessSnapshot, Siblings } from "../telemetry/Siblings.ts"
+import { isMetricsUrl } from "./Routing.ts"
 
 /**
  * `GET /metrics` in the text format of Prometheus. It is not part of the API description: it is for operators,
@@ -19,8 +20,15 @@ export const layer = HttpRouter.use(
     const own = Effect.provideContext(Effect.andThen(runTasks, Metric.snapshot), yield* Effect.context<never>())
     if (siblings !== undefined) yield* siblings.answer(own)
     const all = siblings === undefined ? Effect.map(own, (snapshot) => [{ labels: {}, snapshot }]) : siblings.ask
-    yield* router.add("GET", "/metrics", Effect.map(all, answer))
+    yield* router.add("GET", "/metrics", Effect.andThen(toTheLetter, Effect.map(all, answer)))
   })
+)
+
+/** Whatever else the router takes for the page's path does not exist. */
+const toTheLetter = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+  isMetricsUrl(request.url)
+    ? Effect.void
+    : Effect.fail(new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) }))
 )
 
 const answer = (processes: ReadonlyArray<ProcessSnapshot>) =>

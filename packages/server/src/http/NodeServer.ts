@@ -35,7 +35,7 @@ const makeServer = (limits: (typeof ClientLimits)["Service"], onDrain: () => voi
     // EdgeHttp.ts answers requests without it.
     requireHostHeader: false
   }
-  const server = new DrainingServer(options, onDrain)
+  const server = new DrainingServer(options, limits, onDrain)
   const responses = watchResponses(server)
   answerMalformedRequests(server, responses)
   endSlowClients(server, responses, limits)

@@ -1,13 +1,13 @@
 import { Forbidden } from "@delivery/domain/Errors"
 import type { HttpServerRequest } from "effect/http"
-import { isLoopback } from "../ProviderSettings.ts"
+import { isThisComputer } from "../SettingValues.ts"
 
 /** Which pages of browsers may make requests with a cookie (docs/contract.md, Sessions). */
 
 /** Whether browsers keep the cookie of a session: by https, and on this computer. */
 export const keepsCookies = (baseUrl: string): boolean => {
   const { hostname, protocol } = new URL(baseUrl)
-  return protocol === "https:" || isLoopback(hostname)
+  return protocol === "https:" || isThisComputer(hostname)
 }
 
 export const insecureBaseUrl = new Forbidden({

@@ -21,13 +21,17 @@ body { margin: 0; min-height: 100vh; display: grid; place-items: center; backgro
 main { box-sizing: border-box; width: min(26rem, 100vw); padding: 32px 24px 48px; overflow-wrap: anywhere; }
 header { color: var(--muted); margin: 0 0 4px; }
 h1 { font-size: 20px; line-height: 28px; font-weight: 600; margin: 0 0 12px; }
+h2 { font-size: 14px; line-height: 20px; font-weight: 600; margin: 32px 0 8px; }
 p { margin: 0 0 12px; }
 .muted { color: var(--muted); margin-top: 12px; }
+h2 + .muted { margin-top: 0; }
 a { color: var(--link); }
-[role="alert"] { color: var(--danger); }
-[role="alert"]:empty, [role="status"]:empty { margin: 0; }
+[role="alert"] { position: sticky; z-index: 1; top: 0; padding: 4px 0; background: var(--surface); color: var(--danger); }
+[role="alert"]:empty, [role="status"]:empty { margin: 0; padding: 0; }
 ul { list-style: none; margin: 0 0 16px; padding: 0; border-top: 1px solid var(--line); }
 li { display: flex; align-items: center; justify-content: space-between; gap: 12px; min-height: 40px; padding: 4px 0; border-bottom: 1px solid var(--line); }
+li small { display: block; color: var(--muted); font-size: 12px; line-height: 16px; }
+hr { border: 0; border-top: 1px solid var(--line); margin: 32px 0 16px; }
 label { display: block; margin: 16px 0 4px; font-weight: 500; }
 input, select, button, .button { box-sizing: border-box; font: inherit; min-height: 40px; padding: 8px 12px; border: 1px solid var(--control); border-radius: 6px; background: var(--surface); color: var(--text); }
 input, select { width: 100%; }

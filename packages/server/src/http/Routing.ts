@@ -9,6 +9,12 @@ import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
  */
 export const routerConfig = { caseSensitive: true, maxParamLength: 16_384 }
 
+/**
+ * Whether the URL is that of the page of metrics, to the letter. The router takes `//metrics/` and `/%6detrics` for it as well,
+ * and the rule of a proxy that keeps the public away from the one may not know the others.
+ */
+export const isMetricsUrl = (url: string): boolean => /^\/metrics(?:\?|$)/.test(url)
+
 /** The paths whose last parameter takes the rest of the path, each up to that parameter. */
 const restOfPath: Array<RegExp> = []
 HttpApi.reflect(DeliveryApi, {

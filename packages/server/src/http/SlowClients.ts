@@ -3,9 +3,10 @@ import type { IncomingMessage, Server } from "node:http"
 import type { Socket } from "node:net"
 import { refuseSlowRequest, type Responses } from "./MalformedRequests.ts"
 import { endpointOf } from "./Endpoints.ts"
+import type { PipelineLimits, PipelineServer } from "./Pipelines.ts"
 
 /** How long the server waits for a client, and how much it keeps for those that do not read. */
-export interface ClientLimits {
+export interface ClientLimits extends PipelineLimits {
   /** Milliseconds in which the headers of a request must arrive. */
   readonly headersMillis: number
   /** Milliseconds in which at least `bodyBytes` of a body must arrive, again and again. */
@@ -31,7 +32,9 @@ export const ClientLimits = Context.Reference<ClientLimits>("@delivery/server/ht
     // Eight of the largest (runs/LargeBodies.ts), and as much for all others.
     arrivingBytes: 512 * 1024 * 1024,
     unreadMillis: 60_000,
-    unreadBytes: 256 * 1024 * 1024
+    unreadBytes: 256 * 1024 * 1024,
+    pipelined: 8,
+    pipelinedMillis: 10_000
   })
 })
 
@@ -55,7 +58,7 @@ interface Receiving {
 }
 
 /** Ends the requests of clients that send their body too slowly, and the connections of those that do not read. */
-export const endSlowClients = (server: Server, responses: Responses, limits: ClientLimits): void => {
+export const endSlowClients = (server: PipelineServer, responses: Responses, limits: ClientLimits): void => {
   const receiving = trackBodies(server, limits)
   const endUnread = trackUnread(server, limits)
 
@@ -149,10 +152,10 @@ const beyond = (receiving: Iterable<Receiving>, most: number): ReadonlyArray<Rec
 }
 
 /**
- * Watches what connections have not read. The answer, called now and then, ends the connections that have read nothing for
- * the longest time, while more than `unreadBytes` is kept for all.
+ * Watches what connections have not read. The answer, called now and then, ends connections while more than `unreadBytes` is
+ * kept for all: first those that keep most behind an answer that goes on, then those that have read nothing for longest.
  */
-const trackUnread = (server: Server, limits: ClientLimits): ((now: number) => void) => {
+const trackUnread = (server: PipelineServer, limits: ClientLimits): ((now: number) => void) => {
   const sockets = new Set<Socket>()
   const unread = new Map<Socket, Unread>()
   server.on("connection", (socket) => {
@@ -165,17 +168,22 @@ const trackUnread = (server: Server, limits: ClientLimits): ((now: number) => vo
   return (now) => {
     let total = 0
     for (const socket of sockets) {
-      if (socket.writableLength === 0) {
+      const behind = server.keptBehind(socket)
+      const bytes = socket.writableLength + behind
+      if (bytes === 0) {
         unread.delete(socket)
         continue
       }
-      total += socket.writableLength
+      total += bytes
       const taken = socket.bytesWritten - unsent(socket)
-      if (unread.get(socket)?.taken !== taken) unread.set(socket, { taken, since: now })
+      const known = unread.get(socket)
+      unread.set(socket, { taken, since: known?.taken === taken ? known.since : now, bytes, behind })
     }
     if (total <= limits.unreadBytes) return
-    for (const [socket] of [...unread].toSorted(([, a], [, b]) => a.since - b.since)) {
-      total -= socket.writableLength
+    for (const [socket, { bytes }] of [...unread].toSorted(
+      ([, a], [, b]) => b.behind - a.behind || a.since - b.since
+    )) {
+      total -= bytes
       socket.destroy()
       if (total <= limits.unreadBytes) return
     }
@@ -186,6 +194,10 @@ interface Unread {
   /** Bytes of the connection's responses that the operating system has accepted. */
   readonly taken: number
   readonly since: number
+  /** Bytes that are kept for the connection. */
+  readonly bytes: number
+  /** Those of answers that wait for the one before them. */
+  readonly behind: number
 }
 
 /** Bytes that are written and not yet sent: Node counts a chunk until all of it is sent. */

@@ -1,5 +1,5 @@
 import type { AuditAction } from "@delivery/domain/audit/AuditActions"
-import { firstCharacters, visible } from "@delivery/domain/Text"
+import { firstCharacters, visible, withoutTokens } from "@delivery/domain/Text"
 import { Effect, Layer } from "effect"
 import { actorOf } from "../access/Access.ts"
 import { Audit } from "../audit/Audit.ts"
@@ -43,6 +43,6 @@ const subjectOf = (
   const named = Object.entries(params).at(-1)
   if (named === undefined) return { type: "workspace", id, label: name }
   const [type, value] = named
-  const text = firstCharacters(visible(String(value)), 200).replaceAll(/\b([a-z]tk)_[0-9A-Za-z]+/g, "$1_***")
+  const text = firstCharacters(visible(withoutTokens(String(value))), 200)
   return { type: type === "apiKeyId" ? "key" : type, id: text, label: text }
 }

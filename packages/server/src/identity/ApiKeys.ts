@@ -25,6 +25,7 @@ import { type ActorRef, atLeast, freshProof, mayGive } from "../access/Access.ts
 import type { ApiKeyRow, KeyOwner } from "../access/ActorRows.ts"
 import { ApiKeyUsage } from "./ApiKeyUsage.ts"
 import { ApiKeysRepo, keySubject, type Maker } from "./ApiKeysRepo.ts"
+import { mayEndOthers } from "./BlockedCallers.ts"
 import { BlocksRepo } from "./BlocksRepo.ts"
 import { InvitesRepo } from "./InvitesRepo.ts"
 import { endKey, type KeyChainDependencies, limitsOfKey, recordOfKey } from "./KeyChains.ts"
@@ -48,7 +49,10 @@ export class ApiKeys extends Context.Service<
     readonly createAccount: (
       input: CreateAccountApiKey
     ) => Effect.Effect<NewAccountApiKey, Unauthorized | InvalidInput | NotFound | Forbidden, Caller>
-    readonly revokeAccount: (id: string, input?: RevokeApiKey) => Effect.Effect<void, NotFound | Forbidden, Caller>
+    readonly revokeAccount: (
+      id: string,
+      input?: RevokeApiKey
+    ) => Effect.Effect<void, Unauthorized | NotFound | Forbidden, Caller>
     /** Ends what expired keys made, and has the audit tell of each that it expired, once; how many. */
     readonly expire: Effect.Effect<number>
     /** Stores a key for the owner: a new token, or the one given. The answer is the only place with the secret. */
@@ -151,20 +155,22 @@ const create = (dependencies: Dependencies) => {
 }
 
 const revoke = (dependencies: Dependencies) => {
+  const { blocks, repo, storage } = dependencies
   const end = endKey(dependencies)
   return Effect.fn("ApiKeys.revoke")(function* (id: string, { accountApiKeys }: RevokeApiKey = {}) {
     const { id: personId } = yield* callingPerson
-    const revoked = isId(id)
-      ? yield* dependencies.storage.transaction(
-          end(
-            { kind: "user", id: personId },
-            id as ApiKeyId,
-            { personId },
-            { keepAccountKeys: accountApiKeys === "keep" }
-          )
-        )
-      : undefined
-    if (revoked === undefined) return yield* NotFound.of("API key", id)
+    const { credential } = yield* Caller
+    const revoked = Effect.gen(function* () {
+      if (id !== credential.id) {
+        yield* repo.holdFamilies([credential.id, id].filter(isId), "alone")
+        yield* mayEndOthers({ apiKeys: repo, blocks })
+      }
+      const by = { kind: "user", id: personId } as const
+      const keptBy = accountApiKeys && credential.id
+      const ended = isId(id) ? yield* end(by, id as ApiKeyId, { personId }, { keptBy }) : undefined
+      if (ended === undefined) return yield* NotFound.of("API key", id)
+    })
+    yield* storage.transaction(revoked)
   })
 }
 
@@ -198,15 +204,20 @@ const createAccount = (dependencies: Dependencies) => {
 }
 
 const revokeAccount = (dependencies: Dependencies) => {
+  const { blocks, members, repo, storage, workspaces } = dependencies
   const end = endKey(dependencies)
   return Effect.fn("ApiKeys.revokeAccount")(function* (id: string, { accountApiKeys }: RevokeApiKey = {}) {
-    const { actor, workspace } = yield* atLeast("admin")
-    const revoked = isId(id)
-      ? yield* dependencies.storage.transaction(
-          end(actor, id as ApiKeyId, { workspaceId: workspace.id }, { keepAccountKeys: accountApiKeys === "keep" })
-        )
-      : undefined
-    if (revoked === undefined) return yield* NotFound.of("account API key", id)
+    const access = yield* atLeast("admin")
+    const { credential } = yield* Caller
+    const revoked = Effect.gen(function* () {
+      yield* workspaces.lock(access.workspace.id)
+      const { actor, workspace } = yield* presentAccess({ apiKeys: repo, blocks, members }, access, "admin")
+      const owner = { workspaceId: workspace.id }
+      const keptBy = accountApiKeys && credential.id
+      const ended = isId(id) ? yield* end(actor, id as ApiKeyId, owner, { keptBy }) : undefined
+      if (ended === undefined) return yield* NotFound.of("account API key", id)
+    })
+    yield* storage.transaction(revoked)
   })
 }
 

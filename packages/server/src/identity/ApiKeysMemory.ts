@@ -1,11 +1,11 @@
-import type { PersonId, WorkspaceId } from "@delivery/domain/Ids"
+import type { ApiKeyId, PersonId, WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import { type ApiKeyRow, apiKeys, isLive } from "../access/ActorRows.ts"
 import { resolveActor } from "../access/Actors.ts"
-import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
+import { type MemoryDatabase, MemoryStorage, type MemoryTable } from "../storage/MemoryStorage.ts"
 import { touchMemory } from "../storage/Touch.ts"
 import { ApiKeysRepo, type Authenticated, type KeyOwnerId, type KeyWithActor } from "./ApiKeysRepo.ts"
 import { isBlocked } from "./BlocksRepo.ts"
@@ -13,6 +13,7 @@ import { findPerson, findWorkspace, membershipOf, present } from "./Credentials.
 import { memberKey, members } from "./MembersRepo.ts"
 
 type Memory = MemoryStorage["Service"]
+type ApiKeyRows = MemoryTable<ApiKeyRow>
 
 export const layer = Layer.effect(
   ApiKeysRepo,
@@ -29,14 +30,24 @@ export const layer = Layer.effect(
         ),
       madeBy: madeBy(memory),
       end: end(memory),
+      cutOff: (ids, keptBy) =>
+        memory.write((database) => Effect.sync(() => cutOff(database.table(apiKeys), ids, keptBy))),
       endExpired: endExpired(memory),
       holdMaker: holdMaker(memory),
-      holdFamily: () => Effect.void,
+      holdFamilies: () => Effect.void,
       holdChain: (id) => memory.read((database) => [...chainOf(database, id)]),
       ofToken: (tokenHash) =>
         memory.read((database) => database.table(apiKeys).find((row) => row.tokenHash === tokenHash)),
       authenticate: (tokenHash, workspace) =>
         Effect.flatMap(present, (now) => memory.read((database) => authenticate(database, tokenHash, workspace, now))),
+      state: (asked) =>
+        Effect.flatMap(present, (now) =>
+          memory.read((database) =>
+            JSON.stringify(
+              asked.map(({ tokenHash, workspace }) => authenticate(database, tokenHash, workspace, now) ?? null)
+            )
+          )
+        ),
       touch: touchMemory(memory, apiKeys, "lastUsedAt")
     })
   )
@@ -103,13 +114,22 @@ const isOf = (key: ApiKeyRow, owner: KeyOwnerId | "anyone"): boolean =>
 
 const end =
   (memory: Memory): ApiKeysRepo["Service"]["end"] =>
-  (id, owner, { at, keepAccountKeys }) =>
+  (id, owner, { at, keptBy }) =>
     memory.write((database) =>
       Effect.sync(() => {
         const rows = database.table(apiKeys)
         const first = rows.get(id)
         if (first === undefined || !isLive(first, at) || !isOf(first, owner)) return []
-        const chain = chainOf(database, id, ({ workspaceId }) => keepAccountKeys && workspaceId !== null)
+        const isKept = ({ workspaceId }: ApiKeyRow) => keptBy !== undefined && workspaceId !== null
+        const chain = chainOf(database, id, isKept)
+        if (keptBy !== undefined) {
+          const kept = rows.filter((key) => isKept(key) && key.makerId !== null && chain.has(key.makerId))
+          cutOff(
+            rows,
+            kept.map((key) => key.id),
+            keptBy
+          )
+        }
         const ended = rows
           .filter((key) => chain.has(key.id) && isLive(key, at))
           .map((key) => ({ ...key, revokedAt: at }))
@@ -117,6 +137,20 @@ const end =
         return ended
       })
     )
+
+const familyOf = (rows: ApiKeyRows, id: string): string => rows.get(id)?.familyId ?? id
+
+const cutOff = (rows: ApiKeyRows, ids: ReadonlyArray<ApiKeyId>, keptBy: string): void => {
+  const own = familyOf(rows, keptBy)
+  const cut = (id: ApiKeyId, root: ApiKeyId): void => {
+    const isRoot = id === root
+    const key = rows.get(id)!
+    rows.set(id, { ...key, makerId: isRoot ? null : key.makerId, familyId: isRoot ? null : root })
+    for (const made of rows.filter(({ id: other, makerId }) => makerId === id && !ids.includes(other)))
+      cut(made.id, root)
+  }
+  for (const id of ids.filter((id) => familyOf(rows, id) !== own)) cut(id, id)
+}
 
 const endExpired =
   (memory: Memory): ApiKeysRepo["Service"]["endExpired"] =>

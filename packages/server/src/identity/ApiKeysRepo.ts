@@ -5,6 +5,7 @@ import type { Scopes } from "@delivery/domain/Scope"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
 import type { ApiKeyRow } from "../access/ActorRows.ts"
+import type { Credential } from "./Credentials.ts"
 
 /** What one look-up tells of a token: whose key it is, and the membership in the workspace asked for. */
 export interface Authenticated {
@@ -58,13 +59,20 @@ export class ApiKeysRepo extends Context.Service<
     readonly madeBy: (workspaceId: WorkspaceId, personId: PersonId) => Effect.Effect<ReadonlyArray<ApiKeyRow>>
     /**
      * Revokes the owner's key, and all that were made with it and with those; returns those that worked until now. None
-     * where the owner has no such key that works. Account keys may be spared, with what was made with them.
+     * where the owner has no such key that works. Account keys are spared where a credential keeps them, with what was made
+     * with them, and cut off as `cutOff` does.
      */
     readonly end: (
       id: ApiKeyId,
       owner: KeyOwnerId | "anyone",
-      options: { readonly at: Timestamp; readonly keepAccountKeys: boolean }
+      options: { readonly at: Timestamp; readonly keptBy: string | undefined }
     ) => Effect.Effect<ReadonlyArray<ApiKeyRow>>
+    /**
+     * Makes each of the account keys that a credential keeps the first of a chain of its own, with what was made with it: what
+     * it was made with ends it no more. Those of the credential's own family stay as they are, else whoever has a leaked key
+     * could put what it made out of reach.
+     */
+    readonly cutOff: (keys: ReadonlyArray<ApiKeyId>, keptBy: string) => Effect.Effect<void>
     /** Marks keys as ended that have expired by a time, some at once, and answers them: each once. */
     readonly endExpired: (by: Timestamp, limit: number) => Effect.Effect<ReadonlyArray<ApiKeyRow>>
     /**
@@ -72,8 +80,11 @@ export class ApiKeysRepo extends Context.Service<
      * ends it waits.
      */
     readonly holdMaker: (id: string) => Effect.Effect<Maker | undefined>
-    /** Holds a family of credentials until the transaction ends, with others or alone. */
-    readonly holdFamily: (id: string, how: "shared" | "alone") => Effect.Effect<void>
+    /**
+     * Holds the families of credentials until the transaction ends, with others or alone. Who needs more than one holds them
+     * at once: they are held in one order.
+     */
+    readonly holdFamilies: (credentials: ReadonlyArray<string>, how: "shared" | "alone") => Effect.Effect<void>
     /**
      * The credential, and the keys that were made with it and with those. Nothing is made with them until the transaction
      * ends: their family is held alone.
@@ -90,6 +101,8 @@ export class ApiKeysRepo extends Context.Service<
       tokenHash: string,
       workspace: string | undefined
     ) => Effect.Effect<Authenticated | undefined>
+    /** A text that changes when one of these credentials authenticates somebody else, or nobody any more. */
+    readonly state: (asked: ReadonlyArray<Credential>) => Effect.Effect<string>
     /** Moves `lastUsedAt` forward, never back. */
     readonly touch: (uses: ReadonlyMap<ApiKeyId, Timestamp>) => Effect.Effect<void>
   }

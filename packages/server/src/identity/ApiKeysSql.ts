@@ -7,11 +7,12 @@ import { Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
 import { apiKeys } from "../access/ActorRows.ts"
 import { actorColumns, actorJoins, type ActorRow, readActor } from "../access/Actors.ts"
+import { uuids } from "../storage/Columns.ts"
 import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
 import { columnsOf, insertInto, readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
 import { touchRows } from "../storage/Touch.ts"
 import { ApiKeysRepo, type Authenticated, type KeyOwnerId, type KeyWithActor } from "./ApiKeysRepo.ts"
-import { lookUp, membershipOf, present } from "./Credentials.ts"
+import { lookUp, membershipOf, present, stateOf } from "./Credentials.ts"
 
 export const layer = Layer.effect(
   ApiKeysRepo,
@@ -30,12 +31,14 @@ export const layer = Layer.effect(
         ),
       madeBy: madeBy(sql),
       end: end(sql),
+      cutOff: cutOff(sql),
       endExpired: endExpired(sql),
       holdMaker: holdMaker(sql),
-      holdFamily: holdFamily(sql),
+      holdFamilies: holdFamilies(sql),
       holdChain: holdChain(sql),
       ofToken: ofToken(sql),
       authenticate: authenticate(sql),
+      state: state(sql),
       touch: touchRows(sql, apiKeys, "lastUsedAt", "wait")
     })
   })
@@ -95,24 +98,58 @@ const ownedBy = (sql: PgClient.PgClient, owner: KeyOwnerId | "anyone"): Statemen
 
 /** The rows are locked in the order of their ids, as those of `touch` are. */
 const end = (sql: PgClient.PgClient): ApiKeysRepo["Service"]["end"] => {
-  const hold = holdFamily(sql)
-  return (id, owner, { at, keepAccountKeys }) =>
+  const hold = holdFamilies(sql)
+  const cut = cutOff(sql)
+  return (id, owner, { at, keptBy }) =>
     Effect.gen(function* () {
-      const [found] = yield* sql<{ readonly family: string }>`select coalesce(family_id, id) as family from api_keys
-        where id = ${id}`
-      if (found === undefined) return []
-      yield* hold(found.family, "alone")
-      const rows = yield* sql<SelectedRow>`with recursive chain as (
+      yield* hold([id], "alone")
+      const chain = sql`with recursive chain as (
           select id from api_keys where id = ${id} and ${isLive(sql, at)} and ${ownedBy(sql, owner)}
           union
           select k.id from chain c join api_keys k on k.maker_id = c.id
-          where ${keepAccountKeys ? sql.literal("k.workspace_id is null") : sql.literal("true")}
-        ), held as (
+          where ${keptBy === undefined ? sql.literal("true") : sql.literal("k.workspace_id is null")}
+        )`
+      if (keptBy !== undefined) {
+        yield* lockChains(sql, [id])
+        const kept = yield* sql<{ readonly id: ApiKeyId }>`${chain}
+          select k.id from chain c join api_keys k on k.maker_id = c.id where k.workspace_id is not null`
+        yield* cut(
+          kept.map((key) => key.id),
+          keptBy
+        )
+      }
+      const rows = yield* sql<SelectedRow>`${chain}, held as (
           select id from api_keys where id in (select id from chain) and ${isLive(sql, at)} order by id for update
         )
         update api_keys set revoked_at = ${date(at)} where id in (select id from held)
         returning ${sql.literal(columnsOf(apiKeys))}`
       return rows.map(readRow)
+    }).pipe(dieOnSqlError)
+}
+
+/** Locks the keys, and what was made with them, in the order of their ids. */
+const lockChains = (sql: PgClient.PgClient, ids: ReadonlyArray<string>) =>
+  sql`with recursive chain as (
+      select unnest(${uuids(ids)}::uuid[]) as id union select k.id from chain c join api_keys k on k.maker_id = c.id
+    )
+    select from api_keys where id in (select id from chain) order by id for update`
+
+const cutOff = (sql: PgClient.PgClient): ApiKeysRepo["Service"]["cutOff"] => {
+  const hold = holdFamilies(sql)
+  return (ids, keptBy) =>
+    Effect.gen(function* () {
+      if (ids.length === 0) return
+      yield* hold(ids, "alone")
+      yield* lockChains(sql, ids)
+      yield* sql`with recursive kept as (
+          select id, id as root from api_keys where id = any(${uuids(ids)}::uuid[]) and coalesce(family_id, id) <>
+            coalesce((select coalesce(family_id, id) from api_keys where id = ${keptBy}), ${keptBy}::uuid)
+          union
+          select k.id, c.root from kept c join api_keys k on k.maker_id = c.id and k.id <> all(${uuids(ids)}::uuid[])
+        )
+        update api_keys k set maker_id = case when k.id = c.root then null else k.maker_id end,
+          family_id = nullif(c.root, k.id)
+        from kept c where k.id = c.id`
     }).pipe(dieOnSqlError)
 }
 
@@ -128,19 +165,30 @@ const endExpired =
       dieOnSqlError
     )
 
-const holdFamily =
-  (sql: PgClient.PgClient): ApiKeysRepo["Service"]["holdFamily"] =>
-  (id, how) =>
-    dieOnSqlError(
-      Effect.asVoid(
-        how === "alone"
-          ? sql`select pg_advisory_xact_lock(hashtextextended(${`credentials:${id}`}, 0))::text`
-          : sql`select pg_advisory_xact_lock_shared(hashtextextended(${`credentials:${id}`}, 0))::text`
-      )
-    )
+const holdFamily = (sql: PgClient.PgClient, family: string, how: "shared" | "alone") =>
+  how === "alone"
+    ? sql`select pg_advisory_xact_lock(hashtextextended(${`credentials:${family}`}, 0))::text`
+    : sql`select pg_advisory_xact_lock_shared(hashtextextended(${`credentials:${family}`}, 0))::text`
+
+/** A credential may be in another family by the time that it is held: it was cut off meanwhile. */
+const holdFamilies =
+  (sql: PgClient.PgClient): ApiKeysRepo["Service"]["holdFamilies"] =>
+  (ids, how) =>
+    Effect.gen(function* () {
+      const held = new Set<string>()
+      while (true) {
+        const found = yield* sql<{ readonly family: string }>`select distinct coalesce(k.family_id, c.id) as family
+          from unnest(${uuids(ids)}::uuid[]) as c (id) left join api_keys k on k.id = c.id order by family`
+        const next = found.filter(({ family }) => !held.has(family))
+        if (next.length === 0) return
+        for (const { family } of next) {
+          yield* holdFamily(sql, family, how)
+          held.add(family)
+        }
+      }
+    }).pipe(dieOnSqlError)
 
 const holdMaker = (sql: PgClient.PgClient): ApiKeysRepo["Service"]["holdMaker"] => {
-  const hold = holdFamily(sql)
   const find = (id: string) =>
     Effect.flatMap(present, (now) =>
       Effect.map(
@@ -151,22 +199,22 @@ const holdMaker = (sql: PgClient.PgClient): ApiKeysRepo["Service"]["holdMaker"] 
     )
   return (id) =>
     Effect.gen(function* () {
-      const found = yield* find(id)
-      if (found === undefined) return undefined
-      yield* hold(found.family, "shared")
-      // It may have ended while the lock was waited for.
-      const held = yield* find(id)
-      return held && { id, family: held.family, expiresAt: held.expiresAt && iso(held.expiresAt) }
+      // It may have ended, or be in another family, once the lock was waited for.
+      for (let family: string | undefined; ;) {
+        const found = yield* find(id)
+        if (found === undefined) return undefined
+        if (found.family === family) return { id, family, expiresAt: found.expiresAt && iso(found.expiresAt) }
+        family = found.family
+        yield* holdFamily(sql, family, "shared")
+      }
     }).pipe(dieOnSqlError)
 }
 
 const holdChain = (sql: PgClient.PgClient): ApiKeysRepo["Service"]["holdChain"] => {
-  const hold = holdFamily(sql)
+  const hold = holdFamilies(sql)
   return (id) =>
     Effect.gen(function* () {
-      const [found] = yield* sql<{ readonly family: string }>`select coalesce(family_id, id) as family from api_keys
-        where id = ${id}`
-      yield* hold(found?.family ?? id, "alone")
+      yield* hold([id], "alone")
       const rows = yield* sql<{ readonly id: string }>`with recursive chain as (
           select ${id}::uuid as id union select k.id from chain c join api_keys k on k.maker_id = c.id
         )
@@ -181,11 +229,8 @@ const ofToken = (sql: PgClient.PgClient) => (tokenHash: string) =>
     dieOnSqlError
   )
 
-const authenticate = (sql: PgClient.PgClient) => {
-  const find = lookUp(
-    sql,
-    (asked) =>
-      sql<AuthenticatedRow>`select asked.place::int as place, k.id as "keyId", k.name as "keyName", k.scopes,
+const findAuthenticated = (sql: PgClient.PgClient) => (asked: Statement.Fragment) =>
+  sql<AuthenticatedRow>`select asked.place::int as place, k.id as "keyId", k.name as "keyName", k.scopes,
         k.expires_at as "expiresAt",
         p.id as "personId", p.name as "personName", p.email, w.id as "workspaceId", w.slug,
         w.name as "workspaceName",
@@ -196,15 +241,27 @@ const authenticate = (sql: PgClient.PgClient) => {
       left join persons p on p.id = k.person_id
       left join workspaces w on w.id = coalesce((select id from workspaces where slug = asked.slug), asked.id,
         case when asked.slug is null then k.workspace_id end)
-      left join members m on m.workspace_id = w.id and m.person_id = k.person_id and m.active`,
-    readAuthenticated
-  )
+      left join members m on m.workspace_id = w.id and m.person_id = k.person_id and m.active`
+
+const authenticate = (sql: PgClient.PgClient) => {
+  const find = lookUp(sql, findAuthenticated(sql), readAuthenticated)
   // Expiry is decided here, so that the look-ups of a moment need no time in common.
   return (tokenHash: string, workspace: string | undefined) =>
     Effect.zipWith(find({ tokenHash, workspace }), present, (found, now) =>
       found === undefined || (found.expiresAt !== null && found.expiresAt <= now) ? undefined : found.authenticated
     )
 }
+
+const state =
+  (sql: PgClient.PgClient): ApiKeysRepo["Service"]["state"] =>
+  (asked) =>
+    Effect.flatMap(present, (now) =>
+      stateOf(
+        sql,
+        asked,
+        (asked) => sql`select f.*, f."expiresAt" <= ${date(now)} as "isOver" from (${findAuthenticated(sql)(asked)}) f`
+      )
+    )
 
 interface AuthenticatedRow {
   /** Of the credential among those asked for, from 1. */

@@ -6,15 +6,22 @@ import {
   OptionalCaller,
   sessionCookie
 } from "@delivery/domain/identity/Authorization"
-import { type Context, Effect, Layer } from "effect"
+import { isId, isSlug } from "@delivery/domain/Text"
+import { timestamp } from "@delivery/domain/Timestamp"
+import { Clock, type Context, Effect, Layer } from "effect"
 import { type Headers, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Settings } from "../Config.ts"
+import { type Asked, CurrentCaller } from "../events/CurrentCaller.ts"
 import { hashToken, isToken } from "../ids/Tokens.ts"
+import { CallerNow, onceArrived } from "../http/ArrivedBodies.ts"
 import { errorResponse } from "../http/ErrorResponse.ts"
 import { recognized } from "../http/RateLimits.ts"
-import { ApiKeysRepo } from "./ApiKeysRepo.ts"
+import { ApiKeysRepo, type Authenticated } from "./ApiKeysRepo.ts"
 import { ApiKeyUsage } from "./ApiKeyUsage.ts"
 import { workspaceOfPath } from "./Credentials.ts"
-import { makeAuthenticateSession } from "./SessionAuthentication.ts"
+import { makeAuthenticateSession, sessionTimes } from "./SessionAuthentication.ts"
+import { SessionsRepo } from "./SessionsRepo.ts"
+import { SessionUsage } from "./SessionUsage.ts"
 
 /**
  * Authenticates every request with an API key, or with the cookie of a session where it has none: one look-up gives the
@@ -26,13 +33,14 @@ export const layer = Layer.effect(
     const callerOf = yield* makeCallerOf
     const decide: Decide = Effect.fnUntraced(function* (httpEffect) {
       const { cookies, headers } = yield* HttpServerRequest.HttpServerRequest
-      const caller = yield* Effect.match(callerOf(headers, cookies), {
+      const context = yield* Effect.context<Effect.Services<ReturnType<typeof callerOf>>>()
+      const now = Effect.match(Effect.provideContext(callerOf(headers, cookies), context), {
         onFailure: (error) => errorResponse(error, statuses[error._tag]),
         onSuccess: (caller) => caller ?? refused
       })
-      return HttpServerResponse.isHttpServerResponse(caller)
-        ? caller
-        : yield* Effect.provideService(httpEffect, Caller, caller)
+      const caller = yield* onceArrived(now, HttpServerResponse.isHttpServerResponse)
+      if (HttpServerResponse.isHttpServerResponse(caller)) return caller
+      return yield* httpEffect.pipe(Effect.provideService(Caller, caller), Effect.provideService(CallerNow, now))
     })
     return Authorization.of({ bearer: decide, apiKey: decide, session: decide })
   })
@@ -53,11 +61,84 @@ export const layerOptional = Layer.effect(
     return OptionalAuthorization.of(
       Effect.fnUntraced(function* (httpEffect) {
         const { cookies, headers } = yield* HttpServerRequest.HttpServerRequest
-        return yield* Effect.provideService(httpEffect, OptionalCaller, { caller: yield* callerOf(headers, cookies) })
+        const caller = yield* onceArrived(callerOf(headers, cookies), (caller) => caller === undefined)
+        return yield* Effect.provideService(httpEffect, OptionalCaller, { caller })
       })
     )
   })
 )
+
+/** Implements the events' `CurrentCaller`. */
+export const layerCurrentCaller = Layer.effect(
+  CurrentCaller,
+  Effect.gen(function* () {
+    const keys = yield* ApiKeysRepo
+    const sessions = yield* SessionsRepo
+    const usage = yield* SessionUsage
+    const settings = yield* Settings
+    const { expiresMillis, sudoUntil } = sessionTimes(settings)
+    const ofKey = (token: string, workspace: string) =>
+      Effect.map(keys.authenticate(hashToken(token), workspace), (found) => found && callerOfKey(found, token))
+    const ofSession = Effect.fnUntraced(function* (token: string, workspace: string) {
+      const found = yield* sessions.authenticate({ tokenHash: hashToken(token), workspace })
+      if (found === undefined) return undefined
+      const { membership, person, session } = found
+      const lastSeenAt = usage.latest(session.id, session.lastSeenAt)
+      if (expiresMillis({ createdAt: session.createdAt, lastSeenAt }) <= (yield* Clock.currentTimeMillis))
+        return undefined
+      const { id, lastFour } = session
+      return {
+        principal: { kind: "user" as const, ...person },
+        membership,
+        credential: { kind: "session" as const, id, lastFour, sudoUntil: sudoUntil(session) }
+      }
+    })
+    const { idleMillis, maxMillis } = settings.sessions
+    return CurrentCaller.of({
+      of: (asked) => {
+        const { isSession, token, workspace } = shownBy(asked)
+        return isSession ? ofSession(token, workspace) : ofKey(token, workspace)
+      },
+      state: Effect.fnUntraced(function* (all) {
+        const now = yield* Clock.currentTimeMillis
+        const [ofKey, ofSession] = shownByAll(all)
+        const ofKeys = keys.state(ofKey)
+        const ofSessions = sessions.state(ofSession, {
+          seenAfter: timestamp(now - idleMillis),
+          createdAfter: timestamp(now - maxMillis)
+        })
+        return (yield* Effect.all([ofKeys, ofSessions])).join(" ")
+      })
+    })
+  })
+)
+
+interface Shown {
+  readonly isSession: boolean
+  readonly token: string
+  readonly tokenHash: string
+  readonly workspace: string
+}
+
+const shownBy = (asked: Asked): Shown => {
+  const { cookies, headers } = asked.request
+  const key = shownToken(headers)
+  const token = key ?? cookies[sessionCookie] ?? ""
+  const workspace = isId(asked.workspace) || isSlug(asked.workspace) ? asked.workspace : ""
+  return { isSession: key === undefined, token, tokenHash: hashToken(token), workspace }
+}
+
+/** The same list is asked about again and again: its keys and its sessions. */
+const shownLists = new WeakMap<ReadonlyArray<Asked>, readonly [ReadonlyArray<Shown>, ReadonlyArray<Shown>]>()
+
+const shownByAll = (all: ReadonlyArray<Asked>) => {
+  const known = shownLists.get(all)
+  if (known !== undefined) return known
+  const shown = all.map(shownBy)
+  const made = [shown.filter(({ isSession }) => !isSession), shown.filter(({ isSession }) => isSession)] as const
+  shownLists.set(all, made)
+  return made
+}
 
 /** Who calls: by the key in a header, or else by the cookie; undefined where the request shows neither. */
 const makeCallerOf = Effect.gen(function* () {
@@ -86,7 +167,10 @@ const authenticate = (keys: ApiKeysRepo["Service"], usage: ApiKeyUsage["Service"
     if (caller === undefined) return yield* Effect.fail(Unauthorized.generic)
     yield* usage.note(caller.keyId)
     yield* recognized(caller.principal.id)
-    const { keyId, membership, principal, scopes } = caller
-    const kind = principal.kind === "apiKey" ? ("accountApiKey" as const) : ("apiKey" as const)
-    return { principal, membership, credential: { kind, id: keyId, lastFour: token.slice(-4), scopes } }
+    return callerOfKey(caller, token)
   })
+
+const callerOfKey = ({ keyId, membership, principal, scopes }: Authenticated, token: string) => {
+  const kind = principal.kind === "apiKey" ? ("accountApiKey" as const) : ("apiKey" as const)
+  return { principal, membership, credential: { kind, id: keyId, lastFour: token.slice(-4), scopes } }
+}

@@ -72,19 +72,12 @@ export const lookUp = <Row extends { readonly place: number }, A>(
   read: (row: Row) => A
 ): ((credential: Credential) => Effect.Effect<A | undefined>) => {
   const statement = prepared(sql, (hashes: PgTypes.Parameter, slugs: PgTypes.Parameter, ids: PgTypes.Parameter) =>
-    find(sql`unnest(${hashes}::text[], ${slugs}::text[], ${ids}::uuid[])
-      with ordinality as asked (token_hash, slug, id, place)`)
+    find(askedTable(sql, hashes, slugs, ids))
   )
   return batched(
     sql,
     (asked: ReadonlyArray<Credential>) =>
-      statement(
-        texts(asked, ({ tokenHash }) => tokenHash),
-        texts(asked, ({ workspace }) => (workspace === undefined || isId(workspace) ? null : workspace)),
-        column(asked, PgTypes.OID.uuid, ({ workspace }) =>
-          workspace !== undefined && isId(workspace) ? workspace : null
-        )
-      ).pipe(
+      statement(...askedColumns(asked)).pipe(
         Effect.map((rows) => {
           const found = new Map(rows.map((row) => [row.place, row]))
           return asked.map((_, index) => {
@@ -98,3 +91,39 @@ export const lookUp = <Row extends { readonly place: number }, A>(
     { running: 2 }
   )
 }
+
+const askedTable = (sql: SqlClient.SqlClient, ...columns: ReadonlyArray<PgTypes.Parameter>): Statement.Fragment =>
+  sql`unnest(${columns[0]}::text[], ${columns[1]}::text[], ${columns[2]}::uuid[])
+    with ordinality as asked (token_hash, slug, id, place)`
+
+const askedColumns = (asked: ReadonlyArray<Credential>) =>
+  [
+    texts(asked, ({ tokenHash }) => tokenHash),
+    texts(asked, ({ workspace }) => (workspace === undefined || isId(workspace) ? null : workspace)),
+    column(asked, PgTypes.OID.uuid, ({ workspace }) => (workspace !== undefined && isId(workspace) ? workspace : null))
+  ] as const
+
+/** The columns of lists that are asked about again and again. */
+const knownColumns = new WeakMap<ReadonlyArray<Credential>, ReturnType<typeof askedColumns>>()
+
+const columnsOfList = (asked: ReadonlyArray<Credential>) => {
+  const columns = knownColumns.get(asked) ?? askedColumns(asked)
+  knownColumns.set(asked, columns)
+  return columns
+}
+
+/** A text that changes when the rows do that are found for some credentials. */
+export const stateOf = (
+  sql: SqlClient.SqlClient,
+  asked: ReadonlyArray<Credential>,
+  find: (asked: Statement.Fragment) => Statement.Fragment
+): Effect.Effect<string> =>
+  asked.length === 0
+    ? Effect.succeed("")
+    : sql<{
+        readonly state: string
+      }>`select coalesce(md5(string_agg(found::text, ' ' order by found.place)), '') as state
+        from (${find(askedTable(sql, ...columnsOfList(asked)))}) found`.pipe(
+        Effect.map(([found]) => `${asked.length} ${found!.state}`),
+        dieOnSqlError
+      )

@@ -79,7 +79,11 @@ export const layerHost = Layer.merge(ApiKeys.layer, Persons.layer).pipe(Layer.pr
 /** Makes the first workspace and its owner, where the database is empty. */
 export const layerBootstrap = Bootstrap.layer
 
-/** Authenticates the requests of every room. */
-export const layerAuthorization = Layer.merge(AuthorizationHttp.layer, AuthorizationHttp.layerOptional)
+/** Authenticates the requests of every room. Supplies the events' `CurrentCaller`, too. */
+export const layerAuthorization = Layer.mergeAll(
+  AuthorizationHttp.layer,
+  AuthorizationHttp.layerOptional,
+  AuthorizationHttp.layerCurrentCaller
+)
 
 export const layerHttp = IdentityHttp.layer

@@ -1,6 +1,6 @@
 import type { AuditAction } from "@delivery/domain/audit/AuditActions"
 import { Conflict, Forbidden, NotFound, type Unauthorized } from "@delivery/domain/Errors"
-import type { Caller } from "@delivery/domain/identity/Authorization"
+import { Caller } from "@delivery/domain/identity/Authorization"
 import type { WorkspaceCredential } from "@delivery/domain/identity/Credential"
 import type { Member } from "@delivery/domain/identity/Member"
 import type { WorkspaceId } from "@delivery/domain/Ids"
@@ -8,13 +8,14 @@ import { compare } from "@delivery/domain/Order"
 import { isId } from "@delivery/domain/Text"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
-import { type Access, atLeast, mayGive } from "../access/Access.ts"
+import { type Access, atLeast, mayGive, personOf } from "../access/Access.ts"
 import { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { Settings } from "../Config.ts"
 import { Storage } from "../storage/Storage.ts"
 import { ApiKeysRepo, type KeyWithActor } from "./ApiKeysRepo.ts"
 import { ApiKeyUsage } from "./ApiKeyUsage.ts"
 import { BlocksRepo } from "./BlocksRepo.ts"
+import { keyExpires } from "./Makers.ts"
 import { MadeSignIns } from "./MadeSignIns.ts"
 import { MembersRepo } from "./MembersRepo.ts"
 import { sessionTimes } from "./SessionAuthentication.ts"
@@ -187,9 +188,18 @@ const block =
   (by: Access, { chain, found }: Target) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => blocks.block(by.workspace.id, found.id, chain, timestamp(now)))
 
-const unblock = ({ blocks }: Dependencies) =>
-  Effect.fnUntraced(function* (by: Access, { all, chain, found }: Target) {
+const unblock = (dependencies: Dependencies) => {
+  const { blocks } = dependencies
+  const isOwn = isOwnOf(dependencies)
+  return Effect.fnUntraced(function* (by: Access, { all, chain, found }: Target) {
+    if (by.workspace.role !== "owner" && (yield* isOwn(by, found))) {
+      return yield* new Forbidden({
+        message: "Only an owner may unblock a credential of their own.",
+        reason: "owner_only"
+      })
+    }
     yield* mayGive(found.scopes)
+    yield* mayLetIn(all, found)
     const roots = (yield* blocks.list(by.workspace.id))
       .filter(({ credentialId }) => credentialId === found.id)
       .map(({ rootId }) => rootId)
@@ -208,6 +218,26 @@ const unblock = ({ blocks }: Dependencies) =>
       roots.filter((root) => !isLive(root))
     )
   })
+}
+
+/** Whether the credential acts as whoever asks, or as the person who made the account key that asks. */
+const isOwnOf = ({ apiKeys }: Dependencies) =>
+  Effect.fnUntraced(function* ({ principal, workspace }: Access, { owner }: WorkspaceCredential) {
+    const person = owner.kind === "agent" ? owner.person : owner.kind === "user" ? owner : undefined
+    if (person === undefined) return false
+    if (personOf(principal)?.id === person.id) return true
+    return (yield* apiKeys.madeBy(workspace.id, person.id)).some(({ id }) => id === principal.id)
+  })
+
+/** Refuses an API key that expires to let in what goes on after it: the end of a session or an agent moves as they are used. */
+const mayLetIn = Effect.fnUntraced(function* (all: ReadonlyArray<WorkspaceCredential>, found: WorkspaceCredential) {
+  const { credential } = yield* Caller
+  const end = all.find((one) => isKey(one) && one.id === credential.id)?.expiresAt ?? null
+  if (end === null || (isKey(found) && found.expiresAt !== null && found.expiresAt <= end)) return
+  return yield* keyExpires
+})
+
+const isKey = ({ kind }: WorkspaceCredential): boolean => kind === "apiKey" || kind === "accountApiKey"
 
 /** A credential in events, which members without access to this list read, too. */
 const subjectOf = ({ id, kind, name, owner }: WorkspaceCredential) => {

@@ -21,9 +21,9 @@ import { hashToken, NewToken } from "../ids/Tokens.ts"
 import { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { UniqueViolation } from "../storage/Sql.ts"
 import { Storage } from "../storage/Storage.ts"
-import { type Access, atLeast, freshProof, mayGive } from "../access/Access.ts"
+import { type Access, atLeast, freshProof } from "../access/Access.ts"
 import { ApiKeys } from "./ApiKeys.ts"
-import { ApiKeysRepo, type Maker } from "./ApiKeysRepo.ts"
+import { ApiKeysRepo } from "./ApiKeysRepo.ts"
 import { BlocksRepo } from "./BlocksRepo.ts"
 import { acceptingPerson, joinReceived, joinWorkspace, previewInvite } from "./InviteAcceptance.ts"
 import {
@@ -35,7 +35,7 @@ import {
   type ReceivedInvite
 } from "./InvitesRepo.ts"
 import { Mail, type TooManyInvites } from "./Mail.ts"
-import { holdMaker } from "./Makers.ts"
+import { holdMaker, mayGiveAccess } from "./Makers.ts"
 import { MemberChanges } from "./MemberChanges.ts"
 import { MembersRepo } from "./MembersRepo.ts"
 import { PersonsRepo } from "./PersonsRepo.ts"
@@ -134,7 +134,7 @@ const create = (dependencies: Dependencies) => {
   return Effect.fn("Invites.create")(function* ({ deliver, email, role }: CreateInvite) {
     const by = yield* atLeast("admin")
     const delivery = deliver ?? (mail.sendInvite === undefined ? "link" : "mail")
-    if (delivery === "mail" && mail.sendInvite !== undefined) yield* mail.admitInvite(email)
+    if (delivery === "mail" && mail.sendInvite !== undefined) yield* mail.admitInvite(by.workspace.id, email)
     const { token, ...invite } = yield* storage.transaction(insert(by, { email, role, delivery }))
     const url = `${baseUrl}/invite#${token}`
     if (delivery === "link") return { ...invite, token, url }
@@ -161,7 +161,7 @@ const insertInvite = (dependencies: Dependencies) => {
     yield* workspaces.lock(access.workspace.id)
     const by = yield* presentAccess(dependencies, access, "admin")
     const maker = yield* holdMaker(dependencies.apiKeys)
-    yield* mayInvite(maker)
+    yield* mayGiveAccess(maker)
     if (!mayAssign(by.workspace.role, role)) {
       return yield* new Forbidden({ message: "Only an owner may invite an owner.", reason: "owner_only" })
     }
@@ -200,18 +200,6 @@ const insertInvite = (dependencies: Dependencies) => {
     return { ...present({ ...invite, inviter: by.principal }, now), token }
   })
 }
-
-/**
- * Who joins has all scopes, and stays: a key that is limited, or that expires, would give more than it has
- * (docs/contract.md, Invites).
- */
-const mayInvite = ({ expiresAt }: Maker) =>
-  Effect.andThen(
-    mayGive(null),
-    expiresAt === null
-      ? Effect.void
-      : new Forbidden({ message: "An API key that expires cannot invite: who joins stays.", reason: "key_expires" })
-  )
 
 const revoke = (dependencies: Dependencies) => {
   const { events, repo, storage, workspaces } = dependencies

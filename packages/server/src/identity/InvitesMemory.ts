@@ -27,6 +27,7 @@ export const layer = Layer.effect(
       find: (id) => unblocked((invite) => invite.id === id),
       pendingTo: pendingTo(memory),
       findByTokenHash: (tokenHash) => unblocked((invite) => invite.tokenHash === tokenHash),
+      ofToken: (tokenHash) => first((invite) => invite.tokenHash === tokenHash),
       revokeMadeBy: revokeMadeBy(memory),
       end: end(memory)
     })

@@ -76,6 +76,8 @@ export class InvitesRepo extends Context.Service<
     readonly pendingTo: (email: string, now: Timestamp) => Effect.Effect<ReadonlyArray<ReceivedInvite>>
     /** Undefined also where the workspace has blocked what it was made with. */
     readonly findByTokenHash: (tokenHash: string) => Effect.Effect<InviteWithActor | undefined>
+    /** Whoever made it, and whether they are blocked or not. */
+    readonly ofToken: (tokenHash: string) => Effect.Effect<InviteWithActor | undefined>
     /** Revokes the pending invites that were made with these credentials, and returns them. */
     readonly revokeMadeBy: (
       makers: ReadonlyArray<string>,

@@ -20,6 +20,7 @@ export const layer = Layer.effect(
       pendingTo: pendingTo(sql),
       findByTokenHash: (tokenHash) =>
         Effect.map(select(sql, sql`i.token_hash = ${tokenHash} and ${isLetIn(sql)}`), (found) => found[0]),
+      ofToken: (tokenHash) => Effect.map(select(sql, sql`i.token_hash = ${tokenHash}`), (found) => found[0]),
       revokeMadeBy: revokeMadeBy(sql),
       end: end(sql)
     })

@@ -52,6 +52,12 @@ export interface EndedChain {
   readonly invites: ReadonlyArray<Pick<InviteRow, "id" | "email">>
 }
 
+interface EndOptions {
+  readonly isReported?: boolean
+  /** The credential that keeps the account keys: they are cut off (`ApiKeysRepo.cutOff`). */
+  readonly keptBy?: string | undefined
+}
+
 /**
  * Ends the key, and what was made with it and with that. Called in a transaction. Undefined where the owner has no such
  * key that works.
@@ -63,10 +69,10 @@ export const endKey = (dependencies: KeyChainDependencies) => {
     actor: ActorRef,
     id: ApiKeyId,
     owner: KeyOwnerId | "anyone",
-    { isReported = false, keepAccountKeys = false } = {}
+    { isReported = false, keptBy }: EndOptions = {}
   ) {
     const now = timestamp(yield* Clock.currentTimeMillis)
-    const ended = yield* repo.end(id, owner, { at: now, keepAccountKeys })
+    const ended = yield* repo.end(id, owner, { at: now, keptBy })
     if (ended.length === 0) return undefined
     const makers = ended.map((key) => key.id)
     yield* signIns.end(makers, actor)

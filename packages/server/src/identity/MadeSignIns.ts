@@ -21,7 +21,7 @@ export class MadeSignIns extends Context.Service<
     readonly accessChanged: (signIns: ReadonlyArray<string>) => Effect.Effect<void>
     /** Ends the sign-in whose access or refresh token it is, and has the audit tell it. Called in a transaction. */
     readonly endByToken: (tokenHash: string) => Effect.Effect<void>
-    /** Forgets a code that was not exchanged for a sign-in. */
+    /** Forgets a code that was not exchanged for a sign-in, and has the audit tell it. Called in a transaction. */
     readonly endCode: (codeHash: string) => Effect.Effect<void>
   }
 >()("@delivery/server/identity/MadeSignIns") {}

@@ -1,4 +1,5 @@
 import type { Role } from "@delivery/domain/identity/Role"
+import type { WorkspaceId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
 
@@ -27,7 +28,7 @@ export class Mail extends Context.Service<
   {
     /** Hands a mail over once what it tells is stored; a failure is reported, and fails nothing. Undefined: no mail server. */
     readonly sendInvite: ((mail: InviteMail) => Effect.Effect<void>) | undefined
-    /** Counts an invite that is to be mailed to the address: whoever invites may type anybody's. */
-    readonly admitInvite: (to: string) => Effect.Effect<void, TooManyInvites>
+    /** Counts an invite of the workspace that is to be mailed to the address: whoever invites may type anybody's. */
+    readonly admitInvite: (workspaceId: WorkspaceId, to: string) => Effect.Effect<void, TooManyInvites>
   }
 >()("@delivery/server/identity/Mail") {}

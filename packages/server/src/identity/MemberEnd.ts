@@ -1,4 +1,5 @@
 import type { DeactivateMember } from "@delivery/domain/identity/Member"
+import { Caller } from "@delivery/domain/identity/Authorization"
 import { isAtLeast, type Role } from "@delivery/domain/identity/Role"
 import type { PersonId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
@@ -18,14 +19,14 @@ interface Dependencies extends KeyChainDependencies {
  * member (docs/contract.md, Members).
  */
 export const endWhatTheyMade = (dependencies: Dependencies) => {
-  const revoke = revokeKeys(dependencies)
+  const [revoke, keep] = [revokeKeys(dependencies), keepKeys(dependencies)]
   const end = endInvites(dependencies)
   return Effect.fnUntraced(function* (
     by: Access,
     member: PersonId,
     accountApiKeys: DeactivateMember["accountApiKeys"]
   ) {
-    const revoked = accountApiKeys === "keep" ? { ...nothing, makers: [] } : yield* revoke(by, member)
+    const revoked = yield* accountApiKeys === "keep" ? keep(by, member) : revoke(by, member)
     const ended: ReadonlyArray<ActorRef> = [{ kind: "user", id: member }, ...revoked.makers]
     const invites = yield* end(by, ended)
     const runs = yield* dependencies.memberRuns.interrupt(by, ended)
@@ -42,7 +43,7 @@ export const endWhatTheyMade = (dependencies: Dependencies) => {
  * what was made with these, and pending invites. Called in the transaction that lowers the role (docs/contract.md, Members).
  */
 export const endWhatIsAbove = (dependencies: KeyChainDependencies) => {
-  const revoke = revokeKeys(dependencies)
+  const [revoke, keep] = [revokeKeys(dependencies), keepKeys(dependencies)]
   const end = endInvites(dependencies)
   return Effect.fnUntraced(function* (
     by: Access,
@@ -50,7 +51,7 @@ export const endWhatIsAbove = (dependencies: KeyChainDependencies) => {
     accountApiKeys: DeactivateMember["accountApiKeys"]
   ) {
     const isAbove = ({ role }: { readonly role: Role | null }) => role !== null && !isAtLeast(member.role, role)
-    if (accountApiKeys !== "keep") yield* revoke(by, member.id, isAbove)
+    yield* accountApiKeys === "keep" ? keep(by, member.id, isAbove) : revoke(by, member.id, isAbove)
     yield* end(by, [{ kind: "user", id: member.id }], isAbove)
   })
 }
@@ -64,6 +65,10 @@ const revokeKeys = (dependencies: KeyChainDependencies) => {
   const end = endKey(dependencies)
   return Effect.fnUntraced(function* (by: Access, member: PersonId, isEnding: IsEnding = () => true) {
     const keys = (yield* dependencies.repo.madeBy(by.workspace.id, member)).filter(isEnding)
+    yield* dependencies.repo.holdFamilies(
+      keys.map(({ id }) => id),
+      "alone"
+    )
     const ended = yield* Effect.forEach(keys, ({ id }) =>
       Effect.map(end(by.actor, id, { workspaceId: by.workspace.id }), (chain = nothing) => chain)
     )
@@ -74,6 +79,19 @@ const revokeKeys = (dependencies: KeyChainDependencies) => {
     }
   })
 }
+
+/** Cuts the account keys off that the member made: what they still have ends none of them. What was made with these stays with them. */
+const keepKeys = ({ repo }: KeyChainDependencies) =>
+  Effect.fnUntraced(function* (by: Access, member: PersonId, isEnding: IsEnding = () => true) {
+    const keys = (yield* repo.madeBy(by.workspace.id, member)).filter(
+      (key) => key.createdById === member && isEnding(key)
+    )
+    yield* repo.cutOff(
+      keys.map(({ id }) => id),
+      (yield* Caller).credential.id
+    )
+    return { ...nothing, makers: [] }
+  })
 
 const endInvites = ({ events, invites }: KeyChainDependencies) =>
   Effect.fnUntraced(function* (by: Access, inviters: ReadonlyArray<ActorRef>, isEnding: IsEnding = () => true) {

@@ -23,6 +23,7 @@ import { addressInUse } from "./InviteAcceptance.ts"
 import { InvitesRepo } from "./InvitesRepo.ts"
 import { MadeSignIns } from "./MadeSignIns.ts"
 import { endWhatIsAbove, endWhatTheyMade } from "./MemberEnd.ts"
+import { holdMaker, mayGiveAccess } from "./Makers.ts"
 import { MemberChanges } from "./MemberChanges.ts"
 import { MemberRuns } from "./MemberRuns.ts"
 import { memberSubject, MembersRepo } from "./MembersRepo.ts"
@@ -125,7 +126,7 @@ const changeMember =
     kind: AuditAction,
     id: string,
     to: { readonly role?: Role; readonly active?: boolean },
-    andThen: (by: Access, changed: ChangedMember) => Effect.Effect<A>
+    andThen: (by: Access, changed: ChangedMember) => Effect.Effect<A, never, Caller>
   ): Effect.Effect<Changed<A>, Refusal, Caller> =>
     Effect.gen(function* () {
       const access = yield* atLeast("admin")
@@ -136,6 +137,7 @@ const changeMember =
         const before = yield* repo.find(by.workspace.id, id as PersonId)
         if (before === undefined) return yield* NotFound.of("member", id)
         const after = { ...before, ...to }
+        if (hasMore(before, after)) yield* Effect.flatMap(holdMaker(apiKeys), mayGiveAccess)
         if (!mayAssign(by.workspace.role, before.role, after.role)) {
           return yield* new Forbidden({
             message: "Only an owner may give or take the role of an owner.",
@@ -167,5 +169,9 @@ const changeMember =
     })
 
 const nothingEnded: EndedWithMember = { accountApiKeys: [], invites: [], agentSignIns: 0, runs: 0 }
+
+/** Whether a change gives the member access, or a higher role. */
+const hasMore = (before: Member, after: Member): boolean =>
+  (after.active && !before.active) || !isAtLeast(before.role, after.role)
 
 const isOwner = ({ active, role }: Member): boolean => active && role === "owner"

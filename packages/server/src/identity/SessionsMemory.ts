@@ -15,6 +15,17 @@ export const layer = Layer.effect(
       insert: (session) =>
         memory.write((database) => Effect.sync(() => database.table(sessions).set(session.id, session))),
       authenticate: (credential) => memory.read((database) => authenticate(database, credential)),
+      state: (asked, { createdAfter, seenAfter }) =>
+        memory.read((database) =>
+          JSON.stringify(
+            asked.map((credential) => {
+              const found = authenticate(database, credential)
+              return found === undefined
+                ? null
+                : [found, found.session.lastSeenAt <= seenAfter, found.session.createdAt <= createdAfter]
+            })
+          )
+        ),
       ofPerson: (personId) =>
         memory.read((database) => database.table(sessions).filter((session) => session.personId === personId)),
       ofMembers: (workspaceId) =>

@@ -49,6 +49,11 @@ export class SessionsRepo extends Context.Service<
      * the workspace (slug or id), which is none where the workspace has blocked the session.
      */
     readonly authenticate: (credential: Credential) => Effect.Effect<AuthenticatedSession | undefined>
+    /** A text that changes when `authenticate` answers otherwise for one of these, or when one gets too old. */
+    readonly state: (
+      asked: ReadonlyArray<Credential>,
+      limits: { readonly seenAfter: Timestamp; readonly createdAfter: Timestamp }
+    ) => Effect.Effect<string>
     /** Those of a person, in no order. */
     readonly ofPerson: (personId: PersonId) => Effect.Effect<ReadonlyArray<SessionRow>>
     /** Those of active members of the workspace, in no order. */

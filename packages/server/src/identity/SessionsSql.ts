@@ -7,7 +7,7 @@ import type { Statement } from "effect/sql"
 import { date, dieOnSqlError } from "../storage/Sql.ts"
 import { columnsOf, insertInto, partReaderOf, readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
 import { touchRows } from "../storage/Touch.ts"
-import { lookUp, membershipOf } from "./Credentials.ts"
+import { lookUp, membershipOf, stateOf } from "./Credentials.ts"
 import {
   authenticatedColumns,
   type AuthenticatedSession,
@@ -24,6 +24,7 @@ export const layer = Layer.effect(
     return SessionsRepo.of({
       insert: (session) => dieOnSqlError(insert(session)),
       authenticate: authenticate(sql),
+      state: state(sql),
       ofPerson: (personId) => select(sql, sql`person_id = ${personId}`),
       ofMembers: (workspaceId) =>
         select(sql, sql`person_id in (select person_id from members where workspace_id = ${workspaceId} and active)`),
@@ -51,12 +52,10 @@ interface AuthenticatedRow extends SelectedRow {
   readonly role: Role | null
 }
 
-const authenticate = (sql: PgClient.PgClient) => {
+const findAuthenticated = (sql: PgClient.PgClient) => {
   const columns = sql.literal(columnsOf(sessions, { of: "s", only: authenticatedColumns }))
-  return lookUp(
-    sql,
-    (asked) =>
-      sql<AuthenticatedRow>`select asked.place::int as place, ${columns}, p.name as "personName", p.email,
+  return (asked: Statement.Fragment) =>
+    sql<AuthenticatedRow>`select asked.place::int as place, ${columns}, p.name as "personName", p.email,
         w.id as "workspaceId", w.slug, w.name as "workspaceName",
         case when not exists (select from credential_blocks b where b.workspace_id = w.id and b.credential_id = s.id)
           then m.role end as role
@@ -64,9 +63,22 @@ const authenticate = (sql: PgClient.PgClient) => {
       join web_sessions s on s.token_hash = asked.token_hash
       join persons p on p.id = s.person_id
       left join workspaces w on w.id = coalesce((select id from workspaces where slug = asked.slug), asked.id)
-      left join members m on m.workspace_id = w.id and m.person_id = s.person_id and m.active`,
-    readAuthenticated
-  )
+      left join members m on m.workspace_id = w.id and m.person_id = s.person_id and m.active`
+}
+
+const authenticate = (sql: PgClient.PgClient) => lookUp(sql, findAuthenticated(sql), readAuthenticated)
+
+const state = (sql: PgClient.PgClient): SessionsRepo["Service"]["state"] => {
+  const find = findAuthenticated(sql)
+  return (asked, { createdAfter, seenAfter }) =>
+    stateOf(
+      sql,
+      asked,
+      (
+        asked
+      ) => sql`select f.*, f."lastSeenAt" <= ${date(seenAfter)} as "isIdle", f."createdAt" <= ${date(createdAfter)}
+        as "isOver" from (${find(asked)}) f`
+    )
 }
 
 const readSession = partReaderOf(sessions, authenticatedColumns)

@@ -1,5 +1,5 @@
 import { Keyring } from "./Keyring.ts"
-import { SigningKeys } from "./SigningKeys.ts"
+import * as Signing from "./SigningKeys.ts"
 import * as SigningKeysMemory from "./SigningKeysMemory.ts"
 import { signingKeys } from "./SigningKeysRepo.ts"
 import * as SigningKeysSql from "./SigningKeysSql.ts"
@@ -19,4 +19,6 @@ export const layerKeyring = Keyring.layer
 export const layerMemoryKeyring = Keyring.layerMemory
 
 /** The keys that sign. Needs a `Keyring`. */
-export const layer = SigningKeys.layer
+export const layer = Signing.SigningKeys.layer
+
+export const layerBackground = Signing.layerBackground

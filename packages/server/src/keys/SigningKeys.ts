@@ -37,11 +37,21 @@ export class SigningKeys extends Context.Service<
     readonly jwks: Effect.Effect<JsonWebKeySet>
     /** Makes the next key now; it signs after 15 minutes. Succeeds with its id. */
     readonly rotate: Effect.Effect<string>
+    /** One round: deletes keys that retired, replaces the newest where it is old, and reads them all. */
+    readonly refresh: Effect.Effect<void, SettingsError>
   }
 >()("@delivery/server/keys/SigningKeys") {
-  /** With the fiber that reads and replaces the keys every minute. */
   static readonly layer = Layer.effect(SigningKeys, Effect.gen(make))
 }
+
+/** Refreshes the keys every minute: a server knows by then what another one made. */
+export const layerBackground = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { refresh } = yield* SigningKeys
+    const round = yield* background("signing_keys", "The signing keys could not be refreshed.", refresh)
+    yield* round.pipe(Effect.repeat(Schedule.spaced(refreshInterval)), Effect.delay(refreshInterval), Effect.forkScoped)
+  })
+)
 
 interface Dependencies {
   readonly repo: SigningKeysRepo["Service"]
@@ -59,16 +69,11 @@ function* make() {
   const dependencies: Dependencies = { repo: yield* SigningKeysRepo, keyring: yield* Keyring, runLimitMillis }
   if ((yield* dependencies.repo.list).length === 0) yield* create(dependencies)(1)
   const state: State = { current: yield* load(dependencies)() }
-  const round = yield* background(
-    "signing_keys",
-    "The signing keys could not be refreshed.",
-    refresh(dependencies, state)
-  )
-  yield* round.pipe(Effect.repeat(Schedule.spaced(refreshInterval)), Effect.delay(refreshInterval), Effect.forkScoped)
   return SigningKeys.of({
     sign: sign(state),
     jwks: Effect.sync(() => state.current.jwks),
-    rotate: rotate(dependencies, state)
+    rotate: rotate(dependencies, state),
+    refresh: refresh(dependencies, state)
   })
 }
 
@@ -133,7 +138,6 @@ const load = (dependencies: Dependencies) => {
   })
 }
 
-/** One round: deletes keys that retired, replaces the newest where it is old, and reads them all. */
 const refresh = (dependencies: Dependencies, state: State) =>
   Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis

@@ -6,7 +6,7 @@ import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import { resolveActor } from "../access/Actors.ts"
 import { agents } from "../access/ActorRows.ts"
-import { eventsTable, type StoredEvent } from "../events/EventsRepo.ts"
+import { storeEvent, type StoredEvent } from "../events/EventsRepo.ts"
 import { memberKey, members } from "../identity/MembersRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import {
@@ -104,7 +104,7 @@ const put = (memory: Memory) => (comment: CommentRow, mentions: Mentions, event:
       for (const [position, subjectId] of mentions.agents.entries()) {
         set({ workspaceId, commentId, kind: "agent", subjectId, position })
       }
-      database.table(eventsTable).set(event.id, event)
+      storeEvent(database, event)
     })
   )
 
@@ -112,7 +112,7 @@ const remove = (memory: Memory) => (id: CommentId, event: StoredEvent) =>
   memory.write((database) =>
     Effect.sync(() => {
       deleteCommentInMemory(database, id)
-      database.table(eventsTable).set(event.id, event)
+      storeEvent(database, event)
     })
   )
 

@@ -2,7 +2,7 @@ import { Conflict, NotFound } from "@delivery/domain/Errors"
 import type { Member } from "@delivery/domain/identity/Member"
 import type { PersonId, WorkspaceId } from "@delivery/domain/Ids"
 import type { UpdateProject } from "@delivery/domain/planning/Project"
-import { isId } from "@delivery/domain/Text"
+import { addressKey, isId } from "@delivery/domain/Text"
 import { Effect } from "effect"
 import type { ProductRow, ProductsRepo } from "../catalog/ProductsRepo.ts"
 import type { MembersRepo } from "../identity/MembersRepo.ts"
@@ -40,7 +40,7 @@ export const resolveReferences = Effect.fnUntraced(function* (
 const findLead = Effect.fnUntraced(function* ({ members }: Dependencies, workspaceId: WorkspaceId, ref: string) {
   const member = isId(ref)
     ? yield* members.find(workspaceId, ref as PersonId)
-    : yield* members.findByEmail(workspaceId, ref.trim().toLowerCase())
+    : yield* members.findByEmail(workspaceId, addressKey(ref.trim()))
   return member?.active === true ? member : yield* NotFound.reference("lead", ref)
 })
 

@@ -3,7 +3,7 @@ import { isAtLeast, type Role } from "@delivery/domain/identity/Role"
 import type { TeamId, WorkspaceId } from "@delivery/domain/Ids"
 import type { TicketOwner } from "@delivery/domain/planning/Ticket"
 import { compare } from "@delivery/domain/Order"
-import { isId } from "@delivery/domain/Text"
+import { addressKey, isId } from "@delivery/domain/Text"
 import type { SqlClient, Statement } from "effect/sql"
 import { resolveActor } from "../access/Actors.ts"
 import { agents, persons } from "../access/ActorRows.ts"
@@ -42,7 +42,7 @@ export const selectCandidate = (
     from members m join persons p on p.id = m.person_id where m.workspace_id = ${workspaceId}`
   if (!isId(ref)) {
     // Several who were deactivated may share the address of the active one.
-    return sql`${ofMember} and p.email = ${ref.toLowerCase()} order by m.active desc, m.joined_at desc, p.id desc limit 1`
+    return sql`${ofMember} and p.email = ${addressKey(ref)} order by m.active desc, m.joined_at desc, p.id desc limit 1`
   }
   return sql`${ofMember} and p.id = ${ref}
     union all
@@ -66,7 +66,7 @@ export const findCandidateInMemory = (
     agent === undefined
       ? isId(ref)
         ? database.table(persons).get(ref)
-        : memberOfAddress(database, workspaceId, ref.toLowerCase())
+        : memberOfAddress(database, workspaceId, addressKey(ref))
       : database.table(persons).get(agent.personId)
   if (person === undefined || (agent !== undefined && agent.workspaceId !== workspaceId)) return undefined
   const member = database.table(members).get(memberKey(workspaceId, person.id))

@@ -5,7 +5,7 @@ import type { TeamRef } from "@delivery/domain/planning/Team"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import { resolveActor } from "../access/Actors.ts"
-import { eventsTable, type StoredEvent } from "../events/EventsRepo.ts"
+import { storeEvent, type StoredEvent } from "../events/EventsRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { deleteCommentInMemory } from "./CommentsMemory.ts"
 import { comments } from "./CommentsRepo.ts"
@@ -196,7 +196,7 @@ const put = (
       const { id: ticketId, number, teamId, workspaceId } = ticket
       database.table(tickets).set(ticketId, ticket)
       database.table(ticketIdentifiers).set(`${teamId}/${number}`, { workspaceId, teamId, number, ticketId })
-      for (const event of events) database.table(eventsTable).set(event.id, event)
+      for (const event of events) storeEvent(database, event)
       if (tagIds === undefined) return
       const rows = database.table(ticketTags)
       rows.deleteWhere((row) => row.ticketId === ticketId)
@@ -217,7 +217,7 @@ const remove = (memory: Memory) => (id: TicketId, event: StoredEvent) =>
         deleteCommentInMemory(database, comment.id)
       }
       database.table(tickets).delete(id)
-      database.table(eventsTable).set(event.id, event)
+      storeEvent(database, event)
     })
   )
 

@@ -5,6 +5,7 @@ import { NumberInPath } from "@delivery/domain/Numbers"
 import { Effect, Layer, Schema, Semaphore, Stream, type Types } from "effect"
 import { HttpEffect, HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { isUtf8 } from "node:buffer"
+import { answerRefused, asCallerNow } from "../http/ArrivedBodies.ts"
 import { maxBodyBytes } from "../http/BodyLimits.ts"
 import { RequestTimes } from "../http/RequestTimes.ts"
 import { isParsable } from "./ReportBytes.ts"
@@ -50,7 +51,12 @@ export const layer = Layer.effect(
         return yield* taking(reading)(
           Effect.flatMap(bytesOf(request, length), (bytes) =>
             taking(storing)(
-              Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, withBytes(request, bytes))
+              // The body took its time: whoever has lost access meanwhile is refused.
+              answerRefused(
+                asCallerNow(
+                  Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, withBytes(request, bytes))
+                )
+              )
             )
           )
         )

@@ -3,7 +3,7 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Layer } from "effect"
 import { type ActorRef, isSameActor } from "../access/Access.ts"
 import { resolveActor } from "../access/Actors.ts"
-import { eventsTable, type StoredEvent } from "../events/EventsRepo.ts"
+import { storeEvent, type StoredEvent } from "../events/EventsRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import {
   type FinishedRetry,
@@ -85,7 +85,7 @@ const start = (memory: Memory) => (retry: NewRetry, event: StoredEvent) =>
         runningRetry: number,
         runningRetryExpiresAt: retry.expiresAt
       })
-      database.table(eventsTable).set(event.id, {
+      storeEvent(database, {
         ...event,
         subjectLabel: labelOfRetry(run.number, number),
         subjectPath: runPath + run.number
@@ -155,7 +155,7 @@ const finish =
         )
         database.table(testRunAttemptsTable).set(runId, [...attemptsOf(database, runId), ...attempts])
         endLeases(database, runId, finishedAt)
-        database.table(eventsTable).set(event.id, event)
+        storeEvent(database, event)
         return true
       })
     )
@@ -208,7 +208,7 @@ const interruptOne = (
   database.table(testRunRetries).set(retry.id, interrupted(retry, event.createdAt))
   database.table(testRuns).set(run.id, { ...run, runningRetry: null, runningRetryExpiresAt: null })
   endLeases(database, run.id, event.createdAt)
-  database.table(eventsTable).set(event.id, {
+  storeEvent(database, {
     ...event,
     workspaceId: retry.workspaceId,
     kind: "retry_interrupted",

@@ -1,4 +1,6 @@
-import { Effect, Layer } from "effect"
+import { timestamp } from "@delivery/domain/Timestamp"
+import { Clock, Effect, Layer } from "effect"
+import { DeploymentLocks } from "../catalog/DeploymentLocks.ts"
 import { RunTokens } from "../auth/RunTokens.ts"
 import { hashToken, NewToken } from "../ids/Tokens.ts"
 import * as EndedPublishers from "./EndedPublishers.ts"
@@ -24,7 +26,7 @@ import { TestRunFiles } from "./TestRunFiles.ts"
 import * as TestRunFilesMemory from "./TestRunFilesMemory.ts"
 import { pendingBlobs, testRunFiles } from "./TestRunFilesRepo.ts"
 import * as TestRunFilesSql from "./TestRunFilesSql.ts"
-import { testRuns, testRunTests } from "./TestRunsRepo.ts"
+import { testRuns, TestRunsRepo, testRunTests } from "./TestRunsRepo.ts"
 import { runLabel } from "./TestRunState.ts"
 import { TestRuns } from "./TestRuns.ts"
 import * as TestRunsHttp from "./TestRunsHttp.ts"
@@ -57,7 +59,7 @@ export const layerMemory = Layer.mergeAll(
 )
 
 /** Identity's `MemberRuns`: interrupts what members publish whose access ends. */
-export const layerMemberRuns = EndedPublishers.layer
+const layerMemberRuns = EndedPublishers.layer
 
 /** The `RunTokens` of `auth`: a reported token gives way to one that nobody has. */
 const layerRunTokens = Layer.effect(
@@ -80,8 +82,19 @@ const layerRunTokens = Layer.effect(
   })
 )
 
+/** The catalog's `DeploymentLocks`: the locked runs. */
+export const layerDeploymentLocks = Layer.effect(
+  DeploymentLocks,
+  Effect.map(TestRunsRepo, (repo) =>
+    DeploymentLocks.of({
+      heldBy: (deployment) =>
+        Effect.flatMap(Clock.currentTimeMillis, (millis) => repo.locks(deployment, timestamp(millis)))
+    })
+  )
+)
+
 /** All that this room supplies to lower ones. */
-export const layerPorts = Layer.merge(layerMemberRuns, layerRunTokens)
+export const layerPorts = Layer.mergeAll(layerMemberRuns, layerRunTokens, layerDeploymentLocks)
 
 /** What requests call. */
 export const layerServices = Layer.mergeAll(TestRunFiles.layer, Retries.layer, Semaphores.layer).pipe(

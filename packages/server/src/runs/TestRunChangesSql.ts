@@ -1,4 +1,4 @@
-import type { EventId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
+import type { DeploymentId, EventId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
 import type { RecordedTest } from "@delivery/domain/runs/TestResults"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { type PgClient, PgTypes } from "@effect/sql-pg"
@@ -58,7 +58,9 @@ const insertStarted =
         ${text(({ publisher }) => publisher.kind)}, ${values(OID.uuid, ({ run }) => run.publisher.id)},
         ${values(OID.uuid, ({ run }) => run.makerId)},
         ${text(({ baseUrl }) => baseUrl)}, ${text(({ deploymentBaseUrl }) => deploymentBaseUrl)},
-        ${text(({ deploymentVersion }) => deploymentVersion)}, ${text(({ git }) => git.branch)},
+        ${text(({ deploymentVersion }) => deploymentVersion)}, ${values(OID.uuid, ({ run }) => run.deploymentId)},
+        ${values(OID.int4, ({ run }) => run.release)}, ${values(OID.bool, ({ run }) => run.locked)},
+        ${text(({ git }) => git.branch)},
         ${text(({ git }) => git.sha)}, ${values(OID.bool, ({ run }) => run.git.dirty)},
         ${text(({ git }) => git.subject)}, ${text(({ git }) => searchText(git))},
         ${text(({ machine }) => machine.hostname)}, ${text(({ machine }) => machine.platform)},
@@ -70,16 +72,16 @@ const insertStarted =
         ${values(OID.timestamptz, ({ run }) => date(run.expiresAt))},
         ${values(OID.uuid, ({ event }) => event.id)}
       ) with ordinality as new_runs (id, product_id, environment_id, publisher_kind, publisher_id, maker_id, base_url,
-        deployment_base_url, deployment_version, git_branch, git_sha, git_dirty, git_subject, search, hostname,
-        platform, coverage, selection, token_hash, scope_key, fixture_url, started_at, expires_at, event_id, place)
+        deployment_base_url, deployment_version, deployment_id, release, locked, git_branch, git_sha, git_dirty,
+        git_subject, search, hostname, platform, coverage, selection, token_hash, scope_key, fixture_url, started_at, expires_at, event_id, place)
     ), started as (
       insert into test_runs (id, workspace_id, number, product_id, environment_id, publisher_kind, publisher_id,
-        maker_id, base_url, deployment_base_url, deployment_version, git_branch, git_sha, git_dirty, git_subject, search,
-        hostname, platform, coverage, selection, token_hash, fixture_scope, fixture_url, cleanup_status, state,
+        maker_id, base_url, deployment_base_url, deployment_version, deployment_id, release, locked, git_branch,
+        git_sha, git_dirty, git_subject, search, hostname, platform, coverage, selection, token_hash, fixture_scope, fixture_url, cleanup_status, state,
         total, passed, flaky, failed, skipped, duration_ms, started_at, expires_at)
       select id, workspace_id, number, product_id, environment_id, publisher_kind, publisher_id, maker_id, base_url,
-        deployment_base_url, deployment_version, git_branch, git_sha, git_dirty, git_subject, search, hostname,
-        platform, coverage, selection::jsonb, token_hash, 'run-' || number || '-' || scope_key, fixture_url,
+        deployment_base_url, deployment_version, deployment_id, release, locked, git_branch, git_sha, git_dirty,
+        git_subject, search, hostname, platform, coverage, selection::jsonb, token_hash, 'run-' || number || '-' || scope_key, fixture_url,
         case when fixture_url is not null then 'pending' end, 'running', 0, 0, 0, 0, 0, 0, started_at, expires_at
       from numbered
       returning number, fixture_scope as scope
@@ -100,7 +102,7 @@ const insertStarted =
 export const finish =
   (sql: PgClient.PgClient) =>
   (id: TestRunId, finished: FinishedTestRun, tests: ReadonlyArray<RecordedTest>, event: StoredEvent) =>
-    sql`with finished as (
+    sql<{ readonly deploymentChanged: boolean }>`with finished as (
         update test_runs set state = ${finished.state}, result = ${finished.result}, error = ${finished.error},
           total = ${finished.counts.total}, passed = ${finished.counts.passed}, flaky = ${finished.counts.flaky},
           failed = ${finished.counts.failed}, skipped = ${finished.counts.skipped},
@@ -109,9 +111,10 @@ export const finish =
           duration_ms = ${PgTypes.float8(finished.durationMs)}, finished_at = ${date(finished.finishedAt)},
           cleanup_status = ${finished.cleanup?.status ?? null},
           cleanup_deleted = ${PgTypes.int4(finished.cleanup?.deleted ?? null)},
-          cleanup_remaining = ${PgTypes.int4(finished.cleanup?.remaining ?? null)}
+          cleanup_remaining = ${PgTypes.int4(finished.cleanup?.remaining ?? null)},
+          deployment_changed = ${isChanged(sql, "test_runs")}
         where id = ${id} and case when state = 'running' then expires_at > ${date(finished.finishedAt)} end
-        returning id, workspace_id
+        returning id, workspace_id, deployment_id, locked, deployment_changed
       ), recorded as (
         insert into test_run_tests (workspace_id, run_id, case_id, title, file, coverage, test_kind, priority,
           status, files, attempt_status, attempt_duration_ms, attempt_started_at, attempt_error_message,
@@ -134,10 +137,29 @@ export const finish =
       ), inserted as (
         ${insertEvent(sql, event, "finished")}
       )
-      select id, ${endLeases(sql, sql`array[id]`)} from finished`.pipe(
-      Effect.map((rows) => rows.length === 1),
+      select deployment_changed as "deploymentChanged", ${endLeases(sql, sql`array[id]`)}, ${giveBack(sql)}
+      from finished`.pipe(
+      Effect.map(([row]) => row && { deploymentChanged: row.deploymentChanged }),
       dieOnSqlError
     )
+
+/** Whether the release of the deployment is another than that which the run began on. */
+const isChanged = (sql: PgClient.PgClient, run: string): Statement.Fragment =>
+  sql.literal(`coalesce((select d.release <> coalesce(${run}.release, 0) from deployments d
+    where d.id = ${run}.deployment_id), false)`)
+
+/** Notifies whoever waits for the deployment of a locked run, over a row of the run. */
+const giveBack = (sql: PgClient.PgClient): Statement.Fragment =>
+  sql.literal("case when locked then pg_notify('deployments', deployment_id::text) end")
+
+/** The deployment's row is locked before the run's, and stays so until the run is there for all to see. */
+export const takeDeployment = (sql: PgClient.PgClient) => (run: TestRunId, deployment: DeploymentId) =>
+  sql`with taken as (
+      update deployments set locks = locks + 1 where id = ${deployment} returning release, version, base_url
+    )
+    update test_runs set release = nullif(taken.release, 0), deployment_version = taken.version,
+      deployment_base_url = taken.base_url
+    from taken where id = ${run}`.pipe(Effect.asVoid, dieOnSqlError)
 
 const jsonOrNull = (files: ReadonlyArray<string> | undefined): string | null =>
   files === undefined ? null : JSON.stringify(files)
@@ -152,7 +174,7 @@ export const expire = (sql: PgClient.PgClient) => {
         select id from test_runs where ${overdue} <= ${date(now)}
         order by ${overdue} limit ${sql.literal(String(eventIds.length))} for update skip locked
       ), ${interruption(sql, now, eventIds)}
-      select workspace_id as "workspaceId", number, leases.ended
+      select workspace_id as "workspaceId", number, leases.ended, ${giveBack(sql)}
       from interrupted, (select ${endLeases(sql, sql`array_agg(id)`)} from interrupted) as leases`.pipe(dieOnSqlError)
 }
 
@@ -166,7 +188,7 @@ export const interrupt =
           and (publisher_kind, publisher_id) in (select * from ${actorRows(sql, publishers)})
         order by id limit ${sql.literal(String(eventIds.length))} for update
       ), ${interruption(sql, now, eventIds, actor)}
-      select id, leases.ended
+      select id, leases.ended, ${giveBack(sql)}
       from interrupted, (select ${endLeases(sql, sql`array_agg(id)`)} from interrupted) as leases`.pipe(
       Effect.map((rows) => rows.length),
       dieOnSqlError
@@ -181,9 +203,10 @@ const interruption = (
 ): Statement.Fragment =>
   sql`interrupted as (
       update test_runs r set state = 'interrupted', finished_at = least(r.expires_at, ${date(now)}::timestamptz),
-        cleanup_status = case when r.cleanup_status is not null then 'incomplete' end
+        cleanup_status = case when r.cleanup_status is not null then 'incomplete' end,
+        deployment_changed = ${isChanged(sql, "r")}
       from ending where r.id = ending.id
-      returning r.id, r.workspace_id, r.number, r.publisher_kind, r.publisher_id
+      returning r.id, r.deployment_id, r.locked, r.workspace_id, r.number, r.publisher_kind, r.publisher_id
     ), events_of as (
       select event.id, r.workspace_id, 'run_interrupted' as kind,
         coalesce(${actor?.kind ?? null}::text, r.publisher_kind) as actor_kind,

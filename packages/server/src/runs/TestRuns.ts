@@ -27,7 +27,7 @@ import { Fixtures, newScopeKey } from "./Fixtures.ts"
 import { type FoundRetry, RetriesRepo } from "./RetriesRepo.ts"
 import { cleanupAfter, noRun, notRunning, pageOf, semaphoresOf, summaryOf } from "./RunAnswers.ts"
 import { SearchBlocks } from "./search/SearchBlocks.ts"
-import { type FoundTestRun, TestRunsRepo } from "./TestRunsRepo.ts"
+import { type FoundTestRun, type ProductVersion, TestRunsRepo } from "./TestRunsRepo.ts"
 import { asOf, isRunning, runLabel, runPath } from "./TestRunState.ts"
 
 /** The query of a list of runs. */
@@ -47,6 +47,11 @@ export class TestRuns extends Context.Service<
   TestRuns,
   {
     readonly list: (query: TestRunQuery) => Effect.Effect<TestRunPage, NotFound, Caller>
+    /** The newest runs of one of the versions, each of a product. */
+    readonly ofVersions: (
+      access: Access,
+      versions: ReadonlyArray<ProductVersion>
+    ) => Effect.Effect<ReadonlyArray<TestRunSummary>>
     readonly start: (input: StartTestRun) => Effect.Effect<StartedTestRun, NotFound | Forbidden | Conflict, Caller>
     readonly get: (number: number) => Effect.Effect<TestRun, NotFound, Caller>
     /** Fails as `finish` would, whatever the report. */
@@ -115,6 +120,7 @@ function* make() {
   }
   return TestRuns.of({
     list: list(dependencies),
+    ofVersions: ofVersions(dependencies),
     start: start(dependencies),
     get: get(dependencies),
     checkFinish: (number) => Effect.asVoid(finishable(dependencies)(number)),
@@ -147,9 +153,20 @@ const list = ({ baseUrl, deployments, repo }: Dependencies) =>
     return { runs, nextCursor: found.length > runsPageSize ? (runs.at(-1)?.number ?? null) : null }
   })
 
+/** How many runs of versions are shown. */
+const runsOfVersions = 100
+
+const ofVersions = ({ baseUrl, repo }: Dependencies): TestRuns["Service"]["ofVersions"] =>
+  Effect.fnUntraced(function* (access, versions) {
+    if (versions.length === 0) return []
+    const found = yield* repo.ofVersions(access.workspace.id, versions, runsOfVersions)
+    const at = yield* now
+    return found.map((run) => summaryOf(baseUrl, access, asOf(run, at)))
+  })
+
 const start = (dependencies: Dependencies) => {
   const { baseUrl, blockIsFull, blockSize, deployments, events, fixtures } = dependencies
-  const { newToken, nextId, random, repo, runLimitMillis } = dependencies
+  const { newToken, nextId, random, repo, runLimitMillis, storage } = dependencies
   return Effect.fn("TestRuns.start")(function* (input: StartTestRun) {
     const access = yield* atLeast("member")
     const { credential } = yield* Caller
@@ -162,7 +179,8 @@ const start = (dependencies: Dependencies) => {
     const url = input.fixtureUrl ?? deployment.fixtureUrl
     const millis = yield* Clock.currentTimeMillis
     const expiresAt = timestamp(millis + runLimitMillis)
-    const { number, scope } = yield* repo.start(
+    const locked = input.locked ?? false
+    const starting = repo.start(
       {
         id,
         workspaceId: workspace.id,
@@ -173,6 +191,9 @@ const start = (dependencies: Dependencies) => {
         baseUrl: input.baseUrl,
         deploymentBaseUrl: deployment.baseUrl,
         deploymentVersion: deployment.version,
+        deploymentId: deployment.id,
+        release: deployment.release === 0 ? null : deployment.release,
+        locked,
         git: input.git,
         machine: input.machine,
         selection: input.selection,
@@ -183,6 +204,9 @@ const start = (dependencies: Dependencies) => {
       },
       yield* events.make(access, { kind: "run_started", subject: { type: "run", id, label: "", path: "" } })
     )
+    const { number, scope } = yield* locked
+      ? storage.transaction(Effect.tap(starting, () => repo.takeDeployment(id, deployment.id)))
+      : starting
     if (number % blockSize === 0) yield* blockIsFull.open
     const run = { workspaceId: workspace.id, number }
     return {
@@ -268,9 +292,10 @@ const finish = (dependencies: Dependencies) => {
       subject: { type: "run", id: run.id, label: runLabel + number, path: runPath + number },
       changes: finished.result === null ? [] : [{ field: "result", from: null, to: finished.result }]
     })
-    if (!(yield* repo.finish(run.id, finished, tests, event))) return yield* notRunning("run")
+    const ended = yield* repo.finish(run.id, finished, tests, event)
+    if (ended === undefined) return yield* notRunning("run")
     const cleanup = run.cleanup === null || finished.cleanup === null ? null : { ...run.cleanup, ...finished.cleanup }
-    return summaryOf(baseUrl, access, { ...run, ...finished, cleanup })
+    return summaryOf(baseUrl, access, { ...run, ...finished, ...ended, cleanup })
   })
 }
 

@@ -1,13 +1,14 @@
-import type { EventId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
+import type { DeploymentId, EventId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
 import type { RecordedTest } from "@delivery/domain/runs/TestResults"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import { isSameActor } from "../access/Access.ts"
 import { resolveActor } from "../access/Actors.ts"
+import { deployments } from "../catalog/DeploymentsRepo.ts"
 import { environments } from "../catalog/EnvironmentsRepo.ts"
 import { products } from "../catalog/ProductsRepo.ts"
-import { eventsTable, type StoredEvent } from "../events/EventsRepo.ts"
+import { storeEvent, type StoredEvent } from "../events/EventsRepo.ts"
 import { type MemoryDatabase, MemoryStorage, memoryTable } from "../storage/MemoryStorage.ts"
 import { searchPart, searchText } from "./search/SearchText.ts"
 import { endLeases } from "./SemaphoresMemory.ts"
@@ -41,7 +42,10 @@ export const layer = Layer.effect(
       list: list(memory),
       indexBlock: Effect.succeed(false),
       indexResults: Effect.succeed(false),
-      lock: lock(memory)
+      lock: lock(memory),
+      takeDeployment: takeDeployment(memory),
+      locks: locks(memory),
+      ofVersions: ofVersions(memory)
     })
   )
 )
@@ -57,9 +61,7 @@ const start = (memory: Memory) => (run: NewTestRun, event: StoredEvent) =>
       numbers.set(run.workspaceId, number)
       const row = startedRow(run, number)
       database.table(testRuns).set(run.id, row)
-      database
-        .table(eventsTable)
-        .set(event.id, { ...event, subjectLabel: runLabel + number, subjectPath: runPath + number })
+      storeEvent(database, { ...event, subjectLabel: runLabel + number, subjectPath: runPath + number })
       return { number, scope: row.fixtureScope }
     })
   )
@@ -89,6 +91,7 @@ const startedRow = (
   state: "running",
   result: null,
   error: null,
+  deploymentChanged: null,
   total: 0,
   passed: 0,
   flaky: 0,
@@ -114,20 +117,73 @@ const finish =
     memory.write((database) =>
       Effect.sync(() => {
         const run = database.table(testRuns).get(id)
-        if (run === undefined || !isRunning(run, finished.finishedAt)) return false
+        if (run === undefined || !isRunning(run, finished.finishedAt)) return undefined
+        const deploymentChanged = isChanged(database, run)
         database.table(testRuns).set(id, {
           ...run,
           ...finished,
           ...counts,
+          deploymentChanged,
           cleanupStatus: cleanup?.status ?? null,
           cleanupDeleted: cleanup?.deleted ?? null,
           cleanupRemaining: cleanup?.remaining ?? null
         })
         database.table(testRunTestsTable).set(id, tests)
-        database.table(eventsTable).set(event.id, event)
+        storeEvent(database, event)
         endLeases(database, id, finished.finishedAt)
-        return true
+        giveBack(database, run)
+        return { deploymentChanged }
       })
+    )
+
+/** Whether the release of the deployment is another than that which the run began on. */
+const isChanged = (database: MemoryDatabase, { deploymentId, release }: TestRunRow): boolean => {
+  const deployment = deploymentId === null ? undefined : database.table(deployments).get(deploymentId)
+  return deployment !== undefined && deployment.release !== (release ?? 0)
+}
+
+/** Notifies whoever waits for the deployment of a locked run. */
+const giveBack = (database: MemoryDatabase, { deploymentId, locked }: TestRunRow): void => {
+  if (locked && deploymentId !== null) database.notify("deployments", deploymentId)
+}
+
+const takeDeployment = (memory: Memory) => (run: TestRunId, id: DeploymentId) =>
+  memory.write((database) =>
+    Effect.sync(() => {
+      const deployment = database.table(deployments).get(id)!
+      database.table(deployments).set(id, { ...deployment, locks: deployment.locks + 1 })
+      database.table(testRuns).set(run, {
+        ...database.table(testRuns).get(run)!,
+        release: deployment.release === 0 ? null : deployment.release,
+        deploymentVersion: deployment.version,
+        deploymentBaseUrl: deployment.baseUrl
+      })
+    })
+  )
+
+const locks = (memory: Memory) => (deployment: DeploymentId, now: Timestamp) =>
+  memory.read((database) =>
+    database
+      .table(testRuns)
+      .filter((run) => run.locked && run.deploymentId === deployment && isRunning(run, now))
+      .map(({ number }) => number)
+      .toSorted((a, b) => a - b)
+  )
+
+const ofVersions =
+  (memory: Memory): TestRunsRepo["Service"]["ofVersions"] =>
+  (workspaceId, versions, limit) =>
+    memory.read((database) =>
+      database
+        .table(testRuns)
+        .filter(
+          (run) =>
+            run.workspaceId === workspaceId &&
+            versions.some(({ productId, version }) => run.productId === productId && run.deploymentVersion === version)
+        )
+        .toSorted((a, b) => b.number - a.number)
+        .slice(0, limit)
+        .map((run) => withNames(database, run))
     )
 
 const expire = (memory: Memory) => (now: Timestamp, eventIds: ReadonlyArray<EventId>) =>
@@ -169,9 +225,11 @@ const interruptOne = (
   run: TestRunRow,
   event: Pick<StoredEvent, "id" | "actor" | "createdAt">
 ): void => {
-  database.table(testRuns).set(run.id, interrupted(run, event.createdAt))
+  const deploymentChanged = isChanged(database, run)
+  database.table(testRuns).set(run.id, { ...interrupted(run, event.createdAt), deploymentChanged })
+  giveBack(database, run)
   endLeases(database, run.id, event.createdAt)
-  database.table(eventsTable).set(event.id, {
+  storeEvent(database, {
     ...event,
     workspaceId: run.workspaceId,
     kind: "run_interrupted",
@@ -230,7 +288,8 @@ const withNames = (database: MemoryDatabase, run: TestRunRow): FoundTestRun => {
     product: { slug: product.slug, name: product.name },
     environment: { slug: environment.slug, name: environment.name, class: environment.class },
     publisher,
-    publishedBy: resolveActor(database, publisher)
+    publishedBy: resolveActor(database, publisher),
+    deploymentChanged: run.deploymentChanged ?? isChanged(database, run)
   })
 }
 

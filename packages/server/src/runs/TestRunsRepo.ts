@@ -1,4 +1,4 @@
-import type { EnvironmentId, EventId, ProductId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
+import type { DeploymentId, EnvironmentId, EventId, ProductId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
 import type { Actor } from "@delivery/domain/identity/Actor"
 import type { Coverage, TestStatus } from "@delivery/domain/runs/TestEntry"
 import type { Outcome, RecordedTest } from "@delivery/domain/runs/TestResults"
@@ -8,7 +8,7 @@ import { Context, type Effect } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import type { StoredEvent } from "../events/EventsRepo.ts"
 import { memoryTable } from "../storage/MemoryStorage.ts"
-import { double, instant, integer, json, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
+import { boolean, double, instant, integer, json, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
 import { publicationColumns } from "./PublicationColumns.ts"
 
 /** The test runs of each workspace. `runningRetry` is the number of the retry that runs or ran until its time was up. */
@@ -20,6 +20,12 @@ export const testRuns = table("test_runs", {
   environmentId: uuid<EnvironmentId>(),
   deploymentBaseUrl: nullable(text()),
   deploymentVersion: nullable(text()),
+  /** Null, with the release, for runs of before releases were numbered. */
+  deploymentId: nullable(uuid<DeploymentId>()),
+  release: nullable(integer()),
+  /** Whether the release was another when the run ended; null while it runs. */
+  deploymentChanged: nullable(boolean()),
+  locked: boolean(),
   gitBranch: text(),
   gitSubject: text(),
   /** What `q` searches: the `searchText` of branch and subject. */
@@ -81,6 +87,10 @@ export interface NewTestRun {
   readonly baseUrl: string
   readonly deploymentBaseUrl: string | null
   readonly deploymentVersion: string | null
+  readonly deploymentId: DeploymentId | null
+  readonly release: number | null
+  /** Whether it takes the deployment. */
+  readonly locked: boolean
   readonly git: Git
   readonly machine: Machine
   readonly selection: Selection
@@ -137,6 +147,12 @@ export interface TestRunFilter {
   readonly below?: number | undefined
 }
 
+/** A version of a product. */
+export interface ProductVersion {
+  readonly productId: ProductId
+  readonly version: string
+}
+
 /** Whose runs and retries end, and who ends them. */
 export interface EndedPublishers {
   readonly workspaceId: WorkspaceId
@@ -155,14 +171,14 @@ export class TestRunsRepo extends Context.Service<
     readonly start: (run: NewTestRun, event: StoredEvent) => Effect.Effect<Numbered>
     /**
      * Stores a run's results with its event, if it still runs at `finishedAt`; of all finish calls and the expiry,
-     * one wins. Answers whether this one did.
+     * one wins. Undefined where this one did not. Whoever waits for the deployment of a locked run is notified.
      */
     readonly finish: (
       id: TestRunId,
       finished: FinishedTestRun,
       tests: ReadonlyArray<RecordedTest>,
       event: StoredEvent
-    ) => Effect.Effect<boolean>
+    ) => Effect.Effect<{ readonly deploymentChanged: boolean } | undefined>
     /**
      * Ends runs that are overdue at `now` as interrupted, each with an event that has one of the ids; at most as many
      * as there are ids. Safe with many servers. Answers which.
@@ -195,6 +211,19 @@ export class TestRunsRepo extends Context.Service<
     >
     /** Each with the run's own attempt alone. In no order. */
     readonly tests: (id: TestRunId) => Effect.Effect<ReadonlyArray<RecordedTest>>
+    /**
+     * Takes the deployment for a locked run that the transaction has started: changes of the version that have not looked
+     * for locked runs since will look again. The run begins on the release of that moment.
+     */
+    readonly takeDeployment: (run: TestRunId, deployment: DeploymentId) => Effect.Effect<void>
+    /** The numbers of the locked runs of the deployment that run at `now`, lowest first. */
+    readonly locks: (deployment: DeploymentId, now: Timestamp) => Effect.Effect<ReadonlyArray<number>>
+    /** Runs of one of the versions, each of a product, newest first, at most `limit`. */
+    readonly ofVersions: (
+      workspaceId: WorkspaceId,
+      versions: ReadonlyArray<ProductVersion>,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<FoundTestRun>>
     /** Newest first, at most `limit`. */
     readonly list: (
       workspaceId: WorkspaceId,
@@ -235,6 +264,8 @@ export const foundColumns = [
   "baseUrl",
   "deploymentBaseUrl",
   "deploymentVersion",
+  "release",
+  "locked",
   "gitBranch",
   "gitSha",
   "gitDirty",
@@ -255,6 +286,7 @@ export const foundColumns = [
 /** What a run refers to, with current names. */
 export interface TestRunRefs extends Pick<FoundTestRun, "product" | "environment" | "publisher"> {
   readonly publishedBy: Actor
+  readonly deploymentChanged: boolean
 }
 
 export const foundRun = (row: Pick<TestRunRow, (typeof foundColumns)[number]>, refs: TestRunRefs): FoundTestRun => ({
@@ -278,6 +310,9 @@ export const foundRun = (row: Pick<TestRunRow, (typeof foundColumns)[number]>, r
   baseUrl: row.baseUrl,
   deploymentBaseUrl: row.deploymentBaseUrl,
   deploymentVersion: row.deploymentVersion,
+  release: row.release,
+  deploymentChanged: refs.deploymentChanged,
+  locked: row.locked,
   git: { branch: row.gitBranch, sha: row.gitSha, dirty: row.gitDirty, subject: row.gitSubject },
   machine: { hostname: row.hostname, platform: row.platform },
   coverage: row.coverage,

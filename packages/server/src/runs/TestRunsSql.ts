@@ -1,18 +1,20 @@
-import type { TestRunId, WorkspaceId } from "@delivery/domain/Ids"
+import type { DeploymentId, TestRunId, WorkspaceId } from "@delivery/domain/Ids"
 import type { RecordedTest } from "@delivery/domain/runs/TestResults"
-import { PgClient } from "@effect/sql-pg"
+import type { Timestamp } from "@delivery/domain/Timestamp"
+import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
 import type { ActorRef } from "../access/Access.ts"
 import { actorColumns, actorJoins, type ActorRow, readActor } from "../access/Actors.ts"
 import { environments } from "../catalog/EnvironmentsRepo.ts"
 import { products } from "../catalog/ProductsRepo.ts"
-import { dieOnSqlError, isoOfJson, prepared } from "../storage/Sql.ts"
+import { column, texts } from "../storage/Columns.ts"
+import { date, dieOnSqlError, isoOfJson, prepared } from "../storage/Sql.ts"
 import { columnName, columnsOf, partReaderOf, type SelectedRow } from "../storage/Table.ts"
 import { SearchBlocks } from "./search/SearchBlocks.ts"
 import * as TestRunIndex from "./search/TestRunIndexSql.ts"
 import * as TestRunSearch from "./search/TestRunSearchSql.ts"
-import { expire, finish, interrupt, start } from "./TestRunChangesSql.ts"
+import { expire, finish, interrupt, start, takeDeployment } from "./TestRunChangesSql.ts"
 import {
   foundColumns,
   foundRun,
@@ -39,7 +41,10 @@ export const layer = Layer.effect(
       list: TestRunSearch.list({ sql, sizes, readRuns: readRuns(sql) }),
       indexBlock: TestRunIndex.indexBlock({ sql, sizes }),
       indexResults: TestRunIndex.indexResults({ sql, sizes }),
-      lock: lock(sql)
+      lock: lock(sql),
+      takeDeployment: takeDeployment(sql),
+      locks: locks(sql),
+      ofVersions: ofVersions(sql)
     })
   })
 )
@@ -53,14 +58,24 @@ const columns = [
   columnsOf(environments, { of: "e", as: "environment", only: environmentColumns })
 ].join(", ")
 
+/**
+ * Whether the version of the deployment changed while the run was running. The end of a run notes it, but where a server
+ * that knew no releases ended the run: then, and while it runs, the next release tells.
+ */
+const deploymentChanged = `coalesce(r.deployment_changed, exists (select 1 from deployment_releases next
+  where next.deployment_id = r.deployment_id and next.number = coalesce(r.release, 0) + 1
+    and next.at < coalesce(r.finished_at, r.expires_at)))`
+
 /** The columns that `readRun` reads, of the runs `r` with `joins`. */
-const runColumns = (sql: PgClient.PgClient) => sql`${sql.literal(columns)}, ${actorColumns(sql, "r.publisher")}`
+const runColumns = (sql: PgClient.PgClient) =>
+  sql`${sql.literal(columns)}, ${sql.literal(deploymentChanged)} as "deploymentChanged",
+    ${actorColumns(sql, "r.publisher")}`
 
 const joins = (sql: PgClient.PgClient) =>
   sql`join products p on p.id = r.product_id join environments e on e.id = r.environment_id
     ${actorJoins(sql, "r.publisher")}`
 
-type RunRow = SelectedRow & ActorRow
+type RunRow = SelectedRow & ActorRow & { readonly deploymentChanged: boolean }
 
 const readColumns = partReaderOf(testRuns, foundColumns)
 const readProduct = partReaderOf(products, productColumns, { as: "product" })
@@ -71,7 +86,8 @@ const readRun = (row: RunRow): FoundTestRun =>
     product: readProduct(row),
     environment: readEnvironment(row),
     publisher: { kind: row.actorKind, id: row.actorId } as ActorRef,
-    publishedBy: readActor(row)
+    publishedBy: readActor(row),
+    deploymentChanged: row.deploymentChanged
   })
 
 const find = (sql: PgClient.PgClient) => {
@@ -100,6 +116,27 @@ const readRuns = (sql: PgClient.PgClient) => {
       dieOnSqlError
     )
 }
+
+const ofVersions = (sql: PgClient.PgClient): TestRunsRepo["Service"]["ofVersions"] => {
+  const read = readRuns(sql)
+  return (workspaceId, versions, limit) =>
+    read(
+      workspaceId,
+      sql`select tested.number from unnest(${column(versions, PgTypes.OID.uuid, ({ productId }) => productId)},
+          ${texts(versions, ({ version }) => version)}) as named (product_id, version)
+        join test_runs tested on tested.workspace_id = ${workspaceId} and tested.product_id = named.product_id
+          and tested.deployment_version = named.version
+        order by tested.number desc limit ${limit}`
+    )
+}
+
+const locks = (sql: PgClient.PgClient) => (deployment: DeploymentId, now: Timestamp) =>
+  sql<{ readonly number: number }>`select number from test_runs
+    where case when locked and state = 'running' then deployment_id end = ${deployment} and expires_at > ${date(now)}
+    order by number`.pipe(
+    Effect.map((rows) => rows.map(({ number }) => number)),
+    dieOnSqlError
+  )
 
 const testColumns = [
   "caseId",

@@ -30,6 +30,9 @@ import identities from "./migrations/0082_identities.ts"
 import mailCounts from "./migrations/0083_mail_counts.ts"
 import expiredKeys from "./migrations/0084_expired_keys.ts"
 import runMakers from "./migrations/0085_run_makers.ts"
+import refusedEntries from "./migrations/0086_refused_entries.ts"
+import releases from "./migrations/0087_releases.ts"
+import eventPositions from "./migrations/0088_event_positions.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -61,7 +64,10 @@ export const migrations = {
   "0082_identities": identities,
   "0083_mail_counts": mailCounts,
   "0084_expired_keys": expiredKeys,
-  "0085_run_makers": runMakers
+  "0085_run_makers": runMakers,
+  "0086_refused_entries": refusedEntries,
+  "0087_releases": releases,
+  "0088_event_positions": eventPositions
 }
 
 /** The number of the latest migration. */

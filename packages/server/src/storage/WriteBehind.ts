@@ -21,15 +21,17 @@ export const makeWriteBehind = Effect.fnUntraced(function* <Id extends string>(
   failure: string,
   store: (batch: ReadonlyMap<Id, Timestamp>) => Effect.Effect<void>
 ): Effect.fn.Return<WriteBehind<Id>, never, Scope.Scope> {
-  let pending = new Map<Id, Timestamp>()
+  /** In milliseconds since 1970: most are replaced before they are written. */
+  let pending = new Map<Id, number>()
   /** The last batch. It stays here after it is written, for rows that were read before. */
-  let writing: ReadonlyMap<Id, Timestamp> = new Map()
+  let writing: ReadonlyMap<Id, number> = new Map()
 
   const write = Effect.suspend(() => {
     if (pending.size === 0) return Effect.void
     writing = pending
     pending = new Map()
-    return Effect.onError(store(writing), () =>
+    const batch = new Map(Array.from(writing, ([id, millis]) => [id, timestamp(millis)]))
+    return Effect.onError(store(batch), () =>
       Effect.sync(() => {
         pending = new Map([...writing, ...pending])
       })
@@ -42,12 +44,14 @@ export const makeWriteBehind = Effect.fnUntraced(function* <Id extends string>(
   return {
     note: (id) =>
       Effect.map(Clock.currentTimeMillis, (millis) => {
-        pending.set(id, timestamp(millis))
+        pending.set(id, millis)
       }),
-    latest: (id, stored) => later(stored, later(writing.get(id) ?? null, pending.get(id) ?? null)),
+    latest: (id, stored) => {
+      const noted = Math.max(pending.get(id) ?? Number.NEGATIVE_INFINITY, writing.get(id) ?? Number.NEGATIVE_INFINITY)
+      return noted === Number.NEGATIVE_INFINITY ? stored : later(stored, timestamp(noted))
+    },
     unwritten: () => pending.size
   }
 })
 
-const later = <A extends Timestamp | null>(a: A, b: Timestamp | null): Timestamp | A =>
-  b !== null && (a === null || b > a) ? b : a
+const later = <A extends Timestamp | null>(a: A, b: Timestamp): Timestamp | A => (a === null || b > a ? b : a)

@@ -82,7 +82,14 @@ export const leasesReleased = counter(
   "Leases and places that were given back by a call"
 )
 
+export const eventStreams = gauge("delivery_event_streams", "Streams of events that are open at this process")
+
 export const messageWaiters = gauge("delivery_message_waiters", "Calls that wait for a message at this process")
+
+export const releaseWaiters = gauge(
+  "delivery_release_waiters",
+  "Changes of deployments that wait for locked runs at this process"
+)
 
 export const mcpSessions = gauge("delivery_mcp_sessions", "Sessions of MCP at this process")
 

@@ -4,7 +4,7 @@ import { resolveActor } from "../access/Actors.ts"
 import { auditEntries } from "../audit/AuditRepo.ts"
 import { environments } from "../catalog/EnvironmentsRepo.ts"
 import { products } from "../catalog/ProductsRepo.ts"
-import { eventsTable } from "../events/EventsRepo.ts"
+import { storeEvent } from "../events/EventsRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { UniqueViolation } from "../storage/Sql.ts"
 import type { Row } from "../storage/Table.ts"
@@ -137,7 +137,7 @@ const write = (memory: Memory) => (change: Change) =>
         rows.set(change.deleted, { ...rows.get(change.deleted)!, deletedAt: at })
       }
       for (const entry of change.audit) database.table(auditEntries).set(entry.id, entry)
-      for (const event of change.events) database.table(eventsTable).set(event.id, event)
+      for (const event of change.events) storeEvent(database, event)
     })
   )
 

@@ -323,7 +323,7 @@ onEachStorage("SignInsRepo", (it) => {
       const { id: keyId } = (yield* addAccountKey(workspace, "member")).principal
       const { id: endedKey } = (yield* addAccountKey(workspace, "member")).principal
       const owner = { workspaceId: workspace.id }
-      yield* (yield* ApiKeysRepo).end(endedKey as ApiKeyId, owner, { at: minute(1), keepAccountKeys: false })
+      yield* (yield* ApiKeysRepo).end(endedKey as ApiKeyId, owner, { at: minute(1), keptBy: undefined })
       const session: SessionRow = {
         id: newId<SessionId>(),
         personId: member.principal.id,

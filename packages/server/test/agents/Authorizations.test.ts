@@ -263,6 +263,38 @@ onEachServer("Asking for access by the server's URL", (test) => {
     assert.notProperty(await refused({ state: null, scope: "admin" }), "state")
   })
 
+  test("sends nobody to a page that anybody could have registered before somebody has decided", async (owner) => {
+    const page = "https://phish.example/login"
+    const clientId = await register(owner, [page, "com.example.app:/done", "http://127.0.0.1/callback"])
+    const wrong: ReadonlyArray<readonly [fields: Readonly<Record<string, string | null>>, error: string]> = [
+      [{ response_type: "token" }, "unsupported_response_type"],
+      [{ response_type: null }, "invalid_request"],
+      [{ code_challenge: null }, "invalid_request"],
+      [{ scope: "admin" }, "invalid_scope"],
+      [{ resource: "https://elsewhere.example" }, "invalid_target"],
+      [{ state: "ä" }, "invalid_request"]
+    ]
+    for (const redirectUri of [page, "com.example.app:/done"]) {
+      const client = newClient({ clientId, redirectUri })
+      for (const [fields, error] of wrong) {
+        const answer = await authorize(owner, authorizeQuery(client, fields))
+        assert.isUndefined(answer.headers.location, redirectUri)
+        assert.strictEqual(refusal(answer), `400 ${error}`)
+        assert.notInclude(answer.text, "phish")
+      }
+      await askForAccess(owner, client)
+    }
+    const own = newClient({ clientId, redirectUri: "http://127.0.0.1:1234/callback" })
+    const pinned = newClient({
+      clientId: "https://vscode.dev/oauth/client-metadata.json",
+      redirectUri: "https://vscode.dev/redirect"
+    })
+    for (const client of [own, pinned]) {
+      const answer = await authorize(owner, authorizeQuery(client, { scope: "admin" }))
+      assert.strictEqual(answerIn(answer.headers.location!, client.redirectUri)["error"], "invalid_scope")
+    }
+  })
+
   test("keeps a state as it is, and takes the resource for granted", async (owner) => {
     const session = await signIn(owner, "owner@example.com")
     for (const state of ["a b&c=d#e%00\"'<>+/\\~", "x".repeat(maxState), " "]) {
@@ -296,6 +328,15 @@ onEachServer("Deciding about a client", (test) => {
       await session.refuse("404 authorization", "GET", path(id))
       assert.strictEqual(refusal(await decide(session, id, { allow: false })), "404 authorization")
     }
+  })
+
+  test("is refused for another person than the one to whom it was shown, and stays open", async (owner) => {
+    const { person, session } = await scene(owner)
+    const { session: other } = await scene(owner)
+    const id = await askForAccess(owner)
+    const allowing = (by: typeof session) => ({ allow: true, workspace: by.workspace, person: person.id })
+    assert.strictEqual(refusal(await decide(other, id, allowing(other))), "409 other_person")
+    assert.strictEqual((await decide(session, id, allowing(session))).status, 200)
   })
 
   test("of many who decide at once, one is asked", async (owner) => {

@@ -9,7 +9,7 @@ import { DeliveryServer } from "../../src/cli/TestServer.ts"
 import { isPublicAddress } from "../../src/http/PublicAddresses.ts"
 import { type Http, onServers, refusal, signIn, withClockOnServers } from "../support/Http.ts"
 import { publicAddress, startInternet } from "./DocumentServer.ts"
-import { allow, askForAccess, authorizeQuery, callback, exchange, newClient } from "./OAuthScene.ts"
+import { allow, askForAccess, authorize, authorizeQuery, callback, exchange, newClient } from "./OAuthScene.ts"
 
 /** Clients that a document at their id describes (docs/contract.md, Sign-in by the server's URL). Each suite has its own network. */
 
@@ -88,6 +88,19 @@ onServers(
         agents.map(({ name }) => name),
         ["Doc\\u{200B}"]
       )
+    })
+
+    test("sends nobody to a page of its own before somebody has decided", async (owner) => {
+      const page = "https://client.example/callback"
+      answers.set("/client.json", json(described({ redirect_uris: [page, callback] })))
+      const wrong = (redirectUri: string) =>
+        authorize(owner, authorizeQuery(newClient({ clientId: id, redirectUri }), { response_type: "token" }))
+      const refused = await wrong(page)
+      assert.isUndefined(refused.headers.location)
+      assert.strictEqual(refusal(refused), "400 unsupported_response_type")
+      assert.strictEqual((await wrong(callback)).status, 303)
+      await askForAccess(owner, newClient({ clientId: id, redirectUri: page }))
+      for (const list of [lookups, connections, requests]) list.splice(0)
     })
 
     test("is refused where its document says something else than it may", async (owner) => {

@@ -79,6 +79,30 @@ onEachServer("The audit of agents' sign-ins", (test) => {
     assert.deepStrictEqual(await entriesOf(workspace, `subject=${unique("none")}`), [])
   })
 
+  test("tells of an access token that its client ends alone, once", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const person = await join(workspace, "member")
+    const { access_token, clientId, refresh_token } = await registerAgent(person)
+    const form = { token: access_token, client_id: clientId }
+    for (const _ of [1, 2]) {
+      assert.strictEqual((await owner.as(undefined).send("POST", "/agent/oauth/revoke", { form })).status, 200)
+    }
+    const entries = await entriesOf(workspace, `subject=${clientId}`)
+    assert.deepStrictEqual(
+      entries.map(({ action, actor, credential, subject }) => [action, actor.kind, subject.label, credential]),
+      [
+        [
+          "agent_token_revoked",
+          "agent",
+          "Claude of Sam",
+          { kind: "agent", id: clientId, lastFour: access_token.slice(-4) }
+        ]
+      ]
+    )
+    await owner.as(access_token).refuse("401", "GET", "/agent/v1/me")
+    assert.strictEqual((await refresh(person, { clientId, refresh_token })).status, 200)
+  })
+
   test("tells who let a client in by the server's URL, in which session, and who did not", async (owner) => {
     const workspace = await newWorkspace(owner)
     const person = await join(workspace, "member")
@@ -214,7 +238,9 @@ onEachServer("The audit of reported tokens", (test) => {
       deliver: "link"
     })
     const { refresh_token } = await registerAgent(person)
-    const tokens = [run.semaphores.token, key.secret, session.key!, link, invite, refresh_token]
+    const client = newClient()
+    const code = await allow(await signIn(workspace, person.id), client)
+    const tokens = [run.semaphores.token, key.secret, session.key!, link, invite, refresh_token, code]
     const [before] = await entriesOf(workspace, "outcome=allowed")
     for (const token of tokens) await report(owner, token)
     const entries = (await entriesOf(workspace, "outcome=allowed")).filter(({ id }) => id > before!.id).toReversed()
@@ -230,10 +256,12 @@ onEachServer("The audit of reported tokens", (test) => {
         ["session_ended Unknown browser", "report", tokens[2]!.slice(-4)],
         ["sign_in_link_reported Sam", "report", tokens[3]!.slice(-4)],
         [`invite_revoked ${email}`, "report", tokens[4]!.slice(-4)],
-        ["agent_sign_in_ended Claude of Sam", "report", tokens[5]!.slice(-4)]
+        ["agent_sign_in_ended Claude of Sam", "report", tokens[5]!.slice(-4)],
+        ["agent_code_reported Claude Code", "report", tokens[6]!.slice(-4)]
       ]
     )
     assert.deepStrictEqual([...new Set(entries.map(({ address }) => address))], ["127.0.0.1"])
+    assert.strictEqual(refusal(await exchange(owner, code, client)), "400 invalid_grant")
     // A second report ends nothing, and tells nothing.
     for (const token of tokens) await report(owner, token)
     const [newest] = await entriesOf(workspace, "outcome=allowed")

@@ -277,13 +277,15 @@ layer(newServer(patient), { excludeTestServices: true })("A hostile issuer", (it
     }
   })
 
-  test("a proof of long ago proves nothing again", async (baseUrl) => {
+  test("a proof of long ago proves nothing again, and neither does one that does not say when it was", async (baseUrl) => {
     const browser = newBrowser()
     assert.strictEqual(await goThrough(baseUrl, browser, {}), "/")
     const token = browser.cookie(baseUrl, sessionCookie)
     const query = "?purpose=sudo"
-    assert.strictEqual(await goThrough(baseUrl, browser, claim({ auth_time: past() }), { query }), failed.location)
-    assert.strictEqual(browser.cookie(baseUrl, sessionCookie), token)
+    for (const proof of [claim({ auth_time: past() }), {}, claim({ auth_time: "now" as never })]) {
+      assert.strictEqual(await goThrough(baseUrl, browser, proof, { query }), failed.location)
+      assert.strictEqual(browser.cookie(baseUrl, sessionCookie), token)
+    }
     const now = Math.floor(Date.now() / 1000)
     assert.strictEqual(await goThrough(baseUrl, browser, claim({ auth_time: now }), { query }), "/")
     assert.notStrictEqual(browser.cookie(baseUrl, sessionCookie), token)

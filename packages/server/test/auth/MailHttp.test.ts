@@ -203,6 +203,8 @@ onEachServer(
       assert.lengthOf(mailed.entries, 1)
       assert.match(mailed.entries[0]!.address!, /^10\.1\./)
       assert.isString(mailed.entries[0]!.requestId)
+      // Anybody may have asked.
+      assert.isNull(mailed.entries[0]!.credential)
       // Nobody is known to have asked.
       assert.deepStrictEqual(await failed({ code: "22222222" }, browser("A".repeat(43))), ["401 sign_in_failed", 3])
       assert.deepStrictEqual(await failed({ token: "x" }), ["401 sign_in_failed", 3])
@@ -217,6 +219,25 @@ onEachServer(
         outcome: "refused",
         changes: [{ field: "method", from: null, to: "mail" }]
       } as never)
+    })
+
+    test("a link that is reported signs nobody in, nor does its code, and the audit says so", async (owner) => {
+      const workspace = await newWorkspace(owner)
+      const { email, id } = await joinByMail(workspace, "member")
+      const { letter, secret } = await ask(owner, email)
+      const visitor = owner.as(undefined)
+      const [token, code] = [tokenIn(letter), codeIn(letter)]
+      const report = () => visitor.send("POST", "/v1/tokens/report", { json: { token }, headers: newNetwork() })
+      for (let times = 0; times < 2; times++) assert.strictEqual((await report()).status, 204)
+      for (const proof of [{ token }, { code }]) {
+        const answer = await post(visitor, "links/consume", proof, browser(secret))
+        assert.strictEqual(refusal(answer), "401 sign_in_failed")
+      }
+      const { entries } = await workspace.get<AuditPage>(`audit?action=sign_in_link_reported&subject=${id}`)
+      assert.deepStrictEqual(
+        entries.map(({ credential }) => credential),
+        [{ kind: "report", id: "", lastFour: token.slice(-4) }]
+      )
     })
 
     test("a proof is a token or a code, and what asks for a mail an address", async (owner) => {
@@ -268,6 +289,8 @@ onEachServer(
       await signInByLink(owner, id, home)
       const told = await mail.next(email, "device")
       assert.include(told.text, `Firefox on Linux, at the network address ${home["x-forwarded-for"]}`)
+      // The page where that session is ended, without a token.
+      assert.include(told.text, `\n    ${owner.baseUrl}/sign-in\n`)
       await signInByLink(owner, id, home)
       const away = { ...newNetwork(), ...linux }
       await signInByLink(owner, id, away)
@@ -314,6 +337,10 @@ onEachServer(
         const { members } = await owner.get<{ members: ReadonlyArray<Member> }>("members")
         const { emailVerifiedAt } = members.find((member) => member.id === id)!
         assert.strictEqual(emailVerifiedAt, answer.body.person.emailVerifiedAt)
+        const { entries } = await owner.get<AuditPage>(`audit?subject=${id}`)
+        const [proven, mailed] = entries.filter(({ action }) => action.startsWith("address_"))
+        assert.deepStrictEqual([proven!.action, mailed!.action], ["address_proven", "address_proof_mailed"])
+        assert.strictEqual(mailed!.credential!.kind, "session")
         assert.strictEqual((await ask(owner, email)).letter.recipients[0], email)
       }
     })
@@ -328,6 +355,22 @@ onEachServer(
       await joinByMail(elsewhere, "viewer", email)
       for (let attempt = 0; attempt < 2; attempt++) {
         assert.strictEqual(refusal(await post(session, "email/consume", { token })), "409 address_in_use")
+      }
+      assert.isNull((await current(session)).person.emailVerifiedAt)
+    })
+
+    test("a link that is reported proves no address, nor does its code", async (owner) => {
+      const { email, id } = await joinByLink(owner, "viewer")
+      const session = await signInByLink(owner, id)
+      await post(session, "email", undefined)
+      const letter = await mail.next(email, "proof")
+      const token = tokenIn(letter)
+      const reported = await owner
+        .as(undefined)
+        .send("POST", "/v1/tokens/report", { json: { token }, headers: newNetwork() })
+      assert.strictEqual(reported.status, 204)
+      for (const proof of [{ token }, { code: codeIn(letter) }]) {
+        assert.strictEqual(refusal(await post(session, "email/consume", proof)), "401 sign_in_failed")
       }
       assert.isNull((await current(session)).person.emailVerifiedAt)
     })
@@ -471,20 +514,24 @@ withClockOnEachServer(
       }
     })
 
-    test("one address gets 5 mails in an hour, known or not, wherever they are asked for", async (owner, advance) => {
+    test("one address gets 5 mails in an hour from one network address and 20 in all, known or not", async (owner, advance) => {
       const { email } = await joinByMail(owner, "viewer")
       const unproven = await joinByLink(owner, "viewer")
       const session = await signInByLink(owner, unproven.id)
       advance("2 hours")
       const visitor = owner.as(undefined)
       for (const address of [email, newEmail()]) {
-        const asked = await statuses(7, () => post<unknown>(visitor, "links", { email: address }))
-        assert.deepStrictEqual(asked, [...times(5, "202"), ...times(2, "429 3600")])
+        const here = newNetwork()
+        const fromHere = await statuses(7, () => post<unknown>(visitor, "links", { email: address }, here))
+        assert.deepStrictEqual(fromHere, [...times(5, "202"), ...times(2, "429 3600")])
+        const asked = await statuses(17, () => post<unknown>(visitor, "links", { email: address }))
+        assert.deepStrictEqual(asked, [...times(15, "202"), ...times(2, "429 3600")])
       }
-      for (let count = 0; count < 5; count++) await mail.next(email, "sign-in")
+      for (let count = 0; count < 20; count++) await mail.next(email, "sign-in")
+      const here = newNetwork()
       const both = [
-        ...(await statuses(3, () => post<unknown>(visitor, "links", { email: unproven.email }))),
-        ...(await statuses(3, () => post<unknown>(session, "email", undefined)))
+        ...(await statuses(3, () => post<unknown>(visitor, "links", { email: unproven.email }, here))),
+        ...(await statuses(3, () => post<unknown>(session, "email", undefined, here)))
       ]
       assert.deepStrictEqual(both, [...times(5, "202"), "429 3600"])
       advance("59 minutes")
@@ -494,7 +541,7 @@ withClockOnEachServer(
       await mail.next(email, "sign-in")
       assert.lengthOf(
         mail.to(email).filter(({ subject }) => subject!.startsWith("Sign in")),
-        6
+        21
       )
     })
 
@@ -567,14 +614,22 @@ withClockOnEachServer(
       assert.deepStrictEqual(await all(), [...times(2, "201"), ...times(6, "403 sudo_required")])
     })
 
-    test("5 invites are mailed to one address in an hour, and signing in keeps its own", async (owner, advance) => {
+    test("a workspace mails 5 invites to one address in an hour, all mail 20, and signing in keeps its own", async (owner, advance) => {
       advance("2 hours")
       const { email } = await joinByMail(owner, "viewer")
+      const stranger = await newWorkspace(owner)
+      const again = async () => {
+        const answer = await stranger.send<NewInvite>("POST", "invites", { json: { email, role: "viewer" } })
+        if (answer.status === 201) await stranger.post(`invites/${answer.body.id}/revoke`, undefined, 200)
+        return answer
+      }
+      assert.deepStrictEqual(await statuses(7, again), [...times(5, "201"), ...times(2, "429 3600")])
       const invite = async (deliver: "mail" | "link") => {
         const workspace = await newWorkspace(owner)
         return workspace.send("POST", "invites", { json: { email, role: "viewer", deliver } })
       }
-      assert.deepStrictEqual(await statuses(5, () => invite("mail")), [...times(4, "201"), "429 3600"])
+      // The first took the person in.
+      assert.deepStrictEqual(await statuses(15, () => invite("mail")), [...times(14, "201"), "429 3600"])
       assert.deepStrictEqual(await statuses(1, () => invite("link")), ["201"])
       await ask(owner, email)
       advance("1 hour")

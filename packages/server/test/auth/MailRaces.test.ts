@@ -1,6 +1,7 @@
 import type { SignedIn } from "@delivery/domain/auth/Session"
+import { PgClient } from "@effect/sql-pg"
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Context, Effect, Layer, Redacted } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -78,5 +79,27 @@ it.live("a mailed link and its code, used 50 times at once at two servers, work 
         assert.strictEqual((await session.get<SignedIn>("/auth/v1/session")).person.email, owner)
       }
     })
+  })
+)
+
+it.live("asking for a mail is answered before anything is looked up of whoever has the address", () =>
+  Effect.gen(function* () {
+    const { url } = yield* makeDatabase
+    const server = yield* startServer(url)
+    const sql = Context.get(yield* Layer.build(PgClient.layer({ url: Redacted.make(url) })), PgClient.PgClient)
+    for (const email of [owner, "nobody@example.com"]) {
+      const asked = yield* sql.withTransaction(
+        Effect.gen(function* () {
+          // Until the transaction ends, nobody finds out who has an address, or stores a proof.
+          yield* sql`lock table persons, mailed_proofs in access exclusive mode`
+          return yield* Effect.promise(() =>
+            server.send("POST", "/auth/v1/links", { json: { email }, headers: { "x-forwarded-for": "10.3.0.1" } })
+          )
+        })
+      )
+      assert.deepStrictEqual([asked.status, asked.text], [202, "{}"], email)
+    }
+    const letter = yield* Effect.promise(() => mail.next(owner, "sign-in"))
+    assert.deepStrictEqual(letter.recipients, [owner])
   })
 )

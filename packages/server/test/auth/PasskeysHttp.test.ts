@@ -12,6 +12,7 @@ import {
   type Answer,
   assertId,
   assertTimestamp,
+  type ErrorBody,
   type Http,
   join,
   newLink,
@@ -362,6 +363,21 @@ onEachServer(
       assert.strictEqual((await right()).status, 200)
       const proof = { passkey: passkey.prove(await sudoRequest(session)) }
       assert.strictEqual((await session.send("POST", "/auth/v1/sudo", { json: proof, headers })).status, 200)
+    })
+
+    test("600 sign-ins in an hour begin at one network address", async (owner) => {
+      const begin = (headers: Readonly<Record<string, string>>) =>
+        visitorOf(owner).send<ErrorBody>("POST", "/auth/v1/passkeys/sign-in/options", { headers })
+      const here = elsewhere()
+      for (let round = 0; round < 6; round++) {
+        const answers = await Promise.all(Array.from({ length: 100 }, () => begin(here)))
+        assert.isTrue(answers.every(({ status }) => status === 200))
+      }
+      const refused = await begin(here)
+      assert.strictEqual(refusal(refused), "429")
+      assert.include(refused.body.message, "at most 600 in an hour from one network address")
+      assert.isAbove(Number(refused.headers["retry-after"]), 3000)
+      assert.strictEqual((await begin(elsewhere())).status, 200)
     })
 
     test("browsers use no passkeys at an IP address, and the methods say so", async (owner) => {

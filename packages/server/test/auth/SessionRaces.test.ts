@@ -84,7 +84,7 @@ for (const storage of sharedStorages) {
       yield* asCaller(as, added)
       return passkey
     })
-    const passkeyRequest = Effect.flatMap(Passkeys, (passkeys) => passkeys.signInOptions)
+    const passkeyRequest = Effect.flatMap(Passkeys, (passkeys) => passkeys.signInOptions(browserOf(unique("address"))))
     const signInBy = (proof: PasskeyProof) =>
       Effect.result(Effect.flatMap(Passkeys, (passkeys) => passkeys.signIn(proof, browserOf(unique("address")))))
 

@@ -216,6 +216,21 @@ onEachServer(
       assert.deepStrictEqual(await identitiesOf(sessionOf(owner, other)), [])
     })
 
+    test("a person signs in by at most 10 accounts, also where they come at once", async (owner) => {
+      const session = await signIn(owner, (await join(owner, "viewer")).id)
+      const add = (subject: string) => goThrough(owner, withSession(owner, session, subject), "?purpose=link")
+      const accounts = Array.from({ length: 14 }, () => newAccount({ email_verified: false }))
+      for (const account of accounts.slice(0, 8)) assert.strictEqual(await add(account), "/")
+      const answers = await Promise.all(accounts.slice(8).map(add))
+      assert.deepStrictEqual(answers.toSorted(), ["/", "/", ...Array<string>(4).fill(refusedAt("too_many"))])
+      const linked = await identitiesOf(session)
+      assert.lengthOf(linked, 10)
+      // One that is there already works as before, and another takes the place of one that is removed.
+      assert.strictEqual(await add(accounts[0]!), "/")
+      assert.strictEqual((await session.send("DELETE", `/auth/v1/identities/${linked[3]!.id}`)).status, 204)
+      assert.strictEqual(await add(newAccount({ email_verified: false })), "/")
+    })
+
     test("adding an account and proving again need a session, and a page of the service", async (owner) => {
       const session = await signIn(owner, (await join(owner, "viewer")).id)
       const visitor = owner.as(undefined)
@@ -529,9 +544,28 @@ onEachServer(
       assert.deepStrictEqual(await identitiesOf(session), [linked!])
     })
 
+    test("a session that a workspace has blocked adds no account by proving itself with it", async (owner) => {
+      const { browser, email, session, subject, workspace } = await newcomer(owner)
+      const { invites, session: begun } = await current(session)
+      assert.strictEqual((await session.send("POST", `/auth/v1/invites/${invites[0]!.id}/accept`)).status, 200)
+      await workspace.post(`credentials/${begun.id}/block`, undefined, 200)
+      // Whose address is the person's, and proven.
+      browser.becomes(newAccount({ email, email_verified: true }, partner))
+      assert.strictEqual(await goThrough(owner, browser, "?purpose=sudo", "partner_2"), refusedAt("failed"))
+      assert.strictEqual(sessionOf(owner, browser).key, session.key)
+      // One that is known proves it as ever.
+      browser.becomes(subject)
+      assert.strictEqual(await goThrough(owner, browser, "?purpose=sudo"), "/")
+      const identities = await identitiesOf(sessionOf(owner, browser))
+      assert.deepStrictEqual(
+        identities.map((identity) => identity.subject),
+        [subject]
+      )
+    })
+
     test("the page of sign-in links lists the providers, and shows errors as text", async (owner) => {
       const { text } = await owner.as(undefined).send("GET", "/sign-in")
-      for (const error of ["denied", "failed", "address_not_verified", "no_account", "other_person"]) {
+      for (const error of ["denied", "failed", "address_not_verified", "no_account", "other_person", "too_many"]) {
         assert.include(text, `["${error}", "`)
       }
       assert.include(text, "methods.providers.map(link)")
@@ -551,6 +585,16 @@ withClockOnEachServer(
       assert.strictEqual(await back(browser, inTime), "/")
       advance("1 minute")
       assert.strictEqual(await back(browser, late), refusedAt("failed"))
+    })
+
+    test("whoever takes the wish for a new proof out of the provider's address proves nothing", async (owner) => {
+      const { browser, session } = await newcomer(owner)
+      const start = owner.baseUrl + path("corp", "?purpose=sudo")
+      const page = new URL((await browser.visit(start, { headers: ownPage })).headers.get("location")!)
+      for (const name of ["prompt", "max_age"]) page.searchParams.delete(name)
+      const callback = await browser.follow(page.href, isCallback)
+      assert.strictEqual(await back(browser, callback), refusedAt("failed"))
+      assert.strictEqual(sessionOf(owner, browser).key, session.key)
     })
 
     test("an account that is the person's proves again who they are, and no other does", async (owner, advance) => {

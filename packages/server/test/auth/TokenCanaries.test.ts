@@ -59,7 +59,8 @@ const exercise = async (owner: Http, newLink: (who: string) => Promise<string>) 
   await person.as(pair.access_token).get("/agent/v1/me")
   await workspace.as(run.semaphores.token).post("semaphores/one/leases", { capacity: 1 })
   for (const { id } of [key, account]) {
-    for (const action of ["block", "unblock"]) await person.post(`credentials/${id}/${action}`, undefined, 200)
+    await person.post(`credentials/${id}/block`, undefined, 200)
+    await workspace.post(`credentials/${id}/unblock`, undefined, 200)
   }
   await workspace.get("credentials")
 
@@ -86,10 +87,24 @@ const exercise = async (owner: Http, newLink: (who: string) => Promise<string>) 
     await send(anonymous, "GET", "/v1/me", { headers: { "x-api-key": `${token} ` } })
     await send(anonymous, "GET", "/v1/me", { headers: { authorization: `Basic ${token}` } })
     await send(anonymous, "GET", "/v1/me", { headers: { authorization: `Bearer ${token}x` } })
+    await send(anonymous, "GET", "/v1/me", { headers: { "x-request-id": token } })
     await send(anonymous, "GET", `/invites/${token}`)
-    await send(anonymous, "GET", `/invites/${token.replace("_", "%5F")}`)
+    for (const misplaced of [
+      `/invites/${token.replace("_", "%5F")}`,
+      `/invites/${token.replace("_", "%255F")}`,
+      `/invites/%${token.charCodeAt(0).toString(16)}${token.slice(1)}`,
+      `/invites%2F${token}`,
+      `/invite%23${token}`,
+      `/invite/%22${token}`,
+      `/x_${token}`,
+      `/y${token}`
+    ]) {
+      await send(anonymous, "GET", misplaced)
+    }
     await send(anonymous, "GET", `/v1/workspaces/${token}/products?token=${token}`)
     await send(owner, "GET", `products/${token}`)
+    await send(owner, "GET", `products/x_${token}`)
+    await send(owner, "GET", `products/%25${token.charCodeAt(0).toString(16)}${token.slice(1)}`)
     await send(owner, "POST", `/v1/api-keys/${token}/revoke`)
     await send(owner, "POST", `credentials/${token}/block`)
     await send(anonymous, "POST", "/v1/invites/accept", { json: { token: `${token}x`, name: "Sam" } })

@@ -100,6 +100,22 @@ withClockOnEachServer(
       assert.strictEqual(await report(owner, token), "204")
     })
 
+    test("of an invite whose maker is blocked revokes it, so that it is not good again with its maker", async (owner, advance) => {
+      advance("1 hour")
+      const workspace = await newWorkspace(owner)
+      const maker = await accountKey(workspace, "admin")
+      const { id, token } = await maker.post<NewInvite>("invites", { email: "sam@example.com", role: "viewer" })
+      await workspace.post(`credentials/${maker.id}/block`, undefined, 200)
+      assert.strictEqual(await report(owner, token), "204")
+      await workspace.post(`credentials/${maker.id}/unblock`, undefined, 200)
+      const { invites } = await workspace.get<{ invites: ReadonlyArray<Invite> }>("invites")
+      assert.deepStrictEqual(
+        invites.map((invite) => [invite.id, invite.status]),
+        [[id, "revoked"]]
+      )
+      await owner.as(undefined).refuse("404 invite", "POST", "/v1/invites/accept", { token, name: "Sam" })
+    })
+
     test("of a browser ends its session, and of a link uses it up", async (owner, advance) => {
       advance("1 hour")
       const person = await join(await newWorkspace(owner), "member")

@@ -2,7 +2,17 @@ import type { RegisteredClient } from "@delivery/domain/agents/OAuth"
 import type { Page } from "playwright-core"
 import { assert, it } from "vitest"
 import { answerIn, askForAccess, claude, type ClientOf, exchange, newClient } from "../agents/OAuthScene.ts"
-import { addDevice, focused, focusOn, inBrowser, said, type Scene, signInBy } from "../support/Browsing.ts"
+import {
+  addDevice,
+  call,
+  focused,
+  focusOn,
+  inBrowser,
+  said,
+  type Scene,
+  signInBy,
+  warned
+} from "../support/Browsing.ts"
 import { accept, join, newWorkspace, standingClock, unique } from "../support/Http.ts"
 import { servers } from "../support/Servers.ts"
 
@@ -65,6 +75,12 @@ inBrowser(servers, "The page where people decide about clients", (scene) => {
     await page.keyboard.press("Shift+Tab")
     await page.keyboard.press("Shift+Tab")
     await focusOn(page, "workspace")
+    // Of several workspaces none is chosen yet.
+    assert.strictEqual(await page.locator("option:checked").innerText(), "Choose a workspace")
+    await tabTo(page, "Allow")
+    await page.keyboard.press("Enter")
+    await warned(page, /^Choose a workspace first\.$/)
+    await focusOn(page, "workspace")
     await page.keyboard.press("T")
     await tabTo(page, "Allow")
     await page.keyboard.press("Enter")
@@ -119,6 +135,39 @@ inBrowser(servers, "The page where people decide about clients", (scene) => {
       [true, true]
     )
     await focusOn(page, "refuse")
+  })
+
+  it("asks nobody to sign in for a request that is dead, and leads nobody back to it", async () => {
+    const dead = "/authorize#00000000-0000-7000-8000-000000000000"
+    const page = await scene().newPage()
+    await page.goto(`${scene().origin}${dead}`)
+    await said(page, /^This request was answered already, or is too old/)
+    assert.isTrue(await page.locator("#sign-in").isHidden())
+    await page.goto(`${scene().origin}/sign-in?returnTo=${encodeURIComponent(dead)}`)
+    await warned(page, /^This request was answered already, or is too old/)
+    await signInBy(page, await scene().newLink())
+    await said(page, /You are signed in as Owner/)
+  })
+
+  it("leads nobody back who gave the request up, or whose request is answered meanwhile", async () => {
+    const page = await scene().newPage()
+    await open(page, scene(), loopback())
+    await said(page, /^Sign in to go on\.$/)
+    await page.goto("about:blank")
+    await page.goto(`${scene().origin}/sign-in`)
+    await page.getByText("for a sign-in link").waitFor()
+    await signInBy(page, await scene().newLink())
+    await said(page, /You are signed in as Owner/)
+
+    const other = await scene().newPage()
+    const { address } = await open(other, scene(), loopback())
+    await said(other, /^Sign in to go on\.$/)
+    const refusal = { allow: false }
+    const id = address.slice(address.indexOf("#") + 1)
+    const refused = await call(page, "POST", `authorizations/${id}`, JSON.stringify(refusal))
+    assert.strictEqual(refused.status, 200)
+    await signInBy(other, await scene().newLink())
+    await said(other, /You are signed in as Owner/)
   })
 
   it("leads who is not signed in to /sign-in, which says for whom, and back by a link in another tab", async () => {

@@ -51,9 +51,7 @@ inBrowser(servers, "The page of signing in", (scene) => {
     await page.keyboard.press("Enter")
     await page.keyboard.press("Tab")
     assert.strictEqual(await focused(page), "Add a passkey")
-    await page.keyboard.press("Tab")
-    assert.strictEqual(await focused(page), "Sign out")
-    await page.keyboard.press("Enter")
+    await page.getByRole("button", { name: "Sign out", exact: true }).press("Enter")
     await said(page, /You are signed out/)
     await page.goto("about:blank")
     await page.goto(link)
@@ -75,17 +73,58 @@ inBrowser(servers, "The page of signing in", (scene) => {
     await said(page, /You are signed in as Owner/)
   })
 
+  it("says where an address is not complete", async () => {
+    const page = await scene().newPage()
+    const { length } = await scene().newLink()
+    for (const link of [`${scene().origin}/sign-in#garbage`, (await scene().newLink()).slice(0, length - 1)]) {
+      await page.goto("about:blank")
+      await page.goto(link)
+      await warned(page, /^This address is not complete\. Open the link again, or copy all of it\.$/)
+      await page.getByText("for a sign-in link").waitFor()
+    }
+  })
+
+  it("keeps signed in whoever opens a link that does not work", async () => {
+    const page = await scene().newPage()
+    const link = await scene().newLink()
+    await signInByLink(page, link)
+    for (const [opened, expected] of [
+      [link, /^That link was used already or has expired/],
+      [link.replace("#", "#prove-"), /^This link is for another account, was used, or has expired\.$/]
+    ] as const) {
+      await page.goto("about:blank")
+      await page.goto(opened)
+      await focusOn(page, "use")
+      await page.keyboard.press("Enter")
+      await warned(page, expected)
+      await said(page, /^You are signed in as Owner/)
+      assert.strictEqual(await page.getByRole("heading", { level: 1 }).textContent(), "Your account")
+    }
+  })
+
+  it("says that a browser such as Safari keeps no session of an http address, where it has kept none", async () => {
+    const page = await scene().newPage()
+    // What such a browser does with the cookie.
+    await page.route("**/auth/v1/links/consume", async (route) => {
+      const response = await route.fetch()
+      await page.context().clearCookies()
+      const { "set-cookie": _, ...headers } = response.headers()
+      await route.fulfill({ response, headers })
+    })
+    await signInBy(page, await scene().newLink())
+    await said(page, /^Your browser did not keep the session\. Safari keeps none from an http address/)
+    assert.strictEqual((await call(page, "GET", "session")).status, 401)
+  })
+
   it("adds a passkey, with a proof that is fresh, and signs in with it, by keyboard", async () => {
     const page = await scene().newPage()
     await addDevice(page)
     await signInByLink(page, await scene().newLink())
-    await page.keyboard.press("Tab")
-    assert.strictEqual(await focused(page), "Add a passkey")
-    await page.keyboard.press("Enter")
+    await page.getByRole("button", { name: "Add a passkey" }).press("Enter")
     await said(page, /^Passkey “Chrome on Linux” is added/)
     await page.getByRole("button", { name: "Add a passkey" }).press("Enter")
     await warned(page, /has a passkey for this service already/)
-    await page.getByRole("button", { name: "Sign out" }).press("Enter")
+    await page.getByRole("button", { name: "Sign out", exact: true }).press("Enter")
     await said(page, /You are signed out/)
     await focusOn(page, "passkey")
     await page.keyboard.press("Enter")
@@ -166,6 +205,50 @@ inBrowser(
       assert.strictEqual(await page.getByRole("alert").textContent(), "")
     })
 
+    it("has the field of the code after it is loaded again, until the code is used or its person goes back", async () => {
+      const page = await scene().newPage()
+      await askFor(page, "owner@example.com")
+      await page.reload()
+      await said(page, /^If there is an account with this address, an email is on its way to it\./)
+      await focusOn(page, "code")
+      assert.notInclude(await page.evaluate<string>("JSON.stringify({ ...sessionStorage })"), "owner")
+      await page.keyboard.type(codeIn(await mail.next("owner@example.com", "sign-in")))
+      await page.keyboard.press("Enter")
+      await said(page, /^You are signed in as Owner/)
+      await page.reload()
+      await said(page, /^You are signed in as Owner/)
+      await page.getByRole("button", { name: "Sign out", exact: true }).press("Enter")
+      await said(page, /^You are signed out/)
+      await askFor(page, "owner@example.com")
+      // Another test would read it as its own.
+      await mail.next("owner@example.com", "sign-in")
+      await page.getByRole("button", { name: "Go back" }).press("Enter")
+      await focusOn(page, "passkey")
+      await page.reload()
+      await focusOn(page, "passkey")
+    })
+
+    it("says in plain words what is wrong with an address, and when to try again", async () => {
+      const page = await scene().newPage()
+      await page.goto(`${scene().origin}/sign-in`)
+      const field = page.getByRole("textbox", { name: "Email address" })
+      for (const typed of ["", "sam"]) {
+        await field.fill(typed)
+        await page.keyboard.press("Enter")
+        await warned(page, /^Type your email address\.$/)
+        await focusOn(page, "email")
+      }
+      const email = `${unique("often")}@example.com`
+      for (let mails = 1; mails <= 5; mails++) {
+        await askFor(page, email)
+        await page.getByRole("button", { name: "Go back" }).press("Enter")
+        await focusOn(page, "passkey")
+      }
+      await field.fill(email)
+      await page.keyboard.press("Enter")
+      await warned(page, /^Too many mails: .* Try again in an hour\.$/)
+    })
+
     it("says the same where nobody has the address", async () => {
       const page = await scene().newPage()
       await askFor(page, "nobody@example.com")
@@ -197,7 +280,7 @@ inBrowser(
       assert.strictEqual(await page.getByRole("button", { name: "Verify my address by email" }).count(), 0)
       await page.getByRole("button", { name: "Join Team" }).press("Enter")
       await said(page, /^You have joined “Team” as member\. You are signed in as Sam/)
-      assert.strictEqual(await page.getByRole("listitem").count(), 2)
+      assert.strictEqual(await page.getByRole("list", { name: "Your workspaces" }).getByRole("listitem").count(), 2)
       const { body } = await call<SignedIn>(page, "GET", "session")
       assert.deepStrictEqual([body.workspaces.length, body.invites], [2, []])
       await scene()

@@ -121,7 +121,8 @@ describe("Single sign-on in a browser", () => {
       await page.goto(elsewhere.url)
       await page.getByRole("link").click()
       await page.waitForURL((url) => url.href !== `${elsewhere.url}/` && url.origin !== issuer.url)
-      assert.strictEqual(page.url(), `${origin}/`, to)
+      // The service leads from `/` to its page.
+      assert.strictEqual(page.url(), `${origin}/sign-in`, to)
     }
   })
 

@@ -341,10 +341,11 @@ onEachStorage("Catalog repositories", (it) => {
           baseUrl: null,
           fixtureUrl: "https://fixtures.example",
           version: "2",
+          release: deployment.release + 1,
           versionUpdatedAt: minute(1),
           updatedAt: minute(2)
         }
-        assert.isTrue(yield* deployments.update(deployment, after, recorded))
+        assert.isTrue(yield* deployments.update({ before: deployment, after, event: recorded }))
         const listed = yield* deployments.list(workspace.id, {})
         assert.sameDeepMembers(
           listed.map((pair) => stateOf(pair.deployment)),
@@ -368,14 +369,24 @@ onEachStorage("Catalog repositories", (it) => {
           deployments.target(workspace.id, product.slug, environment.slug),
           (found) => found.deployment?.version
         )
-        assert.isTrue(yield* deployments.update(deployment, first, yield* event(workspace.id)))
-        assert.isFalse(yield* deployments.update(deployment, second, yield* event(workspace.id)))
+        assert.isTrue(
+          yield* deployments.update({ before: deployment, after: first, event: yield* event(workspace.id) })
+        )
+        assert.isFalse(
+          yield* deployments.update({ before: deployment, after: second, event: yield* event(workspace.id) })
+        )
         assert.strictEqual(yield* current, "1")
         assert.isTrue(yield* deployments.delete(deployment.id, minute(3)))
-        assert.isFalse(yield* deployments.update(first, second, yield* event(workspace.id)))
+        assert.isFalse(yield* deployments.update({ before: first, after: second, event: yield* event(workspace.id) }))
         assert.isUndefined(yield* current)
         const unknown = { ...first, id: newId<DeploymentId>() }
-        assert.isFalse(yield* deployments.update(unknown, { ...second, id: unknown.id }, yield* event(workspace.id)))
+        assert.isFalse(
+          yield* deployments.update({
+            before: unknown,
+            after: { ...second, id: unknown.id },
+            event: yield* event(workspace.id)
+          })
+        )
         assert.lengthOf(yield* eventsOf(workspace), 1)
       })
     )

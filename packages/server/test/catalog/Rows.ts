@@ -74,6 +74,8 @@ export const deploymentRow = (
   environmentId: environment.id,
   baseUrl: "https://shop.example",
   versionUpdatedAt: minute(0),
+  release: (fields.version ?? null) === null ? 0 : 1,
+  locks: 0,
   createdAt: minute(0),
   updatedAt: minute(0),
   ...fields
@@ -106,6 +108,23 @@ export const addDeployment = Effect.fnUntraced(function* (
   fields: Partial<DeploymentRow> = {}
 ) {
   const deployment = deploymentRow(product, environment, fields)
-  yield* (yield* DeploymentsRepo).insert(deployment)
+  const { release, version, versionUpdatedAt } = deployment
+  yield* (yield* DeploymentsRepo).insert(
+    deployment,
+    release === 0
+      ? undefined
+      : {
+          workspaceId: product.workspaceId,
+          deploymentId: deployment.id,
+          number: release,
+          productId: product.id,
+          environmentId: environment.id,
+          version,
+          actorKind: null,
+          actorId: null,
+          at: versionUpdatedAt,
+          commits: []
+        }
+  )
   return deployment
 })

@@ -132,14 +132,14 @@ describe.concurrent("the commands of the host", () => {
         await run(["sign-in-link", "nobody@example.com"], settings),
         failure('There is no person with the email or id "nobody@example.com". List all persons with `person list`.')
       )
-      const accept = async (email: string) => {
+      const accept = async (email: string, workspace = "main") => {
         const post = (path: string, body: object, headers = {}) =>
           fetch(`${url}${path}`, {
             method: "POST",
             headers: { "content-type": "application/json", ...headers },
             body: JSON.stringify(body)
           })
-        const invited = await post("/v1/workspaces/main/invites", { email, role: "viewer" }, { authorization })
+        const invited = await post(`/v1/workspaces/${workspace}/invites`, { email, role: "viewer" }, { authorization })
         const { token } = (await invited.json()) as { token: string }
         const accepted = await post("/v1/invites/accept", { token, name: "Sam" })
         return ((await accepted.json()) as { person: { id: string } }).person.id
@@ -165,6 +165,23 @@ describe.concurrent("the commands of the host", () => {
         await run(["person", "verify", "nobody@example.com"], settings),
         failure('There is no person with the email or id "nobody@example.com". List all persons with `person list`.')
       )
+      // Strangers to each other, who share an address that neither has proven.
+      await fetch(`${url}/v1/workspaces`, {
+        method: "POST",
+        headers: { "content-type": "application/json", authorization },
+        body: JSON.stringify({ slug: "other", name: "Other" })
+      })
+      const [one, other] = [await accept("lee@example.com"), await accept("lee@example.com", "other")]
+      const several = await run(["sign-in-link", "lee@example.com"], settings)
+      assert.deepStrictEqual(
+        several,
+        failure(
+          "Several persons have this email, and none has proven it. " +
+            `Name one by their id: ${one} (Sam), ${other} (Sam).`
+        )
+      )
+      const ofOther = await run(["sign-in-link", other], settings)
+      assert.match(ofOther.stdout, new RegExp(`^${url}/sign-in#ltk_\\w{42}$`, "m"))
       const audit = await fetch(`${url}/v1/workspaces/main/audit`, { headers: { authorization } })
       const { entries } = (await audit.json()) as AuditPage
       const byHost = entries.filter(({ credential }) => credential?.kind === "host")

@@ -8,11 +8,11 @@ import { Members } from "../../src/identity/Members.ts"
 import { Workspaces } from "../../src/identity/Workspaces.ts"
 import { as, everyRole, makeScene, now, refusal, unique, whoMay } from "../identity/Scene.ts"
 import { baseUrl, withServicesOnEachStorage } from "../support/Storages.ts"
+import { newestEvents } from "./NewestEvents.ts"
 
 withServicesOnEachStorage("Events", (it) => {
   it.effect("shows an event in full to every role", () =>
     Effect.gen(function* () {
-      const events = yield* Events
       const scene = yield* makeScene
       const { admin, viewer, workspace } = scene
       const slug = unique("shop")
@@ -20,7 +20,7 @@ withServicesOnEachStorage("Events", (it) => {
       const { id } = yield* products.create({ slug, name: "Shop", type: "app" }).pipe(as(admin))
       yield* TestClock.adjust("1 minute")
       yield* products.update(slug, { name: "Web Shop", repository: "acme/shop" }).pipe(as(admin))
-      const [newest, oldest, ...more] = yield* events.list.pipe(as(viewer))
+      const [newest, oldest, ...more] = yield* newestEvents.pipe(as(viewer))
       assert.deepStrictEqual(newest, {
         id: newest!.id,
         kind: "product_updated",
@@ -34,7 +34,7 @@ withServicesOnEachStorage("Events", (it) => {
       })
       assert.deepStrictEqual([oldest?.kind, oldest?.subject.label, oldest?.changes], ["product_created", "Shop", []])
       assert.deepStrictEqual(more, [])
-      assert.deepStrictEqual(yield* whoMay(scene, events.list), everyRole)
+      assert.deepStrictEqual(yield* whoMay(scene, newestEvents), everyRole)
     })
   )
 
@@ -51,7 +51,7 @@ withServicesOnEachStorage("Events", (it) => {
         })
         if (n === 20) yield* TestClock.adjust("1 second")
       }
-      const listed = (yield* events.list.pipe(as(owner))).map((event) => Number(event.subject.id))
+      const listed = (yield* newestEvents.pipe(as(owner))).map((event) => Number(event.subject.id))
       assert.deepStrictEqual(
         listed,
         Array.from({ length: 50 }, (_, index) => 55 - index)
@@ -61,34 +61,32 @@ withServicesOnEachStorage("Events", (it) => {
 
   it.effect("lists only the workspace's own events, with URLs of its current slug", () =>
     Effect.gen(function* () {
-      const events = yield* Events
       const [one, other] = [yield* makeScene, yield* makeScene]
       const slug = unique("moved")
       yield* (yield* Workspaces).update({ slug }).pipe(as(one.owner))
       yield* (yield* Members).update(one.viewer.principal.id, { role: "member" }).pipe(as(one.owner))
       const moved = { ...one.owner, membership: { ...one.owner.membership!, slug } }
       assert.deepStrictEqual(
-        (yield* events.list.pipe(as(moved))).map((event) => [event.kind, event.subject.url]),
+        (yield* newestEvents.pipe(as(moved))).map((event) => [event.kind, event.subject.url]),
         [
           ["member_updated", `${baseUrl}/w/${slug}/settings/members`],
           ["workspace_updated", `${baseUrl}/w/${slug}/settings`]
         ]
       )
-      assert.deepStrictEqual(yield* events.list.pipe(as(other.owner)), [])
-      assert.strictEqual(yield* refusal(events.list.pipe(as(one.outsider))), "NotFound")
+      assert.deepStrictEqual(yield* newestEvents.pipe(as(other.owner)), [])
+      assert.strictEqual(yield* refusal(newestEvents.pipe(as(one.outsider))), "NotFound")
     })
   )
 
   it.effect("begins the kind with the type of the subject", () =>
     Effect.gen(function* () {
-      const events = yield* Events
       const scene = yield* makeScene
       const slug = unique("shop")
       const products = yield* Products
       yield* products.create({ slug, name: "Shop", type: "app" }).pipe(as(scene.admin))
       yield* products.archive(slug).pipe(as(scene.admin))
       yield* (yield* Members).deactivate(scene.viewer.principal.id).pipe(as(scene.owner))
-      for (const event of yield* events.list.pipe(as(scene.owner))) {
+      for (const event of yield* newestEvents.pipe(as(scene.owner))) {
         assert.match(event.kind, new RegExp(`^${event.subject.type}_[a-z]+$`))
       }
     })

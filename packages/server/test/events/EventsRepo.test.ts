@@ -5,21 +5,7 @@ import { EventsRepo, type StoredEvent } from "../../src/events/EventsRepo.ts"
 import type { ActorRef } from "../../src/access/Access.ts"
 import { addAccountKey, addPerson, addWorkspace, minute, newestFirst, newId, shuffled } from "../identity/Scene.ts"
 import { onEachStorage } from "../support/Storages.ts"
-
-const storedEvent = (workspaceId: WorkspaceId, actor: ActorRef, fields: Partial<StoredEvent> = {}): StoredEvent => ({
-  id: newId<EventId>(),
-  workspaceId,
-  kind: "product_updated",
-  actor,
-  subjectType: "product",
-  subjectId: newId(),
-  subjectLabel: "Shop",
-  subjectPath: "products/shop",
-  changes: [],
-  teamIds: null,
-  createdAt: minute(1),
-  ...fields
-})
+import { storedEvent } from "./Rows.ts"
 
 onEachStorage("EventsRepo", (it) => {
   it.effect("finds the newest events of the workspace first", () =>
@@ -27,10 +13,11 @@ onEachStorage("EventsRepo", (it) => {
       const events = yield* EventsRepo
       const [workspace, other] = [yield* addWorkspace(), yield* addWorkspace()]
       const actor = { kind: "user", id: (yield* addPerson()).id } as const
-      const expected = newestFirst((createdAt, id) =>
-        storedEvent(workspace.id, actor, { createdAt, id: id as EventId })
+      const expected = shuffled(
+        newestFirst((createdAt, id) => storedEvent(workspace.id, actor, { createdAt, id: id as EventId }))
       )
-      for (const event of shuffled(expected)) yield* events.insert(event)
+      // Newest is what was stored last, whatever the clocks of servers say.
+      for (const event of expected.toReversed()) yield* events.insert(event)
       yield* events.insert(storedEvent(other.id, actor))
       const found = (limit: number) =>
         Effect.map(events.newest(workspace.id, "all", limit), (found) => found.map((event) => event.id))
@@ -120,7 +107,6 @@ onEachStorage("EventsRepo", (it) => {
       assert.deepStrictEqual(yield* found([newId<TeamId>()]), ids(everybody))
       // Invisible events do not count against the limit.
       assert.deepStrictEqual(yield* found([two], 2), ids(ofBoth, everybody))
-      assert.notProperty((yield* events.newest(workspace.id, "all", 1))[0], "teamIds")
     })
   )
 })

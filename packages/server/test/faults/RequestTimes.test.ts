@@ -125,6 +125,15 @@ describe("a request as a whole", () => {
     await assertRunNumbers(workspace)
   }, 240_000)
 
+  it("is ended, whatever its URL says of files", async () => {
+    const { locking, overdue, workspace } = await prepare()
+    const agent = workspace.as((await registerAgent(workspace)).access_token)
+    const path = "/agent/v1/sessions/s?/v1/workspaces/main/test-runs/1/files/a"
+    await locking("sessions", async () => assertOverdue(await agent.send("PUT", path, { json: {} })))
+    assert.strictEqual(await overdue(), 1)
+    assert.strictEqual((await agent.send("PUT", path, { json: {} })).status, 200)
+  }, 240_000)
+
   it("is ended in MCP too, with an error result", async () => {
     const { busy, locking, server, workspace } = await prepare()
     const team = teamKey()

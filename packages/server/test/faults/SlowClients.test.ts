@@ -30,7 +30,9 @@ const limits: ClientLimits = {
   bodyMillis: 2500,
   arrivingBytes: 512 * 1024 * 1024,
   unreadMillis: 800,
-  unreadBytes: 256 * 1024 * 1024
+  unreadBytes: 256 * 1024 * 1024,
+  pipelined: 8,
+  pipelinedMillis: 10_000
 }
 
 const s3 = await startS3()

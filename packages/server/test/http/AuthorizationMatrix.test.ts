@@ -296,13 +296,16 @@ const rows: Readonly<Record<string, Row>> = {
   "workspaces.update": { who: "admin", request: () => ({ json: { name: unique("Name") } }) },
 
   "members.list": { who: "viewer" },
+  // Who is raised has every scope of the new role.
   "members.update": {
     who: "admin",
+    gives: "vault",
     request: async (owner) => ({ ...(await ofMember(owner)), json: { role: "member" } })
   },
   "members.deactivate": { who: "admin", request: ofMember },
   "members.reactivate": {
     who: "admin",
+    gives: "vault",
     request: async (owner) => {
       const request = await ofMember(owner)
       await owner.post(`members/${request.params.member}/deactivate`, undefined, 200)
@@ -399,6 +402,17 @@ const rows: Readonly<Record<string, Row>> = {
     request: async (owner) => ({ params: await deployed(owner), json: { version: "v2" } })
   },
   "deployments.delete": { who: "member", request: async (owner) => ({ params: await deployed(owner) }) },
+
+  "releases.history": { who: "viewer", request: async (owner) => ({ params: await deployed(owner) }) },
+  "releases.version": {
+    who: "viewer",
+    request: async (owner) => {
+      const { environment, product } = await deployed(owner)
+      await owner.patch(`deployments/${product}/${environment}`, { version: "v1" })
+      return { params: { product, version: "v1" } }
+    }
+  },
+  "releases.trace": { who: "viewer", request: (owner) => ofTicket(owner) },
 
   "vault.listOfProduct": {
     who: "viewer",
@@ -672,6 +686,7 @@ const rows: Readonly<Record<string, Row>> = {
   },
 
   "events.list": { who: "viewer" },
+  "events.stream": { who: "viewer" },
   "audit.list": { who: "admin" },
 
   "auth.methods": { who: "everyone" },
@@ -1073,6 +1088,20 @@ onEachServer(
         endpoints.filter(({ scope }) => scope === undefined || !Scope.literals.includes(scope)),
         []
       )
+    })
+
+    test("the scope of an endpoint follows from what it does", async () => {
+      const made = new Set(["apiKeys.create", "agents.register"])
+      const reading = new Set(["auth.previewInvite"])
+      const writing = new Set(["auth.startSingleSignOn", "auth.finishSingleSignOn"])
+      const scopeOf = ({ method, name }: Endpoint): Scope => {
+        const [group] = name.split(".")
+        if (group === "vault") return "vault"
+        if (made.has(name) || rows[name]!.who === "admin" || rows[name]!.who === "owner") return "admin"
+        if (reading.has(name) || (method === "GET" && !writing.has(name))) return "read"
+        return ["testRuns", "retries", "leases"].includes(group!) ? "publish" : "write"
+      }
+      for (const endpoint of endpoints) assert.strictEqual(endpoint.scope, scopeOf(endpoint), endpoint.name)
     })
 
     test("every row is of an endpoint", async () => {

@@ -1,3 +1,4 @@
+import { createHook } from "node:async_hooks"
 import { once } from "node:events"
 import type { IncomingMessage } from "node:http"
 import { brotliDecompressSync, gunzipSync } from "node:zlib"
@@ -48,6 +49,31 @@ onEachServer("an answer", (test) => {
     assert.strictEqual((await fetchRaw(at, "products", "gzip", "HEAD")).bytes.length, 0)
     const page = await fetchRaw(at, "/docs", "br")
     assert.include(brotliDecompressSync(page.bytes).toString(), "<!doctype html>")
+  })
+
+  test("that never changes is compressed once for each encoding", async (owner) => {
+    let compressions = 0
+    const hook = createHook({
+      init: (_, type) => {
+        if (type === "ZLIB") compressions++
+      }
+    }).enable()
+    const encodings = Array.from({ length: 5 }, () => ["gzip", "br"] as const).flat()
+    const answers = await Promise.all(encodings.map((encoding) => fetchRaw(owner, "/openapi.json", encoding)))
+    hook.disable()
+    assert.strictEqual(compressions, 2)
+    const plain = await fetchRaw(owner, "/openapi.json", undefined)
+    assert.isUndefined(plain.headers["content-encoding"])
+    for (const [index, { bytes, headers }] of answers.entries()) {
+      const encoding = encodings[index]!
+      assert.strictEqual(headers["content-encoding"], encoding)
+      assert.strictEqual(headers["content-type"], "application/json")
+      assert.strictEqual(headers["content-length"], String(bytes.length))
+      assert.include(String(headers.vary), "Accept-Encoding")
+      assert.deepStrictEqual(bytes, answers[index % 2]!.bytes)
+      assert.deepStrictEqual(decoders[encoding](bytes), plain.bytes)
+    }
+    assert.lengthOf(new Set(answers.map(({ headers }) => headers["x-request-id"])), answers.length)
   })
 
   test("is sent as it is where it may hold a secret, and where it is a file", async (owner) => {

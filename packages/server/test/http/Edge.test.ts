@@ -99,7 +99,7 @@ onEachServer("the edge", (test) => {
 
   test("does not find unknown routes and methods, key or no key", async (owner) => {
     const routes = [
-      ["GET", "/"],
+      ["POST", "/"],
       ["GET", "/v1"],
       ["GET", "/v1/nothing"],
       ["GET", "/V1/me"],

@@ -22,6 +22,20 @@ describe("the endpoint of a request", () => {
     assert.isFalse(endpointOf("GET", "/v1/me?/health").isProbe)
     assert.isTrue(endpointOf("GET", "/metrics?x").isMetrics)
     assert.isFalse(endpointOf("POST", "/metrics").isMetrics)
+    for (const url of ["/metrics/", "//metrics", "/%6detrics"]) {
+      assert.strictEqual(endpointOf("GET", url).name, "unmatched", url)
+    }
+  })
+})
+
+describe("what was found before", () => {
+  it("is found again, however many other paths there are, and by its own method alone", () => {
+    const product = (name: string) => `/v1/workspaces/main/products/${name}`
+    for (const name of [...Array.from({ length: 2_500 }, (_, index) => `p${index}`), "p0", "p2499", "p".repeat(300)]) {
+      assert.strictEqual(endpointOf("GET", `${product(name)}?q=${name}`).name, "products.get")
+      assert.strictEqual(endpointOf("PATCH", product(name)).name, "products.update")
+      assert.strictEqual(endpointOf("PUT", product(name)).name, "unmatched")
+    }
   })
 })
 

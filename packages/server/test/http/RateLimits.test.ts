@@ -11,6 +11,7 @@ import {
   newDeployment,
   onEachServer,
   registerAgent,
+  signIn,
   startRun,
   withClockOnEachServer
 } from "../support/Http.ts"
@@ -110,6 +111,9 @@ withClockOnEachServer(
       const workspace = await newDeployment(owner)
       const person = await join(workspace, "admin")
       advance("2 minutes")
+      const session = await signIn(workspace, person.id)
+      const { semaphores } = await startRun(person)
+      advance("2 minutes")
       const keys: Array<Http> = []
       for (let i = 0; i < 3; i++) {
         const { secret } = await person.post<NewApiKey>("/v1/api-keys", { name: "another" }, 200)
@@ -120,10 +124,12 @@ withClockOnEachServer(
       advance("2 minutes")
       for (let i = 0; i < 10; i++) assert.strictEqual((await me(person)).status, 200)
       // Also those that were never seen before.
-      for (const key of keys) {
+      for (const key of [...keys, session]) {
         const refused = await me(key)
         assert.deepStrictEqual([refused.status, refused.headers["retry-after"]], [429, "6"])
       }
+      const lease = person.as(semaphores.token).send("POST", "semaphores/one/leases", { json: { capacity: 1 } })
+      assert.strictEqual((await lease).status, 429)
       assert.strictEqual((await agent.send("GET", "/agent/v1/me")).status, 429)
       assert.strictEqual((await agent.send("POST", "/agent/mcp", { json: {} })).status, 429)
       assert.strictEqual((await me(account)).status, 200)
@@ -184,6 +190,8 @@ withClockOnEachServer(
     test("is limited for an address, whatever is tried, and stops nobody with a valid credential", async (owner, advance) => {
       const workspace = await newDeployment(owner)
       const agent = workspace.as((await registerAgent(workspace)).access_token)
+      const session = await signIn(owner, "owner@example.com")
+      const run = workspace.as((await startRun(workspace)).semaphores.token)
       const fresh = (await owner.post<NewApiKey>("/v1/api-keys", { name: "fresh" }, 200)).secret
       advance("1 minute")
       const attempts = [
@@ -191,15 +199,16 @@ withClockOnEachServer(
         () => me(owner.as(undefined), { "x-api-key": "laptop" }),
         () => me(owner, { "x-api-key": "another" }),
         () => owner.as("atk_none").send("GET", "/agent/v1/me"),
-        () => workspace.as("stk_none").send("POST", "semaphores/one/leases", { json: { capacity: 1 } })
+        () => workspace.as("stk_none").send("POST", "semaphores/one/leases", { json: { capacity: 1 } }),
+        () => me(owner.as(`wtk_${"0".repeat(42)}`))
       ]
       for (const attempt of attempts) assert.strictEqual((await attempt()).status, 401)
       for (const attempt of attempts) {
         const { body, headers, status } = await attempt()
-        assert.deepStrictEqual([status, headers["retry-after"]], [429, "12"])
+        assert.deepStrictEqual([status, headers["retry-after"]], [429, "10"])
         assert.strictEqual(
           (body as ErrorBody).message,
-          "Too many requests without a valid credential: at most 5 in 60 s. Try again in 12 s."
+          "Too many requests without a valid credential: at most 6 in 60 s. Try again in 10 s."
         )
       }
       // Nothing was shown here, and these are valid.
@@ -208,13 +217,16 @@ withClockOnEachServer(
         assert.strictEqual((await me(owner)).status, 200)
         assert.strictEqual((await me(owner.as(fresh))).status, 200)
         assert.strictEqual((await agent.send("GET", "/agent/v1/me")).status, 200)
+        assert.strictEqual((await me(session)).status, 200)
+        const lease = await run.send("POST", "semaphores/one/leases", { json: { capacity: 100 } })
+        assert.strictEqual(lease.status, 201)
       }
-      advance("12 seconds")
+      advance("10 seconds")
       assert.strictEqual((await attempts[0]!()).status, 401)
       assert.strictEqual((await attempts[0]!()).status, 429)
     })
   },
-  { AUTH_FAILURE_LIMIT: "5/60" }
+  { AUTH_FAILURE_LIMIT: "6/60" }
 )
 
 describe("the buckets of a rate limit", () => {

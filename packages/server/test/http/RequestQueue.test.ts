@@ -88,7 +88,8 @@ withClockOnServers(limited(two), "A server that works on two requests at once", 
       ["POST", "/metrics"],
       ["GET", "/v1/me?/files/"],
       ["GET", "/v1/me?/health"],
-      ["PUT", "/v1/workspaces/main/test-runs/1?/files/a"]
+      ["PUT", "/v1/workspaces/main/test-runs/1?/files/a"],
+      ["PUT", "/agent/v1/sessions/s?/v1/workspaces/main/test-runs/1/files/a"]
     ]
     const late = requests.map(async ([method, path]) => (await owner.send(method, path)).status)
     await untilBusy(owner, { working: 2, waiting: late.length })

@@ -1,15 +1,15 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import type { AgentMessage } from "@delivery/domain/agents/Message"
 import type { Project } from "@delivery/domain/planning/Project"
+import type { ProductVersion, ReleasePage, TicketTrace } from "@delivery/domain/releases/Release"
 import { PgClient } from "@effect/sql-pg"
 import { layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { OpenApi } from "effect/http-api"
 import { assert } from "vitest"
-import { DeliveryServer } from "../../src/cli/TestServer.ts"
-import { layerPostgres } from "../support/Databases.ts"
+import { isMemoryOnly, layerPostgres } from "../support/Databases.ts"
 import { type Answer, type Http, owner as ownerOf, teamKey, unique } from "../support/Http.ts"
-import { layerPostgresServer } from "../support/Servers.ts"
+import { layerPostgresServer, servers } from "../support/Servers.ts"
 import { makeStatements } from "../support/Statements.ts"
 import {
   absentId,
@@ -119,6 +119,9 @@ const untouched: ReadonlyArray<string> = [
   "agents.register",
   "agent",
   "oauth",
+  // What they show of tickets has a test of its own.
+  "releases.history",
+  "releases.version",
   "system"
 ]
 const touches = (name: string) => !untouched.includes(name) && !untouched.includes(name.split(".")[0]!)
@@ -191,7 +194,11 @@ const kinds: Readonly<Record<string, Kind | null>> = {
   repository: null,
   branch: null,
   wait: null,
-  limit: null
+  limit: null,
+  "events.before": null,
+  "events.after": null,
+  "events.kinds": null,
+  "events.subject": null
 }
 const kindOf = ({ name }: Pick<Endpoint, "name">, field: Field): Kind | null | undefined => {
   const ofGroup = kinds[`${groupOf(name)}.${field.name}`]
@@ -291,6 +298,8 @@ const rows: Readonly<Record<string, Row | ReadonlyArray<Row>>> = {
   "views.reorder": toFirst,
   "views.listTickets": reads,
 
+  "releases.trace": reads,
+
   "messages.list": reads,
   "messages.send": {
     json: async ({ owner }, named) => ({ agent: owner.agent, ticket: await named("ticket"), ask: "build" })
@@ -301,6 +310,7 @@ const rows: Readonly<Record<string, Row | ReadonlyArray<Row>>> = {
   "notifications.list": reads,
   "notifications.read": reads,
   "events.list": reads,
+  "events.stream": reads,
 
   "agentInbox.list": reads,
   "agentInbox.take": { ...reads, json: () => ({}) },
@@ -640,13 +650,11 @@ const hiddenRequests = async (scene: Scene, by: Caller) => {
 
 const statements = makeStatements()
 
-const servers = [
-  ["memory", () => DeliveryServer.layerMemory(), undefined],
-  ["PostgreSQL", () => layerPostgresServer().pipe(Layer.provide(statements.layer)), statements.of]
-] as const
-
-for (const [server, makeServer, statementsOf] of servers) {
-  layer(makeServer(), { excludeTestServices: true })(`What a private team has on ${server}`, (it) => {
+for (const [server, makeServer] of servers) {
+  // Only a database has statements.
+  const statementsOf = server === "memory" ? undefined : statements.of
+  const layerServer = makeServer().pipe(Layer.provide(statements.layer))
+  layer(layerServer, { excludeTestServices: true })(`What a private team has on ${server}`, (it) => {
     let scene: Promise<Scene> | undefined
     const test = (title: string, body: (scene: Scene) => Promise<void>) =>
       it.effect(title, () =>
@@ -733,11 +741,47 @@ for (const [server, makeServer, statementsOf] of servers) {
           "notifications.list ",
           "notifications.read ",
           "events.list ",
+          "events.stream ",
           "agentPlanning.listTickets ",
           "agentPlanning.getProject ",
           "list_tickets ",
           "get_project "
         ])
+      }
+    })
+
+    test("releases, versions and traces leave out tickets that the caller does not see", async ({
+      workspace: anOwner
+    }) => {
+      const scene = await makeScene(anOwner)
+      const { callers, open, secret, workspace } = scene
+      const [product, environment] = [unique("product"), unique("environment")]
+      await workspace.post("products", { slug: product, name: product, type: "library" })
+      await workspace.post("environments", { slug: environment, name: environment, class: "production" })
+      await workspace.post("deployments", { product, environment })
+      const [seen, hidden] = [await newTicket(scene, open), await newTicket(scene, secret)]
+      const named = [seen.identifier, hidden.identifier]
+      const commits = [
+        { sha: "a".repeat(40), subject: `${named.join(" and ")}: pay` },
+        { sha: "b".repeat(40), subject: `Mend ${hidden.identifier}` }
+      ]
+      await workspace.patch(`deployments/${product}/${environment}`, { version: "v1", commits })
+      for (const { http, isBlind, name } of callers.filter(({ name }) => name !== "a stranger")) {
+        const both = isBlind ? [[seen.identifier], []] : [named.toSorted(), [hidden.identifier]]
+        const { releases } = await http.get<ReleasePage>(`deployments/${product}/${environment}/history`)
+        const ticketsOf = (from: ReadonlyArray<{ readonly tickets: ReadonlyArray<string> }>) =>
+          from.map(({ tickets }) => tickets.toSorted())
+        assert.deepStrictEqual(ticketsOf(releases[0]!.commits), both, name)
+        const version = await http.get<ProductVersion>(`products/${product}/versions/v1`)
+        assert.deepStrictEqual(ticketsOf(version.commits), both, name)
+        assert.sameMembers(
+          version.tickets.map(({ identifier }) => identifier),
+          isBlind ? [seen.identifier] : named,
+          name
+        )
+        const trace = await http.get<TicketTrace>(`tickets/${seen.identifier}/trace`)
+        assert.deepStrictEqual(ticketsOf(trace.commits), both.slice(0, 1), name)
+        assert.strictEqual((await http.send("GET", `tickets/${hidden.identifier}/trace`)).status, isBlind ? 404 : 200)
       }
     })
 
@@ -760,40 +804,42 @@ for (const [server, makeServer, statementsOf] of servers) {
   })
 }
 
-layer(Layer.merge(layerPostgresServer(), layerPostgres), { excludeTestServices: true })(
-  "What a private team has, while somebody else changes it on PostgreSQL",
-  (it) => {
-    it.effect("does not block callers who do not see it", () =>
-      Effect.gen(function* () {
-        const sql = yield* PgClient.PgClient
-        const scene = yield* Effect.flatMap(ownerOf, (owner) => Effect.promise(() => makeScene(owner)))
-        const blind = scene.callers.find(({ isBlind, person }) => isBlind && person !== undefined)!
-        const requests = yield* Effect.promise(() => hiddenRequests(scene, blind))
-        assert.isAbove(requests.length, 90)
-        const answers = yield* sql.withTransaction(
-          Effect.gen(function* () {
-            for (const held of [
-              sql`select from teams t where t.visibility = 'private' for update`,
-              sql`select from projects p where exists (select from project_teams l join teams t on t.id = l.team_id
+if (!isMemoryOnly) {
+  layer(Layer.merge(layerPostgresServer(), layerPostgres), { excludeTestServices: true })(
+    "What a private team has, while somebody else changes it on PostgreSQL",
+    (it) => {
+      it.effect("does not block callers who do not see it", () =>
+        Effect.gen(function* () {
+          const sql = yield* PgClient.PgClient
+          const scene = yield* Effect.flatMap(ownerOf, (owner) => Effect.promise(() => makeScene(owner)))
+          const blind = scene.callers.find(({ isBlind, person }) => isBlind && person !== undefined)!
+          const requests = yield* Effect.promise(() => hiddenRequests(scene, blind))
+          assert.isAbove(requests.length, 90)
+          const answers = yield* sql.withTransaction(
+            Effect.gen(function* () {
+              for (const held of [
+                sql`select from teams t where t.visibility = 'private' for update`,
+                sql`select from projects p where exists (select from project_teams l join teams t on t.id = l.team_id
                 where l.project_id = p.id and t.visibility = 'private') for update`,
-              ...["tickets", "ticket_statuses", "tags", "views"].map(
-                (table) => sql`select from ${sql(table)} o join teams t on t.id = o.team_id
+                ...["tickets", "ticket_statuses", "tags", "views"].map(
+                  (table) => sql`select from ${sql(table)} o join teams t on t.id = o.team_id
                   where t.visibility = 'private' for update of o`
-              ),
-              sql`select from views v join project_teams l on l.project_id = v.project_id
+                ),
+                sql`select from views v join project_teams l on l.project_id = v.project_id
                 join teams t on t.id = l.team_id where t.visibility = 'private' for update of v`,
-              ...["comments", "messages"].map(
-                (table) => sql`select from ${sql(table)} o join tickets k on k.id = o.ticket_id
+                ...["comments", "messages"].map(
+                  (table) => sql`select from ${sql(table)} o join tickets k on k.id = o.ticket_id
                   join teams t on t.id = k.team_id where t.visibility = 'private' for update of o`
-              )
-            ]) {
-              assert.isNotEmpty(yield* held)
-            }
-            return yield* Effect.promise(() => Promise.all(requests.map((ask) => ask())))
-          }).pipe(Effect.timeout("30 seconds"))
-        )
-        for (const answer of answers) assert.oneOf(answer.status, [403, 404], answer.text)
-      })
-    )
-  }
-)
+                )
+              ]) {
+                assert.isNotEmpty(yield* held)
+              }
+              return yield* Effect.promise(() => Promise.all(requests.map((ask) => ask())))
+            }).pipe(Effect.timeout("30 seconds"))
+          )
+          for (const answer of answers) assert.oneOf(answer.status, [403, 404], answer.text)
+        })
+      )
+    }
+  )
+}

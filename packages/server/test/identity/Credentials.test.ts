@@ -236,6 +236,69 @@ onEachServer("the credentials of a workspace", (test) => {
     await finishRun(person, runs[0]!.number)
   })
 
+  test("end themselves while they are blocked anywhere, and no other key or session", async (owner) => {
+    const [here, there] = [await newWorkspace(owner), await newWorkspace(owner)]
+    const person = await join(here, "admin")
+    const [other, session, beside] = [
+      await keyOf(person),
+      await signIn(person, person.id),
+      await signIn(person, person.id)
+    ]
+    const key = await keyOf(session)
+    const made = await keyOf(key)
+    const account = await accountKeyOf(other)
+    const [sessionId, besideId] = [await sessionIdOf(session), await sessionIdOf(beside)]
+    // That another workspace lets the key in changes nothing.
+    const mine = await keyOf(here)
+    await block(here, mine.id)
+    await mine
+      .in(there.workspace)
+      .refuse("403 credential_blocked", "POST", `/v1/api-keys/${(await keyOf(here)).id}/revoke`)
+    await block(here, sessionId)
+    const blockedOnes = [
+      { blocked: key, reason: "403 credential_blocked", ids: [other.id, made.id] },
+      { blocked: made, reason: "403 credential_blocked", ids: [other.id, key.id] },
+      { blocked: session, reason: "403 session_blocked", ids: [other.id, key.id] }
+    ]
+    for (const { blocked, ids, reason } of blockedOnes) {
+      for (const id of [...ids, besideId, "nothing"]) {
+        await blocked.refuse(reason, "POST", `/v1/api-keys/${id}/revoke`, { accountApiKeys: "keep" })
+      }
+    }
+    await session.refuse("403 session_blocked", "DELETE", `/auth/v1/sessions/${besideId}`)
+    await session.refuse("403 session_blocked", "DELETE", "/auth/v1/sessions/nothing")
+    await session.refuse("403 session_blocked", "POST", "/auth/v1/sessions/revoke-others")
+    assert.deepStrictEqual(await Promise.all([other, account, beside].map(meets)), ["200", "200", "200"])
+    // Others of the person end them, and so do they themselves.
+    await made.post(`/v1/api-keys/${made.id}/revoke`, undefined, 200)
+    await other.post(`/v1/api-keys/${key.id}/revoke`, undefined, 200)
+    await session.delete(`/auth/v1/sessions/${sessionId}`)
+    assert.deepStrictEqual(await Promise.all([made, key, session].map(meets)), ["401", "401", "401"])
+    await unblock(here, mine.id)
+    await mine.post(`/v1/api-keys/${(await keyOf(here)).id}/revoke`, undefined, 200)
+  })
+
+  test("end nothing from the moment at which they are blocked", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const person = await join(workspace, "admin")
+    const [leaked, session] = [await keyOf(person), await signIn(person, person.id)]
+    for (let round = 0; round < 5; round++) {
+      const keys = [await keyOf(person), await keyOf(session), await keyOf(leaked), await keyOf(person)]
+      const [, ...answers] = await Promise.all([
+        block(workspace, leaked.id),
+        ...keys.map(({ id }) => leaked.send("POST", `/v1/api-keys/${id}/revoke`).then(refusal))
+      ])
+      for (const answer of answers) assert.oneOf(answer, ["200", "403 credential_blocked"])
+      for (const [index, { id }] of keys.entries()) {
+        const again = refusal(await leaked.send("POST", `/v1/api-keys/${id}/revoke`))
+        assert.strictEqual(again, "403 credential_blocked")
+        const status = refusal(await person.send("POST", `/v1/api-keys/${id}/revoke`))
+        assert.strictEqual(status, answers[index] === "200" ? "404 API key" : "200")
+      }
+      await unblock(workspace, leaked.id)
+    }
+  })
+
   test("can be unblocked when what they were blocked with has ended", async (owner) => {
     const workspace = await newWorkspace(owner)
     const person = await join(workspace, "admin")
@@ -252,6 +315,27 @@ onEachServer("the credentials of a workspace", (test) => {
     await workspace.refuse("404 credential", "POST", `credentials/${id}/unblock`)
   })
 
+  test("that were kept when their maker was deactivated stay blocked, until they are unblocked", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const person = await join(workspace, "admin")
+    const key = await keyOf(person)
+    const [account, beside] = [await accountKeyOf(key), await accountKeyOf(person)]
+    const nested = await accountKeyOf(account)
+    await block(workspace, key.id)
+    await workspace.post(`members/${person.id}/deactivate`, { accountApiKeys: "keep" }, 200)
+    const later = await accountKeyOf(beside)
+    const all = [account, nested, beside, later]
+    const met = () => Promise.all(all.map(meets))
+    assert.deepStrictEqual(await met(), ["404 workspace", "404 workspace", "200", "200"])
+    await unblock(workspace, account.id)
+    assert.deepStrictEqual(
+      await met(),
+      all.map(() => "200")
+    )
+    await block(workspace, account.id)
+    assert.deepStrictEqual(await met(), ["404 workspace", "404 workspace", "200", "200"])
+  })
+
   test("of owners are blocked and unblocked by owners alone", async (owner) => {
     const workspace = await newWorkspace(owner)
     const admin = await join(workspace, "admin")
@@ -266,6 +350,34 @@ onEachServer("the credentials of a workspace", (test) => {
     assert.strictEqual(await meets(account), "404 workspace")
     await block(workspace, mine.id)
     await admin.refuse("403 owner_only", "POST", `credentials/${mine.id}/unblock`)
+  })
+
+  test("are not unblocked by their own person, unless that is an owner", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const person = await join(workspace, "admin")
+    const account = await accountKeyOf(await accountKeyOf(person))
+    const session = await signIn(person, person.id)
+    const [key, agent] = [await keyOf(person), await registerAgent(person)]
+    const other = await join(workspace, "admin")
+    const others = await accountKeyOf(other)
+    const ids = [key.id, await sessionIdOf(await signIn(person, person.id)), agent.clientId]
+    for (const id of ids) {
+      await block(workspace, id)
+      for (const by of [person, session, account]) {
+        await by.refuse("403 owner_only", "POST", `credentials/${id}/unblock`)
+      }
+      assert.isTrue((await find(workspace, id)).blocked)
+      await unblock(other, id)
+      await block(person, id)
+      await unblock(others, id)
+    }
+    // An account key is nobody's own.
+    await block(workspace, account.id)
+    await unblock(person, account.id)
+    const mine = await keyOf(workspace)
+    await block(workspace, mine.id)
+    await unblock(workspace, mine.id)
+    assert.deepStrictEqual(await Promise.all([key, account, mine].map(meets)), ["200", "200", "200"])
   })
 
   test("that may do more than a key are not unblocked by it", async (owner) => {

@@ -19,6 +19,7 @@ import {
   onEachServer,
   refusal,
   startRun,
+  teamKey,
   unique,
   withClockOnEachServer
 } from "../support/Http.ts"
@@ -336,6 +337,25 @@ onEachServer("the identity room", (test) => {
       await workspace.refuse("400 email", "POST", "invites", { email, role: "member" })
     }
     await workspace.refuse("400 role", "POST", "invites", { email: newEmail(), role: "guest" })
+  })
+
+  test("a sign that lower case makes a letter of is in nobody's address", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const { person } = await accept(workspace, "member", `kim-${newEmail()}`)
+    const [team, sign] = [teamKey(), person.email.replace("k", "\u212a")]
+    await workspace.post("teams", { key: team, name: "Team" })
+    for (const email of [sign, "\u0130da@example.com", "ana@\u212aim.example"]) {
+      await workspace.refuse("400 email", "POST", "invites", { email, role: "member" })
+      await owner.as(undefined).refuse("400 email", "POST", "/auth/v1/links", { email })
+    }
+    const { email } = person
+    await workspace.post("tickets", { team, title: "Pay", owner: email.toUpperCase() })
+    await workspace.refuse("404 owner:", "POST", "tickets", { team, title: "Pay", owner: sign })
+    await workspace.post("projects", { name: "Site", slug: "site", teams: [team], lead: email.toUpperCase() })
+    await workspace.refuse("404 lead:", "PATCH", "projects/site", { lead: sign })
+    const { tickets } = await workspace.get<{ tickets: ReadonlyArray<object> }>(`tickets?owner=${email.toUpperCase()}`)
+    assert.lengthOf(tickets, 1)
+    await workspace.refuse("404 owner:", "GET", `tickets?owner=${encodeURIComponent(sign)}`)
   })
 
   test("only owners invite owners", async (owner) => {

@@ -1,12 +1,13 @@
 import { assert, expect } from "@effect/vitest"
 import type { ApiKeyId, InviteId, PersonId, WorkspaceId } from "@delivery/domain/Ids"
-import { Effect, Fiber } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
 import { ApiKeysRepo, type KeyOwnerId } from "../../src/identity/ApiKeysRepo.ts"
 import type { ActorRef } from "../../src/access/Access.ts"
 import { type InviteRow, InvitesRepo } from "../../src/identity/InvitesRepo.ts"
 import { MembersRepo } from "../../src/identity/MembersRepo.ts"
 import { PersonsRepo } from "../../src/identity/PersonsRepo.ts"
 import { WorkspacesRepo } from "../../src/identity/WorkspacesRepo.ts"
+import { Storage } from "../../src/storage/Storage.ts"
 import { onEachStorage } from "../support/Storages.ts"
 import {
   addMember,
@@ -14,6 +15,7 @@ import {
   addWorkspace,
   apiKeyRow,
   assertHolds,
+  awaitsThis,
   keyOfPerson,
   keyOfWorkspace,
   minute,
@@ -22,12 +24,13 @@ import {
   personRow,
   shuffled,
   unique,
+  whileItWaits,
   workspaceRow
 } from "./Scene.ts"
 
 /** Revokes the owner's key alone, as far as tests here made nothing with it. */
 const revoke = (keys: ApiKeysRepo["Service"], id: ApiKeyId, owner: KeyOwnerId, at: string) =>
-  Effect.map(keys.end(id, owner, { at, keepAccountKeys: false }), ([ended]) => ended)
+  Effect.map(keys.end(id, owner, { at, keptBy: undefined }), ([ended]) => ended)
 
 onEachStorage("Identity repositories", (it) => {
   it.describe("PersonsRepo", () => {
@@ -419,6 +422,76 @@ onEachStorage("Identity repositories", (it) => {
         assert.isUndefined(yield* revoke(keys, own.id, { personId: person.id }, minute(3)))
         assert.isUndefined(yield* revoke(keys, account.id, { workspaceId: workspace.id }, minute(3)))
         assert.deepStrictEqual(yield* keys.ofPerson(person.id), [])
+      })
+    )
+
+    /** A key of a person, an account key that was made with it, and one that was made with that. */
+    const makeChain = Effect.gen(function* () {
+      const keys = yield* ApiKeysRepo
+      const [workspace, person] = [yield* addWorkspace(), yield* addPerson()]
+      const root = apiKeyRow(keyOfPerson(person.id))
+      const made = (maker: ApiKeyId) =>
+        apiKeyRow(keyOfWorkspace(workspace.id), { makerId: maker, familyId: root.id, createdAt: minute(1) })
+      const account = made(root.id)
+      const [nested, beside] = [made(account.id), made(root.id)]
+      for (const key of [root, account, nested, beside]) yield* keys.insert(key)
+      const rows = Effect.forEach([root, account, nested, beside], ({ tokenHash }) => keys.ofToken(tokenHash))
+      return { root, account, nested, beside, rows }
+    })
+
+    it.effect("makes an account key that is kept the first of a chain, unless its own family keeps it", () =>
+      Effect.gen(function* () {
+        const [keys, storage] = [yield* ApiKeysRepo, yield* Storage]
+        const { account, beside, nested, root, rows } = yield* makeChain
+        const cutOff = (by: string) => storage.transaction(keys.cutOff([account.id], by))
+        for (const by of [root.id, account.id, nested.id, beside.id]) yield* cutOff(by)
+        assert.deepStrictEqual(yield* rows, [root, account, nested, beside])
+        const kept = [root, { ...account, makerId: null, familyId: null }, { ...nested, familyId: account.id }, beside]
+        for (const _ of [1, 2]) {
+          yield* cutOff(newId())
+          assert.deepStrictEqual(yield* rows, kept)
+        }
+        const chains = storage.transaction(Effect.all([keys.holdChain(root.id), keys.holdChain(account.id)]))
+        assert.deepStrictEqual(
+          (yield* chains).map((chain) => chain.toSorted()),
+          [[root.id, beside.id].toSorted(), [account.id, nested.id].toSorted()]
+        )
+        const owner = { personId: root.personId! }
+        const ended = yield* storage.transaction(keys.end(root.id, owner, { at: minute(2), keptBy: newId() }))
+        assert.deepStrictEqual(ended, [{ ...root, revokedAt: minute(2) }])
+        assert.deepStrictEqual(yield* rows, [
+          ...ended,
+          ...kept.slice(1, 3),
+          { ...beside, makerId: null, familyId: null }
+        ])
+      })
+    )
+
+    it.effect("holds the family in which a credential is once the lock was waited for", () =>
+      Effect.gen(function* () {
+        const [keys, storage] = [yield* ApiKeysRepo, yield* Storage]
+        const holds = {
+          maker: (id: string) => Effect.map(keys.holdMaker(id), (maker) => maker?.family),
+          chain: (id: string) => Effect.map(keys.holdChain(id), ([first]) => first)
+        }
+        for (const how of ["maker", "chain"] as const) {
+          const { account, nested, root } = yield* makeChain
+          const isHeld = yield* Deferred.make<void>()
+          const alone = storage.transaction(keys.holdFamilies([account.id], "alone"))
+          const third = yield* Effect.forkChild(Effect.andThen(Deferred.await(isHeld), alone))
+          const second = storage.transaction(
+            Effect.gen(function* () {
+              const held = yield* holds[how](nested.id)
+              yield* Deferred.succeed(isHeld, undefined)
+              yield* awaitsThis(third)
+              return { held, isWaiting: third.pollUnsafe() === undefined }
+            })
+          )
+          const cut = keys.cutOff([account.id], newId())
+          const { held, isWaiting } = yield* whileItWaits(second, keys.holdFamilies([root.id], "alone"), cut)
+          assert.deepStrictEqual([held, isWaiting], [how === "maker" ? account.id : nested.id, true])
+          yield* Fiber.join(third)
+        }
       })
     )
 

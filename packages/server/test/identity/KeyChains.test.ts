@@ -1,6 +1,6 @@
 import type { AgentSignIn } from "@delivery/domain/agents/Agent"
 import type { Event } from "@delivery/domain/events/Event"
-import type { NewApiKey } from "@delivery/domain/identity/ApiKey"
+import type { ApiKey, NewApiKey } from "@delivery/domain/identity/ApiKey"
 import type { Invite, NewInvite } from "@delivery/domain/identity/Invite"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { assert } from "vitest"
@@ -12,6 +12,7 @@ import {
   refresh,
   refusal,
   registerAgent,
+  signIn,
   unique,
   withClockOnEachServer
 } from "../support/Http.ts"
@@ -26,6 +27,9 @@ const statusOf = async (by: Http, { id }: NewInvite) =>
   (await by.get<{ invites: ReadonlyArray<Invite> }>("invites")).invites.find((invite) => invite.id === id)?.status
 
 const revoke = (by: Http, id: string, body?: object) => by.post(`/v1/api-keys/${id}/revoke`, body, 200)
+
+const ownKeys = (by: Http) => by.get<ReadonlyArray<ApiKey>>("/v1/api-keys")
+const report = (by: Http) => by.as(undefined).send("POST", "/v1/tokens/report", { json: { token: by.key } })
 
 /** All that a leaked key can make, and what is made with that, but for invites: a key that expires makes none. */
 const credentialsMadeWith = async (key: Http) => {
@@ -101,8 +105,23 @@ onEachServer("a key that is revoked", (test) => {
       accountOfAccount: true,
       inviteOfAccount: "pending"
     })
-    // They are still what they were made with, further back.
+    // Who keeps them is of their family: they are still what they were made with, further back.
     await revoke(person, first.id)
+    assert.deepStrictEqual(await standingOf(person, made), ended)
+  })
+
+  test("spares them for good, where a credential of another family asks", async (owner) => {
+    const person = await join(await newWorkspace(owner), "owner")
+    const first = await keyOf(person)
+    const leaked = await keyOf(first)
+    const made = await madeWith(leaked)
+    const session = await signIn(person, person.id)
+    await revoke(session, leaked.id, { accountApiKeys: "keep" })
+    await revoke(person, first.id)
+    const kept = { ...ended, account: true, accountOfAccount: true, inviteOfAccount: "pending" }
+    assert.deepStrictEqual(await standingOf(person, made), kept)
+    // What was made with them ends with them, as ever.
+    await person.post(`account-api-keys/${made.account.id}/revoke`, undefined, 200)
     assert.deepStrictEqual(await standingOf(person, made), ended)
   })
 
@@ -132,6 +151,76 @@ onEachServer("a key that is revoked", (test) => {
         assert.oneOf(status, [200, 201, 401])
         if (status !== 401) assert.isFalse(await isAlive(person.as(body.secret)))
       }
+    }
+  })
+
+  test("ends no account key that was kept when its person was deactivated, nor does a report", async (owner) => {
+    for (const end of ["revoke", "report"]) {
+      const workspace = await newWorkspace(owner)
+      const person = await join(workspace, "admin")
+      const nested = await keyOf(person)
+      const [one, two] = [await accountKeyOf(person), await accountKeyOf(nested)]
+      const [made, invite] = [await accountKeyOf(one), await inviteOf(one)]
+      await workspace.post(`members/${person.id}/deactivate`, { accountApiKeys: "keep" }, 200)
+      if (end === "report") await report(person)
+      else await revoke(person, (await ownKeys(person)).find(({ name }) => name !== nested.name)!.id)
+      assert.isFalse(await isAlive(person))
+      assert.isFalse(await isAlive(nested))
+      assert.deepStrictEqual(await Promise.all([one, two, made].map(isAlive)), [true, true, true])
+      assert.strictEqual(await statusOf(workspace, invite), "pending")
+      await workspace.post(`account-api-keys/${one.id}/revoke`, undefined, 200)
+      assert.deepStrictEqual(await Promise.all([one, two, made].map(isAlive)), [false, true, false])
+      assert.strictEqual(await statusOf(workspace, invite), "revoked")
+    }
+  })
+
+  test("ends no account key that was kept when its person got a lower role", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const person = await join(workspace, "admin")
+    const key = await keyOf(person)
+    const [above, made] = [await accountKeyOf(key), await accountKeyOf(key, { role: "member" })]
+    await workspace.patch(`members/${person.id}`, { role: "member", accountApiKeys: "keep" })
+    await revoke(person, key.id)
+    // What the lower role does not end was not kept.
+    assert.deepStrictEqual([await isAlive(above), await isAlive(made)], [true, false])
+  })
+
+  test("puts nothing that it made out of the reach of its owner, by keeping it", async (owner) => {
+    const person = await join(await newWorkspace(owner), "owner")
+    const session = await signIn(person, person.id)
+    const leaked = await keyOf(session)
+    const made = await accountKeyOf(leaked)
+    const nested = await keyOf(leaked)
+    const madeWithNested = await accountKeyOf(nested)
+    await revoke(leaked, nested.id, { accountApiKeys: "keep" })
+    await leaked.patch(`members/${person.id}`, { role: "member", accountApiKeys: "keep" })
+    assert.deepStrictEqual([await isAlive(made), await isAlive(madeWithNested)], [true, true])
+    await revoke(session, leaked.id)
+    assert.deepStrictEqual([await isAlive(made), await isAlive(madeWithNested)], [false, false])
+  })
+
+  test("leaves account keys that are kept at the moment at which they make others with these", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    for (let round = 0; round < 3; round++) {
+      const person = await join(workspace, "admin")
+      const account = await accountKeyOf(person)
+      const nested = await accountKeyOf(account)
+      const [, ...answers] = await Promise.all([
+        workspace.post(`members/${person.id}/deactivate`, { accountApiKeys: "keep" }, 200),
+        ...Array.from({ length: 8 }, (_, i) =>
+          [account, nested][i % 2]!.send<NewApiKey>("POST", "account-api-keys", {
+            json: { name: "made", role: "viewer" }
+          })
+        )
+      ])
+      const made = answers.map(({ body, status }) => {
+        assert.strictEqual(status, 201)
+        return workspace.as(body.secret)
+      })
+      await report(person)
+      assert.deepStrictEqual(await Promise.all([account, nested, ...made].map(isAlive)), Array(10).fill(true))
+      await workspace.post(`account-api-keys/${account.id}/revoke`, undefined, 200)
+      assert.deepStrictEqual(await Promise.all([account, nested, ...made].map(isAlive)), Array(10).fill(false))
     }
   })
 

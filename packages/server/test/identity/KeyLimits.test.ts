@@ -1,5 +1,7 @@
 import type { NewAccountApiKey } from "@delivery/domain/identity/AccountApiKey"
 import type { ApiKey, NewApiKey } from "@delivery/domain/identity/ApiKey"
+import type { SignedIn } from "@delivery/domain/auth/Session"
+import type { Member } from "@delivery/domain/identity/Member"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { assert } from "vitest"
 import {
@@ -9,6 +11,7 @@ import {
   newWorkspace,
   onEachServer,
   registerAgent,
+  signIn,
   unique,
   withClockOnEachServer
 } from "../support/Http.ts"
@@ -75,6 +78,16 @@ onEachServer("the scopes of keys", (test) => {
     await ofOwner.post("invites", { email, role: "viewer" })
   })
 
+  test("give no member a higher role, nor access again, which they have with all scopes", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const ofOwner = await join(workspace, "owner")
+    const limits = { scopes: ["admin", "read", "write", "vault", "publish"] }
+    const account = await workspace.post<NewAccountApiKey>("account-api-keys", { name: "ci", role: "admin", ...limits })
+    for (const limited of [await make(ofOwner, limits), workspace.as(account.secret)]) {
+      await refuseAccess(limited, workspace, "403 scope_missing")
+    }
+  })
+
   test("narrow the sign-ins of agents that are made with the key", async (owner) => {
     const sam = await join(await newWorkspace(owner), "member")
     const reads = await registerAgent(await make(sam, { scopes: ["admin", "read"] }))
@@ -89,6 +102,25 @@ onEachServer("the scopes of keys", (test) => {
     )
   })
 })
+
+/** Asserts that the key raises and reactivates nobody, and lowers and deactivates, while one without limits does all of it. */
+const refuseAccess = async (limited: Http, unlimited: Http, refusal: string) => {
+  const { id } = await join(unlimited, "member")
+  const member = async () =>
+    (await unlimited.get<{ members: ReadonlyArray<Member> }>("members")).members.find((one) => one.id === id)!
+  await limited.refuse(refusal, "PATCH", `members/${id}`, { role: "admin" })
+  await limited.patch(`members/${id}`, { role: "member" })
+  await limited.patch(`members/${id}`, { role: "viewer" })
+  await limited.refuse(refusal, "PATCH", `members/${id}`, { role: "member" })
+  await limited.post(`members/${id}/reactivate`, undefined, 200)
+  await limited.post(`members/${id}/deactivate`, undefined, 200)
+  await limited.refuse(refusal, "POST", `members/${id}/reactivate`)
+  await limited.refuse(refusal, "PATCH", `members/${id}`, { role: "admin" })
+  assert.deepInclude(await member(), { role: "viewer", active: false })
+  await unlimited.patch(`members/${id}`, { role: "member" })
+  await unlimited.post(`members/${id}/reactivate`, undefined, 200)
+  assert.deepInclude(await member(), { role: "member", active: true })
+}
 
 const day = 24 * 60 * 60 * 1000
 const inDays = (now: number, days: number) => timestamp(now + days * day)
@@ -158,6 +190,40 @@ withClockOnEachServer("the end of keys", (test) => {
       email
     )
     await sam.post("invites", { email, role: "viewer" })
+  })
+
+  test("gives no member a higher role, nor access again, which would stay", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const ofOwner = await join(workspace, "owner")
+    const expiresAt = inDays(await nowOf(owner), 30)
+    const account = await workspace.post<NewAccountApiKey>("account-api-keys", { name: "ci", role: "admin", expiresAt })
+    const key = await make(ofOwner, { expiresAt })
+    for (const expiring of [key, workspace.as(account.secret), await make(key, {})]) {
+      await refuseAccess(expiring, workspace, "403 key_expires")
+    }
+    const sam = await join(workspace, "admin")
+    await key.refuse("403 key_expires", "PATCH", `members/${sam.id}`, { role: "owner" })
+    await ofOwner.patch(`members/${sam.id}`, { role: "owner" })
+  })
+
+  test("unblocks nothing that goes on after it", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const sam = await join(workspace, "member")
+    const now = await nowOf(owner)
+    const key = await make(workspace, { expiresAt: inDays(now, 30) })
+    const session = await signIn(sam, sam.id)
+    const ids = {
+      sooner: (await make(sam, { expiresAt: inDays(now, 30) })).made.id,
+      later: (await make(sam, { expiresAt: inDays(now, 31) })).made.id,
+      never: (await make(sam, {})).made.id,
+      session: (await session.get<SignedIn>("/auth/v1/session")).session.id,
+      agent: (await registerAgent(sam)).clientId
+    }
+    for (const id of Object.values(ids)) await key.post(`credentials/${id}/block`, undefined, 200)
+    const { sooner, ...others } = ids
+    for (const id of Object.values(others)) await key.refuse("403 key_expires", "POST", `credentials/${id}/unblock`)
+    await key.post(`credentials/${sooner}/unblock`, undefined, 200)
+    for (const id of Object.values(others)) await workspace.post(`credentials/${id}/unblock`, undefined, 200)
   })
 
   test("leaves room for another key", async (owner, advance) => {

@@ -192,7 +192,7 @@ withServicesOnEachStorage("Members", (it) => {
   it.effect("lets a key that was revoked while its request waited give and take no access", () =>
     Effect.gen(function* () {
       const [members, invites, inventory] = [yield* Members, yield* Invites, yield* Inventory]
-      const [keys, workspaces] = [yield* ApiKeysRepo, yield* WorkspacesRepo]
+      const [keys, repo, workspaces] = [yield* ApiKeys, yield* ApiKeysRepo, yield* WorkspacesRepo]
       const { admin, adminKey, member, owner, workspace } = yield* makeScene
       const invited = yield* invites.create({ email: `${unique("sam")}@example.com`, role: "viewer" }).pipe(as(owner))
       const calls: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string; readonly message: string }, Caller>> =
@@ -201,14 +201,15 @@ withServicesOnEachStorage("Members", (it) => {
           members.deactivate(member.principal.id),
           invites.create({ email: `${unique("sam")}@example.com`, role: "viewer" }),
           invites.revoke(invited.id),
-          inventory.block(adminKey.principal.id)
+          inventory.block(adminKey.principal.id),
+          keys.revokeAccount(adminKey.principal.id)
         ]
       const before = yield* eventsOf(workspace)
       for (const call of calls) {
         const personId = admin.principal.id as PersonId
-        const { id } = yield* (yield* ApiKeys).issue(keyOfPerson(personId), "key")
+        const { id } = yield* keys.issue(keyOfPerson(personId), "key")
         const caller = { ...admin, credential: { kind: "apiKey", id, lastFour: "" } as const }
-        const revoked = Effect.flatMap(now, (at) => keys.end(id, { personId }, { at, keepAccountKeys: false }))
+        const revoked = Effect.flatMap(now, (at) => repo.end(id, { personId }, { at, keptBy: undefined }))
         const asked = answer(Effect.provideService(call, Caller, caller))
         assert.strictEqual(yield* whileItWaits(asked, workspaces.lock(workspace.id), revoked), "Unauthorized")
       }

@@ -98,7 +98,10 @@ onEachServer("Whom an invite joins", (test) => {
     const me = await owner.get<Extract<Me, { kind: "user" }>>("/v1/me")
     const stranger = await newWorkspace(await join(await newWorkspace(owner), "viewer"))
     const { id, token } = await invite(stranger, me.email)
-    await owner.as(undefined).refuse("409 sign_in_required", "POST", "/v1/invites/accept", { token, name: "Made up" })
+    const json = { token, name: "Made up" }
+    const refused = await owner.as(undefined).send("POST", "/v1/invites/accept", { json })
+    assert.strictEqual(refusal(refused), "409 sign_in_required")
+    for (const own of [me.id, me.name]) assert.notInclude(refused.text, own)
     assert.notInclude(await memberIds(stranger), me.id)
     const { invites } = await stranger.get<{ invites: ReadonlyArray<Invite> }>("invites")
     assert.strictEqual(invites.find((invite) => invite.id === id)?.status, "pending")

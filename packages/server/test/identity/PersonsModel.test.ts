@@ -38,8 +38,9 @@ interface Key {
   readonly id: string
   readonly secret: string
   readonly of: Person | { readonly workspace: Workspace; readonly role: Role }
-  /** The key that it was made with. */
-  readonly maker: Key | undefined
+  /** The key that it was made with, unless it was cut off. */
+  maker: Key | undefined
+  readonly createdBy: Actor
   live: boolean
 }
 
@@ -138,6 +139,10 @@ const isPersonal = (key: Key): key is Key & { readonly of: Person } => "address"
 
 const actorOf = (key: Key): Actor => (isPersonal(key) ? key.of : key)
 
+/** The person of a key, or who made the account key, or the one that it was made with. */
+const personBehind = (key: Key): Person =>
+  isPersonal(key) ? key.of : "address" in key.createdBy ? key.createdBy : personBehind(key.createdBy)
+
 const memberRole = (workspace: Workspace, person: Person): Role | undefined => {
   const member = workspace.members.get(person)
   return member?.active === true ? member.role : undefined
@@ -196,25 +201,34 @@ const chainOf = (model: Model, key: Key, keep = false): ReadonlySet<Key> => {
   return chain
 }
 
-/** Ends a key that works, with all that was made with it. */
-const endKey = (model: Model, key: Key, keep: boolean): void => {
+/** The first key of its chain. */
+const firstOf = (key: Key): Key => (key.maker === undefined ? key : firstOf(key.maker))
+
+/** Account keys that a key keeps are the first of chains of their own, but for those of the key's own. */
+const cutOff = (keys: ReadonlyArray<Key>, keptBy: Key): void => {
+  for (const key of keys.filter((key) => firstOf(key) !== firstOf(keptBy))) key.maker = undefined
+}
+
+/** Ends a key that works, with all that was made with it, but for account keys that a key keeps. */
+const endKey = (model: Model, key: Key, keptBy: Key | undefined): void => {
   if (!key.live) return
-  const ended = new Set([...chainOf(model, key, keep)].filter(({ live }) => live))
+  const chain = chainOf(model, key, keptBy !== undefined)
+  const isKept = (made: Key) => !isPersonal(made) && made.maker !== undefined && chain.has(made.maker)
+  if (keptBy !== undefined) cutOff(model.keys.filter(isKept), keptBy)
+  const ended = new Set([...chain].filter(({ live }) => live))
   for (const one of ended) one.live = false
   for (const invite of model.invites) if (ended.has(invite.maker)) invite.pending = false
   for (const signIn of model.signIns) if (ended.has(signIn.maker)) signIn.live = false
 }
 
 /** Ends what a member made, and what was made with that. */
-const endWhatTheyMade = (model: Model, workspace: Workspace, member: Person, keep: boolean): void => {
+const endWhatTheyMade = (model: Model, workspace: Workspace, member: Person, keptBy: Key | undefined): void => {
   const actors = new Set<Actor>([member])
-  for (const actor of keep ? [] : actors) {
-    for (const key of model.keys) {
-      const isMade = key.maker !== undefined && actorOf(key.maker) === actor
-      if (!isPersonal(key) && standing(workspace, key) !== undefined && isMade) actors.add(key)
-    }
-  }
-  for (const actor of actors) if ("live" in actor) endKey(model, actor, false)
+  const madeBy = (actor: Actor) =>
+    model.keys.filter((key) => !isPersonal(key) && standing(workspace, key) !== undefined && key.createdBy === actor)
+  if (keptBy !== undefined) cutOff(madeBy(member), keptBy)
+  else for (const actor of actors) for (const key of madeBy(actor)) actors.add(key)
+  for (const actor of actors) if ("live" in actor) endKey(model, actor, undefined)
   for (const invite of model.invites) {
     if (invite.workspace === workspace && actors.has(actorOf(invite.maker))) invite.pending = false
   }
@@ -256,7 +270,7 @@ withServicesOnEachStorage("Who acts where", (it, storage) => {
       const { id: keyId, secret } = yield* (yield* ApiKeys).issue(keyOfPerson(id), "key")
       const person = { id, address: email, proven: false }
       persons.push(person)
-      keys.push({ id: keyId, secret, of: person, maker: undefined, live: true })
+      keys.push({ id: keyId, secret, of: person, maker: undefined, createdBy: person, live: true })
       workspaces.push({ row, members: new Map([[person, { role: "owner", active: true }]]) })
     }
     const model: Model = { workspaces, persons, keys, signIns: [], invites: [], blocks: [] }
@@ -360,7 +374,8 @@ withServicesOnEachStorage("Who acts where", (it, storage) => {
     )
     const made = { id: person.id, address: found.address, proven: found.mailed }
     model.persons.push(made)
-    model.keys.push({ id: apiKey!.id, secret: apiKey!.secret, of: made, maker: undefined, live: true })
+    const { id, secret } = apiKey!
+    model.keys.push({ id, secret, of: made, maker: undefined, createdBy: made, live: true })
     found.workspace.members.set(made, { role: found.role, active: true })
     found.pending = false
   })
@@ -408,7 +423,7 @@ withServicesOnEachStorage("Who acts where", (it, storage) => {
       assert.strictEqual(given, wanted, active ? "reactivate" : "deactivate")
       if (given !== "ok" || !changes) return
       member.active = active
-      if (!active) endWhatTheyMade(model, workspace, person, step.flag)
+      if (!active) endWhatTheyMade(model, workspace, person, step.flag ? by : undefined)
     })
 
   const makeAccountKey = Effect.fnUntraced(function* ({ by, model, step, workspace }: Taking) {
@@ -416,7 +431,7 @@ withServicesOnEachStorage("Who acts where", (it, storage) => {
     const wanted = refusedAdmin(model, workspace, by) ?? "ok"
     const create = (yield* ApiKeys).createAccount({ name: "key", role })
     const keep = ({ id, secret }: Effect.Success<typeof create>) => {
-      const key = { id, secret, of: { workspace, role }, maker: by, live: true }
+      const key = { id, secret, of: { workspace, role }, maker: by, createdBy: actorOf(by), live: true }
       inherit(model, by, key)
       model.keys.push(key)
     }
@@ -434,7 +449,7 @@ withServicesOnEachStorage("Who acts where", (it, storage) => {
           : "ok"
     const create = (yield* ApiKeys).create({ name: "key" })
     const keep = ({ id, secret }: Effect.Success<typeof create>) => {
-      const key = { id, secret, of: by.of, maker: by, live: true }
+      const key = { id, secret, of: by.of, maker: by, createdBy: actorOf(by), live: true }
       inherit(model, by, key)
       model.keys.push(key)
     }
@@ -462,17 +477,26 @@ withServicesOnEachStorage("Who acts where", (it, storage) => {
       const wanted = refusedAdmin(model, workspace, other) ?? (isListed(workspace, key) ? "ok" : "NotFound")
       const given = yield* withKey(other, workspace, keys.revokeAccount(key.id, input))
       assert.strictEqual(given, wanted, "revoke an account key")
-      if (given === "ok") endKey(model, key, step.flag)
+      if (given === "ok") endKey(model, key, step.flag ? other : undefined)
       return
     }
     // By a key of the person, or by another.
     const own = model.keys.filter(({ of }) => of === key.of)
     const by = step.by < 14 ? at(own, step.person)! : other
     const isOwn = key.live && by.of === key.of
-    const wanted = !by.live ? "Unauthorized" : !isPersonal(by) ? "Forbidden account_key" : isOwn ? "ok" : "NotFound"
+    const isBlockedKey = by !== key && model.blocks.some(({ credential }) => credential === by)
+    const wanted = !by.live
+      ? "Unauthorized"
+      : !isPersonal(by)
+        ? "Forbidden account_key"
+        : isBlockedKey
+          ? "Forbidden credential_blocked"
+          : isOwn
+            ? "ok"
+            : "NotFound"
     const given = yield* withKey(by, workspace, keys.revoke(key.id, input))
     assert.strictEqual(given, wanted, "revoke")
-    if (given === "ok") endKey(model, key, step.flag)
+    if (given === "ok") endKey(model, key, step.flag ? by : undefined)
   })
 
   /** The credential that is to be blocked or unblocked, and what the model refuses it for. */
@@ -506,11 +530,13 @@ withServicesOnEachStorage("Who acts where", (it, storage) => {
     const found = targetOf(taking)
     if (found === undefined) return
     const { refused, target } = found
+    const isOwn = personBehind(by) === ("person" in target ? target.person : isPersonal(target) && target.of)
+    const isOwnOfAdmin = isOwn && roleIn(model, workspace, by) !== "owner"
     const roots = model.blocks
       .filter((row) => row.workspace === workspace && row.credential === target)
       .map(({ root }) => root)
     const isMakers = !roots.includes(target) && roots.some((root) => isListed(workspace, root))
-    const wanted = refused ?? (isMakers ? "Conflict maker_blocked" : "ok")
+    const wanted = refused ?? (isOwnOfAdmin ? "Forbidden owner_only" : isMakers ? "Conflict maker_blocked" : "ok")
     const given = yield* withKey(by, workspace, (yield* Inventory).unblock(target.id))
     assert.strictEqual(given, wanted, "unblock")
     if (given !== "ok") return

@@ -4,7 +4,7 @@ import { SecureRandom } from "effect/crypto"
 import * as Ids from "../../src/ids/Ids.ts"
 import { hashToken, isToken, NewToken, type TokenPrefix } from "../../src/ids/Tokens.ts"
 
-const prefixes: ReadonlyArray<TokenPrefix> = ["ctk_", "wtk_", "ltk_", "atk_", "rtk_", "stk_", "itk_"]
+const prefixes: ReadonlyArray<TokenPrefix> = ["ctk_", "wtk_", "ltk_", "atk_", "rtk_", "otk_", "stk_", "itk_"]
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 /** CRC-32 bit by bit, as ISO 3309 defines it, and not as the service computes it. */

@@ -5,7 +5,6 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import { Products } from "../../src/catalog/Products.ts"
-import { Events } from "../../src/events/Events.ts"
 import { maxRankLength } from "../../src/planning/Ranks.ts"
 import { Projects } from "../../src/planning/Projects.ts"
 import { ProjectsRepo } from "../../src/planning/ProjectsRepo.ts"
@@ -35,6 +34,7 @@ import {
 import { withServicesOnEachStorage } from "../support/Storages.ts"
 import { addProject } from "./ProjectsScene.ts"
 import { addTeam, addTeamMember, seesAll, statusesOf } from "./Scene.ts"
+import { newestEvents } from "../events/NewestEvents.ts"
 
 const nothing = { backlog: 0, unstarted: 0, started: 0, completed: 0, canceled: 0 }
 
@@ -266,7 +266,6 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
   it.effect("hides projects and their teams from callers who cannot see them", () =>
     Effect.gen(function* () {
       const projects = yield* Projects
-      const events = yield* Events
       const { admin, closed, insider, member, memberKey, open, viewer } = yield* makeTeams
       const mixed = yield* create(insider, { teams: [open.key, closed.key] })
       const hidden = yield* create(insider, { teams: [closed.key] })
@@ -281,13 +280,13 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
         const unseen = yield* Effect.flip(projects.get(hidden.slug).pipe(as(caller)))
         assert.strictEqual(unseen.message, `There is no project "${hidden.slug}" that you can see.`)
         assert.strictEqual(yield* missing(projects.list({ team: closed.key }).pipe(as(caller))), "team")
-        const visible = yield* events.list.pipe(as(caller))
+        const visible = yield* newestEvents.pipe(as(caller))
         assert.notInclude(JSON.stringify(visible), hidden.slug)
         assert.notInclude(JSON.stringify(visible), `"${closed.key}"`)
       }
       for (const caller of [insider, admin]) {
         assert.deepStrictEqual(yield* listed(caller), [mixed.slug, hidden.slug])
-        assert.include(JSON.stringify(yield* events.list.pipe(as(caller))), hidden.slug)
+        assert.include(JSON.stringify(yield* newestEvents.pipe(as(caller))), hidden.slug)
       }
       for (const call of [
         projects.update(hidden.slug, { name: "Mine" }),
@@ -421,7 +420,6 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
   it.effect("replaces teams, keeps links that the caller cannot see, and records an event for each team", () =>
     Effect.gen(function* () {
       const projects = yield* Projects
-      const events = yield* Events
       const { closed, insider, member, open, workspace } = yield* makeTeams
       const [second, third] = [yield* addTeam(workspace.id), yield* addTeam(workspace.id)]
       const { slug } = yield* create(insider, { teams: [open.key, closed.key] })
@@ -434,7 +432,7 @@ withServicesOnEachStorage("Projects", (it, storageName) => {
       assert.deepStrictEqual(yield* teams(insider), [second.key])
       yield* projects.update(slug, { teams: [second.key, closed.key] }).pipe(as(insider))
       const seen = (caller: CallerOf) =>
-        Effect.map(events.list.pipe(as(caller)), (list) =>
+        Effect.map(newestEvents.pipe(as(caller)), (list) =>
           list.flatMap(({ changes }) => changes.map(({ from, to }) => `${from}>${to}`)).toSorted()
         )
       assert.deepStrictEqual(

@@ -1,6 +1,5 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { Events } from "../../src/events/Events.ts"
 import { Tags } from "../../src/planning/Tags.ts"
 import { Tickets } from "../../src/planning/Tickets.ts"
 import {
@@ -23,6 +22,7 @@ import {
 } from "../identity/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
 import { addTag, addTeam, addTeamMember, teamKey, teamRefOf } from "./Scene.ts"
+import { newestEvents } from "../events/NewestEvents.ts"
 
 const color = "#d73a4a"
 
@@ -73,7 +73,6 @@ withServicesOnEachStorage("Tags", (it, storageName) => {
   it.effect("creates a tag of a team or of the workspace, and shows the event to those who see the team", () =>
     Effect.gen(function* () {
       const tags = yield* Tags
-      const events = yield* Events
       const { admin, insider, member, owner, secret, workspace } = yield* makeTeams
       const ofTeam = yield* tags.create({ name: "Bug", color, team: secret.key }).pipe(as(insider))
       const createdAt = yield* now
@@ -95,10 +94,10 @@ withServicesOnEachStorage("Tags", (it, storageName) => {
         ]
       )
       assert.deepStrictEqual(recorded[0]?.actor, insider.principal)
-      assert.lengthOf(yield* events.list.pipe(as(owner)), 2)
-      assert.lengthOf(yield* events.list.pipe(as(insider)), 2)
+      assert.lengthOf(yield* newestEvents.pipe(as(owner)), 2)
+      assert.lengthOf(yield* newestEvents.pipe(as(insider)), 2)
       assert.deepStrictEqual(
-        (yield* events.list.pipe(as(member))).map(({ subject }) => subject.id),
+        (yield* newestEvents.pipe(as(member))).map(({ subject }) => subject.id),
         [shared.id]
       )
     })

@@ -3,7 +3,6 @@ import type { Archived } from "@delivery/domain/Archived"
 import { templateStatuses } from "@delivery/domain/planning/TicketStatus"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { Events } from "../../src/events/Events.ts"
 import { Members } from "../../src/identity/Members.ts"
 import { Teams } from "../../src/planning/Teams.ts"
 import { TicketStatuses } from "../../src/planning/TicketStatuses.ts"
@@ -30,6 +29,7 @@ import {
 } from "../identity/Scene.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
 import { addTeam, addTeamMember, addTemplate, teamKey } from "./Scene.ts"
+import { newestEvents } from "../events/NewestEvents.ts"
 
 const idOf = (caller: CallerOf): string => caller.principal.id
 
@@ -114,7 +114,7 @@ withServicesOnEachStorage("Teams", (it, storageName) => {
         ["team", made.id, "Engineering", `teams/${key}`]
       )
       assert.deepStrictEqual(more, [])
-      assert.deepStrictEqual(yield* (yield* Events).list.pipe(as(viewer)), [])
+      assert.deepStrictEqual(yield* newestEvents.pipe(as(viewer)), [])
     })
   )
 
@@ -243,11 +243,10 @@ withServicesOnEachStorage("Teams", (it, storageName) => {
   it.effect("changes the fields that are sent, and shows the event to those who see the team", () =>
     Effect.gen(function* () {
       const teams = yield* Teams
-      const events = yield* Events
       const scene = yield* makeScene
       const made = yield* create(scene)
       const kinds = (caller: CallerOf) =>
-        Effect.map(events.list.pipe(as(caller)), (listed) => listed.map(({ kind }) => kind))
+        Effect.map(newestEvents.pipe(as(caller)), (listed) => listed.map(({ kind }) => kind))
       for (const [input, change] of [
         [{ name: "Renamed" }, { field: "name", from: "Team", to: "Renamed" }],
         [

@@ -155,7 +155,8 @@ withServicesOnEachStorage("Moves of tickets", (it) => {
         const move = Effect.fnUntraced(function* (to: string, title: string) {
           const before = yield* countEvents(scene)
           const moved = yield* patch(ticket.id, { team: to, title }, admin)
-          const events = (yield* eventsOf(workspace)).slice(before)
+          // Events of one transaction come in no order.
+          const events = (yield* eventsOf(workspace)).slice(before).toSorted((a, b) => (a.id < b.id ? -1 : 1))
           return { moved, events: events.map(({ changes, subjectLabel }) => ({ label: subjectLabel, changes })) }
         })
         const titled = (from: string, to: string) => ({ field: "title", from, to })

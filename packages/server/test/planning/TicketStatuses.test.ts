@@ -2,7 +2,6 @@ import { assert } from "@effect/vitest"
 import type { TicketStatus } from "@delivery/domain/planning/TicketStatus"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { Events } from "../../src/events/Events.ts"
 import { Workspaces } from "../../src/identity/Workspaces.ts"
 import { Tickets } from "../../src/planning/Tickets.ts"
 import { TicketStatuses } from "../../src/planning/TicketStatuses.ts"
@@ -30,6 +29,7 @@ import { withServicesOnEachStorage } from "../support/Storages.ts"
 import { addProject } from "./ProjectsScene.ts"
 import { addTeam, addTeamMember, addTemplate, statusesOf, teamKey } from "./Scene.ts"
 import { addTicket } from "./TicketsScene.ts"
+import { newestEvents } from "../events/NewestEvents.ts"
 
 const namesOf = (statuses: ReadonlyArray<{ readonly name: string }>) => statuses.map(({ name }) => name)
 
@@ -159,7 +159,6 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
 
   it.effect("shows events of a private team to those who see it, and finds no status of another workspace", () =>
     Effect.gen(function* () {
-      const events = yield* Events
       const statuses = yield* TicketStatuses
       const scene = yield* makeBoard
       const secret = yield* addTeam(scene.workspace.id, { visibility: "private" })
@@ -168,7 +167,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
       yield* statuses.reorder(made.id, { after: null }).pipe(as(scene.admin))
       yield* statuses.delete(made.id).pipe(as(scene.admin))
       assert.deepStrictEqual(
-        (yield* events.list.pipe(as(scene.owner))).map(({ kind, subject }) => [kind, subject.label]),
+        (yield* newestEvents.pipe(as(scene.owner))).map(({ kind, subject }) => [kind, subject.label]),
         [
           ["status_deleted", "Hushed"],
           ["status_updated", "Hushed"],
@@ -176,7 +175,7 @@ withServicesOnEachStorage("TicketStatuses", (it, storageName) => {
           ["status_created", "Hush"]
         ]
       )
-      assert.deepStrictEqual(yield* events.list.pipe(as(scene.member)), [])
+      assert.deepStrictEqual(yield* newestEvents.pipe(as(scene.member)), [])
 
       const stranger = (yield* makeScene).owner
       const own = yield* find(scene.admin, scene.team.key, "Todo")

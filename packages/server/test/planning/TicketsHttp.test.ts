@@ -7,6 +7,7 @@ import type { Tag } from "@delivery/domain/planning/Tag"
 import type { Team } from "@delivery/domain/planning/Team"
 import type { Ticket, TicketSummary } from "@delivery/domain/planning/Ticket"
 import type { TicketStatus } from "@delivery/domain/planning/TicketStatus"
+import { gunzipSync } from "node:zlib"
 import { assert } from "vitest"
 import {
   accountKey,
@@ -140,8 +141,8 @@ onEachServer("tickets", (test) => {
     }
   })
 
-  test("sends a long list in parts, as the same JSON", async (owner) => {
-    const { create, member } = await newTeam(owner)
+  test("sends a long list in parts, as the same JSON, compressed or not", async (owner) => {
+    const { create, member, team } = await newTeam(owner)
     const made = await Promise.all(Array.from({ length: 120 }, (_, i) => create({ title: `T${i}`, description: "d" })))
     const answer = await member.send<{ tickets: ReadonlyArray<Ticket> }>("GET", "tickets")
     assert.strictEqual(answer.headers["content-type"], "application/json")
@@ -150,6 +151,12 @@ onEachServer("tickets", (test) => {
     assert.deepStrictEqual(ids(answer.body.tickets), ids(made))
     const first = answer.body.tickets[0]!
     assert.deepStrictEqual<unknown>(first, withoutPlan(made.find(({ id }) => id === first.id)!))
+    const view = await member.post<{ id: string }>("views", { name: "All", scope: { kind: "team", key: team.key } })
+    for (const path of ["tickets", `views/${view.id}/tickets`]) {
+      const { bytes, headers } = await member.send("GET", path, { headers: { "accept-encoding": "gzip" } })
+      assert.deepStrictEqual([headers["content-encoding"], headers["transfer-encoding"]], ["gzip", "chunked"], path)
+      assert.deepStrictEqual(JSON.parse(gunzipSync(bytes).toString()), answer.body, path)
+    }
   })
 
   test("validates bodies and queries before anything else", async (owner) => {

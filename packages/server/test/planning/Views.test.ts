@@ -5,7 +5,6 @@ import type { CreateView, ReorderView, View, ViewFiltersInput } from "@delivery/
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
-import { Events } from "../../src/events/Events.ts"
 import { Projects } from "../../src/planning/Projects.ts"
 import { Tags } from "../../src/planning/Tags.ts"
 import { Teams } from "../../src/planning/Teams.ts"
@@ -33,6 +32,7 @@ import {
 import { withServicesOnEachStorage } from "../support/Storages.ts"
 import { addTeam, addTeamMember, seesAll, statusesOf } from "./Scene.ts"
 import { addAgent } from "./TicketsScene.ts"
+import { newestEvents } from "../events/NewestEvents.ts"
 
 const unfiltered = { categories: [], statuses: [], owners: [], tags: [], teams: [], projects: [] }
 
@@ -134,7 +134,6 @@ withServicesOnEachStorage("Views", (it, storageName) => {
   it.effect("does not exist for callers who cannot see its team or project", () =>
     Effect.gen(function* () {
       const views = yield* Views
-      const events = yield* Events
       const { admin, closed, hidden, insider, member, viewer } = yield* makeTeams
       const elsewhere = yield* makeTeams
       const foreign = yield* create(elsewhere.member)
@@ -146,14 +145,14 @@ withServicesOnEachStorage("Views", (it, storageName) => {
       for (const caller of [insider, admin]) {
         assert.deepStrictEqual(yield* names(caller, { team: closed.key }), [ofTeam.name])
         assert.lengthOf(yield* names(caller, { project: hidden.slug }), 5)
-        const visible = JSON.stringify(yield* events.list.pipe(as(caller)))
+        const visible = JSON.stringify(yield* newestEvents.pipe(as(caller)))
         assert.include(visible, ofTeam.id)
         assert.include(visible, ofProject.id)
       }
       for (const caller of [member, viewer]) {
         assert.strictEqual(yield* missing(views.list({ team: closed.key }).pipe(as(caller))), "team")
         assert.strictEqual(yield* missing(views.list({ project: hidden.slug }).pipe(as(caller))), "project")
-        const visible = JSON.stringify(yield* events.list.pipe(as(caller)))
+        const visible = JSON.stringify(yield* newestEvents.pipe(as(caller)))
         assert.notInclude(visible, ofTeam.id)
         assert.notInclude(visible, ofProject.id)
         assert.include(visible, ofWorkspace.id)

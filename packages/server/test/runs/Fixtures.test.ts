@@ -28,6 +28,9 @@ const layerServices = layerRuns.pipe(
   Layer.provide(Layer.effectDiscard(Effect.suspend(() => TestClock.setTime(start))))
 )
 
+/** The keys, with the rounds in which they are replaced. */
+const layerKeys = Layer.provideMerge(Keys.layerBackground, Keys.layer)
+
 /** A run that starts at 12:00:00.123 and whose token ends an hour later. */
 const start = Date.UTC(2026, 10, 21, 12, 0, 0, 123)
 const expiresAt = timestamp(start + 3_600_000)
@@ -119,7 +122,7 @@ describe("SigningKeys", () => {
           yield* TestClock.adjust("1 minute")
           yield* rounds.ended(1)
           return (yield* (yield* SigningKeys).jwks).keys.map((key) => key.kid)
-        }).pipe(Effect.provide(Layer.provide(Layer.fresh(Keys.layer), rounds.layerClock)))
+        }).pipe(Effect.provide(Layer.provide(Layer.fresh(layerKeys), rounds.layerClock)))
       })
       const [first] = yield* kids
       yield* TestClock.adjust("29 days")
@@ -203,7 +206,7 @@ for (const { layer: storage, name } of sharedStorages) {
         const keyring = vaultKey("a")
         const rounds = yield* makeRounds
         const server = Layer.build(
-          Keys.layer.pipe(
+          layerKeys.pipe(
             Layer.provide(Keys.layerKeyring),
             Layer.provide([
               Settings.layer({ VAULT_KEYS: keyring, RUN_LIMIT_MS: String(limit) }),

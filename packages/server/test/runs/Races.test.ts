@@ -128,22 +128,24 @@ for (const storage of sharedStorages) {
           const run = newRun(at, { startedAt: timestamp(now), expiresAt: timestamp(now + 1_000) })
           const { number } = yield* repo.start(run, newEvent(run, "run_started"))
           // Servers whose clocks differ: to the one the run still runs, to the other it is overdue.
-          const finishing = repo.finish(
-            run.id,
-            {
-              state: "finished",
-              result: "passed",
-              error: null,
-              counts: { total: 0, passed: 0, flaky: 0, failed: 0, skipped: 0 },
-              passRate: null,
-              firstAttemptPassRate: null,
-              cleanup: null,
-              durationMs: 1,
-              finishedAt: timestamp(now + 999)
-            },
-            [],
-            newEvent(run, "run_finished")
-          )
+          const finishing = repo
+            .finish(
+              run.id,
+              {
+                state: "finished",
+                result: "passed",
+                error: null,
+                counts: { total: 0, passed: 0, flaky: 0, failed: 0, skipped: 0 },
+                passRate: null,
+                firstAttemptPassRate: null,
+                cleanup: null,
+                durationMs: 1,
+                finishedAt: timestamp(now + 999)
+              },
+              [],
+              newEvent(run, "run_finished")
+            )
+            .pipe(Effect.map((ended) => ended !== undefined))
           const expiring = Effect.map(repo.expire(timestamp(now + 1_000), [newId()]), (ended) => ended.length === 1)
           const [a, b] = yield* i % 2 === 0 ? inOrder(finishing, expiring, i % 5) : inOrder(expiring, finishing, i % 5)
           assert.strictEqual(Number(a) + Number(b), 1)

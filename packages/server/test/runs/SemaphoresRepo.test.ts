@@ -399,7 +399,7 @@ onEachStorage("SemaphoresRepo", (it) => {
         ...blocked,
         holder: yield* startRetry(yield* startRun(at, undefined, { makerId: blocked.key.id }))
       }
-      yield* keys.end(revoked.key.id, { workspaceId }, { at: timestamp(now), keepAccountKeys: false })
+      yield* keys.end(revoked.key.id, { workspaceId }, { at: timestamp(now), keptBy: undefined })
       const elsewhere = yield* makeRuns
       const blockedIn = (id: WorkspaceId) => blocks.block(id, blocked.key.id, [blocked.key.id], timestamp(now))
       yield* blockedIn(elsewhere.at.workspace.id)

@@ -13,6 +13,6 @@ import { layerLiveClock } from "../support/Storages.ts"
  */
 export const layerRuns = Runs.layerServices.pipe(
   Layer.provideMerge(Catalog.layer),
-  Layer.provideMerge([EventsRoom.layer, VaultRoom.layerSecretHoldings]),
+  Layer.provideMerge([EventsRoom.layer, VaultRoom.layerSecretHoldings, Runs.layerDeploymentLocks]),
   Layer.provideMerge([Ids.layer, Layer.provide(Http.layer, layerLiveClock)])
 )

@@ -27,7 +27,7 @@ const finished = (fields: Partial<FinishedTestRun> = {}): FinishedTestRun => ({
 
 const finish = Effect.fnUntraced(function* (run: NewTestRun, fields: Partial<FinishedTestRun> = {}) {
   const repo = yield* TestRunsRepo
-  return yield* repo.finish(run.id, finished(fields), [], newEvent(run, "run_finished"))
+  return (yield* repo.finish(run.id, finished(fields), [], newEvent(run, "run_finished"))) !== undefined
 })
 
 const eventIds = (count: number) => Array.from({ length: count }, () => newId<EventId>())
@@ -91,6 +91,9 @@ onEachStorage("TestRunsRepo", (it) => {
         baseUrl: "https://preview.example",
         deploymentBaseUrl: "https://shop.example",
         deploymentVersion: "v1",
+        release: 1,
+        deploymentChanged: false,
+        locked: false,
         git,
         machine: run.machine,
         coverage: "acceptance",
@@ -183,7 +186,7 @@ onEachStorage("TestRunsRepo", (it) => {
         ...outcome({ interrupted: false }, tests),
         cleanup: { status: "complete", deleted: 14, remaining: 0 }
       })
-      assert.isTrue(yield* repo.finish(run.id, results, tests, newEvent(run, "run_finished")))
+      assert.isDefined(yield* repo.finish(run.id, results, tests, newEvent(run, "run_finished")))
 
       const { cleanup, ...rest } = results
       assert.deepStrictEqual(yield* repo.find(at.workspace.id, number), {
@@ -194,7 +197,7 @@ onEachStorage("TestRunsRepo", (it) => {
       const byId = (a: { caseId: string }, b: { caseId: string }) => (a.caseId < b.caseId ? -1 : 1)
       assert.deepStrictEqual((yield* repo.tests(run.id)).toSorted(byId), tests.toSorted(byId))
 
-      assert.isFalse(yield* repo.finish(run.id, finished({ error: "late" }), tests, newEvent(run, "run_finished")))
+      assert.isUndefined(yield* repo.finish(run.id, finished({ error: "late" }), tests, newEvent(run, "run_finished")))
       assert.strictEqual((yield* repo.find(at.workspace.id, number))?.error, null)
       assert.deepStrictEqual((yield* events(at)).map(([kind]) => kind).toSorted(), ["run_finished", "run_started"])
     })
@@ -378,7 +381,7 @@ onEachStorage("TestRunsRepo", (it) => {
           })
         )
       ]
-      assert.isTrue(yield* repo.finish(run.id, finished({ durationMs: 1e21 }), tests, newEvent(run, "run_finished")))
+      assert.isDefined(yield* repo.finish(run.id, finished({ durationMs: 1e21 }), tests, newEvent(run, "run_finished")))
       const found = yield* repo.tests(run.id)
       assert.deepStrictEqual(
         found.toSorted((a) => (a.caseId.startsWith("x") ? -1 : 1)),

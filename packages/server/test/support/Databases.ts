@@ -15,8 +15,11 @@ declare module "vitest" {
   }
 }
 
-/** Whether only suites over memory run, as `pnpm test:fast` has it. */
+/** Whether suites run over memory alone, as `pnpm test:fast` has it. */
 export const isMemoryOnly = process.env["TEST_STORAGES"] === "memory"
+
+/** Whether suites run over databases alone: some are over memory in `pnpm test`, and over databases in `pnpm test:slow`. */
+export const isWithoutMemory = process.env["TEST_STORAGES"] === "databases"
 
 const client = (url: string, maxConnections = 10) =>
   PgClient.layer({
@@ -98,6 +101,9 @@ export const layerPostgres = Layer.unwrap(Effect.map(makeDatabase, ({ url }) => 
 
 /** The same, and empty. */
 export const layerEmptyPostgres = Layer.unwrap(Effect.map(makeEmptyDatabase, ({ url }) => client(url)))
+
+/** A client of a database on real PostgreSQL that the test knows the address of. */
+export const layerPostgresAt = (url: string) => client(url)
 
 /** A client of a new embedded database in memory. */
 export const layerEmbedded = EmbeddedDatabase.layer({ dataDir: undefined })

@@ -143,21 +143,26 @@ export const http = (baseUrl: string, key: string | undefined, workspace: string
   }
 }
 
-/** The answer to a request, also one that comes before its body was sent. */
+/** The answer to a request, also one that comes before its body was sent. Of a stream of events, its first part. */
 export const answerOf = <A = unknown>(outgoing: ClientRequest): Promise<Answer<A>> =>
   new Promise((resolve, reject) => {
     outgoing.once("response", (response: IncomingMessage) => {
       const chunks: Array<Buffer> = []
-      response.on("data", (chunk: Buffer) => chunks.push(chunk))
-      response.on("error", reject)
-      response.on("end", () => {
+      const isStream = response.headers["content-type"] === "text/event-stream"
+      const finish = () => {
         try {
           resolve(checked(outgoing.path, response.statusCode!, response.headers, Buffer.concat(chunks)))
         } catch (error) {
           reject(error as Error)
         }
-        if (!outgoing.writableFinished) outgoing.destroy()
+        if (isStream || !outgoing.writableFinished) outgoing.destroy()
+      }
+      response.on("data", (chunk: Buffer) => {
+        chunks.push(chunk)
+        if (isStream) finish()
       })
+      response.on("error", reject)
+      response.on("end", finish)
     })
     outgoing.on("error", reject)
   })
@@ -207,7 +212,8 @@ const checked = <A>(path: string, status: number, headers: IncomingHttpHeaders, 
     bytes,
     text,
     get body() {
-      return (text === "" ? undefined : JSON.parse(text)) as A
+      const isJson = text !== "" && headers["content-type"] !== "text/event-stream"
+      return (isJson ? JSON.parse(text) : undefined) as A
     }
   }
   assertForm(path, answer)
@@ -244,13 +250,14 @@ const assertForm = (path: string, answer: Answer): void => {
   assert.strictEqual(_tag, isStrict ? "HttpApiDecodeError" : tags[status], detail)
   assert.isNotEmpty(message, detail)
   const extras: ReadonlyArray<string> =
-    _tag === "Conflict" ? ["capacity", "holders", "retryAfterMs"] : _tag === "Internal" ? ["requestId"] : []
+    _tag === "Conflict" ? ["capacity", "holders", "retryAfterMs", "runs"] : _tag === "Internal" ? ["requestId"] : []
   assert.deepStrictEqual(
     Object.keys(rest).filter((key) => !extras.includes(key)),
     [],
     detail
   )
   assert.strictEqual(current !== undefined, reason === "version_mismatch", detail)
+  assert.strictEqual("runs" in rest, reason === "run_in_progress", detail)
   assert.strictEqual(issues !== undefined, isStrict || _tag === "InvalidInput", detail)
   for (const issue of issues ?? []) {
     const kind = isStrict ? { _tag: String(issue._tag) } : {}

@@ -7,7 +7,7 @@ import { layerApp, layerSqlStorage } from "../../src/App.ts"
 import * as Keys from "../../src/keys/Keys.ts"
 import * as Files from "../../src/files/Files.ts"
 import { DeliveryServer, serverOf } from "../../src/cli/TestServer.ts"
-import { isMemoryOnly, layerPostgres } from "./Databases.ts"
+import { isMemoryOnly, isWithoutMemory, layerPostgres } from "./Databases.ts"
 
 type Environment = Readonly<Record<string, string>>
 
@@ -17,16 +17,19 @@ const dataDir = Effect.acquireRelease(
 )
 
 /**
- * A server over a new database on the suites' PostgreSQL, with its files in a new directory unless `FILES_URL` says
- * otherwise.
+ * A server over a database on the suites' PostgreSQL, by default a new one, with its files in a new directory unless
+ * `FILES_URL` says otherwise.
  */
-export const layerPostgresServer = (environment: Environment = {}) =>
+export const layerPostgresServer = (
+  environment: Environment = {},
+  database: Layer.Layer<Layer.Success<typeof layerPostgres>, unknown> = layerPostgres
+) =>
   Layer.unwrap(
     Effect.map(dataDir, (DATA_DIR) =>
       serverOf(
         layerApp.pipe(
           Layer.provide(layerSqlStorage),
-          Layer.provide(layerPostgres),
+          Layer.provide(database),
           Layer.provide([Files.layer, Keys.layerKeyring]),
           Layer.provide(NodeServices.layer)
         ),
@@ -41,6 +44,6 @@ export type Servers = ReadonlyArray<
 
 /** The servers that HTTP suites run against, over a real socket: of `pnpm test:fast`, only the one in memory. */
 export const servers: Servers = [
-  ["memory", DeliveryServer.layerMemory],
-  ...(isMemoryOnly ? [] : ([["PostgreSQL", layerPostgresServer]] as const))
+  ...(isWithoutMemory ? [] : ([["memory", DeliveryServer.layerMemory]] as const)),
+  ...(isMemoryOnly ? [] : ([["PostgreSQL", (environment?: Environment) => layerPostgresServer(environment)]] as const))
 ]

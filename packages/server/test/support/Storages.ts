@@ -108,7 +108,7 @@ export class MentionLog extends Context.Service<MentionLog, Array<AgentMention>>
 }
 
 /** The services of every room, over repositories, with mentions and keys of the suite's own. */
-export const layerServices = layerRooms.pipe(
+export const layerServices = Layer.merge(layerRooms, EventsRoom.layerReads).pipe(
   // Some write and look around several times a second, whatever time it is for the tests.
   Layer.provide(layerLiveClock),
   Layer.provideMerge(MentionLog.layer),

@@ -93,6 +93,18 @@ onEachServer(
       assert.notProperty(description.paths, "/metrics")
       assert.strictEqual((await owner.as("nonsense").send("GET", "/metrics")).status, 200)
       assert.strictEqual((await owner.send("POST", "/metrics")).status, 404)
+      assert.strictEqual((await owner.send("GET", "/metrics?x")).status, 200)
+      for (const path of [
+        "/metrics/",
+        "//metrics",
+        "/metrics//",
+        "/%6detrics",
+        "/metrics%2F",
+        "/metrics;",
+        "/Metrics"
+      ]) {
+        await owner.refuse("404", "GET", path)
+      }
     })
 
     test("count a request that its client gave up as 499", async (owner) => {
@@ -342,14 +354,15 @@ describe("Endpoints", () => {
     const file = "/v1/workspaces/main/test-runs/7/files/logs/a/b.txt"
     assert.strictEqual(endpointOf("HEAD", file).name, "testRuns.download")
     assert.strictEqual(endpointOf("PUT", file).name, "testRuns.upload")
+    assert.strictEqual(endpointOf("GET", "/?x").name, "auth.page")
     for (const [method, url] of [
-      ["GET", "/"],
+      ["POST", "/"],
       ["PATCH", "/health"],
       ["GET", "/v1/workspaces/main/nothing"],
-      ["GET", "*"],
+      ["POST", "*"],
       ["BREW", "/health"],
       ["GET", "/%"],
-      ["GET", ""]
+      ["POST", ""]
     ] as const) {
       assert.strictEqual(endpointOf(method, url).name, "unmatched", `${method} ${url}`)
     }

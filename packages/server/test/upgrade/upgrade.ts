@@ -58,14 +58,17 @@ const key = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
 
 class Client {
   readonly #baseUrl: string
-  readonly #token: string
-  constructor(port: string, token: string) {
+  readonly #token: string | undefined
+  constructor(port: string, token: string | undefined) {
     this.#baseUrl = `http://127.0.0.1:${port}`
     this.#token = token
   }
   async #send(method: string, path: string, body?: unknown, type = "application/json") {
     const url = this.#baseUrl + (path.startsWith("/") ? path : `/v1/workspaces/main/${path}`)
-    const headers = { authorization: `Bearer ${this.#token}`, ...(body === undefined ? {} : { "content-type": type }) }
+    const headers = {
+      ...(this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` }),
+      ...(body === undefined ? {} : { "content-type": type })
+    }
     const content = body === undefined ? null : type === "application/json" ? JSON.stringify(body) : String(body)
     const answer = await fetch(url, { method, headers, body: content })
     const text = await answer.text()
@@ -106,14 +109,16 @@ const origin = {
 }
 
 const fillIdentity = async (owner: Client, port: string) => {
+  // Accepting with somebody's key would join that person.
+  const nobody = new Client(port, undefined)
   const invite = await owner.post<{ token: string }>("invites", { email: "sam@example.com", role: "member" })
-  const sam = await owner.post<{ apiKey: { secret: string }; person: { id: string } }>("/v1/invites/accept", {
+  const sam = await nobody.post<{ apiKey: { secret: string }; person: { id: string } }>("/v1/invites/accept", {
     token: invite.token,
     name: "Sam"
   })
   await owner.post("invites", { email: "later@example.com", role: "viewer" })
   const left = await owner.post<{ token: string }>("invites", { email: "left@example.com", role: "viewer" })
-  const gone = await owner.post<{ person: { id: string } }>("/v1/invites/accept", { token: left.token, name: "Lee" })
+  const gone = await nobody.post<{ person: { id: string } }>("/v1/invites/accept", { token: left.token, name: "Lee" })
   await owner.post(`members/${gone.person.id}/deactivate`)
   const account = await owner.post<{ secret: string }>("account-api-keys", { name: "ci", role: "member" })
   await owner.post("/v1/workspaces", { slug: "second", name: "Second" })

@@ -8,6 +8,8 @@ import type { EnvironmentRow } from "../../src/catalog/EnvironmentsRepo.ts"
 import type { ProductRow } from "../../src/catalog/ProductsRepo.ts"
 import { Settings } from "../../src/Config.ts"
 import * as EventsRoom from "../../src/events/EventsRoom.ts"
+import * as Http from "../../src/http/Http.ts"
+import * as Runs from "../../src/runs/Runs.ts"
 import * as VaultRoom from "../../src/vault/VaultRoom.ts"
 import { addEnvironment, addProduct } from "../catalog/Rows.ts"
 import { makeScene, type Scene } from "../identity/Scene.ts"
@@ -26,8 +28,9 @@ import * as Ids from "../../src/ids/Ids.ts"
 const layerVault = VaultRoom.layerServices.pipe(
   Layer.provideMerge(Catalog.layer),
   Layer.provideMerge(AuditRoom.layer),
-  Layer.provideMerge([EventsRoom.layer, VaultRoom.layerKeys, VaultRoom.layerSecretHoldings]),
-  Layer.provideMerge([layerKeyring, Ids.layer, Settings.layer({ BASE_URL: "https://delivery.example" })])
+  Layer.provideMerge([EventsRoom.layer, VaultRoom.layerKeys, VaultRoom.layerSecretHoldings, Runs.layerDeploymentLocks]),
+  Layer.provideMerge([Layer.provide(Http.layer, layerLiveClock), layerKeyring, Ids.layer]),
+  Layer.provideMerge(Settings.layer({ BASE_URL: "https://delivery.example" }))
 )
 
 /** Runs the tests of the vault on each storage; they share its database. */

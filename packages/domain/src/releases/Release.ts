@@ -1,0 +1,198 @@
+import { Schema } from "effect"
+import { AgentMessage, exampleMessage, MessageTicket } from "../agents/Message.ts"
+import { EnvironmentRef } from "../catalog/Environment.ts"
+import { ProductRef } from "../catalog/Product.ts"
+import { Actor } from "../identity/Actor.ts"
+import { PersonId } from "../Ids.ts"
+import { TestRunSummary } from "../runs/TestRun.ts"
+import { Timestamp } from "../Timestamp.ts"
+
+const commitFields = {
+  sha: Schema.String.annotate({ description: "The SHA as it was sent, in lower case." }),
+  subject: Schema.String,
+  author: Schema.optionalKey(Schema.String).annotate({ description: "Absent where nobody told it." }),
+  at: Schema.optionalKey(Timestamp).annotate({ description: "When the commit was made; absent where nobody told it." }),
+  tickets: Schema.Array(Schema.String).annotate({
+    description: "The identifiers of the tickets that the subject names and that you see."
+  })
+}
+
+const exampleCommit = {
+  sha: "9fceb02d0ae598e95dc970b74767f19372d61af8",
+  subject: "ENG-12: pay by card",
+  author: "Ana Diaz",
+  at: "2026-11-21T09:12:00.000Z",
+  tickets: ["ENG-12"]
+} as const
+
+/** A commit of a version, with the tickets that it names (docs/contract.md, Releases). */
+export const ReleasedCommit = Schema.Struct(commitFields).annotate({
+  identifier: "ReleasedCommit",
+  description: "A commit of a version, with the tickets that its subject names.",
+  examples: [exampleCommit]
+})
+export type ReleasedCommit = typeof ReleasedCommit.Type
+
+const Passes = Schema.Struct({ passed: Schema.Int, failed: Schema.Int }).annotate({
+  identifier: "ReleaseRuns",
+  description: "How many finished runs began on the release, by result.",
+  examples: [{ passed: 2, failed: 0 }]
+})
+
+/** A change of a deployment's version (docs/contract.md, Releases). */
+export const Release = Schema.Struct({
+  number: Schema.Int.annotate({ description: "The number of the release, from 1 in the deployment." }),
+  version: Schema.NullOr(Schema.String).annotate({ description: "The version; null where it was cleared." }),
+  previous: Schema.NullOr(Schema.String).annotate({
+    description: "The version before; null where there was none, or none was known."
+  }),
+  at: Timestamp,
+  by: Actor,
+  commits: Schema.Array(ReleasedCommit).annotate({
+    description: "The commits of the version, in the order in which they were sent."
+  }),
+  runs: Passes,
+  rolledBackTo: Schema.NullOr(Schema.Int).annotate({
+    description: "The newest earlier release of this version; null where the version was new."
+  })
+}).annotate({
+  identifier: "Release",
+  description: "A change of the version of a deployment.",
+  examples: [
+    {
+      number: 4,
+      version: "9fceb02",
+      previous: "1d2e3f4",
+      at: "2026-11-21T09:30:00.000Z",
+      by: {
+        kind: "user",
+        id: PersonId.make("0197a1b2-0000-7000-8000-000000000001"),
+        name: "Ana Diaz",
+        email: "ana@example.com"
+      },
+      commits: [exampleCommit],
+      runs: { passed: 2, failed: 0 },
+      rolledBackTo: null
+    }
+  ]
+})
+export type Release = typeof Release.Type
+
+/** How many releases a page has. */
+export const releasesPageSize = 100
+
+export const ReleasePage = Schema.Struct({ releases: Schema.Array(Release) }).annotate({
+  identifier: "Releases",
+  description: "Releases of a deployment, newest first."
+})
+export type ReleasePage = typeof ReleasePage.Type
+
+const until = Schema.NullOr(Timestamp).annotate({
+  description: "When the next release or the end of the deployment came; null while the release is live."
+})
+
+const EnvironmentReleases = Schema.Struct({
+  environment: EnvironmentRef,
+  releases: Schema.Array(Schema.Struct({ number: Schema.Int, from: Timestamp, until })).annotate({
+    description: "When the version was live there, oldest first."
+  })
+}).annotate({
+  identifier: "EnvironmentReleases",
+  description: "When a version was live in an environment.",
+  examples: [
+    {
+      environment: {
+        id: EnvironmentRef.fields.id.make("0197a1b2-0000-7000-8000-0000000000e1"),
+        slug: "staging",
+        name: "Staging",
+        class: "non-production",
+        emoji: "🧪",
+        archived: false
+      },
+      releases: [{ number: 4, from: "2026-11-21T09:30:00.000Z", until: null }]
+    }
+  ]
+})
+
+/** A version of a product: where it runs and ran (docs/contract.md, Releases). */
+export const ProductVersion = Schema.Struct({
+  product: ProductRef,
+  version: Schema.String.annotate({ examples: ["9fceb02"] }),
+  commits: Schema.Array(ReleasedCommit),
+  environments: Schema.Array(EnvironmentReleases).annotate({ description: "By name of the environment." }),
+  runs: Schema.Array(TestRunSummary).annotate({ description: "The runs that tested it, newest first, at most 100." }),
+  tickets: Schema.Array(MessageTicket).annotate({
+    description: "The tickets that its commits name and that you see, by identifier."
+  })
+}).annotate({
+  identifier: "ProductVersion",
+  description: "A version of a product: what it contains, where it runs and ran, and the runs that tested it."
+})
+export type ProductVersion = typeof ProductVersion.Type
+
+const ProductPart = Schema.Struct({ id: ProductRef.fields.id, slug: Schema.String, name: Schema.String })
+const EnvironmentPart = Schema.Struct({
+  id: EnvironmentRef.fields.id,
+  slug: Schema.String,
+  name: Schema.String,
+  class: EnvironmentRef.fields.class
+})
+
+const TracedCommit = Schema.Struct({ ...commitFields, product: ProductPart, version: Schema.String }).annotate({
+  identifier: "TracedCommit",
+  description: "A commit that names the ticket, with the version that contains it."
+})
+
+const TracedRelease = Schema.Struct({
+  product: ProductPart,
+  environment: EnvironmentPart,
+  number: Schema.Int,
+  version: Schema.String,
+  at: Timestamp,
+  until
+}).annotate({
+  identifier: "TracedRelease",
+  description: "A release of a version whose commits name the ticket."
+})
+
+/** What became of a ticket (docs/contract.md, Releases). */
+export const TicketTrace = Schema.Struct({
+  ticket: MessageTicket,
+  commits: Schema.Array(TracedCommit).annotate({ description: "In the order in which they were sent." }),
+  releases: Schema.Array(TracedRelease).annotate({ description: "Oldest first." }),
+  runs: Schema.Array(TestRunSummary).annotate({
+    description: "The runs that tested one of the versions, newest first, at most 100."
+  }),
+  messages: Schema.Array(AgentMessage).annotate({
+    description: "The messages to agents about the ticket that you may see, newest first."
+  }),
+  text: Schema.String.annotate({
+    description: "All of it as one sentence for people. Its wording may change.",
+    examples: ["In staging since 2026-11-21, tested by run 12, not in production."]
+  })
+}).annotate({
+  identifier: "TicketTrace",
+  description:
+    "What became of a ticket: its commits, where they run, the runs that tested them, and messages to agents.",
+  examples: [
+    {
+      ticket: exampleMessage.ticket,
+      commits: [
+        {
+          ...exampleCommit,
+          product: {
+            id: ProductRef.fields.id.make("0197a1b2-0000-7000-8000-0000000000d1"),
+            slug: "shop",
+            name: "Shop"
+          },
+          version: "9fceb02"
+        }
+      ],
+      releases: [],
+      runs: [],
+      messages: [exampleMessage],
+      text: "In staging since 2026-11-21, tested by run 12, not in production."
+    }
+  ]
+})
+export type TicketTrace = typeof TicketTrace.Type

@@ -1,0 +1,272 @@
+import { eventCursor, type EventCursor, readEventCursor } from "@delivery/domain/events/Cursor"
+import { Event } from "@delivery/domain/events/Event"
+import type { EventStreamQuery } from "@delivery/domain/events/EventsApi"
+import type { InvalidInput, NotFound } from "@delivery/domain/Errors"
+import { Caller } from "@delivery/domain/identity/Authorization"
+import { Cause, Clock, Context, Effect, Layer, Schedule, Schema, type Scope, Stream } from "effect"
+import { Sse } from "effect/encoding"
+import { type Access, anyRole } from "../access/Access.ts"
+import { Settings } from "../Config.ts"
+import { Stopping } from "../http/Stopping.ts"
+import { background } from "../telemetry/Background.ts"
+import { eventStreams, observe } from "../telemetry/Metrics.ts"
+import { type Asked, CurrentCaller } from "./CurrentCaller.ts"
+import { EventAudience } from "./EventAudience.ts"
+import { EventFeed, type Watch } from "./EventFeed.ts"
+import { filterOf, presentEvent, unknownCursor } from "./EventPages.ts"
+import { type EventFilter, EventsRepo, type EventWithActor } from "./EventsRepo.ts"
+
+/** Milliseconds without a word after which a stream sends a comment: with the second until it is noticed, 15 s. */
+const quietMillis = 14_000
+
+/** Events of one read for a stream that is behind. */
+const catchUpSize = 100
+
+/** Follows the events of a workspace for clients that keep their connection (docs/contract.md, Events). */
+export class EventStreams extends Context.Service<
+  EventStreams,
+  {
+    /**
+     * The text of a stream for the caller, who is looked up again every 1.5 s: it ends with the credential or the
+     * membership, and shows what the caller may see at that time.
+     */
+    readonly follow: (
+      query: EventStreamQuery,
+      asked: Asked
+    ) => Effect.Effect<Stream.Stream<string>, NotFound | InvalidInput, Caller>
+  }
+>()("@delivery/server/events/EventStreams") {
+  static readonly layer = Layer.effect(EventStreams, Effect.gen(make))
+}
+
+/** A stream that is open. */
+interface Follower {
+  access: Access
+  isOver: boolean
+  /** When it last sent something. */
+  sentAt: number
+  readonly wake: () => void
+}
+
+/** The streams of one credential in one workspace, which are looked up together. */
+interface Credential {
+  readonly followers: Set<Follower>
+  readonly asked: Asked
+}
+
+interface Dependencies {
+  readonly baseUrl: string
+  readonly repo: EventsRepo["Service"]
+  readonly audience: EventAudience["Service"]
+  readonly feed: EventFeed["Service"]
+  readonly callers: CurrentCaller["Service"]
+  readonly stopping: Stopping["Service"]
+  readonly credentials: Map<string, Credential>
+  /** Whose they are: the same list until a stream comes or goes. */
+  readonly asked: { all: ReadonlyArray<Asked> | undefined }
+}
+
+function* make() {
+  const dependencies: Dependencies = {
+    baseUrl: (yield* Settings).baseUrl,
+    repo: yield* EventsRepo,
+    audience: yield* EventAudience,
+    feed: yield* EventFeed,
+    callers: yield* CurrentCaller,
+    stopping: yield* Stopping,
+    credentials: new Map(),
+    asked: { all: undefined }
+  }
+  const { credentials } = dependencies
+  yield* observe(eventStreams, () => [...credentials.values()].reduce((sum, { followers }) => sum + followers.size, 0))
+  const round = yield* background(
+    "event_streams",
+    "The callers of streams could not be looked up.",
+    check(dependencies)
+  )
+  yield* round.pipe(Effect.repeat(Schedule.spaced("1500 millis")), Effect.forkScoped)
+  yield* Effect.map(Clock.currentTimeMillis, (now) => wakeQuiet(credentials, now)).pipe(
+    Effect.repeat(Schedule.spaced("1 second")),
+    Effect.forkScoped
+  )
+  return EventStreams.of({ follow: follow(dependencies) })
+}
+
+/** Wakes the streams whose comment is due: one timer for all costs far less than one for each. */
+const wakeQuiet = (credentials: Dependencies["credentials"], now: number) => {
+  const due = now - quietMillis
+  for (const { followers } of credentials.values()) {
+    for (const { sentAt, wake } of followers) if (sentAt <= due) wake()
+  }
+}
+
+/**
+ * Ends the streams of callers who have no access any more. While nothing changes, that is one statement for all. Each stream
+ * is looked at by itself in the first round after it came.
+ */
+const check = ({ asked, callers, credentials }: Dependencies) => {
+  let known: string | undefined
+  return Effect.gen(function* () {
+    if (credentials.size === 0) return
+    const all = [...credentials.values()]
+    if (asked.all === undefined) {
+      asked.all = all.map(({ asked }) => asked)
+      // One that joined was let in before this round, and what it was let in by may have ended since.
+      known = undefined
+    }
+    const state = yield* callers.state(asked.all)
+    if (state === known) return
+    const update = ({ asked, followers }: Credential) =>
+      Effect.map(callers.of(asked), (caller) => {
+        for (const follower of followers) {
+          if (caller?.membership?.id !== follower.access.workspace.id) {
+            follower.isOver = true
+            follower.wake()
+          } else {
+            follower.access = { ...follower.access, workspace: caller.membership, principal: caller.principal }
+          }
+        }
+      })
+    yield* Effect.forEach(all, update, { concurrency: "unbounded", discard: true })
+    known = state
+  })
+}
+
+const follow = (dependencies: Dependencies): EventStreams["Service"]["follow"] =>
+  Effect.fnUntraced(function* (query, asked) {
+    const access = yield* anyRole
+    const { credential } = yield* Caller
+    const { last, readable } = yield* dependencies.repo.horizon
+    const filter = filterOf(query)
+    const begin =
+      query.after === undefined
+        ? { from: { position: readable, seen: [] }, id: yield* newestId(dependencies, access, filter, readable) }
+        : { from: readEventCursor(query.after), id: query.after }
+    if (begin.from.position > last) return yield* unknownCursor
+    const key = `${credential.id} ${access.workspace.id}`
+    return Stream.unwrap(
+      // By its id: the slug of the path may come to belong to another workspace.
+      Effect.map(
+        register(dependencies, key, access, { ...asked, workspace: access.workspace.id }),
+        ({ follower, watch }) => textOf(dependencies, follower, watch, begin, filter)
+      )
+    )
+  })
+
+/** The cursor of a stream that begins now: behind the newest event that its caller sees. */
+const newestId = ({ audience, repo }: Dependencies, access: Access, filter: EventFilter, readable: number) =>
+  Effect.gen(function* () {
+    const teams = yield* audience.teamsSeenBy(access)
+    const [newest] = yield* repo.newest(access.workspace.id, teams, 1, { ...filter, before: readable + 1 })
+    return String(newest?.position ?? 0)
+  })
+
+const register = (
+  { asked: list, credentials, feed, stopping }: Dependencies,
+  key: string,
+  access: Access,
+  asked: Asked
+): Effect.Effect<{ readonly follower: Follower; readonly watch: Watch }, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const watch = yield* feed.watch(access.workspace.id)
+    const follower: Follower = { access, isOver: false, sentAt: yield* Clock.currentTimeMillis, wake: watch.wake }
+    yield* Effect.acquireRelease(
+      Effect.sync(() => {
+        const known = credentials.get(key) ?? { followers: new Set(), asked }
+        known.followers.add(follower)
+        credentials.set(key, known)
+        list.all = undefined
+      }),
+      () =>
+        Effect.sync(() => {
+          const known = credentials.get(key)
+          known?.followers.delete(follower)
+          if (known?.followers.size === 0) credentials.delete(key)
+          list.all = undefined
+        })
+    )
+    yield* stopping.onBegin(watch.wake)
+    return { follower, watch }
+  })
+
+/** Where a stream begins, and the cursor that a client has until the first event. */
+interface Beginning {
+  readonly from: EventCursor
+  readonly id: string
+}
+
+/**
+ * The parts of a stream: a comment at once, then events as they come, and comments while none comes. A cursor that is sent
+ * tells of no events but those that the caller sees.
+ */
+const textOf = (
+  { audience, baseUrl, repo, stopping }: Dependencies,
+  follower: Follower,
+  watch: Watch,
+  { from, id }: Beginning,
+  filter: EventFilter
+): Stream.Stream<string> => {
+  let cursor = from
+  let isFirst = true
+  const next = Effect.gen(function* () {
+    if (isFirst) {
+      isFirst = false
+      return `:\nid: ${id}\n\n`
+    }
+    follower.sentAt = yield* Clock.currentTimeMillis
+    while (true) {
+      if (follower.isOver || stopping.hasBegun()) return yield* Cause.done()
+      watch.listen()
+      const { events, upTo } = watch.since(cursor.position) ?? (yield* stored(repo, follower.access, cursor))
+      const seen = yield* visible(audience, follower.access, cursor, filter, events)
+      const begun = cursor
+      cursor = { position: Math.max(cursor.position, upTo), seen: cursor.seen }
+      if (seen.length > 0) return seen.map(sent(baseUrl, follower.access.workspace.slug, begun)).join("")
+      if ((yield* Clock.currentTimeMillis) - follower.sentAt >= quietMillis) return ":\n\n"
+      if (events.length < catchUpSize) yield* watch.changed
+    }
+  })
+  return Stream.fromPull(Effect.succeed(Effect.map(next, (text) => [text] as const)))
+}
+
+/** The next events of a stream that is behind what the feed keeps. */
+const stored = (repo: EventsRepo["Service"], access: Access, after: EventCursor) =>
+  Effect.gen(function* () {
+    const { readable } = yield* repo.horizon
+    const events = yield* repo.between(access.workspace.id, "all", catchUpSize, { after, upTo: readable })
+    return { events, upTo: events.length === catchUpSize ? events.at(-1)!.position : readable }
+  })
+
+/** Those of the events that match and that the caller may see now. */
+const visible = Effect.fnUntraced(function* (
+  audience: EventAudience["Service"],
+  access: Access,
+  { seen }: EventCursor,
+  { kinds, subject }: EventFilter,
+  events: ReadonlyArray<EventWithActor>
+) {
+  const matching = events.filter(
+    (event) =>
+      !seen.includes(event.position) &&
+      (kinds === undefined || kinds.includes(event.kind)) &&
+      (subject === undefined || subject === event.subjectId)
+  )
+  if (matching.every(({ teamIds }) => teamIds === null)) return matching
+  const teams = yield* audience.teamsSeenBy(access)
+  return matching.filter(
+    ({ teamIds }) => teams === "all" || teamIds === null || teamIds.some((id) => teams.includes(id))
+  )
+})
+
+const encode = Schema.encodeSync(Schema.fromJsonString(Event))
+
+const sent = (baseUrl: string, slug: string, { seen }: EventCursor) => {
+  const present = presentEvent(baseUrl, slug)
+  return (event: EventWithActor): string =>
+    Sse.encoder.write({
+      _tag: "Event",
+      event: "message",
+      id: eventCursor({ position: event.position, seen }),
+      data: encode(present(event))
+    })
+}

@@ -1,0 +1,35 @@
+import { Forbidden } from "@delivery/domain/Errors"
+import { Caller } from "@delivery/domain/identity/Authorization"
+import { Effect } from "effect"
+import type { ApiKeysRepo } from "./ApiKeysRepo.ts"
+import type { BlocksRepo } from "./BlocksRepo.ts"
+
+/** What a credential that a workspace has blocked may no longer do anywhere (docs/contract.md, Credentials). */
+
+interface Dependencies {
+  readonly apiKeys: ApiKeysRepo["Service"]
+  readonly blocks: BlocksRepo["Service"]
+}
+
+/**
+ * Refuses a credential that some workspace has blocked, and says what to do instead. In a transaction, nobody blocks it until
+ * that ends.
+ */
+export const notBlocked = (
+  { apiKeys, blocks }: Dependencies,
+  instead: string
+): Effect.Effect<void, Forbidden, Caller> =>
+  Effect.gen(function* () {
+    const { credential } = yield* Caller
+    yield* apiKeys.holdFamilies([credential.id], "shared")
+    if (!(yield* blocks.isBlockedAnywhere(credential.id))) return
+    const isSession = credential.kind === "session"
+    return yield* new Forbidden({
+      message: `A workspace has blocked this ${isSession ? "session" : "API key"}. ${instead}`,
+      reason: isSession ? "session_blocked" : "credential_blocked"
+    })
+  })
+
+/** The same for who ends another credential of their person: with it ends what it made in the workspace that blocks them. */
+export const mayEndOthers = (dependencies: Dependencies) =>
+  notBlocked(dependencies, "It can end itself, and no other session or key of yours.")

@@ -1,0 +1,213 @@
+import { NotFound } from "@delivery/domain/Errors"
+import type { Caller } from "@delivery/domain/identity/Authorization"
+import type { ProductId } from "@delivery/domain/Ids"
+import { byName, compare } from "@delivery/domain/Order"
+import { ticketIdentifier } from "@delivery/domain/planning/Ticket"
+import {
+  type ProductVersion,
+  type ReleasedCommit,
+  type ReleasePage,
+  releasesPageSize,
+  type TicketTrace
+} from "@delivery/domain/releases/Release"
+import { traceText } from "@delivery/domain/releases/TraceText"
+import type { TestRunSummary } from "@delivery/domain/runs/TestRun"
+import { Text } from "@delivery/domain/Text"
+import { Context, Effect, Layer, Schema } from "effect"
+import { anyRole } from "../access/Access.ts"
+import { present as presentMessage } from "../agents/Messages.ts"
+import { MessagesRepo } from "../agents/MessagesRepo.ts"
+import { DeploymentsRepo } from "../catalog/DeploymentsRepo.ts"
+import { ProductsRepo } from "../catalog/ProductsRepo.ts"
+import { identifierOf } from "../planning/TicketRefs.ts"
+import { TicketsRepo } from "../planning/TicketsRepo.ts"
+import { viewerOf } from "../planning/Viewer.ts"
+import { TestRuns } from "../runs/TestRuns.ts"
+import {
+  type DeployedVersion,
+  type FoundCommit,
+  type LiveRelease,
+  type NamedTicket,
+  ReleasesRepo
+} from "./ReleasesRepo.ts"
+
+/** What was released where, and what became of tickets (docs/contract.md, Releases). */
+export class Releases extends Context.Service<
+  Releases,
+  {
+    /** Newest first; only those numbered below `before`, where it is given. */
+    readonly history: (
+      product: string,
+      environment: string,
+      before: number | undefined
+    ) => Effect.Effect<ReleasePage, NotFound, Caller>
+    readonly version: (product: string, version: string) => Effect.Effect<ProductVersion, NotFound, Caller>
+    readonly trace: (ticket: string) => Effect.Effect<TicketTrace, NotFound, Caller>
+  }
+>()("@delivery/server/releases/Releases") {
+  static readonly layer = Layer.effect(Releases, Effect.gen(make))
+}
+
+interface Dependencies {
+  readonly repo: ReleasesRepo["Service"]
+  readonly deployments: DeploymentsRepo["Service"]
+  readonly products: ProductsRepo["Service"]
+  readonly tickets: TicketsRepo["Service"]
+  readonly messages: MessagesRepo["Service"]
+  readonly runs: TestRuns["Service"]
+}
+
+function* make() {
+  const dependencies: Dependencies = {
+    repo: yield* ReleasesRepo,
+    deployments: yield* DeploymentsRepo,
+    products: yield* ProductsRepo,
+    tickets: yield* TicketsRepo,
+    messages: yield* MessagesRepo,
+    runs: yield* TestRuns
+  }
+  return Releases.of({
+    history: history(dependencies),
+    version: version(dependencies),
+    trace: trace(dependencies)
+  })
+}
+
+const history = ({ deployments, repo }: Dependencies) =>
+  Effect.fn("Releases.history")(function* (productRef: string, environmentRef: string, before: number | undefined) {
+    const access = yield* anyRole
+    const { deployment, product } = yield* deployments.target(access.workspace.id, productRef, environmentRef)
+    if (product === undefined || deployment === undefined) {
+      return yield* NotFound.of("deployment", `${productRef}/${environmentRef}`)
+    }
+    const releases = yield* repo.history(deployment.id, before, releasesPageSize)
+    const versions = new Set(releases.flatMap(({ version }) => version ?? []))
+    const named = [...versions].map((version) => ({ productId: product.id, version }))
+    const commits = named.length === 0 ? [] : yield* repo.commits(viewerOf(access), named)
+    const byVersion = Map.groupBy(commits, ({ version }) => version)
+    return {
+      releases: releases.map(({ failed, passed, ...release }) => ({
+        ...release,
+        commits: release.version === null ? [] : (byVersion.get(release.version) ?? []).map(presentCommit),
+        runs: { passed, failed }
+      }))
+    }
+  })
+
+/** What a version can be: nothing else is looked for. */
+const isVersion = Schema.is(Text(200))
+
+const version = ({ products, repo, runs }: Dependencies) =>
+  Effect.fn("Releases.version")(function* (productRef: string, version: string) {
+    const access = yield* anyRole
+    const product = yield* products.find(access.workspace.id, productRef)
+    if (product === undefined) return yield* NotFound.of("product", productRef)
+    const named = [{ productId: product.id, version }]
+    const releases = isVersion(version) ? yield* repo.releasesOf(access.workspace.id, named) : []
+    if (releases.length === 0) return yield* NotFound.of("version", version)
+    const commits = yield* repo.commits(viewerOf(access), named)
+    return {
+      product: releases[0]!.product,
+      version,
+      commits: commits.map(presentCommit),
+      environments: inEnvironments(releases),
+      runs: yield* runs.ofVersions(access, named),
+      tickets: ticketsOf(commits).map(({ id, key, number, title }) => ({
+        id,
+        identifier: ticketIdentifier(key, number),
+        title
+      }))
+    }
+  })
+
+const inEnvironments = (releases: ReadonlyArray<LiveRelease>): ProductVersion["environments"] =>
+  [...Map.groupBy(releases, ({ environment }) => environment.id).values()]
+    .map((there) => ({
+      environment: there[0]!.environment,
+      releases: there.map(({ at, number, until }) => ({ number, from: at, until }))
+    }))
+    .toSorted((a, b) => byName(a.environment, b.environment))
+
+const trace = ({ messages, repo, runs, tickets }: Dependencies) =>
+  Effect.fn("Releases.trace")(function* (ref: string) {
+    const access = yield* anyRole
+    const viewer = viewerOf(access)
+    const ticket = yield* tickets.find(viewer, ref)
+    if (ticket === undefined) return yield* NotFound.of("ticket", ref)
+    const commits = yield* repo.commitsNaming(viewer, ticket.id)
+    const versions = versionsOf(commits)
+    const products = [...new Set(commits.map(({ productId }) => productId))]
+    const releases = versions.length === 0 ? [] : yield* repo.releasesOf(viewer.workspaceId, versions)
+    const deployed = versions.length === 0 ? [] : yield* repo.deployed(viewer.workspaceId, products)
+    const tested = yield* runs.ofVersions(access, versions)
+    const productsById = new Map([...releases, ...deployed].map(({ product }) => [product.id, productPart(product)]))
+    const identifier = identifierOf(ticket)
+    return {
+      ticket: { id: ticket.id, identifier, title: ticket.title },
+      commits: commits.map((commit) => ({
+        ...presentCommit(commit),
+        product: productsById.get(commit.productId)!,
+        version: commit.version
+      })),
+      releases: releases.map(presentRelease),
+      runs: tested,
+      messages: (yield* messages.list(viewer, { ticketId: ticket.id })).map(presentMessage),
+      text: textOf(identifier, releases, deployed, tested)
+    }
+  })
+
+/** The versions that have the commits, each once. */
+const versionsOf = (commits: ReadonlyArray<FoundCommit>) =>
+  [...Map.groupBy(commits, ({ productId, version }) => `${productId}/${version}`).values()].map(
+    ([first]): { readonly productId: ProductId; readonly version: string } => first!
+  )
+
+const textOf = (
+  identifier: string,
+  releases: ReadonlyArray<LiveRelease>,
+  deployed: ReadonlyArray<DeployedVersion>,
+  runs: ReadonlyArray<TestRunSummary>
+): string =>
+  traceText(
+    identifier,
+    deployed.map(({ deploymentId, environment, origin, product }) => ({
+      product: product.slug,
+      environment: environment.slug,
+      class: environment.class,
+      origin,
+      releases: releases.filter((release) => release.deploymentId === deploymentId)
+    })),
+    runs.map(({ number, product, result }) => ({ number, product: product.slug, result }))
+  )
+
+const productPart = ({ id, name, slug }: LiveRelease["product"]) => ({ id, slug, name })
+
+const presentRelease = ({ at, environment, number, product, until, version }: LiveRelease) => ({
+  product: productPart(product),
+  environment: {
+    id: environment.id,
+    slug: environment.slug,
+    name: environment.name,
+    class: environment.class
+  },
+  number,
+  version,
+  at,
+  until
+})
+
+const presentCommit = (commit: FoundCommit): ReleasedCommit => ({
+  sha: commit.sha,
+  subject: commit.subject,
+  ...(commit.author === null ? {} : { author: commit.author }),
+  ...(commit.at === null ? {} : { at: commit.at }),
+  tickets: commit.tickets.toSorted(byIdentifier).map(({ key, number }) => ticketIdentifier(key, number))
+})
+
+/** The tickets that the commits name, each once. */
+const ticketsOf = (commits: ReadonlyArray<FoundCommit>): ReadonlyArray<NamedTicket> =>
+  [...new Map(commits.flatMap(({ tickets }) => tickets).map((ticket) => [ticket.id, ticket])).values()].toSorted(
+    byIdentifier
+  )
+
+const byIdentifier = (a: NamedTicket, b: NamedTicket): number => compare(a.key, b.key) || a.number - b.number

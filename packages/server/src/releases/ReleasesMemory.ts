@@ -1,0 +1,173 @@
+import type { DeploymentId, EnvironmentId, ProductId, TicketId, WorkspaceId } from "@delivery/domain/Ids"
+import { compare } from "@delivery/domain/Order"
+import { Effect, Layer } from "effect"
+import type { ActorRef } from "../access/Access.ts"
+import { resolveActor } from "../access/Actors.ts"
+import { type DeploymentRow, deployments } from "../catalog/DeploymentsRepo.ts"
+import { environments } from "../catalog/EnvironmentsRepo.ts"
+import { products } from "../catalog/ProductsRepo.ts"
+import {
+  commitMentions,
+  type CommitRow,
+  deploymentReleases,
+  type ReleaseRow,
+  versionCommits
+} from "../catalog/ReleaseRows.ts"
+import { teams } from "../planning/TeamsRepo.ts"
+import { findTicketInMemory } from "../planning/TicketRefs.ts"
+import type { Viewer } from "../planning/Viewer.ts"
+import { testRuns, type ProductVersion } from "../runs/TestRunsRepo.ts"
+import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
+import { type FoundCommit, type FoundRelease, ReleasesRepo } from "./ReleasesRepo.ts"
+
+type Memory = MemoryStorage["Service"]
+
+export const layer = Layer.effect(
+  ReleasesRepo,
+  Effect.map(MemoryStorage, (memory) =>
+    ReleasesRepo.of({
+      history: history(memory),
+      commits: commits(memory),
+      commitsNaming: commitsNaming(memory),
+      releasesOf: releasesOf(memory),
+      deployed: deployed(memory)
+    })
+  )
+)
+
+const history = (memory: Memory) => (deployment: DeploymentId, before: number | undefined, limit: number) =>
+  memory.read((database) => {
+    const releases = releasesIn(database, deployment)
+    return releases
+      .filter(({ number }) => before === undefined || number < before)
+      .toReversed()
+      .slice(0, limit)
+      .map((release) => foundRelease(database, releases, release))
+  })
+
+/** The releases of a deployment, oldest first. */
+const releasesIn = (database: MemoryDatabase, deployment: DeploymentId) =>
+  database
+    .table(deploymentReleases)
+    .filter(({ deploymentId }) => deploymentId === deployment)
+    .toSorted((a, b) => a.number - b.number)
+
+const foundRelease = (
+  database: MemoryDatabase,
+  releases: ReadonlyArray<ReleaseRow>,
+  release: ReleaseRow
+): FoundRelease => {
+  const { actorId, actorKind, at, deploymentId, environmentId, number, productId, version } = release
+  const tested = database
+    .table(testRuns)
+    .filter(
+      (run) =>
+        run.productId === productId &&
+        run.environmentId === environmentId &&
+        version !== null &&
+        run.deploymentVersion === version &&
+        run.deploymentId === deploymentId &&
+        run.release === number
+    )
+  const isSame = (earlier: ReleaseRow) => version !== null && earlier.version === version && earlier.number < number
+  return {
+    number,
+    version,
+    previous: releases.find((other) => other.number === number - 1)?.version ?? null,
+    at,
+    by: actorKind === null ? { kind: "removed" } : resolveActor(database, { kind: actorKind, id: actorId } as ActorRef),
+    passed: tested.filter(({ result }) => result === "passed").length,
+    failed: tested.filter(({ result }) => result === "failed").length,
+    rolledBackTo: releases.findLast(isSame)?.number ?? null
+  }
+}
+
+const foundCommit = (
+  database: MemoryDatabase,
+  viewer: Viewer,
+  { workspaceId: _, ...commit }: CommitRow
+): FoundCommit => {
+  const named = database
+    .table(commitMentions)
+    .filter(({ commitId }) => commitId === commit.id)
+    .flatMap(({ number, teamKey }) => findTicketInMemory(database, viewer, `${teamKey}-${number}`) ?? [])
+  return {
+    ...commit,
+    tickets: [...new Map(named.map((ticket) => [ticket.id, ticket])).values()].map(({ id, number, teamId, title }) => ({
+      id,
+      key: database.table(teams).get(teamId)!.key,
+      number,
+      title
+    }))
+  }
+}
+
+const commitsWhere = (database: MemoryDatabase, viewer: Viewer, where: (commit: CommitRow) => boolean) =>
+  database
+    .table(versionCommits)
+    .filter((commit) => commit.workspaceId === viewer.workspaceId && where(commit))
+    .toSorted((a, b) => compare(a.id, b.id))
+    .map((commit) => foundCommit(database, viewer, commit))
+
+const isOneOf =
+  (versions: ReadonlyArray<ProductVersion>) =>
+  (row: { readonly productId: ProductId; readonly version: string | null }): boolean =>
+    versions.some(({ productId, version }) => row.productId === productId && row.version === version)
+
+const commits = (memory: Memory) => (viewer: Viewer, versions: ReadonlyArray<ProductVersion>) =>
+  memory.read((database) => commitsWhere(database, viewer, isOneOf(versions)))
+
+const commitsNaming = (memory: Memory) => (viewer: Viewer, ticket: TicketId) =>
+  memory.read((database) =>
+    commitsWhere(database, viewer, () => true).filter(({ tickets }) => tickets.some(({ id }) => id === ticket))
+  )
+
+const pairOf = (
+  database: MemoryDatabase,
+  { environmentId, productId }: { readonly environmentId: EnvironmentId; readonly productId: ProductId }
+) => {
+  const product = database.table(products).get(productId)!
+  const environment = database.table(environments).get(environmentId)!
+  return {
+    product: {
+      id: product.id,
+      slug: product.slug,
+      name: product.name,
+      type: product.type,
+      archived: product.archivedAt !== null
+    },
+    environment: {
+      id: environment.id,
+      slug: environment.slug,
+      name: environment.name,
+      class: environment.class,
+      emoji: environment.emoji,
+      archived: environment.archivedAt !== null
+    }
+  }
+}
+
+const releasesOf = (memory: Memory) => (workspaceId: WorkspaceId, versions: ReadonlyArray<ProductVersion>) =>
+  memory.read((database) => {
+    const rows = database.table(deploymentReleases)
+    return rows
+      .filter((release) => release.workspaceId === workspaceId && isOneOf(versions)(release))
+      .toSorted((a, b) => compare(a.at, b.at) || compare(a.deploymentId, b.deploymentId) || a.number - b.number)
+      .map((release) => {
+        const { at, deploymentId, number, version } = release
+        const next = rows.get(`${deploymentId}/${number + 1}`)
+        const until = next?.at ?? database.table(deployments).get(deploymentId)?.deletedAt ?? null
+        return { deploymentId, ...pairOf(database, release), number, version: version!, at, until }
+      })
+  })
+
+const deployed = (memory: Memory) => (workspaceId: WorkspaceId, productIds: ReadonlyArray<ProductId>) =>
+  memory.read((database) => {
+    const originOf = ({ id, version }: DeploymentRow) =>
+      releasesIn(database, id).find((release) => version !== null && release.version === version)?.number ?? null
+    return database
+      .table(deployments)
+      .filter((row) => row.workspaceId === workspaceId && row.deletedAt === null && productIds.includes(row.productId))
+      .map((row) => ({ deploymentId: row.id, ...pairOf(database, row), origin: originOf(row) }))
+      .filter(({ environment, product }) => !environment.archived && !product.archived)
+  })

@@ -1,0 +1,84 @@
+import type { EnvironmentRef } from "@delivery/domain/catalog/Environment"
+import type { ProductRef } from "@delivery/domain/catalog/Product"
+import type { Actor } from "@delivery/domain/identity/Actor"
+import type { DeploymentId, ProductId, TicketId, WorkspaceId } from "@delivery/domain/Ids"
+import type { Timestamp } from "@delivery/domain/Timestamp"
+import { Context, type Effect } from "effect"
+import type { CommitRow } from "../catalog/ReleaseRows.ts"
+import type { Viewer } from "../planning/Viewer.ts"
+import type { ProductVersion } from "../runs/TestRunsRepo.ts"
+
+/** A release of a deployment, without its commits. */
+export interface FoundRelease {
+  readonly number: number
+  readonly version: string | null
+  readonly previous: string | null
+  readonly at: Timestamp
+  readonly by: Actor
+  readonly passed: number
+  readonly failed: number
+  readonly rolledBackTo: number | null
+}
+
+/** A ticket that a commit names, as it is named now. */
+export interface NamedTicket {
+  readonly id: TicketId
+  readonly key: string
+  readonly number: number
+  readonly title: string
+}
+
+export interface FoundCommit extends Omit<CommitRow, "workspaceId"> {
+  /** Those that the viewer sees, in no order. */
+  readonly tickets: ReadonlyArray<NamedTicket>
+}
+
+/** What was or is live in a deployment, of which a deleted one stays known. */
+export interface LiveRelease {
+  readonly deploymentId: DeploymentId
+  readonly product: ProductRef
+  readonly environment: EnvironmentRef
+  readonly number: number
+  readonly version: string
+  readonly at: Timestamp
+  /** When the next release or the end of the deployment came; null while it is live. */
+  readonly until: Timestamp | null
+}
+
+/** A deployment, and which of its releases first had the version that it has now; null where it has none. */
+export interface DeployedVersion {
+  readonly deploymentId: DeploymentId
+  readonly product: ProductRef
+  readonly environment: EnvironmentRef
+  readonly origin: number | null
+}
+
+/** Finds what the changes of versions have stored. A commit's tickets are found for a viewer. */
+export class ReleasesRepo extends Context.Service<
+  ReleasesRepo,
+  {
+    /** Newest first, below the number, at most `limit`. */
+    readonly history: (
+      deployment: DeploymentId,
+      before: number | undefined,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<FoundRelease>>
+    /** The commits of the versions, in the order in which they were told. */
+    readonly commits: (
+      viewer: Viewer,
+      versions: ReadonlyArray<ProductVersion>
+    ) => Effect.Effect<ReadonlyArray<FoundCommit>>
+    /** The commits that name the ticket by an identifier that the viewer sees, in the order in which they were told. */
+    readonly commitsNaming: (viewer: Viewer, ticket: TicketId) => Effect.Effect<ReadonlyArray<FoundCommit>>
+    /** Every release of the versions, oldest first. */
+    readonly releasesOf: (
+      workspaceId: WorkspaceId,
+      versions: ReadonlyArray<ProductVersion>
+    ) => Effect.Effect<ReadonlyArray<LiveRelease>>
+    /** The active deployments of the products. */
+    readonly deployed: (
+      workspaceId: WorkspaceId,
+      products: ReadonlyArray<ProductId>
+    ) => Effect.Effect<ReadonlyArray<DeployedVersion>>
+  }
+>()("@delivery/server/releases/ReleasesRepo") {}

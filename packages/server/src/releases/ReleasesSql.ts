@@ -1,0 +1,180 @@
+import type { DeploymentId, ProductId, TicketId, WorkspaceId } from "@delivery/domain/Ids"
+import { PgClient, PgTypes } from "@effect/sql-pg"
+import { Effect, Layer } from "effect"
+import type { Statement } from "effect/sql"
+import { actorColumns, actorJoins, type ActorRow, readActor } from "../access/Actors.ts"
+import { environments } from "../catalog/EnvironmentsRepo.ts"
+import { products } from "../catalog/ProductsRepo.ts"
+import { versionCommits } from "../catalog/ReleaseRows.ts"
+import type { Viewer } from "../planning/Viewer.ts"
+import { seesTeam } from "../planning/Visibility.ts"
+import type { ProductVersion } from "../runs/TestRunsRepo.ts"
+import { column, texts, uuids } from "../storage/Columns.ts"
+import { dieOnSqlError, iso, isoOrNull } from "../storage/Sql.ts"
+import { columnsOf, partReaderOf, type SelectedRow } from "../storage/Table.ts"
+import { type FoundRelease, type NamedTicket, ReleasesRepo } from "./ReleasesRepo.ts"
+
+export const layer = Layer.effect(
+  ReleasesRepo,
+  Effect.map(PgClient.PgClient, (sql) =>
+    ReleasesRepo.of({
+      history: history(sql),
+      commits: commits(sql),
+      commitsNaming: commitsNaming(sql),
+      releasesOf: releasesOf(sql),
+      deployed: deployed(sql)
+    })
+  )
+)
+
+type HistoryRow = ActorRow &
+  Omit<FoundRelease, "at" | "by"> & {
+    readonly at: Date
+  }
+
+/**
+ * A run counts for the release that it began on. One that a server of before releases started counts for the release that
+ * had its version at its start.
+ */
+const history = (sql: PgClient.PgClient) => (deployment: DeploymentId, before: number | undefined, limit: number) =>
+  sql<HistoryRow>`select r.number, r.version, previous.version as previous, r.at, ${actorColumns(sql, "r.actor")},
+      (select max(earlier.number) from deployment_releases earlier where earlier.deployment_id = r.deployment_id
+        and earlier.version = r.version and earlier.number < r.number) as "rolledBackTo",
+      tested.passed, tested.failed
+    from deployment_releases r
+    left join deployment_releases previous
+      on previous.deployment_id = r.deployment_id and previous.number = r.number - 1
+    left join deployment_releases next on next.deployment_id = r.deployment_id and next.number = r.number + 1
+    cross join lateral (
+      select count(*) filter (where t.result = 'passed')::integer as passed,
+        count(*) filter (where t.result = 'failed')::integer as failed
+      from test_runs t
+      where t.workspace_id = r.workspace_id and t.product_id = r.product_id and t.deployment_version = r.version
+        and t.environment_id = r.environment_id
+        and case when t.release is null then t.started_at >= r.at and (next.at is null or t.started_at < next.at)
+          else t.deployment_id = r.deployment_id and t.release = r.number end
+    ) as tested
+    ${actorJoins(sql, "r.actor")}
+    where r.deployment_id = ${deployment} ${before === undefined ? sql.literal("") : sql`and r.number < ${before}`}
+    order by r.number desc limit ${limit}`.pipe(
+    Effect.map((rows) =>
+      rows.map((row) => ({
+        number: row.number,
+        version: row.version,
+        previous: row.previous,
+        at: iso(row.at),
+        by: readActor(row),
+        passed: row.passed,
+        failed: row.failed,
+        rolledBackTo: row.rolledBackTo
+      }))
+    ),
+    dieOnSqlError
+  )
+
+/** The versions as a table `named`. */
+const versionRows = (versions: ReadonlyArray<ProductVersion>, sql: PgClient.PgClient): Statement.Fragment =>
+  sql`unnest(${column(versions, PgTypes.OID.uuid, ({ productId }) => productId)},
+    ${texts(versions, ({ version }) => version)}) as named (product_id, version)`
+
+const commitProperties = ["id", "productId", "version", "sha", "subject", "author", "at"] as const
+const commitColumns = columnsOf(versionCommits, { of: "c", only: commitProperties })
+const readCommit = partReaderOf(versionCommits, commitProperties)
+
+interface CommitWithTickets extends SelectedRow {
+  readonly tickets: ReadonlyArray<NamedTicket> | null
+}
+
+/** Commits `c`, from what `from` says, with the tickets that they name. */
+const selectCommits = (sql: PgClient.PgClient, viewer: Viewer, from: Statement.Fragment) =>
+  sql<CommitWithTickets>`select ${sql.literal(commitColumns)}, (
+      select json_agg(distinct jsonb_build_object('id', t.id, 'key', team.key, 'number', t.number, 'title', t.title))
+      from commit_mentions m
+        join teams called on called.workspace_id = m.workspace_id and called.key = m.team_key
+          and ${seesTeam(sql, viewer, "called")}
+        join ticket_identifiers i on i.team_id = called.id and i.number = m.number
+        join tickets t on t.id = i.ticket_id
+        join teams team on team.id = t.team_id and ${seesTeam(sql, viewer, "team")}
+      where m.commit_id = c.id) as tickets
+    from ${from} order by c.id`.pipe(
+    Effect.map((rows) => rows.map((row) => ({ ...readCommit(row), tickets: row.tickets ?? [] }))),
+    dieOnSqlError
+  )
+
+const commits = (sql: PgClient.PgClient) => (viewer: Viewer, versions: ReadonlyArray<ProductVersion>) =>
+  selectCommits(
+    sql,
+    viewer,
+    sql`${versionRows(versions, sql)} join version_commits c on c.workspace_id = ${viewer.workspaceId}
+      and c.product_id = named.product_id and c.version = named.version`
+  )
+
+const commitsNaming = (sql: PgClient.PgClient) => (viewer: Viewer, ticket: TicketId) =>
+  selectCommits(
+    sql,
+    viewer,
+    sql`version_commits c where c.id in (
+      select m.commit_id from ticket_identifiers i
+        join teams named on named.id = i.team_id and ${seesTeam(sql, viewer, "named")}
+        join commit_mentions m on m.workspace_id = ${viewer.workspaceId} and m.team_key = named.key
+          and m.number = i.number
+      where i.ticket_id = ${ticket})`
+  )
+
+const productProperties = ["id", "slug", "name", "type", "archivedAt"] as const
+const environmentProperties = ["id", "slug", "name", "class", "emoji", "archivedAt"] as const
+const pairColumns = [
+  columnsOf(products, { of: "p", as: "product", only: productProperties }),
+  columnsOf(environments, { of: "e", as: "environment", only: environmentProperties })
+].join(", ")
+const readProduct = partReaderOf(products, productProperties, { as: "product" })
+const readEnvironment = partReaderOf(environments, environmentProperties, { as: "environment" })
+
+const readPair = (row: SelectedRow) => {
+  const { archivedAt, ...product } = readProduct(row)
+  const { archivedAt: environmentArchivedAt, ...environment } = readEnvironment(row)
+  return {
+    deploymentId: row["deploymentId"] as DeploymentId,
+    product: { ...product, archived: archivedAt !== null },
+    environment: { ...environment, archived: environmentArchivedAt !== null }
+  }
+}
+
+interface LiveRow extends SelectedRow {
+  readonly number: number
+  readonly version: string
+  readonly at: Date
+  readonly until: Date | null
+}
+
+const releasesOf = (sql: PgClient.PgClient) => (workspaceId: WorkspaceId, versions: ReadonlyArray<ProductVersion>) =>
+  sql<LiveRow>`select r.deployment_id as "deploymentId", r.number, r.version, r.at,
+        coalesce(next.at, d.deleted_at) as until, ${sql.literal(pairColumns)}
+      from ${versionRows(versions, sql)} join deployment_releases r on r.workspace_id = ${workspaceId}
+        and r.product_id = named.product_id and r.version = named.version
+      join deployments d on d.id = r.deployment_id
+      join products p on p.id = r.product_id
+      join environments e on e.id = r.environment_id
+      left join deployment_releases next on next.deployment_id = r.deployment_id and next.number = r.number + 1
+      order by r.at, r.deployment_id, r.number`.pipe(
+    Effect.map((rows) =>
+      rows.map((row) => ({
+        ...readPair(row),
+        number: row.number,
+        version: row.version,
+        at: iso(row.at),
+        until: isoOrNull(row.until)
+      }))
+    ),
+    dieOnSqlError
+  )
+
+const deployed = (sql: PgClient.PgClient) => (workspaceId: WorkspaceId, productIds: ReadonlyArray<ProductId>) =>
+  sql<SelectedRow & { readonly origin: number | null }>`select d.id as "deploymentId", ${sql.literal(pairColumns)},
+      (select min(r.number) from deployment_releases r where r.deployment_id = d.id and r.version = d.version) as origin
+    from deployments d join products p on p.id = d.product_id join environments e on e.id = d.environment_id
+    where d.workspace_id = ${workspaceId} and d.product_id = any(${uuids(productIds)}) and d.deleted_at is null
+      and p.archived_at is null and e.archived_at is null`.pipe(
+    Effect.map((rows) => rows.map((row) => ({ ...readPair(row), origin: row.origin }))),
+    dieOnSqlError
+  )

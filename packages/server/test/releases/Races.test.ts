@@ -1,0 +1,168 @@
+import type { ReleasePage } from "@delivery/domain/releases/Release"
+import type { Deployment } from "@delivery/domain/catalog/Deployment"
+import type { StartedTestRun, TestRun } from "@delivery/domain/runs/TestRun"
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { layerServer } from "../../src/App.ts"
+import { Settings } from "../../src/Config.ts"
+import * as Logs from "../../src/http/Logs.ts"
+import { finishBody, git, machine } from "../runs/Scene.ts"
+import { makeDatabase } from "../support/Databases.ts"
+import { http, type Http } from "../support/Http.ts"
+import { freePort } from "../support/ServerProcess.ts"
+
+/** Changes of versions, starts and finishes of locked runs, all at once over HTTP, at two servers of one PostgreSQL. */
+
+const startServer = Effect.fnUntraced(function* (url: string, apiKey: string) {
+  const port = yield* Effect.promise(() => freePort())
+  const directory = yield* Effect.acquireRelease(
+    Effect.sync(() => mkdtempSync(join(tmpdir(), "delivery-releases-"))),
+    (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
+  )
+  const baseUrl = `http://127.0.0.1:${port}`
+  const settings = Settings.layer({
+    PORT: String(port),
+    BASE_URL: baseUrl,
+    DATABASE_URL: url,
+    DATA_DIR: directory,
+    VAULT_KEYS: `k1:${Buffer.alloc(32, 1).toString("base64")}`,
+    BOOTSTRAP_API_KEY: apiKey,
+    LOG_LEVEL: "none"
+  })
+  yield* Layer.build(Layer.fresh(layerServer).pipe(Layer.provide(Logs.layer), Layer.provide(settings)))
+  return http(baseUrl, apiKey, "main")
+})
+
+const times = (count: number) => Array.from({ length: count }, (_, index) => index)
+
+const run = {
+  product: "shop",
+  environment: "staging",
+  baseUrl: "https://shop.example",
+  git,
+  machine,
+  selection: { coverage: null, folders: [], caseIds: [] }
+}
+const path = "deployments/shop/staging"
+
+const makeDeployment = async (at: Http) => {
+  await at.post("products", { slug: "shop", name: "Shop", type: "library" })
+  await at.post("environments", { slug: "staging", name: "Staging", class: "non-production" })
+  await at.post("deployments", { product: "shop", environment: "staging", version: "first" })
+}
+
+/** Starts a run and finishes it at the other server. */
+const startAndFinish = async (at: Http, other: Http, locked: boolean) => {
+  const { number } = await at.post<StartedTestRun>("test-runs", { ...run, locked })
+  await other.get(path)
+  await other.post(`test-runs/${number}/finish`, finishBody({ tests: [] }), 200)
+  return number
+}
+
+/** The versions that became the deployment's, of those that were asked for. */
+const change = async (at: Http, version: string, options: object) => {
+  const { body, status } = await at.send<Deployment & { reason: string; runs: ReadonlyArray<number> }>("PATCH", path, {
+    json: { version, ...options, commits: [{ sha: "a".repeat(40), subject: "ENG-1" }] }
+  })
+  if (status === 200) return [body.version]
+  assert.deepStrictEqual([status, body.reason], [409, "run_in_progress"])
+  assert.isNotEmpty(body.runs)
+  return []
+}
+
+/** Every release once, and each run on the release whose version it tested. Returns the numbers of the releases. */
+const checkLedger = async (at: Http, changed: ReadonlyArray<string | null>, runs: ReadonlyArray<number>) => {
+  const { releases } = await at.get<ReleasePage>(`${path}/history`)
+  assert.isBelow(releases.length, 100)
+  assert.deepStrictEqual(
+    releases.map(({ number }) => number),
+    times(releases.length)
+      .map((index) => index + 1)
+      .toReversed()
+  )
+  assert.sameMembers(
+    releases.map(({ version }) => version),
+    ["first", ...changed]
+  )
+  for (const [index, { previous }] of releases.entries()) {
+    assert.strictEqual(previous, releases[index + 1]?.version ?? null)
+  }
+  assert.strictEqual((await at.get<Deployment>(path)).version, releases[0]!.version)
+  const found = await Promise.all(runs.map((number) => at.get<TestRun>(`test-runs/${number}`)))
+  for (const { deploymentVersion, number, release } of found) {
+    assert.strictEqual(releases.find((one) => one.number === release)?.version, deploymentVersion, `run ${number}`)
+  }
+  return found
+}
+
+const withServers = (body: (servers: readonly [Http, Http]) => Promise<void>) =>
+  Effect.gen(function* () {
+    const { url } = yield* makeDatabase
+    const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
+    const servers = [yield* startServer(url, apiKey), yield* startServer(url, apiKey)] as const
+    yield* Effect.promise(() => makeDeployment(servers[0]))
+    yield* Effect.promise(() => body(servers))
+  }).pipe(Effect.scoped)
+
+it.live("no version changes while a locked run is under way, whichever server is asked", () =>
+  withServers(async (servers) => {
+    const changed: Array<string | null> = []
+    const runs: Array<number> = []
+    for (const round of times(3)) {
+      await Promise.all(
+        times(24).map(async (index) => {
+          const [at, other] = index % 2 === 0 ? servers : ([servers[1], servers[0]] as const)
+          if (index % 3 === 0) runs.push(await startAndFinish(at, other, true))
+          else if (index % 6 === 1) runs.push(await startAndFinish(at, other, false))
+          else {
+            const waitMs = index % 6 === 2 ? 30_000 : 0
+            changed.push(...(await change(at, `v${round}.${index}`, { waitMs })))
+          }
+        })
+      )
+    }
+    // Those that waited were not in vain.
+    assert.isAtLeast(changed.length, 3 * 4)
+    const found = await checkLedger(servers[0], changed, runs)
+    for (const { deploymentChanged, locked, number } of found) {
+      if (locked) assert.isFalse(deploymentChanged, `run ${number}`)
+    }
+  })
+)
+
+it.live("who waits at one server goes on when the run ends at the other", () =>
+  withServers(async (servers) => {
+    const { number } = await servers[0].post<StartedTestRun>("test-runs", { ...run, locked: true })
+    const waiting = change(servers[1], "v1", { waitMs: 30_000 })
+    assert.deepStrictEqual(await change(servers[0], "v2", {}), [])
+    await servers[0].post(`test-runs/${number}/finish`, finishBody({ tests: [] }), 200)
+    assert.deepStrictEqual(await waiting, ["v1"])
+  })
+)
+
+it.live("forced changes mark the runs that they meet", () =>
+  withServers(async (servers) => {
+    const changed: Array<string | null> = []
+    const runs: Array<number> = []
+    await Promise.all(
+      times(30).map(async (index) => {
+        const [at, other] = index % 2 === 0 ? servers : ([servers[1], servers[0]] as const)
+        if (index % 3 === 0) runs.push(await startAndFinish(at, other, index % 2 === 0))
+        else changed.push(...(await change(at, `v${index}`, { force: true })))
+      })
+    )
+    assert.lengthOf(changed, 20)
+    const { number } = await servers[0].post<StartedTestRun>("test-runs", { ...run, locked: true })
+    changed.push(...(await change(servers[1], "last", { force: true })))
+    await servers[0].post(`test-runs/${number}/finish`, finishBody({ tests: [] }), 200)
+    const found = await checkLedger(servers[1], changed, [...runs, number])
+    assert.isTrue(found.at(-1)!.deploymentChanged)
+    // A run that a later release met after its end is not marked by it: one on the last release never is.
+    for (const { deploymentChanged, release } of found) {
+      if (deploymentChanged) assert.isBelow(release!, changed.length + 1)
+    }
+  })
+)

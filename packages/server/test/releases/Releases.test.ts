@@ -1,0 +1,303 @@
+import { assert } from "@effect/vitest"
+import { Effect, Fiber, Queue } from "effect"
+import { TestClock } from "effect/testing"
+import { Deployments } from "../../src/catalog/Deployments.ts"
+import { Releases } from "../../src/releases/Releases.ts"
+import { answer, as, everyRole, kindsOf, now, refusal, unique, whoMay } from "../identity/Scene.ts"
+import { withServicesOnEachStorage } from "../support/Storages.ts"
+import { deploymentIn, makeProduct, makeTeam, makeTicket } from "./Scene.ts"
+
+const sha = (digit: string) => digit.repeat(40)
+
+withServicesOnEachStorage("Releases", (it) => {
+  it.effect("are shown to every role", () =>
+    Effect.gen(function* () {
+      const releases = yield* Releases
+      const scene = yield* makeProduct
+      const [product, environment] = [unique("unknown"), unique("unknown")]
+      assert.deepStrictEqual(yield* whoMay(scene, releases.history(product, environment, undefined)), everyRole)
+      assert.deepStrictEqual(yield* whoMay(scene, releases.version(product, "v1")), everyRole)
+      assert.deepStrictEqual(yield* whoMay(scene, releases.trace("ENG-1")), everyRole)
+    })
+  )
+
+  it.effect("are every change of the version, numbered from 1, and nothing else", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeProduct
+      const { member, memberKey, product, staging } = scene
+      const { create, history, update } = deploymentIn(scene, product, staging)
+      yield* create("v1")
+      yield* update({ baseUrl: "https://shop.example", version: "v1" })
+      yield* TestClock.adjust("1 hour")
+      yield* update({ version: "v2" }, memberKey as never)
+      const second = yield* now
+      yield* TestClock.adjust("1 hour")
+      yield* update({ version: null })
+      yield* update({ version: null })
+      yield* update({ version: "v1" })
+      yield* update({ version: "v2", fixtureUrl: "https://fixtures.example" })
+      const found = yield* history()
+      assert.deepStrictEqual(
+        found.map(({ number, previous, rolledBackTo, version }) => [number, version, previous, rolledBackTo]),
+        [
+          [5, "v2", "v1", 2],
+          [4, "v1", null, 1],
+          [3, null, "v2", null],
+          [2, "v2", "v1", null],
+          [1, "v1", null, null]
+        ]
+      )
+      assert.deepStrictEqual(found.at(-2)!.at, second)
+      assert.deepStrictEqual(found.at(-2)!.by, memberKey.principal as never)
+      assert.deepStrictEqual(found[0]!.by, member.principal as never)
+      for (const release of found)
+        assert.deepStrictEqual([release.commits, release.runs], [[], { passed: 0, failed: 0 }])
+      assert.deepStrictEqual(
+        (yield* history(3)).map(({ number }) => number),
+        [2, 1]
+      )
+      assert.deepStrictEqual(yield* history(1), [])
+    })
+  )
+
+  it.effect("begin anew with a deployment that was deleted", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeProduct
+      const { product, staging } = scene
+      const { create, history, update } = deploymentIn(scene, product, staging)
+      yield* create()
+      assert.deepStrictEqual(yield* history(), [])
+      yield* update({ version: "v1" })
+      yield* TestClock.adjust("1 hour")
+      yield* Effect.flatMap(Deployments, (deployments) => deployments.delete(product.slug, staging.slug)).pipe(
+        as(scene.member)
+      )
+      const deletedAt = yield* now
+      assert.strictEqual(yield* refusal(history()), "NotFound")
+      yield* TestClock.adjust("1 hour")
+      yield* create("v1")
+      assert.deepStrictEqual(
+        (yield* history()).map(({ number }) => number),
+        [1]
+      )
+      const { environments } = yield* as(scene.viewer)((yield* Releases).version(product.slug, "v1"))
+      const ends = environments.flatMap(({ releases }) => releases.map(({ number, until }) => [number, until]))
+      assert.deepStrictEqual(ends, [
+        [1, deletedAt],
+        [1, null]
+      ])
+    })
+  )
+
+  it.effect("have the commits of their version, which one environment told", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeProduct
+      const { product, production, staging } = scene
+      const inStaging = deploymentIn(scene, product, staging)
+      const inProduction = deploymentIn(scene, product, production)
+      yield* inStaging.create()
+      yield* inProduction.create()
+      const commits = [
+        { sha: sha("A"), subject: "Add it", author: "Ana", at: "2026-11-21T10:00:00+01:00" },
+        { sha: sha("b"), subject: "Mend it" },
+        { sha: sha("a"), subject: "Told twice" }
+      ]
+      yield* inStaging.update({ version: "v1", commits })
+      yield* inStaging.update({ version: "v1", commits: [{ sha: sha("c"), subject: "Ignored" }] })
+      yield* inProduction.update({ version: "v1", commits: [{ sha: sha("d"), subject: "More" }, commits[1]!] })
+      const told = [
+        { sha: sha("a"), subject: "Add it", author: "Ana", at: "2026-11-21T09:00:00.000Z", tickets: [] },
+        { sha: sha("b"), subject: "Mend it", tickets: [] },
+        { sha: sha("d"), subject: "More", tickets: [] }
+      ]
+      for (const { history } of [inStaging, inProduction]) {
+        assert.deepStrictEqual((yield* history())[0]!.commits, told)
+      }
+      yield* inStaging.update({ version: "v2" })
+      assert.deepStrictEqual(
+        (yield* inStaging.history()).map(({ commits }) => commits.length),
+        [0, 3]
+      )
+    })
+  )
+
+  it.effect("tell where a version runs and ran, what tested it, and the tickets of its commits", () =>
+    Effect.gen(function* () {
+      const releases = yield* Releases
+      const scene = yield* makeProduct
+      const { product, production, staging, viewer } = scene
+      yield* makeTeam(scene, "ENG")
+      yield* makeTeam(scene, "OPS", "private")
+      const seen = yield* makeTicket(scene, "ENG", "Pay by card")
+      const hidden = yield* makeTicket(scene, "OPS")
+      const inStaging = deploymentIn(scene, product, staging)
+      const inProduction = deploymentIn(scene, product, production)
+      yield* inStaging.create()
+      yield* inProduction.create("v0")
+      yield* TestClock.adjust("1 hour")
+      const subject = `eng-1, ${hidden.identifier} and ENG-99, not xENG-1`
+      yield* inStaging.update({ version: "v1/a b", commits: [{ sha: sha("a"), subject }] })
+      const first = yield* now
+      const [passed, failed] = [yield* inStaging.start(), yield* inStaging.start()]
+      yield* inStaging.finish(passed)
+      yield* inStaging.finish(failed, "failed")
+      yield* TestClock.adjust("1 day")
+      yield* inStaging.update({ version: "v2" })
+      const second = yield* now
+      yield* inProduction.update({ version: "v1/a b" })
+
+      const history = yield* inStaging.history()
+      assert.deepStrictEqual(
+        history.map(({ runs }) => runs),
+        [
+          { passed: 0, failed: 0 },
+          { passed: 1, failed: 1 }
+        ]
+      )
+      const version = yield* as(viewer)(releases.version(product.slug, "v1/a b"))
+      assert.deepStrictEqual([version.product.slug, version.version], [product.slug, "v1/a b"])
+      assert.deepStrictEqual(
+        version.environments.map(({ environment, releases }) => [environment.slug, releases]),
+        [
+          ["production", [{ number: 2, from: second, until: null }]],
+          ["staging", [{ number: 1, from: first, until: second }]]
+        ]
+      )
+      assert.deepStrictEqual(
+        version.runs.map(({ number }) => number),
+        [failed, passed]
+      )
+      const ticket = { id: seen.id, identifier: "ENG-1", title: "Pay by card" }
+      assert.deepStrictEqual(version.tickets, [ticket])
+      assert.deepStrictEqual(version.commits, [{ sha: sha("a"), subject, tickets: ["ENG-1"] }])
+      assert.strictEqual(yield* refusal(as(viewer)(releases.version(product.slug, "v3"))), "NotFound")
+
+      const trace = yield* as(viewer)(releases.trace("eng-1"))
+      const part = { id: product.id, slug: product.slug, name: "Shop" }
+      assert.deepStrictEqual(trace.ticket, ticket)
+      assert.deepStrictEqual(trace.commits, [{ ...version.commits[0]!, product: part, version: "v1/a b" }])
+      assert.deepStrictEqual(
+        trace.releases.map(({ at, environment, number, until, version }) => [
+          environment.slug,
+          number,
+          version,
+          at,
+          until
+        ]),
+        [
+          ["staging", 1, "v1/a b", first, second],
+          ["production", 2, "v1/a b", second, null]
+        ]
+      )
+      assert.deepStrictEqual(
+        trace.runs.map(({ number }) => number),
+        [failed, passed]
+      )
+      assert.strictEqual(
+        trace.text,
+        `In production since ${second.slice(0, 10)} and in staging since ${first.slice(0, 10)}, run ${failed} failed.`
+      )
+      // Both see the other's commit.
+      const ofHidden = yield* as(scene.owner)(releases.trace(hidden.id))
+      assert.deepStrictEqual(
+        ofHidden.commits.map(({ tickets }) => tickets),
+        [["ENG-1", "OPS-1"]]
+      )
+      assert.strictEqual(yield* refusal(as(viewer)(releases.trace(hidden.id))), "NotFound")
+      const other = yield* makeTicket(scene, "ENG")
+      const untouched = yield* as(viewer)(releases.trace(other.id))
+      assert.deepStrictEqual([untouched.commits, untouched.releases, untouched.runs], [[], [], []])
+      assert.strictEqual(untouched.text, `No release contains a commit that names ${other.identifier}.`)
+    })
+  )
+
+  it.effect("are noted by runs, which tell whether the version changed", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeProduct
+      const { create, finish, run, start, update } = deploymentIn(scene, scene.product, scene.staging)
+      yield* create()
+      const unreleased = yield* start()
+      assert.deepInclude(yield* run(unreleased), { release: null, deploymentChanged: false, locked: false })
+      yield* update({ version: "v1" })
+      assert.deepInclude(yield* run(unreleased), { release: null, deploymentChanged: true })
+      const [kept, changed, given] = [yield* start(), yield* start(), yield* start()]
+      assert.deepInclude(yield* finish(kept), { release: 1, deploymentChanged: false })
+      yield* update({ baseUrl: "https://other.example" })
+      assert.deepInclude(yield* run(changed), { release: 1, deploymentChanged: false })
+      yield* update({ version: "v2" })
+      yield* update({ version: "v1" })
+      assert.deepInclude(yield* run(changed), { release: 1, deploymentChanged: true })
+      assert.deepInclude(yield* finish(changed), { release: 1, deploymentChanged: true })
+      assert.deepInclude(yield* finish(given, "passed", { interrupted: true }), { deploymentChanged: true })
+      assert.deepInclude(yield* run(kept), { release: 1, deploymentChanged: false })
+      assert.deepInclude(yield* run(changed), { release: 1, deploymentChanged: true })
+    })
+  )
+
+  it.effect("wait for locked runs, or are refused, unless they are forced", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeProduct
+      const { create, finish, history, run, start, update } = deploymentIn(scene, scene.product, scene.staging)
+      yield* create("v1")
+      const [first, second] = [yield* start({ locked: true }), yield* start({ locked: true })]
+      yield* start()
+      assert.deepInclude(yield* run(first), { release: 1, locked: true, deploymentChanged: false })
+      const refused = yield* Effect.flip(update({ version: "v2", baseUrl: "https://no.example" }))
+      assert.deepInclude(refused, { _tag: "Conflict", reason: "run_in_progress", runs: [first, second] })
+      // What is no change of the version is free.
+      yield* update({ version: "v1", baseUrl: "https://shop.example" })
+      yield* finish(first)
+      const waiting = yield* Effect.forkChild(update({ version: "v2", waitMs: 30_000 }))
+      assert.strictEqual(yield* refusal(update({ version: "v3" })), "Conflict run_in_progress")
+      assert.deepInclude(yield* finish(second), { deploymentChanged: false })
+      assert.strictEqual((yield* Fiber.join(waiting)).version, "v2")
+
+      const third = yield* start({ locked: true })
+      yield* update({ version: "v3", force: true })
+      assert.deepInclude(yield* run(third), { release: 2, deploymentChanged: true })
+      assert.deepInclude(yield* finish(third), { release: 2, deploymentChanged: true, locked: true })
+      yield* update({ version: "v4" })
+      assert.deepStrictEqual(
+        (yield* history()).map(({ version }) => version),
+        ["v4", "v3", "v2", "v1"]
+      )
+      assert.isFalse((yield* kindsOf(scene.workspace)).includes("deployment_deleted"))
+    })
+  )
+
+  it.effect("of one caller wait up to 64 at a time, and one more is refused at once", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeProduct
+      const { create, finish, history, start, update } = deploymentIn(scene, scene.product, scene.staging)
+      yield* create("v0")
+      const run = yield* start({ locked: true })
+      const answers = yield* Queue.unbounded<string>()
+      for (let index = 1; index <= 65; index++) {
+        const change = answer(update({ version: `v${index}`, waitMs: 30_000 }))
+        yield* Effect.forkChild(Effect.flatMap(change, (text) => Queue.offer(answers, text)))
+      }
+      assert.strictEqual(yield* Queue.take(answers), "Conflict run_in_progress")
+      yield* finish(run)
+      const others = yield* Effect.all(Array.from({ length: 64 }, () => Queue.take(answers)))
+      assert.notInclude(others, "Conflict run_in_progress")
+      assert.strictEqual((yield* history())[0]!.number, 65)
+    })
+  )
+
+  it.effect("wait no longer than they were asked to, and not for a run whose time is up", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeProduct
+      const { create, start, update } = deploymentIn(scene, scene.product, scene.staging)
+      yield* create("v1")
+      yield* start({ locked: true })
+      const waiting = yield* Effect.forkChild(answer(update({ version: "v2", waitMs: 3_000 })))
+      while (waiting.pollUnsafe() === undefined) {
+        yield* TestClock.adjust("100 millis")
+        yield* Effect.yieldNow
+      }
+      assert.strictEqual(yield* Fiber.join(waiting), "Conflict run_in_progress")
+      yield* TestClock.adjust("6 hours")
+      yield* update({ version: "v2" })
+    })
+  )
+})
