@@ -1,19 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { readFileSync, writeFileSync } from "node:fs"
-import { createServer } from "node:net"
+import { freePort } from "../packages/server/src/cli/FreePort.ts"
 
 /** Starts and watches the processes that a benchmark compares. */
-
-export const freePort = async (): Promise<number> => {
-  const server = createServer()
-  server.listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, "close")
-  return port
-}
 
 export interface Started {
   readonly baseUrl: string

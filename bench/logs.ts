@@ -2,7 +2,8 @@ import { createServer } from "node:http"
 import { createClient } from "@delivery/client"
 import { apiKey, open } from "./Bench.ts"
 import { cpuSeconds, load, request } from "./Load.ts"
-import { freePort, median, start, type Started } from "./Processes.ts"
+import { freePort } from "../packages/server/src/cli/FreePort.ts"
+import { median, start, type Started } from "./Processes.ts"
 
 /**
  * What being watched costs: reading a product from a server with JSON access logs into a pipe, with `METRICS=true` and

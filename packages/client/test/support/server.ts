@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process"
+import { randomInt } from "node:crypto"
 import { once } from "node:events"
 import { mkdtemp, rm } from "node:fs/promises"
 import { createServer } from "node:net"
@@ -8,14 +9,22 @@ import { setTimeout } from "node:timers/promises"
 
 const main = join(import.meta.dirname, "../../../server/src/cli/main.ts")
 
-/** A port that was free a moment ago. */
+/** From where on a port is looked for: below those that systems give to whoever asks for any, which others get by chance. */
+let next = 10_000 + randomInt(20_000)
+
+/** A port at which nothing listens. */
 export const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (address === null || typeof address === "string") throw new Error("no port")
-  return address.port
+  for (;;) {
+    const port = next++
+    const server = createServer().listen(port, "127.0.0.1")
+    const isFree = await once(server, "listening").then(
+      () => true,
+      () => false
+    )
+    if (!isFree) continue
+    await new Promise((resolve) => server.close(resolve))
+    return port
+  }
 }
 
 export interface RunningServer {

@@ -1,10 +1,10 @@
 import { Clock, Context, Effect, Layer, Option, type Redacted } from "effect"
-import { createServer } from "node:net"
 import { layerMemoryServer } from "../App.ts"
 import { SignInLinks } from "../auth/SignInLinks.ts"
 import { Settings } from "../Config.ts"
 import * as Logs from "../http/Logs.ts"
 import { Bootstrap } from "../identity/Bootstrap.ts"
+import { freePort } from "./FreePort.ts"
 
 /** A server that runs for a test: where it answers, and its owner's key. */
 export class DeliveryServer extends Context.Service<
@@ -56,7 +56,7 @@ export const serverOf = <E, R>(
     Layer.provide(Logs.layer),
     Layer.provide(
       Layer.unwrap(
-        Effect.map(freePort, (port) =>
+        Effect.map(Effect.promise(freePort), (port) =>
           Settings.layer({
             LOG_LEVEL: "none",
             // Tests try credentials that are not valid, from one address.
@@ -70,11 +70,3 @@ export const serverOf = <E, R>(
       )
     )
   )
-
-const freePort = Effect.callback<number>((resume) => {
-  const server = createServer()
-  server.listen(0, "127.0.0.1", () => {
-    const address = server.address()
-    server.close(() => resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0)))
-  })
-})

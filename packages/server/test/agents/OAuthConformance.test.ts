@@ -7,7 +7,7 @@ import { tmpdir } from "node:os"
 import { join as joinPath } from "node:path"
 import { assert } from "vitest"
 import { eventually, onEachServer, signIn } from "../support/Http.ts"
-import { freePort } from "../support/ServerProcess.ts"
+import { freePort } from "../../src/cli/FreePort.ts"
 import { type Check, tool } from "./McpConformance.ts"
 import { decide } from "./OAuthScene.ts"
 

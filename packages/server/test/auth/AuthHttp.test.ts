@@ -23,7 +23,7 @@ import {
   unique,
   withClockOnEachServer
 } from "../support/Http.ts"
-import { freePort } from "../support/ServerProcess.ts"
+import { freePort } from "../../src/cli/FreePort.ts"
 
 /** Signing in with a browser, over HTTP (docs/contract.md, Sessions). */
 

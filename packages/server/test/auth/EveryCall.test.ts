@@ -6,7 +6,7 @@ import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import { assert, describe, it } from "vitest"
 import { DeliveryServer } from "../../src/cli/TestServer.ts"
 import { type ErrorBody, onEachServer, signIn } from "../support/Http.ts"
-import { freePort } from "../support/ServerProcess.ts"
+import { freePort } from "../../src/cli/FreePort.ts"
 
 /** What holds for each call of signing in and consent, whatever it does (docs/contract.md, Sessions). */
 

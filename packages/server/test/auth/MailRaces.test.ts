@@ -12,7 +12,7 @@ import * as Logs from "../../src/http/Logs.ts"
 import { makeDatabase } from "../support/Databases.ts"
 import { http, refusal, sessionIn } from "../support/Http.ts"
 import { codeIn, startMailServer, tokenIn } from "../support/MailServer.ts"
-import { freePort } from "../support/ServerProcess.ts"
+import { freePort } from "../../src/cli/FreePort.ts"
 
 /** What was mailed, used at once over HTTP, at two servers of one PostgreSQL. */
 

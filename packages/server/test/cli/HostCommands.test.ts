@@ -8,7 +8,8 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { afterAll, assert, describe, inject, it } from "vitest"
 import { eventually } from "../support/Http.ts"
-import { baseEnvironment, freePort, startServer } from "../support/ServerProcess.ts"
+import { freePort } from "../../src/cli/FreePort.ts"
+import { baseEnvironment, startServer } from "../support/ServerProcess.ts"
 
 /** What `pnpm delivery ...` says on the host when it cannot do what it was asked to. */
 

@@ -15,7 +15,8 @@ import {
 } from "../agents/OAuthScene.ts"
 import { openDatabase, query } from "../support/Databases.ts"
 import { type Http, http, newWorkspace, refresh, refusal, sessionIn, unique } from "../support/Http.ts"
-import { freePort, type ServerProcess, startServer } from "../support/ServerProcess.ts"
+import { freePort } from "../../src/cli/FreePort.ts"
+import { type ServerProcess, startServer } from "../support/ServerProcess.ts"
 import { type Collector, startCollector } from "../telemetry/Collector.ts"
 import { scrape } from "../telemetry/Scrape.ts"
 

