@@ -26,7 +26,8 @@ import * as Ids from "../../src/ids/Ids.ts"
 /** Workspaces with products and environments, and the vault over each storage. */
 
 const layerVault = VaultRoom.layerServices.pipe(
-  Layer.provideMerge(Catalog.layer),
+  // It looks around once a second, whatever time it is for the tests.
+  Layer.provideMerge(Layer.provide(Catalog.layer, layerLiveClock)),
   Layer.provideMerge(AuditRoom.layer),
   Layer.provideMerge([EventsRoom.layer, VaultRoom.layerKeys, VaultRoom.layerSecretHoldings, Runs.layerDeploymentLocks]),
   Layer.provideMerge([Layer.provide(Http.layer, layerLiveClock), layerKeyring, Ids.layer]),
