@@ -3,13 +3,13 @@ import { defineConfig } from "vitest/config"
 
 /**
  * `pnpm test` runs every project but the slow ones; `pnpm test:slow` runs those; `pnpm test:fast` sets TEST_STORAGES=memory
- * and runs what needs neither a database, S3 nor a process.
+ * and runs what needs neither a database, S3, a server nor a process.
  */
 const isFast = process.env["TEST_STORAGES"] === "memory"
 
 // Suites that start processes (command lines, workers, browsers, Playwright) or many embedded databases, those that kill servers,
-// fill disks and flood sockets, those that race and search two servers for what must be in neither, long histories beside their
-// models, and those that last as long as the real time that is their subject: minutes in all.
+// fill disks and flood sockets, those that race and search two servers for what must be in neither, those that ask every endpoint
+// everything, long histories beside their models, and those that last as long as the real time that is their subject: minutes in all.
 const slow: Readonly<Record<string, ReadonlyArray<string>>> = {
   cli: ["test/Agent.test.ts"],
   playwright: ["test/**/*.test.ts"],
@@ -24,23 +24,23 @@ const slow: Readonly<Record<string, ReadonlyArray<string>>> = {
     "test/cli/**/*.test.ts",
     "test/database/EmbeddedDatabase.test.ts",
     "test/faults/**/*.test.ts",
+    "test/http/BadInput.test.ts",
+    "test/http/VisibilityMatrix.test.ts",
     "test/identity/PersonsModel.test.ts",
+    "test/runs/LargeBodiesHttp.test.ts",
     "test/runs/RetriesModel.test.ts",
     "test/runs/SemaphoresModel.test.ts",
     "test/runs/SemaphoresTimeHttp.test.ts",
     "test/runs/search/TestRunSearch.test.ts",
+    "test/telemetry/Traces.test.ts",
     "test/vault/VaultCanaries.test.ts",
     "test/vault/VaultKeys.test.ts",
     "test/workers/**/*.test.ts"
   ]
 }
 
-// Those that ask every endpoint everything: over memory in `pnpm test`, over PostgreSQL in `pnpm test:slow`.
-const matrices = [
-  "test/http/AuthorizationMatrix.test.ts",
-  "test/http/BadInput.test.ts",
-  "test/http/VisibilityMatrix.test.ts"
-]
+// It asks every endpoint as everybody: over memory in `pnpm test`, over PostgreSQL in `pnpm test:slow`.
+const matrix = ["test/http/AuthorizationMatrix.test.ts"]
 
 const project = (name: string) => ({
   name,
@@ -57,7 +57,7 @@ const compileCache = { NODE_COMPILE_CACHE: `${import.meta.dirname}/node_modules/
 
 const server = {
   ...project("server"),
-  exclude: [...slow["server"]!, ...matrices],
+  exclude: [...slow["server"]!, ...matrix],
   globalSetup: isFast ? [] : [serverSetup],
   // Of the S3 server that suites start, and nothing of the machine's own.
   env: {
@@ -71,15 +71,22 @@ const server = {
   }
 }
 
-// Suites that need PostgreSQL, the embedded database or S3, whatever the storages; and those that send many megabytes.
+// What `pnpm test:fast` leaves out: suites that need PostgreSQL, the embedded database or S3, whatever the storages; those that
+// send requests to a server, since the rules behind the endpoints have suites of their own; those that send many megabytes; and
+// those that ask everything of all that there is.
 const needMore = [
+  "test/**/*Http.test.ts",
+  "test/agents/Authorizations.test.ts",
+  "test/agents/ClientDocuments.test.ts",
+  "test/agents/Mcp*.test.ts",
+  "test/audit/AuditTogether.test.ts",
+  "test/auth/**",
   "test/database/**",
   "test/files/S3Files.test.ts",
+  "test/http/**",
   "test/identity/ApiKeyUsage.test.ts",
   "test/releases/OlderServers.test.ts",
   "test/releases/Races.test.ts",
-  "test/runs/FilesHttp.test.ts",
-  "test/runs/LargeBodiesHttp.test.ts",
   "test/runs/Plans.test.ts",
   "test/runs/Semaphores.test.ts",
   "test/storage/Sql.test.ts",
@@ -87,6 +94,14 @@ const needMore = [
   "test/telemetry/**",
   "test/vault/VaultConcurrency.test.ts",
   "test/vault/VaultTampering.test.ts"
+]
+
+const exhaustive = [
+  "test/agents/OAuthClients.test.ts",
+  "test/agents/Quote.test.ts",
+  // Redocly's command line takes longer than all the rest.
+  "test/OpenApi.test.ts",
+  "test/planning/Mentions.test.ts"
 ]
 
 const slowPaths = Object.entries(slow).flatMap(([name, paths]) => paths.map((path) => `${name}/${path}`))
@@ -99,8 +114,8 @@ const projects = [
   server,
   {
     ...server,
-    name: "matrices",
-    include: matrices,
+    name: "matrix",
+    include: matrix,
     exclude: [],
     globalSetup: [],
     env: { ...server.env, TEST_STORAGES: "memory" }
@@ -108,16 +123,15 @@ const projects = [
   { ...server, name: "slow", root: "packages", include: slowPaths, exclude: [] },
   {
     ...server,
-    name: "slow matrices",
-    include: matrices,
+    name: "slow matrix",
+    include: matrix,
     exclude: [],
     env: { ...server.env, TEST_STORAGES: "databases" }
   }
 ]
 
 const fastProjects = [
-  // Redocly's command line takes longer than all the rest.
-  { ...project("domain"), exclude: ["test/OpenApi.test.ts"] },
+  { ...project("domain"), exclude: exhaustive },
   { ...server, exclude: [...server.exclude, ...needMore] }
 ]
 
