@@ -20,7 +20,8 @@ import {
   type DeploymentRow,
   DeploymentsRepo,
   type DeploymentState,
-  type Pair
+  type Pair,
+  presentRefs
 } from "./DeploymentsRepo.ts"
 import { DeploymentLocks } from "./DeploymentLocks.ts"
 import { EnvironmentsRepo } from "./EnvironmentsRepo.ts"
@@ -368,24 +369,6 @@ const deploymentExists = Effect.fail(
     reason: "deployment_exists"
   })
 )
-
-const presentRefs = ({ environment, product }: Pair): { product: ProductRef; environment: EnvironmentRef } => ({
-  product: {
-    id: product.id,
-    slug: product.slug,
-    name: product.name,
-    type: product.type,
-    archived: product.archivedAt !== null
-  },
-  environment: {
-    id: environment.id,
-    slug: environment.slug,
-    name: environment.name,
-    class: environment.class,
-    emoji: environment.emoji,
-    archived: environment.archivedAt !== null
-  }
-})
 
 const present = (pair: DeployedPair): Deployment => ({
   id: pair.deployment.id,

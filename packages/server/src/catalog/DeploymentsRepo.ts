@@ -1,3 +1,5 @@
+import type { EnvironmentRef } from "@delivery/domain/catalog/Environment"
+import type { ProductRef } from "@delivery/domain/catalog/Product"
 import type { DeploymentId, EnvironmentId, ProductId, WorkspaceId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
@@ -47,6 +49,25 @@ export interface Pair {
   readonly product: Pick<ProductRow, "id" | "slug" | "name" | "type" | "archivedAt">
   readonly environment: Pick<EnvironmentRow, "id" | "slug" | "name" | "class" | "emoji" | "archivedAt">
 }
+
+/** A pair as answers show it. */
+export const presentRefs = ({ environment, product }: Pair): { product: ProductRef; environment: EnvironmentRef } => ({
+  product: {
+    id: product.id,
+    slug: product.slug,
+    name: product.name,
+    type: product.type,
+    archived: product.archivedAt !== null
+  },
+  environment: {
+    id: environment.id,
+    slug: environment.slug,
+    name: environment.name,
+    class: environment.class,
+    emoji: environment.emoji,
+    archived: environment.archivedAt !== null
+  }
+})
 
 export interface DeployedPair extends Pair {
   readonly deployment: DeploymentState

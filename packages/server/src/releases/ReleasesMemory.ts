@@ -3,7 +3,7 @@ import { compare } from "@delivery/domain/Order"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import { resolveActor } from "../access/Actors.ts"
-import { type DeploymentRow, deployments } from "../catalog/DeploymentsRepo.ts"
+import { type DeploymentRow, deployments, presentRefs } from "../catalog/DeploymentsRepo.ts"
 import { environments } from "../catalog/EnvironmentsRepo.ts"
 import { products } from "../catalog/ProductsRepo.ts"
 import {
@@ -122,30 +122,14 @@ const commitsNaming = (memory: Memory) => (viewer: Viewer, ticket: TicketId) =>
     commitsWhere(database, viewer, () => true).filter(({ tickets }) => tickets.some(({ id }) => id === ticket))
   )
 
-const pairOf = (
+const refsOf = (
   database: MemoryDatabase,
   { environmentId, productId }: { readonly environmentId: EnvironmentId; readonly productId: ProductId }
-) => {
-  const product = database.table(products).get(productId)!
-  const environment = database.table(environments).get(environmentId)!
-  return {
-    product: {
-      id: product.id,
-      slug: product.slug,
-      name: product.name,
-      type: product.type,
-      archived: product.archivedAt !== null
-    },
-    environment: {
-      id: environment.id,
-      slug: environment.slug,
-      name: environment.name,
-      class: environment.class,
-      emoji: environment.emoji,
-      archived: environment.archivedAt !== null
-    }
-  }
-}
+) =>
+  presentRefs({
+    product: database.table(products).get(productId)!,
+    environment: database.table(environments).get(environmentId)!
+  })
 
 const releasesOf = (memory: Memory) => (workspaceId: WorkspaceId, versions: ReadonlyArray<ProductVersion>) =>
   memory.read((database) => {
@@ -157,7 +141,7 @@ const releasesOf = (memory: Memory) => (workspaceId: WorkspaceId, versions: Read
         const { at, deploymentId, number, version } = release
         const next = rows.get(`${deploymentId}/${number + 1}`)
         const until = next?.at ?? database.table(deployments).get(deploymentId)?.deletedAt ?? null
-        return { deploymentId, ...pairOf(database, release), number, version: version!, at, until }
+        return { deploymentId, ...refsOf(database, release), number, version: version!, at, until }
       })
   })
 
@@ -168,6 +152,6 @@ const deployed = (memory: Memory) => (workspaceId: WorkspaceId, productIds: Read
     return database
       .table(deployments)
       .filter((row) => row.workspaceId === workspaceId && row.deletedAt === null && productIds.includes(row.productId))
-      .map((row) => ({ deploymentId: row.id, ...pairOf(database, row), origin: originOf(row) }))
+      .map((row) => ({ deploymentId: row.id, ...refsOf(database, row), origin: originOf(row) }))
       .filter(({ environment, product }) => !environment.archived && !product.archived)
   })

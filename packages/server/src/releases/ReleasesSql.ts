@@ -3,6 +3,7 @@ import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
 import { actorColumns, actorJoins, type ActorRow, readActor } from "../access/Actors.ts"
+import { presentRefs } from "../catalog/DeploymentsRepo.ts"
 import { environments } from "../catalog/EnvironmentsRepo.ts"
 import { products } from "../catalog/ProductsRepo.ts"
 import { versionCommits } from "../catalog/ReleaseRows.ts"
@@ -130,15 +131,10 @@ const pairColumns = [
 const readProduct = partReaderOf(products, productProperties, { as: "product" })
 const readEnvironment = partReaderOf(environments, environmentProperties, { as: "environment" })
 
-const readPair = (row: SelectedRow) => {
-  const { archivedAt, ...product } = readProduct(row)
-  const { archivedAt: environmentArchivedAt, ...environment } = readEnvironment(row)
-  return {
-    deploymentId: row["deploymentId"] as DeploymentId,
-    product: { ...product, archived: archivedAt !== null },
-    environment: { ...environment, archived: environmentArchivedAt !== null }
-  }
-}
+const readDeployed = (row: SelectedRow) => ({
+  deploymentId: row["deploymentId"] as DeploymentId,
+  ...presentRefs({ product: readProduct(row), environment: readEnvironment(row) })
+})
 
 interface LiveRow extends SelectedRow {
   readonly number: number
@@ -159,7 +155,7 @@ const releasesOf = (sql: PgClient.PgClient) => (workspaceId: WorkspaceId, versio
       order by r.at, r.deployment_id, r.number`.pipe(
     Effect.map((rows) =>
       rows.map((row) => ({
-        ...readPair(row),
+        ...readDeployed(row),
         number: row.number,
         version: row.version,
         at: iso(row.at),
@@ -175,6 +171,6 @@ const deployed = (sql: PgClient.PgClient) => (workspaceId: WorkspaceId, productI
     from deployments d join products p on p.id = d.product_id join environments e on e.id = d.environment_id
     where d.workspace_id = ${workspaceId} and d.product_id = any(${uuids(productIds)}) and d.deleted_at is null
       and p.archived_at is null and e.archived_at is null`.pipe(
-    Effect.map((rows) => rows.map((row) => ({ ...readPair(row), origin: row.origin }))),
+    Effect.map((rows) => rows.map((row) => ({ ...readDeployed(row), origin: row.origin }))),
     dieOnSqlError
   )
