@@ -14,7 +14,7 @@ import { type Asked, CurrentCaller } from "./CurrentCaller.ts"
 import { EventAudience } from "./EventAudience.ts"
 import { EventFeed, type Watch } from "./EventFeed.ts"
 import { filterOf, presentEvent, unknownCursor } from "./EventPages.ts"
-import { type EventFilter, EventsRepo, type EventWithActor } from "./EventsRepo.ts"
+import { type EventFilter, EventsRepo, type EventWithActor, isSeenBy, matches } from "./EventsRepo.ts"
 
 /** Milliseconds without a word after which a stream sends a comment: with the second until it is noticed, 15 s. */
 const quietMillis = 14_000
@@ -242,20 +242,13 @@ const visible = Effect.fnUntraced(function* (
   audience: EventAudience["Service"],
   access: Access,
   { seen }: EventCursor,
-  { kinds, subject }: EventFilter,
+  filter: EventFilter,
   events: ReadonlyArray<EventWithActor>
 ) {
-  const matching = events.filter(
-    (event) =>
-      !seen.includes(event.position) &&
-      (kinds === undefined || kinds.includes(event.kind)) &&
-      (subject === undefined || subject === event.subjectId)
-  )
+  const matching = events.filter((event) => !seen.includes(event.position) && matches(filter, event))
   if (matching.every(({ teamIds }) => teamIds === null)) return matching
   const teams = yield* audience.teamsSeenBy(access)
-  return matching.filter(
-    ({ teamIds }) => teams === "all" || teamIds === null || teamIds.some((id) => teams.includes(id))
-  )
+  return matching.filter((event) => isSeenBy(teams, event))
 })
 
 const encode = Schema.encodeSync(Schema.fromJsonString(Event))

@@ -1,13 +1,14 @@
-import type { TeamId, WorkspaceId } from "@delivery/domain/Ids"
+import type { WorkspaceId } from "@delivery/domain/Ids"
 import { Effect, Layer } from "effect"
 import { resolveActor } from "../access/Actors.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import {
-  type EventFilter,
   EventsRepo,
   eventsTable,
   type EventWithActor,
+  isSeenBy,
   lastPositionIn,
+  matches,
   storeEvent,
   type StoredEvent
 } from "./EventsRepo.ts"
@@ -86,9 +87,3 @@ const withActor = (database: MemoryDatabase, event: StoredEvent & { readonly pos
   ...event,
   actor: resolveActor(database, event.actor)
 })
-
-const isSeenBy = (teams: "all" | ReadonlyArray<TeamId>, { teamIds }: Pick<StoredEvent, "teamIds">): boolean =>
-  teams === "all" || teamIds === null || teamIds.some((id) => teams.includes(id))
-
-const matches = ({ kinds, subject }: EventFilter, event: Pick<StoredEvent, "kind" | "subjectId">): boolean =>
-  (kinds === undefined || kinds.includes(event.kind)) && (subject === undefined || subject === event.subjectId)

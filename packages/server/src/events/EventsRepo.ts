@@ -60,6 +60,13 @@ export interface EventFilter {
   readonly subject?: string | undefined
 }
 
+/** Whether an event is for somebody who sees these teams. */
+export const isSeenBy = (teams: "all" | ReadonlyArray<TeamId>, { teamIds }: Pick<StoredEvent, "teamIds">): boolean =>
+  teams === "all" || teamIds === null || teamIds.some((id) => teams.includes(id))
+
+export const matches = ({ kinds, subject }: EventFilter, event: Pick<StoredEvent, "kind" | "subjectId">): boolean =>
+  (kinds === undefined || kinds.includes(event.kind)) && (subject === undefined || subject === event.subjectId)
+
 /** How far events can be read. */
 export interface EventHorizon {
   /** The last position that was given, also in transactions that are open. */
