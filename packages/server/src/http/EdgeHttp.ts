@@ -51,6 +51,8 @@ export const layer = HttpRouter.middleware(
     const secured = baseUrl.startsWith("https:") ? { "strict-transport-security": "max-age=31536000" } : undefined
     const platform = yield* HttpPlatform.HttpPlatform
     const once = { ...platform, compression: compressingOnce(platform.compression) }
+    const compressedOnce: typeof compressed = (answer) =>
+      Effect.provideService(compressed(answer), HttpPlatform.HttpPlatform, once)
     const ofClient = withClientAddress(trustedProxies)
     return (httpEffect) =>
       Effect.withFiber((fiber) => {
@@ -81,12 +83,9 @@ export const layer = HttpRouter.middleware(
         }
         const found = url === request.url ? request : request.modify({ url })
         const read = HttpMethod.hasBody(request.method) ? withStrictText(found) : found
-        const answered =
-          endpoint.isCompressed && request.headers["accept-encoding"] !== undefined
-            ? endpoint.isConstant
-              ? Effect.provideService(compressed(httpEffect), HttpPlatform.HttpPlatform, once)
-              : compressed(httpEffect)
-            : httpEffect
+        const isCompressed = endpoint.isCompressed && request.headers["accept-encoding"] !== undefined
+        const compress = endpoint.isConstant ? compressedOnce : compressed
+        const answered = isCompressed ? compress(httpEffect) : httpEffect
         const served =
           read === received ? answered : Effect.provideService(answered, HttpServerRequest.HttpServerRequest, read)
         const identified = Effect.provideService(served, RequestId, id)
