@@ -10,7 +10,7 @@ const fallback = 1_000
 /** Milliseconds between two looks while a transaction holds events back, or after a notice. */
 const pause = 50
 
-/** Milliseconds after a notice in which others may have been left out (migration 0086), with some to spare. */
+/** Milliseconds after a notice in which others may have been left out (migration 0088), with some to spare. */
 const quiet = 200
 
 /** Events of one read, and those of a workspace that are kept for whoever follows it. */
