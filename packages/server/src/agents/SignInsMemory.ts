@@ -9,6 +9,8 @@ import { invites, inviteStatus } from "../identity/InvitesRepo.ts"
 import { memberKey, members } from "../identity/MembersRepo.ts"
 import { sessions as browserSessions } from "../identity/SessionsRepo.ts"
 import { workspaces } from "../identity/WorkspacesRepo.ts"
+import { testRunRetries } from "../runs/RetriesRepo.ts"
+import { testRuns } from "../runs/TestRunsRepo.ts"
 import { type MemoryDatabase, MemoryStorage, type MemoryTableName } from "../storage/MemoryStorage.ts"
 import type { Row } from "../storage/Table.ts"
 import { computers } from "./AgentsRepo.ts"
@@ -197,7 +199,10 @@ const eraseBlocks = (memory: Memory) => (now: Timestamp) =>
         ...database.table(invites).filter((invite) => inviteStatus(invite, now) === "pending"),
         ...database
           .table(authorizationCodes)
-          .filter(({ expiresAt, signInId }) => signInId === null && expiresAt > beforeCodes(now))
+          .filter(({ expiresAt, signInId }) => signInId === null && expiresAt > beforeCodes(now)),
+        // Their tokens are refused by the block of the maker alone.
+        ...database.table(testRuns).filter(({ state }) => state === "running"),
+        ...database.table(testRunRetries).filter(({ state }) => state === "running")
       ]
       const makers = new Set<string | null>(pending.map(({ makerId }) => makerId))
       const isThere = (id: string) =>

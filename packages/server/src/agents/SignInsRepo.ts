@@ -156,8 +156,8 @@ export class SignInsRepo extends Context.Service<
     /** Those of the sign-ins that give access: they have not ended, are not blocked, and their agent's member is active. */
     readonly live: (ids: ReadonlyArray<SignInId>) => Effect.Effect<ReadonlyArray<SignInId>>
     /**
-     * Forgets the blocks of credentials that have ended, unless something pending can still pass them on: an invite, or a
-     * code until ten minutes after it expired.
+     * Forgets the blocks of credentials that have ended, unless something can still pass them on: a pending invite, a code
+     * until ten minutes after it expired, or a run or retry that still runs, whose token they refuse.
      */
     readonly eraseBlocks: (now: Timestamp) => Effect.Effect<void>
     /** The sign-in of an access token. */

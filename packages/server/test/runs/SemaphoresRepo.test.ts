@@ -2,6 +2,7 @@ import type { EventId, LeaseId, WorkspaceId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { assert } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
+import { SignInsRepo } from "../../src/agents/SignInsRepo.ts"
 import { Notices } from "../../src/storage/Notices.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 import { type Held, type Queued, SemaphoresRepo, type Taken } from "../../src/runs/SemaphoresRepo.ts"
@@ -409,6 +410,26 @@ onEachStorage("SemaphoresRepo", (it) => {
       assert.deepStrictEqual(yield* accepted, [true, false, false, false, false])
       yield* blocks.unblock(workspaceId, blocked.key.id)
       assert.deepStrictEqual(yield* accepted, [true, false, false, true, true])
+    })
+  )
+
+  it.effect("accepts no token of a blocked session that has ended, after blocks of what has ended are forgotten", () =>
+    Effect.gen(function* () {
+      const repo = yield* SemaphoresRepo
+      const blocks = yield* BlocksRepo
+      const { at } = yield* makeRuns
+      const now = timestamp(yield* (yield* Time).now)
+      const makers = [newId(), newId(), newId()] as const
+      const running = yield* startRun(at, undefined, { makerId: makers[0] })
+      const retried = yield* startRetry(yield* startRun(at, undefined, { makerId: makers[1] }))
+      const over = yield* startRun(at, undefined, { makerId: makers[2] })
+      yield* finishRun(over)
+      for (const id of makers) yield* blocks.block(at.workspace.id, id, [id], now)
+      yield* (yield* SignInsRepo).eraseBlocks(now)
+      for (const { tokenHash } of [running, retried])
+        assert.isUndefined(yield* repo.authenticate(tokenHash, at.workspace.slug))
+      const kept = (yield* blocks.list(at.workspace.id)).map(({ credentialId }) => credentialId)
+      assert.sameMembers<string>(kept, [makers[0], makers[1]])
     })
   )
 
