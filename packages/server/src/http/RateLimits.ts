@@ -244,13 +244,10 @@ export const makeBuckets = ({ requests, seconds }: RateLimit) => {
   }
 }
 
-const sessionToken = new RegExp(`(?:^|;\\s*)${sessionCookie}=([^;]+)`)
-
 /** The credential of a request, as a hash. */
-const credentialOf = ({ headers }: HttpServerRequest.HttpServerRequest): string | undefined => {
+const credentialOf = ({ cookies, headers }: HttpServerRequest.HttpServerRequest): string | undefined => {
   const credential =
-    (headers["authorization"] ?? headers["x-api-key"])?.replace(/^bearer +/i, "").trim() ??
-    sessionToken.exec(headers["cookie"] ?? "")?.[1]
+    (headers["authorization"] ?? headers["x-api-key"])?.replace(/^bearer +/i, "").trim() ?? cookies[sessionCookie]
   return credential === undefined || credential === "" ? undefined : hash("sha256", credential, "base64url")
 }
 
