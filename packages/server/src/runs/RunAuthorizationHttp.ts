@@ -5,6 +5,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { HttpRouter } from "effect/http"
 import { hashToken, isToken } from "../ids/Tokens.ts"
 import { recognized } from "../http/RateLimits.ts"
+import { IsRunCallerNow } from "./Semaphores.ts"
 import { SemaphoresRepo } from "./SemaphoresRepo.ts"
 
 /** Authentication of lease calls by run token, in the workspace of the path alone. */
@@ -16,13 +17,20 @@ export const layer = Layer.effect(
       runToken: Effect.fnUntraced(function* (httpEffect, { credential }) {
         const token = Redacted.value(credential)
         const { slug = "" } = yield* HttpRouter.params
-        const caller =
+        const authenticated =
           isToken("stk_", token) && (isId(slug) || isSlug(slug))
-            ? yield* repo.authenticate(hashToken(token), slug)
-            : undefined
+            ? repo.authenticate(hashToken(token), slug)
+            : Effect.undefined
+        const caller = yield* authenticated
         if (caller === undefined) return yield* Effect.fail(Unauthorized.generic)
         yield* recognized(caller.publisherId)
-        return yield* Effect.provideService(httpEffect, RunCaller, caller.owner)
+        return yield* httpEffect.pipe(
+          Effect.provideService(RunCaller, caller.owner),
+          Effect.provideService(
+            IsRunCallerNow,
+            Effect.map(authenticated, (now) => now !== undefined)
+          )
+        )
       })
     })
   })

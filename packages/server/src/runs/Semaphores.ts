@@ -1,4 +1,4 @@
-import { Conflict, Forbidden, NotFound } from "@delivery/domain/Errors"
+import { Conflict, Forbidden, NotFound, Unauthorized } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { LeaseId } from "@delivery/domain/Ids"
 import { byName } from "@delivery/domain/Order"
@@ -14,6 +14,7 @@ import { leasesGranted, leasesReleased } from "../telemetry/Metrics.ts"
 import { type LeaseWait, LeaseWaits } from "./LeaseWaits.ts"
 import { notRunningMessage } from "./RunAnswers.ts"
 import {
+  type LeaseOwner,
   type NotHolder,
   type Queued,
   type Refused,
@@ -32,8 +33,8 @@ export class Semaphores extends Context.Service<
   Semaphores,
   {
     readonly list: Effect.Effect<SemaphoreList, NotFound, Caller>
-    /** `Conflict`: `full`, `capacity_mismatch` or `run_not_running`. */
-    readonly take: (name: string, request: TakeLease) => Effect.Effect<LeaseAnswer, Conflict, RunCaller>
+    /** `Conflict`: `full`, `capacity_mismatch` or `run_not_running`. `Unauthorized` where the token ended during a wait. */
+    readonly take: (name: string, request: TakeLease) => Effect.Effect<LeaseAnswer, Unauthorized | Conflict, RunCaller>
     readonly renew: (
       name: string,
       lease: string,
@@ -76,6 +77,11 @@ const list = ({ repo }: Dependencies) =>
     return { semaphores: semaphores.toSorted((a, b) => byName({ ...a, id: a.name }, { ...b, id: b.name })) }
   }).pipe(Effect.withSpan("Semaphores.list"))
 
+/** Whether the token of the request still works, for a call that has waited. */
+export const IsRunCallerNow = Context.Reference<Effect.Effect<boolean>>("@delivery/server/runs/IsRunCallerNow", {
+  defaultValue: () => Effect.succeed(true)
+})
+
 const take = (dependencies: Dependencies) => {
   const { nextId, repo, semaphoreLeaseMillis, waits } = dependencies
   return Effect.fnUntraced(function* (name: string, request: TakeLease) {
@@ -99,8 +105,14 @@ const take = (dependencies: Dependencies) => {
     const taken = yield* Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(asked, (taken) => {
         if (taken._tag !== "Queued" || waiting === undefined) return Effect.succeed(taken)
-        const waited = (taken.place.lease === id ? wait : waitAgain)(dependencies, waiting, taken, until)
-        return Effect.onInterrupt(restore(waited), () => repo.leave(taken.place.lease, taken.polls))
+        const { lease } = taken.place
+        const waited = (lease === id ? wait : waitAgain)(dependencies, waiting, taken, until)
+        return restore(waited).pipe(
+          Effect.onInterrupt(() => repo.leave(lease, taken.polls)),
+          Effect.tap((now) =>
+            now._tag === "RunNotRunning" ? Effect.void : checkCaller(dependencies, owner, name, lease)
+          )
+        )
       })
     )
     if (taken._tag === "Held" && taken.isNew) yield* Metric.update(leasesGranted, 1)
@@ -113,6 +125,18 @@ const take = (dependencies: Dependencies) => {
     })
   }, Effect.scoped)
 }
+
+/** Refuses a caller whose token ended during the wait, and gives back what the wait has won. */
+const checkCaller = Effect.fnUntraced(function* (
+  { repo }: Dependencies,
+  owner: LeaseOwner,
+  name: string,
+  lease: LeaseId
+) {
+  if (yield* yield* IsRunCallerNow) return
+  yield* repo.release(owner, name, lease)
+  return yield* Effect.fail(Unauthorized.generic)
+})
 
 /** Waits until the place becomes a lease, ends, or the time of the call is up. */
 const wait = Effect.fnUntraced(function* (

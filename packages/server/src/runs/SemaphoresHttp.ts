@@ -34,7 +34,7 @@ export const layer = Layer.mergeAll(
         .handle("take", ({ params, payload }) =>
           semaphores.take(params.name, payload).pipe(
             Effect.map(leaseAnswer),
-            Effect.catch((conflict) =>
+            Effect.catchTag("Conflict", (conflict) =>
               conflict.reason === "full" ? Effect.succeed(full(conflict)) : Effect.fail(conflict)
             )
           )

@@ -19,6 +19,7 @@ import {
   withClockOnServers
 } from "../support/Http.ts"
 import { servers } from "../support/Servers.ts"
+import { accountKeyOf } from "../identity/Keys.ts"
 import { holdersOf, leases, newRun, take, taken } from "./LeasesScene.ts"
 
 interface Full {
@@ -66,6 +67,26 @@ onEachServer("Semaphores over HTTP", (test) => {
     assert.strictEqual(refusal(await waiting), "409 run_not_running")
     assert.deepStrictEqual(await holdersOf(workspace, "card"), [])
     assert.strictEqual((await take(retry, "card")).status, 401)
+  })
+
+  test("gives no lease to a call whose token was refused while it waited, but to the next", async (owner) => {
+    const workspace = await newDeployment(owner)
+    const key = await accountKeyOf(workspace, { role: "member" })
+    const [holder, revoked, next] = [await newRun(workspace), await newRun(key), await newRun(workspace)]
+    const lease = await taken(holder, "card")
+    const waiting = take(revoked, "card", { waitMs: 20_000 })
+    await untilQueued(holder, "card", 1)
+    const after = take(next, "card", { waitMs: 20_000 })
+    await untilQueued(holder, "card", 2)
+    await workspace.post(`account-api-keys/${key.id}/revoke`, undefined, 200)
+    await holder.delete(`${leases("card")}/${lease.lease}`)
+    assert.strictEqual(refusal(await waiting), "401")
+    assert.strictEqual((await after).status, 201)
+    const holders = await holdersOf(workspace, "card")
+    assert.deepStrictEqual(
+      holders.map(({ run }) => run),
+      [next.run.number]
+    )
   })
 
   test("gives a lease, shows it, renews it and takes it back", async (owner) => {
