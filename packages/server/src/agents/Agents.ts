@@ -21,8 +21,7 @@ import { Audit } from "../audit/Audit.ts"
 import { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { type Access, anyRole, freshProof, mayGive, personOf } from "../access/Access.ts"
 import { agentName, type AgentRow } from "../access/ActorRows.ts"
-import { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
-import { holdMaker } from "../identity/Makers.ts"
+import { Makers } from "../identity/Makers.ts"
 import { MembersRepo } from "../identity/MembersRepo.ts"
 import { Storage } from "../storage/Storage.ts"
 import { AgentsRepo, type StoredAgent } from "./AgentsRepo.ts"
@@ -47,7 +46,7 @@ export class Agents extends Context.Service<
 
 interface Dependencies {
   readonly repo: AgentsRepo["Service"]
-  readonly apiKeys: ApiKeysRepo["Service"]
+  readonly makers: Makers["Service"]
   readonly signIns: SignIns["Service"]
   readonly signInsRepo: SignInsRepo["Service"]
   readonly members: MembersRepo["Service"]
@@ -63,7 +62,7 @@ interface Dependencies {
 function* make() {
   const dependencies: Dependencies = {
     repo: yield* AgentsRepo,
-    apiKeys: yield* ApiKeysRepo,
+    makers: yield* Makers,
     signIns: yield* SignIns,
     signInsRepo: yield* SignInsRepo,
     members: yield* MembersRepo,
@@ -98,7 +97,7 @@ const list = ({ members, repo, usage }: Dependencies) =>
       .toSorted((a, b) => byName(a.person, b.person) || compare(a.name, b.name))
   })
 
-const register = ({ apiKeys, events, nextId, repo, signIns, storage }: Dependencies) =>
+const register = ({ events, makers, members, nextId, repo, signIns, storage }: Dependencies) =>
   Effect.fn("Agents.register")(function* ({ client, computer: name }: RegisterAgent) {
     const by = yield* anyRole
     const person = yield* callingPerson(by)
@@ -108,7 +107,8 @@ const register = ({ apiKeys, events, nextId, repo, signIns, storage }: Dependenc
     const now = timestamp(yield* Clock.currentTimeMillis)
     const workspaceId = by.workspace.id
     const registered = Effect.gen(function* () {
-      const maker = yield* holdMaker(apiKeys)
+      if (!(yield* members.holdActive(workspaceId, person.id))) return yield* NotFound.of("workspace")
+      const maker = yield* makers.hold
       const agent = yield* repo.register({
         id: yield* nextId<AgentId>(),
         workspaceId,

@@ -6,7 +6,7 @@ import {
   type DecidedAuthorization
 } from "@delivery/domain/agents/Authorizations"
 import { isLoopback, isRegisteredRedirect } from "@delivery/domain/agents/OAuthClients"
-import { Conflict, type Forbidden, NotFound } from "@delivery/domain/Errors"
+import { Conflict, type Forbidden, NotFound, Unauthorized } from "@delivery/domain/Errors"
 import { Caller } from "@delivery/domain/identity/Authorization"
 import type { AuthorizationId } from "@delivery/domain/Ids"
 import { byName } from "@delivery/domain/Order"
@@ -18,6 +18,7 @@ import { Audit } from "../audit/Audit.ts"
 import { type Throttled, Throttles } from "../auth/Throttles.ts"
 import { Settings } from "../Config.ts"
 import { networkOf } from "../http/RateLimits.ts"
+import { Makers } from "../identity/Makers.ts"
 import { WorkspacesRepo } from "../identity/WorkspacesRepo.ts"
 import { NextId } from "../ids/NextId.ts"
 import { hashToken, NewToken } from "../ids/Tokens.ts"
@@ -53,7 +54,7 @@ export class Authorizations extends Context.Service<
     readonly decide: (
       id: string,
       decision: DecideAuthorization
-    ) => Effect.Effect<DecidedAuthorization, NotFound | Forbidden | Conflict, Caller>
+    ) => Effect.Effect<DecidedAuthorization, Unauthorized | NotFound | Forbidden | Conflict, Caller>
   }
 >()("@delivery/server/agents/Authorizations") {
   static readonly layer = Layer.effect(Authorizations, Effect.gen(make))
@@ -65,6 +66,7 @@ interface Dependencies {
   readonly repo: AuthorizationsRepo["Service"]
   readonly clients: OAuthClients["Service"]
   readonly clientsRepo: OAuthClientsRepo["Service"]
+  readonly makers: Makers["Service"]
   readonly workspaces: WorkspacesRepo["Service"]
   readonly throttles: Throttles["Service"]
   readonly audit: Audit["Service"]
@@ -81,6 +83,7 @@ function* make() {
     repo: yield* AuthorizationsRepo,
     clients: yield* OAuthClients,
     clientsRepo: yield* OAuthClientsRepo,
+    makers: yield* Makers,
     workspaces: yield* WorkspacesRepo,
     throttles: yield* Throttles,
     audit: yield* Audit,
@@ -181,12 +184,14 @@ const get = (dependencies: Dependencies) =>
   })
 
 const decide = (dependencies: Dependencies) => {
-  const { baseUrl, repo, storage } = dependencies
+  const { baseUrl, makers, repo, storage } = dependencies
   const allowed = allow(dependencies)
   const tell = tellDenied(dependencies)
   const take = Effect.fnUntraced(function* (id: string) {
     const now = timestamp(yield* Clock.currentTimeMillis)
-    return (isId(id) ? yield* repo.take(id, now) : undefined) ?? (yield* absent(id))
+    const taken = isId(id) ? yield* repo.take(id, now) : undefined
+    yield* Effect.mapError(makers.hold, () => Unauthorized.session)
+    return taken ?? (yield* absent(id))
   })
   return Effect.fn("Authorizations.decide")(function* (id: string, decision: DecideAuthorization) {
     const answer = (

@@ -5,9 +5,9 @@ import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { sessionPersonId } from "../access/Access.ts"
 import type { PersonRow } from "../access/ActorRows.ts"
-import { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
 import { BlocksRepo } from "../identity/BlocksRepo.ts"
 import { InvitesRepo } from "../identity/InvitesRepo.ts"
+import { Makers } from "../identity/Makers.ts"
 import { PersonsRepo } from "../identity/PersonsRepo.ts"
 import { NextId } from "../ids/NextId.ts"
 import { UniqueViolation } from "../storage/Sql.ts"
@@ -16,7 +16,7 @@ import { IdentitiesRepo, type IdentityRow } from "./IdentitiesRepo.ts"
 import type { Provider, ProvenAccount } from "./Provider.ts"
 import { type Begun, type Browser, Sessions } from "./Sessions.ts"
 import { SignInAudit } from "./SignInAudit.ts"
-import { mayChangeWaysIn } from "./WaysIn.ts"
+import { holdWaysIn } from "./WaysIn.ts"
 
 /**
  * What an account at a provider is good for, once the provider has said whose it is (docs/contract.md, Single sign-on). An
@@ -47,7 +47,7 @@ export class AccountSignIns extends Context.Service<
 interface Dependencies {
   readonly audit: SignInAudit["Service"]
   readonly repo: IdentitiesRepo["Service"]
-  readonly apiKeys: ApiKeysRepo["Service"]
+  readonly makers: Makers["Service"]
   readonly blocks: BlocksRepo["Service"]
   readonly persons: PersonsRepo["Service"]
   readonly invites: InvitesRepo["Service"]
@@ -60,7 +60,7 @@ function* make() {
   const dependencies: Dependencies = {
     audit: yield* SignInAudit,
     repo: yield* IdentitiesRepo,
-    apiKeys: yield* ApiKeysRepo,
+    makers: yield* Makers,
     blocks: yield* BlocksRepo,
     persons: yield* PersonsRepo,
     invites: yield* InvitesRepo,
@@ -186,13 +186,14 @@ const adopt = Effect.fnUntraced(function* (
 })
 
 const link = (dependencies: Dependencies): AccountSignIns["Service"]["link"] => {
-  const { repo } = dependencies
+  const { persons, repo } = dependencies
   const once = decided(dependencies)
   return Effect.fn("AccountSignIns.link")(function* (provider, account) {
     const personId = yield* sessionPersonId
     const linked = Effect.gen(function* () {
-      // Blocked since it went to the provider.
-      yield* Effect.mapError(mayChangeWaysIn(dependencies), () => "failed" as const)
+      yield* persons.lock(personId)
+      // Ended or blocked since it went to the provider.
+      yield* Effect.mapError(holdWaysIn(dependencies), () => "failed" as const)
       const now = yield* currentTime
       const known = yield* repo.findBySubject(account.issuer, account.subject)
       if (known === undefined) {
@@ -207,7 +208,7 @@ const link = (dependencies: Dependencies): AccountSignIns["Service"]["link"] => 
 }
 
 const sudo = (dependencies: Dependencies): AccountSignIns["Service"]["sudo"] => {
-  const { repo, sessions } = dependencies
+  const { persons, repo, sessions } = dependencies
   const once = decided(dependencies)
   return Effect.fn("AccountSignIns.sudo")(function* (provider, account, browser) {
     const personId = yield* sessionPersonId
@@ -218,7 +219,8 @@ const sudo = (dependencies: Dependencies): AccountSignIns["Service"]["sudo"] => 
       if (owner !== personId) return yield* Effect.fail("wrong" as const)
       if (known === undefined) {
         // It becomes a way in, as one that is linked.
-        yield* Effect.mapError(mayChangeWaysIn(dependencies), () => "failed" as const)
+        yield* persons.lock(personId)
+        yield* Effect.mapError(holdWaysIn(dependencies), () => "failed" as const)
         yield* add(dependencies, personId, provider, account, now)
       } else yield* use(dependencies, known, provider, account, now)
       return yield* Effect.mapError(sessions.renew(browser, provider.method), () => "failed" as const)

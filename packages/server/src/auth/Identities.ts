@@ -1,18 +1,18 @@
 import type { Identity } from "@delivery/domain/auth/SingleSignOn"
-import { type Conflict, type Forbidden, NotFound } from "@delivery/domain/Errors"
+import { type Conflict, type Forbidden, NotFound, type Unauthorized } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import { Context, Effect, Layer } from "effect"
 import { freshProof, sessionPersonId } from "../access/Access.ts"
-import { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
 import { BlocksRepo } from "../identity/BlocksRepo.ts"
 import { Mail } from "../identity/Mail.ts"
+import { Makers } from "../identity/Makers.ts"
 import { PersonsRepo } from "../identity/PersonsRepo.ts"
 import { Storage } from "../storage/Storage.ts"
 import { IdentitiesRepo } from "./IdentitiesRepo.ts"
 import { PasskeysRepo } from "./PasskeysRepo.ts"
 import { Providers } from "./Providers.ts"
 import { SignInAudit } from "./SignInAudit.ts"
-import { keepsWayIn, mayChangeWaysIn } from "./WaysIn.ts"
+import { holdWaysIn, keepsWayIn, mayChangeWaysIn } from "./WaysIn.ts"
 
 /** The accounts at providers by which the caller signs in (docs/contract.md, Single sign-on). */
 export class Identities extends Context.Service<
@@ -20,7 +20,7 @@ export class Identities extends Context.Service<
   {
     /** The oldest first. */
     readonly list: Effect.Effect<ReadonlyArray<Identity>, never, Caller>
-    readonly remove: (id: string) => Effect.Effect<void, Forbidden | NotFound | Conflict, Caller>
+    readonly remove: (id: string) => Effect.Effect<void, Unauthorized | Forbidden | NotFound | Conflict, Caller>
   }
 >()("@delivery/server/auth/Identities") {
   static readonly layer = Layer.effect(
@@ -30,7 +30,7 @@ export class Identities extends Context.Service<
       const persons = yield* PersonsRepo
       const storage = yield* Storage
       const audit = yield* SignInAudit
-      const mayChange = mayChangeWaysIn({ apiKeys: yield* ApiKeysRepo, blocks: yield* BlocksRepo })
+      const callers = { blocks: yield* BlocksRepo, makers: yield* Makers }
       const keepWayIn = keepsWayIn({
         identities: repo,
         mail: yield* Mail,
@@ -43,12 +43,13 @@ export class Identities extends Context.Service<
           rows.map(({ personId: _, ...identity }) => identity)
         ).pipe(Effect.withSpan("Identities.list")),
         remove: Effect.fn("Identities.remove")(function* (id) {
-          yield* mayChange
+          yield* mayChangeWaysIn(callers)
           yield* freshProof
           const personId = yield* sessionPersonId
           const removed = Effect.gen(function* () {
             // Of two who remove the last two ways in at once, the second sees that it is the last.
             yield* persons.lock(personId)
+            yield* holdWaysIn(callers)
             const identity = (yield* repo.ofPerson(personId)).find((identity) => identity.id === id)
             if (identity === undefined) return yield* NotFound.of("identity", id)
             yield* repo.delete(identity.id)

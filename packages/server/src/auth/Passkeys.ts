@@ -17,9 +17,9 @@ import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { freshProof, sessionPersonId } from "../access/Access.ts"
 import { Settings } from "../Config.ts"
-import { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
 import { BlocksRepo } from "../identity/BlocksRepo.ts"
 import { Mail } from "../identity/Mail.ts"
+import { Makers } from "../identity/Makers.ts"
 import { PersonsRepo } from "../identity/PersonsRepo.ts"
 import { NextId } from "../ids/NextId.ts"
 import { Storage } from "../storage/Storage.ts"
@@ -31,7 +31,7 @@ import { type RelyingParty, relyingParty, userHandle } from "./RelyingParty.ts"
 import { type Begun, type Browser, Sessions } from "./Sessions.ts"
 import { SignInAudit } from "./SignInAudit.ts"
 import { type Throttled, Throttles } from "./Throttles.ts"
-import { keepsWayIn, mayChangeWaysIn } from "./WaysIn.ts"
+import { holdWaysIn, keepsWayIn, mayChangeWaysIn } from "./WaysIn.ts"
 
 /** Passkeys of persons (docs/contract.md, Passkeys). */
 export class Passkeys extends Context.Service<
@@ -48,9 +48,9 @@ export class Passkeys extends Context.Service<
     readonly add: (
       input: AddPasskey,
       browser: Browser
-    ) => Effect.Effect<Passkey, Forbidden | InvalidInput | Conflict, Caller>
+    ) => Effect.Effect<Passkey, Unauthorized | Forbidden | InvalidInput | Conflict, Caller>
     readonly rename: (id: string, name: string) => Effect.Effect<Passkey, NotFound, Caller>
-    readonly remove: (id: string) => Effect.Effect<void, Forbidden | NotFound | Conflict, Caller>
+    readonly remove: (id: string) => Effect.Effect<void, Unauthorized | Forbidden | NotFound | Conflict, Caller>
   }
 >()("@delivery/server/auth/Passkeys") {
   static readonly layer = Layer.effect(Passkeys, Effect.gen(make))
@@ -63,7 +63,7 @@ interface Dependencies {
   readonly sessions: Sessions["Service"]
   readonly audit: SignInAudit["Service"]
   readonly throttles: Throttles["Service"]
-  readonly apiKeys: ApiKeysRepo["Service"]
+  readonly makers: Makers["Service"]
   readonly blocks: BlocksRepo["Service"]
   readonly persons: PersonsRepo["Service"]
   readonly mail: Mail["Service"]
@@ -81,7 +81,7 @@ function* make() {
     sessions: yield* Sessions,
     audit: yield* SignInAudit,
     throttles: yield* Throttles,
-    apiKeys: yield* ApiKeysRepo,
+    makers: yield* Makers,
     blocks: yield* BlocksRepo,
     persons: yield* PersonsRepo,
     mail: yield* Mail,
@@ -207,7 +207,7 @@ const add = (dependencies: Dependencies) => {
     )
     const added = Effect.gen(function* () {
       yield* persons.lock(personId)
-      yield* mayChangeWaysIn(dependencies)
+      yield* holdWaysIn(dependencies)
       if ((yield* passkeys.ofCredential(credential.credentialId)) !== undefined) return yield* passkeyExists()
       if ((yield* passkeys.ofPerson(personId)).length >= maxPasskeys) return yield* tooManyPasskeys()
       const passkey: PasskeyRow = {
@@ -251,6 +251,8 @@ const remove = (dependencies: Dependencies) => {
       const known = (yield* passkeys.ofPerson(personId)).find((passkey) => passkey.id === id)
       const isRemoved = known !== undefined && (yield* passkeys.remove(personId, known.id))
       if (!isRemoved) return yield* NotFound.of("passkey", id)
+      // After the row of the passkey, as whoever proves with it that the session is theirs.
+      yield* holdWaysIn(dependencies)
       yield* keepWayIn(personId)
       yield* audit.wayIn(personId, "passkey_removed", subjectOf(known))
     })

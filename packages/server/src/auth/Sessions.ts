@@ -14,6 +14,7 @@ import { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
 import { mayEndOthers } from "../identity/BlockedCallers.ts"
 import { BlocksRepo } from "../identity/BlocksRepo.ts"
 import { Invites } from "../identity/Invites.ts"
+import { Makers } from "../identity/Makers.ts"
 import { Persons } from "../identity/Persons.ts"
 import { PersonsRepo } from "../identity/PersonsRepo.ts"
 import { sessionTimes } from "../identity/SessionAuthentication.ts"
@@ -94,6 +95,7 @@ interface Dependencies {
   readonly settings: Settings["Service"]
   readonly apiKeys: ApiKeysRepo["Service"]
   readonly blocks: BlocksRepo["Service"]
+  readonly makers: Makers["Service"]
   readonly repo: SessionsRepo["Service"]
   readonly usage: SessionUsage["Service"]
   readonly links: SignInLinks["Service"]
@@ -117,6 +119,7 @@ function* make() {
     settings: yield* Settings,
     apiKeys: yield* ApiKeysRepo,
     blocks: yield* BlocksRepo,
+    makers: yield* Makers,
     repo: yield* SessionsRepo,
     usage: yield* SessionUsage,
     links: yield* SignInLinks,
@@ -270,7 +273,7 @@ const noteFailure = ({ audit, mailed }: Dependencies) =>
 const acceptInvite = (dependencies: Dependencies): Sessions["Service"]["acceptInvite"] => {
   const { invites } = dependencies
   const beginSession = begin(dependencies)
-  const currentSession = current(dependencies)
+  const currentSession = held(dependencies)
   return (input, as, browser) =>
     as === undefined
       ? invites.join(input, undefined, (personId) => beginSession(personId, "invite", browser))
@@ -283,7 +286,7 @@ const acceptInvite = (dependencies: Dependencies): Sessions["Service"]["acceptIn
 
 const acceptReceived = (dependencies: Dependencies) => {
   const { invites } = dependencies
-  const currentSession = current(dependencies)
+  const currentSession = held(dependencies)
   return Effect.fn("Sessions.acceptReceived")(function* (id: string) {
     const { personId } = yield* callingSession
     return yield* invites.joinReceived(id, personId, currentSession)
@@ -292,7 +295,7 @@ const acceptReceived = (dependencies: Dependencies) => {
 
 const proveAddress = (dependencies: Dependencies) => {
   const { audit, mailed, proofs, storage, throttles } = dependencies
-  const currentSession = current(dependencies)
+  const currentSession = held(dependencies)
   return Effect.fn("Sessions.proveAddress")(function* (proof: SignInProof, browser: Browser) {
     const { personId } = yield* callingSession
     const proved = Effect.gen(function* () {
@@ -370,6 +373,13 @@ const current = (dependencies: Dependencies) => {
     return session === undefined ? yield* Effect.fail(Unauthorized.session) : yield* signedIn(session)
   }).pipe(Effect.withSpan("Sessions.current"))
 }
+
+/** The same in the transaction of what the session does: nobody ends it until that ends. */
+const held = (dependencies: Dependencies) =>
+  Effect.andThen(
+    Effect.mapError(dependencies.makers.hold, () => Unauthorized.session),
+    current(dependencies)
+  )
 
 const list = (dependencies: Dependencies) => {
   const { expiresAt } = sessionTimes(dependencies.settings)

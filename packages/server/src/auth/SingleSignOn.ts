@@ -9,7 +9,6 @@ import { createHmac } from "node:crypto"
 import { freshProof } from "../access/Access.ts"
 import { Settings } from "../Config.ts"
 import { RequestQueue } from "../http/RequestQueue.ts"
-import { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
 import { BlocksRepo } from "../identity/BlocksRepo.ts"
 import { NextId } from "../ids/NextId.ts"
 import { hashToken } from "../ids/Tokens.ts"
@@ -75,7 +74,6 @@ interface Dependencies {
   readonly providers: ReadonlyArray<Provider>
   readonly flows: SignInFlowsRepo["Service"]
   readonly accounts: AccountSignIns["Service"]
-  readonly apiKeys: ApiKeysRepo["Service"]
   readonly blocks: BlocksRepo["Service"]
   readonly throttles: Throttles["Service"]
   readonly queue: RequestQueue["Service"]
@@ -90,7 +88,6 @@ function* make() {
     providers: (yield* Providers).all,
     flows: yield* SignInFlowsRepo,
     accounts: yield* AccountSignIns,
-    apiKeys: yield* ApiKeysRepo,
     blocks: yield* BlocksRepo,
     throttles: yield* Throttles,
     queue: yield* RequestQueue,

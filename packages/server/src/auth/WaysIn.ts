@@ -1,11 +1,11 @@
-import { Conflict, type Forbidden } from "@delivery/domain/Errors"
+import { Conflict, type Forbidden, Unauthorized } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import type { PersonId } from "@delivery/domain/Ids"
 import { Effect } from "effect"
-import type { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
 import { notBlocked } from "../identity/BlockedCallers.ts"
 import type { BlocksRepo } from "../identity/BlocksRepo.ts"
 import type { Mail } from "../identity/Mail.ts"
+import type { Makers } from "../identity/Makers.ts"
 import type { PersonsRepo } from "../identity/PersonsRepo.ts"
 import type { IdentitiesRepo } from "./IdentitiesRepo.ts"
 import type { PasskeysRepo } from "./PasskeysRepo.ts"
@@ -40,9 +40,21 @@ export const keepsWayIn = ({ identities, mail, passkeys, persons, providers }: D
 
 /**
  * Refuses a session that a workspace has blocked: by a new way in, whoever has it would come back with another one
- * (docs/contract.md, Credentials). In a transaction, nobody blocks it until that ends.
+ * (docs/contract.md, Credentials).
  */
 export const mayChangeWaysIn = (dependencies: {
-  readonly apiKeys: ApiKeysRepo["Service"]
   readonly blocks: BlocksRepo["Service"]
 }): Effect.Effect<void, Forbidden, Caller> => notBlocked(dependencies, "Sign in again to change how you sign in.")
+
+/**
+ * The same in the transaction that changes them: nobody blocks or ends the session until that ends, and one that has ended is
+ * refused too. Called after the row of the person was locked.
+ */
+export const holdWaysIn = (dependencies: {
+  readonly blocks: BlocksRepo["Service"]
+  readonly makers: Makers["Service"]
+}): Effect.Effect<void, Forbidden | Unauthorized, Caller> =>
+  Effect.andThen(
+    Effect.mapError(dependencies.makers.hold, () => Unauthorized.session),
+    mayChangeWaysIn(dependencies)
+  )

@@ -30,7 +30,7 @@ import { BlocksRepo } from "./BlocksRepo.ts"
 import { InvitesRepo } from "./InvitesRepo.ts"
 import { endKey, type KeyChainDependencies, limitsOfKey, recordOfKey } from "./KeyChains.ts"
 import { MadeSignIns } from "./MadeSignIns.ts"
-import { holdMaker, noMaker, within } from "./Makers.ts"
+import { Makers, noMaker, within } from "./Makers.ts"
 import { MembersRepo } from "./MembersRepo.ts"
 import { PersonsRepo } from "./PersonsRepo.ts"
 import { presentAccess } from "./Standing.ts"
@@ -73,6 +73,7 @@ interface KeyFields {
 }
 
 interface Dependencies extends KeyChainDependencies {
+  readonly makers: Makers["Service"]
   readonly blocks: BlocksRepo["Service"]
   readonly persons: PersonsRepo["Service"]
   readonly members: MembersRepo["Service"]
@@ -86,6 +87,7 @@ interface Dependencies extends KeyChainDependencies {
 function* make() {
   const dependencies: Dependencies = {
     repo: yield* ApiKeysRepo,
+    makers: yield* Makers,
     blocks: yield* BlocksRepo,
     persons: yield* PersonsRepo,
     workspaces: yield* WorkspacesRepo,
@@ -111,6 +113,8 @@ function* make() {
   })
 }
 
+const standing = ({ repo: apiKeys, ...dependencies }: Dependencies) => ({ ...dependencies, apiKeys })
+
 /** The person who calls: keys of one's own are a person's. */
 const callingPerson = Effect.flatMap(Caller, ({ principal }) =>
   principal.kind === "user"
@@ -128,7 +132,7 @@ const list = ({ repo, usage }: Dependencies) =>
   }).pipe(Effect.withSpan("ApiKeys.list"))
 
 const create = (dependencies: Dependencies) => {
-  const { persons, repo, storage } = dependencies
+  const { makers, persons, repo, storage } = dependencies
   const issueKey = issue(dependencies)
   const record = recordOfKey(dependencies)
   return Effect.fn("ApiKeys.create")(function* ({ name, ...input }: CreateApiKey) {
@@ -137,13 +141,13 @@ const create = (dependencies: Dependencies) => {
     yield* freshProof
     const created = Effect.gen(function* () {
       yield* persons.lock(id)
+      const maker = yield* makers.hold
       if ((yield* repo.ofPerson(id)).length >= maxActiveApiKeys) {
         return yield* new Conflict({
           message: `You have ${maxActiveApiKeys} active API keys, which is the limit. Revoke one first.`,
           reason: "too_many_keys"
         })
       }
-      const maker = yield* holdMaker(repo)
       const by = { kind: "user", id } as const
       const owner = { personId: id, workspaceId: null, role: null }
       const key = yield* issueKey(owner, name, { ...limits, maker, createdBy: by })
@@ -183,7 +187,7 @@ const listAccount = ({ repo, usage }: Dependencies) =>
   }).pipe(Effect.withSpan("ApiKeys.listAccount"))
 
 const createAccount = (dependencies: Dependencies) => {
-  const { blocks, members, repo, storage, workspaces } = dependencies
+  const { makers, storage, workspaces } = dependencies
   const issueKey = issue(dependencies)
   const record = recordOfKey(dependencies)
   return Effect.fn("ApiKeys.createAccount")(function* ({ name, role, ...input }: CreateAccountApiKey) {
@@ -192,8 +196,8 @@ const createAccount = (dependencies: Dependencies) => {
     yield* freshProof
     const created = Effect.gen(function* () {
       yield* workspaces.lock(access.workspace.id)
-      const by = yield* presentAccess({ apiKeys: repo, blocks, members }, access, "admin")
-      const maker = yield* holdMaker(repo)
+      const by = yield* presentAccess(standing(dependencies), access, "admin")
+      const maker = yield* makers.hold
       const owner = { personId: null, workspaceId: by.workspace.id, role }
       const key = yield* issueKey(owner, name, { ...limits, maker, createdBy: by.actor })
       yield* record(by.actor, { ...owner, ...key }, "key_created")
@@ -204,14 +208,14 @@ const createAccount = (dependencies: Dependencies) => {
 }
 
 const revokeAccount = (dependencies: Dependencies) => {
-  const { blocks, members, repo, storage, workspaces } = dependencies
+  const { storage, workspaces } = dependencies
   const end = endKey(dependencies)
   return Effect.fn("ApiKeys.revokeAccount")(function* (id: string, { accountApiKeys }: RevokeApiKey = {}) {
     const access = yield* atLeast("admin")
     const { credential } = yield* Caller
     const revoked = Effect.gen(function* () {
       yield* workspaces.lock(access.workspace.id)
-      const { actor, workspace } = yield* presentAccess({ apiKeys: repo, blocks, members }, access, "admin")
+      const { actor, workspace } = yield* presentAccess(standing(dependencies), access, "admin")
       const owner = { workspaceId: workspace.id }
       const keptBy = accountApiKeys && credential.id
       const ended = isId(id) ? yield* end(actor, id as ApiKeyId, owner, { keptBy }) : undefined

@@ -12,7 +12,7 @@ import { date, dieOnSqlError, iso } from "../storage/Sql.ts"
 import { columnsOf, insertInto, readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
 import { touchRows } from "../storage/Touch.ts"
 import { ApiKeysRepo, type Authenticated, type KeyOwnerId, type KeyWithActor } from "./ApiKeysRepo.ts"
-import { lookUp, membershipOf, present, stateOf } from "./Credentials.ts"
+import { familyLock, lookUp, membershipOf, present, stateOf } from "./Credentials.ts"
 
 export const layer = Layer.effect(
   ApiKeysRepo,
@@ -165,10 +165,12 @@ const endExpired =
       dieOnSqlError
     )
 
-const holdFamily = (sql: PgClient.PgClient, family: string, how: "shared" | "alone") =>
-  how === "alone"
-    ? sql`select pg_advisory_xact_lock(hashtextextended(${`credentials:${family}`}, 0))::text`
-    : sql`select pg_advisory_xact_lock_shared(hashtextextended(${`credentials:${family}`}, 0))::text`
+const holdFamily = (sql: PgClient.PgClient, family: string, how: "shared" | "alone") => {
+  const lock = familyLock(sql, sql`${family}::text`)
+  return how === "alone"
+    ? sql`select pg_advisory_xact_lock(${lock})::text`
+    : sql`select pg_advisory_xact_lock_shared(${lock})::text`
+}
 
 /** A credential may be in another family by the time that it is held: it was cut off meanwhile. */
 const holdFamilies =

@@ -11,17 +11,13 @@ interface Dependencies {
   readonly blocks: BlocksRepo["Service"]
 }
 
-/**
- * Refuses a credential that some workspace has blocked, and says what to do instead. In a transaction, nobody blocks it until
- * that ends.
- */
+/** Refuses a credential that some workspace has blocked, and says what to do instead. It may be blocked right after. */
 export const notBlocked = (
-  { apiKeys, blocks }: Dependencies,
+  { blocks }: Pick<Dependencies, "blocks">,
   instead: string
 ): Effect.Effect<void, Forbidden, Caller> =>
   Effect.gen(function* () {
     const { credential } = yield* Caller
-    yield* apiKeys.holdFamilies([credential.id], "shared")
     if (!(yield* blocks.isBlockedAnywhere(credential.id))) return
     const isSession = credential.kind === "session"
     return yield* new Forbidden({
@@ -30,6 +26,12 @@ export const notBlocked = (
     })
   })
 
-/** The same for who ends another credential of their person: with it ends what it made in the workspace that blocks them. */
-export const mayEndOthers = (dependencies: Dependencies) =>
-  notBlocked(dependencies, "It can end itself, and no other session or key of yours.")
+/**
+ * The same for who ends another credential of their person: with it ends what it made in the workspace that blocks them. In a
+ * transaction, nobody blocks the credential of the request until that ends.
+ */
+export const mayEndOthers = (dependencies: Dependencies): Effect.Effect<void, Forbidden, Caller> =>
+  Effect.andThen(
+    Effect.flatMap(Caller, ({ credential }) => dependencies.apiKeys.holdFamilies([credential.id], "shared")),
+    notBlocked(dependencies, "It can end itself, and no other session or key of yours.")
+  )

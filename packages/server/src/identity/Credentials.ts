@@ -112,6 +112,10 @@ const columnsOfList = (asked: ReadonlyArray<Credential>) => {
   return columns
 }
 
+/** The number by which the family of a credential, by the id of its first one, is locked (`ApiKeysRepo.holdFamilies`). */
+export const familyLock = (sql: SqlClient.SqlClient, family: Statement.Fragment): Statement.Fragment =>
+  sql`hashtextextended('credentials:' || ${family}, 0)`
+
 /** A text that changes when the rows do that are found for some credentials. */
 export const stateOf = (
   sql: SqlClient.SqlClient,

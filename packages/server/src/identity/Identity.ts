@@ -17,6 +17,7 @@ import * as InvitesMemory from "./InvitesMemory.ts"
 import { invites } from "./InvitesRepo.ts"
 import * as InvitesSql from "./InvitesSql.ts"
 import * as KeyExpiry from "./KeyExpiry.ts"
+import { Makers } from "./Makers.ts"
 import { Members } from "./Members.ts"
 import * as MembersMemory from "./MembersMemory.ts"
 import { members } from "./MembersRepo.ts"
@@ -68,13 +69,16 @@ export const layer = Layer.mergeAll(
   Persons.layer,
   Inventory.layer,
   AdminRefusals.layer
-).pipe(Layer.provideMerge(ApiKeys.layer), Layer.provideMerge([ApiKeyUsage.layer, SessionUsage.layer]))
+).pipe(Layer.provideMerge(ApiKeys.layer), Layer.provideMerge(Makers.layer), Layer.provideMerge([ApiKeyUsage.layer, SessionUsage.layer]))
 
 /** What a server does by itself, over the services. */
 export const layerBackground = KeyExpiry.layer
 
 /** For commands of the host: persons and their keys. Needs `MadeSignIns`, which the agents supply. */
-export const layerHost = Layer.merge(ApiKeys.layer, Persons.layer).pipe(Layer.provide(ApiKeyUsage.layer))
+export const layerHost = Layer.merge(ApiKeys.layer, Persons.layer).pipe(
+  Layer.provide(Makers.layer),
+  Layer.provide([ApiKeyUsage.layer, SessionUsage.layer])
+)
 
 /** Makes the first workspace and its owner, where the database is empty. */
 export const layerBootstrap = Bootstrap.layer

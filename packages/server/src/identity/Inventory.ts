@@ -15,7 +15,7 @@ import { Storage } from "../storage/Storage.ts"
 import { ApiKeysRepo, type KeyWithActor } from "./ApiKeysRepo.ts"
 import { ApiKeyUsage } from "./ApiKeyUsage.ts"
 import { BlocksRepo } from "./BlocksRepo.ts"
-import { keyExpires } from "./Makers.ts"
+import { keyExpires, Makers } from "./Makers.ts"
 import { MadeSignIns } from "./MadeSignIns.ts"
 import { MembersRepo } from "./MembersRepo.ts"
 import { sessionTimes } from "./SessionAuthentication.ts"
@@ -44,6 +44,7 @@ interface Dependencies {
   readonly settings: Settings["Service"]
   readonly apiKeys: ApiKeysRepo["Service"]
   readonly keyUsage: ApiKeyUsage["Service"]
+  readonly makers: Makers["Service"]
   readonly members: MembersRepo["Service"]
   readonly sessions: SessionsRepo["Service"]
   readonly sessionUsage: SessionUsage["Service"]
@@ -59,6 +60,7 @@ function* make() {
     settings: yield* Settings,
     apiKeys: yield* ApiKeysRepo,
     keyUsage: yield* ApiKeyUsage,
+    makers: yield* Makers,
     members: yield* MembersRepo,
     sessions: yield* SessionsRepo,
     sessionUsage: yield* SessionUsage,

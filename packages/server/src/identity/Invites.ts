@@ -1,5 +1,5 @@
 import { Conflict, Forbidden, type InvalidInput, NotFound, type Unauthorized } from "@delivery/domain/Errors"
-import { type Caller, OptionalCaller } from "@delivery/domain/identity/Authorization"
+import { Caller, OptionalCaller } from "@delivery/domain/identity/Authorization"
 import {
   type AcceptedInvite,
   type AcceptInvite,
@@ -35,7 +35,7 @@ import {
   type ReceivedInvite
 } from "./InvitesRepo.ts"
 import { Mail, type TooManyInvites } from "./Mail.ts"
-import { holdMaker, mayGiveAccess } from "./Makers.ts"
+import { Makers, mayGiveAccess } from "./Makers.ts"
 import { MemberChanges } from "./MemberChanges.ts"
 import { MembersRepo } from "./MembersRepo.ts"
 import { PersonsRepo } from "./PersonsRepo.ts"
@@ -53,7 +53,7 @@ export class Invites extends Context.Service<
     readonly revoke: (id: string) => Effect.Effect<Invite, Unauthorized | NotFound | Forbidden | Conflict, Caller>
     readonly accept: (
       input: AcceptInvite
-    ) => Effect.Effect<AcceptedInvite, InvalidInput | NotFound | Forbidden | Conflict, OptionalCaller>
+    ) => Effect.Effect<AcceptedInvite, Unauthorized | InvalidInput | NotFound | Forbidden | Conflict, OptionalCaller>
     /** Joins as the person, or as a new one, without a key; what `then` does happens with it, or not at all. */
     readonly join: <A, E, R>(
       input: AcceptInvite,
@@ -85,6 +85,7 @@ interface Dependencies {
   readonly keys: ApiKeys["Service"]
   readonly apiKeys: ApiKeysRepo["Service"]
   readonly blocks: BlocksRepo["Service"]
+  readonly makers: Makers["Service"]
   readonly mail: Mail["Service"]
   readonly storage: Storage["Service"]
   readonly events: AuditedEvents["Service"]
@@ -103,6 +104,7 @@ function* make() {
     keys: yield* ApiKeys,
     apiKeys: yield* ApiKeysRepo,
     blocks: yield* BlocksRepo,
+    makers: yield* Makers,
     mail: yield* Mail,
     storage: yield* Storage,
     events: yield* AuditedEvents,
@@ -153,14 +155,14 @@ const create = (dependencies: Dependencies) => {
 
 /** Stores an invite with its event, and answers it with its token; called in a transaction. */
 const insertInvite = (dependencies: Dependencies) => {
-  const { events, mail, members, newToken, nextId, repo, workspaces } = dependencies
+  const { events, mail, makers, members, newToken, nextId, repo, workspaces } = dependencies
   return Effect.fnUntraced(function* (
     access: Access,
     { delivery, email, role }: Pick<InviteRow, "email" | "role" | "delivery">
   ) {
     yield* workspaces.lock(access.workspace.id)
     const by = yield* presentAccess(dependencies, access, "admin")
-    const maker = yield* holdMaker(dependencies.apiKeys)
+    const maker = yield* makers.hold
     yield* mayGiveAccess(maker)
     if (!mayAssign(by.workspace.role, role)) {
       return yield* new Forbidden({ message: "Only an owner may invite an owner.", reason: "owner_only" })
@@ -225,12 +227,14 @@ const revoke = (dependencies: Dependencies) => {
 }
 
 const accept = (dependencies: Dependencies) => {
-  const { keys, storage } = dependencies
+  const { keys, makers, storage } = dependencies
   const join = joinWorkspace(dependencies)
   return Effect.fn("Invites.accept")(function* (input: AcceptInvite) {
-    const as = yield* acceptingPerson((yield* OptionalCaller).caller)
+    const { caller } = yield* OptionalCaller
+    const as = yield* acceptingPerson(caller)
     const accepted = Effect.gen(function* () {
       const { person, workspace } = yield* join(input, as)
+      if (caller !== undefined) yield* Effect.provideService(makers.hold, Caller, caller)
       const owner = { personId: person.id, workspaceId: null, role: null }
       const apiKey =
         as === undefined ? yield* keys.issue(owner, "first key", { createdBy: { kind: "user", id: person.id } }) : null

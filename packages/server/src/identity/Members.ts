@@ -23,7 +23,7 @@ import { addressInUse } from "./InviteAcceptance.ts"
 import { InvitesRepo } from "./InvitesRepo.ts"
 import { MadeSignIns } from "./MadeSignIns.ts"
 import { endWhatIsAbove, endWhatTheyMade } from "./MemberEnd.ts"
-import { holdMaker, mayGiveAccess } from "./Makers.ts"
+import { Makers, mayGiveAccess } from "./Makers.ts"
 import { MemberChanges } from "./MemberChanges.ts"
 import { MemberRuns } from "./MemberRuns.ts"
 import { memberSubject, MembersRepo } from "./MembersRepo.ts"
@@ -50,6 +50,7 @@ interface Dependencies {
   readonly repo: MembersRepo["Service"]
   readonly apiKeys: ApiKeysRepo["Service"]
   readonly blocks: BlocksRepo["Service"]
+  readonly makers: Makers["Service"]
   readonly invites: InvitesRepo["Service"]
   readonly memberRuns: MemberRuns["Service"]
   readonly workspaces: WorkspacesRepo["Service"]
@@ -63,6 +64,7 @@ function* make() {
     repo: yield* MembersRepo,
     apiKeys: yield* ApiKeysRepo,
     blocks: yield* BlocksRepo,
+    makers: yield* Makers,
     invites: yield* InvitesRepo,
     memberRuns: yield* MemberRuns,
     workspaces: yield* WorkspacesRepo,
@@ -121,7 +123,7 @@ const memberOf = <A>(change: Effect.Effect<Changed<A>, Refusal, Caller>): Change
 
 /** Every change of a member holds the workspace, so that two changes cannot both leave it without an owner. */
 const changeMember =
-  ({ apiKeys, blocks, events, memberChanges, repo, storage, workspaces }: Dependencies) =>
+  ({ apiKeys, blocks, events, makers, memberChanges, repo, storage, workspaces }: Dependencies) =>
   <A>(
     kind: AuditAction,
     id: string,
@@ -133,11 +135,11 @@ const changeMember =
       if (!isId(id)) return yield* NotFound.of("member", id)
       const changed = Effect.gen(function* () {
         yield* workspaces.lock(access.workspace.id)
-        const by = yield* presentAccess({ apiKeys, blocks, members: repo }, access, "admin")
+        const by = yield* presentAccess({ apiKeys, blocks, makers, members: repo }, access, "admin")
         const before = yield* repo.find(by.workspace.id, id as PersonId)
         if (before === undefined) return yield* NotFound.of("member", id)
         const after = { ...before, ...to }
-        if (hasMore(before, after)) yield* Effect.flatMap(holdMaker(apiKeys), mayGiveAccess)
+        if (hasMore(before, after)) yield* Effect.flatMap(makers.hold, mayGiveAccess)
         if (!mayAssign(by.workspace.role, before.role, after.role)) {
           return yield* new Forbidden({
             message: "Only an owner may give or take the role of an owner.",

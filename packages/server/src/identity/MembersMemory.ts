@@ -18,6 +18,8 @@ export const layer = Layer.effect(
       update: update(memory),
       find: (workspaceId, personId) =>
         Effect.map(listed(workspaceId), (found) => found.find((member) => member.id === personId)),
+      holdActive: (workspaceId, personId) =>
+        memory.read((database) => database.table(members).get(memberKey(workspaceId, personId))?.active === true),
       findByEmail: (workspaceId, email) =>
         Effect.map(
           listed(workspaceId),

@@ -33,6 +33,11 @@ export class MembersRepo extends Context.Service<
     readonly insert: (member: MemberRow) => Effect.Effect<void, UniqueViolation>
     readonly update: (member: Pick<MemberRow, "workspaceId" | "personId" | "role" | "active">) => Effect.Effect<void>
     readonly find: (workspaceId: WorkspaceId, personId: PersonId) => Effect.Effect<Member | undefined>
+    /**
+     * Whether the person is an active member. They stay so until the transaction ends, which holds this before a maker
+     * (`Makers.hold`): whoever deactivates them waits, and finds what was made.
+     */
+    readonly holdActive: (workspaceId: WorkspaceId, personId: PersonId) => Effect.Effect<boolean>
     /** The active member with the address, or else who joined last of those who were deactivated. */
     readonly findByEmail: (workspaceId: WorkspaceId, email: string) => Effect.Effect<Member | undefined>
     readonly list: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Member>>

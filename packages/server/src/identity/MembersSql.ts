@@ -15,6 +15,7 @@ export const layer = Layer.effect(
       insert: (member) => failOnDuplicate(insert(member)),
       update: update(sql),
       find: find(sql),
+      holdActive: holdActive(sql),
       findByEmail: findByEmail(sql),
       list: list(sql),
       countActiveOwners: countActiveOwners(sql)
@@ -48,6 +49,12 @@ const update =
 
 const find = (sql: SqlClient.SqlClient) => (workspaceId: WorkspaceId, personId: PersonId) =>
   Effect.map(select(sql, sql`m.workspace_id = ${workspaceId} and m.person_id = ${personId}`), (found) => found[0])
+
+const holdActive = (sql: SqlClient.SqlClient) => (workspaceId: WorkspaceId, personId: PersonId) =>
+  sql`select 1 from members where workspace_id = ${workspaceId} and person_id = ${personId} and active for share`.pipe(
+    Effect.map((rows) => rows.length > 0),
+    dieOnSqlError
+  )
 
 const findByEmail = (sql: SqlClient.SqlClient) => (workspaceId: WorkspaceId, email: string) =>
   Effect.map(

@@ -42,8 +42,9 @@ const prove = (sql: SqlClient.SqlClient) => (id: PersonId, at: Timestamp) =>
     )
   )
 
+/** As weak as it may be: rows that refer to the person are stored meanwhile, such as entries of the audit. */
 const lock = (sql: SqlClient.SqlClient) => (id: PersonId) =>
-  dieOnSqlError(Effect.asVoid(sql`select 1 from persons where id = ${id} for update`))
+  dieOnSqlError(Effect.asVoid(sql`select 1 from persons where id = ${id} for no key update`))
 
 /** An advisory lock, since there is no row to hold. */
 const isEmpty = (sql: SqlClient.SqlClient) =>

@@ -1,3 +1,4 @@
+import type { SessionId } from "@delivery/domain/Ids"
 import { Effect, Layer } from "effect"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { touchMemory } from "../storage/Touch.ts"
@@ -26,6 +27,8 @@ export const layer = Layer.effect(
             })
           )
         ),
+      find: find(memory),
+      hold: find(memory),
       ofPerson: (personId) =>
         memory.read((database) => database.table(sessions).filter((session) => session.personId === personId)),
       ofMembers: (workspaceId) =>
@@ -55,6 +58,9 @@ export const layer = Layer.effect(
     })
   )
 )
+
+/** Transactions run one after the other: nobody ends it meanwhile. */
+const find = (memory: Memory) => (id: SessionId) => memory.read((database) => database.table(sessions).get(id))
 
 const authenticate = (
   database: MemoryDatabase,

@@ -39,6 +39,9 @@ export interface AuthenticatedSession {
 /** The part of a session that changes when its person proves again who they are. */
 export type SessionProof = Pick<SessionRow, "tokenHash" | "lastFour" | "provedAt">
 
+/** By which it is decided whether a session is too old. */
+export type SessionTimes = Pick<SessionRow, "createdAt" | "lastSeenAt">
+
 /** Stores sessions. Whether one is too old is decided by who asks. */
 export class SessionsRepo extends Context.Service<
   SessionsRepo,
@@ -54,6 +57,13 @@ export class SessionsRepo extends Context.Service<
       asked: ReadonlyArray<Credential>,
       limits: { readonly seenAfter: Timestamp; readonly createdAfter: Timestamp }
     ) => Effect.Effect<string>
+    /** The times of the session, unless it has ended. */
+    readonly find: (id: SessionId) => Effect.Effect<SessionTimes | undefined>
+    /**
+     * The same, of the session as the maker of something: until the transaction ends, nobody ends it, and its family stays as
+     * it is (`ApiKeysRepo.holdMaker`). Whoever ends it waits.
+     */
+    readonly hold: (id: SessionId) => Effect.Effect<SessionTimes | undefined>
     /** Those of a person, in no order. */
     readonly ofPerson: (personId: PersonId) => Effect.Effect<ReadonlyArray<SessionRow>>
     /** Those of active members of the workspace, in no order. */

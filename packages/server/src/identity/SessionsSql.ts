@@ -7,7 +7,7 @@ import type { Statement } from "effect/sql"
 import { date, dieOnSqlError } from "../storage/Sql.ts"
 import { columnsOf, insertInto, partReaderOf, readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
 import { touchRows } from "../storage/Touch.ts"
-import { lookUp, membershipOf, stateOf } from "./Credentials.ts"
+import { familyLock, lookUp, membershipOf, stateOf } from "./Credentials.ts"
 import {
   authenticatedColumns,
   type AuthenticatedSession,
@@ -25,6 +25,8 @@ export const layer = Layer.effect(
       insert: (session) => dieOnSqlError(insert(session)),
       authenticate: authenticate(sql),
       state: state(sql),
+      find: find(sql),
+      hold: hold(sql),
       ofPerson: (personId) => select(sql, sql`person_id = ${personId}`),
       ofMembers: (workspaceId) =>
         select(sql, sql`person_id in (select person_id from members where workspace_id = ${workspaceId} and active)`),
@@ -97,6 +99,29 @@ const select = (sql: PgClient.PgClient, where: Statement.Fragment) =>
     Effect.map((rows) => rows.map(readRow)),
     dieOnSqlError
   )
+
+const readTimes = partReaderOf(sessions, ["createdAt", "lastSeenAt"])
+
+const find = (sql: PgClient.PgClient) => {
+  const columns = sql.literal(columnsOf(sessions, { only: ["createdAt", "lastSeenAt"] }))
+  return (id: SessionId) =>
+    sql<SelectedRow>`select ${columns} from web_sessions where id = ${id}`.pipe(
+      Effect.map((rows) => rows.map(readTimes)[0]),
+      dieOnSqlError
+    )
+}
+
+/** The row before the family. The use of a session, which is no part of its key, is written meanwhile. */
+const hold = (sql: PgClient.PgClient) => {
+  const columns = sql.literal(columnsOf(sessions, { of: "held", only: ["createdAt", "lastSeenAt"] }))
+  const lock = familyLock(sql, sql.literal("held.id"))
+  return (id: SessionId) =>
+    sql<SelectedRow>`with held as materialized (select * from web_sessions where id = ${id} for key share)
+      select ${columns}, pg_advisory_xact_lock_shared(${lock})::text as family from held`.pipe(
+      Effect.map((rows) => rows.map(readTimes)[0]),
+      dieOnSqlError
+    )
+}
 
 const prove =
   (sql: PgClient.PgClient) =>

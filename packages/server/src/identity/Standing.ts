@@ -5,23 +5,26 @@ import { Effect } from "effect"
 import { type Access, personOf, withRole } from "../access/Access.ts"
 import type { ApiKeysRepo } from "./ApiKeysRepo.ts"
 import type { BlocksRepo } from "./BlocksRepo.ts"
+import type { Makers } from "./Makers.ts"
 import type { MembersRepo } from "./MembersRepo.ts"
 
 interface Dependencies {
   readonly apiKeys: ApiKeysRepo["Service"]
   readonly blocks: BlocksRepo["Service"]
+  readonly makers: Makers["Service"]
   readonly members: MembersRepo["Service"]
 }
 
 /**
  * The access as it is now, for what gives or takes the access of others: who lost theirs while the request waited for the
- * workspace's row, or the key that it was made with, may do neither. Called in a transaction that holds that row.
+ * workspace's row, or the key or session that it was made with, may do neither. Called in a transaction that holds that row.
  */
 export const presentAccess = Effect.fnUntraced(function* (
-  { apiKeys, blocks, members }: Dependencies,
+  { apiKeys, blocks, makers, members }: Dependencies,
   access: Access,
   needed: Role
 ) {
+  yield* makers.checkSession
   const { principal, workspace } = access
   const person = personOf(principal)
   const holder =

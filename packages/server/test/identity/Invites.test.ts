@@ -25,7 +25,8 @@ import {
   refusal,
   type Scene,
   unique,
-  whoMay
+  whoMay,
+  withSession
 } from "./Scene.ts"
 
 withServicesOnEachStorage("Invites", (it) => {
@@ -298,7 +299,10 @@ withServicesOnEachStorage("Invites", (it) => {
   })
 
   const acceptAs = (person: PersonRow, token: string) =>
-    Effect.flatMap(Invites, (invites) => invites.accept({ token, name: "Someone Else" }).pipe(as(callerOf(person))))
+    Effect.gen(function* () {
+      const caller = yield* withSession(callerOf(person))
+      return yield* (yield* Invites).accept({ token, name: "Someone Else" }).pipe(as(caller))
+    })
 
   it.effect("joins a person by their own credential, without a key", () =>
     Effect.gen(function* () {

@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import type { Change } from "@delivery/domain/events/Event"
 import { Caller, OptionalCaller } from "@delivery/domain/identity/Authorization"
 import type { Role } from "@delivery/domain/identity/Role"
-import type { ApiKeyId, PersonId, WorkspaceId } from "@delivery/domain/Ids"
+import type { ApiKeyId, PersonId, SessionId, WorkspaceId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Deferred, Effect, Fiber, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -13,6 +13,7 @@ import type { ApiKeyRow, KeyOwner, PersonRow } from "../../src/access/ActorRows.
 import { ApiKeysRepo } from "../../src/identity/ApiKeysRepo.ts"
 import { MembersRepo } from "../../src/identity/MembersRepo.ts"
 import { PersonsRepo } from "../../src/identity/PersonsRepo.ts"
+import { SessionsRepo } from "../../src/identity/SessionsRepo.ts"
 import { type WorkspaceRow, WorkspacesRepo } from "../../src/identity/WorkspacesRepo.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 
@@ -122,7 +123,7 @@ export const addMember = Effect.fnUntraced(function* (
     active,
     joinedAt: minute(0)
   })
-  return callerOf(person, active ? { ...workspace, role } : undefined)
+  return yield* withSession(callerOf(person, active ? { ...workspace, role } : undefined))
 })
 
 /** A new account API key of the workspace, as a caller in it. */
@@ -149,6 +150,28 @@ const callerOf = (person: PersonRow, membership: CallerOf["membership"]) =>
     }
   }) satisfies CallerOf
 
+/** The same caller, whose session is stored: what it makes, it makes as long as that lasts. It has the id of the person. */
+export const withSession = Effect.fnUntraced(function* <C extends ReturnType<typeof callerOf>>(caller: C) {
+  const sessions = yield* SessionsRepo
+  const { id } = caller.principal
+  const sessionId = id as string as SessionId
+  if ((yield* sessions.find(sessionId)) !== undefined) return caller
+  yield* sessions.insert({
+    id: sessionId,
+    personId: id,
+    tokenHash: hashToken(`session of ${id}`),
+    lastFour: "wxyz",
+    method: "link",
+    device: "Firefox on Linux",
+    address: "address",
+    // Whatever time it is for the test.
+    createdAt: "9000-01-01T00:00:00.000Z",
+    lastSeenAt: "9000-01-01T00:00:00.000Z",
+    provedAt: minute(0)
+  })
+  return caller
+})
+
 /** A new workspace with everyone who may call it, and someone who may not. */
 export const makeScene = Effect.gen(function* () {
   const workspace = yield* addWorkspace()
@@ -160,7 +183,7 @@ export const makeScene = Effect.gen(function* () {
     viewerKey: yield* addAccountKey(workspace, "viewer"),
     memberKey: yield* addAccountKey(workspace, "member"),
     adminKey: yield* addAccountKey(workspace, "admin"),
-    outsider: callerOf(yield* addPerson(), undefined)
+    outsider: yield* withSession(callerOf(yield* addPerson(), undefined))
   }
   return { workspace, callers, ...callers }
 })
