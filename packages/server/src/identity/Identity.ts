@@ -69,7 +69,11 @@ export const layer = Layer.mergeAll(
   Persons.layer,
   Inventory.layer,
   AdminRefusals.layer
-).pipe(Layer.provideMerge(ApiKeys.layer), Layer.provideMerge(Makers.layer), Layer.provideMerge([ApiKeyUsage.layer, SessionUsage.layer]))
+).pipe(
+  Layer.provideMerge(ApiKeys.layer),
+  Layer.provideMerge(Makers.layer),
+  Layer.provideMerge([ApiKeyUsage.layer, SessionUsage.layer])
+)
 
 /** What a server does by itself, over the services. */
 export const layerBackground = KeyExpiry.layer

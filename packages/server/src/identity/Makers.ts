@@ -34,10 +34,7 @@ function* make() {
   const sessions = yield* SessionsRepo
   const usage = yield* SessionUsage
   const { expiresMillis } = sessionTimes(yield* Settings)
-  const live = Effect.fnUntraced(function* (
-    id: SessionId,
-    found: Effect.Effect<SessionTimes | undefined>
-  ) {
+  const live = Effect.fnUntraced(function* (id: SessionId, found: Effect.Effect<SessionTimes | undefined>) {
     const session = yield* found
     const now = yield* Clock.currentTimeMillis
     if (session === undefined) return yield* Effect.fail(Unauthorized.generic)
