@@ -72,7 +72,7 @@ const signedIn = Effect.fnUntraced(function* (
 
 /** Two owners of a workspace: one has the session that ends, and another session. */
 const makeScene = Effect.gen(function* () {
-  const workspace = yield* addWorkspace()
+  const workspace = yield* Effect.orDie(addWorkspace())
   const person = yield* addPerson()
   yield* addMember(workspace, "owner", { person })
   return {
@@ -164,7 +164,7 @@ const makings: ReadonlyArray<{
     blocked: "ok",
     isOfMember: false,
     prepare: Effect.fnUntraced(function* (scene) {
-      const workspace = yield* addWorkspace()
+      const workspace = yield* Effect.orDie(addWorkspace())
       const inviter = yield* Effect.orDie(addMember(workspace, "owner"))
       const invites = yield* Invites
       const invite = { email: scene.person.email, role: "member", deliver: "link" } as const
