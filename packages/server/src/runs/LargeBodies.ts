@@ -91,7 +91,10 @@ const refuseEndless = (request: Request) =>
   )
 
 /** The bytes of the body, in one buffer that grows with what arrives. */
-const bytesOf = (request: Request, length: number): Effect.Effect<Buffer, never, HttpServerRequest.HttpServerRequest> =>
+const bytesOf = (
+  request: Request,
+  length: number
+): Effect.Effect<Buffer<ArrayBuffer>, never, HttpServerRequest.HttpServerRequest> =>
   Effect.suspend(() => {
     let buffer = Buffer.allocUnsafeSlow(Number.isNaN(length) ? mebibyte : length)
     let size = 0
@@ -99,11 +102,8 @@ const bytesOf = (request: Request, length: number): Effect.Effect<Buffer, never,
       Stream.runForEach((chunk) => {
         if (size + chunk.length > maxReportBytes) return refuseEndless(request)
         if (size + chunk.length > buffer.length) {
-          const larger = Buffer.allocUnsafeSlow(
-            Math.min(maxReportBytes, Math.max(2 * buffer.length, size + chunk.length))
-          )
-          buffer.copy(larger, 0, 0, size)
-          buffer = larger
+          const larger = Math.min(maxReportBytes, Math.max(2 * buffer.length, size + chunk.length))
+          buffer = Buffer.from(buffer.buffer.transfer(larger))
         }
         buffer.set(chunk, size)
         size += chunk.length
@@ -116,17 +116,20 @@ const bytesOf = (request: Request, length: number): Effect.Effect<Buffer, never,
 
 const mark = Buffer.from("\ufeff")
 
-/** The request with this body. Its text is made when it is parsed, and the bytes are given up then. */
-const withBytes = (request: Request, body: Buffer): Request => {
-  let bytes: Buffer | undefined = body
-  const text = Effect.suspend(() => {
-    const given = bytes!
-    bytes = undefined
-    if (!isUtf8(given)) return Effect.fail(unreadable(request, "The body is not UTF-8."))
-    const json = given.subarray(0, mark.length).equals(mark) ? given.subarray(mark.length) : given
-    return isParsable(json)
-      ? Effect.succeed(json.toString())
-      : Effect.fail(unreadable(request, "The body has more values than any report, or deeper ones."))
-  })
+/**
+ * The request with this body. Its text is made when it is parsed, and the bytes are given up then: to the system at once, since
+ * the collector knows of no hurry.
+ */
+const withBytes = (request: Request, bytes: Buffer<ArrayBuffer>): Request => {
+  const text = Effect.ensuring(
+    Effect.suspend(() => {
+      if (!isUtf8(bytes)) return Effect.fail(unreadable(request, "The body is not UTF-8."))
+      const json = bytes.subarray(0, mark.length).equals(mark) ? bytes.subarray(mark.length) : bytes
+      return isParsable(json)
+        ? Effect.succeed(json.toString())
+        : Effect.fail(unreadable(request, "The body has more values than any report, or deeper ones."))
+    }),
+    Effect.sync(() => bytes.buffer.transfer(0))
+  )
   return Object.defineProperty(Object.create(request), "text", { value: text })
 }
