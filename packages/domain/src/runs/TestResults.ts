@@ -1,3 +1,4 @@
+import { Iterable } from "effect"
 import { byName, compare } from "../Order.ts"
 import { timestamp } from "../Timestamp.ts"
 import type { FinishTestRun } from "./FinishTestRun.ts"
@@ -166,9 +167,17 @@ export interface RetryAttempt extends Attempt {
 
 /** The outcome of a retry. */
 export interface RetryOutcome {
-  readonly attempts: ReadonlyArray<RetryAttempt>
+  /** Each is made when it is read: there may be 500,000. */
+  readonly attempts: Iterable<RetryAttempt>
   /** The `caseId` of each test that becomes flaky. */
   readonly flaky: ReadonlyArray<string>
+}
+
+/** The attempts of a test in a retry, and how many it has had before. */
+interface Retried {
+  readonly caseId: string
+  readonly reports: ReadonlyArray<RanReport>
+  readonly before: number
 }
 
 /**
@@ -181,7 +190,7 @@ export const retryOutcome = (
   tests: ReadonlyArray<RetriedTest>
 ): RetryOutcome | string => {
   const known = new Map(tests.map((test) => [test.caseId, test]))
-  const attempts: Array<RetryAttempt> = []
+  const retried: Array<Retried> = []
   const flaky: Array<string> = []
   for (const { attempts: reports, caseId: reported } of report.tests) {
     const caseId = storable(reported)
@@ -190,11 +199,12 @@ export const retryOutcome = (
       return `${JSON.stringify(caseId)} is not a test that had failed when the retry started, or it is reported twice.`
     }
     known.delete(caseId)
-    for (const [index, attempt] of reports.entries()) {
-      attempts.push({ caseId, ...recordAttempt(attempt, test.attempts + 1 + index, retry.number) })
-    }
+    retried.push({ caseId, reports, before: test.attempts })
     if (isFlaky(reports, retry.requiredPasses)) flaky.push(caseId)
   }
+  const attempts = Iterable.flatMap(retried, ({ before, caseId, reports }) =>
+    Iterable.map(reports, (report, index) => ({ caseId, ...recordAttempt(report, before + 1 + index, retry.number) }))
+  )
   return { attempts, flaky }
 }
 

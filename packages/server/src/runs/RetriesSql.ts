@@ -9,6 +9,7 @@ import { actorColumns, actorJoins, type ActorRow, actorRows, readActor } from ".
 import type { StoredEvent } from "../events/EventsRepo.ts"
 import { insertEvent, insertEventRows } from "../events/EventStatements.ts"
 import { column, texts } from "../storage/Columns.ts"
+import { charactersOf, storeInParts } from "../storage/Parts.ts"
 import { date, dieOnSqlError } from "../storage/Sql.ts"
 import { columnsOf, partReaderOf, type SelectedRow } from "../storage/Table.ts"
 import {
@@ -182,18 +183,71 @@ const attempts = (sql: PgClient.PgClient) => {
     )
 }
 
+/** A retry of a run. */
+interface RetryOfRun {
+  readonly runId: TestRunId
+  readonly number: number
+}
+
 const finish =
   (sql: PgClient.PgClient) =>
-  (
-    { number, runId }: { readonly runId: TestRunId; readonly number: number },
-    { attempts, cleanup, finishedAt, flaky, run, state }: FinishedRetry,
-    event: StoredEvent
-  ) =>
-    sql`with recounted as (
+  (retry: RetryOfRun, finished: FinishedRetry, event: StoredEvent): Effect.Effect<boolean> => {
+    const running = sql`id = ${retry.runId} and running_retry = ${retry.number}
+      and running_retry_expires_at > ${date(finished.finishedAt)}`
+    return storeInParts(sql, finished.attempts, {
+      sizeOf: ({ caseId, errorMessage, errorStack, files }) =>
+        charactersOf([caseId, errorMessage, errorStack]) + charactersOf(files),
+      store: (attempts) =>
+        sql`with running as (
+            select id, workspace_id from test_runs where ${running} for no key update
+          )
+          ${insertAttempts(sql, "running", retry.number, attempts)}`,
+      decide: (attempts) =>
+        Effect.map(end(sql, retry, { ...finished, attempts }, event, running), (rows) => rows.length === 1)
+    }).pipe(dieOnSqlError)
+  }
+
+/** Inserts the attempts of a retry; the rows of `from` are its run. */
+const insertAttempts = (
+  sql: PgClient.PgClient,
+  from: string,
+  retry: number,
+  attempts: ReadonlyArray<RetryAttempt>
+): Statement.Fragment =>
+  sql`insert into test_run_attempts (workspace_id, run_id, case_id, number, retry, status, duration_ms,
+      started_at, error_message, error_stack, files)
+    select run.workspace_id, run.id, a.case_id, a.number, ${PgTypes.int4(retry)}, a.status,
+      a.duration_ms, a.started_at, a.error_message, a.error_stack, a.files::jsonb
+    from ${sql.literal(from)} as run, unnest(${texts(attempts, (attempt) => attempt.caseId)},
+      ${column(attempts, PgTypes.OID.int4, (attempt) => attempt.number)},
+      ${texts(attempts, (attempt) => attempt.status)},
+      ${column(attempts, PgTypes.OID.float8, (attempt) => attempt.durationMs)},
+      ${column(attempts, PgTypes.OID.timestamptz, (attempt) => date(attempt.startedAt))},
+      ${texts(attempts, (attempt) => attempt.errorMessage)},
+      ${texts(attempts, (attempt) => attempt.errorStack)},
+      ${texts(attempts, (attempt) => JSON.stringify(attempt.files))}
+    ) as a (case_id, number, status, duration_ms, started_at, error_message, error_stack, files)`
+
+/** Ends a retry that still runs, with its attempts. */
+const end = (
+  sql: PgClient.PgClient,
+  { number, runId }: RetryOfRun,
+  {
+    attempts,
+    cleanup,
+    finishedAt,
+    flaky,
+    run,
+    state
+  }: FinishedRetry & { readonly attempts: ReadonlyArray<RetryAttempt> },
+  event: StoredEvent,
+  running: Statement.Fragment
+) =>
+  sql`with recounted as (
         update test_runs set result = ${run.result}, passed = ${run.counts.passed}, flaky = ${run.counts.flaky},
           failed = ${run.counts.failed}, pass_rate = ${PgTypes.float8(run.passRate)},
           running_retry = null, running_retry_expires_at = null
-        where id = ${runId} and running_retry = ${number} and running_retry_expires_at > ${date(finishedAt)}
+        where ${running}
         returning id, workspace_id, number
       ), reindexed as (
         insert into test_run_reindex (workspace_id, number, retried)
@@ -210,26 +264,11 @@ const finish =
         update test_run_tests t set status = 'flaky'
         from recounted where t.run_id = recounted.id and t.case_id = any(${texts(flaky, (caseId) => caseId)})
       ), recorded as (
-        insert into test_run_attempts (workspace_id, run_id, case_id, number, retry, status, duration_ms,
-          started_at, error_message, error_stack, files)
-        select recounted.workspace_id, recounted.id, a.case_id, a.number, ${PgTypes.int4(number)}, a.status,
-          a.duration_ms, a.started_at, a.error_message, a.error_stack, a.files::jsonb
-        from recounted, unnest(${texts(attempts, (attempt) => attempt.caseId)},
-          ${column(attempts, PgTypes.OID.int4, (attempt) => attempt.number)},
-          ${texts(attempts, (attempt) => attempt.status)},
-          ${column(attempts, PgTypes.OID.float8, (attempt) => attempt.durationMs)},
-          ${column(attempts, PgTypes.OID.timestamptz, (attempt) => date(attempt.startedAt))},
-          ${texts(attempts, (attempt) => attempt.errorMessage)},
-          ${texts(attempts, (attempt) => attempt.errorStack)},
-          ${texts(attempts, (attempt) => JSON.stringify(attempt.files))}
-        ) as a (case_id, number, status, duration_ms, started_at, error_message, error_stack, files)
+        ${insertAttempts(sql, "recounted", number, attempts)}
       ), inserted as (
         ${insertEvent(sql, event, "finished")}
       )
-      select id, ${endLeases(sql, sql`array[${runId}::uuid]`)} from finished`.pipe(
-      Effect.map((rows) => rows.length === 1),
-      dieOnSqlError
-    )
+      select id, ${endLeases(sql, sql`array[${runId}::uuid]`)} from finished`
 
 const expire = (sql: PgClient.PgClient) => (now: Timestamp, eventIds: ReadonlyArray<EventId>, runId?: TestRunId) =>
   sql`with ending as (

@@ -10,6 +10,7 @@ import type { StoredEvent } from "../events/EventsRepo.ts"
 import { insertEvent, insertEventRows } from "../events/EventStatements.ts"
 import { batched } from "../storage/Batched.ts"
 import { column, texts } from "../storage/Columns.ts"
+import { charactersOf, storeInParts } from "../storage/Parts.ts"
 import { date, dateOrNull, dieOnSqlError } from "../storage/Sql.ts"
 import { searchText } from "./search/SearchText.ts"
 import { endLeases } from "./SemaphoresSql.ts"
@@ -98,11 +99,61 @@ const insertStarted =
     select number, scope from started order by number`
   }
 
-/** With `state = 'running'` for itself, PostgreSQL may look the run up among all that run, which it takes for few. */
 export const finish =
-  (sql: PgClient.PgClient) =>
-  (id: TestRunId, finished: FinishedTestRun, tests: ReadonlyArray<RecordedTest>, event: StoredEvent) =>
-    sql<{ readonly deploymentChanged: boolean }>`with finished as (
+  (sql: PgClient.PgClient): TestRunsRepo["Service"]["finish"] =>
+  (id, finished, tests, event) => {
+    // With `state = 'running'` for itself, PostgreSQL may look the run up among all that run, which it takes for few.
+    const running = sql`id = ${id} and case when state = 'running' then expires_at > ${date(finished.finishedAt)} end`
+    return storeInParts(sql, tests, {
+      sizeOf: charactersOfTest,
+      store: (part) =>
+        sql`with running as (
+            select id, workspace_id from test_runs where ${running} for no key update
+          )
+          ${insertTests(sql, "running", part)}`,
+      decide: (rows) =>
+        Effect.map(
+          end(sql, running, finished, rows, event),
+          ([row]) => row && { deploymentChanged: row.deploymentChanged }
+        )
+    }).pipe(dieOnSqlError)
+  }
+
+const charactersOfTest = ({ attempts: [attempt], files, ...test }: RecordedTest): number =>
+  charactersOf([test.caseId, test.title, test.file, attempt?.errorMessage, attempt?.errorStack]) +
+  charactersOf(files) +
+  charactersOf(attempt?.files ?? [])
+
+/** Inserts tests; the rows of `from` are their run. */
+const insertTests = (sql: PgClient.PgClient, from: string, tests: ReadonlyArray<RecordedTest>): Statement.Fragment =>
+  sql`insert into test_run_tests (workspace_id, run_id, case_id, title, file, coverage, test_kind, priority,
+      status, files, attempt_status, attempt_duration_ms, attempt_started_at, attempt_error_message,
+      attempt_error_stack, attempt_files)
+    select run.workspace_id, run.id, t.case_id, t.title, t.file, t.coverage, t.test_kind,
+      t.priority, t.status, t.files::jsonb, t.attempt_status, t.attempt_duration_ms, t.attempt_started_at,
+      t.attempt_error_message, t.attempt_error_stack, t.attempt_files::jsonb
+    from ${sql.literal(from)} as run, unnest(${texts(tests, (test) => test.caseId)}, ${texts(tests, (test) => test.title)},
+      ${texts(tests, (test) => test.file)}, ${texts(tests, (test) => test.coverage)},
+      ${texts(tests, (test) => test.testKind)}, ${texts(tests, (test) => test.priority)},
+      ${texts(tests, (test) => test.status)}, ${texts(tests, (test) => JSON.stringify(test.files))},
+      ${texts(tests, (test) => test.attempts[0]?.status)},
+      ${column(tests, PgTypes.OID.float8, (test) => test.attempts[0]?.durationMs)},
+      ${column(tests, PgTypes.OID.timestamptz, (test) => dateOrNull(test.attempts[0]?.startedAt ?? null))},
+      ${texts(tests, (test) => test.attempts[0]?.errorMessage)},
+      ${texts(tests, (test) => test.attempts[0]?.errorStack)},
+      ${texts(tests, (test) => jsonOrNull(test.attempts[0]?.files))}
+    ) as t (case_id, title, file, coverage, test_kind, priority, status, files, attempt_status,
+      attempt_duration_ms, attempt_started_at, attempt_error_message, attempt_error_stack, attempt_files)`
+
+/** Ends a run that still runs, with its tests. */
+const end = (
+  sql: PgClient.PgClient,
+  running: Statement.Fragment,
+  finished: FinishedTestRun,
+  tests: ReadonlyArray<RecordedTest>,
+  event: StoredEvent
+) =>
+  sql<{ readonly deploymentChanged: boolean }>`with finished as (
         update test_runs set state = ${finished.state}, result = ${finished.result}, error = ${finished.error},
           total = ${finished.counts.total}, passed = ${finished.counts.passed}, flaky = ${finished.counts.flaky},
           failed = ${finished.counts.failed}, skipped = ${finished.counts.skipped},
@@ -113,35 +164,15 @@ export const finish =
           cleanup_deleted = ${PgTypes.int4(finished.cleanup?.deleted ?? null)},
           cleanup_remaining = ${PgTypes.int4(finished.cleanup?.remaining ?? null)},
           deployment_changed = ${isChanged(sql, "test_runs")}
-        where id = ${id} and case when state = 'running' then expires_at > ${date(finished.finishedAt)} end
+        where ${running}
         returning id, workspace_id, deployment_id, locked, deployment_changed
       ), recorded as (
-        insert into test_run_tests (workspace_id, run_id, case_id, title, file, coverage, test_kind, priority,
-          status, files, attempt_status, attempt_duration_ms, attempt_started_at, attempt_error_message,
-          attempt_error_stack, attempt_files)
-        select finished.workspace_id, finished.id, t.case_id, t.title, t.file, t.coverage, t.test_kind,
-          t.priority, t.status, t.files::jsonb, t.attempt_status, t.attempt_duration_ms, t.attempt_started_at,
-          t.attempt_error_message, t.attempt_error_stack, t.attempt_files::jsonb
-        from finished, unnest(${texts(tests, (test) => test.caseId)}, ${texts(tests, (test) => test.title)},
-          ${texts(tests, (test) => test.file)}, ${texts(tests, (test) => test.coverage)},
-          ${texts(tests, (test) => test.testKind)}, ${texts(tests, (test) => test.priority)},
-          ${texts(tests, (test) => test.status)}, ${texts(tests, (test) => JSON.stringify(test.files))},
-          ${texts(tests, (test) => test.attempts[0]?.status)},
-          ${column(tests, PgTypes.OID.float8, (test) => test.attempts[0]?.durationMs)},
-          ${column(tests, PgTypes.OID.timestamptz, (test) => dateOrNull(test.attempts[0]?.startedAt ?? null))},
-          ${texts(tests, (test) => test.attempts[0]?.errorMessage)},
-          ${texts(tests, (test) => test.attempts[0]?.errorStack)},
-          ${texts(tests, (test) => jsonOrNull(test.attempts[0]?.files))}
-        ) as t (case_id, title, file, coverage, test_kind, priority, status, files, attempt_status,
-          attempt_duration_ms, attempt_started_at, attempt_error_message, attempt_error_stack, attempt_files)
+        ${insertTests(sql, "finished", tests)}
       ), inserted as (
         ${insertEvent(sql, event, "finished")}
       )
       select deployment_changed as "deploymentChanged", ${endLeases(sql, sql`array[id]`)}, ${giveBack(sql)}
-      from finished`.pipe(
-      Effect.map(([row]) => row && { deploymentChanged: row.deploymentChanged }),
-      dieOnSqlError
-    )
+      from finished`
 
 /** Whether the release of the deployment is another than that which the run began on. */
 const isChanged = (sql: PgClient.PgClient, run: string): Statement.Fragment =>
