@@ -167,7 +167,7 @@ export interface RetryAttempt extends Attempt {
 
 /** The outcome of a retry. */
 export interface RetryOutcome {
-  /** Each is made when it is read: there may be 500,000. */
+  /** Each is made when it is read, since there may be a hundred thousand. */
   readonly attempts: Iterable<RetryAttempt>
   /** The `caseId` of each test that becomes flaky. */
   readonly flaky: ReadonlyArray<string>

@@ -117,8 +117,8 @@ const bytesOf = (
 const mark = Buffer.from("\ufeff")
 
 /**
- * The request with this body. Its text is made when it is parsed, and the bytes are given up then: to the system at once, since
- * the collector knows of no hurry.
+ * The request with this body. Its text is made when it is parsed, and the bytes are freed then: what is only given up stays
+ * until V8 collects its old generation, often after the body is stored.
  */
 const withBytes = (request: Request, bytes: Buffer<ArrayBuffer>): Request => {
   const text = Effect.ensuring(

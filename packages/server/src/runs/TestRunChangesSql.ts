@@ -17,7 +17,7 @@ import { endLeases } from "./SemaphoresSql.ts"
 import type { FinishedTestRun, NewTestRun, Numbered, TestRunsRepo } from "./TestRunsRepo.ts"
 import { runLabel, runPath } from "./TestRunState.ts"
 
-/** How a run starts and ends over SQL: each change is one statement, with its event. */
+/** How a run starts and ends over SQL: one statement decides each change, with its event. */
 
 /** A run that starts, and its event. */
 interface StartedTestRun {

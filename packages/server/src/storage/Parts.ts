@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 
-/** Characters of one part; no report of 1 MiB has more, with what is counted for each row. */
+/** Characters of one part; few reports of 1 MiB have more, with what is counted for each row. */
 const maxCharacters = 2 * 1024 * 1024
 
 /** What a row counts for beside its texts: numbers, times and short words. */

@@ -1,18 +1,18 @@
 import { assert, layer } from "@effect/vitest"
 import type { EventId } from "@delivery/domain/Ids"
-import { recount } from "@delivery/domain/runs/TestResults"
+import { recount, type RetryAttempt } from "@delivery/domain/runs/TestResults"
 import { timestamp } from "@delivery/domain/Timestamp"
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Exit, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { Retries } from "../../src/runs/Retries.ts"
-import { RetriesRepo } from "../../src/runs/RetriesRepo.ts"
+import { type FoundRetry, RetriesRepo } from "../../src/runs/RetriesRepo.ts"
 import { TestRunFiles } from "../../src/runs/TestRunFiles.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
-import { TestRunsRepo } from "../../src/runs/TestRunsRepo.ts"
+import { type FoundTestRun, TestRunsRepo } from "../../src/runs/TestRunsRepo.ts"
 import { answer, as, kindsOf, newId } from "../identity/Scene.ts"
 import { finishedRun, finishOf, layerServices, retried, runLimit, startOf } from "./RetriesScene.ts"
 import { sharedStorages } from "../support/Storages.ts"
-import { attempt, makeDeployed } from "./Scene.ts"
+import { attempt, type Deployed, makeDeployed } from "./Scene.ts"
 
 /** What happens when many want the same: one row lock decides, and nothing is half done. */
 
@@ -20,6 +20,45 @@ const together = { concurrency: "unbounded" } as const
 const times = (count: number) => Array.from({ length: count }, (_, index) => index)
 const tallied = (answers: ReadonlyArray<string>) =>
   Object.fromEntries([...Map.groupBy(answers, (answer) => answer)].map(([answer, all]) => [answer, all.length]))
+
+/** Three have more characters than one statement takes. */
+const long = (length = 1024 * 1024) => ({ errorStack: "x".repeat(length) })
+
+/** The attempts of test `a` in its first retry. */
+const made = (index: number): RetryAttempt => ({
+  caseId: "a",
+  number: 2 + index,
+  retry: 1,
+  ...attempt("passed"),
+  ...long()
+})
+
+/** What finishes the first retry of a run a moment before its time is up, so that test `a` is flaky. */
+const finishing = (
+  at: Deployed,
+  retry: FoundRetry,
+  run: FoundTestRun,
+  attempts: Iterable<RetryAttempt>
+): Parameters<RetriesRepo["Service"]["finish"]> => {
+  const finishedAt = timestamp(Date.parse(retry.expiresAt) - 1)
+  return [
+    { runId: run.id, number: 1 },
+    { state: "finished", cleanup: null, finishedAt, flaky: ["a"], attempts, run: recount(run.counts, 1) },
+    {
+      id: newId<EventId>(),
+      workspaceId: at.workspace.id,
+      kind: "retry_finished",
+      actor: retry.publisher,
+      subjectType: "retry",
+      subjectId: retry.id,
+      subjectLabel: "",
+      subjectPath: "",
+      changes: [],
+      teamIds: null,
+      createdAt: finishedAt
+    }
+  ]
+}
 
 for (const storage of sharedStorages) {
   layer(Layer.provideMerge(layerServices, storage.layer))(`Concurrent retries on ${storage.name}`, (it) => {
@@ -70,6 +109,52 @@ for (const storage of sharedStorages) {
       })
     )
 
+    it.effect("finish once where their attempts are stored in parts", () =>
+      Effect.gen(function* () {
+        const [runs, retries] = [yield* TestRuns, yield* Retries]
+        const at = yield* makeDeployed()
+        yield* finishedRun(at, ["a", "b"])
+        yield* as(at.member)(retries.start(1, startOf()))
+        const attempts = times(100).map((index) => ({ ...attempt("passed"), ...long(15_000), durationMs: index }))
+        const report = finishOf(["a", "b"].map((caseId) => ({ caseId, attempts })))
+        const answers = yield* Effect.forEach(
+          times(5),
+          () => answer(as(at.member)(retries.finish(1, 1, report))),
+          together
+        )
+        assert.deepStrictEqual(tallied(answers), { ok: 1, "Conflict not_running": 4 })
+        const { counts, tests } = yield* as(at.viewer)(runs.get(1))
+        assert.deepInclude(counts, { flaky: 2, failed: 0 })
+        for (const test of tests.filter(({ status }) => status === "flaky")) {
+          assert.deepStrictEqual(
+            test.attempts.slice(1).map(({ durationMs, number, retry }) => [durationMs, number, retry]),
+            times(100).map((index) => [index, index + 2, 1])
+          )
+        }
+        assert.strictEqual((yield* kindsOf(at.workspace)).filter((kind) => kind === "retry_finished").length, 1)
+      })
+    )
+
+    it.effect("store nothing where one of the parts fails", () =>
+      Effect.gen(function* () {
+        const [retries, repo, runsRepo] = [yield* Retries, yield* RetriesRepo, yield* TestRunsRepo]
+        const at = yield* makeDeployed()
+        const number = yield* finishedRun(at, ["a"])
+        const run = (yield* runsRepo.find(at.workspace.id, number))!
+        yield* as(at.member)(retries.start(number, startOf()))
+        const retry = (yield* repo.find(run.id, 1))!
+        const attempts = function* () {
+          yield* times(3).map((index) => made(index))
+          throw new Error("No more.")
+        }
+        const finish = finishing(at, retry, run, attempts())
+        assert.isTrue(Exit.hasDies(yield* Effect.exit(repo.finish(...finish))))
+        assert.deepStrictEqual([yield* repo.attempts(run.id), (yield* repo.find(run.id, 1))?.state], [[], "running"])
+        assert.isTrue(yield* repo.finish(...finishing(at, retry, run, times(3).map(made))))
+        assert.deepStrictEqual(yield* repo.attempts(run.id), times(3).map(made))
+      })
+    )
+
     it.effect("either finish or expire", () =>
       Effect.gen(function* () {
         const [runs, retries, repo, runsRepo] = [
@@ -80,36 +165,14 @@ for (const storage of sharedStorages) {
         ]
         const at = yield* makeDeployed()
         const won = { finish: 0, expiry: 0 }
-        for (const _ of times(20)) {
+        for (const round of times(20)) {
           const number = yield* finishedRun(at, ["a"])
           const run = (yield* runsRepo.find(at.workspace.id, number))!
           yield* as(at.member)(retries.start(number, startOf()))
           const retry = (yield* repo.find(run.id, 1))!
-          const finishedAt = timestamp(Date.parse(retry.expiresAt) - 1)
-          const finish = repo.finish(
-            { runId: run.id, number: 1 },
-            {
-              state: "finished",
-              cleanup: null,
-              finishedAt,
-              flaky: ["a"],
-              attempts: [{ caseId: "a", number: 2, retry: 1, ...attempt("passed") }],
-              run: recount(run.counts, 1)
-            },
-            {
-              id: newId<EventId>(),
-              workspaceId: at.workspace.id,
-              kind: "retry_finished",
-              actor: retry.publisher,
-              subjectType: "retry",
-              subjectId: retry.id,
-              subjectLabel: "",
-              subjectPath: "",
-              changes: [],
-              teamIds: null,
-              createdAt: finishedAt
-            }
-          )
+          // One attempt is one statement, three of them are parts.
+          const count = round % 2 === 0 ? 1 : 3
+          const finish = repo.finish(...finishing(at, retry, run, times(count).map(made)))
           // Whoever comes second, of the two and of servers that expire, finds nothing left to do.
           const expire = repo.expire(retry.expiresAt, [newId<EventId>()], run.id)
           const [first, finished, second] = yield* Effect.all([expire, finish, expire], together)
@@ -118,7 +181,7 @@ for (const storage of sharedStorages) {
           const shown = yield* as(at.viewer)(runs.get(number))
           assert.deepStrictEqual(
             [shown.retries[0]?.state, shown.counts.flaky, shown.result, shown.tests[0]?.attempts.length],
-            finished ? ["finished", 1, "passed", 2] : ["interrupted", 0, "failed", 1]
+            finished ? ["finished", 1, "passed", 1 + count] : ["interrupted", 0, "failed", 1]
           )
         }
         const kinds = tallied(yield* kindsOf(at.workspace))

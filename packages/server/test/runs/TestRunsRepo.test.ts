@@ -203,6 +203,29 @@ onEachStorage("TestRunsRepo", (it) => {
     })
   )
 
+  it.effect("finishes a run once, where its tests are stored in parts", () =>
+    Effect.gen(function* () {
+      const repo = yield* TestRunsRepo
+      const at = yield* makeDeployed()
+      const run = newRun(at)
+      yield* start(run)
+      const errorStack = "x".repeat(1024 * 1024)
+      const tests = ["a", "b", "c", "d", "e"].map((caseId) =>
+        recordTest(report(caseId, { attempt: { ...attempt("failed"), errorStack } }))
+      )
+      const finishes = Array.from({ length: 5 }, () =>
+        repo.finish(run.id, finished(), tests, newEvent(run, "run_finished"))
+      )
+      const ended = yield* Effect.all(finishes, { concurrency: "unbounded" })
+      assert.strictEqual(ended.filter((one) => one !== undefined).length, 1)
+      assert.deepStrictEqual(
+        new Map((yield* repo.tests(run.id)).map((test) => [test.caseId, test])),
+        new Map(tests.map((test) => [test.caseId, test]))
+      )
+      assert.deepStrictEqual((yield* events(at)).map(([kind]) => kind).toSorted(), ["run_finished", "run_started"])
+    })
+  )
+
   it.effect("finishes a run without tests, with null for every optional field", () =>
     Effect.gen(function* () {
       const repo = yield* TestRunsRepo
