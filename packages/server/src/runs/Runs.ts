@@ -122,11 +122,8 @@ export const layerExpiry = TestRunExpiry.layer
 /** Indexes runs for the search. */
 export const layerIndexing = TestRunIndexing.layer
 
-/** Erases runs and files that are kept no longer. */
-export const layerRetention = RunRetention.layer
-
 /** What a server does by itself, over the services. */
-export const layerBackground = Layer.mergeAll(layerExpiry, layerIndexing, layerRetention, SemaphoreGauges.layer)
+export const layerBackground = Layer.mergeAll(layerExpiry, layerIndexing, RunRetention.layer, SemaphoreGauges.layer)
 
 export const layerHttp = Layer.mergeAll(TestRunsHttp.layer, RetriesHttp.layer, SemaphoresHttp.layer).pipe(
   Layer.provide([RunAuthorizationHttp.layer, LargeBodies.layer])

@@ -1,7 +1,7 @@
 import { Conflict, type Forbidden, type NotFound } from "@delivery/domain/Errors"
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import { timestamp } from "@delivery/domain/Timestamp"
-import { Clock, Context, Effect, Layer, Metric, Option } from "effect"
+import { Clock, Context, Effect, Latch, Layer, Metric, Option } from "effect"
 import { type Access, atLeast } from "../../access/Access.ts"
 import { Settings } from "../../Config.ts"
 import { Events } from "../../events/Events.ts"
@@ -24,6 +24,8 @@ export class RunErasure extends Context.Service<
      * has of them. Answers whether there was any. While another server is at it, there is none.
      */
     readonly step: Effect.Effect<boolean>
+    /** Waits until a run is deleted here since the last `step` began. */
+    readonly awaitDeleted: Effect.Effect<void>
   }
 >()("@delivery/server/runs/RunErasure") {
   static readonly layer = Layer.effect(RunErasure, Effect.gen(make))
@@ -36,6 +38,8 @@ interface Dependencies {
   readonly runs: TestRuns["Service"]
   readonly storage: Storage["Service"]
   readonly events: Events["Service"]
+  /** Open when a run was deleted here whose rows are yet to be erased. */
+  readonly isDeleted: Latch.Latch
 }
 
 function* make() {
@@ -46,15 +50,20 @@ function* make() {
     runsRepo: yield* TestRunsRepo,
     runs: yield* TestRuns,
     storage: yield* Storage,
-    events: yield* Events
+    events: yield* Events,
+    isDeleted: yield* Latch.make(false)
   }
-  return RunErasure.of({ delete: deleteRun(dependencies), step: step(dependencies) })
+  return RunErasure.of({
+    delete: deleteRun(dependencies),
+    step: step(dependencies),
+    awaitDeleted: dependencies.isDeleted.await
+  })
 }
 
 const now = Effect.map(Clock.currentTimeMillis, timestamp)
 
 const deleteRun = (dependencies: Dependencies) => {
-  const { runs, runsRepo } = dependencies
+  const { isDeleted, runs, runsRepo } = dependencies
   const tryErase = eraseOne(dependencies)
   return Effect.fn("RunErasure.delete")(function* (number: number) {
     const access = yield* atLeast("admin")
@@ -63,7 +72,7 @@ const deleteRun = (dependencies: Dependencies) => {
       if (run === undefined) return yield* noRun(number)
       const outcome = yield* tryErase(access, run)
       if (outcome === "running") return yield* stillRunning
-      if (outcome === "erased") return yield* Metric.update(runsErased, 1)
+      if (outcome === "erased") return yield* Effect.andThen(isDeleted.open, Metric.update(runsErased, 1))
       // The run, or a retry of it, is overdue: it ends as such, and its leases with it.
       if (outcome === "overdue") yield* runs.expire
     }
@@ -99,26 +108,24 @@ const sizes: StepSizes = { runs: 50, tests: 2_500, files: 200, rows: 500 }
 
 const nothing = { rows: 0, runs: 0, files: 0, terms: 0 }
 
-const step = ({ days, repo, storage }: Dependencies) =>
-  storage
-    .transaction(
-      Effect.gen(function* () {
-        if (!(yield* repo.claim)) return nothing
-        const rows = yield* repo.eraseRows(sizes.rows)
-        if (rows > 0) return { ...nothing, rows }
-        const at = yield* now
-        const runs = yield* repo.dueRuns(at, days, sizes)
-        if (runs.length > 0) {
-          yield* repo.erase(runs)
-          return { ...nothing, runs: runs.length }
-        }
-        const files = yield* repo.eraseFiles(at, days, sizes.files)
-        return files > 0 ? { ...nothing, files } : { ...nothing, terms: yield* repo.forgetBlock }
-      })
-    )
-    .pipe(
-      Effect.tap(({ runs }) => Metric.update(runsErased, runs)),
-      Effect.tap(({ files }) => Metric.update(filesErased, files)),
-      Effect.map((erased) => Object.values(erased).some((count) => count > 0)),
-      Effect.withSpan("RunErasure.step")
-    )
+const step = ({ days, isDeleted, repo, storage }: Dependencies) => {
+  const erased = Effect.gen(function* () {
+    if (!(yield* repo.claim)) return nothing
+    const rows = yield* repo.eraseRows(sizes.rows)
+    if (rows > 0) return { ...nothing, rows }
+    const at = yield* now
+    const runs = yield* repo.dueRuns(at, days, sizes)
+    if (runs.length > 0) {
+      yield* repo.erase(runs)
+      return { ...nothing, runs: runs.length }
+    }
+    const files = yield* repo.eraseFiles(at, days, sizes.files)
+    return files > 0 ? { ...nothing, files } : { ...nothing, terms: yield* repo.forgetBlock }
+  })
+  return Effect.andThen(isDeleted.close, storage.transaction(erased)).pipe(
+    Effect.tap(({ runs }) => Metric.update(runsErased, runs)),
+    Effect.tap(({ files }) => Metric.update(filesErased, files)),
+    Effect.map((erased) => Object.values(erased).some((count) => count > 0)),
+    Effect.withSpan("RunErasure.step")
+  )
+}

@@ -27,7 +27,9 @@ export const layer = Layer.effect(
 
 /** A lock of two numbers: those of one are looked through by readers of events (migration 0088). */
 const claim = (sql: PgClient.PgClient) =>
-  sql<{ readonly claimed: boolean }>`select pg_try_advisory_xact_lock(${sql.literal(String(lockClass))}, 0) as claimed`.pipe(
+  sql<{
+    readonly claimed: boolean
+  }>`select pg_try_advisory_xact_lock(${sql.literal(String(lockClass))}, 0) as claimed`.pipe(
     Effect.map(([row]) => row!.claimed),
     dieOnSqlError
   )
