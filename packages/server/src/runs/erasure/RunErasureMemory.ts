@@ -28,16 +28,19 @@ export const layer = Layer.effect(
 
 const dayMillis = 86_400_000
 
-/** What is older than this is due, in each workspace; undefined where nothing is. */
+/** What is not younger than this is due, in each workspace: milliseconds of the epoch. Where nothing is, it is before all times. */
 const dueBefore =
   (database: MemoryDatabase, now: Timestamp, field: "runDays" | "fileDays", days: number | null) =>
-  (workspaceId: WorkspaceId): Timestamp | undefined => {
+  (workspaceId: WorkspaceId): number => {
     const kept = database.table(workspaces).get(workspaceId)?.[field] ?? days
-    return kept === null ? undefined : timestamp(Math.max(0, Date.parse(now) - kept * dayMillis))
+    return kept === null ? Number.NEGATIVE_INFINITY : Date.parse(now) - kept * dayMillis
   }
 
-const isOver = (run: TestRunRow | undefined): run is TestRunRow & { readonly finishedAt: Timestamp } =>
-  run !== undefined && run.finishedAt !== null && run.runningRetry === null
+/** When a run ended, in milliseconds of the epoch; never while it, or a retry of it, runs. */
+const endOf = (run: TestRunRow | undefined): number =>
+  run === undefined || run.finishedAt === null || run.runningRetry !== null
+    ? Number.POSITIVE_INFINITY
+    : Date.parse(run.finishedAt)
 
 const dueRuns =
   (memory: Memory): RunErasureRepo["Service"]["dueRuns"] =>
@@ -46,12 +49,8 @@ const dueRuns =
       const before = dueBefore(database, now, "runDays", runDays)
       const due = database
         .table(testRuns)
-        .filter(isOver)
-        .filter((run) => {
-          const limit = before(run.workspaceId)
-          return limit !== undefined && run.finishedAt <= limit && lastRetryEnd(database, run) <= limit
-        })
-        .toSorted((a, b) => (a.finishedAt < b.finishedAt ? -1 : 1))
+        .filter((run) => Math.max(endOf(run), lastRetryEnd(database, run)) <= before(run.workspaceId))
+        .toSorted((a, b) => endOf(a) - endOf(b))
         .slice(0, sizes.runs)
       let tests = 0
       return due.flatMap((run) => {
@@ -61,15 +60,13 @@ const dueRuns =
       })
     })
 
-const lastRetryEnd = (database: MemoryDatabase, { id, retryCount }: TestRunRow): string =>
+const lastRetryEnd = (database: MemoryDatabase, { id, retryCount }: TestRunRow): number =>
   retryCount === 0
-    ? ""
-    : (database
+    ? Number.NEGATIVE_INFINITY
+    : database
         .table(testRunRetries)
         .filter(({ runId }) => runId === id)
-        .map(({ finishedAt }) => finishedAt ?? "")
-        .toSorted()
-        .at(-1) ?? "")
+        .reduce((last, { finishedAt }) => Math.max(last, finishedAt === null ? last : Date.parse(finishedAt)), Number.NEGATIVE_INFINITY)
 
 const erase = (memory: Memory) => (runs: ReadonlyArray<TestRunId>) =>
   memory.write((database) =>
@@ -136,10 +133,11 @@ const eraseFiles =
       const before = dueBefore(database, now, "fileDays", fileDays)
       const due = database
         .table(testRunFiles)
-        .filter((file) => {
-          const limit = before(file.workspaceId)
-          return limit !== undefined && file.createdAt <= limit && isOver(database.table(testRuns).get(file.runId))
-        })
+        .filter(
+          (file) =>
+            Date.parse(file.createdAt) <= before(file.workspaceId) &&
+            Number.isFinite(endOf(database.table(testRuns).get(file.runId)))
+        )
         .slice(0, limit)
       for (const file of due) eraseFile(database, at, file)
       return due.length

@@ -1,5 +1,5 @@
 import type { Workspace } from "@delivery/domain/identity/Workspace"
-import type { ReleaseHistory } from "@delivery/domain/releases/Release"
+import type { ReleasePage } from "@delivery/domain/releases/Release"
 import type { TestRunPage } from "@delivery/domain/runs/TestRun"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -50,7 +50,7 @@ onEachServer(
       const workspace = await newDeployment(owner, { version: "v1" })
       const [member, admin] = [await join(workspace, "member"), await join(workspace, "admin")]
       const number = await publish(workspace)
-      const history = () => workspace.get<ReleaseHistory>("deployments/shop/staging/history")
+      const history = () => workspace.get<ReleasePage>("deployments/shop/staging/history")
       const { releases } = await history()
       assert.deepStrictEqual(releases[0]!.runs, { passed: 1, failed: 0 })
       await member.refuse("403 role_too_low", "DELETE", `test-runs/${number}`)

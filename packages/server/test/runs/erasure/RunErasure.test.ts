@@ -18,15 +18,21 @@ import { attempt, type Deployed, finishBody, makeDeployed, report, startBody } f
 
 /** The erasure of runs and of their files, by a caller and by time. */
 
-const days = (count: number) => TestClock.adjust(count * 86_400_000)
+/** Of a day of these tests, in milliseconds: `TestClock` lives through each second of it. */
+const day = 2 * runLimit
+
+const days = (count: number) => TestClock.adjust(count * day)
+
+const realDays = (count: number | null | undefined) => (count == null ? null : (count * day) / 86_400_000)
 
 /** Keeps what belongs to the workspace for so many days. */
 const keep = Effect.fnUntraced(function* (
   { workspace }: Deployed,
-  kept: { readonly runDays?: number | null; readonly fileDays?: number | null }
+  kept: { readonly runDays?: number; readonly fileDays?: number }
 ) {
   const repo = yield* WorkspacesRepo
-  yield* repo.update({ ...(yield* repo.find(workspace.id))!, ...kept })
+  const [runDays, fileDays] = [realDays(kept.runDays), realDays(kept.fileDays)]
+  yield* repo.update({ ...(yield* repo.find(workspace.id))!, runDays, fileDays })
 })
 
 /** Takes steps until nothing is left. Answers how many. */

@@ -37,7 +37,7 @@ for (const { layer: storage, name } of newStorages.filter(({ name }) => name !==
           while (yield* erasure.step) yield* Effect.yieldNow
         })
         for (let number = 1; number <= 20; number++) yield* finishedRun(at, [])
-        yield* TestClock.adjust("2 days")
+        yield* TestClock.adjust("2 minutes")
         for (let number = 21; number <= 36; number++) yield* finishedRun(at, [])
         const { number: last } = yield* as(at.member)(runs.start(startBody(at)))
         yield* runs.index
@@ -49,7 +49,7 @@ for (const { layer: storage, name } of newStorages.filter(({ name }) => name !==
         yield* eraseAll
         assert.deepStrictEqual(yield* postings, [1, 17])
         assert.deepStrictEqual(yield* search, [...newest, 20, 19, 18, 17, 16])
-        yield* workspaces.update({ ...(yield* workspaces.find(at.workspace.id))!, runDays: 1 })
+        yield* workspaces.update({ ...(yield* workspaces.find(at.workspace.id))!, runDays: 1 / 1_440 })
         yield* eraseAll
         assert.deepStrictEqual(yield* postings, [17])
         assert.deepStrictEqual(yield* search, newest)
@@ -59,7 +59,7 @@ for (const { layer: storage, name } of newStorages.filter(({ name }) => name !==
         yield* runs.index
         assert.deepStrictEqual(yield* postings, [17, 33])
         assert.strictEqual((yield* search)[0], 50)
-        yield* TestClock.adjust("2 days")
+        yield* TestClock.adjust("2 minutes")
         yield* runs.expire
         yield* eraseAll
         assert.deepStrictEqual(yield* postings, [])
