@@ -66,7 +66,10 @@ const lastRetryEnd = (database: MemoryDatabase, { id, retryCount }: TestRunRow):
     : database
         .table(testRunRetries)
         .filter(({ runId }) => runId === id)
-        .reduce((last, { finishedAt }) => Math.max(last, finishedAt === null ? last : Date.parse(finishedAt)), Number.NEGATIVE_INFINITY)
+        .reduce(
+          (last, { finishedAt }) => Math.max(last, finishedAt === null ? last : Date.parse(finishedAt)),
+          Number.NEGATIVE_INFINITY
+        )
 
 const erase = (memory: Memory) => (runs: ReadonlyArray<TestRunId>) =>
   memory.write((database) =>

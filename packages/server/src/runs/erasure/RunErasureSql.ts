@@ -7,7 +7,7 @@ import { uuids } from "../../storage/Columns.ts"
 import { date, dieOnSqlError } from "../../storage/Sql.ts"
 import { type BlockSizes, joinedRuns, SearchBlocks } from "../search/SearchBlocks.ts"
 import { termCount } from "../search/SearchTerms.ts"
-import { RunErasureRepo, type StepSizes } from "./RunErasureRepo.ts"
+import { RunErasureRepo } from "./RunErasureRepo.ts"
 
 export const layer = Layer.effect(
   RunErasureRepo,
