@@ -51,7 +51,7 @@ const apart = <A, B, E, F, R, S>(first: Effect.Effect<A, E, R>, second: Effect.E
 const gapOf = (round: number) => (round % 7) - 3
 
 for (const storage of sharedStorages) {
-  layer(storage.layer, { excludeTestServices: true, timeout: 120_000 })(`Erasure on ${storage.name}`, (it) => {
+  layer(storage.layer, { excludeTestServices: true })(`Erasure on ${storage.name}`, (it) => {
     const servers = Effect.gen(function* () {
       const services = () => Layer.build(Layer.fresh(layerServer))
       return [yield* services(), yield* services()] as const
