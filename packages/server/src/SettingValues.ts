@@ -36,12 +36,6 @@ export const integer =
     return number >= minimum && number <= maximum ? number : undefined
   }
 
-/** Days above 0, with decimals. */
-export const days: Read<number> = (text) => {
-  const number = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
-  return number > 0 && number <= 36_500 ? number : undefined
-}
-
 export const oneOf =
   <const A extends string>(...values: ReadonlyArray<A>): Read<A> =>
   (text) =>

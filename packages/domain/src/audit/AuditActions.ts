@@ -76,7 +76,6 @@ export const adminOperations = [
   "teams.create",
   "teams.restore",
   "teams.update",
-  "testRuns.delete",
   "ticketStatuses.create",
   "ticketStatuses.delete",
   "ticketStatuses.reorder",

@@ -250,15 +250,14 @@ const findComplete = ({ repo, retries, storage }: Dependencies) =>
   Effect.fnUntraced(function* (workspaceId: WorkspaceId, number: number) {
     const found = yield* repo.findWithTests(workspaceId, number)
     if (found === undefined || found.retryCount === 0) return found && { ...found, retries: [], attempts: [] }
-    const complete = yield* storage.snapshot(
+    return yield* storage.snapshot(
       Effect.all({
-        run: repo.find(workspaceId, number),
+        run: repo.find(workspaceId, number).pipe(Effect.map((run) => run!)),
         tests: repo.tests(found.run.id),
         retries: retries.list(found.run.id),
         attempts: retries.attempts(found.run.id)
       })
     )
-    return complete.run && { ...complete, run: complete.run }
   })
 
 /** The run that the caller may finish. */
@@ -308,7 +307,7 @@ const publishing = ({ repo, retries }: Dependencies) =>
     const at = yield* now
     const isPublisher = isSameActor(run.publisher, access.actor)
     if (isPublisher && isRunning(run, at)) return { access, run, retry: null }
-    const running = run.state === "finished" ? ((yield* retries.of(run.id))?.running ?? null) : null
+    const { running } = run.state === "finished" ? yield* retries.of(run.id) : { running: null }
     if (running !== null && isSameActor(running.publisher, access.actor) && isRunning(running, at)) {
       return { access, run, retry: running.number }
     }
