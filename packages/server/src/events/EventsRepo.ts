@@ -58,6 +58,10 @@ export interface EventWithActor extends Omit<StoredEvent, "actor"> {
 export interface EventFilter {
   readonly kinds?: ReadonlyArray<string> | undefined
   readonly subject?: string | undefined
+  /** Only those that name this team: none for the whole workspace. */
+  readonly ofTeam?: TeamId | undefined
+  /** None of the subject with this id. */
+  readonly notAbout?: string | undefined
 }
 
 /** Whether an event is for somebody who sees these teams. */
