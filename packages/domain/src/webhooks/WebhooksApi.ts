@@ -91,7 +91,7 @@ The address must be https, and every address of its host on the public internet.
     ),
     HttpApiEndpoint.delete("delete", `${path}/:webhook`, {
       params,
-      success: HttpApiSchema.NoContent,
+      success: HttpApiSchema.NoContent.annotate({ description: "Deleted." }),
       error: [Forbidden, NotFound]
     }).annotateMerge(
       doc("admin", "Delete a webhook", `Deletes a webhook with its deliveries. Nothing more is sent. ${admins}`)

@@ -47,7 +47,10 @@ const byNameServers = (host: string) =>
       { concurrency: 2 }
     )
     return [...four, ...six].map(({ address }): NetAddress.IpAddress => address)
-  }).pipe(Effect.orElseSucceed((): ReadonlyArray<NetAddress.IpAddress> => []))
+  }).pipe(
+    Effect.scoped,
+    Effect.orElseSucceed((): ReadonlyArray<NetAddress.IpAddress> => [])
+  )
 
 /** The hosts file, which the operating system knows, has names that no name server has. */
 const lookup = (host: string): Effect.Effect<ReadonlyArray<NetAddress.IpAddress>, Dns.DnsError> =>

@@ -194,10 +194,16 @@ const serve = (dependencies: Dependencies, reports: Reports, first: ClaimedWebho
   }).pipe(
     Effect.onExit((exit) => {
       const { queue, state } = dependencies
-      state.serving.delete(first.id)
-      again(state)
       // After a failure the lease ends by itself: it is not tried again at once.
-      return Exit.isSuccess(exit) || Cause.hasInterrupts(exit.cause) ? queue.release(first) : Effect.void
+      const isReleased = Exit.isSuccess(exit) || Cause.hasInterrupts(exit.cause)
+      // Whoever looked while it was held has not seen what came meanwhile.
+      return Effect.ensuring(
+        isReleased ? queue.release(first) : Effect.void,
+        Effect.sync(() => {
+          state.serving.delete(first.id)
+          again(state)
+        })
+      )
     }),
     Effect.catchCause((cause) => (Cause.hasInterruptsOnly(cause) ? Effect.void : reports.failed(cause)))
   )
@@ -207,12 +213,12 @@ const step = (dependencies: Dependencies, held: HeldWebhook, leasedAt: number) =
   Effect.gen(function* () {
     const { feed, nextId, queue, selection } = dependencies
     const pending = held.deliveryId === null ? undefined : yield* queue.pending(held)
-    const { readable } = yield* feed.horizon
     const range =
       pending === undefined
-        ? { after: held.position, upTo: readable }
+        ? { after: held.position, upTo: (yield* feed.horizon).readable }
         : { after: pending.position! - 1, upTo: pending.position! }
-    const event = range.after >= range.upTo ? undefined : yield* selection.next(held, range)
+    if (range.after >= range.upTo) return undefined
+    const event = yield* selection.next(held, range)
     if (event === undefined) {
       const passed = yield* queue.pass(held, range.upTo)
       return pending === undefined ? undefined : passed

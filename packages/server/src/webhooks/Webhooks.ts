@@ -147,8 +147,7 @@ const create = (dependencies: Dependencies) => {
     const created = Effect.gen(function* () {
       yield* workspaces.lock(access.workspace.id)
       const by = yield* presentAccess({ apiKeys, blocks, members }, access, "admin")
-      const { key = null } = { key: input.team }
-      const team = key === null ? null : yield* teams.find(viewerOf(by), key)
+      const team = input.team == null ? null : yield* teams.find(viewerOf(by), input.team)
       if (team === undefined) return yield* NotFound.reference("team", input.team ?? undefined)
       if ((yield* repo.list(by.workspace.id)).length >= maxWebhooks) return yield* tooMany
       const maker = yield* holdMaker(apiKeys)
