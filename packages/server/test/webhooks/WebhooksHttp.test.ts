@@ -77,7 +77,7 @@ onEachServer(
         team: null,
         state: "active",
         makerEndedAt: null
-      }
+      } as const
       assert.deepInclude(webhook, shown)
       assert.deepStrictEqual(await owner.get(`webhooks/${webhook.id}`), webhook)
       assert.deepStrictEqual(await owner.get("webhooks"), { webhooks: [webhook] })
