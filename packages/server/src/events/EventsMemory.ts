@@ -87,15 +87,3 @@ const withActor = (database: MemoryDatabase, event: StoredEvent & { readonly pos
   ...event,
   actor: resolveActor(database, event.actor)
 })
-
-const isSeenBy = (teams: "all" | ReadonlyArray<TeamId>, { teamIds }: Pick<StoredEvent, "teamIds">): boolean =>
-  teams === "all" || teamIds === null || teamIds.some((id) => teams.includes(id))
-
-const matches = (
-  { kinds, notAbout, ofTeam, subject }: EventFilter,
-  event: Pick<StoredEvent, "kind" | "subjectId" | "teamIds">
-): boolean =>
-  (kinds === undefined || kinds.includes(event.kind)) &&
-  (subject === undefined || subject === event.subjectId) &&
-  (ofTeam === undefined || event.teamIds?.includes(ofTeam) === true) &&
-  (notAbout === undefined || notAbout !== event.subjectId)
