@@ -11,7 +11,6 @@ import { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
 import { InvitesRepo, inviteStatus, inviteSubject } from "../identity/InvitesRepo.ts"
 import { endKey, type KeyChainDependencies } from "../identity/KeyChains.ts"
 import { MadeSignIns } from "../identity/MadeSignIns.ts"
-import { MadeWebhooks } from "../identity/MadeWebhooks.ts"
 import { SessionsRepo } from "../identity/SessionsRepo.ts"
 import { WorkspacesRepo } from "../identity/WorkspacesRepo.ts"
 import { hashToken, isToken } from "../ids/Tokens.ts"
@@ -47,7 +46,6 @@ function* make() {
     repo: yield* ApiKeysRepo,
     invites: yield* InvitesRepo,
     signIns: yield* MadeSignIns,
-    webhooks: yield* MadeWebhooks,
     audit: yield* SignInAudit,
     entries: yield* Audit,
     sessions: yield* SessionsRepo,

@@ -22,7 +22,6 @@ import { BlocksRepo } from "./BlocksRepo.ts"
 import { addressInUse } from "./InviteAcceptance.ts"
 import { InvitesRepo } from "./InvitesRepo.ts"
 import { MadeSignIns } from "./MadeSignIns.ts"
-import { MadeWebhooks } from "./MadeWebhooks.ts"
 import { endWhatIsAbove, endWhatTheyMade } from "./MemberEnd.ts"
 import { Makers, mayGiveAccess } from "./Makers.ts"
 import { MemberChanges } from "./MemberChanges.ts"
@@ -74,12 +73,7 @@ function* make() {
     events: yield* AuditedEvents
   }
   const change = changeMember(dependencies)
-  const chains = {
-    ...dependencies,
-    repo: dependencies.apiKeys,
-    signIns: yield* MadeSignIns,
-    webhooks: yield* MadeWebhooks
-  }
+  const chains = { ...dependencies, repo: dependencies.apiKeys, signIns: yield* MadeSignIns }
   const end = endWhatTheyMade(chains)
   const endAbove = endWhatIsAbove(chains)
   return Members.of({

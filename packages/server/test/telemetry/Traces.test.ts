@@ -148,8 +148,7 @@ describe("Traces", { concurrent: true }, () => {
       "SignIns.eraseBlocks",
       "TestRuns.expire",
       "TestRuns.index",
-      "Vault.erase",
-      "Webhooks.erase"
+      "Vault.erase"
     ]
     await eventually(
       async () => collector.spans().map(({ name }) => name),
