@@ -197,8 +197,8 @@ doing(at("ask"), async () => {
     return at("email").focus()
   }
   if (asked.status !== 202) return warn(asked.body.message)
-  offerCode(false, awaited(false))
   const session = await call("GET", "session")
+  offerCode(false, awaited(false))
   awaitCode(session.status === 200)
 })
 doing(at("verify"), async () => {

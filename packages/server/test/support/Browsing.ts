@@ -68,6 +68,8 @@ const startBrowsing = async () => {
     newPage: async () => {
       const context = await browser.newContext()
       contexts.push(context)
+      // The time limit of the test ends what does not come.
+      context.setDefaultTimeout(0)
       const page = await context.newPage()
       page.on("request", (request) => {
         const { hostname } = new URL(request.url())
