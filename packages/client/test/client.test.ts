@@ -192,6 +192,31 @@ describe("promises", () => {
     expect([all.deployments.length, some.deployments.length]).toEqual([1, 0])
   })
 
+  it("makes, changes, rotates and deletes webhooks, and lists their deliveries, as the Effect does", async () => {
+    const url = "https://hooks.invalid/delivery"
+    const { secret, ...made } = await client.webhooks.create({ params: main, payload: { url, kinds: ["nothing"] } })
+    const params = { ...main, webhook: made.id }
+    const withEffect = <A, E>(use: (calls: (typeof DeliveryClient.Service)["webhooks"]) => Effect.Effect<A, E>) =>
+      Effect.flatMap(DeliveryClient, ({ webhooks }) => use(webhooks)).pipe(
+        Effect.provide(DeliveryClient.layer({ baseUrl: server.url, apiKey: server.apiKey })),
+        Effect.runPromise
+      )
+    expect(await withEffect((webhooks) => webhooks.get({ params }))).toEqual(made)
+    expect(await client.webhooks.list({ params: main })).toEqual({ webhooks: [made] })
+    const rotated = await client.webhooks.rotate({ params, payload: { overlapSeconds: 0 } })
+    expect(rotated.secret).not.toBe(secret)
+    expect(await client.webhooks.rotate({ params, payload: null })).toMatchObject({ id: made.id })
+    expect(await client.webhooks.update({ params, payload: { format: "slack" } })).toMatchObject({ format: "slack" })
+    expect(await withEffect((webhooks) => webhooks.deliveries({ params, query: {} }))).toEqual({
+      deliveries: [],
+      nextCursor: null
+    })
+    const unsafe = client.webhooks.create({ params: main, payload: { url: "https://127.0.0.1/" } })
+    await expect(unsafe).rejects.toMatchObject({ _tag: "InvalidInput", issues: [{ path: ["url"] }] })
+    await client.webhooks.delete({ params })
+    await expect(client.webhooks.get({ params })).rejects.toBeInstanceOf(NotFound)
+  })
+
   it("tells releases, versions and traces, and what holds a deployment, as the Effect does", async () => {
     const params = { ...main, product: "shop", environment: "live" }
     await client.environments.create({ params: main, payload: { slug: "live", name: "Live", class: "production" } })

@@ -8,6 +8,7 @@ import {
   decoded,
   directory,
   integer,
+  integers,
   networks,
   oneOf,
   origin,
@@ -86,6 +87,12 @@ export class Settings extends Context.Service<
       /** Whose documents describe clients: those that are built in, or also any that the public internet has. */
       readonly clientDocuments: "known" | "public"
     }
+    readonly webhooks: {
+      /** Milliseconds before each try of a delivery but the first. */
+      readonly retryMillis: ReadonlyArray<number>
+      /** Whether they may have addresses that are not public, and http. */
+      readonly isPrivateAllowed: boolean
+    }
     /** By whom people sign in beside the service itself. */
     readonly providers: ReadonlyArray<ProviderSettings>
     readonly semaphoreLeaseMillis: number
@@ -153,6 +160,7 @@ const readSettings = Effect.fnUntraced(function* (environment: Environment) {
     ...(yield* readSignIn(environment)),
     mail: yield* readMail(environment),
     oauth: yield* readOAuth(environment),
+    webhooks: yield* readWebhooks(environment),
     ...(yield* readTelemetry(environment)),
     workers
   }
@@ -347,6 +355,20 @@ const readOAuth = Effect.fnUntraced(function* (environment: Environment) {
       "known or public",
       "known"
     )
+  }
+})
+
+const readWebhooks = Effect.fnUntraced(function* (environment: Environment) {
+  const isPrivate = yield* withDefault(environment, "WEBHOOK_PRIVATE", oneOf("true", "false"), "true or false", "false")
+  return {
+    retryMillis: yield* withDefault<ReadonlyArray<number>>(
+      environment,
+      "WEBHOOK_RETRY_MS",
+      integers(1, 20, 2_000_000_000),
+      "1 to 20 comma-separated numbers of milliseconds up to 2000000000",
+      [5_000, 60_000, 300_000, 1_800_000, 7_200_000, 21_600_000, 54_000_000]
+    ),
+    isPrivateAllowed: isPrivate === "true"
   }
 })
 

@@ -36,6 +36,15 @@ export const integer =
     return number >= minimum && number <= maximum ? number : undefined
   }
 
+/** From `least` to `most` of them, separated by commas, each at most `maximum`. */
+export const integers =
+  (least: number, most: number, maximum: number): Read<ReadonlyArray<number>> =>
+  (text) => {
+    const found = text.split(",").map(integer(0, maximum))
+    const numbers = found.filter((one) => one !== undefined)
+    return numbers.length === found.length && found.length >= least && found.length <= most ? numbers : undefined
+  }
+
 export const oneOf =
   <const A extends string>(...values: ReadonlyArray<A>): Read<A> =>
   (text) =>

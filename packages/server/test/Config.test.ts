@@ -67,6 +67,10 @@ const defaults = {
   mailedProofMillis: 900_000,
   auditDays: 400,
   oauth: { codeMillis: 60_000, refreshGraceMillis: 3_600_000, clientDocuments: "known" },
+  webhooks: {
+    retryMillis: [5_000, 60_000, 300_000, 1_800_000, 7_200_000, 21_600_000, 54_000_000],
+    isPrivateAllowed: false
+  },
   providers: [],
   semaphoreLeaseMillis: 60_000,
   runLimitMillis: 6 * 3_600_000,

@@ -43,6 +43,12 @@ export const auditActions = [
   "sign_in_link_reported",
   "signed_in",
   "signed_out",
+  "webhook_created",
+  "webhook_deleted",
+  "webhook_maker_ended",
+  "webhook_parked",
+  "webhook_rotated",
+  "webhook_updated",
   "workspace_created",
   "workspace_updated"
 ] as const
@@ -80,6 +86,15 @@ export const adminOperations = [
   "ticketStatuses.delete",
   "ticketStatuses.reorder",
   "ticketStatuses.update",
+  "webhooks.create",
+  "webhooks.delete",
+  "webhooks.deliveries",
+  "webhooks.get",
+  "webhooks.list",
+  "webhooks.redeliver",
+  "webhooks.rotate",
+  "webhooks.test",
+  "webhooks.update",
   "workspaces.update"
 ] as const
 

@@ -148,7 +148,8 @@ describe("Traces", { concurrent: true }, () => {
       "SignIns.eraseBlocks",
       "TestRuns.expire",
       "TestRuns.index",
-      "Vault.erase"
+      "Vault.erase",
+      "Webhooks.erase"
     ]
     await eventually(
       async () => collector.spans().map(({ name }) => name),

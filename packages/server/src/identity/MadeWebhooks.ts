@@ -1,0 +1,17 @@
+import type { PersonId, WorkspaceId } from "@delivery/domain/Ids"
+import { Context, type Effect } from "effect"
+import type { ActorRef } from "../access/Access.ts"
+
+/** Who made webhooks: some credentials, or in a workspace one of its members. */
+export type WebhookMakers =
+  | { readonly makers: ReadonlyArray<string> }
+  | { readonly workspaceId: WorkspaceId; readonly member: PersonId }
+
+/** The webhooks that were made with credentials and by members. The webhooks supply it: such a webhook outlives its maker. */
+export class MadeWebhooks extends Context.Service<
+  MadeWebhooks,
+  {
+    /** Has the audit name what they made. Called in the transaction that ends them. */
+    readonly makersEnded: (of: WebhookMakers, by: ActorRef) => Effect.Effect<void>
+  }
+>()("@delivery/server/identity/MadeWebhooks") {}
