@@ -31,6 +31,7 @@ const slow: Readonly<Record<string, ReadonlyArray<string>>> = {
     "test/runs/RetriesModel.test.ts",
     "test/runs/SemaphoresModel.test.ts",
     "test/runs/SemaphoresTimeHttp.test.ts",
+    "test/runs/search/ForgottenRuns.test.ts",
     "test/runs/search/TestRunSearch.test.ts",
     "test/telemetry/Traces.test.ts",
     "test/vault/VaultCanaries.test.ts",

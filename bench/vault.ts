@@ -63,7 +63,15 @@ const prepare = Effect.fnUntraced(function* (vault: Vault["Service"], slug: stri
     emailVerifiedAt: null,
     createdAt: start
   }
-  const workspace = { id: newId<WorkspaceId>(), slug, name: slug, createdAt: start, updatedAt: start }
+  const workspace = {
+    id: newId<WorkspaceId>(),
+    slug,
+    name: slug,
+    runDays: null,
+    fileDays: null,
+    createdAt: start,
+    updatedAt: start
+  }
   yield* (yield* PersonsRepo).insert(person)
   yield* (yield* WorkspacesRepo).insert(workspace)
   const row = (name: string) => ({

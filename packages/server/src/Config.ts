@@ -5,6 +5,7 @@ import { type ProviderSettings, readProviders } from "./ProviderSettings.ts"
 import { isToken } from "./ids/Tokens.ts"
 import { mailFrom, mailServer, type MailSettings } from "./MailSettings.ts"
 import {
+  days,
   decoded,
   directory,
   integer,
@@ -79,6 +80,8 @@ export class Settings extends Context.Service<
     readonly mailedProofMillis: number
     /** How many days the audit is kept. */
     readonly auditDays: number
+    /** How many days runs and files of runs are kept, unless their workspace says it. Absent: for ever. */
+    readonly retention: { readonly runDays: Option.Option<number>; readonly fileDays: Option.Option<number> }
     readonly oauth: {
       /** Milliseconds for which a code can be exchanged. */
       readonly codeMillis: number
@@ -262,6 +265,8 @@ const readBootstrap = Effect.fnUntraced(function* (environment: Environment) {
   }
 })
 
+const expectedDays = "a number of days above 0 and up to 36500, such as 90 or 0.5"
+
 const readLimits = Effect.fnUntraced(function* (environment: Environment) {
   const millis = (name: string, maximum: number, otherwise: number) =>
     withDefault(environment, name, integer(100, maximum), `milliseconds from 100 to ${maximum}`, otherwise)
@@ -274,6 +279,10 @@ const readLimits = Effect.fnUntraced(function* (environment: Environment) {
       "a number of days from 1 to 36500",
       400
     ),
+    retention: {
+      runDays: yield* optional(environment, "RUN_DAYS", days, expectedDays),
+      fileDays: yield* optional(environment, "FILE_DAYS", days, expectedDays)
+    },
     tokenReportLimit: yield* withDefault(
       environment,
       "TOKEN_REPORT_LIMIT",

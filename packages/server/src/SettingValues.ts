@@ -45,6 +45,12 @@ export const integers =
     return numbers.length === found.length && found.length >= least && found.length <= most ? numbers : undefined
   }
 
+/** Days above 0, with decimals. */
+export const days: Read<number> = (text) => {
+  const number = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
+  return number > 0 && number <= 36_500 ? number : undefined
+}
+
 export const oneOf =
   <const A extends string>(...values: ReadonlyArray<A>): Read<A> =>
   (text) =>

@@ -82,6 +82,7 @@ export const adminOperations = [
   "teams.create",
   "teams.restore",
   "teams.update",
+  "testRuns.delete",
   "ticketStatuses.create",
   "ticketStatuses.delete",
   "ticketStatuses.reorder",

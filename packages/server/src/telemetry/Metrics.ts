@@ -75,6 +75,10 @@ export const retriesExpired = counter("delivery_test_runs_expired_total", "Runs 
   kind: "retry"
 })
 
+export const runsErased = counter("delivery_test_runs_erased_total", "Runs that were erased")
+
+export const filesErased = counter("delivery_test_run_files_erased_total", "Files that were erased before their runs")
+
 export const leasesGranted = counter("delivery_semaphore_leases_granted_total", "Leases that were handed over")
 
 export const leasesReleased = counter(

@@ -455,6 +455,7 @@ const rows: Readonly<Record<string, Row>> = {
     who: "member",
     request: async (_, by) => ({ params: await run(by), json: finishOf() })
   },
+  "testRuns.delete": { who: "admin", request: async (owner) => ({ params: await failedRun(owner) }) },
   "testRuns.upload": {
     who: "member",
     request: async (_, by) => ({ params: { ...(await run(by)), path: "a" }, body: "content" })

@@ -145,6 +145,7 @@ describe("Traces", { concurrent: true }, () => {
     const rounds = [
       "ApiKeys.expire",
       "Audit.erase",
+      "RunErasure.step",
       "SignIns.eraseBlocks",
       "TestRuns.expire",
       "TestRuns.index",
