@@ -62,6 +62,7 @@ const example = {
     email: "ana@example.com"
   },
   makerEndedAt: null,
+  blocked: false,
   createdAt: "2026-11-21T09:30:00.000Z",
   updatedAt: "2026-11-21T09:30:00.000Z"
 }
@@ -80,6 +81,10 @@ export const Webhook = Schema.Struct({
   makerEndedAt: Schema.NullOr(Timestamp).annotate({
     description:
       "When the credential or the membership ended that it was made with; null if neither did, or it is not known. The webhook goes on."
+  }),
+  blocked: Schema.Boolean.annotate({
+    description:
+      "Whether the credential that it was made with is blocked in the workspace, also one that ended meanwhile. It is then sent nothing."
   }),
   createdAt: Timestamp,
   updatedAt: Timestamp

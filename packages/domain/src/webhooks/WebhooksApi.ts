@@ -34,6 +34,7 @@ const Cursor = Schema.String.check(
 
 const path = `${workspacePath}/webhooks` as const
 const params = { slug: WorkspaceRef, webhook: WebhookRef }
+const makerBlocked = "The credential that the webhook was made with is blocked."
 const admins = "Requires the role `admin` or `owner`."
 
 /** Webhooks of a workspace (docs/contract.md, Webhooks). Admins and owners. */
@@ -66,9 +67,9 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
           "Create a webhook",
           `Has the events that happen from now on sent to an address, by POST, as [Standard Webhooks](https://www.standardwebhooks.com) says: with the headers \`webhook-id\` (the id of the event), \`webhook-timestamp\` and \`webhook-signature\`. The secret that signs is shown once, in this response.
 
-Each event is sent at least once, and the events of a webhook in their order: the next one waits until an answer with a status of 2xx came. Redirects are not followed. An answer must come within 10 seconds. A try that fails is repeated: 8 tries in 24 hours, then the webhook is parked. An answer of 410 parks it at once.
+Each event is sent at least once, and the events of a webhook in their order: the next one waits until an answer with a status of 2xx came. Redirects are not followed. An answer must come within 10 seconds. A try that fails is repeated: 8 tries in 24 hours, then the webhook is parked.
 
-The address must be https, and every address of its host on the public internet. The events of a private team are sent only to webhooks that were made for that team; a webhook with \`team\` is sent the events of that team alone. A webhook is not sent events about itself. What it was made with may end: it goes on. ${admins}`,
+The address must be https, and every address of its host on the public internet. The events of a private team are sent only to webhooks that were made for that team; a webhook with \`team\` is sent the events of that team alone. A webhook is not sent events about itself. If the key or the membership ends that it was made with, it goes on; while a credential that made it is blocked, it is sent nothing. ${admins}`,
           { conflicts: { too_many_webhooks: `The workspace has ${maxWebhooks} webhooks, which is the limit.` } }
         )
       ),
@@ -116,12 +117,13 @@ The address must be https, and every address of its host on the public internet.
     HttpApiEndpoint.post("test", `${path}/:webhook/test`, {
       params,
       success: WebhookDelivery,
-      error: [Forbidden, NotFound]
+      error: [Forbidden, NotFound, Conflict]
     }).annotateMerge(
       doc(
         "admin",
         "Test a webhook",
-        `Sends an event of the kind \`webhook_test\` at once, to a parked webhook too, and answers when it was tried. It is tried once, and is no event of the workspace. ${admins}`
+        `Sends an event of the kind \`webhook_test\` at once, to a parked webhook too, and answers when it was tried. It is tried once, and is no event of the workspace. ${admins}`,
+        { conflicts: { maker_blocked: makerBlocked } }
       )
     ),
     HttpApiEndpoint.get("deliveries", `${path}/:webhook/deliveries`, {
@@ -145,7 +147,12 @@ The address must be https, and every address of its host on the public internet.
         "admin",
         "Send a delivery again",
         `Tries a delivery once, at once, whatever became of it, and answers when it was tried. If that delivers what the webhook was waiting for, the next event is sent. A try that fails does not count among the 8. ${admins}`,
-        { conflicts: { event_not_visible: "The webhook may not be sent this event any more." } }
+        {
+          conflicts: {
+            event_not_visible: "The webhook may not be sent this event any more.",
+            maker_blocked: makerBlocked
+          }
+        }
       )
     )
   )

@@ -79,7 +79,10 @@ export const layer = Layer.mergeAll(
 export const layerBackground = KeyExpiry.layer
 
 /** For commands of the host: persons and their keys. Needs `MadeSignIns` and `MadeWebhooks`, which the agents and the webhooks supply. */
-export const layerHost = Layer.merge(ApiKeys.layer, Persons.layer).pipe(Layer.provide(ApiKeyUsage.layer))
+export const layerHost = Layer.merge(ApiKeys.layer, Persons.layer).pipe(
+  Layer.provide(Makers.layer),
+  Layer.provide([ApiKeyUsage.layer, SessionUsage.layer])
+)
 
 /** Makes the first workspace and its owner, where the database is empty. */
 export const layerBootstrap = Bootstrap.layer

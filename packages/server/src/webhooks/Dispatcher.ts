@@ -4,11 +4,12 @@ import type { ActorRef } from "../access/Access.ts"
 import { asServer } from "../audit/ActsInstead.ts"
 import { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { Settings } from "../Config.ts"
+import { presentEvent } from "../events/EventPages.ts"
 import { EventsRepo, type EventWithActor } from "../events/EventsRepo.ts"
 import { NextId } from "../ids/NextId.ts"
 import { Notices } from "../storage/Notices.ts"
 import { Storage } from "../storage/Storage.ts"
-import { makeReports, type Reports } from "../telemetry/Background.ts"
+import { background, makeReports, type Reports } from "../telemetry/Background.ts"
 import { observe, webhooksParked, webhooksServed } from "../telemetry/Metrics.ts"
 import { Selection } from "./Selection.ts"
 import { aboutWebhook } from "./Subjects.ts"
@@ -61,6 +62,7 @@ export class Dispatcher extends Context.Service<
 export const layerBackground = Layer.effectDiscard(Effect.flatMap(Dispatcher, ({ run }) => run))
 
 interface Dependencies {
+  readonly baseUrl: string
   readonly retryMillis: ReadonlyArray<number>
   readonly feed: EventsRepo["Service"]
   readonly queue: WebhookQueue["Service"]
@@ -96,8 +98,10 @@ function* make() {
     noticedAt: Number.NEGATIVE_INFINITY,
     isHeldBack: false
   }
+  const { baseUrl, webhooks } = yield* Settings
   const dependencies: Dependencies = {
-    retryMillis: (yield* Settings).webhooks.retryMillis,
+    baseUrl,
+    retryMillis: webhooks.retryMillis,
     feed: yield* EventsRepo,
     queue: yield* WebhookQueue,
     selection: yield* Selection,
@@ -128,12 +132,13 @@ const run = (dependencies: Dependencies) =>
     }
     yield* notices.listen("events", { onNotice: notice, onListening: notice })
     yield* observe(webhooksServed, () => state.serving.size)
-    const reports = yield* makeReports("webhooks", "Webhooks could not be served.")
+    const serveReports = yield* makeReports("webhooks", "A webhook could not be served.")
     const served = yield* FiberSet.make<void>()
     const fork = yield* FiberSet.runtime(served)()
-    const round = Effect.matchCauseEffect(
-      look(dependencies, (held) => fork(serve(dependencies, reports, held))),
-      { onSuccess: () => reports.succeeded, onFailure: reports.failed }
+    const round = yield* background(
+      "webhook_claims",
+      "Webhooks that have something to be sent could not be looked for.",
+      look(dependencies, (held) => fork(serve(dependencies, serveReports, held)))
     )
     yield* Effect.forkScoped(Effect.forever(Effect.andThen(untilNext(state), round)))
   })
@@ -186,11 +191,12 @@ const serve = (dependencies: Dependencies, reports: Reports, first: ClaimedWebho
     let held: HeldWebhook | undefined = first
     while (held !== undefined) {
       const now = yield* Clock.currentTimeMillis
-      if (now - began >= turnMillis) return
+      if (now - began >= turnMillis) break
       held = yield* step(dependencies, held, leasedAt)
       // What the step stored began the lease anew, no earlier than this.
       leasedAt = now
     }
+    yield* reports.succeeded
   }).pipe(
     Effect.onExit((exit) => {
       const { queue, state } = dependencies
@@ -211,7 +217,7 @@ const serve = (dependencies: Dependencies, reports: Reports, first: ClaimedWebho
 /** Sends the next event; the webhook as it is then, where it may have more to be sent. */
 const step = (dependencies: Dependencies, held: HeldWebhook, leasedAt: number) =>
   Effect.gen(function* () {
-    const { feed, nextId, queue, selection } = dependencies
+    const { baseUrl, feed, nextId, queue, selection, tries } = dependencies
     const pending = held.deliveryId === null ? undefined : yield* queue.pending(held)
     const range =
       pending === undefined
@@ -224,8 +230,7 @@ const step = (dependencies: Dependencies, held: HeldWebhook, leasedAt: number) =
       return pending === undefined ? undefined : passed
     }
     if ((yield* Clock.currentTimeMillis) - leasedAt > freshMillis) return undefined
-    const presented = yield* selection.present(held, event)
-    const result = yield* dependencies.tries.send(held, event.id, presented)
+    const result = yield* tries.send(held, event.id, presentEvent(baseUrl, held.slug)(event))
     const delivery = pending ?? newDelivery(held, event, yield* nextId<WebhookDeliveryId>(), result)
     return yield* conclude(dependencies, held, delivery, result)
   })
@@ -246,7 +251,7 @@ const conclude = (
   dependencies: Dependencies,
   held: HeldWebhook,
   delivery: Omit<DeliveryRow, "state" | "attempts" | "nextAttemptAt">,
-  { attempt, isDelivered, isGone }: TryResult
+  { attempt, isDelivered }: TryResult
 ) =>
   Effect.gen(function* () {
     const { queue, retryMillis, storage } = dependencies
@@ -256,7 +261,7 @@ const conclude = (
     const tried = {
       delivery: { id, workspaceId, webhookId, eventId, kind, position, tries, createdAt },
       attempt,
-      state: isDelivered ? "delivered" : isGone || wait === undefined ? "parked" : "pending",
+      state: isDelivered ? "delivered" : wait === undefined ? "parked" : "pending",
       waitMillis: wait === undefined ? 0 : yield* later(wait)
     } as const
     if (tried.state === "delivered") return yield* queue.store(held, tried)

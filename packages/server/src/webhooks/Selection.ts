@@ -1,9 +1,5 @@
-import type { Event } from "@delivery/domain/events/Event"
 import { Context, Effect, Layer } from "effect"
-import { Settings } from "../Config.ts"
-import { presentEvent } from "../events/EventPages.ts"
 import { EventsRepo, type EventWithActor } from "../events/EventsRepo.ts"
-import { WorkspacesRepo } from "../identity/WorkspacesRepo.ts"
 import { TeamsRepo } from "../planning/TeamsRepo.ts"
 import type { WebhookRow } from "./WebhooksRepo.ts"
 
@@ -21,18 +17,14 @@ export class Selection extends Context.Service<
       webhook: Selecting,
       range: { readonly after: number; readonly upTo: number }
     ) => Effect.Effect<EventWithActor | undefined>
-    /** An event as it is sent. */
-    readonly present: (webhook: Pick<Selecting, "workspaceId">, event: EventWithActor) => Effect.Effect<Event>
   }
 >()("@delivery/server/webhooks/Selection") {
   static readonly layer = Layer.effect(Selection, Effect.gen(make))
 }
 
 function* make() {
-  const { baseUrl } = yield* Settings
   const events = yield* EventsRepo
   const teams = yield* TeamsRepo
-  const workspaces = yield* WorkspacesRepo
   return Selection.of({
     next: Effect.fnUntraced(function* ({ id, kinds, teamId, workspaceId }, { after, upTo }) {
       const everybody = { workspaceId, seesPrivateTeams: false, personId: null }
@@ -45,8 +37,6 @@ function* make() {
         notAbout: id
       })
       return event
-    }),
-    present: ({ workspaceId }, event) =>
-      Effect.map(workspaces.find(workspaceId), (workspace) => presentEvent(baseUrl, workspace!.slug)(event))
+    })
   })
 }

@@ -22,8 +22,6 @@ const answerMillis = 1_000
 export interface TryResult {
   readonly attempt: WebhookAttempt
   readonly isDelivered: boolean
-  /** Whether the address says that it is there no more. */
-  readonly isGone: boolean
 }
 
 /** Sends an event to a webhook, once (docs/contract.md, Webhooks). */
@@ -103,8 +101,7 @@ const send = (dependencies: Dependencies): Tries["Service"]["send"] =>
     yield* Metric.update(webhookTries(isDelivered ? "delivered" : "failed"), 1)
     return {
       attempt: { at: timestamp(began), status, error, durationMs: Math.max(0, answered - began) },
-      isDelivered,
-      isGone: status === 410
+      isDelivered
     }
   })
 

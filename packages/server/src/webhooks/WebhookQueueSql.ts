@@ -5,7 +5,7 @@ import { date, dieOnSqlError } from "../storage/Sql.ts"
 import { columnsOf, partReaderOf, readerOf, type SelectedRow } from "../storage/Table.ts"
 import { type HeldWebhook, leaseMillis, type Tried, WebhookQueue } from "./WebhookQueue.ts"
 import { webhookDeliveries, webhooks } from "./WebhooksRepo.ts"
-import { withAttempt } from "./WebhookStatements.ts"
+import { isBlocked, withAttempt } from "./WebhookStatements.ts"
 
 export const layer = Layer.effect(
   WebhookQueue,
@@ -61,10 +61,6 @@ const heldColumns = (sql: PgClient.PgClient): Statement.Fragment =>
 
 const leaseEnd = (sql: PgClient.PgClient): Statement.Fragment =>
   sql.literal(`clock_timestamp() + interval '${leaseMillis} milliseconds'`)
-
-/** What a webhook, or what it was made with, may no longer do is decided by its workspace (docs/contract.md, Credentials). */
-const isBlocked = `exists (select 1 from credential_blocks b
-  where b.workspace_id = w.workspace_id and b.credential_id = w.maker_id)`
 
 const claim = (sql: PgClient.PgClient): WebhookQueue["Service"]["claim"] => {
   const [columns, end] = [heldColumns(sql), leaseEnd(sql)]

@@ -21,11 +21,12 @@ import { Clock, Context, Effect, Layer, Redacted } from "effect"
 import { type Access, atLeast, freshProof } from "../access/Access.ts"
 import { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { Settings } from "../Config.ts"
+import { presentEvent } from "../events/EventPages.ts"
 import { EventsRepo } from "../events/EventsRepo.ts"
 import { RequestQueue } from "../http/RequestQueue.ts"
 import { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
 import { BlocksRepo } from "../identity/BlocksRepo.ts"
-import { holdMaker } from "../identity/Makers.ts"
+import { Makers } from "../identity/Makers.ts"
 import { MembersRepo } from "../identity/MembersRepo.ts"
 import { presentAccess } from "../identity/Standing.ts"
 import { WorkspacesRepo } from "../identity/WorkspacesRepo.ts"
@@ -60,7 +61,7 @@ export class Webhooks extends Context.Service<
       id: string,
       input?: RotateWebhook
     ) => Effect.Effect<WebhookWithSecret, NotFound | Forbidden, Caller>
-    readonly test: (id: string) => Effect.Effect<WebhookDelivery, NotFound | Forbidden, Caller>
+    readonly test: (id: string) => Effect.Effect<WebhookDelivery, NotFound | Forbidden | Conflict, Caller>
     readonly deliveries: (
       id: string,
       cursor?: string
@@ -86,6 +87,7 @@ interface Dependencies {
   readonly teams: TeamsRepo["Service"]
   readonly apiKeys: ApiKeysRepo["Service"]
   readonly blocks: BlocksRepo["Service"]
+  readonly makers: Makers["Service"]
   readonly members: MembersRepo["Service"]
   readonly workspaces: WorkspacesRepo["Service"]
   readonly feed: EventsRepo["Service"]
@@ -106,6 +108,7 @@ function* make() {
     teams: yield* TeamsRepo,
     apiKeys: yield* ApiKeysRepo,
     blocks: yield* BlocksRepo,
+    makers: yield* Makers,
     members: yield* MembersRepo,
     workspaces: yield* WorkspacesRepo,
     feed: yield* EventsRepo,
@@ -135,7 +138,7 @@ const list = ({ repo }: Dependencies) =>
   }).pipe(Effect.withSpan("Webhooks.list"))
 
 const create = (dependencies: Dependencies) => {
-  const { apiKeys, blocks, dispatcher, events, feed, keys, members, repo, storage, teams, workspaces } = dependencies
+  const { dispatcher, events, feed, keys, makers, repo, storage, teams, workspaces } = dependencies
   return Effect.fn("Webhooks.create")(function* (input: CreateWebhook) {
     yield* checkUrl(dependencies, input.url)
     const access = yield* atLeast("admin")
@@ -146,11 +149,11 @@ const create = (dependencies: Dependencies) => {
     const secret = newSecret()
     const created = Effect.gen(function* () {
       yield* workspaces.lock(access.workspace.id)
-      const by = yield* presentAccess({ apiKeys, blocks, members }, access, "admin")
+      const by = yield* presentAccess(dependencies, access, "admin")
       const team = input.team == null ? null : yield* teams.find(viewerOf(by), input.team)
       if (team === undefined) return yield* NotFound.reference("team", input.team ?? undefined)
       if ((yield* repo.list(by.workspace.id)).length >= maxWebhooks) return yield* tooMany
-      const maker = yield* holdMaker(apiKeys)
+      const maker = yield* makers.hold
       const now = timestamp(yield* Clock.currentTimeMillis)
       const row: WebhookRow = {
         ...nothingSent,
@@ -288,11 +291,24 @@ const rotate = (dependencies: Dependencies) =>
     return { ...present(yield* storage.transaction(rotated)), secret: Redacted.value(secret) }
   })
 
+/** The webhook, where something may be sent to it. */
+const sendable = (dependencies: Dependencies, by: Access, id: string) =>
+  Effect.filterOrFail(
+    found(dependencies, by, id),
+    ({ isBlocked }) => !isBlocked,
+    () => makerBlocked
+  )
+
+const makerBlocked = new Conflict({
+  message: "The credential that the webhook was made with is blocked, and the webhook with it.",
+  reason: "maker_blocked"
+})
+
 const test = (dependencies: Dependencies) =>
   Effect.fn("Webhooks.test")(function* (id: string) {
     const { nextId, queue, repo, tries } = dependencies
     const by = yield* atLeast("admin")
-    const webhook = yield* found(dependencies, by, id)
+    const webhook = yield* sendable(dependencies, by, id)
     const delivery = yield* nextId<WebhookDeliveryId>()
     const createdAt = timestamp(yield* Clock.currentTimeMillis)
     const event = yield* testEvent(dependencies, by, webhook, { id: delivery, createdAt })
@@ -348,7 +364,7 @@ const redeliver = (dependencies: Dependencies) =>
   Effect.fn("Webhooks.redeliver")(function* (id: string, deliveryId: string) {
     const { dispatcher, queue, repo, tries } = dependencies
     const by = yield* atLeast("admin")
-    const webhook = yield* found(dependencies, by, id)
+    const webhook = yield* sendable(dependencies, by, id)
     const delivery = isId(deliveryId)
       ? yield* repo.findDelivery(webhook.id, deliveryId as WebhookDeliveryId)
       : undefined
@@ -366,13 +382,13 @@ const eventAgain = Effect.fnUntraced(function* (
   webhook: FoundWebhook,
   delivery: DeliveryRow
 ) {
-  const { selection } = dependencies
+  const { baseUrl, selection } = dependencies
   const { position } = delivery
   if (position === null) return yield* testEvent(dependencies, by, webhook, delivery)
   // What is sent now is another question than what somebody asks for again.
   const again = { ...webhook, kinds: null }
   const event = yield* selection.next(again, { after: position - 1, upTo: position })
-  if (event !== undefined) return yield* selection.present(webhook, event)
+  if (event !== undefined) return presentEvent(baseUrl, by.workspace.slug)(event)
   return yield* new Conflict({
     message:
       "The webhook may not be sent this event any more: everybody in the workspace saw it then, and now only a team does.",
@@ -400,6 +416,7 @@ const present = ({
   createdBy,
   format,
   id,
+  isBlocked,
   kinds,
   makerEndedAt,
   state,
@@ -415,6 +432,7 @@ const present = ({
   state,
   createdBy,
   makerEndedAt,
+  blocked: isBlocked,
   createdAt,
   updatedAt
 })

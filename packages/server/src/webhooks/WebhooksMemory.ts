@@ -4,6 +4,7 @@ import { compare } from "@delivery/domain/Order"
 import { Clock, Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import { resolveActor } from "../access/Actors.ts"
+import { isBlocked } from "../identity/BlocksRepo.ts"
 import { teams } from "../planning/TeamsRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import {
@@ -56,7 +57,8 @@ const present = (database: MemoryDatabase, row: WebhookRow): FoundWebhook => {
   return {
     ...own,
     createdBy: resolveActor(database, { kind: createdByKind, id: createdById } as ActorRef),
-    team: team === undefined ? null : { id: team.id, key: team.key, name: team.name }
+    team: team === undefined ? null : { id: team.id, key: team.key, name: team.name },
+    isBlocked: isBlocked(database, row.workspaceId, row.makerId)
   }
 }
 

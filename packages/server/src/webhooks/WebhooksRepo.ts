@@ -75,6 +75,8 @@ export interface FoundWebhook extends Omit<
 > {
   readonly createdBy: Actor
   readonly team: Webhook["team"]
+  /** Whether the workspace has blocked the credential that it was made with. */
+  readonly isBlocked: boolean
 }
 
 /** What a change of a webhook stores. */

@@ -15,7 +15,7 @@ import {
   webhooks,
   WebhooksRepo
 } from "./WebhooksRepo.ts"
-import { withAttempt } from "./WebhookStatements.ts"
+import { isBlocked, withAttempt } from "./WebhookStatements.ts"
 
 export const layer = Layer.effect(
   WebhooksRepo,
@@ -68,14 +68,20 @@ const properties = [
 
 const readOwn = partReaderOf(webhooks, properties)
 
-type Selected = SelectedRow & ActorRow & { readonly team: FoundWebhook["team"] }
+type Selected = SelectedRow & ActorRow & Pick<FoundWebhook, "team" | "isBlocked">
 
-const readRow = (row: Selected): FoundWebhook => ({ ...readOwn(row), createdBy: readActor(row), team: row.team })
+const readRow = (row: Selected): FoundWebhook => ({
+  ...readOwn(row),
+  createdBy: readActor(row),
+  team: row.team,
+  isBlocked: row.isBlocked
+})
 
 const selectWebhooks = (sql: PgClient.PgClient): Statement.Fragment =>
   sql`select ${sql.literal(columnsOf(webhooks, { of: "w", only: properties }))},
     ${actorColumns(sql, "w.created_by")},
-    case when t.id is not null then json_build_object('id', t.id, 'key', t.key, 'name', t.name) end as team
+    case when t.id is not null then json_build_object('id', t.id, 'key', t.key, 'name', t.name) end as team,
+    ${sql.literal(isBlocked)} as "isBlocked"
     from webhooks w left join teams t on t.id = w.team_id ${actorJoins(sql, "w.created_by")}`
 
 const activate = (sql: PgClient.PgClient) => (id: WebhookId) =>

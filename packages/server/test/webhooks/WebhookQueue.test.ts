@@ -4,7 +4,9 @@ import { assert } from "@effect/vitest"
 import { Clock, Effect, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { PgClient } from "@effect/sql-pg"
+import { SignInsRepo } from "../../src/agents/SignInsRepo.ts"
 import { EventsRepo } from "../../src/events/EventsRepo.ts"
+import { BlocksRepo } from "../../src/identity/BlocksRepo.ts"
 import { type HeldWebhook, leaseMillis, type Tried, WebhookQueue } from "../../src/webhooks/WebhookQueue.ts"
 import { type WebhookRow, WebhooksRepo } from "../../src/webhooks/WebhooksRepo.ts"
 import { storedEvent } from "../events/Rows.ts"
@@ -26,7 +28,7 @@ const makeScene = Effect.gen(function* () {
     return readable
   })
   const now = timestamp(yield* Clock.currentTimeMillis)
-  const add = Effect.gen(function* () {
+  const add = Effect.fnUntraced(function* (fields: Partial<WebhookRow> = {}) {
     const webhook: WebhookRow = {
       id: newId<WebhookId>(),
       workspaceId,
@@ -49,12 +51,13 @@ const makeScene = Effect.gen(function* () {
       leaseUntil: null,
       servedAt: null,
       createdAt: now,
-      updatedAt: now
+      updatedAt: now,
+      ...fields
     }
     yield* repo.insert(webhook)
     return webhook
   })
-  const webhook = yield* add
+  const webhook = yield* add()
   /** Of this scene's webhooks those that are taken. */
   const claim = (hasNews = true) =>
     Effect.gen(function* () {
@@ -178,10 +181,39 @@ onEachStorage("The queue of webhooks", (it) => {
     })
   )
 
+  it.effect("holds back what a blocked credential made, also when that has ended and other blocks are forgotten", () =>
+    Effect.gen(function* () {
+      const { add, claim, happen, queue, repo, triedOf, workspaceId } = yield* makeScene
+      const blocks = yield* BlocksRepo
+      const [maker, other] = [newId<string>(), newId<string>()]
+      const { id } = yield* add({ makerId: maker })
+      const position = yield* happen
+      const now = timestamp(yield* Clock.currentTimeMillis)
+      const claimOwn = Effect.map(claim(), (all) => all.find((held) => held.id === id))
+      const isBlocked = Effect.map(repo.find(workspaceId, id), (webhook) => webhook!.isBlocked)
+      const held = (yield* claimOwn)!
+      assert.isFalse(yield* isBlocked)
+      for (const credential of [maker, other]) yield* blocks.block(workspaceId, credential, [credential], now)
+      assert.isUndefined(yield* queue.store(held, triedOf(held, position, "delivered")))
+      yield* queue.release(held)
+      // Neither is a credential that works.
+      yield* (yield* SignInsRepo).eraseBlocks(now)
+      assert.deepStrictEqual(
+        (yield* blocks.list(workspaceId)).map(({ credentialId }) => credentialId),
+        [maker]
+      )
+      assert.isTrue(yield* isBlocked)
+      assert.isUndefined(yield* claimOwn)
+      yield* blocks.unblock(workspaceId, maker)
+      assert.isFalse(yield* isBlocked)
+      assert.strictEqual((yield* claimOwn)?.position, held.position)
+    })
+  )
+
   it.effect("forgets webhooks that are deleted, with their deliveries, and erases what nothing waits for", () =>
     Effect.gen(function* () {
       const { add, claim, happen, queue, repo, triedOf, webhook } = yield* makeScene
-      const other = yield* add
+      const other = yield* add()
       const position = yield* happen
       for (const held of yield* claim()) {
         const state = held.id === webhook.id ? "pending" : "delivered"

@@ -3,12 +3,14 @@ import type { Event, EventsPage } from "@delivery/domain/events/Event"
 import type { NewApiKey } from "@delivery/domain/identity/ApiKey"
 import type { Team } from "@delivery/domain/planning/Team"
 import {
+  deliveriesPageSize,
   maxWebhooks,
   type Webhook,
   type WebhookDeliveriesPage,
   type WebhookDelivery,
   type WebhookWithSecret
 } from "@delivery/domain/webhooks/Webhook"
+import type { ServerResponse } from "node:http"
 import { afterAll, assert } from "vitest"
 import {
   assertId,
@@ -76,7 +78,8 @@ onEachServer(
         format: "standard",
         team: null,
         state: "active",
-        makerEndedAt: null
+        makerEndedAt: null,
+        blocked: false
       } as const
       assert.deepInclude(webhook, shown)
       assert.deepStrictEqual(await owner.get(`webhooks/${webhook.id}`), webhook)
@@ -197,14 +200,55 @@ onEachServer(
       )
     })
 
-    test("are given up at once where the address is gone", async (main) => {
+    test("lose nothing, and keep their order, whatever the answers say", async (main) => {
+      const owner = await newWorkspace(main)
+      const [receiver, elsewhere] = [await newReceiver(), await newReceiver()]
+      const lies: ReadonlyArray<(response: ServerResponse) => void> = [
+        status(302, { location: elsewhere.url }),
+        status(410),
+        status(500),
+        (response) => void response.socket!.end("nonsense\r\n\r\n"),
+        (response) => void response.socket!.destroy(),
+        status(204)
+      ]
+      receiver.answer((response, number) => lies[(number - 1) % lies.length]!(response))
+      const webhook = await create(owner, receiver.url)
+      const names: Array<string> = []
+      for (let n = 0; n < 4; n++) names.push(await addTag(owner))
+      const deliveries = await eventually(
+        () => deliveriesOf(owner, webhook),
+        (found) => found.length === names.length && found.every(({ state }) => state === "delivered")
+      )
+      assert.deepStrictEqual(
+        labels(receiver),
+        names.flatMap((name) => lies.map(() => name))
+      )
+      for (const { attempts } of deliveries) {
+        assert.deepStrictEqual(
+          attempts.map(({ error, status }) => status ?? error),
+          [302, 410, 500, "invalid_answer", "connection_failed", 204]
+        )
+      }
+      for (const request of receiver.received) assert.isTrue(isSignedBy(webhook.secret, request))
+      assert.lengthOf(elsewhere.received, 0)
+    })
+
+    test("list their deliveries 100 at a time", async (main) => {
       const owner = await newWorkspace(main)
       const receiver = await newReceiver()
-      receiver.answer(status(410))
-      const webhook = await create(owner, receiver.url)
-      await addTag(owner)
-      await untilState(owner, webhook, "parked")
-      assert.lengthOf(receiver.received, 1)
+      const { id } = await create(owner, receiver.url)
+      const tested: Array<string> = []
+      for (let n = 0; n < deliveriesPageSize + 1; n++) {
+        tested.push((await owner.post<WebhookDelivery>(`webhooks/${id}/test`, undefined, 200)).id)
+      }
+      const first = await owner.get<WebhookDeliveriesPage>(`webhooks/${id}/deliveries`)
+      const next = `webhooks/${id}/deliveries?cursor=${first.nextCursor}`
+      const second = await owner.get<WebhookDeliveriesPage>(next)
+      assert.deepStrictEqual([first.deliveries.length, second.nextCursor], [deliveriesPageSize, null])
+      assert.deepStrictEqual(
+        [...first.deliveries, ...second.deliveries].map((delivery) => delivery.id),
+        tested.toReversed()
+      )
     })
 
     test("follow no redirects, and survive every kind of answer", async (main) => {
@@ -350,15 +394,22 @@ onEachServer(
       const owner = await newWorkspace(main)
       const [blocked, other] = [await newReceiver(), await newReceiver()]
       const key = await owner.post<NewApiKey>("/v1/api-keys", { name: "leaked" }, 200)
-      await create(owner.as(key.secret), blocked.url)
+      const { id } = await create(owner.as(key.secret), blocked.url)
       await create(owner, other.url)
+      const { id: tested } = await owner.post<WebhookDelivery>(`webhooks/${id}/test`, undefined, 200)
+      const isBlocked = async () => (await owner.get<Webhook>(`webhooks/${id}`)).blocked
+      assert.isFalse(await isBlocked())
       await owner.post(`credentials/${key.id}/block`, undefined, 200)
+      assert.isTrue(await isBlocked())
+      await owner.refuse("409 maker_blocked", "POST", `webhooks/${id}/test`)
+      await owner.refuse("409 maker_blocked", "POST", `webhooks/${id}/deliveries/${tested}/redeliver`)
       const name = await addTag(owner)
       await other.count(1)
+      assert.lengthOf(blocked.received, 1)
       await owner.post(`credentials/${key.id}/unblock`, undefined, 200)
       await addTag(owner)
-      await blocked.count(2)
-      assert.strictEqual(labels(blocked)[0], name)
+      await blocked.count(3)
+      assert.strictEqual(labels(blocked)[1], name)
     })
   },
   settings
