@@ -6,7 +6,7 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { apiKey, open } from "./Bench.ts"
-import { type Answer, load, request } from "./Load.ts"
+import { load, request } from "./Load.ts"
 import { median, start } from "./Processes.ts"
 
 /**
@@ -95,6 +95,19 @@ const counts = async () => {
   return found!
 }
 
+/** Waits until the search has indexed what it is behind: it would be measured as well. */
+const untilIndexed = async () => {
+  const indexed = async () => {
+    const [found] = await query(
+      (sql) => sql<{ readonly runs: number }>`select coalesce(max(indexed_runs), 0)::int as runs from test_run_search`
+    )
+    return found!.runs
+  }
+  for (let [before, now] = [-1, await indexed()]; before !== now; [before, now] = [now, await indexed()]) {
+    await sleep(10_000)
+  }
+}
+
 const released = async () => {
   const { releases } = await client.releases.history({ params: { ...params, product: "shop", environment: "ci" } })
   return JSON.stringify(releases.map(({ number, runs }) => [number, runs]))
@@ -102,8 +115,7 @@ const released = async () => {
 
 const mix = (connection: number) => {
   let turn = connection
-  return (last: Answer | undefined) => {
-    void last
+  return () => {
     switch (turn++ % 4) {
       case 0:
         return request("GET", `${path}/test-runs`, headers)
@@ -146,6 +158,7 @@ try {
   const before = await released()
   console.log(`${runs} old runs of ${tests} tests with a file each:`, JSON.stringify(await counts()))
 
+  await untilIndexed()
   await loaded()
   const report = (what: string, p99s: ReadonlyArray<number>, perSecond: ReadonlyArray<number>) =>
     console.log(

@@ -252,6 +252,24 @@ describe("promises", () => {
     await client.deployments.delete({ params })
   })
 
+  it("says how long runs are kept, and deletes one that has ended, as the Effect does", async () => {
+    expect(await client.workspaces.update({ params: main, payload: { runDays: 90.5 } })).toMatchObject({
+      runDays: 90.5,
+      fileDays: null
+    })
+    expect(await client.workspaces.update({ params: main, payload: { runDays: null } })).toMatchObject({ runDays: null })
+    const { number } = await client.testRuns.start({ params: main, payload: start })
+    const params = { ...main, run: number }
+    await expect(client.testRuns.delete({ params })).rejects.toMatchObject({ _tag: "Conflict", reason: "running" })
+    await client.testRuns.finish({ params, payload: { interrupted: false, durationMs: 1, tests: [] } })
+    expect(await client.testRuns.delete({ params })).toBeUndefined()
+    const again = Effect.flatMap(DeliveryClient, ({ testRuns }) => Effect.flip(testRuns.delete({ params }))).pipe(
+      Effect.provide(DeliveryClient.layer({ baseUrl: server.url, apiKey: Redacted.make(server.apiKey) })),
+      Effect.runPromise
+    )
+    expect(await again).toBeInstanceOf(NotFound)
+  })
+
   it("resolves with undefined where the answer has no body", async () => {
     await client.environments.create({ params: main, payload: { slug: "gone", name: "Gone", class: "non-production" } })
     await client.deployments.create({
