@@ -32,8 +32,9 @@ export class WebhookQueue extends Context.Service<
     /** Whether there may be something to claim at all. */
     readonly isInUse: Effect.Effect<boolean>
     /**
-     * Takes webhooks that nobody holds and whose delivery is due, or that have events up to a position, those first that wait
-     * longest. Without `hasNews` it does not look for events.
+     * Takes webhooks that nobody holds and whose delivery is due, or that have events up to a position. Those whose last try
+     * failed come last, since they may hold up whoever serves them; of the others, those first that wait longest. Without
+     * `hasNews` it does not look for events.
      */
     readonly claim: (options: {
       readonly holder: string

@@ -56,7 +56,11 @@ const claim =
         return rows
           .filter((row) => row.state === "active" && (row.leaseUntil === null || row.leaseUntil <= now))
           .filter((row) => isDue(row) && !isBlocked(database, row.workspaceId, row.makerId))
-          .toSorted((a, b) => compare(a.servedAt ?? "", b.servedAt ?? ""))
+          .toSorted(
+            (a, b) =>
+              Number(a.deliveryId !== null) - Number(b.deliveryId !== null) ||
+              compare(a.servedAt ?? "", b.servedAt ?? "")
+          )
           .slice(0, limit)
           .map((row) => {
             const leaseUntil = timestamp(millis + leaseMillis)

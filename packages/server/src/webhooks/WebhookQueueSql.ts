@@ -72,7 +72,7 @@ const claim = (sql: PgClient.PgClient): WebhookQueue["Service"]["claim"] => {
             else w.lease_until is not null or (${hasNews} and exists (select 1 from events e
               where e.workspace_id = w.workspace_id and e.position > w.position and e.position <= ${upTo})) end
           and not ${sql.literal(isBlocked)}
-        order by w.served_at nulls first limit ${limit} for update of w skip locked
+        order by w.delivery_id is not null, w.served_at nulls first limit ${limit} for update of w skip locked
       )
       update webhooks w set lease_holder = ${holder}, lease_until = ${end}, served_at = clock_timestamp()
         from due, workspaces s where w.id = due.id and s.id = w.workspace_id

@@ -109,6 +109,33 @@ onEachStorage("The queue of webhooks", (it) => {
     })
   )
 
+  it.effect("gives webhooks that did not fail before those that did, however long these have waited", () =>
+    Effect.gen(function* () {
+      const { add, claim, events, happen, queue, repo, triedOf, webhook } = yield* makeScene
+      const position = yield* happen
+      const [failing] = yield* claim()
+      yield* queue.store(failing!, triedOf(failing!, position, "parked"))
+      yield* queue.release(failing!)
+      const fresh = yield* add()
+      yield* happen
+      for (const held of yield* claim()) yield* queue.release(held)
+      yield* repo.activate(webhook.id)
+      const { readable: upTo } = yield* events.horizon
+      const claimed: Array<HeldWebhook> = []
+      for (let more = true; more;) {
+        const next = yield* queue.claim({ holder: newId<string>(), limit: 1, upTo, hasNews: true })
+        claimed.push(...next)
+        more = next.length > 0
+      }
+      yield* Effect.forEach(claimed, queue.release)
+      const own = [fresh.id, webhook.id]
+      assert.deepStrictEqual(
+        claimed.map(({ id }) => id).filter((id) => own.includes(id)),
+        own
+      )
+    })
+  )
+
   it.effect("takes a lease that is over from who held it, and lets them store nothing more", () =>
     Effect.gen(function* () {
       const { claim, happen, queue, repo, triedOf, webhook } = yield* makeScene
