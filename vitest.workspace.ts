@@ -10,59 +10,85 @@ const isFast = process.env["TEST_STORAGES"] === "memory"
 // Suites that start processes (command lines, workers, browsers, Playwright) or many embedded databases, those that kill servers,
 // fill disks and flood sockets, those that race and search two servers for what must be in neither, those that ask every endpoint
 // everything, long histories beside their models, and those that last as long as the real time that is their subject: minutes in all.
-const slow: Readonly<Record<string, ReadonlyArray<string>>> = {
-  cli: ["test/Agent.test.ts"],
-  playwright: ["test/**/*.test.ts"],
-  server: [
-    "test/agents/McpConformance.test.ts",
-    "test/agents/OAuthConformance.test.ts",
-    "test/auth/MailCanaries.test.ts",
-    "test/auth/MailRaces.test.ts",
-    "test/auth/SingleSignOnServers.test.ts",
-    "test/auth/TokenCanaries.test.ts",
-    "test/browser/**/*.test.ts",
-    "test/cli/**/*.test.ts",
-    "test/database/EmbeddedDatabase.test.ts",
-    "test/faults/**/*.test.ts",
-    "test/http/BadInput.test.ts",
-    "test/http/VisibilityMatrix.test.ts",
-    "test/identity/PersonsModel.test.ts",
-    "test/runs/LargeBodiesHttp.test.ts",
-    "test/runs/RetriesModel.test.ts",
-    "test/runs/SemaphoresModel.test.ts",
-    "test/runs/SemaphoresTimeHttp.test.ts",
-    "test/runs/search/ForgottenRuns.test.ts",
-    "test/runs/search/TestRunSearch.test.ts",
-    "test/telemetry/Traces.test.ts",
-    "test/vault/VaultCanaries.test.ts",
-    "test/vault/VaultKeys.test.ts",
-    "test/workers/**/*.test.ts"
-  ]
-}
+const slow = [
+  "examples/examples.test.ts",
+  "packages/cli/test/Agent.test.ts",
+  "packages/playwright/test/**/*.test.ts",
+  ...[
+    "agents/McpConformance.test.ts",
+    "agents/OAuthConformance.test.ts",
+    "auth/MailCanaries.test.ts",
+    "auth/MailRaces.test.ts",
+    "auth/SingleSignOnServers.test.ts",
+    "auth/TokenCanaries.test.ts",
+    "browser/**/*.test.ts",
+    "cli/**/*.test.ts",
+    "database/EmbeddedDatabase.test.ts",
+    "faults/**/*.test.ts",
+    "http/BadInput.test.ts",
+    "http/VisibilityMatrix.test.ts",
+    "identity/PersonsModel.test.ts",
+    "runs/LargeBodiesHttp.test.ts",
+    "runs/RetriesModel.test.ts",
+    "runs/SemaphoresModel.test.ts",
+    "runs/SemaphoresTimeHttp.test.ts",
+    "runs/search/ForgottenRuns.test.ts",
+    "runs/search/TestRunSearch.test.ts",
+    "telemetry/Traces.test.ts",
+    "vault/VaultCanaries.test.ts",
+    "vault/VaultKeys.test.ts",
+    "workers/**/*.test.ts"
+  ].map((path) => `packages/server/test/${path}`)
+]
 
 // It asks every endpoint as everybody: over memory in `pnpm test`, over PostgreSQL in `pnpm test:slow`.
-const matrix = ["test/http/AuthorizationMatrix.test.ts"]
+const matrix = ["packages/server/test/http/AuthorizationMatrix.test.ts"]
 
-const project = (name: string) => ({
-  name,
-  root: `packages/${name}`,
-  include: ["test/**/*.test.ts"],
-  exclude: [...(slow[name] ?? [])]
-})
+// What `pnpm test:fast` leaves out: suites that need PostgreSQL, the embedded database or S3, whatever the storages; those that
+// send requests to a server, since the rules behind the endpoints have suites of their own; those that send many megabytes; and
+// those that ask everything of all that there is.
+const needMore = [
+  "**/*Http.test.ts",
+  "agents/Authorizations.test.ts",
+  "agents/ClientDocuments.test.ts",
+  "agents/Mcp*.test.ts",
+  "audit/AuditTogether.test.ts",
+  "auth/**",
+  "database/**",
+  "files/S3Files.test.ts",
+  "http/**",
+  "identity/ApiKeyUsage.test.ts",
+  "releases/OlderServers.test.ts",
+  "releases/Races.test.ts",
+  "runs/Plans.test.ts",
+  "runs/Semaphores.test.ts",
+  "storage/Sql.test.ts",
+  "storage/Tables.test.ts",
+  "telemetry/**",
+  "vault/VaultConcurrency.test.ts",
+  "vault/VaultTampering.test.ts"
+].map((path) => `packages/server/test/${path}`)
 
-// Starts what the server's suites share (the database); runs once, before the first of them.
-const serverSetup = `${import.meta.dirname}/packages/server/test/globalSetup.ts`
+const exhaustive = [
+  "agents/OAuthClients.test.ts",
+  "agents/Quote.test.ts",
+  // Redocly's command line takes longer than all the rest.
+  "OpenApi.test.ts",
+  "planning/Mentions.test.ts"
+].map((path) => `packages/domain/test/${path}`)
 
-// Tests start many servers, and each compiles the same modules.
-const compileCache = { NODE_COMPILE_CACHE: `${import.meta.dirname}/node_modules/.cache/compile` }
-
-const server = {
-  ...project("server"),
-  exclude: [...slow["server"]!, ...matrix],
-  globalSetup: isFast ? [] : [serverSetup],
-  // Of the S3 server that suites start, and nothing of the machine's own.
+// One project of all packages: each project has processes of its own, and each of these loads all modules.
+const packages = {
+  name: "packages",
+  root: import.meta.dirname,
+  include: ["packages/*/test/**/*.test.ts", "examples/*.test.ts"],
+  exclude: [...slow, ...matrix],
+  // Starts what the server's suites share (the database); runs once, before the first of them.
+  globalSetup: [`${import.meta.dirname}/packages/server/test/globalSetup.ts`],
   env: {
-    ...compileCache,
+    // Tests start many servers, and each compiles the same modules.
+    NODE_COMPILE_CACHE: `${import.meta.dirname}/node_modules/.cache/compile`,
+    // Of the S3 server that suites start, and nothing of the machine's own.
     AWS_ACCESS_KEY_ID: "S3RVER",
     AWS_SECRET_ACCESS_KEY: "S3RVER",
     AWS_PROFILE: "",
@@ -72,73 +98,31 @@ const server = {
   }
 }
 
-// What `pnpm test:fast` leaves out: suites that need PostgreSQL, the embedded database or S3, whatever the storages; those that
-// send requests to a server, since the rules behind the endpoints have suites of their own; those that send many megabytes; and
-// those that ask everything of all that there is.
-const needMore = [
-  "test/**/*Http.test.ts",
-  "test/agents/Authorizations.test.ts",
-  "test/agents/ClientDocuments.test.ts",
-  "test/agents/Mcp*.test.ts",
-  "test/audit/AuditTogether.test.ts",
-  "test/auth/**",
-  "test/database/**",
-  "test/files/S3Files.test.ts",
-  "test/http/**",
-  "test/identity/ApiKeyUsage.test.ts",
-  "test/releases/OlderServers.test.ts",
-  "test/releases/Races.test.ts",
-  "test/runs/Plans.test.ts",
-  "test/runs/Semaphores.test.ts",
-  "test/storage/Sql.test.ts",
-  "test/storage/Tables.test.ts",
-  "test/telemetry/**",
-  "test/vault/VaultConcurrency.test.ts",
-  "test/vault/VaultTampering.test.ts"
-]
-
-const exhaustive = [
-  "test/agents/OAuthClients.test.ts",
-  "test/agents/Quote.test.ts",
-  // Redocly's command line takes longer than all the rest.
-  "test/OpenApi.test.ts",
-  "test/planning/Mentions.test.ts"
-]
-
-const slowPaths = Object.entries(slow).flatMap(([name, paths]) => paths.map((path) => `${name}/${path}`))
+const ofMatrix = (name: string, storages: "memory" | "databases") => ({
+  ...packages,
+  name,
+  include: matrix,
+  exclude: [],
+  env: { ...packages.env, TEST_STORAGES: storages }
+})
 
 const projects = [
-  project("domain"),
-  { ...project("client"), env: compileCache },
-  { ...project("cli"), env: compileCache },
-  { name: "examples", root: "examples", include: ["*.test.ts"], env: compileCache },
-  server,
-  {
-    ...server,
-    name: "matrix",
-    include: matrix,
-    exclude: [],
-    globalSetup: [],
-    env: { ...server.env, TEST_STORAGES: "memory" }
-  },
-  { ...server, name: "slow", root: "packages", include: slowPaths, exclude: [] },
-  {
-    ...server,
-    name: "slow matrix",
-    include: matrix,
-    exclude: [],
-    env: { ...server.env, TEST_STORAGES: "databases" }
-  }
+  packages,
+  ofMatrix("matrix", "memory"),
+  { ...packages, name: "slow", include: slow, exclude: [] },
+  ofMatrix("slow matrix", "databases")
 ]
 
-const fastProjects = [
-  { ...project("domain"), exclude: exhaustive },
-  { ...server, exclude: [...server.exclude, ...needMore] }
-]
+const fastProject = {
+  ...packages,
+  include: ["packages/domain/test/**/*.test.ts", "packages/server/test/**/*.test.ts"],
+  exclude: [...packages.exclude, ...needMore, ...exhaustive],
+  globalSetup: []
+}
 
 export default defineConfig({
   test: {
-    projects: (isFast ? fastProjects : projects).map((test) => ({ extends: true, test })),
+    projects: (isFast ? [fastProject] : projects).map((test) => ({ extends: true, test })),
     // Many tests start servers and databases, on machines that may be busy.
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -12,34 +12,29 @@ import { hasBody } from "./SlowClients.ts"
  * checks).
  */
 
-/**
- * Waits for the body of the request, unless its handler reads it as it arrives; whether there was anything to wait for. What is
- * wrong with the body, the handler meets.
- */
-const awaitBody: Effect.Effect<boolean, never, HttpServerRequest.HttpServerRequest> = Effect.flatMap(
-  HttpServerRequest.HttpServerRequest,
-  (request) => {
-    const message = NodeHttpServerRequest.toIncomingMessage(request)
-    if (message.complete || !hasBody(request) || isReadLater(request)) return Effect.succeed(false)
-    return Effect.as(Effect.ignore(request.text), true)
-  }
-)
+/** Whether the body of the request is yet to arrive, and its handler does not read it as it does. */
+const isAwaited = (request: HttpServerRequest.HttpServerRequest): boolean =>
+  hasBody(request) && !NodeHttpServerRequest.toIncomingMessage(request).complete && !isReadLater(request)
 
 const isReadLater = ({ headers, method, url }: HttpServerRequest.HttpServerRequest): boolean => {
   const { isLarge, isStreamed } = endpointOf(method, url)
   return isStreamed || (isLarge && !(Number(headers["content-length"] ?? Number.NaN) <= maxBodyBytes))
 }
 
-/** Decides by the effect, and again where the body had to be waited for. */
+/** Decides by the effect, and again where the body had to be waited for. What is wrong with the body, the handler meets. */
 export const onceArrived = <A, E, R>(
   decide: Effect.Effect<A, E, R>,
   isRefused: (decided: A) => boolean
 ): Effect.Effect<A, E, R | HttpServerRequest.HttpServerRequest> =>
-  Effect.flatMap(decide, (decided) =>
-    isRefused(decided)
-      ? Effect.succeed(decided)
-      : Effect.flatMap(awaitBody, (isLater) => (isLater ? decide : Effect.succeed(decided)))
-  )
+  Effect.contextWith((context: Context.Context<R | HttpServerRequest.HttpServerRequest>) => {
+    const request = Context.get(context, HttpServerRequest.HttpServerRequest)
+    if (!isAwaited(request)) return decide
+    return Effect.flatMap(decide, (decided) =>
+      isRefused(decided) || !isAwaited(request)
+        ? Effect.succeed(decided)
+        : Effect.andThen(Effect.ignore(request.text), decide)
+    )
+  })
 
 /** Who calls, decided again, for a handler that has read a body itself or has waited: the caller, or the answer to one who is refused. */
 export const CallerNow = Context.Reference<

@@ -39,6 +39,8 @@ const withStrictText = (request: HttpServerRequest.HttpServerRequest): HttpServe
 const httpVersion = (request: HttpServerRequest.HttpServerRequest): string =>
   NodeHttpServerRequest.toIncomingMessage(request).httpVersion
 
+type Around = HttpServerRequest.HttpServerRequest | HttpPlatform.HttpPlatform
+
 /** Around the whole router: the request id, errors of every path in the contract's form, and the access log. */
 export const layer = HttpRouter.middleware(
   Effect.gen(function* () {
@@ -86,11 +88,11 @@ export const layer = HttpRouter.middleware(
         const isCompressed = endpoint.isCompressed && request.headers["accept-encoding"] !== undefined
         const compress = endpoint.isConstant ? compressedOnce : compressed
         const answered = isCompressed ? compress(httpEffect) : httpEffect
-        const served =
-          read === received ? answered : Effect.provideService(answered, HttpServerRequest.HttpServerRequest, read)
-        const identified = Effect.provideService(served, RequestId, id)
-        const admitted =
-          admission === undefined ? identified : Effect.provideService(identified, RequestAdmission, admission)
+        const admitted = Effect.updateContext(answered, (context: Context.Context<Around>) => {
+          const identified = Context.add(context, RequestId, id)
+          const found = admission === undefined ? identified : Context.add(identified, RequestAdmission, admission)
+          return read === received ? found : Context.add(found, HttpServerRequest.HttpServerRequest, read)
+        })
         const time = times.begin(fiber, request, endpoint)
         const working = queue.work(request, endpoint, admitted)
         return Effect.matchCauseEffect(starting.isOver() ? working : Effect.andThen(starting.wait, working), {

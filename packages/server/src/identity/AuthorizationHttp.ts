@@ -1,4 +1,4 @@
-import { Unauthorized } from "@delivery/domain/Errors"
+import { type TooManyRequests, Unauthorized } from "@delivery/domain/Errors"
 import {
   Authorization,
   Caller,
@@ -8,8 +8,8 @@ import {
 } from "@delivery/domain/identity/Authorization"
 import { isId, isSlug } from "@delivery/domain/Text"
 import { timestamp } from "@delivery/domain/Timestamp"
-import { Clock, type Context, Effect, Layer } from "effect"
-import { type Headers, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Clock, Context, Effect, Layer } from "effect"
+import { type Headers, type HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Settings } from "../Config.ts"
 import { type Asked, CurrentCaller } from "../events/CurrentCaller.ts"
 import { hashToken, isToken } from "../ids/Tokens.ts"
@@ -31,17 +31,21 @@ export const layer = Layer.effect(
   Authorization,
   Effect.gen(function* () {
     const callerOf = yield* makeCallerOf
-    const decide: Decide = Effect.fnUntraced(function* (httpEffect) {
-      const { cookies, headers } = yield* HttpServerRequest.HttpServerRequest
-      const context = yield* Effect.context<Effect.Services<ReturnType<typeof callerOf>>>()
-      const now = Effect.match(Effect.provideContext(callerOf(headers, cookies), context), {
-        onFailure: (error) => errorResponse(error, statuses[error._tag]),
-        onSuccess: (caller) => caller ?? refused
+    const decide: Decide = (httpEffect) =>
+      Effect.contextWith((context: Context.Context<Effect.Services<ReturnType<typeof callerOf>>>) => {
+        const { cookies, headers } = Context.get(context, HttpServerRequest.HttpServerRequest)
+        const decision = Effect.match(callerOf(headers, cookies), {
+          onFailure: (error) => errorResponse(error, statuses[error._tag]),
+          onSuccess: (caller) => caller ?? refused
+        })
+        return Effect.flatMap(onceArrived(decision, HttpServerResponse.isHttpServerResponse), (caller) =>
+          HttpServerResponse.isHttpServerResponse(caller)
+            ? Effect.succeed(caller)
+            : Effect.updateContext(httpEffect, (now: Context.Context<never>) =>
+                Context.add(Context.add(now, Caller, caller), CallerNow, Effect.provideContext(decision, context))
+              )
+        )
       })
-      const caller = yield* onceArrived(now, HttpServerResponse.isHttpServerResponse)
-      if (HttpServerResponse.isHttpServerResponse(caller)) return caller
-      return yield* httpEffect.pipe(Effect.provideService(Caller, caller), Effect.provideService(CallerNow, now))
-    })
     return Authorization.of({ bearer: decide, apiKey: decide, session: decide })
   })
 )
@@ -160,15 +164,20 @@ const shownToken = (headers: Headers.Headers): string | undefined => {
   return key === undefined || key === token ? token : ""
 }
 
-const authenticate = (keys: ApiKeysRepo["Service"], usage: ApiKeyUsage["Service"]) =>
-  Effect.fnUntraced(function* (token: string) {
-    if (!isToken("ctk_", token)) return yield* Effect.fail(Unauthorized.generic)
-    const caller = yield* keys.authenticate(hashToken(token), yield* workspaceOfPath)
-    if (caller === undefined) return yield* Effect.fail(Unauthorized.generic)
-    yield* usage.note(caller.keyId)
-    yield* recognized(caller.principal.id)
-    return callerOfKey(caller, token)
-  })
+const authenticate =
+  (keys: ApiKeysRepo["Service"], usage: ApiKeyUsage["Service"]) =>
+  (token: string): Effect.Effect<Caller["Service"], Unauthorized | TooManyRequests, HttpRouter.RouteContext> => {
+    if (!isToken("ctk_", token)) return Effect.fail(Unauthorized.generic)
+    const found = Effect.flatMap(workspaceOfPath, (workspace) => keys.authenticate(hashToken(token), workspace))
+    return Effect.flatMap(found, (caller): Effect.Effect<Caller["Service"], Unauthorized | TooManyRequests> =>
+      caller === undefined
+        ? Effect.fail(Unauthorized.generic)
+        : Effect.as(
+            Effect.andThen(usage.note(caller.keyId), recognized(caller.principal.id)),
+            callerOfKey(caller, token)
+          )
+    )
+  }
 
 const callerOfKey = ({ keyId, membership, principal, scopes }: Authenticated, token: string) => {
   const kind = principal.kind === "apiKey" ? ("accountApiKey" as const) : ("apiKey" as const)
