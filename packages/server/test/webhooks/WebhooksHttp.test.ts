@@ -115,8 +115,9 @@ onEachServer(
     test("are for admins, and change", async (main) => {
       const owner = await newWorkspace(main)
       const receiver = await newReceiver()
-      const { id } = await create(owner, receiver.url)
+      // Before the webhook is made: what waits to be looked at is sent as the webhook is then.
       const member = await join(owner, "member")
+      const { id } = await create(owner, receiver.url)
       for (const [method, path, body] of [
         ["GET", "webhooks", undefined],
         ["GET", `webhooks/${id}`, undefined],
