@@ -189,7 +189,10 @@ export const UpdateWebhook = Body({
   kinds: Schema.optionalKey(kinds),
   format: Schema.optionalKey(WebhookFormat),
   state: Schema.optionalKey(
-    OneOf(["active"]).annotate({ description: "Has a parked webhook go on, with the delivery that it gave up." })
+    Schema.Literal("active").annotate({
+      message: "Expected active",
+      description: "Has a parked webhook go on, with the delivery that it gave up."
+    })
   )
 }).annotate({
   identifier: "UpdateWebhook",
