@@ -257,7 +257,9 @@ describe("promises", () => {
       runDays: 90.5,
       fileDays: null
     })
-    expect(await client.workspaces.update({ params: main, payload: { runDays: null } })).toMatchObject({ runDays: null })
+    expect(await client.workspaces.update({ params: main, payload: { runDays: null } })).toMatchObject({
+      runDays: null
+    })
     const { number } = await client.testRuns.start({ params: main, payload: start })
     const params = { ...main, run: number }
     await expect(client.testRuns.delete({ params })).rejects.toMatchObject({ _tag: "Conflict", reason: "running" })

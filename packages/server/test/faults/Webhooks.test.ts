@@ -58,8 +58,7 @@ describe("Webhooks of two servers", () => {
     const { elsewhere, ...receivers } = await startReceivers()
     const one = await startServer(settings)
     let two = await startServer(settings)
-    const create = ({ url }: Receiver) =>
-      by(one).post<WebhookWithSecret>("webhooks", { url, kinds: ["tag_created"] })
+    const create = ({ url }: Receiver) => by(one).post<WebhookWithSecret>("webhooks", { url, kinds: ["tag_created"] })
     const made = new Map<string, WebhookWithSecret>()
     for (const [name, receiver] of Object.entries(receivers)) made.set(name, await create(receiver))
     const { after } = await by(one).get<EventsPage>("events?limit=1")
