@@ -66,7 +66,7 @@ const serverFloors: Floors = [
   ["catalog"],
   ["vault", "runs", "planning"],
   ["agents"],
-  ["releases"],
+  ["releases", "webhooks"],
   ["SystemHttp"],
   ["App"],
   ["workers"],
@@ -80,7 +80,7 @@ const domainFloors: Floors = [
   ["audit"],
   ["vault", "runs", "planning"],
   ["agents"],
-  ["releases"],
+  ["releases", "webhooks"],
   ["SystemApi"],
   ["Api"],
   ["index"]

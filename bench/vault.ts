@@ -36,6 +36,8 @@ const layerPlain = Layer.succeed(DataKeys, {
     Effect.succeed({
       encrypt: (_, value) => new Uint8Array(Buffer.from(Redacted.value(value))),
       decrypt: (_, encrypted) => Effect.succeed(Redacted.make(Buffer.from(encrypted).toString("utf8"))),
+      seal: (_, secret) => new Uint8Array(Buffer.from(Redacted.value(secret))),
+      open: (_, sealed) => Effect.succeed(Redacted.make(Buffer.from(sealed).toString("utf8"))),
       fingerprint: (text) => text
     })
 })
@@ -61,7 +63,15 @@ const prepare = Effect.fnUntraced(function* (vault: Vault["Service"], slug: stri
     emailVerifiedAt: null,
     createdAt: start
   }
-  const workspace = { id: newId<WorkspaceId>(), slug, name: slug, createdAt: start, updatedAt: start }
+  const workspace = {
+    id: newId<WorkspaceId>(),
+    slug,
+    name: slug,
+    runDays: null,
+    fileDays: null,
+    createdAt: start,
+    updatedAt: start
+  }
   yield* (yield* PersonsRepo).insert(person)
   yield* (yield* WorkspacesRepo).insert(workspace)
   const row = (name: string) => ({

@@ -192,6 +192,31 @@ describe("promises", () => {
     expect([all.deployments.length, some.deployments.length]).toEqual([1, 0])
   })
 
+  it("makes, changes, rotates and deletes webhooks, and lists their deliveries, as the Effect does", async () => {
+    const url = "https://hooks.invalid/delivery"
+    const { secret, ...made } = await client.webhooks.create({ params: main, payload: { url, kinds: ["nothing"] } })
+    const params = { ...main, webhook: made.id }
+    const withEffect = <A, E>(use: (calls: (typeof DeliveryClient.Service)["webhooks"]) => Effect.Effect<A, E>) =>
+      Effect.flatMap(DeliveryClient, ({ webhooks }) => use(webhooks)).pipe(
+        Effect.provide(DeliveryClient.layer({ baseUrl: server.url, apiKey: server.apiKey })),
+        Effect.runPromise
+      )
+    expect(await withEffect((webhooks) => webhooks.get({ params }))).toEqual(made)
+    expect(await client.webhooks.list({ params: main })).toEqual({ webhooks: [made] })
+    const rotated = await client.webhooks.rotate({ params, payload: { overlapSeconds: 0 } })
+    expect(rotated.secret).not.toBe(secret)
+    expect(await client.webhooks.rotate({ params, payload: null })).toMatchObject({ id: made.id })
+    expect(await client.webhooks.update({ params, payload: { format: "slack" } })).toMatchObject({ format: "slack" })
+    expect(await withEffect((webhooks) => webhooks.deliveries({ params, query: {} }))).toEqual({
+      deliveries: [],
+      nextCursor: null
+    })
+    const unsafe = client.webhooks.create({ params: main, payload: { url: "https://127.0.0.1/" } })
+    await expect(unsafe).rejects.toMatchObject({ _tag: "InvalidInput", issues: [{ path: ["url"] }] })
+    await client.webhooks.delete({ params })
+    await expect(client.webhooks.get({ params })).rejects.toBeInstanceOf(NotFound)
+  })
+
   it("tells releases, versions and traces, and what holds a deployment, as the Effect does", async () => {
     const params = { ...main, product: "shop", environment: "live" }
     await client.environments.create({ params: main, payload: { slug: "live", name: "Live", class: "production" } })
@@ -225,6 +250,26 @@ describe("promises", () => {
     expect(trace).toEqual(await client.releases.trace({ params: { ...main, ticket: "TRC-1" } }))
     expect(trace.text).toMatch(/^In live since \d{4}-\d\d-\d\d\.$/)
     await client.deployments.delete({ params })
+  })
+
+  it("says how long runs are kept, and deletes one that has ended, as the Effect does", async () => {
+    expect(await client.workspaces.update({ params: main, payload: { runDays: 90.5 } })).toMatchObject({
+      runDays: 90.5,
+      fileDays: null
+    })
+    expect(await client.workspaces.update({ params: main, payload: { runDays: null } })).toMatchObject({
+      runDays: null
+    })
+    const { number } = await client.testRuns.start({ params: main, payload: start })
+    const params = { ...main, run: number }
+    await expect(client.testRuns.delete({ params })).rejects.toMatchObject({ _tag: "Conflict", reason: "running" })
+    await client.testRuns.finish({ params, payload: { interrupted: false, durationMs: 1, tests: [] } })
+    expect(await client.testRuns.delete({ params })).toBeUndefined()
+    const again = Effect.flatMap(DeliveryClient, ({ testRuns }) => Effect.flip(testRuns.delete({ params }))).pipe(
+      Effect.provide(DeliveryClient.layer({ baseUrl: server.url, apiKey: Redacted.make(server.apiKey) })),
+      Effect.runPromise
+    )
+    expect(await again).toBeInstanceOf(NotFound)
   })
 
   it("resolves with undefined where the answer has no body", async () => {

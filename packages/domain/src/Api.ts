@@ -35,6 +35,7 @@ import { RetriesApi } from "./runs/RetriesApi.ts"
 import { LeasesApi, SemaphoresApi } from "./runs/SemaphoresApi.ts"
 import { TestRunsApi } from "./runs/TestRunsApi.ts"
 import { VaultApi } from "./vault/VaultApi.ts"
+import { WebhooksApi } from "./webhooks/WebhooksApi.ts"
 
 /** The whole HTTP interface of the service: the server supplies it, clients are derived from it. */
 export class DeliveryApi extends HttpApi.make("delivery")
@@ -72,6 +73,7 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(TagsApi)
   .add(ReleasesApi)
   .add(EventsApi)
+  .add(WebhooksApi)
   .add(AuditApi)
   .add(SystemApi)
   // All that is wrong with a request at once. Answers keep the fast path of the compiled encoders.

@@ -79,7 +79,7 @@ export const VisibleName = (max: number) =>
  * What begins like a token (docs/contract.md, Tokens), to the end of the text. Of fewer characters of it, others are left
  * that nobody can guess.
  */
-const tokenPattern = /([a-z]tk_)(?=(?:[^0-9a-z]*[0-9a-z]){16}).*/is
+const tokenPattern = /([a-z]tk_|whsec_)(?=(?:[^0-9a-z]*[0-9a-z]){16}).*/is
 
 /** How often a text is decoded that somebody may have encoded several times. */
 const maxDecodings = 4
@@ -89,7 +89,7 @@ const maxDecodings = 4
  * left of a text that has one only when it is decoded.
  */
 export const withoutTokens = (text: string): string => {
-  if (!/%|tk_/i.test(text)) return text
+  if (!/%|tk_|whsec_/i.test(text)) return text
   let decoded = text
   for (let round = 0; round <= maxDecodings; round++) {
     // Bytes that are no text keep nobody from reading the others.

@@ -118,7 +118,7 @@ describe("the API description", () => {
         : typeof value === "object" &&
           value !== null &&
           Object.entries(value).some(([key, child]) => (secret.test(key) && isToken(child)) || hasSecret(child))
-    const isToken = (value: unknown) => typeof value === "string" && /\b(?:[a-z]tk_)/.test(value)
+    const isToken = (value: unknown) => typeof value === "string" && /\b(?:[a-z]tk_|whsec_)/.test(value)
     const answering = endpoints.filter(({ operation }) =>
       Object.entries(operation!.responses).some(
         ([status, { content }]) =>
@@ -127,7 +127,16 @@ describe("the API description", () => {
     )
     assert.includeMembers(
       answering.map(({ name }) => name),
-      ["accountApiKeys.create", "apiKeys.create", "invites.accept", "invites.create", "testRuns.start", "retries.start"]
+      [
+        "accountApiKeys.create",
+        "apiKeys.create",
+        "invites.accept",
+        "invites.create",
+        "testRuns.start",
+        "retries.start",
+        "webhooks.create",
+        "webhooks.rotate"
+      ]
     )
     const kept = answering.filter(({ endpoint }) => !(endpoint as HttpApiEndpoint.Top).middlewares.has(NoStore))
     assert.deepStrictEqual(
@@ -281,8 +290,11 @@ describe("the API description", () => {
 
   it("documents numbers in paths and queries as numbers", () => {
     const numbers = [...operations.values()].flatMap(({ operationId, parameters }) =>
-      // The cursor of the audit is an id.
-      parameters.filter(({ name }) => name === "run" || (name === "cursor" && operationId !== "audit.list"))
+      // The cursors of the audit and of deliveries are ids.
+      parameters.filter(
+        ({ name }) =>
+          name === "run" || (name === "cursor" && !["audit.list", "webhooks.deliveries"].includes(operationId))
+      )
     )
     assert.isNotEmpty(numbers)
     for (const { schema } of numbers) {

@@ -17,6 +17,7 @@ import * as Runs from "./runs/Runs.ts"
 import * as StorageRoom from "./storage/StorageRoom.ts"
 import * as SystemHttp from "./SystemHttp.ts"
 import * as VaultRoom from "./vault/VaultRoom.ts"
+import * as WebhooksRoom from "./webhooks/WebhooksRoom.ts"
 
 /** The rooms, put together: storage, services over it, HTTP over them. The face of each room says what it consists of. */
 
@@ -33,7 +34,8 @@ export const layerSqlRepositories = Layer.mergeAll(
   Runs.layerSql,
   Planning.layerSql,
   AgentsRoom.layerSql,
-  ReleasesRoom.layerSql
+  ReleasesRoom.layerSql,
+  WebhooksRoom.layerSql
 )
 
 /** The storage of every room over a PostgreSQL client, after the migrations. */
@@ -52,11 +54,12 @@ export const layerMemoryStorage = Layer.mergeAll(
   Runs.layerMemory,
   Planning.layerMemory,
   AgentsRoom.layerMemory,
-  ReleasesRoom.layerMemory
+  ReleasesRoom.layerMemory,
+  WebhooksRoom.layerMemory
 ).pipe(Layer.provide(StorageRoom.layerMemoryTables))
 
 /** The services of every room, over what higher rooms supply to lower ones. */
-export const layerRooms = ReleasesRoom.layer.pipe(
+export const layerRooms = Layer.mergeAll(ReleasesRoom.layer, WebhooksRoom.layer).pipe(
   Layer.provideMerge(AgentsRoom.layer),
   Layer.provideMerge([VaultRoom.layerServices, Runs.layerServices, Planning.layer]),
   Layer.provideMerge([Catalog.layer, Auth.layer]),
@@ -66,6 +69,7 @@ export const layerRooms = ReleasesRoom.layer.pipe(
 /** What higher rooms supply to lower ones. */
 export const layerPorts = Layer.mergeAll(
   AgentsRoom.layerPorts,
+  WebhooksRoom.layerPorts,
   Runs.layerPorts,
   Auth.layerIdentityMail,
   Planning.layerNewWorkspaces,
@@ -80,7 +84,8 @@ const layerServices = Layer.mergeAll(
   Runs.layerBackground,
   AuditRoom.layerBackground,
   Identity.layerBackground,
-  AgentsRoom.layerBackground
+  AgentsRoom.layerBackground,
+  WebhooksRoom.layerBackground
 ).pipe(
   Layer.provideMerge(layerRooms),
   Layer.provideMerge(layerPorts),
@@ -104,7 +109,8 @@ const layerHttp = Layer.mergeAll(Http.layerApi, AgentsRoom.layerMcp, AgentsRoom.
       Runs.layerHttp,
       Planning.layerHttp,
       AgentsRoom.layerHttp,
-      ReleasesRoom.layerHttp
+      ReleasesRoom.layerHttp,
+      WebhooksRoom.layerHttp
     )
   ),
   Layer.provide([Identity.layerAuthorization, Auth.layerAuthorization]),

@@ -5,9 +5,11 @@ import { type ProviderSettings, readProviders } from "./ProviderSettings.ts"
 import { isToken } from "./ids/Tokens.ts"
 import { mailFrom, mailServer, type MailSettings } from "./MailSettings.ts"
 import {
+  days,
   decoded,
   directory,
   integer,
+  integers,
   networks,
   oneOf,
   origin,
@@ -78,6 +80,8 @@ export class Settings extends Context.Service<
     readonly mailedProofMillis: number
     /** How many days the audit is kept. */
     readonly auditDays: number
+    /** How many days runs and files of runs are kept, unless their workspace says it. Absent: for ever. */
+    readonly retention: { readonly runDays: Option.Option<number>; readonly fileDays: Option.Option<number> }
     readonly oauth: {
       /** Milliseconds for which a code can be exchanged. */
       readonly codeMillis: number
@@ -85,6 +89,12 @@ export class Settings extends Context.Service<
       readonly refreshGraceMillis: number
       /** Whose documents describe clients: those that are built in, or also any that the public internet has. */
       readonly clientDocuments: "known" | "public"
+    }
+    readonly webhooks: {
+      /** Milliseconds before each try of a delivery but the first. */
+      readonly retryMillis: ReadonlyArray<number>
+      /** Whether they may have addresses that are not public, and http. */
+      readonly isPrivateAllowed: boolean
     }
     /** By whom people sign in beside the service itself. */
     readonly providers: ReadonlyArray<ProviderSettings>
@@ -153,6 +163,7 @@ const readSettings = Effect.fnUntraced(function* (environment: Environment) {
     ...(yield* readSignIn(environment)),
     mail: yield* readMail(environment),
     oauth: yield* readOAuth(environment),
+    webhooks: yield* readWebhooks(environment),
     ...(yield* readTelemetry(environment)),
     workers
   }
@@ -254,6 +265,8 @@ const readBootstrap = Effect.fnUntraced(function* (environment: Environment) {
   }
 })
 
+const expectedDays = "a number of days above 0 and up to 36500, such as 90 or 0.5"
+
 const readLimits = Effect.fnUntraced(function* (environment: Environment) {
   const millis = (name: string, maximum: number, otherwise: number) =>
     withDefault(environment, name, integer(100, maximum), `milliseconds from 100 to ${maximum}`, otherwise)
@@ -266,6 +279,10 @@ const readLimits = Effect.fnUntraced(function* (environment: Environment) {
       "a number of days from 1 to 36500",
       400
     ),
+    retention: {
+      runDays: yield* optional(environment, "RUN_DAYS", days, expectedDays),
+      fileDays: yield* optional(environment, "FILE_DAYS", days, expectedDays)
+    },
     tokenReportLimit: yield* withDefault(
       environment,
       "TOKEN_REPORT_LIMIT",
@@ -347,6 +364,20 @@ const readOAuth = Effect.fnUntraced(function* (environment: Environment) {
       "known or public",
       "known"
     )
+  }
+})
+
+const readWebhooks = Effect.fnUntraced(function* (environment: Environment) {
+  const isPrivate = yield* withDefault(environment, "WEBHOOK_PRIVATE", oneOf("true", "false"), "true or false", "false")
+  return {
+    retryMillis: yield* withDefault<ReadonlyArray<number>>(
+      environment,
+      "WEBHOOK_RETRY_MS",
+      integers(1, 20, 2_000_000_000),
+      "1 to 20 comma-separated numbers of milliseconds up to 2000000000",
+      [5_000, 60_000, 300_000, 1_800_000, 7_200_000, 21_600_000, 54_000_000]
+    ),
+    isPrivateAllowed: isPrivate === "true"
   }
 })
 

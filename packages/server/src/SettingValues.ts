@@ -36,6 +36,21 @@ export const integer =
     return number >= minimum && number <= maximum ? number : undefined
   }
 
+/** From `least` to `most` of them, separated by commas, each at most `maximum`. */
+export const integers =
+  (least: number, most: number, maximum: number): Read<ReadonlyArray<number>> =>
+  (text) => {
+    const found = text.split(",").map(integer(0, maximum))
+    const numbers = found.filter((one) => one !== undefined)
+    return numbers.length === found.length && found.length >= least && found.length <= most ? numbers : undefined
+  }
+
+/** Days above 0, with decimals. */
+export const days: Read<number> = (text) => {
+  const number = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
+  return number > 0 && number <= 36_500 ? number : undefined
+}
+
 export const oneOf =
   <const A extends string>(...values: ReadonlyArray<A>): Read<A> =>
   (text) =>

@@ -24,6 +24,7 @@ const plain = ({
   otlpUrl,
   providers,
   rateLimit,
+  retention,
   vaultKeys,
   ...rest
 }: Settings["Service"]) => ({
@@ -39,6 +40,7 @@ const plain = ({
   filesUrl: Option.getOrNull(filesUrl),
   otlpUrl: Option.getOrNull(otlpUrl),
   rateLimit: Option.getOrNull(rateLimit),
+  retention: { runDays: Option.getOrNull(retention.runDays), fileDays: Option.getOrNull(retention.fileDays) },
   vaultKeys: Option.getOrNull(
     Option.map(vaultKeys, (keys) =>
       keys.map(({ bytes, id }) => [id, Buffer.from(Redacted.value(bytes)).toString("base64")])
@@ -66,7 +68,12 @@ const defaults = {
   mail: null,
   mailedProofMillis: 900_000,
   auditDays: 400,
+  retention: { runDays: null, fileDays: null },
   oauth: { codeMillis: 60_000, refreshGraceMillis: 3_600_000, clientDocuments: "known" },
+  webhooks: {
+    retryMillis: [5_000, 60_000, 300_000, 1_800_000, 7_200_000, 21_600_000, 54_000_000],
+    isPrivateAllowed: false
+  },
   providers: [],
   semaphoreLeaseMillis: 60_000,
   runLimitMillis: 6 * 3_600_000,
@@ -169,6 +176,15 @@ const good: Record<string, ReadonlyArray<readonly [value: string, change: Record
   AUDIT_DAYS: [
     ["1", { auditDays: 1 }],
     ["36500", { auditDays: 36_500 }]
+  ],
+  RUN_DAYS: [
+    ["90", { retention: { runDays: 90, fileDays: null } }],
+    ["0.5", { retention: { runDays: 0.5, fileDays: null } }],
+    ["36500", { retention: { runDays: 36_500, fileDays: null } }]
+  ],
+  FILE_DAYS: [
+    ["14", { retention: { runDays: null, fileDays: 14 } }],
+    ["0.000001", { retention: { runDays: null, fileDays: 0.000_001 } }]
   ],
   TOKEN_REPORT_LIMIT: [["1", { tokenReportLimit: 1 }]],
   AUTH_FAILURE_LIMIT: [["10/1", { authFailureLimit: { requests: 10, seconds: 1 } }]],
@@ -324,6 +340,8 @@ const bad: Record<string, ReadonlyArray<string>> = {
   ],
   WORKSPACE_CREATION: ["everyone", "Owners", "owner", " owners"],
   RATE_LIMIT: ["600", "600/", "/60", "0/60", "600/0", "600/60/1", "600 / 60", "1e3/60", "1000001/1", "1/86401", "off"],
+  RUN_DAYS: ["0", "0.0", "36500.1", "-1", "1e3", "7d", ".5", "1."],
+  FILE_DAYS: ["0", "40000", "NaN", "Infinity"],
   AUDIT_DAYS: ["0", "36501", "400d", "-1"],
   TOKEN_REPORT_LIMIT: ["0", "20/60", "1000001", "off"],
   AUTH_FAILURE_LIMIT: ["60", "0/60", "off"],

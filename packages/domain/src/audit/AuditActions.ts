@@ -43,6 +43,12 @@ export const auditActions = [
   "sign_in_link_reported",
   "signed_in",
   "signed_out",
+  "webhook_created",
+  "webhook_deleted",
+  "webhook_maker_ended",
+  "webhook_parked",
+  "webhook_rotated",
+  "webhook_updated",
   "workspace_created",
   "workspace_updated"
 ] as const
@@ -76,10 +82,20 @@ export const adminOperations = [
   "teams.create",
   "teams.restore",
   "teams.update",
+  "testRuns.delete",
   "ticketStatuses.create",
   "ticketStatuses.delete",
   "ticketStatuses.reorder",
   "ticketStatuses.update",
+  "webhooks.create",
+  "webhooks.delete",
+  "webhooks.deliveries",
+  "webhooks.get",
+  "webhooks.list",
+  "webhooks.redeliver",
+  "webhooks.rotate",
+  "webhooks.test",
+  "webhooks.update",
   "workspaces.update"
 ] as const
 

@@ -47,7 +47,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       doc(
         "admin",
         "Update a workspace",
-        "Changes the fields that are sent. A new slug changes every path of the workspace; its id stays. Returns 409 `slug_in_use` if another workspace has the slug. Requires the role `admin` or `owner`.",
+        "Changes the fields that are sent. A new slug changes every path of the workspace; its id stays. `runDays` and `fileDays` say how long runs and their files are kept; what is older is erased within a minute or so, for good. Returns 409 `slug_in_use` if another workspace has the slug. Requires the role `admin` or `owner`.",
         slugInUse
       )
     )

@@ -177,6 +177,18 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
           { conflicts: notRunning }
         )
       ),
+    HttpApiEndpoint.delete("delete", `${path}/:run`, {
+      params,
+      success: HttpApiSchema.NoContent.annotate({ description: "Deleted." }),
+      error: [Forbidden, NotFound, Conflict]
+    }).annotateMerge(
+      doc(
+        "admin",
+        "Delete a test run",
+        "Erases the run with its tests, retries and files, for good. It is gone at once; what it takes in storage goes within minutes. Its number is not used again. The counts of releases, and what trends need of it, stay. A run that is running, or has a retry that is, cannot be deleted (409 `running`). Requires the role `admin` or `owner`.",
+        { conflicts: { running: "The run, or a retry of it, is still running." } }
+      )
+    ),
     HttpApiEndpoint.put("upload", `${path}/:run/files/:path`, {
       params: fileParams,
       payload: HttpApiSchema.StreamUint8Array({ contentType: "application/octet-stream" }),

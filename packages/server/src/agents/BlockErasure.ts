@@ -5,7 +5,7 @@ import { SignInsRepo } from "./SignInsRepo.ts"
 
 /**
  * Forgets the blocks of credentials that have ended, at start and then every ten minutes (docs/contract.md, Credentials).
- * Every server does so. A credential that can still pass its block on, by a pending invite or a code, keeps it.
+ * Every server does so. A credential that can still pass its block on, such as by a pending invite or a webhook, keeps it.
  */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {

@@ -1,12 +1,8 @@
 import type { OAuthClient } from "@delivery/domain/agents/OAuthClients"
 import { Context, Effect, Layer, Schema } from "effect"
-import { Dns, NetAddress } from "effect/net"
-import * as NodeDns from "@effect/platform-node/NodeDns"
 import type { IncomingMessage } from "node:http"
-import { request } from "node:https"
-import { connect, type ConnectionOptions, type TLSSocket } from "node:tls"
 import { Settings } from "../Config.ts"
-import { isPublicAddress } from "../http/PublicAddresses.ts"
+import { addressOf, OutgoingNetwork, requestTo } from "../http/OutgoingRequests.ts"
 import { RequestQueue } from "../http/RequestQueue.ts"
 import { describedClient } from "./ClientMetadata.ts"
 import { OAuthFailure } from "./SignIns.ts"
@@ -16,23 +12,6 @@ export const maxDocumentBytes = 5 * 1024
 
 /** How long a document may take, from the look-up of its host to its last byte, in milliseconds. */
 const documentMillis = 3_000
-
-export interface DocumentNetwork {
-  readonly lookup: (host: string) => Effect.Effect<ReadonlyArray<NetAddress.IpAddress>, Dns.DnsError>
-  readonly connect: (options: ConnectionOptions) => TLSSocket
-}
-
-/** How documents are reached. Tests answer themselves. */
-export const DocumentNetwork = Context.Reference<DocumentNetwork>("@delivery/server/agents/DocumentNetwork", {
-  defaultValue: () => ({
-    lookup: (host) =>
-      Effect.provide(
-        Effect.flatMap(Dns.Dns, (dns) => dns.lookup(host)),
-        NodeDns.layer
-      ),
-    connect
-  })
-})
 
 /** Clients that a document at their id describes, fetched where the settings allow it (docs/contract.md, Sign-in by the server's URL). */
 export class ClientDocuments extends Context.Service<
@@ -48,7 +27,7 @@ export class ClientDocuments extends Context.Service<
     Effect.gen(function* () {
       const { clientDocuments } = (yield* Settings).oauth
       const queue = yield* RequestQueue
-      const fetch = fetchClient(yield* DocumentNetwork)
+      const fetch = fetchClient(yield* OutgoingNetwork)
       return ClientDocuments.of({
         fetches: (id) => clientDocuments === "public" && isDocumentUrl(id),
         // Others are worked on meanwhile.
@@ -65,16 +44,14 @@ const isDocumentUrl = (id: string): boolean => {
   return href === id && hash === "" && !id.includes("#") && username === "" && password === "" && pathname !== "/"
 }
 
-const fetchClient = ({ connect, lookup }: DocumentNetwork) =>
+const fetchClient = (network: OutgoingNetwork) =>
   Effect.fn("ClientDocuments.fetch")(
     function* (id: string): Effect.fn.Return<OAuthClient, OAuthFailure> {
       const url = new URL(id)
-      const found = yield* Effect.mapError(lookup(url.hostname), () => unusable("its host is not found"))
-      // One of several may be private: a name of the public internet has none such.
-      const [address] = found
-      if (address === undefined || !found.every(isPublicAddress))
-        return yield* unusable("its host is not on the public internet")
-      const document = yield* Effect.mapError(decodeJson(yield* get(url, NetAddress.formatIp(address), connect)), () =>
+      const address = yield* Effect.mapError(addressOf(network, url), (why) =>
+        unusable(why === "unknown_host" ? "its host is not found" : "its host is not on the public internet")
+      )
+      const document = yield* Effect.mapError(decodeJson(yield* get(network, url, address)), () =>
         unusable("it is not a JSON object")
       )
       if (document["client_id"] !== id) return yield* unusable("its client_id is not its own URL")
@@ -102,20 +79,11 @@ const unusable = (why: string) =>
   })
 
 /** The body of the document, from the address that was checked, and from no other. */
-const get = (url: URL, address: string, connect: DocumentNetwork["connect"]) =>
+const get = (network: OutgoingNetwork, url: URL, address: string) =>
   Effect.callback<string, OAuthFailure>((resume) => {
     const fail = (why: string) => resume(Effect.fail(unusable(why)))
-    // With an agent, Node would connect by itself, and look the host up again.
-    const outgoing = request(url, {
-      headers: { host: url.host, accept: "application/json", "accept-encoding": "identity" },
-      createConnection: () =>
-        connect({
-          host: address,
-          port: url.port === "" ? 443 : Number(url.port),
-          servername: url.hostname,
-          ALPNProtocols: ["http/1.1"]
-        })
-    })
+    const headers = { accept: "application/json", "accept-encoding": "identity" }
+    const outgoing = requestTo(network, url, address, { method: "GET", headers })
     outgoing.on("error", () => fail("its host does not answer by https"))
     outgoing.on("response", (response) => {
       response.on("error", () => fail("it was cut off"))

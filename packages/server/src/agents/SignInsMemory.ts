@@ -6,6 +6,7 @@ import { Effect, Layer } from "effect"
 import { type AgentRow, agents, apiKeys, persons } from "../access/ActorRows.ts"
 import { credentialBlocks, isBlocked } from "../identity/BlocksRepo.ts"
 import { invites, inviteStatus } from "../identity/InvitesRepo.ts"
+import { madeWebhooks } from "../identity/MadeWebhooks.ts"
 import { memberKey, members } from "../identity/MembersRepo.ts"
 import { sessions as browserSessions } from "../identity/SessionsRepo.ts"
 import { workspaces } from "../identity/WorkspacesRepo.ts"
@@ -202,7 +203,8 @@ const eraseBlocks = (memory: Memory) => (now: Timestamp) =>
           .filter(({ expiresAt, signInId }) => signInId === null && expiresAt > beforeCodes(now)),
         // Their tokens are refused by the block of the maker alone.
         ...database.table(testRuns).filter(({ state }) => state === "running"),
-        ...database.table(testRunRetries).filter(({ state }) => state === "running")
+        ...database.table(testRunRetries).filter(({ state }) => state === "running"),
+        ...database.table(madeWebhooks).values()
       ]
       const makers = new Set<string | null>(pending.map(({ makerId }) => makerId))
       const isThere = (id: string) =>

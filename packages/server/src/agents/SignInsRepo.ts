@@ -157,7 +157,8 @@ export class SignInsRepo extends Context.Service<
     readonly live: (ids: ReadonlyArray<SignInId>) => Effect.Effect<ReadonlyArray<SignInId>>
     /**
      * Forgets the blocks of credentials that have ended, unless something can still pass them on: a pending invite, a code
-     * until ten minutes after it expired, or a run or retry that still runs, whose token they refuse.
+     * until ten minutes after it expired, a run or retry that still runs, whose token they refuse, or a webhook, which they
+     * hold back.
      */
     readonly eraseBlocks: (now: Timestamp) => Effect.Effect<void>
     /** The sign-in of an access token. */

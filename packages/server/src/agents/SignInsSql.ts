@@ -206,6 +206,7 @@ const eraseBlocks = (sql: PgClient.PgClient) => (now: Timestamp) =>
         and not exists (select from sign_ins s where s.id = b.credential_id)
         and not exists (select from test_runs r where r.maker_id = b.credential_id and r.state = 'running')
         and not exists (select from test_run_retries r where r.maker_id = b.credential_id and r.state = 'running')
+        and not exists (select from webhooks w where w.maker_id = b.credential_id)
         and not exists (select from invites i where i.maker_id = b.credential_id and i.accepted_at is null
           and i.revoked_at is null and i.expires_at > ${date(now)})
         and not exists (select from authorization_codes c where c.maker_id = b.credential_id

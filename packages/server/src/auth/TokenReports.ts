@@ -11,6 +11,7 @@ import { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
 import { InvitesRepo, inviteStatus, inviteSubject } from "../identity/InvitesRepo.ts"
 import { endKey, type KeyChainDependencies } from "../identity/KeyChains.ts"
 import { MadeSignIns } from "../identity/MadeSignIns.ts"
+import { MadeWebhooks } from "../identity/MadeWebhooks.ts"
 import { SessionsRepo } from "../identity/SessionsRepo.ts"
 import { WorkspacesRepo } from "../identity/WorkspacesRepo.ts"
 import { hashToken, isToken } from "../ids/Tokens.ts"
@@ -46,6 +47,7 @@ function* make() {
     repo: yield* ApiKeysRepo,
     invites: yield* InvitesRepo,
     signIns: yield* MadeSignIns,
+    webhooks: yield* MadeWebhooks,
     audit: yield* SignInAudit,
     entries: yield* Audit,
     sessions: yield* SessionsRepo,

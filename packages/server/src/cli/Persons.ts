@@ -13,10 +13,11 @@ import { isUpToDate } from "../storage/Migrations.ts"
 import * as Host from "./Host.ts"
 import { type HostOperations, type HostRefusal, makeOperations } from "./HostOperations.ts"
 import * as HostSocket from "./HostSocket.ts"
+import * as WebhooksRoom from "../webhooks/WebhooksRoom.ts"
 
 /** Persons, their keys and their links, in the database of the settings. */
 const layer = Layer.merge(Identity.layerHost, Auth.layerHost).pipe(
-  Layer.provide(AgentsRoom.layerMadeSignIns),
+  Layer.provide([AgentsRoom.layerMadeSignIns, WebhooksRoom.layerPorts]),
   Layer.provide(AuditRoom.layer),
   Layer.provide(EventsRoom.layer),
   Layer.provideMerge(layerSqlRepositories),

@@ -62,7 +62,7 @@ const makeEvent = (nextId: NextId["Service"]): Events["Service"]["make"] =>
     }
   })
 
-type Field = string | boolean | null
+type Field = string | number | boolean | null
 
 /** The fields that differ between two states of an object, as an event shows them. */
 export const changesBetween = <A extends object>(

@@ -66,14 +66,24 @@ export interface ReadEvents {
 export interface EventFilter {
   readonly kinds?: ReadonlyArray<string> | undefined
   readonly subject?: string | undefined
+  /** Only those that name this team: none for the whole workspace. */
+  readonly ofTeam?: TeamId | undefined
+  /** None of the subject with this id. */
+  readonly notAbout?: string | undefined
 }
 
 /** Whether an event is for somebody who sees these teams. */
 export const isSeenBy = (teams: "all" | ReadonlyArray<TeamId>, { teamIds }: Pick<StoredEvent, "teamIds">): boolean =>
   teams === "all" || teamIds === null || teamIds.some((id) => teams.includes(id))
 
-export const matches = ({ kinds, subject }: EventFilter, event: Pick<StoredEvent, "kind" | "subjectId">): boolean =>
-  (kinds === undefined || kinds.includes(event.kind)) && (subject === undefined || subject === event.subjectId)
+export const matches = (
+  { kinds, notAbout, ofTeam, subject }: EventFilter,
+  event: Pick<StoredEvent, "kind" | "subjectId" | "teamIds">
+): boolean =>
+  (kinds === undefined || kinds.includes(event.kind)) &&
+  (subject === undefined || subject === event.subjectId) &&
+  (ofTeam === undefined || event.teamIds?.includes(ofTeam) === true) &&
+  (notAbout === undefined || notAbout !== event.subjectId)
 
 /** How far events can be read. */
 export interface EventHorizon {

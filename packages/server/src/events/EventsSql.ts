@@ -108,6 +108,8 @@ const ofAll = (sql: PgClient.PgClient): EventsRepo["Service"]["ofAll"] => {
 const seenBy = (sql: PgClient.PgClient, teams: "all" | ReadonlyArray<TeamId>): Statement.Fragment =>
   teams === "all" ? sql.literal("") : sql`and (e.team_ids is null or e.team_ids && ${uuids(teams)})`
 
-const matches = (sql: PgClient.PgClient, { kinds, subject }: EventFilter): Statement.Fragment =>
+const matches = (sql: PgClient.PgClient, { kinds, notAbout, ofTeam, subject }: EventFilter): Statement.Fragment =>
   sql`${kinds === undefined ? sql.literal("") : sql`and ${sql.in("e.kind", kinds)}`}
-    ${subject === undefined ? sql.literal("") : sql`and e.subject_id = ${subject}`}`
+    ${subject === undefined ? sql.literal("") : sql`and e.subject_id = ${subject}`}
+    ${ofTeam === undefined ? sql.literal("") : sql`and e.team_ids && ${uuids([ofTeam])}`}
+    ${notAbout === undefined ? sql.literal("") : sql`and e.subject_id <> ${notAbout}`}`

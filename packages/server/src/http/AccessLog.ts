@@ -103,4 +103,4 @@ const clock = () => {
 
 /** A token pasted into a path by mistake must not reach a log. */
 const redactTokens = (path: string): string =>
-  /%|tk_/i.test(path) ? path.split("/").map(withoutTokens).join("/") : path
+  /%|tk_|whsec_/i.test(path) ? path.split("/").map(withoutTokens).join("/") : path

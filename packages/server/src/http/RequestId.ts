@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto"
 export const RequestId = Context.Reference<string>("@delivery/server/http/RequestId", { defaultValue: () => "none" })
 
 // A token is no id: ids are logged.
-const form = /^(?!.*tk_)[A-Za-z0-9_-]{8,64}$/
+const form = /^(?!.*(?:tk_|whsec_))[A-Za-z0-9_-]{8,64}$/
 
 /** An incoming id of the right form is kept, so that one id follows a request through several services. */
 export const requestId = (incoming: string | undefined): string =>

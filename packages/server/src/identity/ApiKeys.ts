@@ -30,6 +30,7 @@ import { BlocksRepo } from "./BlocksRepo.ts"
 import { InvitesRepo } from "./InvitesRepo.ts"
 import { endKey, type KeyChainDependencies, limitsOfKey, recordOfKey } from "./KeyChains.ts"
 import { MadeSignIns } from "./MadeSignIns.ts"
+import { MadeWebhooks } from "./MadeWebhooks.ts"
 import { Makers, noMaker, within } from "./Makers.ts"
 import { MembersRepo } from "./MembersRepo.ts"
 import { PersonsRepo } from "./PersonsRepo.ts"
@@ -98,6 +99,7 @@ function* make() {
     audit: yield* Audit,
     invites: yield* InvitesRepo,
     signIns: yield* MadeSignIns,
+    webhooks: yield* MadeWebhooks,
     nextId: yield* NextId,
     newToken: yield* NewToken
   }
@@ -227,13 +229,14 @@ const revokeAccount = (dependencies: Dependencies) => {
 
 const expiredAtOnce = 100
 
-const expire = ({ audit, repo, signIns, storage, workspaces }: Dependencies) => {
+const expire = ({ audit, repo, signIns, storage, webhooks, workspaces }: Dependencies) => {
   const tell = Effect.fnUntraced(function* (key: ApiKeyRow) {
     const by: ActorRef = key.personId === null ? { kind: "apiKey", id: key.id } : { kind: "user", id: key.personId }
     const of = key.personId === null ? [{ id: key.workspaceId }] : yield* workspaces.ofPerson(key.personId)
     const changes = [{ field: "expiresAt", from: null, to: key.expiresAt }]
     yield* audit.recordIn(of, by, { action: "key_expired", subject: keySubject(key), changes })
     yield* signIns.end([key.id], by)
+    yield* webhooks.makersEnded({ makers: [key.id] }, by)
   })
   const some = Effect.gen(function* () {
     const ended = yield* repo.endExpired(timestamp(yield* Clock.currentTimeMillis), expiredAtOnce)

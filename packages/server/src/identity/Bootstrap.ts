@@ -81,6 +81,8 @@ const makeFirstWorkspace = ({
       id: yield* nextId<WorkspaceId>(),
       slug: settings.workspace,
       name: settings.workspace,
+      runDays: null,
+      fileDays: null,
       createdAt: now,
       updatedAt: now
     }

@@ -30,6 +30,7 @@ export const endWhatTheyMade = (dependencies: Dependencies) => {
     const ended: ReadonlyArray<ActorRef> = [{ kind: "user", id: member }, ...revoked.makers]
     const invites = yield* end(by, ended)
     const runs = yield* dependencies.memberRuns.interrupt(by, ended)
+    yield* dependencies.webhooks.makersEnded({ workspaceId: by.workspace.id, member }, by.actor)
     return {
       accountApiKeys: revoked.keys.map(({ id, name }) => ({ id, name })),
       invites: [...revoked.invites, ...invites].map(({ email, id }) => ({ id, email })),

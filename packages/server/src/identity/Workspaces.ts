@@ -107,6 +107,8 @@ const create = ({ creation, events, members, newWorkspaces, nextId, repo, storag
       id: yield* nextId<WorkspaceId>(),
       slug: input.slug,
       name: input.name,
+      runDays: null,
+      fileDays: null,
       createdAt: now,
       updatedAt: now
     }
@@ -138,7 +140,7 @@ const update = ({ events, repo, storage }: Dependencies) =>
       yield* repo.lock(by.workspace.id)
       const before = (yield* repo.find(by.workspace.id))!
       const changed = { ...before, ...input }
-      const changes = changesBetween(before, changed, "slug", "name")
+      const changes = changesBetween(before, changed, "slug", "name", "runDays", "fileDays")
       if (changes.length === 0) return { ...before, role }
       const after = { ...changed, updatedAt: yield* nextUpdate(before) }
       yield* repo.update(after)

@@ -2,13 +2,16 @@ import type { WorkspaceMembership } from "@delivery/domain/identity/Workspace"
 import type { PersonId, WorkspaceId } from "@delivery/domain/Ids"
 import { Context, type Effect } from "effect"
 import type { UniqueViolation } from "../storage/Sql.ts"
-import { instant, type Row, table, text, uuid } from "../storage/Table.ts"
+import { double, instant, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
 
 /** Workspaces. `last_run_number`, which counts the runs of each, is a column of the room runs alone. */
 export const workspaces = table("workspaces", {
   id: uuid<WorkspaceId>(),
   slug: text(),
   name: text(),
+  /** For how many days runs and files are kept; null where the server's settings say it. */
+  runDays: nullable(double()),
+  fileDays: nullable(double()),
   createdAt: instant(),
   updatedAt: instant()
 })

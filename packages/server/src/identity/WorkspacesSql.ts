@@ -11,7 +11,7 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const insert = insertInto(sql, workspaces)
-    const update = updateById(sql, workspaces, ["slug", "name", "updatedAt"])
+    const update = updateById(sql, workspaces, ["slug", "name", "runDays", "fileDays", "updatedAt"])
     return WorkspacesRepo.of({
       insert: (workspace) => failOnDuplicate(insert(workspace)),
       update: (workspace) => failOnDuplicate(update(workspace)),

@@ -16,6 +16,7 @@ import {
 import { teams } from "../planning/TeamsRepo.ts"
 import { findTicketInMemory } from "../planning/TicketRefs.ts"
 import type { Viewer } from "../planning/Viewer.ts"
+import { pastRuns } from "../runs/erasure/RunErasureRepo.ts"
 import { testRuns, type ProductVersion } from "../runs/TestRunsRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { type FoundCommit, type FoundRelease, ReleasesRepo } from "./ReleasesRepo.ts"
@@ -58,17 +59,15 @@ const foundRelease = (
   release: ReleaseRow
 ): FoundRelease => {
   const { actorId, actorKind, at, deploymentId, environmentId, number, productId, version } = release
-  const tested = database
-    .table(testRuns)
-    .filter(
-      (run) =>
-        run.productId === productId &&
-        run.environmentId === environmentId &&
-        version !== null &&
-        run.deploymentVersion === version &&
-        run.deploymentId === deploymentId &&
-        run.release === number
-    )
+  const tested = [...database.table(testRuns).values(), ...database.table(pastRuns).values()].filter(
+    (run) =>
+      run.productId === productId &&
+      run.environmentId === environmentId &&
+      version !== null &&
+      run.deploymentVersion === version &&
+      run.deploymentId === deploymentId &&
+      run.release === number
+  )
   const isSame = (earlier: ReleaseRow) => version !== null && earlier.version === version && earlier.number < number
   return {
     number,

@@ -35,7 +35,7 @@ type HistoryRow = ActorRow &
 
 /**
  * A run counts for the release that it began on. One that a server of before releases started counts for the release that
- * had its version at its start.
+ * had its version at its start. Runs that are erased count as before.
  */
 const history = (sql: PgClient.PgClient) => (deployment: DeploymentId, before: number | undefined, limit: number) =>
   sql<HistoryRow>`select r.number, r.version, previous.version as previous, r.at, ${actorColumns(sql, "r.actor")},
@@ -49,7 +49,13 @@ const history = (sql: PgClient.PgClient) => (deployment: DeploymentId, before: n
     cross join lateral (
       select count(*) filter (where t.result = 'passed')::integer as passed,
         count(*) filter (where t.result = 'failed')::integer as failed
-      from test_runs t
+      from (
+        select workspace_id, product_id, environment_id, deployment_id, deployment_version, release, result, started_at
+        from test_runs
+        union all
+        select workspace_id, product_id, environment_id, deployment_id, deployment_version, release, result, started_at
+        from past_runs
+      ) t
       where t.workspace_id = r.workspace_id and t.product_id = r.product_id and t.deployment_version = r.version
         and t.environment_id = r.environment_id
         and case when t.release is null then t.started_at >= r.at and (next.at is null or t.started_at < next.at)

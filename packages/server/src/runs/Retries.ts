@@ -113,14 +113,16 @@ interface Startable {
   readonly tests: ReadonlyArray<RetryTest>
 }
 
-/** The run with the tests to retry. Undefined where it has ended a retry that was overdue: look again. */
+/** The run with the tests to retry. Undefined where it has ended a retry that was overdue, or the run has gone meanwhile: look again. */
 const startable = ({ nextId, repo, runs }: Dependencies) =>
   Effect.fnUntraced(function* (access: Access, number: number, sha: string) {
     const run = yield* runs.find(access.workspace.id, number)
     if (run === undefined) return yield* noRun(number)
     const millis = yield* Clock.currentTimeMillis
     yield* checkRetryable(asOf(run, timestamp(millis)), sha)
-    const { count, fixtureUrl, running } = yield* repo.of(run.id)
+    const found = yield* repo.of(run.id)
+    if (found === undefined) return undefined
+    const { count, fixtureUrl, running } = found
     if (running !== null) {
       if (isRunning(running, timestamp(millis))) return yield* stillRunning(running.number)
       yield* repo.expire(timestamp(millis), [yield* nextId<EventId>()], run.id)

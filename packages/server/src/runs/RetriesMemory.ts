@@ -41,7 +41,7 @@ export const layer = Layer.effect(
 const ofRun = (memory: Memory) => (runId: TestRunId) =>
   memory.read((database) => {
     const run = database.table(testRuns).get(runId)
-    if (run === undefined) throw new Error("The run of a retry does not exist.")
+    if (run === undefined) return undefined
     const running = rowsOf(database, runId).find((retry) => retry.number === run.runningRetry)
     return {
       count: run.retryCount,

@@ -89,12 +89,15 @@ export interface RunningRetry extends Pick<FoundRetry, "number" | "publisher" | 
 export class RetriesRepo extends Context.Service<
   RetriesRepo,
   {
-    /** Of a run: how many retries it has had, its Fixture API, and the retry that runs. */
-    readonly of: (runId: TestRunId) => Effect.Effect<{
-      readonly count: number
-      readonly fixtureUrl: string | null
-      readonly running: RunningRetry | null
-    }>
+    /** Of a run: how many retries it has had, its Fixture API, and the retry that runs. Undefined where the run is gone. */
+    readonly of: (runId: TestRunId) => Effect.Effect<
+      | {
+          readonly count: number
+          readonly fixtureUrl: string | null
+          readonly running: RunningRetry | null
+        }
+      | undefined
+    >
     /** The run's failed and flaky tests, in no order. */
     readonly tests: (runId: TestRunId) => Effect.Effect<ReadonlyArray<RetriedTest>>
     /**

@@ -60,7 +60,7 @@ const ofRun = (sql: PgClient.PgClient) => {
       left join test_run_retries t on t.run_id = r.id and t.number = r.running_retry
       where r.id = ${runId}`.pipe(
       Effect.map(([row]) => {
-        if (row === undefined) throw new Error("The run of a retry does not exist.")
+        if (row === undefined) return undefined
         const run = readRun(row)
         return { count: run.retryCount, fixtureUrl: run.fixtureUrl, running: readRunning(run, row) }
       }),

@@ -4,6 +4,11 @@ import { DeploymentLocks } from "../catalog/DeploymentLocks.ts"
 import { RunTokens } from "../auth/RunTokens.ts"
 import { hashToken, NewToken } from "../ids/Tokens.ts"
 import * as EndedPublishers from "./EndedPublishers.ts"
+import { RunErasure } from "./erasure/RunErasure.ts"
+import * as RunErasureMemory from "./erasure/RunErasureMemory.ts"
+import { erasedRuns, pastRuns } from "./erasure/RunErasureRepo.ts"
+import * as RunErasureSql from "./erasure/RunErasureSql.ts"
+import * as RunRetention from "./erasure/RunRetention.ts"
 import { Fixtures } from "./Fixtures.ts"
 import * as LargeBodies from "./LargeBodies.ts"
 import { LeaseWaits } from "./LeaseWaits.ts"
@@ -45,16 +50,25 @@ export const tables = [
   testRunSearch,
   testRunPostings,
   testRunReindex,
+  erasedRuns,
+  pastRuns,
   semaphores,
   semaphoreLeases
 ]
 
-export const layerSql = Layer.mergeAll(TestRunsSql.layer, RetriesSql.layer, TestRunFilesSql.layer, SemaphoresSql.layer)
+export const layerSql = Layer.mergeAll(
+  TestRunsSql.layer,
+  RetriesSql.layer,
+  TestRunFilesSql.layer,
+  RunErasureSql.layer,
+  SemaphoresSql.layer
+)
 
 export const layerMemory = Layer.mergeAll(
   TestRunsMemory.layer,
   RetriesMemory.layer,
   TestRunFilesMemory.layer,
+  RunErasureMemory.layer,
   SemaphoresMemory.layer
 )
 
@@ -97,7 +111,7 @@ export const layerDeploymentLocks = Layer.effect(
 export const layerPorts = Layer.mergeAll(layerMemberRuns, layerRunTokens, layerDeploymentLocks)
 
 /** What requests call. */
-export const layerServices = Layer.mergeAll(TestRunFiles.layer, Retries.layer, Semaphores.layer).pipe(
+export const layerServices = Layer.mergeAll(TestRunFiles.layer, Retries.layer, RunErasure.layer, Semaphores.layer).pipe(
   Layer.provideMerge(TestRuns.layer),
   Layer.provideMerge([Fixtures.layer, LeaseWaits.layer])
 )
@@ -109,7 +123,7 @@ export const layerExpiry = TestRunExpiry.layer
 export const layerIndexing = TestRunIndexing.layer
 
 /** What a server does by itself, over the services. */
-export const layerBackground = Layer.mergeAll(layerExpiry, layerIndexing, SemaphoreGauges.layer)
+export const layerBackground = Layer.mergeAll(layerExpiry, layerIndexing, RunRetention.layer, SemaphoreGauges.layer)
 
 export const layerHttp = Layer.mergeAll(TestRunsHttp.layer, RetriesHttp.layer, SemaphoresHttp.layer).pipe(
   Layer.provide([RunAuthorizationHttp.layer, LargeBodies.layer])

@@ -8,6 +8,7 @@ import { anyRole } from "../access/Access.ts"
 import type { BlobNotFound } from "../files/Blob.ts"
 import { FileStore } from "../files/FileStore.ts"
 import { NextId } from "../ids/NextId.ts"
+import { paced } from "../storage/Paced.ts"
 import { Storage } from "../storage/Storage.ts"
 import { background } from "../telemetry/Background.ts"
 import { observe, uploadedBytes, uploadsRunning } from "../telemetry/Metrics.ts"
@@ -175,10 +176,10 @@ const renew = ({ inUpload, repo }: Dependencies) =>
   Effect.suspend(() => (inUpload.size === 0 ? Effect.void : repo.renew([...inUpload])))
 
 const sweep = (dependencies: Dependencies) =>
-  Effect.gen(function* () {
-    const round = dependencies.storage.transaction(sweepOnce(dependencies))
-    for (let swept = sweepBatch; swept === sweepBatch;) swept = yield* round
-  })
+  paced(
+    Effect.map(dependencies.storage.transaction(sweepOnce(dependencies)), (swept) => swept === sweepBatch),
+    { share: 0.5 }
+  )
 
 /** Deletes lapsed blobs. Answers how many it found. */
 const sweepOnce = ({ repo, store }: Dependencies) =>

@@ -250,14 +250,15 @@ const findComplete = ({ repo, retries, storage }: Dependencies) =>
   Effect.fnUntraced(function* (workspaceId: WorkspaceId, number: number) {
     const found = yield* repo.findWithTests(workspaceId, number)
     if (found === undefined || found.retryCount === 0) return found && { ...found, retries: [], attempts: [] }
-    return yield* storage.snapshot(
+    const complete = yield* storage.snapshot(
       Effect.all({
-        run: repo.find(workspaceId, number).pipe(Effect.map((run) => run!)),
+        run: repo.find(workspaceId, number),
         tests: repo.tests(found.run.id),
         retries: retries.list(found.run.id),
         attempts: retries.attempts(found.run.id)
       })
     )
+    return complete.run && { ...complete, run: complete.run }
   })
 
 /** The run that the caller may finish. */
@@ -307,7 +308,7 @@ const publishing = ({ repo, retries }: Dependencies) =>
     const at = yield* now
     const isPublisher = isSameActor(run.publisher, access.actor)
     if (isPublisher && isRunning(run, at)) return { access, run, retry: null }
-    const { running } = run.state === "finished" ? yield* retries.of(run.id) : { running: null }
+    const running = run.state === "finished" ? ((yield* retries.of(run.id))?.running ?? null) : null
     if (running !== null && isSameActor(running.publisher, access.actor) && isRunning(running, at)) {
       return { access, run, retry: running.number }
     }

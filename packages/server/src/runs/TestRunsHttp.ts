@@ -3,6 +3,7 @@ import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { handlersOf } from "../http/Handlers.ts"
+import { RunErasure } from "./erasure/RunErasure.ts"
 import { isKnown, isUnchanged, requestedRange } from "./RangeRequests.ts"
 import { type OpenFile, TestRunFiles } from "./TestRunFiles.ts"
 import { TestRuns } from "./TestRuns.ts"
@@ -12,11 +13,13 @@ export const layer = handlersOf(DeliveryApi, "testRuns", (handlers) =>
   Effect.gen(function* () {
     const runs = yield* TestRuns
     const files = yield* TestRunFiles
+    const erasure = yield* RunErasure
     return handlers
       .handle("list", ({ query }) => runs.list({ ...query, mine: query.mine === "true" }))
       .handle("start", ({ payload }) => runs.start(payload))
       .handle("get", ({ params }) => runs.get(params.run))
       .handle("finish", ({ params, payload }) => runs.finish(params.run, payload))
+      .handle("delete", ({ params }) => erasure.delete(params.run))
       .handleRaw("upload", ({ params, request }) =>
         Effect.map(
           files.upload({

@@ -33,6 +33,8 @@ import runMakers from "./migrations/0085_run_makers.ts"
 import refusedEntries from "./migrations/0086_refused_entries.ts"
 import releases from "./migrations/0087_releases.ts"
 import eventPositions from "./migrations/0088_event_positions.ts"
+import runRetention from "./migrations/0089_run_retention.ts"
+import webhooks from "./migrations/0090_webhooks.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -67,7 +69,9 @@ export const migrations = {
   "0085_run_makers": runMakers,
   "0086_refused_entries": refusedEntries,
   "0087_releases": releases,
-  "0088_event_positions": eventPositions
+  "0088_event_positions": eventPositions,
+  "0089_run_retention": runRetention,
+  "0090_webhooks": webhooks
 }
 
 /** The number of the latest migration. */

@@ -34,6 +34,7 @@ type UdtName =
   | "bytea"
   | "varbit"
   | "_uuid"
+  | "_float8"
 
 export interface Column<A> {
   readonly type: UdtName
@@ -59,6 +60,8 @@ export const bytes = (): Column<Uint8Array> => column("bytea")
 /** Bits of any number, in rows as text of zeros and ones. */
 export const bits = (): Column<string> => column("varbit")
 export const uuids = <Id extends string = string>(): Column<ReadonlyArray<Id>> => column("_uuid")
+
+export const doubles = (): Column<ReadonlyArray<number>> => column("_float8")
 
 export const nullable = <A>(column: Column<A>): Column<A | null> =>
   ({ ...column, isNullable: true }) as Column<A | null>

@@ -75,6 +75,10 @@ export const retriesExpired = counter("delivery_test_runs_expired_total", "Runs 
   kind: "retry"
 })
 
+export const runsErased = counter("delivery_test_runs_erased_total", "Runs that were erased")
+
+export const filesErased = counter("delivery_test_run_files_erased_total", "Files that were erased before their runs")
+
 export const leasesGranted = counter("delivery_semaphore_leases_granted_total", "Leases that were handed over")
 
 export const leasesReleased = counter(
@@ -90,6 +94,19 @@ export const releaseWaiters = gauge(
   "delivery_release_waiters",
   "Changes of deployments that wait for locked runs at this process"
 )
+
+export const webhooksServed = gauge("delivery_webhooks_served", "Webhooks that this process sends events to")
+
+/** Of the whole database: every process reports the same. */
+export const webhookLag = gauge(
+  "delivery_webhook_lag_seconds",
+  "Age of the oldest event that an active webhook is yet to be sent, in the whole database"
+)
+
+export const webhookTries = (outcome: "delivered" | "failed") =>
+  counter("delivery_webhook_tries_total", "Requests to the addresses of webhooks", { outcome })
+
+export const webhooksParked = counter("delivery_webhooks_parked_total", "Webhooks that were given up")
 
 export const mcpSessions = gauge("delivery_mcp_sessions", "Sessions of MCP at this process")
 
@@ -119,6 +136,9 @@ const counters = [
   leasesGranted,
   leasesReleased,
   uploadedBytes,
+  webhooksParked,
+  webhookTries("delivered"),
+  webhookTries("failed"),
   ...["link", "mail", "passkey", "oidc", "github"].map((method) => signInsFailed(method))
 ]
 

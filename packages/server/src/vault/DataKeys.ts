@@ -26,6 +26,9 @@ export interface ValueCipher {
   readonly encrypt: (place: VersionPlace, value: Redacted.Redacted) => Uint8Array
   /** Dies with `NotAuthentic` where the value is not the one that was encrypted for the place. */
   readonly decrypt: (place: VersionPlace, encrypted: Uint8Array) => Effect.Effect<Redacted.Redacted>
+  /** The same for other secrets of the workspace, which can be decrypted for the same purpose only. */
+  readonly seal: (purpose: string, secret: Redacted.Redacted) => Uint8Array
+  readonly open: (purpose: string, sealed: Uint8Array) => Effect.Effect<Redacted.Redacted>
   /** A keyed hash: equal texts have equal fingerprints, which say nothing of the text to whoever lacks the key. */
   readonly fingerprint: (text: string) => string
 }
@@ -140,48 +143,55 @@ const makeCipher = (workspaceId: WorkspaceId, id: string, bytes: Uint8Array): Va
     Buffer.from(hkdfSync("sha256", bytes, "", "delivery/vault/request-fingerprint", keyLength))
   )
   return {
-    encrypt: encrypt(key),
-    decrypt: decrypt(key),
+    encrypt: (place, value) => encrypt(key, authenticated(key, place), value),
+    decrypt: (place, encrypted) => decrypt(key, authenticated(key, place), encrypted, () => placeProblem(key, place)),
+    seal: (purpose, secret) => encrypt(key, purposeOf(key, purpose), secret),
+    open: (purpose, sealed) =>
+      decrypt(
+        key,
+        purposeOf(key, purpose),
+        sealed,
+        () => `The stored ${purpose} of the workspace ${workspaceId} is not authentic: it was changed or moved.`
+      ),
     fingerprint: (text) => createHmac("sha256", fingerprintKey).update(text, "utf8").digest("base64url")
   }
 }
 
-const encrypt =
-  (key: LoadedKey): ValueCipher["encrypt"] =>
-  (place, value) => {
-    const nonce = randomBytes(nonceLength)
-    const encryption = createCipheriv(algorithm, key.key, nonce, { authTagLength: tagLength })
-    encryption.setAAD(authenticated(key, place))
-    const text = encryption.update(Redacted.value(value), "utf8")
-    return new Uint8Array(Buffer.concat([key.head, nonce, text, encryption.final(), encryption.getAuthTag()]))
-  }
+const encrypt = ({ head, key }: LoadedKey, authenticated: Buffer, value: Redacted.Redacted): Uint8Array => {
+  const nonce = randomBytes(nonceLength)
+  const encryption = createCipheriv(algorithm, key, nonce, { authTagLength: tagLength })
+  encryption.setAAD(authenticated)
+  const text = encryption.update(Redacted.value(value), "utf8")
+  return new Uint8Array(Buffer.concat([head, nonce, text, encryption.final(), encryption.getAuthTag()]))
+}
 
-const decrypt =
-  (key: LoadedKey): ValueCipher["decrypt"] =>
-  (place, encrypted) =>
-    Effect.orDie(
-      Effect.try({
-        try: () => {
-          const blob = Buffer.from(encrypted.buffer, encrypted.byteOffset, encrypted.byteLength)
-          if (blob.length < headLength + nonceLength + tagLength || !blob.subarray(0, headLength).equals(key.head)) {
-            throw new Error("Another format or key.")
-          }
-          const nonce = blob.subarray(headLength, headLength + nonceLength)
-          const decryption = createDecipheriv(algorithm, key.key, nonce, { authTagLength: tagLength })
-          decryption.setAAD(authenticated(key, place))
-          decryption.setAuthTag(blob.subarray(-tagLength))
-          const text = decryption.update(blob.subarray(headLength + nonceLength, -tagLength))
-          return Redacted.make(Buffer.concat([text, decryption.final()]).toString("utf8"))
-        },
-        // The cause is left out: it might contain parts of the value.
-        catch: () =>
-          new NotAuthentic({
-            message:
-              `The stored value of the secret ${place.secretId} in the environment ${place.environmentId}, ` +
-              `version ${place.version}, workspace ${key.workspaceId}, is not authentic: it was changed or moved.`
-          })
-      })
-    )
+const decrypt = ({ head, key }: LoadedKey, authenticated: Buffer, encrypted: Uint8Array, problem: () => string) =>
+  Effect.orDie(
+    Effect.try({
+      try: () => {
+        const blob = Buffer.from(encrypted.buffer, encrypted.byteOffset, encrypted.byteLength)
+        if (blob.length < headLength + nonceLength + tagLength || !blob.subarray(0, headLength).equals(head)) {
+          throw new Error("Another format or key.")
+        }
+        const nonce = blob.subarray(headLength, headLength + nonceLength)
+        const decryption = createDecipheriv(algorithm, key, nonce, { authTagLength: tagLength })
+        decryption.setAAD(authenticated)
+        decryption.setAuthTag(blob.subarray(-tagLength))
+        const text = decryption.update(blob.subarray(headLength + nonceLength, -tagLength))
+        return Redacted.make(Buffer.concat([text, decryption.final()]).toString("utf8"))
+      },
+      // The cause is left out: it might contain parts of the value.
+      catch: () => new NotAuthentic({ message: problem() })
+    })
+  )
+
+const placeProblem = ({ workspaceId }: LoadedKey, place: VersionPlace): string =>
+  `The stored value of the secret ${place.secretId} in the environment ${place.environmentId}, ` +
+  `version ${place.version}, workspace ${workspaceId}, is not authentic: it was changed or moved.`
+
+/** What another secret is bound to. */
+const purposeOf = ({ id, workspaceId }: LoadedKey, purpose: string): Buffer =>
+  Buffer.from(`sealed:${format}:${id}:${workspaceId}:${purpose}`)
 
 /** What a value is bound to. */
 const authenticated = ({ id, workspaceId }: LoadedKey, { environmentId, secretId, version }: VersionPlace): Buffer =>

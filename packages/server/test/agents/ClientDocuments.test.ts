@@ -208,13 +208,15 @@ onServers(
         ["2002:7f00:1::"],
         ["0.0.0.0"],
         [publicAddress, "10.0.0.1"],
-        ["192.168.1.1", publicAddress],
-        []
+        ["192.168.1.1", publicAddress]
       ]) {
         names.set("private.client.example", [addresses])
         const answer = await asked(owner, "https://private.client.example/client.json")
         assert.match(answer, /^400 invalid_client: .*public internet/, addresses.join())
       }
+      names.set("nowhere.client.example", [[]])
+      const nowhere = await asked(owner, "https://nowhere.client.example/client.json")
+      assert.match(nowhere, /^400 invalid_client: .*its host is not found/)
       for (const host of ["127.0.0.1", "127.0.0.1:8443", "[::1]", "[::ffff:7f00:1]", "10.0.0.1", "localhost"]) {
         assert.match(await asked(owner, `https://${host}/client.json`), /^400 invalid_client: /, host)
       }

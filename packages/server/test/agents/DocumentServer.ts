@@ -3,8 +3,9 @@ import { NetAddress } from "effect/net"
 import { once } from "node:events"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { createServer } from "node:https"
+import { connect as connectPlain } from "node:net"
 import { connect } from "node:tls"
-import { DocumentNetwork } from "../../src/agents/ClientDocuments.ts"
+import { OutgoingNetwork } from "../../src/http/OutgoingRequests.ts"
 
 /** A part of the public internet on this computer: names, their addresses, and one server that answers for all of them. */
 
@@ -61,7 +62,7 @@ export const startInternet = async () => {
   server.listen(0, "127.0.0.1")
   await once(server, "listening")
   const { port } = server.address() as { readonly port: number }
-  const layer = Layer.succeed(DocumentNetwork, {
+  const layer = Layer.succeed(OutgoingNetwork, {
     lookup: (host) =>
       Effect.sync(() => {
         internet.lookups.push(host)
@@ -72,7 +73,8 @@ export const startInternet = async () => {
     connect: (options) => {
       internet.connections.push(`${options.host}:${options.port}`)
       return connect({ ...options, host: "127.0.0.1", port, ca: certificate })
-    }
+    },
+    connectPlain
   })
   return {
     internet,

@@ -2,6 +2,7 @@ import type { AgentSignIn } from "@delivery/domain/agents/Agent"
 import type { NewAccountApiKey } from "@delivery/domain/identity/AccountApiKey"
 import type { NewApiKey } from "@delivery/domain/identity/ApiKey"
 import type { AcceptedInvite, NewInvite } from "@delivery/domain/identity/Invite"
+import type { WebhookWithSecret } from "@delivery/domain/webhooks/Webhook"
 import { assert, describe, it } from "@effect/vitest"
 import { execFile } from "node:child_process"
 import { randomBytes } from "node:crypto"
@@ -18,7 +19,7 @@ import { scrape } from "../telemetry/Scrape.ts"
 /** Tokens appear in no place but the answers that give them; mail addresses in none where a host is watched. */
 
 const firstKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
-const anyToken = /[a-z]tk(?:_|%5f)[0-9a-z]{36}/i
+const anyToken = /[a-z]tk(?:_|%5f)[0-9a-z]{36}|whsec(?:_|%5f)[0-9a-z]{36}/i
 
 /** The forms in which a careless place would hold a token: also without its prefix. */
 const formsOf = (token: string) => [
@@ -48,6 +49,8 @@ const exercise = async (owner: Http, newLink: (who: string) => Promise<string>) 
   const key = await person.post<NewApiKey>("/v1/api-keys", { name: "laptop" }, 200)
   const account = await person.post<NewAccountApiKey>("account-api-keys", { name: "ci", role: "admin" })
   const agent = await person.post<AgentSignIn>("agents/register", { client: "claude", computer: "laptop" })
+  const hook = await person.post<WebhookWithSecret>("webhooks", { url: "https://hooks.invalid/", kinds: ["nothing"] })
+  const rotated = await person.post<WebhookWithSecret>(`webhooks/${hook.id}/rotate`, undefined, 200)
   const { body: pair } = await refresh(person, agent)
   const run = await startRun(workspace)
   const [link, proof, unused] = [await newLink(address), await newLink(address), await newLink(address)]
@@ -71,6 +74,8 @@ const exercise = async (owner: Http, newLink: (who: string) => Promise<string>) 
     accepted.apiKey!.secret,
     key.secret,
     account.secret,
+    hook.secret,
+    rotated.secret,
     agent.access_token,
     agent.refresh_token,
     pair.access_token,
@@ -148,7 +153,7 @@ describe("Tokens", () => {
         return /#(ltk_\w{42})$/m.exec(stdout)![1]!
       }
       const { address, errors, events, tokens } = await exercise(http(server.baseUrl, firstKey, "main"), newLink)
-      assert.lengthOf(tokens, 16)
+      assert.lengthOf(tokens, 18)
       assert.isAbove(errors.length, 200)
       const metrics = (await scrape(server.baseUrl)).text
       await server.end("SIGTERM")

@@ -20,6 +20,7 @@ import type { Milestone, Project } from "@delivery/domain/planning/Project"
 import type { View } from "@delivery/domain/planning/View"
 import type { StartedRetry } from "@delivery/domain/runs/TestRetry"
 import type { Lease } from "@delivery/domain/runs/Semaphore"
+import type { Webhook, WebhookDelivery } from "@delivery/domain/webhooks/Webhook"
 import { Context } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import { afterAll, assert } from "vitest"
@@ -278,6 +279,17 @@ const addable = async (owner: Http, by: Http): Promise<string> =>
     ? (await by.get<Extract<Me, { kind: "user" }>>("/v1/me")).id
     : (await accept(owner, "viewer", email())).person.id
 
+/** A webhook that sends nothing by itself. The workspace has no others: it can have only so many. */
+const onlyWebhook = { url: "http://127.0.0.1:1/", kinds: ["nothing"] }
+const withoutWebhooks = async (owner: Http) => {
+  const { webhooks } = await owner.get<{ webhooks: ReadonlyArray<Webhook> }>("webhooks")
+  for (const { id } of webhooks) await owner.delete(`webhooks/${id}`)
+}
+const ofWebhook = async (owner: Http) => {
+  await withoutWebhooks(owner)
+  return { params: { webhook: (await owner.post<Webhook>("webhooks", onlyWebhook)).id } }
+}
+
 const somebodysPasskeys = new Map<string, Promise<SoftPasskey>>()
 /** A passkey of one person, the same for all who sign in. */
 const somebodysPasskey = (owner: Http): Promise<SoftPasskey> => {
@@ -443,6 +455,7 @@ const rows: Readonly<Record<string, Row>> = {
     who: "member",
     request: async (_, by) => ({ params: await run(by), json: finishOf() })
   },
+  "testRuns.delete": { who: "admin", request: async (owner) => ({ params: await failedRun(owner) }) },
   "testRuns.upload": {
     who: "member",
     request: async (_, by) => ({ params: { ...(await run(by)), path: "a" }, body: "content" })
@@ -688,6 +701,32 @@ const rows: Readonly<Record<string, Row>> = {
   "events.list": { who: "viewer" },
   "events.stream": { who: "viewer" },
   "audit.list": { who: "admin" },
+
+  "webhooks.list": { who: "admin" },
+  "webhooks.create": {
+    who: "admin",
+    request: async (owner) => {
+      await withoutWebhooks(owner)
+      return { json: onlyWebhook }
+    }
+  },
+  "webhooks.get": { who: "admin", request: ofWebhook },
+  "webhooks.update": {
+    who: "admin",
+    request: async (owner) => ({ ...(await ofWebhook(owner)), json: { kinds: null } })
+  },
+  "webhooks.delete": { who: "admin", request: ofWebhook },
+  "webhooks.rotate": { who: "admin", request: async (owner) => ({ ...(await ofWebhook(owner)), json: {} }) },
+  "webhooks.test": { who: "admin", request: ofWebhook },
+  "webhooks.deliveries": { who: "admin", request: ofWebhook },
+  "webhooks.redeliver": {
+    who: "admin",
+    request: async (owner) => {
+      const { params } = await ofWebhook(owner)
+      const { id } = await owner.post<WebhookDelivery>(`webhooks/${params.webhook}/test`, undefined, 200)
+      return { params: { ...params, delivery: id } }
+    }
+  },
 
   "auth.methods": { who: "everyone" },
   "auth.consumeLink": {
@@ -1131,5 +1170,10 @@ onEachServer(
       }
     })
   },
-  { ...mail.environment, TRUSTED_PROXIES: "127.0.0.1/32,::1/128", OIDC_CORP: settingOf(issuer) }
+  {
+    ...mail.environment,
+    TRUSTED_PROXIES: "127.0.0.1/32,::1/128",
+    OIDC_CORP: settingOf(issuer),
+    WEBHOOK_PRIVATE: "true"
+  }
 )

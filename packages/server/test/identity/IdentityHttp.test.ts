@@ -81,7 +81,16 @@ onEachServer("the identity room", (test) => {
     const slug = unique("acme")
     const created = await sam.post<Workspace>("/v1/workspaces", { slug, name: "  Acme  ", plan: "gold" })
     const { createdAt, id } = created
-    assert.deepStrictEqual(created, { id, slug, name: "Acme", role: "owner", createdAt, updatedAt: createdAt })
+    assert.deepStrictEqual(created, {
+      id,
+      slug,
+      name: "Acme",
+      role: "owner",
+      runDays: null,
+      fileDays: null,
+      createdAt,
+      updatedAt: createdAt
+    })
     assertId(id)
     assertTimestamp(createdAt)
     assert.deepStrictEqual(await sam.in(slug).get<Workspace>(""), created)

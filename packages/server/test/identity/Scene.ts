@@ -56,7 +56,16 @@ export const personRow = (fields: Partial<PersonRow> = {}): PersonRow => {
 
 export const workspaceRow = (fields: Partial<WorkspaceRow> = {}): WorkspaceRow => {
   const slug = unique("workspace")
-  return { id: newId<WorkspaceId>(), slug, name: slug, createdAt: minute(0), updatedAt: minute(0), ...fields }
+  return {
+    id: newId<WorkspaceId>(),
+    slug,
+    name: slug,
+    runDays: null,
+    fileDays: null,
+    createdAt: minute(0),
+    updatedAt: minute(0),
+    ...fields
+  }
 }
 
 export const keyOfPerson = (personId: PersonId): KeyOwner => ({ personId, workspaceId: null, role: null })

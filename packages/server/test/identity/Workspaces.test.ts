@@ -28,7 +28,16 @@ withServicesOnEachStorage("Workspaces", (it) => {
       const slug = unique("acme")
       const made = yield* workspaces.create({ slug, name: "Acme" }).pipe(as(outsider))
       const at = yield* now
-      assert.deepStrictEqual(made, { id: made.id, slug, name: "Acme", role: "owner", createdAt: at, updatedAt: at })
+      assert.deepStrictEqual(made, {
+        id: made.id,
+        slug,
+        name: "Acme",
+        role: "owner",
+        runDays: null,
+        fileDays: null,
+        createdAt: at,
+        updatedAt: at
+      })
       const { id, slug: memberSlug, name, role } = made
       const member = { ...outsider, membership: { id, slug: memberSlug, name, role } }
       assert.deepStrictEqual(yield* workspaces.get.pipe(as(member)), made)

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 import { readFileSync } from "node:fs"
 import * as Ids from "../../src/ids/Ids.ts"
 import { NewToken, type TokenPrefix } from "../../src/ids/Tokens.ts"
+import { newSecret } from "../../src/webhooks/Signatures.ts"
 
 /** The rules by which scanners find tokens, as docs/operations.md gives them. */
 
@@ -26,11 +27,17 @@ const gitleaks = (text: string): ReadonlyArray<string> => {
 /** GitHub's: the pattern between what its form has before and after a secret unless told. */
 const github = (text: string): ReadonlyArray<string> => {
   const secret = only(/^```text\n(\(\?:ctk.*)\n```$/gm)
-  const regex = new RegExp(`(?:^|[^0-9A-Za-z])(${secret})(?=$|[^0-9A-Za-z])`, "g")
+  const regex = new RegExp(`(?:^|[^0-9A-Za-z])((?:${secret}))(?=$|[^0-9A-Za-z])`, "g")
   return [...text.matchAll(regex)].map((match) => match[1]!)
 }
 
 const prefixes: ReadonlyArray<TokenPrefix> = ["ctk_", "wtk_", "ltk_", "atk_", "rtk_", "otk_", "stk_", "itk_"]
+
+/** What makes one of every kind. */
+const makers = Effect.map(NewToken, (newToken) => [
+  ...prefixes.map((prefix) => newToken(prefix)),
+  Effect.sync(() => Redacted.value(newSecret()))
+])
 
 describe("The scanning rules of the docs", () => {
   for (const [name, scan] of [
@@ -39,10 +46,9 @@ describe("The scanning rules of the docs", () => {
   ] as const) {
     it.effect(`let ${name} find every kind of token wherever it stands`, () =>
       Effect.gen(function* () {
-        const newToken = yield* NewToken
-        for (const prefix of prefixes) {
+        for (const make of yield* makers) {
           for (let round = 0; round < 50; round++) {
-            const token = yield* newToken(prefix)
+            const token = yield* make
             for (const text of [
               token,
               `API_KEY=${token}`,
@@ -89,6 +95,6 @@ describe("The scanning rules of the docs", () => {
 
   it("name every kind of token that the service makes", () => {
     const keywords = JSON.parse(only(/^keywords = (\[.*\])$/gm)) as ReadonlyArray<string>
-    assert.sameMembers([...keywords], [...prefixes])
+    assert.sameMembers([...keywords], [...prefixes, "whsec_"])
   })
 })

@@ -13,6 +13,7 @@ import * as Runs from "../../src/runs/Runs.ts"
 import * as StorageRoom from "../../src/storage/StorageRoom.ts"
 import { type Column, columnName, type Table } from "../../src/storage/Table.ts"
 import * as VaultRoom from "../../src/vault/VaultRoom.ts"
+import * as WebhooksRoom from "../../src/webhooks/WebhooksRoom.ts"
 import { layerPostgres } from "../support/Databases.ts"
 import { layerLiveClock } from "../support/Storages.ts"
 
@@ -28,7 +29,8 @@ const tables: ReadonlyArray<Table> = [
   VaultRoom.tables,
   Planning.tables,
   Runs.tables,
-  AgentsRoom.tables
+  AgentsRoom.tables,
+  WebhooksRoom.tables
 ].flat()
 
 const layerMigrated = Layer.provideMerge(StorageRoom.layerMigrations, layerPostgres).pipe(Layer.provide(layerLiveClock))

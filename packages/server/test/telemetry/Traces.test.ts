@@ -145,10 +145,12 @@ describe("Traces", { concurrent: true }, () => {
     const rounds = [
       "ApiKeys.expire",
       "Audit.erase",
+      "RunErasure.step",
       "SignIns.eraseBlocks",
       "TestRuns.expire",
       "TestRuns.index",
-      "Vault.erase"
+      "Vault.erase",
+      "Webhooks.erase"
     ]
     await eventually(
       async () => collector.spans().map(({ name }) => name),

@@ -6,7 +6,10 @@ import { bits, boolean, integer, table, uuid } from "../../storage/Table.ts"
 /** Up to which number the runs of a workspace are in the index. */
 export const testRunSearch = table("test_run_search", {
   workspaceId: uuid<WorkspaceId>(),
-  indexedRuns: integer()
+  indexedRuns: integer(),
+  /** Up to which number the index has forgotten the runs, which are all erased; then the terms of the block after it. */
+  forgottenRuns: integer(),
+  forgottenTerms: integer()
 })
 
 /** Which runs of a block have a term: a bit for each run from `firstRun` on. */

@@ -1,0 +1,28 @@
+import type { Event } from "@delivery/domain/events/Event"
+import { firstCharacters } from "@delivery/domain/Text"
+import type { WebhookFormat } from "@delivery/domain/webhooks/Webhook"
+
+/** What is sent of an event, in each format (docs/contract.md, Webhooks). */
+export const bodyOf = (format: WebhookFormat, event: Event): string =>
+  JSON.stringify(
+    format === "slack" ? { text: slackText(event) } : { type: event.kind, timestamp: event.createdAt, data: event }
+  )
+
+/** Slack cuts what is longer. */
+const maxSlackText = 3_000
+
+/** What Slack would else take for mentions, links and entities. */
+const escaped = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll(/\s+/g, " ")
+
+const shown = (text: string | null): string => (text === null ? "none" : escaped(firstCharacters(text, 100)))
+
+const slackText = ({ actor, changes, kind, subject }: Event): string => {
+  const who = actor.kind === "removed" ? "Somebody" : escaped(actor.name)
+  // A bar would end the address.
+  const link = `<${escaped(subject.url).replaceAll("|", "%7C")}|${escaped(firstCharacters(subject.label, 200))}>`
+  const lines = changes.map(({ field, from, to }) => `• ${escaped(field)}: ${shown(from)} → ${shown(to)}`)
+  let text = `${who}: ${escaped(kind.replaceAll("_", " "))} ${link}`
+  for (const line of lines) if (text.length + line.length < maxSlackText) text += `\n${line}`
+  return text
+}
