@@ -1,0 +1,34 @@
+/** What the pages share that know who is signed in, over `pageScript`. */
+export const sessionScript = `
+const sessionEnded = "Your session has ended. Sign in again."
+const somebodyElse = "Somebody else has signed in with this browser meanwhile."
+let methods = { mail: false, passkeys: false, providers: [] }
+const hasPasskeys = () =>
+  methods.passkeys && isSecureContext && isHome && window.PublicKeyCredential !== undefined
+// Who is signed in with this browser; undefined for nobody.
+const currentSession = async () => {
+  const { body, status } = await call("GET", "session", { expected: [401] })
+  return status === 200 ? body : undefined
+}
+// Providers send browsers back to the address of the service alone.
+const usable = (providers) => isHome ? providers : []
+const whoIs = ({ email, name }) => name + " (" + email + ")"
+// By what the person signs in.
+const waysIn = async ({ emailVerifiedAt }) => {
+  const [{ body: { passkeys } }, { body: { identities } }] = await Promise.all(["passkeys", "identities"].map((path) => call("GET", path)))
+  const mail = methods.mail && emailVerifiedAt !== null
+  const providers = methods.providers.filter(({ id }) => identities.some(({ provider }) => provider === id))
+  return { identities, mail, passkeys, providers, isNone: !mail && providers.length === 0 && !(methods.passkeys && passkeys.length > 0) }
+}
+// What somebody loses who signs out without a way to sign in again; undefined for who has one.
+const lossOf = ({ emailVerifiedAt }, { isNone }, where = "") => {
+  if (!isNone) return undefined
+  const remedies = [
+    ...(methods.mail && emailVerifiedAt === null ? ["verify your address"] : []),
+    ...(hasPasskeys() ? ["add a passkey"] : []),
+    ...usable(methods.providers).map(({ name }) => "add an account at " + name),
+    "make an API key"
+  ]
+  return "You have no way to sign in again but a link from the person who runs this service. Before you sign out, " + either(remedies) + where + "."
+}
+`
