@@ -80,7 +80,7 @@ export const Webhook = Schema.Struct({
   createdBy: Actor,
   makerEndedAt: Schema.NullOr(Timestamp).annotate({
     description:
-      "When the credential or the membership ended that it was made with; null if neither did, or it is not known. The webhook goes on."
+      "When the key or the membership that it was made with ended, or its maker was no admin any more; null if none of this happened, or it is not known. The webhook goes on."
   }),
   blocked: Schema.Boolean.annotate({
     description:

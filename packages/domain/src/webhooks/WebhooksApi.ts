@@ -87,7 +87,7 @@ The address must be https, and every address of its host on the public internet.
       doc(
         "admin",
         "Update a webhook",
-        `Changes the fields that are sent. What waits is sent as the webhook is then. \`state: "active"\` has a parked webhook go on with the delivery that it gave up; one that is active stays so. ${admins}`
+        `Changes the fields that are sent. What waits is sent as the webhook is then. Who changes \`url\` needs what creating a webhook needs (a session: a fresh proof), and the webhook is theirs from then on: \`createdBy\` names them, and it is blocked with their credential. \`state: "active"\` has a parked webhook go on with the delivery that it gave up; one that is active stays so. ${admins}`
       )
     ),
     HttpApiEndpoint.delete("delete", `${path}/:webhook`, {

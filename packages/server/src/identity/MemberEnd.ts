@@ -41,7 +41,7 @@ export const endWhatTheyMade = (dependencies: Dependencies) => {
 
 /**
  * Ends what a member made that gives more than the role which they have now: account API keys, unless they are to be kept, with
- * what was made with these, and pending invites. Called in the transaction that lowers the role (docs/contract.md, Members).
+ * what was made with these, and pending invites. Their webhooks go on, and say so. Called in the transaction that lowers the role (docs/contract.md, Members).
  */
 export const endWhatIsAbove = (dependencies: KeyChainDependencies) => {
   const [revoke, keep] = [revokeKeys(dependencies), keepKeys(dependencies)]
@@ -54,6 +54,10 @@ export const endWhatIsAbove = (dependencies: KeyChainDependencies) => {
     const isAbove = ({ role }: { readonly role: Role | null }) => role !== null && !isAtLeast(member.role, role)
     yield* accountApiKeys === "keep" ? keep(by, member.id, isAbove) : revoke(by, member.id, isAbove)
     yield* end(by, [{ kind: "user", id: member.id }], isAbove)
+    // Nobody below an admin makes one.
+    if (!isAtLeast(member.role, "admin")) {
+      yield* dependencies.webhooks.makersEnded({ workspaceId: by.workspace.id, member: member.id }, by.actor)
+    }
   })
 }
 

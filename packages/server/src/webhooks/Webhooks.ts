@@ -55,7 +55,7 @@ export class Webhooks extends Context.Service<
     readonly update: (
       id: string,
       input: UpdateWebhook
-    ) => Effect.Effect<Webhook, InvalidInput | NotFound | Forbidden, Caller>
+    ) => Effect.Effect<Webhook, Unauthorized | InvalidInput | NotFound | Forbidden, Caller>
     readonly delete: (id: string) => Effect.Effect<void, NotFound | Forbidden, Caller>
     readonly rotate: (
       id: string,
@@ -138,7 +138,7 @@ const list = ({ repo }: Dependencies) =>
   }).pipe(Effect.withSpan("Webhooks.list"))
 
 const create = (dependencies: Dependencies) => {
-  const { dispatcher, events, feed, keys, makers, repo, storage, teams, workspaces } = dependencies
+  const { dispatcher, events, feed, keys, repo, storage, teams } = dependencies
   return Effect.fn("Webhooks.create")(function* (input: CreateWebhook) {
     yield* checkUrl(dependencies, input.url)
     const access = yield* atLeast("admin")
@@ -148,12 +148,10 @@ const create = (dependencies: Dependencies) => {
     const id = yield* dependencies.nextId<WebhookId>()
     const secret = newSecret()
     const created = Effect.gen(function* () {
-      yield* workspaces.lock(access.workspace.id)
-      const by = yield* presentAccess(dependencies, access, "admin")
+      const { by, ...maker } = yield* holdMaker(dependencies, access)
       const team = input.team == null ? null : yield* teams.find(viewerOf(by), input.team)
       if (team === undefined) return yield* NotFound.reference("team", input.team ?? undefined)
       if ((yield* repo.list(by.workspace.id)).length >= maxWebhooks) return yield* tooMany
-      const maker = yield* makers.hold
       const now = timestamp(yield* Clock.currentTimeMillis)
       const row: WebhookRow = {
         ...nothingSent,
@@ -164,9 +162,7 @@ const create = (dependencies: Dependencies) => {
         format: input.format ?? "standard",
         teamId: team?.id ?? null,
         secret: cipher.seal(secretPurpose(id), secret),
-        createdByKind: by.actor.kind,
-        createdById: by.actor.id,
-        makerId: maker.id,
+        ...maker,
         position: (yield* feed.horizon).readable,
         createdAt: now,
         updatedAt: now
@@ -220,16 +216,26 @@ const get = (dependencies: Dependencies) =>
     return present(yield* found(dependencies, by, id))
   })
 
+/**
+ * Whoever has the events sent elsewhere needs what making a webhook takes, and the webhook is theirs from then on: it is
+ * blocked with their credential.
+ */
 const update = (dependencies: Dependencies) =>
   Effect.fn("Webhooks.update")(function* (id: string, { state, ...input }: UpdateWebhook) {
     const { dispatcher, events, repo, storage } = dependencies
     yield* checkUrl(dependencies, input.url)
-    const by = yield* atLeast("admin")
+    const access = yield* atLeast("admin")
     const updated = Effect.gen(function* () {
+      const taker = input.url === undefined ? undefined : yield* holdMaker(dependencies, access)
+      const by = taker?.by ?? access
       const before = yield* found(dependencies, by, id, "lock")
       const kinds = input.kinds === undefined ? before.kinds : distinct(input.kinds)
       const after = { ...before, ...input, kinds, state: state ?? before.state }
       const changes = changesOf(before, after)
+      if (taker !== undefined && after.url !== before.url) {
+        yield* freshProof
+        yield* repo.takeOver(before.id, taker)
+      }
       if (changes.length === 0) return before
       yield* repo.update({ ...after, updatedAt: yield* nextUpdate(before) })
       if (after.state !== before.state) yield* repo.activate(before.id)
@@ -240,6 +246,14 @@ const update = (dependencies: Dependencies) =>
     yield* dispatcher.wake
     return present(webhook)
   })
+
+/** Whoever makes a webhook, and their credential, as they are until the transaction ends. */
+const holdMaker = Effect.fnUntraced(function* (dependencies: Dependencies, access: Access) {
+  yield* dependencies.workspaces.lock(access.workspace.id)
+  const by = yield* presentAccess(dependencies, access, "admin")
+  const { id } = yield* dependencies.makers.hold
+  return { by, createdByKind: by.actor.kind, createdById: by.actor.id, makerId: id }
+})
 
 type Changing = Pick<FoundWebhook, "url" | "kinds" | "format" | "state">
 

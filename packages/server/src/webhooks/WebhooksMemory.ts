@@ -25,6 +25,7 @@ export const layer = Layer.effect(
       insert: (webhook) =>
         memory.write((database) => Effect.sync(() => database.table(webhooks).set(webhook.id, webhook))),
       update: update(memory),
+      takeOver: takeOver(memory),
       activate: activate(memory),
       delete: remove(memory),
       list: list(memory),
@@ -71,6 +72,16 @@ const update =
         if (row === undefined) return
         const changed = { ...row, url, kinds, format, secret, previousSecret, previousUntil, updatedAt }
         database.table(webhooks).set(id, changed)
+      })
+    )
+
+const takeOver =
+  (memory: Memory): WebhooksRepo["Service"]["takeOver"] =>
+  (id, by) =>
+    memory.write((database) =>
+      Effect.sync(() => {
+        const row = database.table(webhooks).get(id)
+        if (row !== undefined) database.table(webhooks).set(id, { ...row, ...by, makerEndedAt: null })
       })
     )
 

@@ -85,6 +85,9 @@ export type ChangedWebhook = Pick<
   "id" | "url" | "kinds" | "format" | "secret" | "previousSecret" | "previousUntil" | "updatedAt"
 >
 
+/** Who made a webhook, and with which credential. */
+export type WebhookMaker = Pick<WebhookRow, "createdByKind" | "createdById" | "makerId">
+
 /** A webhook whose maker ends, as the audit names it. */
 export type MadeWebhook = Pick<WebhookRow, "id" | "workspaceId" | "url">
 
@@ -94,6 +97,8 @@ export class WebhooksRepo extends Context.Service<
   {
     readonly insert: (webhook: WebhookRow) => Effect.Effect<void>
     readonly update: (webhook: ChangedWebhook) => Effect.Effect<void>
+    /** Whose it is from now on: of whoever has its events sent elsewhere. */
+    readonly takeOver: (id: WebhookId, by: WebhookMaker) => Effect.Effect<void>
     /** Has a parked webhook go on, with its delivery at once. */
     readonly activate: (id: WebhookId) => Effect.Effect<void>
     /** With its deliveries. */

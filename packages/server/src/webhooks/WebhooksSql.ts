@@ -33,6 +33,11 @@ export const layer = Layer.effect(
     return WebhooksRepo.of({
       insert: (webhook) => dieOnSqlError(insert(webhook)),
       update: (webhook) => dieOnSqlError(update(webhook)),
+      takeOver: (id, { createdById, createdByKind, makerId }) =>
+        dieOnSqlError(
+          Effect.asVoid(sql`update webhooks set created_by_kind = ${createdByKind}, created_by_id = ${createdById},
+            maker_id = ${makerId}, maker_ended_at = null where id = ${id}`)
+        ),
       activate: activate(sql),
       delete: (id) => dieOnSqlError(Effect.asVoid(sql`delete from webhooks where id = ${id}`)),
       list: list(sql),

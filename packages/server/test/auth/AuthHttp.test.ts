@@ -380,6 +380,8 @@ withClockOnEachServer("The times of sessions", (test) => {
     const admin = await join(workspace, "owner")
     const member = await join(workspace, "member")
     const session = await signIn(workspace, admin.id)
+    const newUrl = () => ({ url: `https://${unique("hooks")}.invalid/`, kinds: ["nothing"] })
+    const webhook = await admin.post<{ readonly id: string }>("webhooks", newUrl())
     const calls: ReadonlyArray<readonly [method: string, path: string, json: () => unknown]> = [
       ["POST", "/v1/api-keys", () => ({ name: "Made" })],
       ["POST", "account-api-keys", () => ({ name: "Made", role: "viewer" })],
@@ -387,6 +389,8 @@ withClockOnEachServer("The times of sessions", (test) => {
       ["POST", "invites", () => ({ email: `${unique("owner")}@example.com`, role: "owner" })],
       // The server sends no mail: the token is answered.
       ["POST", "invites", () => ({ email: `${unique("viewer")}@example.com`, role: "viewer" })],
+      ["POST", "webhooks", newUrl],
+      ["PATCH", `webhooks/${webhook.id}`, newUrl],
       ["PATCH", `members/${member.id}`, () => ({ role: "owner" })],
       ["PATCH", `members/${member.id}`, () => ({ role: "member" })]
     ]

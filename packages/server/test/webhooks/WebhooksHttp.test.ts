@@ -391,6 +391,33 @@ onEachServer(
       await receiver.count(2)
     })
 
+    test("say that their maker is no admin any more", async (main) => {
+      const owner = await newWorkspace(main)
+      const admin = await join(owner, "admin")
+      const { id } = await create(admin, (await newReceiver()).url)
+      await owner.patch(`members/${admin.id}`, { role: "owner" })
+      assert.isNull((await owner.get<Webhook>(`webhooks/${id}`)).makerEndedAt)
+      await owner.patch(`members/${admin.id}`, { role: "viewer" })
+      assertTimestamp((await owner.get<Webhook>(`webhooks/${id}`)).makerEndedAt)
+      assert.deepStrictEqual(await actionsOf(owner, id), ["webhook_maker_ended", "webhook_created"])
+    })
+
+    test("belong to whoever has their events sent elsewhere, and are blocked with their credential", async (main) => {
+      const owner = await newWorkspace(main)
+      const admin = await join(owner, "admin")
+      const key = await admin.post<NewApiKey>("/v1/api-keys", { name: "leaked" }, 200)
+      const webhook = await create(owner, (await newReceiver()).url)
+      const by = admin.as(key.secret)
+      const kept = await by.patch<Webhook>(`webhooks/${webhook.id}`, { kinds: null, url: webhook.url })
+      assert.deepStrictEqual(kept.createdBy, webhook.createdBy)
+      const moved = await by.patch<Webhook>(`webhooks/${webhook.id}`, { url: (await newReceiver()).url })
+      assert.strictEqual(moved.createdBy.kind === "user" ? moved.createdBy.id : undefined, admin.id)
+      await owner.post(`credentials/${key.id}/block`, undefined, 200)
+      assert.isTrue((await owner.get<Webhook>(`webhooks/${webhook.id}`)).blocked)
+      await owner.post(`members/${admin.id}/deactivate`, undefined, 200)
+      assertTimestamp((await owner.get<Webhook>(`webhooks/${webhook.id}`)).makerEndedAt)
+    })
+
     test("send nothing while what made them is blocked", async (main) => {
       const owner = await newWorkspace(main)
       const [blocked, other] = [await newReceiver(), await newReceiver()]
