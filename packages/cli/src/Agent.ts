@@ -57,9 +57,8 @@ const apiKey = Effect.fnUntraced(function* (keyFile: Option.Option<string>) {
     )
     return Redacted.make(text.trim())
   }
-  return yield* Effect.mapError(
-    Config.Redacted("DELIVERY_API_KEY"),
-    () => Failure.notSignedIn("An API key is needed. Set DELIVERY_API_KEY, or name a file with --key-file.")
+  return yield* Effect.mapError(Config.Redacted("DELIVERY_API_KEY"), () =>
+    Failure.notSignedIn("An API key is needed. Set DELIVERY_API_KEY, or name a file with --key-file.")
   )
 })
 
@@ -98,13 +97,12 @@ const connect = Command.make(
     const registered = yield* agents
       .register({ params: { slug: name.workspace }, payload: { client: name.client, computer } })
       .pipe(
-        Effect.mapError(
-          (error) =>
-            error._tag === "HttpClientError"
-              ? Failure.unreachable(`${name.url} cannot be reached, or is not a Delivery service.`)
-              : error._tag === "Unauthorized"
-                ? Failure.notSignedIn(error.message)
-                : new Failure({ message: error.message })
+        Effect.mapError((error) =>
+          error._tag === "HttpClientError"
+            ? Failure.unreachable(`${name.url} cannot be reached, or is not a Delivery service.`)
+            : error._tag === "Unauthorized"
+              ? Failure.notSignedIn(error.message)
+              : new Failure({ message: error.message })
         )
       )
     const file = yield* keep(name, registered)

@@ -17,6 +17,5 @@ export const callAt = <A, E, R>(
 ) => Effect.flatMap(clientOf(at), use).pipe(Effect.mapError(callFailure(at.url)))
 
 /** Calls the service that flags, environment and profile name. */
-export const call = <A, E, R>(
-  use: (client: DeliveryClientShape, connection: Connection) => Effect.Effect<A, E, R>
-) => Effect.flatMap(connection, (at) => callAt(at, (client) => use(client, at)))
+export const call = <A, E, R>(use: (client: DeliveryClientShape, connection: Connection) => Effect.Effect<A, E, R>) =>
+  Effect.flatMap(connection, (at) => callAt(at, (client) => use(client, at)))

@@ -2,7 +2,7 @@ import { Cause, Data } from "effect"
 import { CliError } from "effect/cli"
 
 /** What the exit code of a command says. 0: it has done its work. */
-export const exitCodes = { failed: 1, usage: 2, notSignedIn: 3, unreachable: 4 } as const
+const exitCodes = { failed: 1, usage: 2, notSignedIn: 3, unreachable: 4 } as const
 
 /** Why a command failed. The message is one line for people. */
 export class Failure extends Data.TaggedError("Failure")<{

@@ -21,10 +21,13 @@ type Profiles = typeof Profiles.Type
 const Stored = Schema.fromJsonString(Profiles)
 
 /** The directory of the command's files: in `XDG_CONFIG_HOME`, else `~/.config`. */
-export const configDirectory = Effect.gen(function* () {
+const configDirectory = Effect.gen(function* () {
   const path = yield* Path.Path
   const home = Option.filter(yield* Config.option(Config.String("XDG_CONFIG_HOME")), (value) => value !== "")
-  return path.resolve(Option.getOrElse(home, () => path.join(homedir(), ".config")), "delivery")
+  return path.resolve(
+    Option.getOrElse(home, () => path.join(homedir(), ".config")),
+    "delivery"
+  )
 })
 
 export const profilesFile = Effect.gen(function* () {

@@ -160,8 +160,7 @@ const runText = (run: TestRun): string => {
   ].join("\n")
 }
 
-const get = (run: number) =>
-  call((client, { workspace }) => client.testRuns.get({ params: { slug: workspace, run } }))
+const get = (run: number) => call((client, { workspace }) => client.testRuns.get({ params: { slug: workspace, run } }))
 
 const show = Command.make(
   "show",

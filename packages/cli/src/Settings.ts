@@ -94,10 +94,7 @@ export const settings = Effect.gen(function* () {
   const profile = Object.hasOwn(stored.profiles, name.value) ? stored.profiles[name.value] : undefined
   const ofProfile = `the profile "${name.value}"`
   const url = yield* checkedUrl(
-    firstOf(
-      [sourced("--url", flag.url), yield* variable("DELIVERY_URL"), sourced(ofProfile, profile?.url)],
-      defaultUrl
-    )
+    firstOf([sourced("--url", flag.url), yield* variable("DELIVERY_URL"), sourced(ofProfile, profile?.url)], defaultUrl)
   )
   const workspace = firstOf(
     [

@@ -6,8 +6,17 @@ import { Failure } from "./Failure.ts"
 import { secretInput } from "./Input.ts"
 import { oneLine, print, table } from "./Output.ts"
 import { forgetProfile, keepProfile, profileName, profilesFile } from "./Profiles.ts"
-import { connectionFlags, defaultUrl, environment, ProfileFlag, settings, UrlFlag, WorkspaceFlag } from "./Settings.ts"
-import { plainUrl, type Settings } from "./Settings.ts"
+import {
+  connectionFlags,
+  defaultUrl,
+  environment,
+  plainUrl,
+  ProfileFlag,
+  type Settings,
+  settings,
+  UrlFlag,
+  WorkspaceFlag
+} from "./Settings.ts"
 
 /** `delivery login`, `logout` and `status`. */
 

@@ -5,15 +5,18 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Effect, Exit, Layer, type Runtime } from "effect"
 import { Command } from "effect/cli"
 import { agent } from "./Agent.ts"
+import { deployments } from "./Deployments.ts"
 import { exitCodeOf, messageOf } from "./Failure.ts"
 import { runs } from "./Runs.ts"
+import { secrets } from "./Secrets.ts"
 import { Json } from "./Settings.ts"
 import { login, logout, status } from "./SignIn.ts"
+import { tickets } from "./Tickets.ts"
 import manifest from "../package.json" with { type: "json" }
 
 const delivery = Command.make("delivery").pipe(
   Command.withDescription("The command line of the Workspace Delivery Service"),
-  Command.withSubcommands([login, logout, status, runs, agent]),
+  Command.withSubcommands([login, logout, status, runs, deployments, secrets, tickets, agent]),
   Command.withGlobalFlags([Json])
 )
 

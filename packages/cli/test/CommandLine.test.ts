@@ -1,10 +1,24 @@
+import type { Commit } from "@delivery/domain/catalog/Commit"
+import type { Deployment } from "@delivery/domain/catalog/Deployment"
 import type { Me } from "@delivery/domain/identity/Me"
+import type { Ticket } from "@delivery/domain/planning/Ticket"
+import type { ReleasePage } from "@delivery/domain/releases/Release"
 import type { TestRun, TestRunPage, TestRunSummary } from "@delivery/domain/runs/TestRun"
+import { execFileSync } from "node:child_process"
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type Http, http, newDeployment, newWorkspace } from "../../server/test/support/Http.ts"
+import {
+  accountKey,
+  type Http,
+  http,
+  join as joinWorkspace,
+  newDeployment,
+  newWorkspace,
+  startRun,
+  teamKey
+} from "../../server/test/support/Http.ts"
 import { freePort } from "../../server/src/cli/FreePort.ts"
 import { type ServerProcess, startServer } from "../../server/test/support/ServerProcess.ts"
 import { type Home, newHome, type Options } from "./support/Home.ts"
@@ -132,7 +146,6 @@ describe("delivery", () => {
       [["runs", "list"], 4],
       [["status"], 4]
     ] as const) {
-      // oxlint-disable-next-line no-await-in-loop -- a few processes, one after the other
       assert.deepInclude(await at.delivery(args, { env }), { code }, args.join(" "))
     }
   })
@@ -140,7 +153,6 @@ describe("delivery", () => {
   it("prints completions for bash, zsh and fish", async () => {
     const at = home()
     for (const shell of ["bash", "zsh", "fish"]) {
-      // oxlint-disable-next-line no-await-in-loop -- a few processes, one after the other
       const { code, out } = await at.delivery(["--completions", shell])
       assert.strictEqual(code, 0)
       assert.include(out, "publish")
@@ -159,7 +171,6 @@ describe("delivery", () => {
       ["gradle.xml", 2, 1, 0],
       ["cypress.xml", 3, 0, 0]
     ] as const) {
-      // oxlint-disable-next-line no-await-in-loop -- one run after the other
       const { run } = await json<{ run: TestRunSummary }>(at, ["runs", "publish", fixture(name)], { env })
       assert.deepStrictEqual(run.counts, { total: passed + failed + skipped, passed, flaky: 0, failed, skipped }, name)
       assert.strictEqual(run.result, failed === 0 ? "passed" : "failed")
@@ -228,12 +239,192 @@ describe("delivery", () => {
     assert.deepStrictEqual(await json(at, ["runs", "open", "1"], { env: without }), { ...opened, opened: false })
   })
 
-  test("every command of the README works", async (owner) => {
+  const git = (at: Home, ...args: ReadonlyArray<string>) =>
+    execFileSync("git", ["-c", "user.name=Ana Diaz", "-c", "user.email=ana@example.com", ...args], {
+      cwd: at.directory,
+      encoding: "utf8"
+    }).trim()
+  const commit = (at: Home, subject: string) => {
+    git(at, "commit", "--quiet", "--allow-empty", "-m", subject)
+    return git(at, "rev-parse", "HEAD")
+  }
+
+  test("set-version sends the commits that git has since the last version", async (owner) => {
     const workspace = await newDeployment(owner)
     const at = home()
+    const env = { ...as(workspace), DELIVERY_PRODUCT: "shop", DELIVERY_ENVIRONMENT: "staging" }
+    git(at, "init", "--quiet")
+    const first = commit(at, "Add the basket")
+    const setVersion = (...args: ReadonlyArray<string>) => at.delivery(["deployments", "set-version", ...args], { env })
+    assert.deepInclude(await setVersion(), { code: 0, err: "No commits are sent: there was no version before.\n" })
+    const second = commit(at, "Pay by card: \u001b[31mé, %n $(x)")
+    git(at, "tag", "v2")
+    const third = commit(at, "Pay by invoice")
+    assert.include(await setVersion("v2"), { code: 0, err: "" })
+    const args = ["deployments", "set-version", third]
+    const changed = await json<{ previous: string; commits: ReadonlyArray<Commit> }>(at, args, { env })
+    assert.strictEqual(changed.previous, "v2")
+    assert.deepStrictEqual(
+      changed.commits.map(({ author, sha, subject }) => ({ author, sha, subject })),
+      [{ author: "Ana Diaz", sha: third, subject: "Pay by invoice" }]
+    )
+    const { releases } = await workspace.get<ReleasePage>("deployments/shop/staging/history")
+    assert.deepStrictEqual(
+      releases.map(({ commits, version }) => [version, commits.map(({ sha }) => sha)]),
+      [
+        [third, [third]],
+        ["v2", [second]],
+        [first, []]
+      ]
+    )
+    assert.deepInclude(await setVersion("--no-commits", "other"), { code: 0, err: "" })
+    assert.deepInclude(await setVersion(third), {
+      code: 0,
+      err: "No commits are sent: git knows no commit other here.\n"
+    })
+    const listed = await at.delivery(["deployments", "list"], { env })
+    assert.match(listed.out, new RegExp(`^shop\\s+staging\\s+${third}`, "m"))
+  })
+
+  test("set-version says which locked run holds the deployment, and does nothing", async (owner) => {
+    const workspace = await newDeployment(owner, { version: "1" })
+    const at = home()
+    const env = { ...as(workspace), DELIVERY_PRODUCT: "shop", DELIVERY_ENVIRONMENT: "staging" }
+    await startRun(workspace, { locked: true })
+    const held = await at.delivery(["deployments", "set-version", "2", "--no-commits"], { env })
+    assert.include(held, { code: 1, out: "" })
+    assert.match(held.err, /run 1/)
+    const { version } = await workspace.get<Deployment>("deployments/shop/staging")
+    assert.strictEqual(version, "1")
+    assert.include(await at.delivery(["deployments", "set-version", "2", "--no-commits", "--force"], { env }), {
+      code: 0
+    })
+  })
+
+  test("tickets are created, listed, shown and taken, and not taken from others unless forced", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const key = teamKey()
+    await workspace.post("teams", { key, name: "Engineering", visibility: "open" })
+    const at = home()
+    const env = as(workspace)
+    writeFileSync(join(at.directory, "about.md"), "Visa\n\u001b[31mMastercard\n")
+    const create = ["tickets", "create", "Pay by card", "--team", key, "--description-file", "about.md"]
+    const made = await json<Ticket>(at, create, { env })
+    assert.strictEqual(made.description, "Visa\n\u001b[31mMastercard\n")
+    const sam = await joinWorkspace(workspace, "member")
+    const taken = await json<Ticket>(at, ["tickets", "take", made.identifier], { env: as(sam) })
+    assert.strictEqual(taken.owner?.id, sam.id)
+    const refused = await at.delivery(["tickets", "take", made.identifier], { env })
+    assert.deepInclude(refused, {
+      code: 1,
+      out: "",
+      err: "Sam is responsible for it: add --force to take it nevertheless.\n"
+    })
+    const forced = await json<Ticket>(at, ["tickets", "take", made.identifier, "--force"], { env })
+    assert.notStrictEqual(forced.owner?.id, sam.id)
+    const listed = await at.delivery(["tickets", "list", "--owner", "me"], { env })
+    assert.match(listed.out, new RegExp(`^${made.identifier}\\s+Todo|^${made.identifier}\\s+Backlog`, "m"))
+    const shown = await at.delivery(["tickets", "show", made.identifier.toLowerCase()], { env })
+    assert.include(shown.out, "\nVisa\nMastercard\n")
+    const machine = await accountKey(workspace, "member")
+    assert.include(await at.delivery(["tickets", "take", made.identifier], { env: as(machine) }), { code: 1, out: "" })
+  })
+
+  const withProduction = async (owner: Http): Promise<Http> => {
+    const workspace = await newDeployment(owner)
+    await workspace.post("environments", { slug: "live", name: "Live", class: "production" })
+    return workspace
+  }
+  const secretsEnv = (workspace: Http) => ({
+    ...as(workspace),
+    DELIVERY_PRODUCT: "shop",
+    DELIVERY_ENVIRONMENT: "staging"
+  })
+
+  test("set and get keep a value to the byte, and values of production are not given out", async (owner) => {
+    const workspace = await withProduction(owner)
+    const at = home()
+    const env = secretsEnv(workspace)
+    const value = "  π'\"$x\\n\r\nlast"
+    assert.include(await at.delivery(["secrets", "set", "A"], { env, input: `${value}\n` }), { code: 0, err: "" })
+    assert.deepStrictEqual(await at.delivery(["secrets", "get", "A"], { env }), { code: 0, err: "", out: value })
+    writeFileSync(join(at.directory, "value"), `${value}\n`)
+    const fromFile = await at.delivery(["secrets", "set", "A", "--file", "value"], { env })
+    assert.include(fromFile, { code: 0, err: "" })
+    assert.notInclude(fromFile.out, "π")
+    assert.deepInclude(await json(at, ["secrets", "get", "A"], { env }), { version: 2, value: `${value}\n` })
+    const live = { env: { ...env, DELIVERY_ENVIRONMENT: "live" }, input: "canary-7f" }
+    assert.include(await at.delivery(["secrets", "set", "A"], live), { code: 0, err: "" })
+    for (const command of [["get", "A"], ["export"], ["export", "--json"]]) {
+      const refused = await at.delivery(["secrets", ...command], live)
+      assert.include(refused, { code: 1, out: "" }, command.join(" "))
+      assert.match(refused.err, /hidden from you/)
+    }
+    const listed = await at.delivery(["secrets", "list"], { env })
+    assert.match(listed.out, /^Secret +live +staging\nA +1 +2\n$/)
+    assert.include(await at.delivery(["secrets", "get", "B"], { env }), { code: 1, out: "" })
+  })
+
+  test("import shows what would change, by name, and writes it once it is agreed to", async (owner) => {
+    const workspace = await withProduction(owner)
+    const at = home()
+    const env = secretsEnv(workspace)
+    await at.delivery(["secrets", "set", "SAME"], { env, input: "canary-same" })
+    await at.delivery(["secrets", "set", "OTHER"], { env, input: "canary-old" })
+    writeFileSync(join(at.directory, ".env"), "SAME=canary-same\nOTHER='canary new'\n# none\nNEW=\"canary\nlines\"\n")
+    const asked = await at.delivery(["secrets", "import", ".env"], { env })
+    assert.include(asked, { code: 2, out: "" })
+    assert.notInclude(asked.err, "canary")
+    assert.include(asked.err, "Secret  Change\nSAME    same\nOTHER   change\nNEW     create\n")
+    assert.strictEqual((await at.delivery(["secrets", "get", "OTHER"], { env })).out, "canary-old")
+    const done = await at.delivery(["secrets", "import", ".env", "--yes"], { env })
+    assert.include(done, { code: 0, out: "2 values are written.\n" })
+    assert.strictEqual((await at.delivery(["secrets", "get", "OTHER"], { env })).out, "canary new")
+    assert.deepInclude(await json(at, ["secrets", "get", "SAME"], { env }), { version: 1 })
+    const again = await at.delivery(["secrets", "import", ".env"], { env })
+    assert.deepStrictEqual(again, { code: 0, err: "", out: "Nothing would change.\n" })
+    const live = { env: { ...env, DELIVERY_ENVIRONMENT: "live" } }
+    await at.delivery(["secrets", "import", ".env", "--yes"], live)
+    const hidden = await at.delivery(["secrets", "import", ".env"], live)
+    assert.include(hidden.err, "SAME    write\n")
+  })
+
+  test("export prints what sh and Node read back to the byte, or names what a file cannot have", async (owner) => {
+    const workspace = await withProduction(owner)
+    const at = home()
+    const env = secretsEnv(workspace)
+    const values = { A: "it's # plain", B: '"$HOME" `x` \\n', C: "two\nlines ", D: "", E: "🧪=1" }
+    for (const [name, value] of Object.entries(values)) {
+      await workspace.post("products/shop/secrets", { name, values: { staging: value } })
+    }
+    const { out } = await at.delivery(["secrets", "export"], { env })
+    writeFileSync(join(at.directory, "exported"), out)
+    const printed = 'JSON.stringify(Object.fromEntries("ABCDE".split("").map((n) => [n, process.env[n]])))'
+    const print = ["-p", printed]
+    const options = { cwd: at.directory, encoding: "utf8", env: { PATH: process.env["PATH"]! } } as const
+    const byNode = execFileSync(process.execPath, ["--env-file=exported", ...print], options)
+    assert.deepStrictEqual(JSON.parse(byNode), values)
+    const script = `set -a; . ./exported; exec "${process.execPath}" -p '${printed}'`
+    assert.deepStrictEqual(JSON.parse(execFileSync("sh", ["-c", script], options)), values)
+    await workspace.post("products/shop/secrets", { name: "not a name", values: { staging: "x" } })
+    await workspace.post("products/shop/secrets", { name: "BOTH", values: { staging: `'"` } })
+    const refused = await at.delivery(["secrets", "export"], { env })
+    assert.include(refused, { code: 1, out: "" })
+    assert.include(refused.err, "BOTH, not a name")
+    assert.deepStrictEqual(await json(at, ["secrets", "export"], { env }), { ...values, BOTH: `'"`, "not a name": "x" })
+  })
+
+  test("every command of the README works", async (owner) => {
+    const workspace = await newDeployment(owner)
+    await workspace.post("teams", { key: "ENG", name: "Engineering", visibility: "open" })
+    const at = home()
+    git(at, "init", "--quiet")
+    commit(at, "Add the basket")
     mkdirSync(join(at.directory, "screenshots"))
     writeFileSync(join(at.directory, "screenshots/a.png"), "picture")
     writeFileSync(join(at.directory, "key"), apiKey)
+    writeFileSync(join(at.directory, "password"), "hunter2\n")
+    writeFileSync(join(at.directory, "staging.env"), "API_URL=https://api.example.com\n")
     mkdirSync(join(at.directory, "results"))
     copyFileSync(fixture("maven-surefire.xml"), join(at.directory, "results/junit.xml"))
     copyFileSync(join(import.meta.dirname, "playwright-report.json"), join(at.directory, "results/playwright.json"))

@@ -1,6 +1,15 @@
 import { maxTestsPerRun, TestReport } from "@delivery/domain/runs/TestEntry"
 import { Schema } from "effect"
-import { mkdtempSync, openSync, closeSync, ftruncateSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import {
+  mkdtempSync,
+  openSync,
+  closeSync,
+  ftruncateSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, describe, it } from "vitest"
@@ -73,7 +82,6 @@ describe("JUnit XML", () => {
     const files = readdirSync(fixtures).filter((name) => name.endsWith(".xml"))
     assert.lengthOf(files, 6)
     for (const name of files) {
-      // oxlint-disable-next-line no-await-in-loop -- a failure names its file
       const results = await fixture(name)
       assert.deepStrictEqual(results.map(rowOf), independently(readFileSync(join(fixtures, name), "utf8")), name)
       const tests = testReports(results, "regression")
@@ -168,14 +176,10 @@ describe("JUnit XML", () => {
       "",
       "not XML"
     ]) {
-      // oxlint-disable-next-line no-await-in-loop -- one file after the other
       assert.match(await refusal(broken), /^it is not well-formed XML: |^it has no element\.$/, broken)
     }
     assert.strictEqual(await refusal("<html/>"), "it is not JUnit XML: its first element is <html>.")
-    assert.strictEqual(
-      await refusal(`${"<testsuite>".repeat(200_000)}`),
-      "its elements are more than 100 deep."
-    )
+    assert.strictEqual(await refusal(`${"<testsuite>".repeat(200_000)}`), "its elements are more than 100 deep.")
     assert.strictEqual(await refusal(Buffer.from([0x3c, 0xff, 0xfe, 0x3e])), "its text is not utf-8.")
     assert.strictEqual(
       await refusal('<?xml version="1.0" encoding="klingon"?><testsuite/>'),
@@ -232,13 +236,15 @@ describe("Playwright's JSON report", () => {
       )
     )
     const [, , failed] = tests
-    assert.match(String(failed?.attempt !== null && "errorMessage" in failed!.attempt! && failed.attempt.errorMessage), /^Error: expect\(received\)\.toBe\(expected\)/)
+    assert.match(
+      String(failed?.attempt !== null && "errorMessage" in failed!.attempt! && failed.attempt.errorMessage),
+      /^Error: expect\(received\)\.toBe\(expected\)/
+    )
   })
 
   it("is refused where it is other JSON", async () => {
     const sentence = "it is JSON, but not a report of Playwright's `json` reporter."
     for (const text of ["{}", '{"suites": 3}', '{"suites": [{"title": "a", "specs": [{}]}]}', "{"]) {
-      // oxlint-disable-next-line no-await-in-loop -- one file after the other
       assert.strictEqual(await refusal(text), sentence)
     }
   })
