@@ -1,5 +1,4 @@
-import type { Commit } from "@delivery/client"
-import { maxCommits } from "@delivery/domain/catalog/Commit"
+import { type Commit, maxCommits } from "@delivery/domain/catalog/Commit"
 import { firstCharacters } from "@delivery/domain/Text"
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"

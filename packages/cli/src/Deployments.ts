@@ -75,7 +75,10 @@ const setVersion = Command.make(
       Flag.withDescription("Change the version although locked runs are under way")
     ),
     wait: Flag.Int("wait").pipe(
-      Flag.between(0, 30),
+      Flag.filter(
+        (seconds) => seconds >= 0 && seconds <= 30,
+        () => "A wait is 0 to 30 seconds."
+      ),
       Flag.withDefault(0),
       Flag.withDescription("How many seconds to wait for locked runs to end, at most 30")
     )

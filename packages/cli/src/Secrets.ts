@@ -1,10 +1,11 @@
 import type { DeliveryClientShape, RevealedSecret } from "@delivery/client"
-import { Config, Effect, Option, Redacted, Stdio, Stream } from "effect"
+import { compare } from "@delivery/domain/Order"
+import { Cause, Config, Effect, Option, Redacted, Stdio, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { parseEnv } from "node:util"
 import { call } from "./Calls.ts"
 import { envFile } from "./EnvFile.ts"
-import { Failure } from "./Failure.ts"
+import { exitCodeOf, Failure } from "./Failure.ts"
 import { confirmed, secretInput, textFile } from "./Input.ts"
 import { note, oneLine, print, table } from "./Output.ts"
 import { type Connection, connectionFlags, Json } from "./Settings.ts"
@@ -74,7 +75,9 @@ const get = Command.make(
       return yield* new Failure({ message: `There is no environment "${oneLine(environment)}".` })
     }
     if (found.valueHidden) {
-      return yield* new Failure({ message: `The value of ${oneLine(name)} in ${oneLine(environment)} is hidden from you.` })
+      return yield* new Failure({
+        message: `The value of ${oneLine(name)} in ${oneLine(environment)} is hidden from you.`
+      })
     }
     if (found.value === null) {
       return yield* new Failure({ message: `${oneLine(name)} has no value in ${oneLine(environment)}.` })
@@ -106,7 +109,10 @@ const set = Command.make(
       })
     )
     const version = assignments[0]?.version ?? 0
-    yield* print({ name, product, environment, version }, `${oneLine(name)} is at version ${version} in ${oneLine(environment)}.`)
+    yield* print(
+      { name, product, environment, version },
+      `${oneLine(name)} is at version ${version} in ${oneLine(environment)}.`
+    )
   })
 ).pipe(Command.withDescription("Write a value, read from standard input, a prompt or a file"))
 
@@ -147,7 +153,12 @@ const changeOf = (name: string, text: string, secret: RevealedSecret | undefined
 }
 
 /** Writes what was shown and agreed to: a version that somebody else wrote meanwhile is not overwritten. */
-const apply = (client: DeliveryClientShape, { workspace }: Connection, { environment, product }: Pair, change: Change) => {
+const apply = (
+  client: DeliveryClientShape,
+  { workspace }: Connection,
+  { environment, product }: Pair,
+  change: Change
+) => {
   const params = { slug: workspace, productSlug: product }
   const { name, value } = change
   return change.kind === "create"
@@ -161,7 +172,9 @@ const apply = (client: DeliveryClientShape, { workspace }: Connection, { environ
 const importFile = Command.make(
   "import",
   {
-    file: Argument.String("file").pipe(Argument.withDescription("File of NAME=value lines, as Node's --env-file reads it")),
+    file: Argument.String("file").pipe(
+      Argument.withDescription("File of NAME=value lines, as Node's --env-file reads it")
+    ),
     ...pair,
     yes: Flag.Boolean("yes").pipe(
       Flag.withAlias("y"),
@@ -171,9 +184,9 @@ const importFile = Command.make(
   },
   Effect.fnUntraced(function* ({ file, yes, ...pair }) {
     const values = new Map(
-      Object.entries(parseEnv(yield* textFile(file))).flatMap(([name, value]) =>
-        value === undefined ? [] : [[name, value] as const]
-      )
+      Object.entries(parseEnv(yield* textFile(file)))
+        .flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
+        .toSorted(([a], [b]) => compare(a, b))
     )
     if (values.size === 0) return yield* Failure.usage(`${file} has no line NAME=value.`)
     const changes = yield* call((client, at) =>
@@ -205,15 +218,14 @@ const importFile = Command.make(
     yield* call((client, at) =>
       Effect.forEach(
         toWrite,
-        (change) =>
-          Effect.tap(apply(client, at, pair, change), () => Effect.sync(() => written.push(change.name))),
+        (change) => Effect.tap(apply(client, at, pair, change), () => Effect.sync(() => written.push(change.name))),
         { discard: true }
       )
     ).pipe(
       Effect.mapError(
         (failure) =>
           new Failure({
-            exitCode: failure.exitCode ?? 1,
+            exitCode: exitCodeOf(Cause.fail(failure)),
             message: `${written.length} of ${toWrite.length} values are written; ${oneLine(toWrite[written.length]?.name ?? "")} is not: ${failure.message}`
           })
       )
@@ -233,7 +245,9 @@ const exportFile = Command.make(
     })
     const hidden = found.filter(({ value }) => value === null).map(({ name }) => oneLine(name))
     if (hidden.length > 0) {
-      return yield* new Failure({ message: `Nothing is exported: these values are hidden from you: ${hidden.join(", ")}.` })
+      return yield* new Failure({
+        message: `Nothing is exported: these values are hidden from you: ${hidden.join(", ")}.`
+      })
     }
     const values = new Map(found.map(({ name, value }) => [name, Redacted.value(value!)]))
     if (yield* Json) return yield* print(Object.fromEntries(values), "")
