@@ -13,6 +13,7 @@ const isFast = process.env["TEST_STORAGES"] === "memory"
 const slow = [
   "examples/examples.test.ts",
   "packages/cli/test/Agent.test.ts",
+  "packages/cli/test/CommandLine.test.ts",
   "packages/playwright/test/**/*.test.ts",
   ...[
     "agents/McpConformance.test.ts",

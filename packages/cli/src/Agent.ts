@@ -1,14 +1,15 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { Authorization } from "@delivery/domain/identity/Authorization"
-import { Cause, Config, Console, Effect, FileSystem, Option, Path, Redacted } from "effect"
-import { CliError, Command, Flag } from "effect/cli"
+import { Config, Effect, FileSystem, Option, Path, Redacted } from "effect"
+import { Command, Flag } from "effect/cli"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { hostname } from "node:os"
 import { runBridge } from "./AgentBridge.ts"
 import { instructions, writeEntry } from "./AgentClients.ts"
-import { AgentError } from "./AgentError.ts"
 import { defaultDirectory, forget, keep, makeAccessTokens, type SignInName } from "./AgentSignIn.ts"
+import { Failure } from "./Failure.ts"
+import { print } from "./Output.ts"
 
 /** `delivery agent`: signs coding agents in on this computer, and connects them to the service. */
 
@@ -52,13 +53,12 @@ const apiKey = Effect.fnUntraced(function* (keyFile: Option.Option<string>) {
     const fs = yield* FileSystem.FileSystem
     const text = yield* Effect.mapError(
       fs.readFileString(keyFile.value),
-      () => new AgentError({ message: `--key-file: ${keyFile.value} cannot be read.` })
+      () => new Failure({ message: `--key-file: ${keyFile.value} cannot be read.` })
     )
     return Redacted.make(text.trim())
   }
-  return yield* Effect.mapError(
-    Config.Redacted("DELIVERY_API_KEY"),
-    () => new AgentError({ message: "An API key is needed. Set DELIVERY_API_KEY, or name a file with --key-file." })
+  return yield* Effect.mapError(Config.Redacted("DELIVERY_API_KEY"), () =>
+    Failure.notSignedIn("An API key is needed. Set DELIVERY_API_KEY, or name a file with --key-file.")
   )
 })
 
@@ -97,22 +97,21 @@ const connect = Command.make(
     const registered = yield* agents
       .register({ params: { slug: name.workspace }, payload: { client: name.client, computer } })
       .pipe(
-        Effect.mapError(
-          (error) =>
-            new AgentError({
-              message:
-                error._tag === "HttpClientError"
-                  ? `${name.url} cannot be reached, or is not a Delivery service.`
-                  : error.message
-            })
+        Effect.mapError((error) =>
+          error._tag === "HttpClientError"
+            ? Failure.unreachable(`${name.url} cannot be reached, or is not a Delivery service.`)
+            : error._tag === "Unauthorized"
+              ? Failure.notSignedIn(error.message)
+              : new Failure({ message: error.message })
         )
       )
     const file = yield* keep(name, registered)
-    yield* Console.log(
-      `Signed in on "${registered.computer.name}" to the workspace ${name.workspace} (scope: ${registered.scope}).\nThe tokens are stored in ${file}, which only you can read.\n`
+    const written = write ? yield* writeEntry(name) : null
+    const next = written === null ? yield* instructions(name) : `Wrote ${written}.`
+    yield* print(
+      { agent: registered.agent, computer: registered.computer, scope: registered.scope, file, written },
+      `Signed in on "${registered.computer.name}" to the workspace ${name.workspace} (scope: ${registered.scope}).\nThe tokens are stored in ${file}, which only you can read.\n\n${next}`
     )
-    if (write) yield* Console.log(`Wrote ${yield* writeEntry(name)}.`)
-    else yield* Console.log(yield* instructions(name))
   })
 ).pipe(Command.withDescription("Sign a coding agent in on this computer"))
 
@@ -122,7 +121,7 @@ const disconnect = Command.make(
   signInFlags,
   Effect.fnUntraced(function* (flags) {
     const wasSignedIn = yield* forget(yield* signInName(flags))
-    yield* Console.log(wasSignedIn ? "Signed out." : "This computer was not signed in.")
+    yield* print({ wasSignedIn }, wasSignedIn ? "Signed out." : "This computer was not signed in.")
   })
 ).pipe(Command.withDescription("Sign a coding agent out on this computer"))
 
@@ -140,10 +139,3 @@ export const agent = Command.make("agent").pipe(
   Command.withSubcommands([connect, disconnect, mcp]),
   Command.provide(FetchHttpClient.layer)
 )
-
-/** One line for failures that the user can fix; undefined for faults, which are shown in full. */
-export const operatorMessage = (cause: Cause.Cause<unknown>): string | undefined => {
-  const error = Cause.squash(cause)
-  if (error instanceof AgentError) return error.message
-  return CliError.isCliError(error) ? "" : undefined
-}

@@ -2,7 +2,7 @@ import type { AgentClient } from "@delivery/domain/agents/Agent"
 import { Config, Effect, FileSystem, Option, Path, Result } from "effect"
 import { Toml } from "effect/encoding"
 import { homedir } from "node:os"
-import { AgentError } from "./AgentError.ts"
+import { Failure } from "./Failure.ts"
 import type { SignInName } from "./AgentSignIn.ts"
 
 /** The bridge in a client's configuration: the command that the client starts, and its name there. */
@@ -112,15 +112,15 @@ export const writeEntry = Effect.fnUntraced(function* (name: SignInName) {
       (error) => error.reason._tag === "NotFound",
       () => Effect.succeed("")
     ),
-    Effect.mapError((error) => new AgentError({ message: `${file} cannot be read: ${error.message}` }))
+    Effect.mapError((error) => new Failure({ message: `${file} cannot be read: ${error.message}` }))
   )
   const changed = (name.client === "codex" ? withTomlEntry : withJsonEntry)(text, entryOf(name))
   if (changed === undefined) {
-    return yield* new AgentError({ message: `${file} was not changed: it cannot be parsed.` })
+    return yield* new Failure({ message: `${file} was not changed: it cannot be parsed.` })
   }
   yield* Effect.andThen(
     fs.makeDirectory(path.dirname(file), { recursive: true }),
     fs.writeFileString(file, changed)
-  ).pipe(Effect.mapError((cause) => new AgentError({ message: `${file} cannot be written: ${cause.message}` })))
+  ).pipe(Effect.mapError((cause) => new Failure({ message: `${file} cannot be written: ${cause.message}` })))
   return file
 })

@@ -4,7 +4,7 @@ import { Clock, Config, Data, Effect, FileSystem, Option, Path, Schedule, Schema
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { homedir } from "node:os"
 import { isLocked, lockFile } from "./FileLock.ts"
-import { AgentError } from "./AgentError.ts"
+import { Failure } from "./Failure.ts"
 
 /** Names a sign-in of this computer. A client has one for each workspace of each server. */
 export interface SignInName {
@@ -71,7 +71,7 @@ const read = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   return yield* fs.readFileString(file).pipe(
     Effect.flatMap(Schema.decodeEffect(Stored)),
-    Effect.mapError(() => new AgentError({ message: "This computer is not signed in: run `delivery agent connect`." }))
+    Effect.mapError(() => Failure.notSignedIn("This computer is not signed in: run `delivery agent connect`."))
   )
 })
 
@@ -105,7 +105,7 @@ export const forget = Effect.fnUntraced(function* (name: SignInName) {
       )
     )
     .pipe(Effect.mapError(unreachable(url)))
-  if (status !== 200) return yield* new AgentError({ message: `${url} answered ${status}.` })
+  if (status !== 200) return yield* new Failure({ message: `${url} answered ${status}.` })
   yield* Effect.mapError(fs.remove(file), cannotBe("removed"))
   return true
 })
@@ -114,7 +114,7 @@ export const forget = Effect.fnUntraced(function* (name: SignInName) {
 export interface AccessTokens {
   readonly url: string
   /** A token that is valid for a minute at least, and is not the one that the server refused. */
-  readonly next: (refused?: string) => Effect.Effect<string, AgentError>
+  readonly next: (refused?: string) => Effect.Effect<string, Failure>
 }
 
 /**
@@ -147,14 +147,14 @@ export const makeAccessTokens = Effect.fnUntraced(function* (name: SignInName) {
       )
       .pipe(Effect.timeout("20 seconds"), Effect.mapError(unreachable(url)))
     if (response.status === 400) {
-      return yield* new AgentError({ message: "The sign-in has ended: run `delivery agent connect` again." })
+      return yield* Failure.notSignedIn("The sign-in has ended: run `delivery agent connect` again.")
     }
     if (response.status === 401)
-      return yield* new AgentError({ message: "You are no longer an active member of the workspace." })
+      return yield* Failure.notSignedIn("You are no longer an active member of the workspace.")
     const tokens = yield* response.json.pipe(
       Effect.flatMap(Schema.decodeUnknownEffect(Refreshed)),
       Effect.mapError(
-        () => new AgentError({ message: `${url} answered ${response.status} when the access token was refreshed.` })
+        () => new Failure({ message: `${url} answered ${response.status} when the access token was refreshed.` })
       )
     )
     const next = {
@@ -202,9 +202,9 @@ const lock = (path: string) =>
 
 function cannotBe(done: string) {
   return (cause: unknown) =>
-    new AgentError({
+    new Failure({
       message: `The sign-in's file cannot be ${done}: ${cause instanceof Error ? cause.message : String(cause)}`
     })
 }
 
-export const unreachable = (url: string) => () => new AgentError({ message: `${url} cannot be reached.` })
+export const unreachable = (url: string) => () => Failure.unreachable(`${url} cannot be reached.`)

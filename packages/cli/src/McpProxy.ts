@@ -1,14 +1,14 @@
 import { Cause, Console, Effect, FiberSet, type PlatformError, Semaphore, Stdio, Stream } from "effect"
 import { Sse } from "effect/encoding"
 import { HttpClientRequest, type HttpClientResponse } from "effect/http"
-import { AgentError } from "./AgentError.ts"
+import { Failure } from "./Failure.ts"
 
 /** Forwards MCP messages between standard input and output and a server over HTTP. */
 
 /** Sends a request with a valid access token. */
 export type Send = (
   request: HttpClientRequest.HttpClientRequest
-) => Effect.Effect<HttpClientResponse.HttpClientResponse, AgentError>
+) => Effect.Effect<HttpClientResponse.HttpClientResponse, Failure>
 
 /** The parts of a message that the proxy reads. */
 interface Message {
@@ -97,12 +97,12 @@ const pass = (proxy: Proxy, text: string, message: Message) =>
       return proxy.write(isRecord(answer) && answer["id"] === null ? { ...answer, id: message.id ?? null } : answer)
     })
     if (count === 0 && response.status >= 300) {
-      return yield* new AgentError({ message: `${proxy.url} answered ${response.status}.` })
+      return yield* new Failure({ message: `${proxy.url} answered ${response.status}.` })
     }
   }).pipe(
     Effect.catchCause((cause) => {
       const error = Cause.squash(cause)
-      const text = error instanceof AgentError ? error.message : "The bridge failed."
+      const text = error instanceof Failure ? error.message : "The bridge failed."
       return Effect.andThen(
         Console.error(text),
         message.id === undefined || message.method === undefined
@@ -183,7 +183,7 @@ const headersOf = (message: Message, session: Session | undefined): Record<strin
 }
 
 /** The messages of JSON-RPC in an answer. Anything else, such as an error of HTTP, is left out. */
-const messagesOf = (response: HttpClientResponse.HttpClientResponse): Stream.Stream<unknown, AgentError> => {
+const messagesOf = (response: HttpClientResponse.HttpClientResponse): Stream.Stream<unknown, Failure> => {
   const texts =
     response.headers["content-type"]?.startsWith("text/event-stream") === true
       ? response.stream.pipe(
@@ -193,7 +193,7 @@ const messagesOf = (response: HttpClientResponse.HttpClientResponse): Stream.Str
         )
       : Stream.fromEffect(response.text)
   return texts.pipe(
-    Stream.mapError(() => new AgentError({ message: "The answer of the server ended early." })),
+    Stream.mapError(() => new Failure({ message: "The answer of the server ended early." })),
     Stream.map(parse),
     Stream.filter((message) => Array.isArray(message) || (isRecord(message) && message["jsonrpc"] === "2.0"))
   )

@@ -108,9 +108,9 @@ describe("delivery", () => {
     for (const [args, line] of [
       [["agent", "connect"], `Missing required flag: --client.\n${help}`],
       [["agent", "conect"], `Unknown subcommand "conect" for "delivery agent". Did you mean connect?\n${help}`],
-      [["person", "list"], "This command is for coding agents. On the host of the service, use: pnpm delivery person"]
+      [["person", "list"], "This command is not for clients. On the host of the service, use: pnpm delivery person"]
     ] as const) {
-      assert.deepStrictEqual(await runMain(home, args), { code: 1, out: "", err: `${line}\n` })
+      assert.deepStrictEqual(await runMain(home, args), { code: 2, out: "", err: `${line}\n` })
     }
   })
 })

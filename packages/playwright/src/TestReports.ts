@@ -1,9 +1,9 @@
 import type { AttemptReport, Coverage, TestReport } from "@delivery/client"
-import { firstCharacters, fits } from "@delivery/domain/Text"
+import { firstCharacters } from "@delivery/domain/Text"
 import type { TestCase, TestError, TestResult } from "@playwright/test/reporter"
-import { createHash } from "node:crypto"
 import { relative, sep } from "node:path"
 import { stripVTControlCharacters } from "node:util"
+import { caseIds, fitId } from "./CaseIds.ts"
 import { coverages } from "./Settings.ts"
 
 /** Turns what Playwright knows about a test into the terms of the service. */
@@ -78,12 +78,6 @@ const annotation = (annotations: TestCase["annotations"], type: string): string 
 
 const caseTag = /^@case:(\S+)$/
 
-/** At most `length` characters. An id that is cut stays unique by a hash of the whole id. */
-const fitId = (id: string, length: number): string =>
-  fits(id, length)
-    ? id
-    : `${firstCharacters(id, length - 18)}… ${createHash("sha256").update(id).digest("hex").slice(0, 16)}`
-
 /**
  * The id of a test, the same in every run: its own (annotation `caseId`, tag `@case:ID`), or its file and titles. The project
  * and the repetition are added, because each of them runs the test.
@@ -110,13 +104,7 @@ export const testReports = (
   firstAttempts: ReadonlyMap<string, FirstAttempt>,
   context: { readonly rootDir: string; readonly projects: number }
 ): Array<TestReport> => {
-  const used = new Set<string>()
-  const unique = (id: string): string => {
-    let candidate = id
-    for (let n = 2; used.has(candidate); n++) candidate = `${fitId(id, 490)} (${n})`
-    used.add(candidate)
-    return candidate
-  }
+  const unique = caseIds()
   return tests.map((test) => {
     const first = firstAttempts.get(test.id)
     const annotations = [...test.annotations, ...(first?.annotations ?? [])]

@@ -1,0 +1,58 @@
+import { type Commit, maxCommits } from "@delivery/domain/catalog/Commit"
+import { firstCharacters } from "@delivery/domain/Text"
+import { execFile } from "node:child_process"
+import { promisify } from "node:util"
+
+/** What git knows of a version: the commits that it has and the version before had not. */
+
+const run = promisify(execFile)
+
+/** The output of a git command; undefined where there is no git, no repository or no such object. */
+const git = (...args: ReadonlyArray<string>): Promise<string | undefined> =>
+  run("git", args, { maxBuffer: 64 * 1024 * 1024 }).then(
+    ({ stdout }) => stdout,
+    () => undefined
+  )
+
+/** The commit that a version names; undefined if git knows none. A version is never taken for an option. */
+export const commitOf = async (version: string): Promise<string | undefined> =>
+  version.startsWith("-")
+    ? undefined
+    : (await git("rev-parse", "--verify", "--quiet", `${version}^{commit}`))?.trim() || undefined
+
+const [field, record] = ["\u001f", "\u001e"]
+
+const parsed = (line: string): Commit => {
+  const [sha = "", author = "", at = "", ...subject] = line.split(field)
+  return {
+    sha,
+    author: firstCharacters(author, 255).toWellFormed(),
+    at,
+    subject: firstCharacters(subject.join(field), 2_000).toWellFormed()
+  }
+}
+
+export interface CommitsFound {
+  /** Newest first; undefined if they cannot be told. */
+  readonly commits: ReadonlyArray<Commit> | undefined
+  /** What a person should know about it. */
+  readonly note: string | undefined
+}
+
+/** The commits of `version` that `previous` does not have. */
+export const commitsSince = async (previous: string | null, version: string): Promise<CommitsFound> => {
+  if (previous === null) return { commits: undefined, note: "No commits are sent: there was no version before." }
+  const [from, to] = await Promise.all([commitOf(previous), commitOf(version)])
+  if (from === undefined || to === undefined) {
+    const unknown = from === undefined ? previous : version
+    return { commits: undefined, note: `No commits are sent: git knows no commit ${unknown} here.` }
+  }
+  const format = `--format=%H%x1f%an%x1f%aI%x1f%s%x1e`
+  const log = await git("log", `--max-count=${maxCommits + 1}`, format, `${from}..${to}`)
+  if (log === undefined) return { commits: undefined, note: "No commits are sent: git cannot list them." }
+  const lines = log.split(record).map((line) => line.replace(/^\r?\n/, ""))
+  const commits = lines.filter((line) => line !== "").map(parsed)
+  return commits.length > maxCommits
+    ? { commits: commits.slice(0, maxCommits), note: `Only the newest ${maxCommits} commits are sent.` }
+    : { commits, note: undefined }
+}

@@ -1,0 +1,123 @@
+import type { Deployment } from "@delivery/client"
+import { Config, Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { call } from "./Calls.ts"
+import { Failure } from "./Failure.ts"
+import { note, oneLine, print, table } from "./Output.ts"
+import { connectionFlags } from "./Settings.ts"
+
+/** `delivery deployments`. */
+
+const filter = (name: string, description: string) =>
+  Flag.String(name).pipe(Flag.optional, Flag.withDescription(description))
+
+const rowOf = ({ active, baseUrl, environment, product, version, versionUpdatedAt }: Deployment) => [
+  product.slug,
+  environment.slug,
+  version ?? "unknown",
+  versionUpdatedAt,
+  baseUrl ?? "",
+  active ? "" : "archived"
+]
+
+const list = Command.make(
+  "list",
+  {
+    product: filter("product", "Only deployments of this product"),
+    environment: filter("environment", "Only deployments in this environment"),
+    archived: Flag.Boolean("archived").pipe(
+      Flag.withDefault(false),
+      Flag.withDescription("Also deployments of archived products and environments")
+    )
+  },
+  Effect.fnUntraced(function* ({ archived, environment, product }) {
+    const found = yield* call((client, { workspace }) =>
+      client.deployments.list({
+        params: { slug: workspace },
+        query: {
+          ...(Option.isSome(product) ? { product: product.value } : {}),
+          ...(Option.isSome(environment) ? { environment: environment.value } : {}),
+          ...(archived ? { archived: "include" as const } : {})
+        }
+      })
+    )
+    const header = ["Product", "Environment", "Version", "Since", "Address", ""]
+    yield* print(
+      found,
+      found.deployments.length === 0 ? "No deployments." : table(header, found.deployments.map(rowOf))
+    )
+  })
+).pipe(Command.withDescription("List what runs where, and in which version"))
+
+const pair = (name: "product" | "environment", variable: string) =>
+  Flag.String(name).pipe(
+    Flag.withFallbackConfig(Config.String(variable)),
+    Flag.withDescription(`The ${name} of the deployment. Environment: ${variable}`)
+  )
+
+const setVersion = Command.make(
+  "set-version",
+  {
+    version: Argument.String("version").pipe(
+      Argument.optional,
+      Argument.withDescription(
+        "What runs now: a commit or tag, or any other name. Default: the commit that is checked out"
+      )
+    ),
+    product: pair("product", "DELIVERY_PRODUCT"),
+    environment: pair("environment", "DELIVERY_ENVIRONMENT"),
+    commits: Flag.Boolean("commits").pipe(
+      Flag.withDefault(true),
+      Flag.withDescription("Send the commits since the last version. Default: true; --no-commits sends none")
+    ),
+    force: Flag.Boolean("force").pipe(
+      Flag.withDefault(false),
+      Flag.withDescription("Change the version although locked runs are under way")
+    ),
+    wait: Flag.Int("wait").pipe(
+      Flag.filter(
+        (seconds) => seconds >= 0 && seconds <= 30,
+        () => "A wait is 0 to 30 seconds."
+      ),
+      Flag.withDefault(0),
+      Flag.withDescription("How many seconds to wait for locked runs to end, at most 30")
+    )
+  },
+  Effect.fnUntraced(function* ({ commits, environment, force, product, version, wait }) {
+    const { commitOf, commitsSince } = yield* Effect.promise(() => import("./Commits.ts"))
+    const next = Option.getOrUndefined(version) ?? (yield* Effect.promise(() => commitOf("HEAD")))
+    if (next === undefined) return yield* Failure.usage("There is no commit here: say which version runs.")
+    const { changed, found, previous } = yield* call(
+      Effect.fnUntraced(function* (client, { workspace }) {
+        const params = { slug: workspace, product, environment }
+        const { version: previous } = yield* client.deployments.get({ params })
+        const found =
+          commits && previous !== next
+            ? yield* Effect.promise(() => commitsSince(previous, next))
+            : { commits: undefined, note: undefined }
+        const changed = yield* client.deployments.update({
+          params,
+          payload: {
+            version: next,
+            force,
+            waitMs: wait * 1_000,
+            ...(found.commits === undefined ? {} : { commits: found.commits })
+          }
+        })
+        return { changed, found, previous }
+      })
+    )
+    if (found.note !== undefined) yield* note(oneLine(found.note))
+    const sent = found.commits?.length ?? 0
+    yield* print(
+      { deployment: changed, previous, commits: found.commits ?? null },
+      `${oneLine(changed.product.name)} in ${oneLine(changed.environment.name)}: ${oneLine(previous ?? "unknown")} → ${oneLine(changed.version ?? "unknown")}${sent === 0 ? "" : `, ${sent} commits`}.`
+    )
+  })
+).pipe(Command.withDescription("Record which version runs, with the commits that it adds"))
+
+export const deployments = Command.make("deployments").pipe(
+  Command.withDescription("Deployments: list, set-version"),
+  Command.withSubcommands([list, setVersion]),
+  Command.withGlobalFlags(connectionFlags)
+)

@@ -1,0 +1,44 @@
+import { Console, Effect } from "effect"
+import { stripVTControlCharacters, styleText } from "node:util"
+import { Json } from "./Settings.ts"
+
+/** What commands print: JSON where it was asked for, else text for people. */
+
+/** Text that others wrote, as one line that a terminal prints and does not obey. */
+export const oneLine = (text: string): string =>
+  stripVTControlCharacters(text)
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ")
+    .replaceAll(/\p{Cf}/gu, "")
+    .trim()
+
+/** The same for text of several lines. */
+export const plainLines = (text: string): string => text.split(/\r?\n/).map(oneLine).join("\n")
+
+export type Colour = "green" | "red" | "yellow" | "dim" | "bold"
+
+/** Colours are for terminals alone, and for those who have not turned them off (https://no-color.org). */
+const hasColours = (): boolean => process.stdout.isTTY === true && (process.env["NO_COLOR"] ?? "") === ""
+
+export const colour = (name: Colour, text: string): string => (hasColours() ? styleText(name, text) : text)
+
+/** Rows as columns that are as wide as their longest cell. The last column has no padding. */
+export const table = (header: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string => {
+  const lines = [header, ...rows].map((row) => row.map(oneLine))
+  const widths = header.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? "").length)))
+  const [head = "", ...rest] = lines.map((line) =>
+    line
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd()
+  )
+  return [colour("bold", head), ...rest].join("\n")
+}
+
+/** Prints the value as JSON with `--json`, else the text. An empty text prints nothing. */
+export const print = Effect.fnUntraced(function* (value: unknown, text: string) {
+  if (yield* Json) yield* Console.log(JSON.stringify(value, null, 2))
+  else if (text !== "") yield* Console.log(text)
+})
+
+/** A line for people beside the result, which goes to standard error. */
+export const note = (text: string) => Console.error(text)

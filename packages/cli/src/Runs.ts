@@ -1,0 +1,188 @@
+import type { TestRun, TestRunSummary } from "@delivery/client"
+import { Config, Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { call } from "./Calls.ts"
+import { callFailure, Failure } from "./Failure.ts"
+import { openPage } from "./OpenPage.ts"
+import { colour, note, oneLine, plainLines, print, table } from "./Output.ts"
+import { connection, connectionFlags, Json } from "./Settings.ts"
+
+/** `delivery runs`. */
+
+const given = (name: string, variable: string, description: string) =>
+  Flag.String(name).pipe(
+    Flag.withFallbackConfig(Config.String(variable)),
+    Flag.withDescription(`${description}. Environment: ${variable}`)
+  )
+
+const number = Argument.Int("run").pipe(
+  Argument.filter(
+    (value) => value > 0,
+    () => "The number of a run is 1 or more."
+  ),
+  Argument.withDescription("Number of the run")
+)
+
+const countsOf = ({ counts }: TestRunSummary): string =>
+  [
+    `${counts.passed} passed`,
+    ...(counts.flaky > 0 ? [`${counts.flaky} flaky`] : []),
+    `${counts.failed} failed`,
+    `${counts.skipped} skipped`
+  ].join(", ")
+
+const resultOf = ({ result, state }: TestRunSummary): string => result ?? state
+
+const coloured = (result: string): string =>
+  result === "passed" ? colour("green", result) : result === "failed" ? colour("red", result) : colour("yellow", result)
+
+const publish = Command.make(
+  "publish",
+  {
+    files: Argument.String("file").pipe(
+      Argument.variadic({ min: 1 }),
+      Argument.withDescription("Results: JUnit XML, or the JSON report of Playwright. All become one run")
+    ),
+    product: given("product", "DELIVERY_PRODUCT", "Product that was tested"),
+    environment: given("environment", "DELIVERY_ENVIRONMENT", "Environment that it ran in"),
+    baseUrl: given("base-url", "DELIVERY_BASE_URL", "URL that was tested. Default: that of the deployment").pipe(
+      Flag.optional
+    ),
+    coverage: Flag.Literals("coverage", ["critical", "acceptance", "regression", "exhaustive"]).pipe(
+      Flag.optional,
+      Flag.withDescription("Which selection of the tests ran. Default: none was selected")
+    ),
+    attach: Flag.String("attach").pipe(
+      Flag.atLeast(0),
+      Flag.withDescription("File or directory to store with the run. May be repeated")
+    ),
+    fail: Flag.Boolean("fail").pipe(
+      Flag.withDefault(false),
+      Flag.withDescription("Exit with 1 if the run failed. Default: 0 once it is published")
+    )
+  },
+  Effect.fnUntraced(function* ({ baseUrl, coverage, fail, ...options }) {
+    const at = yield* connection
+    const isJson = yield* Json
+    const { publishRun } = yield* Effect.promise(() => import("./PublishRun.ts"))
+    const published = yield* Effect.tryPromise({
+      try: () =>
+        publishRun(
+          at,
+          { ...options, baseUrl: Option.getOrUndefined(baseUrl), coverage: Option.getOrUndefined(coverage) },
+          (line) => {
+            if (!isJson && process.stderr.isTTY) process.stderr.write(`${line}\n`)
+          }
+        ),
+      catch: callFailure(at.url)
+    })
+    const { notAttached, omitted, run } = published
+    if (omitted !== null) yield* note(`Left out of the run: ${omitted}.`)
+    yield* print(published, `Run ${run.number} ${coloured(resultOf(run))}: ${countsOf(run)}. ${run.url}`)
+    const [first] = notAttached
+    if (first !== undefined) {
+      return yield* new Failure({
+        message: `The run is published, but ${notAttached.length} files are not attached; the first: ${oneLine(first.path)}: ${oneLine(first.reason)}`
+      })
+    }
+    if (fail && run.result === "failed") return yield* new Failure({ message: "The run failed." })
+  })
+).pipe(Command.withDescription("Publish results as a run, whether tests failed or not"))
+
+const rowOf = (run: TestRunSummary): ReadonlyArray<string> => [
+  String(run.number),
+  resultOf(run),
+  countsOf(run),
+  run.product.slug,
+  run.environment.slug,
+  run.git.branch,
+  run.git.sha.slice(0, 7),
+  run.startedAt
+]
+
+const filter = (name: string, description: string) =>
+  Flag.String(name).pipe(Flag.optional, Flag.withDescription(description))
+
+const list = Command.make(
+  "list",
+  {
+    product: filter("product", "Only runs of this product"),
+    environment: filter("environment", "Only runs in this environment"),
+    result: Flag.Literals("result", ["passed", "failed", "flaky"]).pipe(
+      Flag.optional,
+      Flag.withDescription("Only runs with this result")
+    ),
+    query: filter("query", "Only runs whose branch, commit subject or start of the SHA has this text"),
+    mine: Flag.Boolean("mine").pipe(Flag.withDefault(false), Flag.withDescription("Only runs that you published")),
+    before: Flag.Int("before").pipe(
+      Flag.optional,
+      Flag.withDescription("Only runs with lower numbers, for the next page")
+    )
+  },
+  Effect.fnUntraced(function* ({ before, environment, mine, product, query, result }) {
+    const page = yield* call((client, { workspace }) =>
+      client.testRuns.list({
+        params: { slug: workspace },
+        query: {
+          ...(Option.isSome(product) ? { product: product.value } : {}),
+          ...(Option.isSome(environment) ? { environment: environment.value } : {}),
+          ...(Option.isSome(result) ? { result: result.value } : {}),
+          ...(Option.isSome(query) ? { q: query.value } : {}),
+          ...(Option.isSome(before) ? { cursor: before.value } : {}),
+          ...(mine ? { mine: "true" as const } : {})
+        }
+      })
+    )
+    yield* print(
+      page,
+      page.runs.length === 0
+        ? "No runs."
+        : table(
+            ["Run", "Result", "Tests", "Product", "Environment", "Branch", "Commit", "Started"],
+            page.runs.map(rowOf)
+          )
+    )
+    if (page.nextCursor !== null && !(yield* Json)) yield* note(`There are more: add --before ${page.nextCursor}`)
+  })
+).pipe(Command.withDescription("List runs, newest first, 50 at a time"))
+
+const runText = (run: TestRun): string => {
+  const tests = run.tests.filter(({ status }) => status === "failed" || status === "flaky")
+  return [
+    `Run ${run.number} ${coloured(resultOf(run))}: ${countsOf(run)}`,
+    `${oneLine(run.product.name)} in ${oneLine(run.environment.name)}, ${oneLine(run.git.branch)} ${oneLine(run.git.sha)} ${oneLine(run.git.subject)}`,
+    run.url,
+    ...(run.error === null ? [] : [plainLines(run.error)]),
+    ...tests.map(
+      ({ errorMessage, file, status, title }) =>
+        `\n${coloured(status)} ${oneLine(title)} ${colour("dim", oneLine(file))}${errorMessage === null ? "" : `\n${plainLines(errorMessage)}`}`
+    )
+  ].join("\n")
+}
+
+const get = (run: number) => call((client, { workspace }) => client.testRuns.get({ params: { slug: workspace, run } }))
+
+const show = Command.make(
+  "show",
+  { number },
+  Effect.fnUntraced(function* ({ number }) {
+    const run = yield* get(number)
+    yield* print(run, runText(run))
+  })
+).pipe(Command.withDescription("Show a run with its failed and flaky tests"))
+
+const open = Command.make(
+  "open",
+  { number },
+  Effect.fnUntraced(function* ({ number }) {
+    const { url } = yield* get(number)
+    const isOpened = yield* openPage(url)
+    yield* print({ url, opened: isOpened }, url)
+  })
+).pipe(Command.withDescription("Open the page of a run in a browser, and print its address"))
+
+export const runs = Command.make("runs").pipe(
+  Command.withDescription("Test runs: publish, list, show, open"),
+  Command.withSubcommands([publish, list, show, open]),
+  Command.withGlobalFlags(connectionFlags)
+)

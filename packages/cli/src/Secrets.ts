@@ -1,0 +1,268 @@
+import type { DeliveryClientShape, RevealedSecret } from "@delivery/client"
+import { compare } from "@delivery/domain/Order"
+import { Cause, Config, Effect, Option, Redacted, Stdio, Stream } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { parseEnv } from "node:util"
+import { call } from "./Calls.ts"
+import { envFile } from "./EnvFile.ts"
+import { exitCodeOf, Failure } from "./Failure.ts"
+import { confirmed, secretInput, textFile } from "./Input.ts"
+import { note, oneLine, print, table } from "./Output.ts"
+import { type Connection, connectionFlags, Json } from "./Settings.ts"
+
+/** `delivery secrets`. Values come from standard input, a prompt or a file, never from an argument. */
+
+const product = Flag.String("product").pipe(
+  Flag.withFallbackConfig(Config.String("DELIVERY_PRODUCT")),
+  Flag.withDescription("Product of the secrets. Environment: DELIVERY_PRODUCT")
+)
+const pair = {
+  product,
+  environment: Flag.String("environment").pipe(
+    Flag.withFallbackConfig(Config.String("DELIVERY_ENVIRONMENT")),
+    Flag.withDescription("Environment of the values. Environment: DELIVERY_ENVIRONMENT")
+  )
+}
+const name = Argument.String("name").pipe(Argument.withDescription("Name of the secret"))
+
+interface Pair {
+  readonly product: string
+  readonly environment: string
+}
+
+const list = Command.make(
+  "list",
+  { product },
+  Effect.fnUntraced(function* ({ product }) {
+    const found = yield* call((client, { workspace }) =>
+      client.vault.listOfProduct({ params: { slug: workspace, productSlug: product } })
+    )
+    const rows = found.secrets.map(({ environments, name }) => [
+      name,
+      ...found.environments.map(({ id }) => {
+        const one = environments.find(({ environment }) => environment.id === id)
+        return one === undefined || one.version === 0 ? "" : `${one.version}${one.hasValue ? "" : " (cleared)"}`
+      })
+    ])
+    const header = ["Secret", ...found.environments.map(({ slug }) => slug)]
+    yield* print(found, rows.length === 0 ? "No secrets." : table(header, rows))
+  })
+).pipe(Command.withDescription("List the secrets of a product with their versions, without values"))
+
+/** The secret in the environment of this slug or id. */
+const inEnvironment = ({ environments }: RevealedSecret, named: string) =>
+  environments.find(({ environment }) => environment.slug === named || environment.id === named)
+
+/** Bytes as they are; a terminal gets a line end after them. */
+const write = Effect.fnUntraced(function* (text: string) {
+  const stdio = yield* Stdio.Stdio
+  const shown = process.stdout.isTTY ? `${text}\n` : text
+  yield* Effect.mapError(
+    Stream.run(Stream.make(shown), stdio.stdout()),
+    () => new Failure({ message: "Standard output cannot be written." })
+  )
+})
+
+const get = Command.make(
+  "get",
+  { name, ...pair },
+  Effect.fnUntraced(function* ({ environment, name, product }) {
+    const secret = yield* call((client, { workspace }) =>
+      client.vault.get({ params: { slug: workspace, productSlug: product, name } })
+    )
+    const found = inEnvironment(secret, environment)
+    if (found === undefined) {
+      return yield* new Failure({ message: `There is no environment "${oneLine(environment)}".` })
+    }
+    if (found.valueHidden) {
+      return yield* new Failure({
+        message: `The value of ${oneLine(name)} in ${oneLine(environment)} is hidden from you.`
+      })
+    }
+    if (found.value === null) {
+      return yield* new Failure({ message: `${oneLine(name)} has no value in ${oneLine(environment)}.` })
+    }
+    const value = Redacted.value(found.value)
+    if (yield* Json) yield* print({ name, version: found.version, value }, "")
+    else yield* write(value)
+  })
+).pipe(Command.withDescription("Print a value, to the byte. Values of production are never given out"))
+
+const set = Command.make(
+  "set",
+  {
+    name,
+    ...pair,
+    file: Flag.String("file").pipe(
+      Flag.optional,
+      Flag.withDescription("File with the value, taken to the byte. Default: standard input, without its last line end")
+    )
+  },
+  Effect.fnUntraced(function* ({ environment, file, name, product }) {
+    const value = Option.isSome(file)
+      ? yield* textFile(file.value)
+      : (yield* secretInput(`Value of ${oneLine(name)}`)).replace(/\r?\n$/, "")
+    const { assignments } = yield* call((client, { workspace }) =>
+      client.vault.assign({
+        params: { slug: workspace },
+        payload: { products: [product], environments: [environment], name, value: Redacted.make(value) }
+      })
+    )
+    const version = assignments[0]?.version ?? 0
+    yield* print(
+      { name, product, environment, version },
+      `${oneLine(name)} is at version ${version} in ${oneLine(environment)}.`
+    )
+  })
+).pipe(Command.withDescription("Write a value, read from standard input, a prompt or a file"))
+
+/** What an import would do with one secret. */
+interface Change {
+  readonly name: string
+  readonly value: Redacted.Redacted
+  /** `write`: the stored value is hidden, so that the two cannot be compared. */
+  readonly kind: "create" | "change" | "write" | "same"
+  readonly version: number
+}
+
+/** The secrets of the names, as far as they exist. */
+const revealed = (
+  client: DeliveryClientShape,
+  { workspace }: Connection,
+  productSlug: string,
+  isAsked: (name: string) => boolean
+) =>
+  client.vault.listOfProduct({ params: { slug: workspace, productSlug } }).pipe(
+    Effect.flatMap(({ secrets }) =>
+      Effect.forEach(
+        secrets.filter(({ name }) => isAsked(name)),
+        ({ name }) => client.vault.get({ params: { slug: workspace, productSlug, name } }),
+        { concurrency: 4 }
+      )
+    )
+  )
+
+const changeOf = (name: string, text: string, secret: RevealedSecret | undefined, environment: string): Change => {
+  const value = Redacted.make(text)
+  if (secret === undefined) return { name, value, kind: "create", version: 0 }
+  const stored = inEnvironment(secret, environment)
+  const version = stored?.version ?? 0
+  if (stored?.valueHidden === true) return { name, value, kind: "write", version }
+  const isSame = stored !== undefined && stored.value !== null && Redacted.value(stored.value) === text
+  return { name, value, kind: isSame ? "same" : "change", version }
+}
+
+/** Writes what was shown and agreed to: a version that somebody else wrote meanwhile is not overwritten. */
+const apply = (
+  client: DeliveryClientShape,
+  { workspace }: Connection,
+  { environment, product }: Pair,
+  change: Change
+) => {
+  const params = { slug: workspace, productSlug: product }
+  const { name, value } = change
+  return change.kind === "create"
+    ? client.vault.create({ params, payload: { name, values: { [environment]: value } } })
+    : client.vault.update({
+        params: { ...params, name },
+        payload: { values: { [environment]: value }, expectedVersions: { [environment]: change.version } }
+      })
+}
+
+const importFile = Command.make(
+  "import",
+  {
+    file: Argument.String("file").pipe(
+      Argument.withDescription("File of NAME=value lines, as Node's --env-file reads it")
+    ),
+    ...pair,
+    yes: Flag.Boolean("yes").pipe(
+      Flag.withAlias("y"),
+      Flag.withDefault(false),
+      Flag.withDescription("Write without asking")
+    )
+  },
+  Effect.fnUntraced(function* ({ file, yes, ...pair }) {
+    const values = new Map(
+      Object.entries(parseEnv(yield* textFile(file)))
+        .flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
+        .toSorted(([a], [b]) => compare(a, b))
+    )
+    if (values.size === 0) return yield* Failure.usage(`${file} has no line NAME=value.`)
+    const changes = yield* call((client, at) =>
+      Effect.map(
+        revealed(client, at, pair.product, (name) => values.has(name)),
+        (secrets) =>
+          [...values].map(([name, value]) =>
+            changeOf(
+              name,
+              value,
+              secrets.find((secret) => secret.name === name),
+              pair.environment
+            )
+          )
+      )
+    )
+    const toWrite = changes.filter(({ kind }) => kind !== "same")
+    const shown = changes.map(({ kind, name }) => ({ name, kind }))
+    if (toWrite.length === 0) return yield* print({ changes: shown, written: [] }, "Nothing would change.")
+    yield* note(
+      table(
+        ["Secret", "Change"],
+        changes.map(({ kind, name }) => [name, kind])
+      )
+    )
+    const isAgreed = yield* confirmed(`Write ${toWrite.length} values in ${oneLine(pair.environment)}?`, yes)
+    if (!isAgreed) return yield* new Failure({ message: "Nothing was done." })
+    const written: Array<string> = []
+    yield* call((client, at) =>
+      Effect.forEach(
+        toWrite,
+        (change) => Effect.tap(apply(client, at, pair, change), () => Effect.sync(() => written.push(change.name))),
+        { discard: true }
+      )
+    ).pipe(
+      Effect.mapError(
+        (failure) =>
+          new Failure({
+            exitCode: exitCodeOf(Cause.fail(failure)),
+            message: `${written.length} of ${toWrite.length} values are written; ${oneLine(toWrite[written.length]?.name ?? "")} is not: ${failure.message}`
+          })
+      )
+    )
+    yield* print({ changes: shown, written }, `${written.length} values are written.`)
+  })
+).pipe(Command.withDescription("Write the values of a file. Shows first what would change, by name, and asks"))
+
+const exportFile = Command.make(
+  "export",
+  pair,
+  Effect.fnUntraced(function* ({ environment, product }) {
+    const secrets = yield* call((client, at) => revealed(client, at, product, () => true))
+    const found = secrets.flatMap((secret) => {
+      const one = inEnvironment(secret, environment)
+      return one === undefined || !one.hasValue ? [] : [{ name: secret.name, value: one.value }]
+    })
+    const hidden = found.filter(({ value }) => value === null).map(({ name }) => oneLine(name))
+    if (hidden.length > 0) {
+      return yield* new Failure({
+        message: `Nothing is exported: these values are hidden from you: ${hidden.join(", ")}.`
+      })
+    }
+    const values = new Map(found.map(({ name, value }) => [name, Redacted.value(value!)]))
+    if (yield* Json) return yield* print(Object.fromEntries(values), "")
+    const exported = envFile(values)
+    if ("names" in exported) {
+      return yield* new Failure({
+        message: `Nothing is exported: a file cannot have these names or values: ${exported.names.map(oneLine).join(", ")}. --json has all.`
+      })
+    }
+    yield* write(exported.text)
+  })
+).pipe(Command.withDescription("Print the values of an environment as a file that sh, Compose and Node read"))
+
+export const secrets = Command.make("secrets").pipe(
+  Command.withDescription("Secrets: list, get, set, import, export"),
+  Command.withSubcommands([list, get, set, importFile, exportFile]),
+  Command.withGlobalFlags(connectionFlags)
+)

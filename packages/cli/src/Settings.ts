@@ -1,0 +1,129 @@
+import { Config, Effect, Option } from "effect"
+import { Flag, GlobalFlag } from "effect/cli"
+import { Failure } from "./Failure.ts"
+import { profileName, type Profile, readProfiles } from "./Profiles.ts"
+
+/** Where the service is and who calls it: a flag, else the environment, else the profile, else the default. */
+
+export const Json = GlobalFlag.Setting("json")({
+  flag: Flag.Boolean("json").pipe(Flag.withDefault(false), Flag.withDescription("Print the result as JSON"))
+})
+
+const text = (name: string, description: string) =>
+  Flag.String(name).pipe(Flag.optional, Flag.withDescription(description))
+
+export const ProfileFlag = GlobalFlag.Setting("profile")({
+  flag: text("profile", "Profile to use. Environment: DELIVERY_PROFILE. Default: the one of the last login")
+})
+export const UrlFlag = GlobalFlag.Setting("url")({
+  flag: text("url", "Address of the service. Environment: DELIVERY_URL")
+})
+export const WorkspaceFlag = GlobalFlag.Setting("workspace")({
+  flag: text("workspace", "Slug of the workspace. Environment: DELIVERY_WORKSPACE")
+})
+
+/** The flags of all commands that call the service with an API key. */
+export const connectionFlags = [UrlFlag, WorkspaceFlag, ProfileFlag] as const
+
+/** A value, and where it came from. */
+export interface Sourced<A> {
+  readonly value: A
+  readonly source: string
+}
+
+export interface Settings {
+  readonly profile: Sourced<string>
+  readonly url: Sourced<string>
+  readonly workspace: Sourced<string>
+  readonly apiKey: Sourced<string> | undefined
+  /** Why the key of the profile is not used, where it has one. */
+  readonly keyProblem: string | undefined
+}
+
+/** A variable of the environment. An empty one counts as not set. */
+export const environment = (name: string) =>
+  Effect.map(
+    Config.option(Config.String(name)),
+    Option.filter((value) => value.trim() !== "")
+  )
+
+const sourced = <A>(source: string, value: A): Sourced<A> => ({ source, value })
+
+const firstOf = <A>(candidates: ReadonlyArray<Sourced<A | undefined>>, otherwise: A): Sourced<A> => {
+  const found = candidates.find(({ value }) => value !== undefined)
+  return found === undefined ? sourced("the default", otherwise) : sourced(found.source, found.value!)
+}
+
+/** Two spellings of one address mean one service. */
+export const plainUrl = (url: string): string => url.trim().replace(/\/+$/, "")
+
+export const defaultUrl = "http://localhost:4000"
+
+/** The address must be one before a key is sent to it. */
+const checkedUrl = (url: Sourced<string>) =>
+  /^https?:\/\//i.test(url.value) && URL.canParse(url.value)
+    ? Effect.succeed(sourced(url.source, plainUrl(url.value)))
+    : Effect.fail(Failure.usage(`The address of the service (from ${url.source}) is not an http(s) URL.`))
+
+/** The key of a profile is for the service of that profile, and is sent to no other. */
+const profileKey = (name: string, profile: Profile | undefined, url: string) => {
+  if (profile === undefined) return { key: undefined, problem: undefined }
+  return plainUrl(profile.url) === url
+    ? { key: sourced(`the profile "${name}"`, profile.apiKey), problem: undefined }
+    : { key: undefined, problem: `The profile "${name}" is for ${profile.url}: its API key is not sent to ${url}.` }
+}
+
+export const settings = Effect.gen(function* () {
+  const flag = {
+    profile: Option.getOrUndefined(yield* ProfileFlag),
+    url: Option.getOrUndefined(yield* UrlFlag),
+    workspace: Option.getOrUndefined(yield* WorkspaceFlag)
+  }
+  const variable = (name: string) =>
+    Effect.map(environment(name), (value) => sourced(name, Option.getOrUndefined(value)?.trim()))
+  const stored = yield* readProfiles
+  const name = firstOf(
+    [
+      sourced("--profile", flag.profile),
+      yield* variable("DELIVERY_PROFILE"),
+      sourced("the last login", stored.current ?? undefined)
+    ],
+    "default"
+  )
+  yield* profileName(name.value)
+  const profile = Object.hasOwn(stored.profiles, name.value) ? stored.profiles[name.value] : undefined
+  const ofProfile = `the profile "${name.value}"`
+  const url = yield* checkedUrl(
+    firstOf([sourced("--url", flag.url), yield* variable("DELIVERY_URL"), sourced(ofProfile, profile?.url)], defaultUrl)
+  )
+  const workspace = firstOf(
+    [
+      sourced("--workspace", flag.workspace),
+      yield* variable("DELIVERY_WORKSPACE"),
+      sourced(ofProfile, profile?.workspace ?? undefined)
+    ],
+    "main"
+  )
+  const given = yield* variable("DELIVERY_API_KEY")
+  const { key, problem } = profileKey(name.value, profile, url.value)
+  const apiKey = given.value === undefined ? key : sourced(given.source, given.value)
+  return { profile: name, url, workspace, apiKey, keyProblem: problem } satisfies Settings
+})
+
+/** What a call needs. */
+export interface Connection {
+  readonly url: string
+  readonly workspace: string
+  readonly apiKey: string
+}
+
+/** The connection, or why there is none. */
+export const connection = Effect.flatMap(settings, ({ apiKey, keyProblem, url, workspace }) =>
+  apiKey === undefined
+    ? Effect.fail(
+        Failure.notSignedIn(
+          `${keyProblem ?? `You are not signed in to ${url.value}.`} Run \`delivery login --url ${url.value}\`, or set DELIVERY_API_KEY.`
+        )
+      )
+    : Effect.succeed({ url: url.value, workspace: workspace.value, apiKey: apiKey.value } satisfies Connection)
+)

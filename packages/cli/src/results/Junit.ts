@@ -1,0 +1,122 @@
+import type { AttemptReport } from "@delivery/client"
+import { isAbsolute, relative, sep } from "node:path"
+import { plain, type Result } from "./Result.ts"
+import { readXml, Refused, type XmlElement } from "./Xml.ts"
+
+/** JUnit XML, as test runners write it. Elements decide; the counts in attributes are wrong in many files. */
+
+const failures = new Set(["failure", "error"])
+/** Surefire and Gradle: what an attempt failed with that the tool itself repeated. */
+const reruns = new Set(["flakyFailure", "flakyError", "rerunFailure", "rerunError"])
+const withText = new Set([...failures, ...reruns, "skipped", "stackTrace"])
+const kept = new Set([...withText, "testsuites", "testsuite", "testcase"])
+
+/** What surrounds a test. */
+interface Around {
+  readonly suites: ReadonlyArray<string>
+  readonly file: string | undefined
+  /** When the next test of the suite began, in milliseconds; undefined if the file does not say. */
+  readonly clock: { now: number } | undefined
+}
+
+interface Context {
+  readonly directory: string
+  /** The time to take for tests of which the file does not say when they ran, in milliseconds. */
+  readonly now: number
+}
+
+/** Seconds, which some tools write with separators of thousands. */
+const millis = (seconds: string | undefined): number => {
+  const value = Number((seconds ?? "").replaceAll(",", "")) * 1_000
+  return Number.isFinite(value) && value > 0 ? Math.round(value * 1_000) / 1_000 : 0
+}
+
+/** The time in milliseconds; undefined for none. A time without an offset is taken to be UTC. */
+const timeOf = (text: string | undefined): number | undefined => {
+  if (text === undefined) return undefined
+  const time = text.trim().replace(" ", "T")
+  const parsed = Date.parse(/(Z|[+-]\d{2}:?\d{2})$/i.test(time) ? time : `${time}Z`)
+  return parsed >= 0 && parsed < Date.UTC(9999, 0, 1) ? parsed : undefined
+}
+
+const text = (element: XmlElement): string => {
+  const stack = element.children.find((child) => child.name === "stackTrace")
+  return (stack === undefined || stack.text.trim() === "" ? element.text : stack.text).trim()
+}
+
+const failureOf = (element: XmlElement) => {
+  const stack = text(element)
+  const message = (element.attributes["message"] ?? "").trim() || stack.split("\n", 1)[0] || element.attributes["type"]
+  return { errorMessage: plain(message ?? "", 20_000) || null, errorStack: plain(stack, 40_000) || null }
+}
+
+/**
+ * The first attempt. Where the tool repeated a test, `failure` is its first attempt beside `rerunFailure`; a test that
+ * passed in the end has `flakyFailure` alone, and failed at first.
+ */
+const attemptOf = (test: XmlElement, startedAt: number): AttemptReport | null => {
+  const failed =
+    test.children.find(({ name }) => failures.has(name)) ?? test.children.find(({ name }) => reruns.has(name))
+  const ran = { durationMs: millis(test.attributes["time"]), startedAt: new Date(startedAt).toISOString() }
+  if (failed !== undefined) return { ...ran, status: "failed", ...failureOf(failed) }
+  const { result, status } = test.attributes
+  const isSkipped =
+    test.children.some(({ name }) => name === "skipped") ||
+    ["disabled", "notrun", "skipped", "suppressed"].some((word) => word === status || word === result)
+  return isSkipped ? null : { ...ran, status: "passed", errorMessage: null, errorStack: null }
+}
+
+/** A path below the working directory is the same on all machines only if it begins there. */
+const fileName = (path: string, { directory }: Context): string => {
+  const below = isAbsolute(path) ? relative(directory, path) : path
+  return (below.startsWith("..") ? path : below).split(sep).join("/")
+}
+
+/** Jest and others name suites after files. */
+const looksLikeFile = (name: string | undefined): boolean => name !== undefined && /^\S+\.[cm]?[a-z]{2,4}$/.test(name)
+
+const resultOf = (test: XmlElement, around: Around, context: Context): Result => {
+  const { classname = "", name = "" } = test.attributes
+  const file = test.attributes["file"] ?? around.file ?? around.suites.findLast(looksLikeFile)
+  const startedAt = timeOf(test.attributes["timestamp"]) ?? around.clock?.now ?? context.now
+  if (around.clock !== undefined) around.clock.now += millis(test.attributes["time"])
+  const isInName = classname === "" || name.includes(classname)
+  const source = file === undefined ? classname || around.suites.at(-1) || "" : fileName(file, context)
+  return {
+    id: [source, ...around.suites.filter((suite) => suite !== file), ...(isInName ? [] : [classname]), name],
+    title: isInName ? name : `${classname} › ${name}`,
+    file: source,
+    attempt: attemptOf(test, startedAt)
+  }
+}
+
+const suiteResults = (suite: XmlElement, around: Around, context: Context): ReadonlyArray<Result> => {
+  const { file, name = "", timestamp } = suite.attributes
+  const start = timeOf(timestamp)
+  const inside: Around = {
+    suites: suite.name === "testsuite" && name !== "" ? [...around.suites, name] : around.suites,
+    file: file ?? around.file,
+    clock: start === undefined ? around.clock : { now: start }
+  }
+  return resultsIn(suite, inside, context)
+}
+
+const resultsIn = (parent: XmlElement, around: Around, context: Context): ReadonlyArray<Result> => {
+  let file = around.file
+  return parent.children.flatMap((child) => {
+    if (child.name === "testcase") return [resultOf(child, around, context)]
+    if (child.name !== "testsuite" && child.name !== "testsuites") return []
+    // Mocha's reporter names the file on an empty suite before those of the file.
+    if (child.attributes["file"] !== undefined && child.children.length === 0) file = child.attributes["file"]
+    return suiteResults(child, { ...around, file }, context)
+  })
+}
+
+/** The tests of a file. Throws `Refused`. */
+export const readJunit = (xml: string, context: Context): ReadonlyArray<Result> => {
+  const root = readXml(xml, kept, withText)
+  if (root.name !== "testsuites" && root.name !== "testsuite") {
+    throw new Refused(`it is not JUnit XML: its first element is <${plain(root.name, 50)}>.`)
+  }
+  return suiteResults(root, { suites: [], file: undefined, clock: undefined }, context)
+}

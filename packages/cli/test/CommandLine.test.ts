@@ -1,0 +1,446 @@
+import type { Commit } from "@delivery/domain/catalog/Commit"
+import type { Deployment } from "@delivery/domain/catalog/Deployment"
+import type { Me } from "@delivery/domain/identity/Me"
+import type { Ticket } from "@delivery/domain/planning/Ticket"
+import type { ReleasePage } from "@delivery/domain/releases/Release"
+import type { TestRun, TestRunPage, TestRunSummary } from "@delivery/domain/runs/TestRun"
+import { execFileSync } from "node:child_process"
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import {
+  accountKey,
+  type Http,
+  http,
+  join as joinWorkspace,
+  newDeployment,
+  newWorkspace,
+  startRun,
+  teamKey
+} from "../../server/test/support/Http.ts"
+import { freePort } from "../../server/src/cli/FreePort.ts"
+import { type ServerProcess, startServer } from "../../server/test/support/ServerProcess.ts"
+import { type Home, newHome, type Options } from "./support/Home.ts"
+
+/** The commands as processes, against a server on a socket. */
+
+const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
+const fixture = (name: string) => join(import.meta.dirname, "junit", name)
+const readme = readFileSync(join(import.meta.dirname, "../README.md"), "utf8")
+
+describe("delivery", () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "delivery-cli-"))
+  const homes: Array<Home> = []
+  let server: ServerProcess
+  beforeAll(async () => {
+    server = await startServer({ DATA_DIR: dataDir, BOOTSTRAP_API_KEY: apiKey, LOG_LEVEL: "warn" })
+  })
+  afterAll(async () => {
+    await server.end()
+    rmSync(dataDir, { recursive: true, force: true })
+    for (const home of homes) home.remove()
+  })
+
+  const home = (): Home => {
+    const made = newHome()
+    homes.push(made)
+    return made
+  }
+  const test = (name: string, body: (owner: Http) => Promise<void>) =>
+    it(name, () => body(http(server.baseUrl, apiKey, "main")))
+
+  /** The environment of a caller, so that nothing need be stored. */
+  const as = ({ key, workspace }: Http): Record<string, string> => ({
+    DELIVERY_URL: server.baseUrl,
+    DELIVERY_API_KEY: key!,
+    DELIVERY_WORKSPACE: workspace
+  })
+
+  const json = async <A>(at: Home, args: ReadonlyArray<string>, options?: Options): Promise<A> => {
+    const { code, err, out } = await at.delivery([...args, "--json"], options)
+    assert.deepStrictEqual({ code, err }, { code: 0, err: "" })
+    return JSON.parse(out) as A
+  }
+
+  test("login keeps a key that works in a file of the user, and logout deletes it", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const at = home()
+    const login = ["login", "--url", `${server.baseUrl}/`, "--workspace", workspace.workspace]
+    const signedIn = await at.delivery(login, { input: `${apiKey}\n` })
+    assert.include(signedIn, { code: 0, err: "" })
+    assert.notInclude(signedIn.out, apiKey)
+    const file = join(at.directory, "config/delivery/profiles.json")
+    assert.strictEqual(statSync(file).mode & 0o777, 0o600)
+    assert.strictEqual(statSync(join(file, "..")).mode & 0o777, 0o700)
+
+    const { me } = await json<{ readonly me: Me }>(at, ["status"])
+    assert.strictEqual(me.kind, "user")
+    const { out } = await at.delivery(["status"])
+    assert.notInclude(out, apiKey)
+    assert.notInclude(out, "\u001b")
+    assert.match(out, /^API key\s+…FLQo\s+the profile "default"$/m)
+    assert.match(out, new RegExp(`^Workspace\\s+${workspace.workspace}\\s+the profile "default"$`, "m"))
+
+    assert.include(await at.delivery(["logout"]), { code: 0, err: "" })
+    const after = await at.delivery(["runs", "list"])
+    assert.include(after, { code: 3, out: "" })
+    assert.deepStrictEqual(await json(at, ["logout"]), { profile: "default", wasSignedIn: false })
+  })
+
+  test("flags come before the environment, the environment before the profile", async (owner) => {
+    const [first, second, third] = [await newWorkspace(owner), await newWorkspace(owner), await newWorkspace(owner)]
+    const at = home()
+    await json(at, ["login", "--url", server.baseUrl, "--workspace", first.workspace], { input: apiKey })
+    const workspaceOf = async (args: ReadonlyArray<string>, env: Record<string, string>) =>
+      (await json<{ readonly workspace: object }>(at, ["status", ...args], { env })).workspace
+    const env = { DELIVERY_WORKSPACE: second.workspace }
+    assert.deepStrictEqual(await workspaceOf([], {}), { source: 'the profile "default"', value: first.workspace })
+    assert.deepStrictEqual(await workspaceOf([], env), { source: "DELIVERY_WORKSPACE", value: second.workspace })
+    assert.deepStrictEqual(await workspaceOf(["--workspace", third.workspace], env), {
+      source: "--workspace",
+      value: third.workspace
+    })
+    assert.deepStrictEqual(await workspaceOf([], { DELIVERY_WORKSPACE: "" }), {
+      source: 'the profile "default"',
+      value: first.workspace
+    })
+  })
+
+  test("the key of a profile is sent to no other service", async () => {
+    const at = home()
+    await json(at, ["login", "--url", server.baseUrl, "--profile", "one", "--workspace", "main"], { input: apiKey })
+    const other = server.baseUrl.replace("127.0.0.1", "localhost")
+    const refused = await at.delivery(["runs", "list", "--url", other])
+    assert.include(refused, { code: 3, out: "" })
+    assert.include(refused.err, `its API key is not sent to ${other}`)
+  })
+
+  test("login refuses what is no key, a key that does not work, and a workspace of others", async (owner) => {
+    const at = home()
+    await newWorkspace(owner)
+    const login = (input: string, ...args: ReadonlyArray<string>) =>
+      at.delivery(["login", "--url", server.baseUrl, ...args], { input })
+    assert.include(await login(""), { code: 2 })
+    const wrong = `ctk_${"b".repeat(42)}`
+    const refused = await login(wrong)
+    assert.include(refused, { code: 3, out: "" })
+    assert.notInclude(refused.err, wrong)
+    assert.include(await login(apiKey, "--workspace", "nobodys"), { code: 1 })
+    const several = await login(apiKey)
+    assert.include(several, { code: 2, out: "" })
+    assert.match(several.err, /^Say which workspace with --workspace: /)
+    assert.include(await at.delivery(["status"]), { code: 3 })
+  })
+
+  it("ends with 2 for a wrong use, and with 4 where no service is", async () => {
+    const at = home()
+    const url = `http://127.0.0.1:${await freePort()}`
+    const env = { DELIVERY_URL: url, DELIVERY_API_KEY: apiKey }
+    for (const [args, code] of [
+      [["runs", "publsh"], 2],
+      [["runs", "show"], 2],
+      [["runs", "show", "0"], 2],
+      [["runs", "list", "--url", "ftp://example.com"], 2],
+      [["runs", "list", "--profile", "../x"], 2],
+      [["runs", "list"], 4],
+      [["status"], 4]
+    ] as const) {
+      assert.deepInclude(await at.delivery(args, { env }), { code }, args.join(" "))
+    }
+  })
+
+  it("prints completions for bash, zsh and fish", async () => {
+    const at = home()
+    for (const shell of ["bash", "zsh", "fish"]) {
+      const { code, out } = await at.delivery(["--completions", shell])
+      assert.strictEqual(code, 0)
+      assert.include(out, "publish")
+    }
+  })
+
+  test("publishes the files of six test runners, with the counts of their elements", async (owner) => {
+    const workspace = await newDeployment(owner)
+    const at = home()
+    const env = { ...as(workspace), DELIVERY_PRODUCT: "shop", DELIVERY_ENVIRONMENT: "staging" }
+    for (const [name, passed, failed, skipped] of [
+      ["pytest.xml", 6, 2, 2],
+      ["jest.xml", 10, 0, 0],
+      ["go.xml", 2, 2, 1],
+      ["maven-surefire.xml", 0, 4, 0],
+      ["gradle.xml", 2, 1, 0],
+      ["cypress.xml", 3, 0, 0]
+    ] as const) {
+      const { run } = await json<{ run: TestRunSummary }>(at, ["runs", "publish", fixture(name)], { env })
+      assert.deepStrictEqual(run.counts, { total: passed + failed + skipped, passed, flaky: 0, failed, skipped }, name)
+      assert.strictEqual(run.result, failed === 0 ? "passed" : "failed")
+      assert.strictEqual(run.baseUrl, "https://staging.shop.example")
+    }
+    const { runs } = await json<TestRunPage>(at, ["runs", "list", "--result", "failed"], { env })
+    assert.deepStrictEqual(
+      runs.map(({ number }) => number),
+      [5, 4, 3, 1]
+    )
+    const shown = await at.delivery(["runs", "show", "4"], { env })
+    assert.include(shown, { code: 0, err: "" })
+    assert.include(shown.out, "example.ExampleTests › throwsOnlyFirstAttempt")
+    assert.include(shown.out, "First attempt throws exception")
+    assert.include(await at.delivery(["runs", "show", "7"], { env }), { code: 1, out: "" })
+  })
+
+  test("publishes several files as one run, attaches files, and fails only if asked to", async (owner) => {
+    const workspace = await newDeployment(owner)
+    const at = home()
+    mkdirSync(join(at.directory, "shots/deep"), { recursive: true })
+    writeFileSync(join(at.directory, "shots/deep/a.png"), "picture")
+    writeFileSync(join(at.directory, "server.log"), "started\n")
+    const results = `${fixture("go.xml")} ${fixture("jest.xml")}`
+    const flags =
+      "--product shop --environment staging --base-url https://preview.shop.example --coverage critical --attach shots --attach server.log"
+    const publish = `runs publish ${results} ${flags}`.split(" ")
+    const env = as(workspace)
+    const published = await json<{ run: TestRunSummary; files: ReadonlyArray<string> }>(at, publish, { env })
+    assert.deepStrictEqual(published.files.toSorted(), ["server.log", "shots/deep/a.png"])
+    assert.include(published.run, { baseUrl: "https://preview.shop.example", coverage: "critical", state: "finished" })
+    const file = await workspace.send("GET", `test-runs/${published.run.number}/files/shots/deep/a.png`)
+    assert.strictEqual(file.status, 200)
+    assert.strictEqual(file.headers["content-type"], "image/png")
+    const { tests } = await workspace.get<TestRun>(`test-runs/${published.run.number}`)
+    assert.lengthOf(tests, 15)
+    assert.include(await at.delivery([...publish, "--fail"], { env }), { code: 1, err: "The run failed.\n" })
+  })
+
+  test("starts no run for a file that it refuses, or for an attachment that is not there", async (owner) => {
+    const workspace = await newDeployment(owner)
+    const at = home()
+    const env = { ...as(workspace), DELIVERY_PRODUCT: "shop", DELIVERY_ENVIRONMENT: "staging" }
+    writeFileSync(join(at.directory, "open.xml"), "<testsuite>")
+    const refused = await at.delivery(["runs", "publish", fixture("go.xml"), "open.xml"], { env })
+    assert.include(refused, { code: 1, out: "" })
+    assert.match(refused.err, /^open\.xml is not published: it is not well-formed XML: .*\n$/)
+    const missing = await at.delivery(["runs", "publish", fixture("go.xml"), "--attach", "nothing"], { env })
+    assert.deepInclude(missing, { code: 2, out: "", err: "--attach: nothing cannot be read.\n" })
+    const nowhere = await at.delivery(["runs", "publish", fixture("go.xml"), "--environment", "moon"], { env })
+    assert.include(nowhere, { code: 1, out: "" })
+    assert.deepStrictEqual((await json<TestRunPage>(at, ["runs", "list"], { env })).runs, [])
+  })
+
+  test("opens the page of a run with the browser that BROWSER names", async (owner) => {
+    const workspace = await newDeployment(owner)
+    const at = home()
+    const env = { ...as(workspace), DELIVERY_PRODUCT: "shop", DELIVERY_ENVIRONMENT: "staging" }
+    const { run } = await json<{ run: TestRunSummary }>(at, ["runs", "publish", fixture("go.xml")], { env })
+    writeFileSync(join(at.directory, "bin/browser"), `#!/bin/sh\necho "$1" > "$HOME/opened"\n`, { mode: 0o755 })
+    const opened = { url: run.url, opened: true }
+    assert.deepStrictEqual(await json(at, ["runs", "open", "1"], { env: { ...env, BROWSER: "browser" } }), opened)
+    assert.strictEqual(readFileSync(join(at.directory, "opened"), "utf8"), `${run.url}\n`)
+    const without = { ...env, BROWSER: "no-such-browser" }
+    assert.deepStrictEqual(await json(at, ["runs", "open", "1"], { env: without }), { ...opened, opened: false })
+  })
+
+  const git = (at: Home, ...args: ReadonlyArray<string>) =>
+    execFileSync("git", ["-c", "user.name=Ana Diaz", "-c", "user.email=ana@example.com", ...args], {
+      cwd: at.directory,
+      encoding: "utf8"
+    }).trim()
+  const commit = (at: Home, subject: string) => {
+    git(at, "commit", "--quiet", "--allow-empty", "-m", subject)
+    return git(at, "rev-parse", "HEAD")
+  }
+
+  test("set-version sends the commits that git has since the last version", async (owner) => {
+    const workspace = await newDeployment(owner)
+    const at = home()
+    const env = { ...as(workspace), DELIVERY_PRODUCT: "shop", DELIVERY_ENVIRONMENT: "staging" }
+    git(at, "init", "--quiet")
+    const first = commit(at, "Add the basket")
+    const setVersion = (...args: ReadonlyArray<string>) => at.delivery(["deployments", "set-version", ...args], { env })
+    assert.deepInclude(await setVersion(), { code: 0, err: "No commits are sent: there was no version before.\n" })
+    const second = commit(at, "Pay by card: \u001b[31mé, %n $(x)")
+    git(at, "tag", "v2")
+    const third = commit(at, "Pay by invoice")
+    assert.include(await setVersion("v2"), { code: 0, err: "" })
+    const args = ["deployments", "set-version", third]
+    const changed = await json<{ previous: string; commits: ReadonlyArray<Commit> }>(at, args, { env })
+    assert.strictEqual(changed.previous, "v2")
+    assert.deepStrictEqual(
+      changed.commits.map(({ author, sha, subject }) => ({ author, sha, subject })),
+      [{ author: "Ana Diaz", sha: third, subject: "Pay by invoice" }]
+    )
+    const { releases } = await workspace.get<ReleasePage>("deployments/shop/staging/history")
+    assert.deepStrictEqual(
+      releases.map(({ commits, version }) => [version, commits.map(({ sha }) => sha)]),
+      [
+        [third, [third]],
+        ["v2", [second]],
+        [first, []]
+      ]
+    )
+    assert.deepInclude(await setVersion("--no-commits", "other"), { code: 0, err: "" })
+    assert.deepInclude(await setVersion(third), {
+      code: 0,
+      err: "No commits are sent: git knows no commit other here.\n"
+    })
+    const listed = await at.delivery(["deployments", "list"], { env })
+    assert.match(listed.out, new RegExp(`^shop\\s+staging\\s+${third}`, "m"))
+  })
+
+  test("set-version says which locked run holds the deployment, and does nothing", async (owner) => {
+    const workspace = await newDeployment(owner, { version: "1" })
+    const at = home()
+    const env = { ...as(workspace), DELIVERY_PRODUCT: "shop", DELIVERY_ENVIRONMENT: "staging" }
+    await startRun(workspace, { locked: true })
+    const held = await at.delivery(["deployments", "set-version", "2", "--no-commits"], { env })
+    assert.include(held, { code: 1, out: "" })
+    assert.match(held.err, /run 1/)
+    const { version } = await workspace.get<Deployment>("deployments/shop/staging")
+    assert.strictEqual(version, "1")
+    assert.include(await at.delivery(["deployments", "set-version", "2", "--no-commits", "--force"], { env }), {
+      code: 0
+    })
+  })
+
+  test("tickets are created, listed, shown and taken, and not taken from others unless forced", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const key = teamKey()
+    await workspace.post("teams", { key, name: "Engineering", visibility: "open" })
+    const at = home()
+    const env = as(workspace)
+    writeFileSync(join(at.directory, "about.md"), "Visa\n\u001b[31mMastercard\n")
+    const create = ["tickets", "create", "Pay by card", "--team", key, "--description-file", "about.md"]
+    const made = await json<Ticket>(at, create, { env })
+    assert.strictEqual(made.description, "Visa\n\u001b[31mMastercard\n")
+    const sam = await joinWorkspace(workspace, "member")
+    const taken = await json<Ticket>(at, ["tickets", "take", made.identifier], { env: as(sam) })
+    assert.strictEqual(taken.owner?.id, sam.id)
+    const refused = await at.delivery(["tickets", "take", made.identifier], { env })
+    assert.deepInclude(refused, {
+      code: 1,
+      out: "",
+      err: "Sam is responsible for it: add --force to take it nevertheless.\n"
+    })
+    const forced = await json<Ticket>(at, ["tickets", "take", made.identifier, "--force"], { env })
+    assert.notStrictEqual(forced.owner?.id, sam.id)
+    const listed = await at.delivery(["tickets", "list", "--owner", "me"], { env })
+    assert.match(listed.out, new RegExp(`^${made.identifier}\\s+Todo|^${made.identifier}\\s+Backlog`, "m"))
+    const shown = await at.delivery(["tickets", "show", made.identifier.toLowerCase()], { env })
+    assert.include(shown.out, "\nVisa\nMastercard\n")
+    const machine = await accountKey(workspace, "member")
+    assert.include(await at.delivery(["tickets", "take", made.identifier], { env: as(machine) }), { code: 1, out: "" })
+  })
+
+  const withProduction = async (owner: Http): Promise<Http> => {
+    const workspace = await newDeployment(owner)
+    await workspace.post("environments", { slug: "live", name: "Live", class: "production" })
+    return workspace
+  }
+  const secretsEnv = (workspace: Http) => ({
+    ...as(workspace),
+    DELIVERY_PRODUCT: "shop",
+    DELIVERY_ENVIRONMENT: "staging"
+  })
+
+  test("set and get keep a value to the byte, and values of production are not given out", async (owner) => {
+    const workspace = await withProduction(owner)
+    const at = home()
+    const env = secretsEnv(workspace)
+    const value = "  π'\"$x\\n\r\nlast"
+    assert.include(await at.delivery(["secrets", "set", "A"], { env, input: `${value}\n` }), { code: 0, err: "" })
+    assert.deepStrictEqual(await at.delivery(["secrets", "get", "A"], { env }), { code: 0, err: "", out: value })
+    writeFileSync(join(at.directory, "value"), `${value}\n`)
+    const fromFile = await at.delivery(["secrets", "set", "A", "--file", "value"], { env })
+    assert.include(fromFile, { code: 0, err: "" })
+    assert.notInclude(fromFile.out, "π")
+    assert.deepInclude(await json<object>(at, ["secrets", "get", "A"], { env }), { version: 2, value: `${value}\n` })
+    const live = { env: { ...env, DELIVERY_ENVIRONMENT: "live" }, input: "canary-7f" }
+    assert.include(await at.delivery(["secrets", "set", "A"], live), { code: 0, err: "" })
+    for (const command of [["get", "A"], ["export"], ["export", "--json"]]) {
+      const refused = await at.delivery(["secrets", ...command], live)
+      assert.include(refused, { code: 1, out: "" }, command.join(" "))
+      assert.match(refused.err, /hidden from you/)
+    }
+    const listed = await at.delivery(["secrets", "list"], { env })
+    assert.match(listed.out, /^Secret +live +staging\nA +1 +2\n$/)
+    assert.include(await at.delivery(["secrets", "get", "B"], { env }), { code: 1, out: "" })
+  })
+
+  test("import shows what would change, by name, and writes it once it is agreed to", async (owner) => {
+    const workspace = await withProduction(owner)
+    const at = home()
+    const env = secretsEnv(workspace)
+    await at.delivery(["secrets", "set", "SAME"], { env, input: "canary-same" })
+    await at.delivery(["secrets", "set", "OTHER"], { env, input: "canary-old" })
+    writeFileSync(join(at.directory, ".env"), "SAME=canary-same\nOTHER='canary new'\n# none\nNEW=\"canary\nlines\"\n")
+    const asked = await at.delivery(["secrets", "import", ".env"], { env })
+    assert.include(asked, { code: 2, out: "" })
+    assert.notInclude(asked.err, "canary")
+    assert.include(asked.err, "Secret  Change\nNEW     create\nOTHER   change\nSAME    same\n")
+    assert.strictEqual((await at.delivery(["secrets", "get", "OTHER"], { env })).out, "canary-old")
+    const done = await at.delivery(["secrets", "import", ".env", "--yes"], { env })
+    assert.include(done, { code: 0, out: "2 values are written.\n" })
+    assert.strictEqual((await at.delivery(["secrets", "get", "OTHER"], { env })).out, "canary new")
+    assert.deepInclude(await json<object>(at, ["secrets", "get", "SAME"], { env }), { version: 1 })
+    const again = await at.delivery(["secrets", "import", ".env"], { env })
+    assert.deepStrictEqual(again, { code: 0, err: "", out: "Nothing would change.\n" })
+    const live = { env: { ...env, DELIVERY_ENVIRONMENT: "live" } }
+    await at.delivery(["secrets", "import", ".env", "--yes"], live)
+    const hidden = await at.delivery(["secrets", "import", ".env"], live)
+    assert.include(hidden.err, "SAME    write\n")
+  })
+
+  test("export prints what sh and Node read back to the byte, or names what a file cannot have", async (owner) => {
+    const workspace = await withProduction(owner)
+    const at = home()
+    const env = secretsEnv(workspace)
+    const values = { A: "it's # plain", B: '"$HOME" `x` \\n', C: "two\nlines ", D: "", E: "🧪=1" }
+    for (const [name, value] of Object.entries(values)) {
+      await workspace.post("products/shop/secrets", { name, values: { staging: value } })
+    }
+    const { out } = await at.delivery(["secrets", "export"], { env })
+    writeFileSync(join(at.directory, "exported"), out)
+    const printed = 'JSON.stringify(Object.fromEntries("ABCDE".split("").map((n) => [n, process.env[n]])))'
+    const print = ["-p", printed]
+    const options = { cwd: at.directory, encoding: "utf8", env: { PATH: process.env["PATH"]! } } as const
+    const byNode = execFileSync(process.execPath, ["--env-file=exported", ...print], options)
+    assert.deepStrictEqual(JSON.parse(byNode), values)
+    const script = `set -a; . ./exported; exec "${process.execPath}" -p '${printed}'`
+    assert.deepStrictEqual(JSON.parse(execFileSync("sh", ["-c", script], options)), values)
+    await workspace.post("products/shop/secrets", { name: "not a name", values: { staging: "x" } })
+    await workspace.post("products/shop/secrets", { name: "BOTH", values: { staging: `'"` } })
+    const refused = await at.delivery(["secrets", "export"], { env })
+    assert.include(refused, { code: 1, out: "" })
+    assert.include(refused.err, "BOTH, not a name")
+    assert.deepStrictEqual(await json(at, ["secrets", "export"], { env }), { ...values, BOTH: `'"`, "not a name": "x" })
+  })
+
+  test("every command of the README works", async (owner) => {
+    const workspace = await newDeployment(owner)
+    await workspace.post("teams", { key: "ENG", name: "Engineering", visibility: "open" })
+    const at = home()
+    git(at, "init", "--quiet")
+    commit(at, "Add the basket")
+    mkdirSync(join(at.directory, "screenshots"))
+    writeFileSync(join(at.directory, "screenshots/a.png"), "picture")
+    writeFileSync(join(at.directory, "key"), apiKey)
+    writeFileSync(join(at.directory, "password"), "hunter2\n")
+    writeFileSync(join(at.directory, "staging.env"), "API_URL=https://api.example.com\n")
+    mkdirSync(join(at.directory, "results"))
+    copyFileSync(fixture("maven-surefire.xml"), join(at.directory, "results/junit.xml"))
+    copyFileSync(join(import.meta.dirname, "playwright-report.json"), join(at.directory, "results/playwright.json"))
+    writeFileSync(join(at.directory, "bin/xdg-open"), "#!/bin/sh\n", { mode: 0o755 })
+    writeFileSync(join(at.directory, "bin/open"), "#!/bin/sh\n", { mode: 0o755 })
+    const blocks = [...readme.matchAll(/```sh\n([^]*?)```/g)].map(([, block]) => block!)
+    const commands = blocks.filter((block) => !block.includes("npx"))
+    assert.isAbove(commands.length, 3)
+    const script = commands
+      .join("\n")
+      .replaceAll("https://delivery.example.com", server.baseUrl)
+      .replaceAll("--workspace main", `--workspace ${workspace.workspace}`)
+      .replaceAll("ctk_...", apiKey)
+    const { code, err } = await at.script(script)
+    const notes = "No commits are sent: there was no version before.\nSecret   Change\nAPI_URL  create\n"
+    assert.deepStrictEqual({ code, err }, { code: 0, err: notes }, script)
+    const { runs } = await workspace.get<TestRunPage>("test-runs")
+    assert.lengthOf(runs, 2)
+  })
+})
