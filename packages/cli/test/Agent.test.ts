@@ -285,7 +285,7 @@ describe("delivery agent", () => {
     assert.strictEqual((await owner.as(accessToken).send("GET", "/agent/v1/me")).status, 401)
     assert.deepInclude(await disconnect(), { code: 0, out: "This computer was not signed in.\n" })
     const bridge = await run(home, ["mcp", "--client", "claude", "--url", owner.baseUrl])
-    assert.deepInclude(bridge, { code: 1, out: "" })
+    assert.deepInclude(bridge, { code: 3, out: "" })
     assert.match(bridge.err, /^This computer is not signed in: run .*\n$/)
   })
 
