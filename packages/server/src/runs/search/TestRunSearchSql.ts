@@ -57,7 +57,10 @@ const search = Effect.fnUntraced(function* <Run>(dependencies: Dependencies<Run>
   for (let span = firstSpan; below > 1; span = Math.min(span * 2, maxNumber)) {
     const found = (yield* find(below, scanned, span))[0]!
     let { newest } = found
-    if (newest.length < limit) {
+    // It then asked the index for nothing. What it found may be erased before it is read: it goes on right below.
+    const isFull = newest.length >= limit
+    const next = isFull ? newest.at(-1)! : found.from
+    if (!isFull) {
       const candidates = descending(
         numbersOf(readBlocks(found.blocks), found.below),
         found.retried.filter((number) => number >= found.from)
@@ -77,7 +80,7 @@ const search = Effect.fnUntraced(function* <Run>(dependencies: Dependencies<Run>
       runs.push(...(yield* readRuns(workspaceId, sql`select number from unnest(${integers(newest)}) as t (number)`)))
     }
     if (runs.length >= limit) return runs.slice(0, limit)
-    below = found.from
+    below = next
     scanned = 0
   }
   return runs
