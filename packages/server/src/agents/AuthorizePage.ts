@@ -1,5 +1,7 @@
 import { Effect } from "effect"
 import { HttpRouter } from "effect/http"
+import { sessionScript } from "../auth/SessionScript.ts"
+import { Settings } from "../Config.ts"
 import { htmlPage } from "../http/HtmlPage.ts"
 
 /**
@@ -8,11 +10,12 @@ import { htmlPage } from "../http/HtmlPage.ts"
  * led to `/sign-in`, and back, before they choose.
  */
 
-const body = `<section id="request" aria-labelledby="asks" hidden>
+const body = `<section id="request" aria-labelledby="text host" hidden>
 <p id="host"></p>
-<p id="asks"></p>
 <p id="client"></p>
-<p><span id="who"></span> <button id="other-account" class="link" type="button">Use another account</button></p>
+<p id="asks"></p>
+<p id="who"></p>
+<p><button id="other-account" class="link" type="button">Use another account</button></p>
 <div id="choice">
 <label for="workspace">Workspace</label>
 <select id="workspace" aria-describedby="limits"></select>
@@ -23,28 +26,22 @@ const body = `<section id="request" aria-labelledby="asks" hidden>
 </section>
 <button id="sign-in" class="primary" type="button" hidden>Sign in</button>`
 
-const script = `
-let id, shownTo
-const arrive = () => {
-  id = /^#[0-9a-f-]{36}$/.test(location.hash) ? location.hash.slice(1) : undefined
-}
+const source = `
+let id, shown, loss
 const option = (value, text) => {
   const made = document.createElement("option")
   made.value = value
   made.textContent = text
   return made
 }
-const pressing = (isPressing) => {
-  for (const name of ["allow", "refuse"]) at(name).disabled = isPressing
-}
-const unreachable = () => {
-  pressing(false)
-  warn("The server does not answer. Try again.")
-}
+// Nobody comes back to this page by going back in the browser: it would lead to the same place again.
 const leadToSignIn = () => {
   // The proof may become too old while somebody chooses.
   if (at("workspace").value !== "") sessionStorage.setItem("workspace of " + id, at("workspace").value)
-  location.assign("/sign-in?returnTo=" + encodeURIComponent("/authorize#" + id))
+  at("request").hidden = true
+  say("Sign in first. Then you come back to this page.")
+  at("sign-in").hidden = false
+  location.replace("/sign-in?returnTo=" + encodeURIComponent("/authorize#" + id))
 }
 const end = (message) => {
   at("request").hidden = true
@@ -60,88 +57,83 @@ const old = () => {
   forget()
   end("This request was answered already, or is too old. Begin again in the program that sent you here.")
 }
-const show = ({ client, host, loopback, redirectUri, workspaces }, { person }) => {
-  say("Somebody asks for access:")
+const show = ({ client, host, loopback, redirectUri, workspaces }) => {
+  say((workspaces.length === 0 ? "You are in no workspace that it could be let into. " : "") +
+    (loopback ? "A program on your own computer" : "A program") + " asks to act for you here. Its address:")
   at("host").textContent = host
-  at("asks").textContent = loopback
-    ? "That is your own computer: allow it only if you have just begun to sign in with a program there."
-    : "Allow it only if you have just begun to sign in there. You will be sent to " + redirectUri
   at("client").textContent = "It calls itself " + named(client.name) + ", and nobody has checked that. " +
     (client.kind === "document" ? "It is described at " + client.id : "It has registered itself here.")
-  shownTo = person.id
-  at("who").textContent = "Signed in as " + person.name + " (" + person.email + ")."
+  at("asks").textContent = loopback
+    ? "Allow it only if you have just begun to sign in with a program on this computer."
+    : "Allow it only if you have just begun to sign in there. You will be sent to " + redirectUri
+  at("who").textContent = "You are signed in as " + whoIs(shown.person) + "."
   // Of several, one is chosen by the person, never by the page.
   const none = workspaces.length > 1 ? [option("", "Choose a workspace")] : []
-  at("workspace").replaceChildren(...none, ...workspaces.map(({ id, name, role }) => option(id, name + " (you are " + role + ")")))
+  at("workspace").replaceChildren(...none, ...workspaces.map(({ id, name, role, slug }) => option(id, name + " (" + slug + "), you are " + role)))
   const chosen = sessionStorage.getItem("workspace of " + id)
   if (workspaces.some(({ id }) => id === chosen)) at("workspace").value = chosen
   for (const name of ["allow", "choice", "limits"]) at(name).hidden = workspaces.length === 0
-  if (workspaces.length === 0) say("You are in no workspace that it could be let into. It asks for access:")
   at("request").hidden = false
   at("sign-in").hidden = true
-  pressing(false)
-  at("refuse").focus()
+  // Whoever decides begins where it says about what.
+  focusText()
 }
 const start = async () => {
-  warn("")
   if (id === undefined) return end("This address is not complete. Begin again in the program that sent you here.")
-  const methods = await call("GET", "methods")
-  if (!methods.body.available) return end(insecure)
-  if ((await call("GET", "authorizations/" + id + "/client")).status === 404) return old()
-  const [found, session] = [await call("GET", "authorizations/" + id), await call("GET", "session")]
+  methods = (await call("GET", "methods")).body
+  if (!methods.available) return end(insecure)
+  if ((await call("GET", "authorizations/" + id + "/client", { expected: [404] })).status === 404) return old()
+  shown = await currentSession()
+  if (shown === undefined || shown.session.sudoUntil === null) return leadToSignIn()
+  const found = await call("GET", "authorizations/" + id, { expected: [404] })
   if (found.status === 404) return old()
-  if (found.status === 401 || session.status === 401 || session.body.session.sudoUntil === null) {
-    at("request").hidden = true
-    say("Sign in first. Then you come back to this page.")
-    at("sign-in").hidden = false
-    return leadToSignIn()
-  }
-  if (found.status !== 200) return end(found.body.message)
-  show(found.body, session.body)
+  loss = lossOf(shown.person, await waysIn(shown.person), " on the page of your account")
+  show(found.body)
 }
+whenEnded = leadToSignIn
+const lookAgain = "Somebody else has signed in with this browser meanwhile. Look again."
 const decide = async (decision) => {
-  pressing(true)
-  warn("")
-  try {
-    const decided = await call("POST", "authorizations/" + id, decision)
-    if (decided.status === 200) {
-      forget()
-      end("You can close this page.")
-      return location.assign(decided.body.location)
-    }
-    if (decided.status === 401 || decided.body.reason === "sudo_required") return leadToSignIn()
-    if (decided.status === 404) return old()
-    if (decided.body.reason === "other_person") {
-      await start()
-      return warn("Somebody else has signed in with this browser meanwhile. Look again.")
-    }
-    pressing(false)
-    warn(decided.body.message)
-  } catch {
-    unreachable()
+  const { body, status } = await call("POST", "authorizations/" + id, { body: decision, expected: ["sudo_required", 404, "other_person"] })
+  if (status === 200) {
+    forget()
+    end("You have " + (decision.allow ? "allowed" : "refused") + " it. You can close this page.")
+    return location.replace(body.location)
   }
+  if (status === 403) return leadToSignIn()
+  // The request may be answered, or the workspace be no longer one to choose.
+  await start()
+  if (!at("request").hidden) warn(status === 409 ? lookAgain : body.message)
 }
-const begin = () => {
-  arrive()
-  start().catch(unreachable)
-}
-const allow = () => {
-  const workspace = at("workspace").value
-  if (workspace !== "") return decide({ allow: true, workspace, person: shownTo })
-  warn("Choose a workspace first.")
-  at("workspace").focus()
-}
-at("allow").addEventListener("click", allow)
-at("refuse").addEventListener("click", () => decide({ allow: false }))
+const deciding = (button, decision) => button.addEventListener("click", () => press(async () => {
+  const decided = decision()
+  if (decided.workspace === "") return wrong("workspace", "Choose a workspace first.")
+  await decide(decided)
+}, at("allow"), at("refuse")))
+deciding(at("allow"), () => ({ allow: true, workspace: at("workspace").value, person: shown.person.id }))
+deciding(at("refuse"), () => ({ allow: false }))
 at("sign-in").addEventListener("click", leadToSignIn)
-doing(at("other-account"), async () => {
+doingTwice(at("other-account"), async () => {
+  const now = await currentSession()
+  if (now !== undefined && now.person.id !== shown.person.id) {
+    await start()
+    return warn(lookAgain)
+  }
   await call("DELETE", "session")
   leadToSignIn()
+}, { why: () => loss })
+const begin = () => inTurn(() => {
+  const { hash } = location
+  id = /^#[0-9a-f-]{36}$/.test(hash) ? hash.slice(1) : undefined
+  pointHome("/authorize" + (id === undefined ? "" : hash))
+  return start()
 })
 addEventListener("hashchange", begin)
 begin()
 `
 
-const response = htmlPage({ title: "Allow access?", body, script })
-
-export const layer = HttpRouter.use((router) => router.add("GET", "/authorize", Effect.succeed(response)))
+export const layer = HttpRouter.use((router) =>
+  Effect.flatMap(Settings, ({ baseUrl }) => {
+    const script = { source: `${sessionScript}${source}`, baseUrl }
+    return router.add("GET", "/authorize", Effect.succeed(htmlPage({ title: "Allow access?", body, script })))
+  })
+)

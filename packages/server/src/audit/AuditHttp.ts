@@ -5,7 +5,7 @@ import type { Caller } from "@delivery/domain/identity/Authorization"
 import { Effect, type Stream } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
 import { handlersOf } from "../http/Handlers.ts"
-import { wantsLines } from "./Accept.ts"
+import { wantsLines } from "../http/Accept.ts"
 import { Audit } from "./Audit.ts"
 
 /** The answer depends on the header. */

@@ -1,14 +1,12 @@
 /**
- * What "Your account" does on the page `/sign-in` (AccountSection.ts): it lists where the person is signed in, by what they
- * sign in, and their API keys. It ends them, and makes a key.
+ * What "Your account" does on the page `/sign-in` (AccountSection.ts), over `sessionScript`: it lists where the person is
+ * signed in, by what they sign in, their coding agents and their API keys. It ends them, adds accounts, and makes a key.
  */
 export const accountScript = `
-const sessionEnded = "Your session has ended. Sign in again."
-const isEnded = ({ body, status }) => status === 401 && body.reason !== "sign_in_failed"
 const day = (time) => new Date(time).toLocaleDateString(undefined, { dateStyle: "medium" })
 const moment = (time) => new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })
 const lastUsed = (time) => time === null ? "never used" : "last used " + day(time)
-const item = (text, button, details) => {
+const item = (text, details, button) => {
   const one = document.createElement("li")
   const label = document.createElement("span")
   label.textContent = text
@@ -20,138 +18,146 @@ const item = (text, button, details) => {
   one.append(label, ...(button === undefined ? [] : [button]))
   return one
 }
-const entitleButton = (button, text, subject) => {
-  button.textContent = text
-  button.setAttribute("aria-label", text + " " + subject)
-}
 const buttonFor = (text, subject) => {
   const button = document.createElement("button")
   button.type = "button"
   entitleButton(button, text, subject)
   return button
 }
-// What cannot be taken back is pressed twice.
-const doingTwice = (button, subject, work) => {
-  const text = button.textContent
-  let isSure = false
-  const arm = (value) => {
-    isSure = value
-    entitleButton(button, isSure ? "Really " + text.toLowerCase() + "?" : text, subject)
-  }
-  button.addEventListener("blur", () => button.disabled || arm(false))
-  doing(button, async ({ detail }) => {
-    // The second click of a double click is none.
-    if (detail > 1) return
-    if (!isSure) return arm(true)
-    try {
-      if (await isStillShown()) await work()
-    } finally {
-      arm(false)
-    }
-  })
-}
-// The person whose account the page shows. In another tab somebody else may have signed in since.
+// The session that the page shows. In another tab somebody else may have signed in since.
 let shown
-const isStillShown = async () => {
-  const session = await call("GET", "session")
-  if (session.status !== 200) offer(sessionEnded)
-  else if (session.body.person.id !== shown) await show(session.body, "Somebody else has signed in with this browser. ")
-  else return true
-  return false
+// Does it for the person whose account is shown, or shows whose it is by now.
+const asShown = (work) => async () => {
+  const session = await currentSession()
+  if (session === undefined) return offer(sessionEnded)
+  if (session.person.id !== shown.person.id) return show(session, somebodyElse)
+  return work(session)
 }
-// Whether it was done. Else it says why not, and asks again who it is.
-const isDone = async (answer, what, part) => {
-  if (answer.status < 300) return true
-  if (isEnded(answer)) offer(sessionEnded)
-  else if (answer.body.reason === "sudo_required") {
-    const { body } = await call("GET", "session")
-    interrupted = part
-    offer("Before you " + what + ", confirm that it is you: you signed in a while ago.", body.person?.email, "cancel")
-  } else warn(answer.body.message)
-  return false
+// The same for what may need a fresh proof: then the page asks who it is, and goes on at that part.
+const acting = (what, part, work) => asShown(async (session) => {
+  try {
+    await work(session)
+  } catch (error) {
+    if (error.reason !== "sudo_required") throw error
+    await askWho(session, what, part)
+  }
+})
+const askWho = (session, what, part) => {
+  interrupted = part
+  return confirmWho(session, "Before you " + what + ", confirm that it is you", "cancel")
 }
-const tell = (message) => {
-  say(message)
-  focusText()
+// The row of the button is gone from its list: that is said, and the keyboard goes on at the next one.
+const removed = (news, list, button) => {
+  const index = Math.max(0, [...at(list).children].indexOf(button.closest("li")))
+  tell(news)
+  return run(async () => {
+    await showLists()
+    const buttons = [...at(list).children].map((row) => row.querySelector("button"))
+    const next = buttons.slice(index).find(Boolean) ?? buttons.slice(0, index).findLast(Boolean)
+    ;(next ?? at(at(list).getAttribute("aria-labelledby"))).focus()
+  })
 }
 const sessionItem = ({ address, createdAt, current, device, id, lastSeenAt }) => {
   const since = ", signed in " + moment(createdAt)
-  if (current) return item(device, undefined, address + ", this browser" + since)
+  if (current) return item(device, address + ", this browser" + since)
   const details = address + since + ", last seen " + moment(lastSeenAt)
   const button = buttonFor("End", "the session of " + device + ", " + details)
-  doing(button, async () => {
-    if (!(await isStillShown())) return
-    const done = await call("DELETE", "sessions/" + id)
-    if (done.status !== 404 && !(await isDone(done, "end a session", "sessions"))) return
-    if (await list()) tell("That session has ended.")
-  })
-  return item(device, button, details)
+  doing(button, acting("end a session", "sessions-title", async () => {
+    await call("DELETE", "sessions/" + id, { expected: [404] })
+    await removed("That session has ended.", "session-list", button)
+  }))
+  return item(device, details, button)
 }
-const wayInItem = (path, name, details) => {
-  const button = buttonFor("Remove", name)
-  doingTwice(button, name, async () => {
-    const done = await call("DELETE", path)
-    if (done.status !== 404 && !(await isDone(done, "remove a way to sign in", "ways-in"))) return
-    if (await list()) tell(named(name) + " no longer signs you in.")
-  })
-  return item(name, button, details)
+const wayInItem = (path, kind, name, { createdAt, lastUsedAt }) => {
+  const added = ", added " + moment(createdAt)
+  const button = buttonFor("Remove", name + added)
+  doingTwice(button, acting("remove a way to sign in", "ways-title", async () => {
+    const { body, status } = await call("DELETE", path, { expected: [404, "last_method"] })
+    if (status === 409) return warn(body.message)
+    await removed(named(name) + added + ", no longer signs you in.", "way-list", button)
+  }), { subject: name + added })
+  return item(name, kind + added + ", " + lastUsed(lastUsedAt), button)
 }
-const passkeyItem = ({ createdAt, id, lastUsedAt, name }) =>
-  wayInItem("passkeys/" + id, name, "Passkey, added " + day(createdAt) + ", " + lastUsed(lastUsedAt))
-const identityItem = ({ createdAt, email, id, lastUsedAt, provider }) => {
+const passkeyItem = (passkey) => wayInItem("passkeys/" + passkey.id, "Passkey", passkey.name, passkey)
+const accountName = ({ email, provider }) => {
   const { name = provider } = methods.providers.find(({ id }) => id === provider) ?? {}
-  return wayInItem("identities/" + id, email === null ? name : name + ": " + email, "Account, added " + day(createdAt) + ", " + lastUsed(lastUsedAt))
+  return email === null ? name : name + ": " + email
 }
+const identityItem = (identity) => wayInItem("identities/" + identity.id, "Account", accountName(identity), identity)
 const keyItem = ({ createdAt, id, lastFour, lastUsedAt, name }) => {
-  const button = buttonFor("Revoke", name)
-  doingTwice(button, name, async () => {
-    const done = await call("POST", "/v1/api-keys/" + id + "/revoke")
-    if (done.status !== 404 && !(await isDone(done, "revoke a key", "keys"))) return
+  const subject = name + ", ends with " + lastFour
+  const button = buttonFor("Revoke", subject)
+  doingTwice(button, acting("revoke a key", "keys-title", async () => {
+    await call("POST", "/v1/api-keys/" + id + "/revoke", { expected: [404] })
     if (made === id) forgetKey()
-    if (await list()) tell("API key " + named(name) + " is revoked.")
-  })
-  return item(name, button, "Ends with " + lastFour + ", made " + day(createdAt) + ", " + lastUsed(lastUsedAt))
+    await removed("API key " + named(name) + ", which ends with " + lastFour + ", is revoked.", "key-list", button)
+  }), { subject })
+  return item(name, "Ends with " + lastFour + ", made " + day(createdAt) + ", " + lastUsed(lastUsedAt), button)
 }
-const agentItem = (slug, workspace, { computers, createdAt, id, lastSeenAt, name }) => {
-  const button = buttonFor("Revoke", name + " in " + workspace)
-  doingTwice(button, name + " in " + workspace, async () => {
-    const done = await call("POST", "/v1/workspaces/" + slug + "/agents/" + id + "/revoke")
-    if (done.status !== 404 && !(await isDone(done, "revoke an agent", "agents"))) return
-    if (await list()) tell("Agent " + named(name) + " is revoked.")
-  })
-  const places = computers.length === 0 ? "" : " on " + computers.map(({ name }) => name).join(", ")
-  return item(name + places, button, "In " + workspace + ", connected " + day(createdAt) + ", " + lastUsed(lastSeenAt))
+const agentItem = (workspace, { computers, createdAt, id, lastSeenAt, name }) => {
+  const place = workspace.name + " (" + workspace.slug + ")"
+  const subject = name + " in " + place
+  const button = buttonFor("Revoke", subject)
+  doingTwice(button, acting("revoke an agent", "agents-title", async () => {
+    await call("POST", "/v1/workspaces/" + workspace.slug + "/agents/" + id + "/revoke", { expected: [404] })
+    await removed("Agent " + named(name) + " in " + place + " is revoked.", "agent-list", button)
+  }), { subject })
+  const computer = computers.length === 0 ? "" : " on " + computers.map(({ name }) => name).join(", ")
+  return item(name + computer, "In " + place + ", connected " + day(createdAt) + ", " + lastUsed(lastSeenAt), button)
+}
+const accountButton = ({ id, name, url }) => {
+  const button = buttonFor("Add an account at " + name)
+  doing(button, acting("add a way to sign in", "ways-title", async (session) => {
+    // The provider is visited by the browser, to which the server could not say that it needs a fresh proof.
+    if (session.session.sudoUntil === null) return askWho(session, "add a way to sign in", "ways-title")
+    const { identities } = await waysIn(session.person)
+    sessionStorage.setItem("adding", JSON.stringify({ known: identities.map(({ id }) => id), provider: id }))
+    location.assign(url + "?purpose=link&returnTo=/sign-in")
+  }))
+  return button
+}
+// The account that was added at a provider since the browser went there.
+const takeAdded = (identities) => {
+  const { known, provider: wanted } = JSON.parse(sessionStorage.getItem("adding") ?? "{}")
+  sessionStorage.removeItem("adding")
+  return identities.find(({ id, provider }) => provider === wanted && !known.includes(id))
 }
 const fill = (id, items) => {
   at(id).replaceChildren(...items)
   at(id).hidden = items.length === 0
 }
-// The workspaces of the person, in which they may have agents.
-let places = []
-// Lists what the person has, unless they are no longer signed in.
-const list = async (workspaces = places) => {
-  places = workspaces
-  const asked = ["sessions", "passkeys", "identities", "/v1/api-keys"].map((path) => call("GET", path))
-  const answers = await Promise.all(asked)
-  const refused = answers.find(({ status }) => status !== 200)
-  if (refused !== undefined) {
-    if (isEnded(refused)) offer(sessionEnded)
-    else warn(refused.body.message)
-    return !isEnded(refused)
-  }
-  const [{ sessions }, { passkeys }, { identities }, keys] = answers.map(({ body }) => body)
+const agentsIn = async (workspace) => {
+  // Where the person is a member no longer, they have no agents.
+  const { body, status } = await call("GET", "/v1/workspaces/" + workspace.slug + "/agents?person=me", { expected: [404] })
+  return status === 404 ? [] : body.agents.map((agent) => agentItem(workspace, agent))
+}
+// What the person loses by signing out, as the lists have it.
+let loss
+// Lists what the person of the shown session has, once the server has told all of it.
+const showLists = async () => {
+  const { person, workspaces } = shown
+  const [{ body: { sessions } }, { body: keys }, ways, agents] = await Promise.all([
+    call("GET", "sessions"),
+    call("GET", "/v1/api-keys"),
+    waysIn(person),
+    Promise.all(workspaces.map(agentsIn))
+  ])
+  loss = lossOf(person, ways)
+  at("loss").textContent = loss ?? ""
+  at("loss").hidden = loss === undefined
+  at("verify").hidden = !methods.mail || person.emailVerifiedAt !== null
+  at("unproven").hidden = loss === undefined && at("verify").hidden
   fill("session-list", sessions.map(sessionItem))
   at("end-others").hidden = sessions.length < 2
-  fill("way-list", [...passkeys.map(passkeyItem), ...identities.map(identityItem)])
-  at("ways-in").hidden = passkeys.length + identities.length === 0 && at("add-passkey").hidden
+  fill("way-list", [...ways.passkeys.map(passkeyItem), ...ways.identities.map(identityItem)])
+  at("add-passkey").hidden = !hasPasskeys()
+  at("add-accounts").replaceChildren(...methods.providers.map(accountButton))
+  at("ways-in").hidden = at("way-list").hidden && at("add-passkey").hidden && methods.providers.length === 0
   fill("key-list", keys.map(keyItem))
-  const agents = await Promise.all(workspaces.map(async ({ name, slug }) => {
-    const { body, status } = await call("GET", "/v1/workspaces/" + slug + "/agents?person=me")
-    return status === 200 ? body.agents.map((agent) => agentItem(slug, name, agent)) : []
-  }))
   fill("agent-list", agents.flat())
-  at("agents").hidden = agents.flat().length === 0
-  return true
+  at("no-agents").hidden = !at("agent-list").hidden
+  at("some-agents").hidden = at("agent-list").hidden
+  return ways
 }
 // The id of the key that was made last, while its secret is shown.
 let made
@@ -160,29 +166,28 @@ const forgetKey = () => {
   at("secret").value = ""
   at("made").hidden = true
 }
-doing(at("end-others"), async () => {
-  if (!(await isStillShown())) return
-  const done = await call("POST", "sessions/revoke-others")
-  if (!(await isDone(done, "end your other sessions", "end-others")) || !(await list())) return
+doing(at("end-others"), acting("end your other sessions", "end-others", async () => {
+  await call("POST", "sessions/revoke-others")
   tell("You are signed out everywhere else.")
-})
-doing(at("make-key"), async () => {
+  await run(showLists)
+  if (at("end-others").hidden) at("sessions-title").focus()
+}))
+doing(at("make-key"), () => {
   const name = at("key-name").value.trim()
-  if (name === "") {
-    warn("Type a name for the key first.")
-    return at("key-name").focus()
-  }
-  if (!(await isStillShown())) return
-  const done = await call("POST", "/v1/api-keys", { name })
-  if (!(await isDone(done, "make an API key", "make-key"))) return
-  made = done.body.id
-  at("key-name").value = ""
-  at("secret").value = done.body.secret
-  at("made").hidden = false
-  if (!(await list())) return
-  say("API key " + named(name) + " is made. Copy it now: it is shown this once.")
-  at("copy").focus()
+  return name === "" ? wrong("key-name", "Type a name for the key first.") : makeKey(name)
 })
+const makeKey = (name) => acting("make an API key", "make-key", async () => {
+  const { body, status } = await call("POST", "/v1/api-keys", { body: { name }, expected: [400, "too_many_keys"] })
+  if (status === 400) return wrong("key-name", body.message)
+  if (status === 409) return warn(body.message)
+  made = body.id
+  at("key-name").value = ""
+  at("secret").value = body.secret
+  at("made").hidden = false
+  tell("API key " + named(name) + " is made. Copy it now: it is shown this once.")
+  at("copy").focus()
+  await run(showLists)
+})()
 doing(at("copy"), async () => {
   try {
     await navigator.clipboard.writeText(at("secret").value)

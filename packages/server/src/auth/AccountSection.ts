@@ -5,24 +5,25 @@ export const accountSection = `<div id="account" hidden>
 <h2 id="invited-title">Invites to you</h2>
 <ul id="invites" aria-labelledby="invited-title"></ul>
 </section>
-<button id="verify" type="button" hidden>Verify my address by email</button>
-<section id="ways-in" aria-labelledby="ways-title" tabindex="-1">
-<h2 id="ways-title">How you sign in</h2>
+<section id="ways-in" aria-labelledby="ways-title">
+<h2 id="ways-title" tabindex="-1">How you sign in</h2>
 <ul id="way-list" aria-labelledby="ways-title"></ul>
 <button id="add-passkey" type="button" hidden>Add a passkey</button>
+<div id="add-accounts"></div>
 </section>
-<section id="sessions" aria-labelledby="sessions-title" tabindex="-1">
-<h2 id="sessions-title">Where you are signed in</h2>
+<section id="sessions" aria-labelledby="sessions-title">
+<h2 id="sessions-title" tabindex="-1">Where you are signed in</h2>
 <ul id="session-list" aria-labelledby="sessions-title"></ul>
 <button id="end-others" type="button" hidden>Sign out everywhere else</button>
 </section>
-<section id="agents" aria-labelledby="agents-title" tabindex="-1" hidden>
-<h2 id="agents-title">Your coding agents</h2>
-<p class="muted">Each goes on until you revoke it, also when you sign out.</p>
+<section id="agents" aria-labelledby="agents-title">
+<h2 id="agents-title" tabindex="-1">Your coding agents</h2>
+<p id="no-agents" class="muted">None is connected.</p>
+<p id="some-agents" class="muted">Each goes on until you revoke it, also when you sign out.</p>
 <ul id="agent-list" aria-labelledby="agents-title"></ul>
 </section>
-<section id="keys" aria-labelledby="keys-title" tabindex="-1">
-<h2 id="keys-title">Your API keys</h2>
+<section id="keys" aria-labelledby="keys-title">
+<h2 id="keys-title" tabindex="-1">Your API keys</h2>
 <p class="muted">Command lines and other programs act as you with a key of yours: give it to nobody.</p>
 <ul id="key-list" aria-labelledby="keys-title"></ul>
 <div id="made" hidden>

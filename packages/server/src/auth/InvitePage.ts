@@ -1,6 +1,8 @@
 import { Effect } from "effect"
 import { HttpRouter } from "effect/http"
+import { Settings } from "../Config.ts"
 import { htmlPage } from "../http/HtmlPage.ts"
+import { sessionScript } from "./SessionScript.ts"
 
 /**
  * `GET /invite`: accepts the invite whose token stands behind `#` in the address, when its button is pressed. The token leaves
@@ -17,48 +19,57 @@ const body = `<p id="as" hidden></p>
 <p id="known" class="muted" hidden>You have an account here already? <a id="known-sign-in" href="/sign-in">Sign in</a>, then open the link of the invite again.</p>
 <button id="sign-out" type="button" hidden>Sign out and go on</button>
 <a id="sign-in" class="button primary" href="/sign-in" hidden>Sign in</a>
-<a id="go-on" class="button primary" href="/sign-in" hidden>Go on</a>`
+<a id="go-on" class="button primary" href="/sign-in" hidden>Go to your account</a>`
 
-const script = `
-let token, invite, session
+const source = `
+let token, invite, session, loss
+// The link stays with the page when that is loaded again.
 const arrive = () => {
-  const [, found] = /^(?:#|\\/invites\\/)(itk_[0-9A-Za-z]{42})$/.exec(location.hash || location.pathname) ?? []
-  history.replaceState(null, "", "/invite")
+  const [, found = history.state?.token] = /^(?:#|\\/invites\\/)(itk_[0-9A-Za-z]{42})$/.exec(location.hash || location.pathname) ?? []
+  history.replaceState(found === undefined ? null : { token: found }, "", "/invite")
   return found
 }
-const only = (...shown) => {
-  for (const name of ["as", "new", "join", "known", "sign-out", "sign-in", "go-on"]) at(name).hidden = !shown.includes(name)
+const parts = ["as", "new", "join", "known", "sign-out", "sign-in", "go-on"]
+const only = (...names) => {
+  for (const name of parts) at(name).hidden = !names.includes(name)
 }
-const end = (message, ...shown) => {
-  only(...shown)
+const end = (message, ...names) => {
+  only(...names)
   say(message)
-  const [next] = shown
-  if (next === undefined) focusText()
-  else at(next).focus()
+  if (names.length === 0) focusText()
+  else at(names[0]).focus()
 }
+// Whoever is signed in has their account to go to.
+const onwards = () => session === undefined ? "sign-in" : "go-on"
 const workspaceOf = () => named(invite.workspace.name)
-const gone = () => end("This invite was used already, was revoked or has expired. Ask whoever invited you for another one. If you have joined already, sign in.", "sign-in")
-const leadToSignIn = () => end(invite.email + " has an account here already. Sign in with it: the invite waits for you there.", "sign-in")
+const gone = () => end("This invite was used already, was revoked or has expired. Ask whoever invited you for another one." +
+  (session === undefined ? " If you have joined already, sign in." : ""), onwards())
 const refusals = {
-  sign_in_required: leadToSignIn,
-  other_address: () => showOther(),
-  already_member: () => end("You are a member of " + workspaceOf() + " already.", "go-on"),
-  address_in_use: () => end("An active member of " + workspaceOf() + " has the address " + invite.email + " already. Ask whoever invited you which account that is.", "sign-in")
+  already_member: () => end("You are a member of " + workspaceOf() + " already.", onwards()),
+  address_in_use: () => end("An active member of " + workspaceOf() + " has the address " + invite.email + " already. Ask whoever invited you which account that is.", onwards())
 }
-const showOther = () => {
-  say("This invite is for " + invite.email + ".")
-  at("as").textContent = "You are signed in as " + session.person.name + " (" + session.person.email + "). To accept the invite, sign out, or ask for an invite to your own address."
+const signedInAs = () => "You are signed in as " + whoIs(session.person) + "."
+// The invite is not for the account that is signed in.
+const showOther = (message, remedy) => {
+  say(message)
+  at("as").textContent = signedInAs() + " To accept the invite, sign out" + remedy
   only("as", "sign-out")
   focusText()
 }
 const show = () => {
-  const { email, inviter, role, workspace } = invite
+  const { email, inviter, role, signInRequired, workspace } = invite
+  if (session !== undefined && session.person.email !== email) {
+    return showOther("This invite is for " + email + ".", ", or ask for an invite to your own address.")
+  }
+  if (session !== undefined && signInRequired && session.person.emailVerifiedAt === null) {
+    return showOther(email + " is the verified address of another account.", " and sign in with that one: the invite waits for it there.")
+  }
+  if (session === undefined && signInRequired) return end(email + " has an account here already. Sign in with it: the invite waits for you there.", "sign-in")
+  const by = inviter.name === undefined ? "Somebody who has left" : named(inviter.name)
+  say(by + " invites " + email + " to the workspace " + workspaceOf() + ", with the role " + role + ".")
   at("join").textContent = "Join " + workspace.name + " as " + role
-  if (session !== undefined && session.person.email !== email) return showOther()
-  if (session === undefined && invite.signInRequired) return leadToSignIn()
-  say(named(inviter.name) + " invites " + email + " to the workspace " + workspaceOf() + ", with the role " + role + ".")
   if (session !== undefined) {
-    at("as").textContent = "You are signed in as " + session.person.name + " (" + session.person.email + ")."
+    at("as").textContent = signedInAs()
     only("as", "join")
     return at("join").focus()
   }
@@ -66,52 +77,61 @@ const show = () => {
   at("name").focus()
 }
 const start = async () => {
-  only()
-  const methods = await call("GET", "methods")
-  if (!methods.body.available) return end(insecure)
-  if (token === undefined) return end("This page has no invite. Open the link of your invite again.", "sign-in")
-  const [found, signedIn] = [await call("POST", "invites/preview", { token }), await call("GET", "session")]
-  session = signedIn.status === 200 ? signedIn.body : undefined
+  methods = (await call("GET", "methods")).body
+  if (!methods.available) return end(insecure)
+  session = await currentSession()
+  loss = session && lossOf(session.person, await waysIn(session.person), " on the page of your account")
+  if (token === undefined) return end("This page has no invite. Open the link of your invite again.", onwards())
+  const found = await call("POST", "invites/preview", { body: { token }, expected: [404] })
   if (found.status === 404) return gone()
-  if (found.status !== 200) return end(found.body.message)
   invite = found.body
   show()
 }
+whenEnded = start
 const begin = () => {
   const found = arrive()
-  if (found === undefined && token !== undefined) return
-  token = found
-  warn("")
-  start().catch(() => {
-    // So that the page finds it when it is loaded again.
-    if (token !== undefined) history.replaceState(null, "", "/invite#" + token)
-    say("")
-    warn("The server does not answer. Load the page again.")
+  inTurn(() => {
+    if (found === undefined && token !== undefined) return
+    token = found
+    pointHome(token === undefined ? "/invite" : "/invite#" + token)
+    only()
+    return start()
   })
 }
-doing(at("join"), async () => {
+// Does it for whom the page shows, or shows who is signed in by now.
+const asShown = (work) => async () => {
+  const now = await currentSession()
+  const before = session
+  if (now?.person.id === before?.person.id) return work()
+  await start()
+  tell(now === undefined ? "Your session has ended." : before === undefined ? "Somebody has signed in with this browser meanwhile." : somebodyElse)
+}
+const accept = (name) => asShown(async () => {
+  const { body, status } = await call("POST", "invites/accept", { body: { token, name }, expected: [400, 404, 409] })
+  if (status === 201) return location.replace("/sign-in#joined-" + invite.workspace.id)
+  if (status === 400) return wrong("name", body.message)
+  // Most of it shows when the page looks at the invite again, and at who is signed in.
+  await start()
+  refusals[body.reason]?.()
+})()
+doing(at("join"), () => {
   const name = (session?.person.name ?? at("name").value).trim()
-  if (name === "") {
-    warn("Type your name first.")
-    return at("name").focus()
-  }
-  const accepted = await call("POST", "invites/accept", { token, name })
-  if (accepted.status === 201) return location.replace("/sign-in#joined-" + invite.workspace.id)
-  const refused = accepted.status === 404 ? gone : refusals[accepted.body.reason]
-  return refused === undefined ? warn(accepted.body.message) : refused()
+  return name === "" ? wrong("name", "Type your name first.") : accept(name)
 })
-doing(at("sign-out"), async () => {
+doingTwice(at("sign-out"), asShown(async () => {
   await call("DELETE", "session")
-  session = undefined
-  show()
-})
+  await start()
+  tell("You are signed out.")
+}), { why: () => loss })
 onEnter("name", "join")
 addEventListener("hashchange", begin)
 begin()
 `
 
-const response = Effect.succeed(htmlPage({ title: "Accept your invite", body, script }))
-
 export const layer = HttpRouter.use((router) =>
-  Effect.andThen(router.add("GET", "/invite", response), router.add("GET", "/invites/:token", response))
+  Effect.flatMap(Settings, ({ baseUrl }) => {
+    const script = { source: `${sessionScript}${source}`, baseUrl }
+    const response = Effect.succeed(htmlPage({ title: "Accept your invite", body, script }))
+    return Effect.andThen(router.add("GET", "/invite", response), router.add("GET", "/invites/:token", response))
+  })
 )

@@ -21,7 +21,7 @@ import { Throttles, type Throttled } from "./Throttles.ts"
 import type { Counted } from "./ThrottlesRepo.ts"
 
 /** How often a code may be tried. */
-const mostTries = 10
+export const mostTries = 10
 
 /** What a browser keeps to use what is mailed to it, and for how many milliseconds. */
 export interface AskingBrowser {

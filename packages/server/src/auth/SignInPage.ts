@@ -5,7 +5,7 @@ import { Settings } from "../Config.ts"
 import { htmlPage } from "../http/HtmlPage.ts"
 import { accountScript } from "./AccountScript.ts"
 import { accountSection } from "./AccountSection.ts"
-import { relyingParty } from "./RelyingParty.ts"
+import { sessionScript } from "./SessionScript.ts"
 import { signInScript } from "./SignInScript.ts"
 
 /**
@@ -13,11 +13,16 @@ import { signInScript } from "./SignInScript.ts"
  * button is pressed. The token leaves the address at once, and the server gets it by `POST` alone: whoever only loads the
  * page, such as a preview of a chat, uses up nothing. Without a link, a passkey signs in, too, where the browser has them for
  * this address, and so do providers; the page says why one of them signed nobody in. Who is signed in joins by the invites
- * to them, verifies their address, ends sessions and other ways in, adds a passkey and makes an API key.
+ * to them, verifies their address, ends sessions and other ways in, adds a passkey or an account, and makes an API key. Where
+ * that needs a fresh proof, the page asks for one that the person has.
  */
 
 const body = `<p id="reason" hidden></p>
 <button id="use" class="primary" type="button" hidden>Sign in</button>
+<div id="unproven" hidden>
+<p id="loss" class="notice" hidden></p>
+<button id="verify" type="button" hidden>Verify my address by email</button>
+</div>
 <button id="passkey" class="primary" type="button" hidden>Sign in with a passkey</button>
 <nav id="providers" aria-label="Providers" hidden></nav>
 <div id="by-code" hidden>
@@ -27,12 +32,15 @@ const body = `<p id="reason" hidden></p>
 <p class="muted"><button id="back" class="link" type="button">Go back</button></p>
 </div>
 <div id="by-mail" hidden>
+<div id="address">
 <label for="email">Email address</label>
 <input id="email" type="email" autocomplete="email" maxlength="254">
+</div>
 <button id="ask" type="button">Email me a sign-in link</button>
 </div>
 <p id="help" class="muted" hidden></p>
 <p id="cancel" class="muted" hidden><button id="to-account" class="link" type="button">Back to your account</button></p>
+<p id="other" class="muted" hidden><button id="other-account" class="link" type="button">Use another account</button></p>
 ${accountSection}`
 
 /** What calls the browser's passkeys: a script that sets `SimpleWebAuthnBrowser`. */
@@ -46,9 +54,8 @@ const toSignIn = HttpServerResponse.redirect("/sign-in", { status: 303, headers:
 
 export const layer = HttpRouter.use((router) =>
   Effect.flatMap(Settings, ({ baseUrl }) => {
-    // The only address at which its passkeys work.
-    const { origin } = relyingParty(baseUrl)
-    const response = htmlPage({ title: "Sign in", body, library, script: `${accountScript}${signInScript}`, origin })
+    const script = { source: `${sessionScript}${accountScript}${signInScript}`, library, baseUrl }
+    const response = htmlPage({ title: "Sign in", body, script })
     return Effect.andThen(
       router.add("GET", "/sign-in", Effect.succeed(response)),
       router.add("GET", "/", Effect.succeed(toSignIn))

@@ -1,6 +1,8 @@
-/** What the page `/sign-in` does (SignInPage.ts), over what scripts of pages share and `accountScript`. */
+import { codeForm } from "../ids/Codes.ts"
+import { mostTries } from "./MailedProofs.ts"
+
+/** What the page `/sign-in` does (SignInPage.ts), over `sessionScript` and `accountScript`. */
 export const signInScript = `
-const { origin } = document.querySelector("main").dataset
 const problems = new Map([
   ["denied", "You did not sign in there."],
   ["failed", "Signing in failed. Try again."],
@@ -12,121 +14,31 @@ const problems = new Map([
 const incomplete = "This address is not complete. Open the link again, or copy all of it."
 const answered = "This request was answered already, or is too old. Begin again in the program that sent you here."
 const helped = "Ask the person who runs this service for a sign-in link."
-const parts = ["reason", "use", "passkey", "providers", "by-code", "by-mail", "help", "cancel", "account"]
-const only = (...shown) => {
-  for (const name of parts) at(name).hidden = !shown.includes(name)
-  if (!shown.includes("account")) forgetKey()
+const parts = ["reason", "use", "unproven", "passkey", "providers", "by-code", "by-mail", "help", "cancel", "other", "account"]
+const only = (...names) => {
+  for (const name of parts) at(name).hidden = !names.includes(name)
+  document.querySelector("main").classList.toggle("wide", names.includes("account"))
+  if (!names.includes("account")) forgetKey()
 }
+const reasonIfAny = () => at("reason").textContent === "" ? [] : ["reason"]
+const entitle = (title) => {
+  at("title").textContent = title
+  document.title = title + " · Workspace Delivery Service"
+}
+
 // Where to go on afterwards: kept a while, since a link may open in another tab.
 const isWayBack = (text) => /^\\/authorize#[0-9a-f-]{36}$/.test(text)
 const pending = () => {
   const { path, until } = JSON.parse(localStorage.getItem("returnTo") ?? "{}")
   return isWayBack(path) && until > Date.now() ? path : undefined
 }
-const clientAt = (path) => call("GET", "authorizations/" + path.slice("/authorize#".length) + "/client")
+const clientAt = (path) => call("GET", "authorizations/" + path.slice("/authorize#".length) + "/client", { expected: [404] })
 const goBack = async () => {
   const path = pending()
+  const isOpen = path !== undefined && (await clientAt(path)).status === 200
   localStorage.removeItem("returnTo")
-  if (path === undefined || (await clientAt(path)).status === 404) return false
-  location.replace(path)
-  return true
-}
-const isReloaded = () => performance.getEntriesByType("navigation")[0]?.type === "reload"
-// What the address says, which then says it no longer.
-const arrive = () => {
-  const { hash, search } = location
-  const [, kind, token] = /^#(prove-)?(ltk_[0-9A-Za-z]{42})$/.exec(hash) ?? []
-  const [, joined] = /^#joined-([0-9a-f-]{36})$/.exec(hash) ?? []
-  const returnTo = new URLSearchParams(search).get("returnTo") ?? ""
-  const wayBack = isWayBack(returnTo) ? returnTo : undefined
-  const error = problems.get(new URLSearchParams(hash.slice(1)).get("error"))
-  const isBroken = hash !== "" && (token ?? joined ?? error) === undefined
-  history.replaceState(null, "", location.pathname)
-  if (wayBack !== undefined) localStorage.setItem("returnTo", JSON.stringify({ path: wayBack, until: Date.now() + 600_000 }))
-  else if (hash === "" && !isReloaded()) localStorage.removeItem("returnTo")
-  return { isVerifying: kind !== undefined, token, joined, wayBack, problem: isBroken ? incomplete : error ?? "" }
-}
-let arrived
-// One after the other: a link may be pasted while the page still starts.
-let begun = Promise.resolve()
-let methods = { mail: false, providers: [] }
-let codeVerifies = false
-// What the person was doing when they were asked who they are.
-let interrupted = "text"
-const hasPasskeys = () =>
-  methods.passkeys && isSecureContext && location.origin === origin && SimpleWebAuthnBrowser.browserSupportsWebAuthn()
-const entitle = (title) => {
-  at("title").textContent = title
-  document.title = title + " · Workspace Delivery Service"
-}
-const awaited = (verifies) => (verifies ? "An email is on its way to you." : "If there is an account with this address, an email is on its way to it.") +
-  " Type its code here, or open its link in this browser. Nothing after a few minutes? Go back and ask again."
-const offer = (message, address = "", ...more) => {
-  entitle("Sign in")
-  const ways = [...(hasPasskeys() ? ["passkey"] : []), ...(methods.providers.length > 0 ? ["providers"] : []), ...(methods.mail ? ["by-mail"] : [])]
-  say(ways.length === 0 ? (message + " To sign in, open a sign-in link.").trim() : message)
-  at("help").textContent = ways.length === 0 ? helped : "No way in works? " + helped
-  at("email").value = address
-  only(...ways, "help", ...more, ...(at("reason").textContent === "" ? [] : ["reason"]))
-  if (hasPasskeys()) return at("passkey").focus()
-  return methods.mail ? at("email").focus() : focusText()
-}
-// That a mail was asked for, so that a page that is loaded again has the field of its code. Neither address nor secret.
-const awaitCode = (isSignedIn) => sessionStorage.setItem("asked", JSON.stringify({ codeVerifies, isSignedIn, until: Date.now() + 900_000 }))
-const awaitNoCode = () => sessionStorage.removeItem("asked")
-const awaitsCode = ({ body, status }) => {
-  const { codeVerifies: verifies, isSignedIn, until } = JSON.parse(sessionStorage.getItem("asked") ?? "{}")
-  if (!(until > Date.now()) || isSignedIn !== (status === 200) || (verifies && body.person.emailVerifiedAt !== null)) return false
-  codeVerifies = verifies
-  return true
-}
-const offerCode = (verifies, message) => {
-  codeVerifies = verifies
-  entitle(verifies ? "Your account" : "Sign in")
-  say(message)
-  only("by-code", ...(at("reason").textContent === "" ? [] : ["reason"]))
-  at("code").value = ""
-  at("code").focus()
-}
-const join = (invite) => {
-  const button = buttonFor("Join", invite.workspace.name)
-  doing(button, async () => {
-    const joined = await call("POST", "invites/" + invite.id + "/accept")
-    if (joined.status === 200) return show(joined.body, "You have joined " + named(invite.workspace.name) + " as " + invite.role + ". ")
-    if (joined.status === 404) return warn("That invite was revoked or has expired. Ask whoever invited you for another one.")
-    await isDone(joined, "join", "text")
-  })
-  return item(invite.workspace.name + ", as " + invite.role + ", from " + invite.inviter.name, button)
-}
-const show = async ({ invites, person, workspaces }, news = "") => {
-  at("add-passkey").hidden = !hasPasskeys()
-  shown = person.id
-  if (!(await list(workspaces))) return
-  entitle("Your account")
-  say(news + "You are signed in as " + person.name + " (" + person.email + ")" + (workspaces.length === 0 ? ", in no workspace." : "."))
-  fill("workspaces", workspaces.map(({ name, role }) => item(name + " (" + role + ")")))
-  at("invites").replaceChildren(...invites.map(join))
-  at("invited").hidden = invites.length === 0
-  at("verify").hidden = !methods.mail || person.emailVerifiedAt !== null
-  only("account")
-  at(interrupted).focus()
-  interrupted = "text"
-}
-const showSession = async (news) => {
-  awaitNoCode()
-  const session = await call("GET", "session")
-  if (session.status === 200) return (await goBack()) || show(session.body, news)
-  only()
-  say("Your browser did not keep the session. Safari keeps none from an http address, not even on this computer: use another browser, or https.")
-}
-const link = ({ name, url }) => {
-  const one = document.createElement("a")
-  one.className = "button"
-  const path = pending()
-  const here = path === undefined ? "/sign-in" : "/sign-in?returnTo=" + encodeURIComponent(path)
-  one.href = url + "?returnTo=" + encodeURIComponent(here)
-  one.textContent = "Sign in with " + name
-  return one
+  if (isOpen) location.replace(path)
+  return isOpen
 }
 // For whom one signs in; undefined for nobody who still waits for an answer.
 const explain = async (wayBack) => {
@@ -138,122 +50,316 @@ const explain = async (wayBack) => {
     warn(answered)
     return undefined
   }
-  if (status === 200) at("reason").textContent = named(body.name) + " at " + body.host + " asks for access. You decide about it after this."
+  at("reason").textContent = "The program at " + body.host + ", which calls itself " + named(body.name) + ", asks for access. You decide about it after this."
   return wayBack
 }
-const start = async ({ isVerifying, joined, problem, token, wayBack: asked }) => {
+
+const isReloaded = () => performance.getEntriesByType("navigation")[0]?.type === "reload"
+// What the address says, which then says it no longer. A link stays with the page when that is loaded again, until it is used.
+const arrive = () => {
+  const { hash, search } = location
+  const [, kind, token] = /^#(prove-)?(ltk_[0-9A-Za-z]{42})$/.exec(hash) ?? []
+  const [, joined] = /^#joined-([0-9a-f-]{36})$/.exec(hash) ?? []
+  const asked = new URLSearchParams(search).get("returnTo") ?? ""
+  const returnTo = isWayBack(asked) ? asked : undefined
+  const error = problems.get(new URLSearchParams(hash.slice(1)).get("error"))
+  const isBroken = hash !== "" && (token ?? joined ?? error) === undefined
+  const link = token !== undefined ? { isVerifying: kind !== undefined, token } : hash === "" ? history.state?.link : undefined
+  history.replaceState(link === undefined ? null : { link }, "", location.pathname)
+  pointHome(link === undefined ? "/sign-in" : "/sign-in#" + (link.isVerifying ? "prove-" : "") + link.token)
+  if (returnTo !== undefined) localStorage.setItem("returnTo", JSON.stringify({ path: returnTo, until: Date.now() + 600_000 }))
+  else if (hash === "" && !isReloaded()) localStorage.removeItem("returnTo")
+  return { link, joined, returnTo, isFailed: error !== undefined, problem: isBroken ? incomplete : error ?? "" }
+}
+const forgetLink = () => {
+  history.replaceState(null, "", location.pathname)
+  pointHome("/sign-in")
+}
+let arrived
+
+// What the person was doing when they were asked who they are.
+let interrupted = "text"
+const takeInterrupted = () => {
+  const part = sessionStorage.getItem("interrupted")
+  sessionStorage.removeItem("interrupted")
+  if (part !== null) interrupted = part
+}
+// Whom the page asks for a fresh proof; undefined where somebody signs in.
+let confirming
+// Where somebody goes back to who has no code.
+let retreat
+const startAgain = () => start({ isFailed: false, problem: "", returnTo: arrived.returnTo })
+const providerLink = ({ name, url }, words, purpose) => {
+  const one = document.createElement("a")
+  one.className = "button"
+  const path = pending()
+  const here = path === undefined ? "/sign-in" : "/sign-in?returnTo=" + encodeURIComponent(path)
+  one.href = url + "?purpose=" + purpose + "&returnTo=" + encodeURIComponent(here)
+  one.textContent = words + " " + name
+  one.addEventListener("click", () => purpose === "sudo" && sessionStorage.setItem("interrupted", interrupted))
+  return one
+}
+// Names the ways by what they are for, and answers the parts that show them.
+const prepareWays = ({ hasPasskey, mailTo, providers, purpose, words }) => {
+  at("passkey").textContent = words + " a passkey"
+  at("providers").replaceChildren(...providers.map((provider) => providerLink(provider, words, purpose)))
+  at("address").hidden = mailTo !== undefined
+  at("ask").textContent = mailTo === undefined ? "Email me a sign-in link" : "Email a code to " + mailTo
+  return [...(hasPasskey ? ["passkey"] : []), ...(providers.length > 0 ? ["providers"] : [])]
+}
+const focusWay = (ways) => {
+  if (ways.includes("passkey")) return at("passkey").focus()
+  if (!ways.includes("by-mail")) return focusText()
+  return (at("address").hidden ? at("ask") : at("email")).focus()
+}
+// Ways in for whoever it is. The address that somebody has typed stays.
+const offer = (news, text = "") => {
+  shown = confirming = undefined
+  retreat = startAgain
+  entitle("Sign in")
+  const others = prepareWays({ hasPasskey: hasPasskeys(), providers: methods.providers, purpose: "sign-in", words: "Sign in with" })
+  const ways = [...others, ...(methods.mail ? ["by-mail"] : [])]
+  say(ways.length === 0 ? (text + " To sign in, open a sign-in link.").trim() : text)
+  tell(news)
+  at("help").textContent = ways.length === 0 ? helped : "No way in works? " + helped
+  only(...ways, "help", ...reasonIfAny())
+  focusWay(ways)
+}
+// Asks the person of the session for a proof that they have, which is fresh then.
+const confirmWho = async (session, message, ...more) => {
+  const { person } = session
+  const ways = await waysIn(person)
+  const hasPasskey = hasPasskeys() && ways.passkeys.length > 0
+  const isProven = person.emailVerifiedAt !== null
+  // A proven address is enough for a provider that has verified it, too.
+  const providers = hasPasskey || ways.mail || ways.providers.length > 0 || !isProven ? ways.providers : methods.providers
+  shown = session
+  confirming = person
+  loss = lossOf(person, ways, " on the page of your account")
+  retreat = () => confirmWho(session, message, ...more)
+  entitle("Confirm that it is you")
+  const others = prepareWays({ hasPasskey, mailTo: person.email, providers, purpose: "sudo", words: "Confirm with" })
+  const offered = [...others, ...(ways.mail ? ["by-mail"] : [])]
+  const mayVerify = offered.length === 0 && methods.mail && !isProven
+  say(message + ": you signed in a while ago, as " + whoIs(person) + "." + (mayVerify ? " You have nothing yet to confirm it with: verify your address first." : offered.length === 0 ? " To do so, open a sign-in link." : ""))
+  at("loss").hidden = true
+  at("verify").hidden = !mayVerify
+  at("help").textContent = offered.length === 0 ? helped : "No way works? " + helped
+  only(...offered, ...(mayVerify ? ["unproven"] : []), "help", "other", ...more, ...reasonIfAny())
+  if (mayVerify) at("verify").focus()
+  else focusWay(offered)
+}
+
+const codes = {
+  "sign-in": {
+    title: "Sign in",
+    path: "links/consume",
+    text: () => "If this is the verified address of an account, an email is on its way to it."
+  },
+  confirm: { title: "Confirm that it is you", path: "sudo", text: () => "An email is on its way to " + shown.person.email + "." },
+  verify: { title: "Your account", path: "email/consume", text: () => "An email is on its way to " + shown.person.email + "." }
+}
+// The mail that was asked for, so that a page that is loaded again has the field of its code. Neither address nor secret.
+let asked = {}
+const keepAsked = (fields) => {
+  asked = { ...asked, ...fields }
+  sessionStorage.setItem("asked", JSON.stringify(asked))
+}
+const awaitNoCode = () => {
+  asked = {}
+  sessionStorage.removeItem("asked")
+}
+const awaitsCode = (session) => {
+  asked = JSON.parse(sessionStorage.getItem("asked") ?? "{}")
+  const { purpose, until } = asked
+  if (!(until > Date.now()) || (purpose === "sign-in") !== (session === undefined)) return false
+  return purpose !== "verify" || session.person.emailVerifiedAt === null
+}
+const offerCode = () => {
+  const { text, title } = codes[asked.purpose]
+  entitle(title)
+  say(text() + " Type its code here, or open its link in this browser. Nothing after a few minutes? Go back and ask again.")
+  at("help").textContent = "No email comes to an address that was never verified. Was yours not? " + helped
+  only("by-code", ...(asked.purpose === "sign-in" ? ["help"] : []), ...reasonIfAny())
+  at("code").value = ""
+  at("code").focus()
+}
+const awaitCode = (purpose) => {
+  keepAsked({ purpose, tries: 0, until: Date.now() + 900_000 })
+  offerCode()
+}
+
+const inviterOf = ({ inviter }) => inviter.name ?? "somebody who has left"
+const join = (invite) => {
+  const { name, slug } = invite.workspace
+  const place = name + " (" + slug + ")"
+  const button = buttonFor("Join", place)
+  doing(button, asShown(async () => {
+    const { body, status } = await call("POST", "invites/" + invite.id + "/accept", { expected: [404, 409] })
+    if (status === 200) return show(body, "You have joined " + named(name) + " as " + invite.role + ".")
+    warn(status === 404 ? "That invite was revoked or has expired. Ask whoever invited you for another one." : body.message)
+  }))
+  return item(place + ", as " + invite.role + ", from " + inviterOf(invite), undefined, button)
+}
+const show = (session, news = "") => {
+  const { invites, person, workspaces } = session
+  if (at("account").hidden || shown?.person.id !== person.id) only()
+  shown = session
+  confirming = undefined
+  retreat = startAgain
+  at("email").value = ""
+  entitle("Your account")
+  say("You are signed in as " + whoIs(person) + (workspaces.length === 0 ? ", in no workspace." : "."))
+  tell(news)
+  return run(async () => {
+    const { identities } = await showLists()
+    const added = takeAdded(identities)
+    if (added !== undefined) tell("Your account " + named(accountName(added)) + " signs you in from now on.")
+    fill("workspaces", workspaces.map(({ name, role, slug }) => item(name + " (" + role + ")", slug)))
+    at("invites").replaceChildren(...invites.map(join))
+    at("invited").hidden = invites.length === 0
+    only(...(at("unproven").hidden ? [] : ["unproven"]), "account")
+    const next = at(interrupted)
+    interrupted = "text"
+    if (isShown(next)) next.focus()
+    else focusText()
+  })
+}
+// Goes on as who is signed in now. What signed them in is not done again where this fails.
+const showSession = (news) => {
+  awaitNoCode()
+  only()
+  say("")
+  return run(async () => {
+    const session = await currentSession()
+    if (session === undefined) return say("Your browser did not keep the session. Safari keeps none from an http address, not even on this computer: use another browser, or https.")
+    if (!(await goBack())) await show(session, news)
+  })
+}
+const start = async ({ isFailed, joined, link, problem, returnTo }) => {
   methods = (await call("GET", "methods")).body
   if (!methods.available) return say(insecure)
-  const wayBack = await explain(asked)
-  at("providers").replaceChildren(...methods.providers.map(link))
-  const session = await call("GET", "session")
-  const isSignedIn = session.status === 200
-  if (token !== undefined && (!isVerifying || isSignedIn)) {
+  const wayBack = await explain(returnTo ?? (isFailed || isReloaded() ? pending() : undefined))
+  const session = await currentSession()
+  shown = session
+  retreat = startAgain
+  if (link !== undefined && (!link.isVerifying || session !== undefined)) {
     entitle("Sign in")
-    at("use").textContent = isVerifying ? "Verify my address" : "Sign in"
-    say(isVerifying ? "This link verifies that your address is yours, once." : "This link signs you in, once.")
+    at("use").textContent = link.isVerifying ? "Verify my address" : "Sign in"
+    say(link.isVerifying
+      ? "This link verifies that your address is yours, once."
+      : "This link signs you in, once." + (session === undefined ? "" : " You are signed in as " + whoIs(session.person) + " now, which ends then."))
     only("use")
     return at("use").focus()
   }
-  if (isSignedIn && session.body.session.sudoUntil !== null && (await goBack())) return
-  if (problem === "" && asked === undefined && joined === undefined && awaitsCode(session)) return offerCode(codeVerifies, awaited(codeVerifies))
+  if (session !== undefined && session.session.sudoUntil !== null && (await goBack())) return
+  if (problem === "" && returnTo === undefined && joined === undefined && awaitsCode(session)) return offerCode()
   awaitNoCode()
-  if (isSignedIn && wayBack === undefined) {
-    const workspace = session.body.workspaces.find(({ id }) => id === joined)
-    return show(session.body, workspace === undefined ? "" : "You have joined " + named(workspace.name) + " as " + workspace.role + ". ")
-  }
-  if (token !== undefined) return offer("Sign in first. Then open the link from the email again.")
-  if (!isSignedIn) return offer(wayBack === undefined ? "" : "Sign in to go on.")
-  offer("Confirm that it is you, " + session.body.person.name + ": you signed in a while ago.", session.body.person.email)
+  if (link !== undefined) return offer("", "Sign in first. Then open the link from the email again.")
+  if (session === undefined) return offer("", wayBack === undefined ? "" : "Sign in to go on.")
+  if (wayBack !== undefined) return confirmWho(session, "Confirm that it is you")
+  const workspace = session.workspaces.find(({ id }) => id === joined)
+  return show(session, workspace === undefined ? "" : "You have joined " + named(workspace.name) + " as " + workspace.role + ".")
 }
-const failed = (used, words) => warn(used.body.reason === "sign_in_failed" ? words : used.body.message)
+whenEnded = () => offer(sessionEnded)
 doing(at("use"), async () => {
-  const { isVerifying, token } = arrived
-  const used = await call("POST", isVerifying ? "email/consume" : "links/consume", { token })
-  if (used.status === 200) return showSession(isVerifying ? "Your address is verified. " : "")
-  const session = await call("GET", "session")
-  if (session.status === 200) await show(session.body)
-  else offer(isVerifying ? sessionEnded : "")
-  if (isVerifying && isEnded(used)) return
-  failed(used, isVerifying ? "This link is for another account, was used, or has expired." : "That link was used already or has expired. Ask for another one.")
+  const { isVerifying, token } = arrived.link
+  const { body, status } = await call("POST", isVerifying ? "email/consume" : "links/consume", {
+    body: { token },
+    expected: ["sign_in_failed", "other_browser", "address_in_use"]
+  })
+  forgetLink()
+  if (status === 200) return showSession(isVerifying ? "Your address is verified." : "")
+  await startAgain()
+  warn(body.reason !== "sign_in_failed"
+    ? body.message
+    : isVerifying
+      ? "This link is for another account, was used, or has expired."
+      : "That link was used already or has expired. Ask for another one.")
 })
-doing(at("passkey"), async () => {
-  const options = await call("POST", "passkeys/sign-in/options")
-  if (options.status !== 200) return warn(options.body.message)
+const usePasskey = async () => {
+  const [asks, proves] = confirming === undefined ? ["passkeys/sign-in/options", "passkeys/sign-in/verify"] : ["sudo/options", "sudo"]
+  const options = await call("POST", asks)
   let proof
   try {
     proof = await SimpleWebAuthnBrowser.startAuthentication({ optionsJSON: options.body })
   } catch {
-    return warn("Your browser used no passkey. Try again, or sign in in another way.")
+    return warn("Your browser used no passkey. Try again, or choose another way.")
   }
-  const used = await call("POST", "passkeys/sign-in/verify", proof)
-  if (used.status === 200) return showSession()
-  failed(used, "That passkey does not sign anybody in here. Use another one, or sign in in another way.")
-})
+  const { status } = await call("POST", proves, {
+    body: confirming === undefined ? proof : { passkey: proof },
+    expected: ["sign_in_failed"]
+  })
+  if (status === 200) return showSession()
+  warn(confirming === undefined
+    ? "That passkey does not sign anybody in here. Use another one, or sign in in another way."
+    : "That passkey is not one of yours here. Use another one, or another way.")
+}
+doing(at("passkey"), () => confirming === undefined ? usePasskey() : asShown(usePasskey)())
 doing(at("ask"), async () => {
-  const asked = await call("POST", "links", { email: at("email").value.trim() })
-  if (asked.status === 400) {
-    warn("Type your email address.")
-    return at("email").focus()
-  }
-  if (asked.status !== 202) return warn(asked.body.message)
-  const session = await call("GET", "session")
-  offerCode(false, awaited(false))
-  awaitCode(session.status === 200)
+  const email = confirming?.email ?? at("email").value.trim()
+  const { status } = await call("POST", "links", { body: { email }, expected: [400] })
+  if (status === 400) return wrong("email", "Type your email address.")
+  awaitCode(confirming === undefined ? "sign-in" : "confirm")
 })
-doing(at("verify"), async () => {
-  const asked = await call("POST", "email")
-  if (!(await isDone(asked, "verify your address", "verify"))) return
-  offerCode(true, awaited(true))
-  awaitCode(true)
-})
-doing(at("enter"), async () => {
-  const used = await call("POST", codeVerifies ? "email/consume" : "links/consume", { code: at("code").value })
-  if (used.status === 200) return showSession(codeVerifies ? "Your address is verified. " : "")
+doing(at("verify"), acting("verify your address", "verify", async () => {
+  await call("POST", "email")
+  awaitCode("verify")
+}))
+const worn = "This code was tried ${mostTries} times and works no longer. Go back and ask for a new one."
+const useCode = async (code) => {
+  const { purpose, tries } = asked
+  const { body, status } = await call("POST", codes[purpose].path, { body: { code }, expected: ["sign_in_failed", "address_in_use"] })
+  if (status === 200) return showSession(purpose === "verify" ? "Your address is verified." : "")
+  if (status === 409) return wrong("code", body.message)
+  keepAsked({ tries: tries + 1 })
+  wrong("code", asked.tries < ${mostTries} ? "That code is wrong or has expired." : worn)
   at("code").select()
-  if (used.status === 400) return warn("Type the code from the email first.")
-  if (codeVerifies && isEnded(used)) return offer(sessionEnded)
-  failed(used, "That code is wrong or has expired.")
+}
+doing(at("enter"), () => {
+  const code = at("code").value.replace(/[\\s\\p{Pd}]/gu, "").toUpperCase()
+  if (code === "") return wrong("code", "Type the code from the email first.")
+  if (!/${codeForm.source}/.test(code)) return wrong("code", "That is no code: it has 8 letters and digits. Look at the email again.")
+  if (asked.tries >= ${mostTries}) return wrong("code", worn)
+  return asked.purpose === "sign-in" ? useCode(code) : asShown(() => useCode(code))()
 })
 doing(at("back"), () => {
   awaitNoCode()
-  return start({ ...arrived, problem: "", token: undefined })
+  return retreat()
 })
-doing(at("add-passkey"), async () => {
-  if (!(await isStillShown())) return
-  const options = await call("POST", "passkeys/options")
-  if (!(await isDone(options, "add a passkey", "add-passkey"))) return
+doing(at("add-passkey"), acting("add a passkey", "add-passkey", async () => {
+  const options = await call("POST", "passkeys/options", { expected: ["too_many_passkeys"] })
+  if (options.status === 409) return warn(options.body.message)
   let response
   try {
     response = await SimpleWebAuthnBrowser.startRegistration({ optionsJSON: options.body })
   } catch (error) {
     return warn(error.name === "InvalidStateError" ? "This device has a passkey for this service already." : "Your browser made no passkey. Try again.")
   }
-  const added = await call("POST", "passkeys/verify", { response })
-  if (!(await isDone(added, "add a passkey", "add-passkey")) || !(await list())) return
-  tell("Passkey " + named(added.body.name) + " is added. You can sign in with it from now on.")
-})
+  const { body, status } = await call("POST", "passkeys/verify", { body: { response }, expected: [409] })
+  if (status === 409) return warn(body.message)
+  tell("Passkey " + named(body.name) + " is added. You can sign in with it from now on.")
+  await run(showLists)
+}))
 doing(at("to-account"), async () => {
   interrupted = "text"
-  const session = await call("GET", "session")
-  return session.status === 200 ? show(session.body) : offer(sessionEnded)
+  const session = await currentSession()
+  return session === undefined ? offer(sessionEnded) : show(session)
 })
-doing(at("sign-out"), async () => {
+const signOut = (button, text) => doingTwice(button, asShown(async () => {
   await call("DELETE", "session")
-  offer("You are signed out.")
-})
+  offer("You are signed out.", text())
+}), { why: () => loss })
+signOut(at("sign-out"), () => "")
+signOut(at("other-account"), () => pending() === undefined ? "" : "Sign in to go on.")
 onEnter("email", "ask")
 onEnter("code", "enter")
 const begin = () => {
   const now = arrived = arrive()
-  begun = begun.then(() => {
+  inTurn(() => {
     warn(now.problem)
+    takeInterrupted()
     return start(now)
-  }).catch(() => {
-    // So that the page finds it when it is loaded again.
-    if (now.token !== undefined) history.replaceState(null, "", "/sign-in#" + (now.isVerifying ? "prove-" : "") + now.token)
-    say("")
-    warn("The server does not answer. Load the page again.")
   })
 }
 addEventListener("hashchange", begin)

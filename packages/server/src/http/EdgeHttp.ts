@@ -16,6 +16,7 @@ import { withClientAddress } from "./ClientAddress.ts"
 import { compressed, compressingOnce } from "./Compression.ts"
 import { endpointOf } from "./Endpoints.ts"
 import { errorOf, errorResponse, missingHost } from "./ErrorResponse.ts"
+import { isReadByPeople, notFoundPage } from "./NotFoundPage.ts"
 import { RateLimits, RequestAdmission } from "./RateLimits.ts"
 import { RequestId, requestId } from "./RequestId.ts"
 import { RequestQueue } from "./RequestQueue.ts"
@@ -109,7 +110,7 @@ export const layer = HttpRouter.middleware(
               )
             }
             const { error, isFault, status } = errorOf(cause, id)
-            const response = finish(errorResponse(error, status))
+            const response = finish(status === 404 && isReadByPeople(request) ? notFoundPage : errorResponse(error, status))
             return isFault
               ? Effect.as(Effect.annotateLogs(Effect.logError("A request failed.", cause), { requestId: id }), response)
               : Effect.succeed(response)

@@ -6,39 +6,50 @@ import { pageStyle } from "./PageStyle.ts"
 /** A page of the service that brings all it needs. */
 interface Page {
   readonly title: string
-  /** What stands in `<main>` below what is said (`text`) and what is wrong (`problem`). */
+  /** What stands in `<main>` below the title; of a page with a script, below what that says. */
   readonly body: string
-  /** What the page does, over `pageScript`. */
-  readonly script: string
+  readonly script?: Script
+  readonly status?: number
+}
+
+/** What a page does. */
+interface Script {
+  /** Over `pageScript`. */
+  readonly source: string
   /** A script of others that comes first. */
   readonly library?: string
-  /** The address of the service, where the page needs it. */
-  readonly origin?: string
+  /** The settings' address of the service. */
+  readonly baseUrl: string
 }
 
 const source = (text: string): string => `'sha256-${hash("sha256", text, "base64")}'`
+
+/** Where a script says what it is about (`text`), what has happened (`news`), and what is wrong (`problem`). */
+const messages = `<p id="text" role="status" tabindex="-1"></p>
+<noscript><p>This page needs JavaScript.</p></noscript>
+<div id="messages">
+<p id="news" role="status"></p>
+<p id="problem" role="alert"></p>
+<p id="trouble" hidden><button id="again" type="button">Try again</button> <small id="request-id"></small></p>
+</div>
+<p id="elsewhere" class="muted" hidden>The address of this service is <a id="home"></a>. Passkeys and sessions that you have there do not work here.</p>`
 
 /**
  * The page as an answer. It runs its own script alone, which only the service can be asked by; nobody can put it into a
  * frame, no cache keeps it, and no other site learns its address.
  */
-export const htmlPage = ({
-  body,
-  library = "",
-  origin = "",
-  script,
-  title
-}: Page): HttpServerResponse.HttpServerResponse => {
-  const scripts = `${library}\n${pageScript}${script}`
+export const htmlPage = ({ body, script, status = 200, title }: Page): HttpServerResponse.HttpServerResponse => {
+  const scripts = script && `${script.library ?? ""}\n${pageScript}${script.source}`
   const policy = [
     "default-src 'none'",
-    `script-src ${source(scripts)}`,
+    ...(scripts === undefined ? [] : [`script-src ${source(scripts)}`]),
     `style-src ${source(pageStyle)}`,
-    "connect-src 'self'",
+    ...(scripts === undefined ? [] : ["connect-src 'self'"]),
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'"
   ]
+  const origin = script && ` data-origin="${new URL(script.baseUrl).origin}"`
   const page = `<!doctype html>
 <html lang="en">
 <head>
@@ -49,19 +60,16 @@ export const htmlPage = ({
 <style>${pageStyle}</style>
 </head>
 <body>
-<main data-origin="${origin}">
+<main${origin ?? ""}>
 <header>Workspace Delivery Service</header>
 <h1 id="title">${title}</h1>
-<p id="text" role="status" tabindex="-1"></p>
-<noscript><p>This page needs JavaScript.</p></noscript>
-<p id="problem" role="alert"></p>
-${body}
+${script === undefined ? "" : `${messages}\n`}${body}
 </main>
-<script>${scripts}</script>
-</body>
+${scripts === undefined ? "" : `<script>${scripts}</script>\n`}</body>
 </html>
 `
   return HttpServerResponse.text(page, {
+    status,
     contentType: "text/html; charset=utf-8",
     headers: {
       "cache-control": "no-store",

@@ -14,38 +14,53 @@ const dark = `
 --danger: oklch(76% .14 25);
 `
 
+/** Sizes are in rem, so that all of a page grows with the text that a person has chosen. */
 export const pageStyle = `
-:root { color-scheme: light dark; ${light} font: 14px/20px Inter, system-ui, sans-serif; }
+:root { color-scheme: light dark; ${light} scroll-padding: 6rem 0 1rem; }
 @media (prefers-color-scheme: dark) { :root { ${dark} } }
-body { margin: 0; min-height: 100vh; display: grid; place-items: center; background: var(--surface); color: var(--text); }
-main { box-sizing: border-box; width: min(26rem, 100vw); padding: 32px 24px 48px; overflow-wrap: anywhere; }
-header { color: var(--muted); margin: 0 0 4px; }
-h1 { font-size: 20px; line-height: 28px; font-weight: 600; margin: 0 0 12px; }
-h2 { font-size: 14px; line-height: 20px; font-weight: 600; margin: 32px 0 8px; }
-p { margin: 0 0 12px; }
-.muted { color: var(--muted); margin-top: 12px; }
+body { margin: 0; background: var(--surface); color: var(--text); font: .875rem/1.25rem Inter, system-ui, sans-serif; }
+main { box-sizing: border-box; width: min(27rem, 100%); margin: 0 auto; padding: clamp(1.5rem, 8vh, 5rem) 1.5rem 3rem; overflow-wrap: anywhere; }
+main.wide { width: min(48rem, 100%); }
+header { color: var(--muted); margin: 0 0 .25rem; }
+h1 { font-size: 1.25rem; line-height: 1.75rem; font-weight: 600; margin: 0 0 .75rem; }
+h2 { font-size: .875rem; line-height: 1.25rem; font-weight: 600; margin: 2rem 0 .5rem; }
+p { margin: 0 0 .75rem; }
+small { font-size: .75rem; line-height: 1rem; color: var(--muted); }
+.muted { color: var(--muted); margin-top: .75rem; }
 h2 + .muted { margin-top: 0; }
 a { color: var(--link); }
-[role="alert"] { position: sticky; z-index: 1; top: 0; padding: 4px 0; background: var(--surface); color: var(--danger); }
-[role="alert"]:empty, [role="status"]:empty { margin: 0; padding: 0; }
-ul { list-style: none; margin: 0 0 16px; padding: 0; border-top: 1px solid var(--line); }
-li { display: flex; align-items: center; justify-content: space-between; gap: 12px; min-height: 40px; padding: 4px 0; border-bottom: 1px solid var(--line); }
-li small { display: block; color: var(--muted); font-size: 12px; line-height: 16px; }
-hr { border: 0; border-top: 1px solid var(--line); margin: 32px 0 16px; }
-label { display: block; margin: 16px 0 4px; font-weight: 500; }
-input, select, button, .button { box-sizing: border-box; font: inherit; min-height: 40px; padding: 8px 12px; border: 1px solid var(--control); border-radius: 6px; background: var(--surface); color: var(--text); }
+#text:empty, #messages p:empty { margin: 0; }
+#messages { position: sticky; z-index: 1; top: 0; min-height: 1.25rem; padding: .25rem 0; margin-bottom: .25rem; background: var(--surface); }
+#messages p { margin: 0 0 .25rem; }
+#messages p:last-child { margin: 0; }
+#problem { color: var(--danger); }
+.notice { padding: .75rem; margin-bottom: 1rem; border: 1px solid var(--control); border-radius: 6px; background: var(--raised); }
+ul { list-style: none; margin: 0 0 1rem; padding: 0; border-top: 1px solid var(--line); }
+li { display: flex; align-items: center; justify-content: space-between; gap: .75rem; min-height: 2.5rem; padding: .25rem 0; border-bottom: 1px solid var(--line); }
+li small { display: block; }
+hr { border: 0; border-top: 1px solid var(--line); margin: 2rem 0 1rem; }
+label { display: block; margin: 1rem 0 .25rem; font-weight: 500; }
+input, select, button, .button { box-sizing: border-box; font: inherit; min-height: 2.5rem; padding: .5rem .75rem; border: 1px solid var(--control); border-radius: 6px; background: var(--surface); color: var(--text); }
 input, select { width: 100%; }
 input::placeholder { color: var(--muted); }
-button, .button { display: block; width: 100%; margin: 8px 0 0; font-weight: 500; text-align: center; text-decoration: none; cursor: pointer; }
-li button { width: auto; min-height: 32px; margin: 0; padding: 4px 12px; flex: none; }
+[aria-invalid="true"] { border-color: var(--danger); }
+button, .button { display: block; width: 100%; margin: .5rem 0 0; font-weight: 500; text-align: center; text-decoration: none; cursor: pointer; }
+li button, #again { width: auto; min-height: 2rem; margin: 0; padding: .25rem .75rem; flex: none; }
+#trouble { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem .75rem; }
+/* As wide as the longest that it will say. */
+li button::after { content: attr(data-widest); display: block; height: 0; overflow: hidden; visibility: hidden; }
 button:hover, .button:hover { background: var(--raised); }
 .primary { background: var(--accent); border-color: var(--accent); color: var(--on-accent); }
 .primary:hover { background: var(--accent-hover); border-color: var(--accent-hover); }
-.link { width: auto; min-height: 0; padding: 0; margin: 0; border: 0; background: none; color: var(--link); text-align: left; text-decoration: underline; display: inline; font-weight: inherit; }
+.link { display: inline-flex; align-items: center; width: auto; min-height: 2rem; margin: 0 0 0 -.25rem; padding: 0 .25rem; border: 0; background: none; color: var(--link); text-decoration: underline; font-weight: inherit; }
 .link:hover { background: none; }
-button:disabled { opacity: .5; cursor: default; }
+[aria-disabled="true"] { opacity: .6; cursor: progress; }
 :focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
 [tabindex="-1"]:focus { outline: none; }
-#host { font-size: 20px; line-height: 28px; font-weight: 600; }
+#host { font-size: 1.25rem; line-height: 1.75rem; font-weight: 600; }
 [hidden] { display: none !important; }
+@media (min-width: 40rem) {
+  .wide section > button, .wide section > div > button, .wide > div > button { display: inline-block; width: auto; margin-right: .5rem; }
+  .wide input { max-width: 30rem; display: block; }
+}
 `

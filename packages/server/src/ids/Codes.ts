@@ -5,7 +5,8 @@ import { hashToken } from "./Tokens.ts"
 /** No letter or digit that is taken for another. There are 32, so a byte chooses each equally often. */
 const alphabet = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 const length = 8
-const form = new RegExp(`^[${alphabet}]{${length}}$`)
+/** What a code looks like, once blanks and hyphens are left out. */
+export const codeForm = new RegExp(`^[${alphabet}]{${length}}$`)
 
 /** What people type: a code (docs/contract.md, Sessions), and the secret of the browser that asked for it. */
 export class NewCode extends Context.Service<
@@ -32,7 +33,7 @@ export const isSecret = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(te
 /** The code that somebody typed, whatever its case, blanks and hyphens; undefined where it can be none. */
 export const readCode = (text: string): string | undefined => {
   const code = text.replaceAll(/[\s\p{Pd}]/gu, "").toUpperCase()
-  return form.test(code) ? code : undefined
+  return codeForm.test(code) ? code : undefined
 }
 
 /** What is stored of a code: with the secret in it, which is stored nowhere, nobody finds the code by trying all of them. */

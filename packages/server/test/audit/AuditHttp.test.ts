@@ -4,7 +4,7 @@ import type { NewInvite } from "@delivery/domain/identity/Invite"
 import type { Me } from "@delivery/domain/identity/Me"
 import type { WorkspaceMembership } from "@delivery/domain/identity/Workspace"
 import { assert, describe, it } from "vitest"
-import { wantsLines } from "../../src/audit/Accept.ts"
+import { wantsLines } from "../../src/http/Accept.ts"
 import {
   accountKey,
   assertId,

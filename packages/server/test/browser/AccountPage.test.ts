@@ -1,7 +1,24 @@
+import type { Passkey } from "@delivery/domain/auth/Passkey"
 import type { ListedSession } from "@delivery/domain/auth/Session"
 import type { Page } from "playwright-core"
 import { assert, it } from "vitest"
-import { addDevice, call, focusOn, inBrowser, said, type Scene, signInBy, warned } from "../support/Browsing.ts"
+import {
+  addDevice,
+  call,
+  focusOn,
+  focusOnButton,
+  holdNext,
+  inBrowser,
+  press,
+  refused,
+  refuseNext,
+  said,
+  type Scene,
+  showsAccount,
+  signInBy,
+  signOut,
+  warned
+} from "../support/Browsing.ts"
 import { join, registerAgent, standingClock } from "../support/Http.ts"
 import { servers } from "../support/Servers.ts"
 
@@ -12,11 +29,10 @@ const signedIn = async (scene: Scene, person: { readonly id: string }, ready: (p
   const page = await scene.newPage()
   await ready(page)
   await signInBy(page, await scene.newLink(person.id))
-  await said(page, /^You are signed in as Sam/)
+  await showsAccount(page, /^You are signed in as Sam/)
   return page
 }
 
-const press = (page: Page, name: string | RegExp) => page.getByRole("button", { name, exact: true }).press("Enter")
 const itemsOf = (page: Page, name: string) => page.getByRole("list", { name }).getByRole("listitem")
 const status = async (page: Page) => (await call(page, "GET", "session")).status
 
@@ -24,6 +40,16 @@ const status = async (page: Page) => (await call(page, "GET", "session")).status
 const meWith = async (scene: Scene, key: string) => {
   const answer = await fetch(`${scene.origin}/v1/me`, { headers: { authorization: `Bearer ${key}` } })
   return answer.status
+}
+
+/** Makes a key on the page, and answers its secret. */
+const makeKey = async (page: Page, name: string) => {
+  await page.getByRole("textbox", { name: /^Name of the new key/ }).fill(name)
+  await page.keyboard.press("Enter")
+  await said(page, /is made\. Copy it now/)
+  await focusOn(page, "copy")
+  await itemsOf(page, "Your API keys").filter({ hasText: name }).first().waitFor()
+  return page.locator("#secret").inputValue()
 }
 
 inBrowser(servers, "The page of one's account", (scene) => {
@@ -47,10 +73,14 @@ inBrowser(servers, "The page of one's account", (scene) => {
     // The latest of the others is the second.
     await sessions.nth(1).getByRole("button").press("Enter")
     await said(page, /^That session has ended\.$/)
+    // The keyboard goes on at the next one, and whose account it is still stands there.
+    await focusOnButton(page, /^End the session of Chrome on Linux/)
+    await said(page, /^You are signed in as Sam/)
     assert.strictEqual(await sessions.count(), 2)
     assert.deepStrictEqual([await status(lost), await status(other)].toSorted(), [200, 401])
     await press(page, "Sign out everywhere else")
     await said(page, /^You are signed out everywhere else\.$/)
+    await focusOn(page, "sessions-title")
     assert.strictEqual(await sessions.count(), 1)
     assert.isTrue(await page.locator("#end-others").isHidden())
     assert.deepStrictEqual([await status(lost), await status(other), await status(page)], [401, 401, 200])
@@ -58,17 +88,18 @@ inBrowser(servers, "The page of one's account", (scene) => {
 
   it("says that a session has ended elsewhere, and leads to signing in", async () => {
     const person = await join(scene().owner, "member")
-    for (const act of ["Make an API key", "Add a passkey", "Sign out everywhere else"]) {
+    for (const act of ["Make an API key", "Add a passkey", "Sign out everywhere else", "Sign out"]) {
       const ended = await signedIn(scene(), person, addDevice)
       const page = await signedIn(scene(), person)
       if (act === "Sign out everywhere else") {
         await ended.reload()
-        await said(ended, /^You are signed in as Sam/)
+        await showsAccount(ended)
       }
       await press(page, "Sign out everywhere else")
       await said(page, /^You are signed out everywhere else/)
       await ended.getByRole("textbox", { name: /^Name of the new key/ }).fill("laptop")
       await press(ended, act)
+      if (act === "Sign out") await press(ended, "Really sign out?")
       await said(ended, /^Your session has ended\. Sign in again\.$/)
       await focusOn(ended, "passkey")
       assert.isTrue(await ended.locator("#account").isHidden())
@@ -81,9 +112,18 @@ inBrowser(servers, "The page of one's account", (scene) => {
     await press(page, "Make an API key")
     await warned(page, /^Type a name for the key first\.$/)
     await focusOn(page, "key-name")
+    const field = page.locator("#key-name")
+    assert.deepStrictEqual(
+      [await field.getAttribute("aria-invalid"), await field.getAttribute("aria-describedby")],
+      ["true", "problem"]
+    )
     await page.keyboard.type("laptop")
     await page.keyboard.press("Enter")
     await said(page, /^API key “laptop” is made\. Copy it now: it is shown this once\.$/)
+    assert.deepStrictEqual(
+      [await field.getAttribute("aria-invalid"), await field.getAttribute("aria-describedby")],
+      [null, null]
+    )
     await page.getByText("It is shown this once, and nobody can read it again.").waitFor()
     const secret = await page.getByRole("textbox", { name: "Your new API key" }).inputValue()
     assert.match(secret, /^ctk_[0-9A-Za-z]{42}$/)
@@ -91,18 +131,28 @@ inBrowser(servers, "The page of one's account", (scene) => {
     await focusOn(page, "copy")
     await page.keyboard.press("Enter")
     await said(page, /^The key is copied\./)
+    await said(page, /^You are signed in as Sam/)
     assert.strictEqual(await page.evaluate("navigator.clipboard.readText()"), secret)
     await page.reload()
-    await said(page, /^You are signed in as Sam/)
+    await showsAccount(page)
     assert.notInclude(await page.content(), secret)
     assert.strictEqual(await page.locator("#secret").inputValue(), "")
     const revoke = itemsOf(page, "Your API keys").filter({ hasText: "laptop" }).getByRole("button")
+    const { width } = (await revoke.boundingBox())!
     await revoke.press("Enter")
     assert.strictEqual(await revoke.innerText(), "Really revoke?")
+    // The row stays as it is.
+    assert.strictEqual((await revoke.boundingBox())!.width, width)
     assert.strictEqual(await meWith(scene(), secret), 200)
     await revoke.press("Enter")
-    await said(page, /^API key “laptop” is revoked\.$/)
+    await said(page, new RegExp(`^API key “laptop”, which ends with ${secret.slice(-4)}, is revoked\\.$`))
+    // Only the first key of who joined is left.
+    await focusOnButton(page, /^Revoke /)
     assert.strictEqual(await meWith(scene(), secret), 401)
+    // What is old is no longer said once something else is done.
+    await press(page, "Make an API key")
+    await warned(page, /^Type a name for the key first\.$/)
+    assert.strictEqual(await page.locator("#news").innerText(), "")
   })
 
   it("shows a new key no longer when its person signs out", async () => {
@@ -110,12 +160,11 @@ inBrowser(servers, "The page of one's account", (scene) => {
     await page.getByRole("textbox", { name: /^Name of the new key/ }).fill("<b>laptop</b>")
     await page.keyboard.press("Enter")
     await said(page, /^API key “<b>laptop<\/b>” is made/)
-    await press(page, "Sign out")
-    await said(page, /^You are signed out\./)
+    await signOut(page)
     assert.strictEqual(await page.locator("#secret").inputValue(), "")
   })
 
-  it("removes a passkey, but not the last way in", async () => {
+  it("tells passkeys of one name apart, removes one, but not the last way in", async () => {
     const person = await join(scene().owner, "member")
     const [page, other] = [await signedIn(scene(), person, addDevice), await signedIn(scene(), person, addDevice)]
     for (const one of [other, page]) {
@@ -123,40 +172,66 @@ inBrowser(servers, "The page of one's account", (scene) => {
       await said(one, /^Passkey “Chrome on Linux” is added/)
     }
     const ways = itemsOf(page, "How you sign in")
+    await ways.nth(1).waitFor()
     assert.strictEqual(await ways.count(), 2)
-    for (const expected of [/^“Chrome on Linux” no longer signs you in\.$/, undefined]) {
+    for (const text of await ways.allInnerTexts()) {
+      assert.match(text, /^Chrome on Linux\s+Passkey, added .*\d:\d\d.*, never used\s+Remove$/)
+    }
+    for (const expected of [/^“Chrome on Linux”, added .*\d:\d\d.*, no longer signs you in\.$/, undefined]) {
       await ways.first().getByRole("button").press("Enter")
-      await ways.first().getByRole("button", { name: "Really remove? Chrome on Linux" }).press("Enter")
+      await ways
+        .first()
+        .getByRole("button", { name: /^Really remove\? Chrome on Linux, added .*\d:\d\d/ })
+        .press("Enter")
       if (expected === undefined) await warned(page, /^It is the last way in which you can sign in/)
       else await said(page, expected)
-      assert.strictEqual(await ways.count(), 1)
       // The next press asks again.
-      await ways.first().getByRole("button", { name: "Remove Chrome on Linux" }).waitFor()
+      await focusOnButton(page, /^Remove Chrome on Linux, added /)
+      assert.strictEqual(await ways.count(), 1)
     }
+  })
+
+  it("asks once more before somebody signs out who could not sign in again", async () => {
+    const page = await signedIn(scene(), await join(scene().owner, "member"), addDevice)
+    const notice = page.locator("#loss")
+    const loss =
+      /^You have no way to sign in again\. .* only a sign-in link .* Before you sign out, add a passkey or make an API key\.$/
+    assert.match(await notice.innerText(), loss)
+    await press(page, "Sign out")
+    await warned(page, loss)
+    assert.strictEqual(await status(page), 200)
+    await press(page, "Add a passkey")
+    await said(page, /^Passkey “Chrome on Linux” is added/)
+    await notice.waitFor({ state: "hidden" })
+    await press(page, "Sign out")
+    await said(page, /^You are signed out\.$/)
+    assert.strictEqual(await status(page), 401)
   })
 })
 
 inBrowser(servers, "The page of one's account and other tabs", (scene) => {
-  it("lists a person's coding agents, and revokes one", async () => {
+  it("lists a person's coding agents by workspace, and revokes one", async () => {
     const person = await join(scene().owner, "member")
     const { access_token } = await registerAgent(person, { computer: "desk" })
     const page = await signedIn(scene(), person)
     const agent = itemsOf(page, "Your coding agents")
-    assert.match((await agent.allInnerTexts()).join(), /^Claude on desk\s+In .+, connected .+, last used .+\s+Revoke$/)
+    const place = `\\(${person.workspace}\\)`
+    assert.match(
+      (await agent.allInnerTexts()).join(),
+      new RegExp(`^Claude on desk\\s+In .+ ${place}, connected .+, last used .+\\s+Revoke$`)
+    )
     await agent.getByRole("button").press("Enter")
-    await agent.getByRole("button", { name: /^Really revoke/ }).press("Enter")
-    await said(page, /^Agent “Claude” is revoked\.$/)
+    await agent.getByRole("button", { name: new RegExp(`^Really revoke\\? Claude in .+ ${place}`) }).press("Enter")
+    await said(page, new RegExp(`^Agent “Claude” in .+ ${place} is revoked\\.$`))
     await person.as(access_token).refuse("401", "GET", "/agent/v1/me")
-    assert.isTrue(await page.locator("#agents").isHidden())
+    await focusOn(page, "agents-title")
+    await page.getByText("None is connected.").waitFor()
   })
 
   it("asks again after a double click, a held key and a look elsewhere", async () => {
     const person = await join(scene().owner, "member")
     const page = await signedIn(scene(), person)
-    await page.getByRole("textbox", { name: /^Name of the new key/ }).fill("laptop")
-    await page.keyboard.press("Enter")
-    await said(page, /is made/)
-    const secret = await page.locator("#secret").inputValue()
+    const secret = await makeKey(page, "laptop")
     const keys = itemsOf(page, "Your API keys")
     const revoke = keys.getByRole("button", { name: "Revoke laptop" })
     const really = keys.getByRole("button", { name: "Really revoke? laptop" })
@@ -171,23 +246,129 @@ inBrowser(servers, "The page of one's account and other tabs", (scene) => {
     await really.waitFor()
     assert.strictEqual(await meWith(scene(), secret), 200)
     await really.press("Enter")
-    await said(page, /^API key “laptop” is revoked\.$/)
+    await said(page, /^API key “laptop”, which ends with .{4}, is revoked\.$/)
     assert.strictEqual(await meWith(scene(), secret), 401)
     assert.isTrue(await page.locator("#made").isHidden())
   })
 
   it("does nothing for somebody else who has signed in in another tab", async () => {
-    const [one, two] = [await join(scene().owner, "member"), await join(scene().owner, "member")]
-    const page = await signedIn(scene(), one)
-    const tab = await page.context().newPage()
-    await signInBy(tab, await scene().newLink(two.id))
-    await said(tab, /^You are signed in as Sam/)
+    for (const act of ["Make an API key", "Sign out"]) {
+      const [one, two] = [await join(scene().owner, "member"), await join(scene().owner, "member")]
+      const page = await signedIn(scene(), one)
+      const tab = await page.context().newPage()
+      await signInBy(tab, await scene().newLink(two.id))
+      await showsAccount(tab, /^You are signed in as Sam/)
+      await page.getByRole("textbox", { name: /^Name of the new key/ }).fill("laptop")
+      await press(page, act)
+      if (act === "Sign out") await press(page, "Really sign out?")
+      await said(page, /^Somebody else has signed in with this browser meanwhile\.$/)
+      const { email } = await two.get<{ readonly email: string }>("/v1/me")
+      await showsAccount(page, new RegExp(`^You are signed in as Sam \\(${email}\\)`))
+      await page.reload()
+      await showsAccount(page, new RegExp(`^You are signed in as Sam \\(${email}\\)`))
+      assert.notInclude((await itemsOf(page, "Your API keys").allInnerTexts()).join(), "laptop")
+    }
+  })
+})
+
+inBrowser(servers, "The page of one's account where the server refuses", (scene) => {
+  it("does not say that somebody is signed out who is not", async () => {
+    const page = await signedIn(scene(), await join(scene().owner, "member"), addDevice)
+    await press(page, "Add a passkey")
+    await said(page, /is added/)
+    for (const code of [429, 500] as const) {
+      await refuseNext(page, "DELETE", "/auth/v1/session", code)
+      await press(page, "Sign out")
+      await refused(page, code)
+      await said(page, /^You are signed in as Sam/)
+      assert.strictEqual(await status(page), 200)
+    }
+    await press(page, "Try again")
+    await said(page, /^You are signed out\.$/)
+    assert.strictEqual(await status(page), 401)
+    assert.isTrue(await page.locator("#trouble").isHidden())
+  })
+
+  it("shows no empty list in place of one that it could not get", async () => {
+    const person = await join(scene().owner, "member")
+    await registerAgent(person, { computer: "desk" })
+    for (const path of [
+      "/auth/v1/sessions",
+      "/auth/v1/passkeys",
+      "/v1/api-keys",
+      `/v1/workspaces/${person.workspace}/agents`
+    ]) {
+      const page = await scene().newPage()
+      await refuseNext(page, "GET", path, 500)
+      await signInBy(page, await scene().newLink(person.id))
+      await refused(page, 500)
+      await said(page, /^You are signed in as Sam/)
+      assert.isTrue(await page.locator("#account").isHidden(), path)
+      await focusOn(page, "again")
+      await page.keyboard.press("Enter")
+      await showsAccount(page)
+      assert.strictEqual(await itemsOf(page, "Your coding agents").count(), 1, path)
+    }
+  })
+
+  it("says what is done where only the list afterwards fails, and tries that again", async () => {
+    const page = await signedIn(scene(), await join(scene().owner, "member"))
+    const secret = await makeKey(page, "laptop")
+    const keys = itemsOf(page, "Your API keys")
+    await keys.getByRole("button", { name: "Revoke laptop" }).press("Enter")
+    await refuseNext(page, "GET", "/auth/v1/sessions")
+    await keys.getByRole("button", { name: "Really revoke? laptop" }).press("Enter")
+    await refused(page)
+    await said(page, /^API key “laptop”, .* is revoked\.$/)
+    assert.strictEqual(await meWith(scene(), secret), 401)
+    await press(page, "Try again")
+    await focusOnButton(page, /^Revoke /)
+    assert.strictEqual(await keys.filter({ hasText: "laptop" }).count(), 0)
+    await said(page, /^API key “laptop”, .* is revoked\.$/)
+  })
+
+  it("a session is no session that has ended where the server only does not tell", async () => {
+    const page = await signedIn(scene(), await join(scene().owner, "member"))
+    await refuseNext(page, "GET", "/auth/v1/session")
     await page.getByRole("textbox", { name: /^Name of the new key/ }).fill("laptop")
     await page.keyboard.press("Enter")
-    await said(page, /^Somebody else has signed in with this browser\. You are signed in as Sam/)
-    await page.reload()
-    await said(page, /^You are signed in as Sam/)
-    assert.notInclude((await itemsOf(page, "Your API keys").allInnerTexts()).join(), "laptop")
+    await refused(page)
+    assert.isTrue(await page.locator("#account").isVisible())
+    await press(page, "Try again")
+    await said(page, /^API key “laptop” is made/)
+  })
+
+  it("is busy while a request runs, and does it once", async () => {
+    const page = await signedIn(scene(), await join(scene().owner, "member"))
+    const held = await holdNext(page, "POST", "/v1/api-keys")
+    const button = page.locator("#make-key")
+    await page.getByRole("textbox", { name: /^Name of the new key/ }).fill("laptop")
+    await button.press("Enter")
+    await held.sent
+    assert.deepStrictEqual(
+      [await button.getAttribute("aria-busy"), await button.getAttribute("aria-disabled")],
+      ["true", "true"]
+    )
+    await focusOn(page, "make-key")
+    await page.keyboard.press("Enter")
+    held.release()
+    await said(page, /^API key “laptop” is made/)
+    await focusOn(page, "copy")
+    await itemsOf(page, "Your API keys").filter({ hasText: "laptop" }).waitFor()
+    assert.strictEqual(await itemsOf(page, "Your API keys").filter({ hasText: "laptop" }).count(), 1)
+    assert.isNull(await button.getAttribute("aria-busy"))
+  })
+
+  it("is as wide as its lists need on a wide screen, and fits a narrow one", async () => {
+    const page = await signedIn(scene(), await join(scene().owner, "member"))
+    for (const [width, least] of [
+      [1440, 600],
+      [320, 250]
+    ] as const) {
+      await page.setViewportSize({ width, height: 800 })
+      assert.isAtLeast((await page.locator("#sessions").boundingBox())!.width, least)
+      assert.isAtMost(await page.evaluate<number>("document.documentElement.scrollWidth"), width)
+    }
   })
 })
 
@@ -201,19 +382,24 @@ inBrowser(
       const page = await signedIn(scene(), await join(scene().owner, "member"), addDevice)
       await press(page, "Add a passkey")
       await said(page, /is added/)
+      const { body } = await call<{ readonly session: { readonly id: string } }>(page, "GET", "session")
       advance("16 minutes")
       await page.getByRole("textbox", { name: /^Name of the new key/ }).fill("laptop")
       await page.keyboard.press("Enter")
-      await said(page, /^Before you make an API key, confirm that it is you/)
+      await said(page, /^Before you make an API key, confirm that it is you: you signed in a while ago, as Sam \(/)
       await press(page, "Back to your account")
-      await said(page, /^You are signed in as Sam/)
+      await showsAccount(page, /^You are signed in as Sam/)
       await press(page, "Make an API key")
       await said(page, /^Before you make an API key, confirm that it is you/)
       await focusOn(page, "passkey")
       await page.keyboard.press("Enter")
       await focusOn(page, "make-key")
+      // It is the same session, with a fresh proof.
+      const proved = await call<typeof body>(page, "GET", "session")
+      assert.strictEqual(proved.body.session.id, body.session.id)
       await page.keyboard.press("Enter")
       await said(page, /^API key “laptop” is made/)
+      await focusOn(page, "copy")
       advance("16 minutes")
       const way = itemsOf(page, "How you sign in")
       await way.getByRole("button").press("Enter")
@@ -221,7 +407,23 @@ inBrowser(
       await said(page, /^Before you remove a way to sign in, confirm that it is you/)
       await focusOn(page, "passkey")
       await page.keyboard.press("Enter")
-      await focusOn(page, "ways-in")
+      await focusOn(page, "ways-title")
+    })
+
+    it("offers no passkey to confirm with to whoever has none, nor takes somebody else's", async () => {
+      const [person, other] = [await join(scene().owner, "member"), await join(scene().owner, "member")]
+      const page = await signedIn(scene(), other, addDevice)
+      await press(page, "Add a passkey")
+      await said(page, /is added/)
+      await signInBy(page, await scene().newLink(person.id))
+      await showsAccount(page)
+      advance("16 minutes")
+      await page.getByRole("textbox", { name: /^Name of the new key/ }).fill("laptop")
+      await page.keyboard.press("Enter")
+      await said(page, /^Before you make an API key, .* To do so, open a sign-in link\.$/)
+      assert.isTrue(await page.locator("#passkey").isHidden())
+      const { body } = await call<{ passkeys: ReadonlyArray<Passkey> }>(page, "GET", "passkeys")
+      assert.deepStrictEqual(body.passkeys, [])
     })
   },
   { clock }

@@ -1,11 +1,26 @@
 import type { Passkey } from "@delivery/domain/auth/Passkey"
 import type { SignedIn } from "@delivery/domain/auth/Session"
-import type { NewInvite } from "@delivery/domain/identity/Invite"
+import type { AcceptedInvite, NewInvite } from "@delivery/domain/identity/Invite"
 import type { Page } from "playwright-core"
 import { afterAll, assert, beforeAll, it } from "vitest"
-import { addDevice, call, focused, focusOn, inBrowser, said, signInBy, warned } from "../support/Browsing.ts"
-import { newWorkspace, standingClock, unique } from "../support/Http.ts"
-import { codeIn, type MailServer, startMailServer } from "../support/MailServer.ts"
+import {
+  addDevice,
+  call,
+  focused,
+  focusOn,
+  inBrowser,
+  press,
+  refused,
+  refuseNext,
+  said,
+  type Scene,
+  showsAccount,
+  signInBy,
+  signOut,
+  warned
+} from "../support/Browsing.ts"
+import { accept, newWorkspace, standingClock, unique } from "../support/Http.ts"
+import { codeIn, type MailServer, startMailServer, tokenIn } from "../support/MailServer.ts"
 import { servers } from "../support/Servers.ts"
 
 /** The page `/sign-in` in a real browser, as a person uses it: by keyboard, with a device that has passkeys. */
@@ -19,7 +34,7 @@ const ceremony = (start: "startRegistration" | "startAuthentication", path: stri
 /** Signs the owner in by a link. */
 const signInByLink = async (page: Page, link: string) => {
   await signInBy(page, link)
-  await said(page, /You are signed in as Owner/)
+  await showsAccount(page, /^You are signed in as Owner/)
 }
 
 inBrowser(servers, "The page of signing in", (scene) => {
@@ -38,21 +53,18 @@ inBrowser(servers, "The page of signing in", (scene) => {
     await said(page, /This link signs you in, once/)
     assert.strictEqual(await focused(page), "Sign in")
     await page.keyboard.press("Enter")
-    await said(page, /^You are signed in as Owner \(owner@example\.com\)\.$/)
-    await page
-      .getByRole("listitem")
-      .filter({ hasText: /^main \(owner\)$/ })
-      .waitFor()
+    await showsAccount(page, /^You are signed in as Owner \(owner@example\.com\)\.$/)
+    const workspaces = page.getByRole("list", { name: "Your workspaces" }).getByRole("listitem")
+    assert.match((await workspaces.allInnerTexts()).join(), /main \(owner\)\s+main/)
     // Another Enter ends nothing.
     await page.keyboard.press("Enter")
     await page.reload()
-    await said(page, /You are signed in as Owner/)
+    await showsAccount(page, /^You are signed in as Owner/)
     await focusOn(page, "text")
     await page.keyboard.press("Enter")
     await page.keyboard.press("Tab")
     assert.strictEqual(await focused(page), "Add a passkey")
-    await page.getByRole("button", { name: "Sign out", exact: true }).press("Enter")
-    await said(page, /You are signed out/)
+    await signOut(page)
     await page.goto("about:blank")
     await page.goto(link)
     await said(page, /This link signs you in, once/)
@@ -70,7 +82,57 @@ inBrowser(servers, "The page of signing in", (scene) => {
     await said(page, /This link signs you in, once/)
     assert.strictEqual(page.url(), `${scene().origin}/sign-in`)
     await page.keyboard.press("Enter")
-    await said(page, /You are signed in as Owner/)
+    await showsAccount(page, /^You are signed in as Owner/)
+  })
+
+  it("keeps a link when the page is loaded again, until the link is used", async () => {
+    const page = await scene().newPage()
+    const link = await scene().newLink()
+    await page.goto(link)
+    for (const _ of [1, 2]) {
+      await said(page, /^This link signs you in, once\.$/)
+      assert.strictEqual(page.url(), `${scene().origin}/sign-in`)
+      await page.reload()
+    }
+    // What the server refuses for the moment is not used up.
+    await refuseNext(page, "POST", "/auth/v1/links/consume")
+    await page.keyboard.press("Enter")
+    await refused(page)
+    await press(page, "Try again")
+    await showsAccount(page, /^You are signed in as Owner/)
+    await page.reload()
+    await showsAccount(page, /^You are signed in as Owner/)
+    await page.goto("about:blank")
+    await page.goto(link)
+    await said(page, /^This link signs you in, once\. You are signed in as Owner \(.*\) now, which ends then\.$/)
+    await press(page, "Sign in")
+    await warned(page, /^That link was used already/)
+    await page.reload()
+    await showsAccount(page, /^You are signed in as Owner/)
+  })
+
+  it("takes no refusal for an answer: neither of how to sign in, nor of who is signed in", async () => {
+    const page = await scene().newPage()
+    await signInByLink(page, await scene().newLink())
+    for (const [path, status] of [
+      ["/auth/v1/methods", 429],
+      ["/auth/v1/session", 500]
+    ] as const) {
+      await refuseNext(page, "GET", path, status)
+      await page.reload()
+      await refused(page, status)
+      assert.isTrue(await page.locator("#passkey").isHidden())
+      assert.strictEqual(await page.locator("#text").innerText(), "")
+      await focusOn(page, "again")
+      await page.keyboard.press("Enter")
+      await showsAccount(page, /^You are signed in as Owner/)
+    }
+    await page.route("**/auth/v1/session", (route) => route.abort())
+    await page.reload()
+    await warned(page, /^The server does not answer\.$/)
+    await page.unroute("**/auth/v1/session")
+    await press(page, "Try again")
+    await showsAccount(page, /^You are signed in as Owner/)
   })
 
   it("says where an address is not complete", async () => {
@@ -97,7 +159,7 @@ inBrowser(servers, "The page of signing in", (scene) => {
       await focusOn(page, "use")
       await page.keyboard.press("Enter")
       await warned(page, expected)
-      await said(page, /^You are signed in as Owner/)
+      await showsAccount(page, /^You are signed in as Owner/)
       assert.strictEqual(await page.getByRole("heading", { level: 1 }).textContent(), "Your account")
     }
   })
@@ -124,11 +186,12 @@ inBrowser(servers, "The page of signing in", (scene) => {
     await said(page, /^Passkey “Chrome on Linux” is added/)
     await page.getByRole("button", { name: "Add a passkey" }).press("Enter")
     await warned(page, /has a passkey for this service already/)
-    await page.getByRole("button", { name: "Sign out", exact: true }).press("Enter")
-    await said(page, /You are signed out/)
+    // Who has a way to sign in again is not asked twice.
+    await press(page, "Sign out")
+    await said(page, /^You are signed out\.$/)
     await focusOn(page, "passkey")
     await page.keyboard.press("Enter")
-    await said(page, /You are signed in as Owner/)
+    await showsAccount(page, /^You are signed in as Owner/)
     const { body: began } = await call<SignedIn>(page, "GET", "session")
     assert.strictEqual(began.session.method, "passkey")
     const { body: listed } = await call<{ passkeys: ReadonlyArray<Passkey> }>(page, "GET", "passkeys")
@@ -170,6 +233,12 @@ inBrowser(servers, "The page of signing in", (scene) => {
     await said(page, /^To sign in, open a sign-in link/)
     await page.getByText("Ask the person who runs this service for a sign-in link.").waitFor()
     assert.strictEqual(await page.getByRole("button").count(), 0)
+    const home = page.getByRole("link", { name: scene().origin, exact: true })
+    assert.strictEqual(await home.getAttribute("href"), `${scene().origin}/sign-in`)
+    await home.press("Enter")
+    await page.waitForURL(`${scene().origin}/sign-in`)
+    await focusOn(page, "passkey")
+    assert.isTrue(await page.locator("#elsewhere").isHidden())
   })
 })
 
@@ -178,6 +247,15 @@ beforeAll(async () => {
   mail = await startMailServer()
 })
 afterAll(() => mail.close())
+
+/** A person who joined by an invite that was mailed to them, so that their address is proven. */
+const proven = async ({ owner }: Scene) => {
+  const email = `${unique("sam")}@example.com`
+  await owner.post<NewInvite>("invites", { email, role: "member", deliver: "mail" })
+  const token = tokenIn(await mail.next(email, "invite"))
+  const { person } = await owner.as(undefined).post<AcceptedInvite>("/v1/invites/accept", { token, name: "Sam" })
+  return person
+}
 
 inBrowser(
   servers,
@@ -188,7 +266,7 @@ inBrowser(
       await page.goto(`${scene().origin}/sign-in`)
       await page.getByRole("textbox", { name: "Email address" }).fill(address)
       await page.keyboard.press("Enter")
-      await said(page, /^If there is an account with this address, an email is on its way to it\./)
+      await said(page, /^If this is the verified address of an account, an email is on its way to it\./)
       await focusOn(page, "code")
     }
 
@@ -209,16 +287,16 @@ inBrowser(
       const page = await scene().newPage()
       await askFor(page, "owner@example.com")
       await page.reload()
-      await said(page, /^If there is an account with this address, an email is on its way to it\./)
+      await said(page, /^If this is the verified address of an account, an email is on its way to it\./)
       await focusOn(page, "code")
       assert.notInclude(await page.evaluate<string>("JSON.stringify({ ...sessionStorage })"), "owner")
       await page.keyboard.type(codeIn(await mail.next("owner@example.com", "sign-in")))
       await page.keyboard.press("Enter")
       await said(page, /^You are signed in as Owner/)
       await page.reload()
-      await said(page, /^You are signed in as Owner/)
-      await page.getByRole("button", { name: "Sign out", exact: true }).press("Enter")
-      await said(page, /^You are signed out/)
+      await showsAccount(page, /^You are signed in as Owner/)
+      await press(page, "Sign out")
+      await said(page, /^You are signed out\.$/)
       await askFor(page, "owner@example.com")
       // Another test would read it as its own.
       await mail.next("owner@example.com", "sign-in")
@@ -237,6 +315,7 @@ inBrowser(
         await page.keyboard.press("Enter")
         await warned(page, /^Type your email address\.$/)
         await focusOn(page, "email")
+        assert.strictEqual(await field.getAttribute("aria-invalid"), "true")
       }
       const email = `${unique("often")}@example.com`
       for (let mails = 1; mails <= 5; mails++) {
@@ -247,6 +326,59 @@ inBrowser(
       await field.fill(email)
       await page.keyboard.press("Enter")
       await warned(page, /^Too many mails: .* Try again in an hour\.$/)
+      assert.strictEqual(await field.inputValue(), email)
+    })
+
+    it("keeps the address that somebody has typed where a step fails, and leaves whoever goes back at its field", async () => {
+      const page = await scene().newPage()
+      await addDevice(page)
+      const email = `${unique("typed")}@example.com`
+      await askFor(page, email)
+      await page.getByText("No email comes to an address that was never verified.").waitFor()
+      await page.keyboard.type("2222-2222")
+      await page.keyboard.press("Enter")
+      await warned(page, /^That code is wrong or has expired\.$/)
+      await press(page, "Go back")
+      await focusOn(page, "passkey")
+      const field = page.getByRole("textbox", { name: "Email address" })
+      assert.strictEqual(await field.inputValue(), email)
+      await page.keyboard.press("Enter")
+      await warned(page, /^Your browser used no passkey/)
+      assert.strictEqual(await field.inputValue(), email)
+    })
+
+    it("says that a code was tried too often, and that what is none is no code", async () => {
+      const page = await scene().newPage()
+      const { email } = await proven(scene())
+      await askFor(page, email)
+      const right = codeIn(await mail.next(email, "sign-in"))
+      const field = page.locator("#code")
+      const enter = async (code: string) => {
+        await field.fill(code)
+        await page.keyboard.press("Enter")
+      }
+      for (const none of ["2222-222", "22222222O", "0000-0000"]) {
+        await enter(none)
+        await warned(page, /^That is no code: it has 8 letters and digits\./)
+      }
+      for (let tries = 1; tries < 10; tries++) {
+        await enter(`2222-222${tries + 1 === 10 ? "A" : tries + 1}`)
+        await warned(page, /^That code is wrong or has expired\.$/)
+        // It is loaded again in between.
+        if (tries === 5) {
+          await page.reload()
+          await focusOn(page, "code")
+        }
+      }
+      const worn = /^This code was tried 10 times and works no longer\. Go back and ask for a new one\.$/
+      await enter("2222-2222")
+      await warned(page, worn)
+      await enter(right)
+      await warned(page, worn)
+      await press(page, "Go back")
+      await askFor(page, email)
+      await enter(codeIn(await mail.next(email, "sign-in")))
+      await showsAccount(page, /^You are signed in as Sam/)
     })
 
     it("says the same where nobody has the address", async () => {
@@ -271,21 +403,70 @@ inBrowser(
       await focusOn(page, "name")
       await page.keyboard.type("Sam")
       await page.keyboard.press("Enter")
-      await said(page, /^You have joined “Team” as member\. You are signed in as Sam/)
-      await page.getByRole("button", { name: "Verify my address by email" }).press("Enter")
+      await said(page, /^You have joined “Team” as member\.$/)
+      await showsAccount(page, /^You are signed in as Sam/)
+      await press(page, "Verify my address by email")
+      await said(page, new RegExp(`^An email is on its way to ${email}\\.`))
       await focusOn(page, "code")
       await page.keyboard.type(codeIn(await mail.next(email, "proof")))
       await page.keyboard.press("Enter")
-      await said(page, /^Your address is verified\. You are signed in as Sam/)
+      await said(page, /^Your address is verified\.$/)
+      await showsAccount(page, /^You are signed in as Sam/)
       assert.strictEqual(await page.getByRole("button", { name: "Verify my address by email" }).count(), 0)
+      assert.isTrue(await page.locator("#loss").isHidden())
       await page.getByRole("button", { name: "Join Team" }).press("Enter")
-      await said(page, /^You have joined “Team” as member\. You are signed in as Sam/)
+      await said(page, /^You have joined “Team” as member\.$/)
+      await said(page, /^You are signed in as Sam/)
       assert.strictEqual(await page.getByRole("list", { name: "Your workspaces" }).getByRole("listitem").count(), 2)
       const { body } = await call<SignedIn>(page, "GET", "session")
       assert.deepStrictEqual([body.workspaces.length, body.invites], [2, []])
       await scene()
         .owner.as(undefined)
         .refuse("404 invite", "POST", "/v1/invites/accept", { token: later.token, name: "Sam" })
+    })
+
+    it("tells whoever joined by a link that nothing signs them in again, and promises no mail", async () => {
+      const { person } = await accept(scene().owner, "member", `${unique("sam")}@example.com`, "Sam")
+      const page = await scene().newPage()
+      await signInBy(page, await scene().newLink(person.id))
+      await showsAccount(page, /^You are signed in as Sam/)
+      const loss =
+        /^You have no way to sign in again\. .* Before you sign out, verify your address, add a passkey or make an API key\.$/
+      assert.match(await page.locator("#loss").innerText(), loss)
+      await press(page, "Sign out")
+      await warned(page, loss)
+      assert.strictEqual((await call(page, "GET", "session")).status, 200)
+      await press(page, "Really sign out?")
+      await said(page, /^You are signed out\.$/)
+      await askFor(page, person.email)
+      await page.getByText("No email comes to an address that was never verified. Was yours not?").waitFor()
+      assert.deepStrictEqual(mail.to(person.email), [])
+    })
+
+    it("verifies nobody's address, and has nobody join, for somebody else who has signed in in another tab", async () => {
+      const unproven = await accept(scene().owner, "member", `${unique("sam")}@example.com`, "Sam")
+      const kim = await accept(scene().owner, "member", `${unique("kim")}@example.com`, "Kim")
+      const invited = await newWorkspace(scene().owner.as(kim.apiKey!.secret))
+      await invited.post<NewInvite>("invites", { email: "owner@example.com", role: "viewer", deliver: "link" })
+      for (const [who, act] of [
+        [unproven.person.id, "Verify my address by email"],
+        ["owner@example.com", "Join"]
+      ] as const) {
+        const page = await scene().newPage()
+        await signInBy(page, await scene().newLink(who))
+        await showsAccount(page)
+        const tab = await page.context().newPage()
+        await signInBy(tab, await scene().newLink(kim.person.id))
+        await showsAccount(tab, /^You are signed in as Kim/)
+        await page.getByRole("button", { name: new RegExp(`^${act}`) }).first().press("Enter")
+        await said(page, /^Somebody else has signed in with this browser meanwhile\.$/)
+        await showsAccount(page, /^You are signed in as Kim/)
+      }
+      assert.deepStrictEqual([...mail.to(kim.person.email), ...mail.to(unproven.person.email)], [])
+      const page = await scene().newPage()
+      await signInByLink(page, await scene().newLink())
+      const { body } = await call<SignedIn>(page, "GET", "session")
+      assert.lengthOf(body.invites, 1)
     })
   },
   { environment: async () => mail.environment }
@@ -308,11 +489,72 @@ inBrowser(
       await said(page, /^Before you add a passkey, confirm that it is you/)
       await focusOn(page, "passkey")
       await page.keyboard.press("Enter")
-      await said(page, /^You are signed in as Owner/)
+      await showsAccount(page, /^You are signed in as Owner/)
       await focusOn(page, "add-passkey")
       await page.keyboard.press("Enter")
       await warned(page, /has a passkey for this service already/)
     })
   },
   { clock }
+)
+
+inBrowser(
+  servers,
+  "The page of signing in where mail is sent, long after that",
+  (scene) => {
+    /** A page on which the person makes a key, long after they have signed in. */
+    const makingKey = async (person: { readonly id: string }) => {
+      const page = await scene().newPage()
+      await signInBy(page, await scene().newLink(person.id))
+      await showsAccount(page, /^You are signed in as Sam/)
+      advance("16 minutes")
+      await page.getByRole("textbox", { name: /^Name of the new key/ }).fill("laptop")
+      await page.keyboard.press("Enter")
+      await said(page, /^Before you make an API key, confirm that it is you: you signed in a while ago, as Sam/)
+      assert.isTrue(await page.locator("#passkey").isHidden())
+      return page
+    }
+
+    it("confirms by a code that is mailed, which nobody has to type an address for", async () => {
+      const person = await proven(scene())
+      const page = await makingKey(person)
+      const { body } = await call<SignedIn>(page, "GET", "session")
+      await focusOn(page, "ask")
+      assert.strictEqual(await focused(page), `Email a code to ${person.email}`)
+      assert.isTrue(await page.locator("#email").isHidden())
+      await page.keyboard.press("Enter")
+      await said(page, new RegExp(`^An email is on its way to ${person.email}\\.`))
+      // Going back leads to the same question.
+      await press(page, "Go back")
+      await focusOn(page, "ask")
+      await mail.next(person.email, "sign-in")
+      await page.keyboard.press("Enter")
+      await focusOn(page, "code")
+      await page.keyboard.type(codeIn(await mail.next(person.email, "sign-in")))
+      await page.keyboard.press("Enter")
+      await focusOn(page, "make-key")
+      const proved = await call<SignedIn>(page, "GET", "session")
+      assert.strictEqual(proved.body.session.id, body.session.id)
+      await page.keyboard.press("Enter")
+      await said(page, /^API key “laptop” is made/)
+    })
+
+    it("has whoever has nothing else verify their address first", async () => {
+      const { person } = await accept(scene().owner, "member", `${unique("sam")}@example.com`)
+      const page = await makingKey(person)
+      await said(page, / You have nothing yet to confirm it with: verify your address first\.$/)
+      await focusOn(page, "verify")
+      assert.isTrue(await page.locator("#by-mail").isHidden())
+      await page.keyboard.press("Enter")
+      await focusOn(page, "code")
+      await page.keyboard.type(codeIn(await mail.next(person.email, "proof")))
+      await page.keyboard.press("Enter")
+      await said(page, /^Your address is verified\.$/)
+      await focusOn(page, "make-key")
+      await page.keyboard.press("Enter")
+      await focusOn(page, "ask")
+      assert.strictEqual(await focused(page), `Email a code to ${person.email}`)
+    })
+  },
+  { clock, environment: async () => mail.environment }
 )

@@ -126,6 +126,29 @@ describe("Single sign-on in a browser", () => {
     }
   })
 
+  it("a person adds another account on their page, and removes it", async () => {
+    const page = await newPage("owner")
+    await signIn(page)
+    await page.locator("#account").waitFor()
+    issuer.accounts.set("second", { email: "second@example.com", email_verified: true })
+    await page.context().clearCookies({ domain: "127.0.0.1" })
+    await page.context().setExtraHTTPHeaders({ "x-test-subject": "second" })
+    const added = page.getByRole("status").filter({ hasText: "signs you in from now on." })
+    await page.getByRole("button", { name: "Add an account at Corp" }).press("Enter")
+    await added.filter({ hasText: /^Your account “Corp: second@example\.com” signs you in from now on\.$/ }).waitFor()
+    assert.strictEqual(page.url(), `${origin}/sign-in`)
+    assert.deepStrictEqual(await accounts(page), ["owner", "second"])
+    // It is no news any more.
+    await page.reload()
+    await page.locator("#account").waitFor()
+    assert.strictEqual(await page.locator("#news").innerText(), "")
+    const ways = page.getByRole("list", { name: "How you sign in" })
+    await ways.getByRole("button", { name: /^Remove Corp: second/ }).press("Enter")
+    await ways.getByRole("button", { name: /^Really remove\? Corp: second/ }).press("Enter")
+    await page.getByRole("status").filter({ hasText: "no longer signs you in." }).waitFor()
+    assert.deepStrictEqual(await accounts(page), ["owner"])
+  })
+
   it("a page of another site that loads the addresses as images and frames takes no attempt away", async () => {
     const page = await newPage("owner")
     const [start, callback] = ["start", "callback"].map((end) => `${origin}/auth/v1/oidc/corp/${end}`)

@@ -110,6 +110,67 @@ export const said = (page: Page, expected: RegExp) => page.getByRole("status").f
 /** Waits until the page says what is wrong. */
 export const warned = (page: Page, expected: RegExp) => page.getByRole("alert").filter({ hasText: expected }).waitFor()
 
+/** Waits until the page shows the account of whoever is signed in. */
+export const showsAccount = async (page: Page, who = /^You are signed in as /) => {
+  await said(page, who)
+  await page.locator("#account").waitFor()
+}
+
+/** Presses the button of this very name, by keyboard. */
+export const press = (page: Page, name: string | RegExp) =>
+  page.getByRole("button", { name, exact: true }).press("Enter")
+
+/** Signs out, also where the page asks once more. */
+export const signOut = async (page: Page) => {
+  const button = page.locator("#sign-out")
+  await button.press("Enter")
+  if ((await button.innerText()) === "Really sign out?") await button.press("Enter")
+  await said(page, /^You are signed out\.$/)
+}
+
+/** Has the next such call of the page refused as a server refuses it that is overloaded (429) or fails (500). */
+export const refuseNext = async (page: Page, method: string, path: string, status: 429 | 500 = 429) => {
+  const body =
+    status === 429
+      ? { _tag: "TooManyRequests", message: "The server has too much to do. Try again in 2 s." }
+      : { _tag: "Internal", message: "Something went wrong.", requestId: "refused-0001" }
+  let isRefused = false
+  await page.route(
+    ({ pathname }) => pathname === path,
+    (route) => {
+      if (isRefused || route.request().method() !== method) return route.fallback()
+      isRefused = true
+      return route.fulfill({
+        status,
+        headers: { "content-type": "application/json", "x-request-id": "refused-0001" },
+        body: JSON.stringify(body)
+      })
+    }
+  )
+}
+
+/** Waits until the page says that the server refused it, in whose words, and by which request. */
+export const refused = async (page: Page, status: 429 | 500 = 429) => {
+  await warned(page, status === 429 ? /^The server has too much to do\. Try again in a minute\.$/ : /^Something went wrong\.$/)
+  await page.getByText("Request refused-0001").waitFor()
+}
+
+/** Holds the next such call of the page back. Answers what lets it go, once it was sent. */
+export const holdNext = async (page: Page, method: string, path: string) => {
+  const sent = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  await page.route(
+    ({ pathname }) => pathname === path,
+    async (route) => {
+      if (route.request().method() !== method) return route.fallback()
+      sent.resolve()
+      await released.promise
+      return route.fallback()
+    }
+  )
+  return { sent: sent.promise, release: () => released.resolve() }
+}
+
 /** The text of the element that the keyboard acts on. */
 export const focused = (page: Page) => page.evaluate<string>("document.activeElement.textContent")
 
@@ -135,6 +196,10 @@ export const addDevice = async (page: Page) => {
       devtools.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified })
   }
 }
+
+/** That the keyboard acts on the button of this name. */
+export const focusOnButton = (page: Page, name: string | RegExp) =>
+  page.getByRole("button", { name }).and(page.locator(":focus")).waitFor()
 
 /** Signs in by a link, as a person does. */
 export const signInBy = async (page: Page, link: string) => {

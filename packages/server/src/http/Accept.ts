@@ -9,6 +9,13 @@ const wanted = (accept: string, type: string): number => {
   return 0
 }
 
+const prefers =
+  (type: string) =>
+  (accept = ""): boolean =>
+    wanted(accept, type) > wanted(accept, "application/json")
+
 /** Whether a client asks for lines of JSON rather than for a page. */
-export const wantsLines = (accept = ""): boolean =>
-  wanted(accept, "application/x-ndjson") > wanted(accept, "application/json")
+export const wantsLines = prefers("application/x-ndjson")
+
+/** Whether a client asks for a page to be read by people, as browsers do, rather than for JSON. */
+export const wantsPage = prefers("text/html")

@@ -1,0 +1,33 @@
+/** What the pages share that know who is signed in, over `pageScript`. */
+export const sessionScript = `
+const sessionEnded = "Your session has ended. Sign in again."
+const somebodyElse = "Somebody else has signed in with this browser meanwhile."
+let methods = { mail: false, passkeys: false, providers: [] }
+const hasPasskeys = () =>
+  methods.passkeys && isSecureContext && location.origin === origin && window.PublicKeyCredential !== undefined
+// Who is signed in with this browser; undefined for nobody.
+const currentSession = async () => {
+  const { body, status } = await call("GET", "session", { expected: [401] })
+  return status === 200 ? body : undefined
+}
+const whoIs = ({ email, name }) => name + " (" + email + ")"
+// By what the person signs in.
+const waysIn = async ({ emailVerifiedAt }) => {
+  const [{ body: { passkeys } }, { body: { identities } }] = await Promise.all(["passkeys", "identities"].map((path) => call("GET", path)))
+  const mail = methods.mail && emailVerifiedAt !== null
+  const providers = methods.providers.filter(({ id }) => identities.some(({ provider }) => provider === id))
+  return { identities, mail, passkeys, providers, isNone: !mail && providers.length === 0 && !(methods.passkeys && passkeys.length > 0) }
+}
+// What somebody loses who signs out without a way to sign in again; undefined for who has one.
+const lossOf = ({ emailVerifiedAt }, { isNone }, where = "") => {
+  if (!isNone) return undefined
+  const remedies = [
+    ...(methods.mail && emailVerifiedAt === null ? ["verify your address"] : []),
+    ...(hasPasskeys() ? ["add a passkey"] : []),
+    ...(methods.providers.length > 0 ? ["add an account at " + either(methods.providers.map(({ name }) => name))] : []),
+    "make an API key"
+  ]
+  return "You have no way to sign in again. When this session has ended, only a sign-in link from the person who runs this service lets you in. Before you sign out, " +
+    either(remedies) + where + "."
+}
+`
