@@ -1,10 +1,11 @@
 import type { SignedIn } from "@delivery/domain/auth/Session"
 import { sessionCookie } from "@delivery/domain/identity/Authorization"
-import { Effect, Exit, Layer, Scope } from "effect"
+import { Clock, Effect, Exit, Layer, Scope } from "effect"
 import type { Browser, BrowserContext } from "playwright-core"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 import { DeliveryServer } from "../../src/cli/TestServer.ts"
 import { startChromium } from "../support/Chromium.ts"
+import { standingClock } from "../support/Http.ts"
 import { type Issuer, serve, type Served, settingOf, startIssuer } from "../support/Issuer.ts"
 import { freePort } from "../../src/cli/FreePort.ts"
 
@@ -12,6 +13,7 @@ import { freePort } from "../../src/cli/FreePort.ts"
 
 describe("Single sign-on in a browser", () => {
   const scope = Scope.makeUnsafe()
+  const { advance, clock } = standingClock()
   let browser: Browser
   let issuer: Issuer
   let origin: string
@@ -34,7 +36,8 @@ describe("Single sign-on in a browser", () => {
       BASE_URL: origin,
       OIDC_CORP: settingOf(issuer)
     })
-    await Effect.runPromise(Layer.buildWithScope(layer, scope))
+    const timed = Layer.provideMerge(layer, Layer.succeed(Clock.Clock, clock))
+    await Effect.runPromise(Layer.buildWithScope(timed, scope))
     browser = await startChromium()
   })
   afterEach(async () => {
@@ -147,6 +150,31 @@ describe("Single sign-on in a browser", () => {
     await ways.getByRole("button", { name: /^Really remove\? Corp: second/ }).press("Enter")
     await page.getByRole("status").filter({ hasText: "no longer signs you in." }).waitFor()
     assert.deepStrictEqual(await accounts(page), ["owner"])
+  })
+
+  it("a person confirms with their account that it is them, and goes on where they were", async () => {
+    const page = await newPage("owner")
+    await signIn(page)
+    await page.locator("#account").waitFor()
+    const { body } = await get<SignedIn>(page, "session")
+    advance("16 minutes")
+    const name = page.getByRole("textbox", { name: /^Name of the new key/ })
+    await name.fill("laptop")
+    await page.keyboard.press("Enter")
+    await page.getByRole("status").filter({ hasText: /^Before you make an API key, confirm that it is you/ }).waitFor()
+    await page.getByRole("link", { name: "Confirm with Corp" }).press("Enter")
+    await page.locator("#make-key:focus").waitFor()
+    const proved = await get<SignedIn>(page, "session")
+    assert.strictEqual(proved.body.session.id, body.session.id)
+    await name.fill("laptop")
+    await page.keyboard.press("Enter")
+    await page.getByRole("status").filter({ hasText: /^API key “laptop” is made/ }).waitFor()
+    // Adding an account needs a fresh proof, too, and the browser goes nowhere without.
+    await page.locator("#copy:focus").waitFor()
+    advance("16 minutes")
+    await page.getByRole("button", { name: "Add an account at Corp" }).press("Enter")
+    await page.getByRole("status").filter({ hasText: /^Before you add a way to sign in, confirm that it is you/ }).waitFor()
+    assert.strictEqual(page.url(), `${origin}/sign-in`)
   })
 
   it("a page of another site that loads the addresses as images and frames takes no attempt away", async () => {

@@ -118,6 +118,47 @@ onEachServer("the edge", (test) => {
     }
   })
 
+  test("answers people at unknown paths with a page, and programs in the form of the API", async (owner) => {
+    const browsers = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
+    const open = (path: string, accept: string, method = "GET") =>
+      fetch(`${owner.baseUrl}${path}`, { method, headers: { accept } })
+    for (const path of ["/w/main/tickets/ENG-1", "/sign-in/x", "/signin?q=100%", "/agents", "/authorizer", "/v", "/docs/x"]) {
+      const page = await open(path, browsers)
+      const text = await page.text()
+      assert.strictEqual(page.status, 404, path)
+      assert.match(String(page.headers.get("content-type")), /^text\/html/)
+      assert.deepInclude(Object.fromEntries(page.headers), {
+        "cache-control": "no-store",
+        vary: "Accept",
+        "x-frame-options": "DENY"
+      })
+      assert.match(String(page.headers.get("x-request-id")), /^[\w-]{8,64}$/)
+      assert.match(String(page.headers.get("content-security-policy")), /^default-src 'none'; style-src 'sha256-/)
+      assert.include(text, '<a href="/sign-in">')
+      assert.include(text, '<a href="/docs">')
+      assert.notInclude(text, "<script")
+      assert.strictEqual((await open(path, browsers, "HEAD")).status, 404)
+    }
+    const unknown = "/w/main/tickets/ENG-1"
+    const asked = [
+      ...["*/*", "application/json", "application/json, text/html", "text/html;q=0.5, application/json", "text/html;q=0"].map(
+        (accept) => [unknown, accept] as const
+      ),
+      ...["/v1", "/v1/nothing", "/V1/me", "/v2/me", "//v1/nothing", "/%761/nothing", "/auth/v1/nothing", "/agent/x"].map(
+        (path) => [path, browsers] as const
+      ),
+      ...["/deploy/x", "/openapi.json/x", "/.well-known/x", "/metrics", "/health/x", "/ready/x", "/%"].map(
+        (path) => [path, browsers] as const
+      )
+    ]
+    for (const [path, accept] of asked) {
+      const answer = await open(path, accept)
+      assert.deepStrictEqual([answer.status, answer.headers.get("content-type")], [404, "application/json"], `${path} ${accept}`)
+      assert.strictEqual(((await answer.json()) as ErrorBody)._tag, "NotFound")
+    }
+    assert.strictEqual((await open(unknown, browsers, "POST")).headers.get("content-type"), "application/json")
+  })
+
   test("names what is wrong with a body: form, type, fields", async (owner) => {
     const post = (body: string, type = "application/json") =>
       owner.send<ErrorBody>("POST", "products", { body, headers: { "content-type": type } })

@@ -79,8 +79,8 @@ const startBrowsing = async () => {
       })
       page.on("pageerror", (error) => problems.push(String(error)))
       page.on("console", (message) => {
-        // Answers such as 401, which the page shows in words, are errors on the console.
-        const isAnswer = message.text().startsWith("Failed to load resource: the server responded")
+        // Answers such as 401, and none at all, which the page shows in words, are errors on the console.
+        const isAnswer = /^Failed to load resource: (?:the server responded|net::ERR_FAILED$)/.test(message.text())
         if (message.type() === "error" && !isAnswer) problems.push(message.text())
       })
       return page
