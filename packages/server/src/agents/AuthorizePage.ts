@@ -59,7 +59,7 @@ const old = () => {
 }
 const show = ({ client, host, loopback, redirectUri, workspaces }) => {
   say((workspaces.length === 0 ? "You are in no workspace that it could be let into. " : "") +
-    (loopback ? "A program on your own computer" : "A program") + " asks to act for you here. Its address:")
+    (loopback ? "A program on your own computer" : "A program") + " asks to act for you here.")
   at("host").textContent = host
   at("client").textContent = "It calls itself " + named(client.name) + ", and nobody has checked that. " +
     (client.kind === "document" ? "It is described at " + client.id : "It has registered itself here.")

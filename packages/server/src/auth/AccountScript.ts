@@ -151,8 +151,8 @@ const showLists = async () => {
   at("end-others").hidden = sessions.length < 2
   fill("way-list", [...ways.passkeys.map(passkeyItem), ...ways.identities.map(identityItem)])
   at("add-passkey").hidden = !hasPasskeys()
-  at("add-accounts").replaceChildren(...methods.providers.map(accountButton))
-  at("ways-in").hidden = at("way-list").hidden && at("add-passkey").hidden && methods.providers.length === 0
+  at("add-accounts").replaceChildren(...usable(methods.providers).map(accountButton))
+  at("ways-in").hidden = at("way-list").hidden && at("add-passkey").hidden && usable(methods.providers).length === 0
   fill("key-list", keys.map(keyItem))
   fill("agent-list", agents.flat())
   at("no-agents").hidden = !at("agent-list").hidden

@@ -4,12 +4,14 @@ const sessionEnded = "Your session has ended. Sign in again."
 const somebodyElse = "Somebody else has signed in with this browser meanwhile."
 let methods = { mail: false, passkeys: false, providers: [] }
 const hasPasskeys = () =>
-  methods.passkeys && isSecureContext && location.origin === origin && window.PublicKeyCredential !== undefined
+  methods.passkeys && isSecureContext && isHome && window.PublicKeyCredential !== undefined
 // Who is signed in with this browser; undefined for nobody.
 const currentSession = async () => {
   const { body, status } = await call("GET", "session", { expected: [401] })
   return status === 200 ? body : undefined
 }
+// Providers send browsers back to the address of the service alone.
+const usable = (providers) => isHome ? providers : []
 const whoIs = ({ email, name }) => name + " (" + email + ")"
 // By what the person signs in.
 const waysIn = async ({ emailVerifiedAt }) => {
@@ -24,10 +26,9 @@ const lossOf = ({ emailVerifiedAt }, { isNone }, where = "") => {
   const remedies = [
     ...(methods.mail && emailVerifiedAt === null ? ["verify your address"] : []),
     ...(hasPasskeys() ? ["add a passkey"] : []),
-    ...(methods.providers.length > 0 ? ["add an account at " + either(methods.providers.map(({ name }) => name))] : []),
+    ...usable(methods.providers).map(({ name }) => "add an account at " + name),
     "make an API key"
   ]
-  return "You have no way to sign in again. When this session has ended, only a sign-in link from the person who runs this service lets you in. Before you sign out, " +
-    either(remedies) + where + "."
+  return "You have no way to sign in again but a link from the person who runs this service. Before you sign out, " + either(remedies) + where + "."
 }
 `

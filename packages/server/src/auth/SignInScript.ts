@@ -117,11 +117,11 @@ const offer = (news, text = "") => {
   shown = confirming = undefined
   retreat = startAgain
   entitle("Sign in")
-  const others = prepareWays({ hasPasskey: hasPasskeys(), providers: methods.providers, purpose: "sign-in", words: "Sign in with" })
+  const others = prepareWays({ hasPasskey: hasPasskeys(), providers: usable(methods.providers), purpose: "sign-in", words: "Sign in with" })
   const ways = [...others, ...(methods.mail ? ["by-mail"] : [])]
   say(ways.length === 0 ? (text + " To sign in, open a sign-in link.").trim() : text)
   tell(news)
-  at("help").textContent = ways.length === 0 ? helped : "No way in works? " + helped
+  at("help").textContent = ways.length === 0 ? helped : "None of this works? " + helped
   only(...ways, "help", ...reasonIfAny())
   focusWay(ways)
 }
@@ -132,7 +132,7 @@ const confirmWho = async (session, message, ...more) => {
   const hasPasskey = hasPasskeys() && ways.passkeys.length > 0
   const isProven = person.emailVerifiedAt !== null
   // A proven address is enough for a provider that has verified it, too.
-  const providers = hasPasskey || ways.mail || ways.providers.length > 0 || !isProven ? ways.providers : methods.providers
+  const providers = usable(hasPasskey || ways.mail || ways.providers.length > 0 || !isProven ? ways.providers : methods.providers)
   shown = session
   confirming = person
   loss = lossOf(person, ways, " on the page of your account")
@@ -144,7 +144,7 @@ const confirmWho = async (session, message, ...more) => {
   say(message + ": you signed in a while ago, as " + whoIs(person) + "." + (mayVerify ? " You have nothing yet to confirm it with: verify your address first." : offered.length === 0 ? " To do so, open a sign-in link." : ""))
   at("loss").hidden = true
   at("verify").hidden = !mayVerify
-  at("help").textContent = offered.length === 0 ? helped : "No way works? " + helped
+  at("help").textContent = offered.length === 0 && !mayVerify ? helped : "None of this works? " + helped
   only(...offered, ...(mayVerify ? ["unproven"] : []), "help", "other", ...more, ...reasonIfAny())
   if (mayVerify) at("verify").focus()
   else focusWay(offered)
@@ -178,7 +178,7 @@ const awaitsCode = (session) => {
 const offerCode = () => {
   const { text, title } = codes[asked.purpose]
   entitle(title)
-  say(text() + " Type its code here, or open its link in this browser. Nothing after a few minutes? Go back and ask again.")
+  say(text() + " Type its code here" + (isHome ? ", or open its link in this browser" : "") + ". Nothing after a few minutes? Go back and ask again.")
   at("help").textContent = "No email comes to an address that was never verified. Was yours not? " + helped
   only("by-code", ...(asked.purpose === "sign-in" ? ["help"] : []), ...reasonIfAny())
   at("code").value = ""

@@ -110,7 +110,9 @@ export const layer = HttpRouter.middleware(
               )
             }
             const { error, isFault, status } = errorOf(cause, id)
-            const response = finish(status === 404 && isReadByPeople(request) ? notFoundPage : errorResponse(error, status))
+            const response = finish(
+              status === 404 && isReadByPeople(request) ? notFoundPage : errorResponse(error, status)
+            )
             return isFault
               ? Effect.as(Effect.annotateLogs(Effect.logError("A request failed.", cause), { requestId: id }), response)
               : Effect.succeed(response)

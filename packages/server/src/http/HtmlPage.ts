@@ -32,7 +32,7 @@ const messages = `<p id="text" role="status" tabindex="-1"></p>
 <p id="problem" role="alert"></p>
 <p id="trouble" hidden><button id="again" type="button">Try again</button> <small id="request-id"></small></p>
 </div>
-<p id="elsewhere" class="muted" hidden>The address of this service is <a id="home"></a>. Passkeys and sessions that you have there do not work here.</p>`
+<p id="elsewhere" class="muted" hidden>The address of this service is <a id="home"></a>. Passkeys, accounts at providers and sessions that you have there do not work here.</p>`
 
 /**
  * The page as an answer. It runs its own script alone, which only the service can be asked by; nobody can put it into a

@@ -21,7 +21,7 @@ const warn = (message, again, requestId) => {
 // The keyboard begins at what is said, and presses nothing there.
 const focusText = () => at("text").focus()
 const named = (name) => "\\u201c" + name + "\\u201d"
-const either = (words) => words.length < 2 ? words.join() : words.slice(0, -1).join(", ") + " or " + words.at(-1)
+const either = (words) => words.length < 3 ? words.join(" or ") : words.slice(0, -1).join(", ") + ", or " + words.at(-1)
 const inWords = (seconds) => {
   const minutes = Math.ceil(seconds / 60)
   return minutes > 55 ? "an hour" : minutes === 1 ? "a minute" : minutes + " minutes"
@@ -41,16 +41,18 @@ class Refusal extends Error {
 }
 // The answer of the server: one that did what was asked, or one of those that are expected, by status or reason. Fails with any other.
 const call = async (method, path, { body, expected = [] } = {}) => {
+  const doubt = method === "GET" ? "" : " The server may have done it nevertheless."
   const answer = await fetch(path.startsWith("/") ? path : "/auth/v1/" + path, {
     method,
     headers: body === undefined ? {} : { "content-type": "application/json" },
     body: body === undefined ? undefined : JSON.stringify(body)
-  }).catch(() => { throw new Refusal("The server does not answer.") })
+  }).catch(() => { throw new Refusal("The server does not answer." + doubt) })
   const { status } = answer
   const read = status === 204 ? {} : worded(await answer.json().catch(() => undefined))
   const isExpected = answer.ok ? read !== undefined : expected.includes(status) || expected.includes(read?.reason)
   if (isExpected) return { status, body: read ?? {} }
-  throw new Refusal(read?.message ?? "The server gives an answer that this page does not understand (" + status + ").", {
+  const message = read?.message ?? "The server gives an answer that this page does not understand (" + status + ")."
+  throw new Refusal(message + (status < 500 ? "" : doubt), {
     reason: read?.reason,
     requestId: answer.headers.get("x-request-id") ?? undefined,
     status
@@ -151,9 +153,10 @@ const doingTwice = (button, work, { subject, why = () => "" } = {}) => {
   })
 }
 // Whoever comes by another address of this server, such as 127.0.0.1, finds the one at which everything works.
+const isHome = location.origin === origin
 const pointHome = (path) => {
   at("home").href = origin + path
   at("home").textContent = origin
-  at("elsewhere").hidden = location.origin === origin
+  at("elsewhere").hidden = isHome
 }
 `

@@ -27,14 +27,16 @@ h2 { font-size: .875rem; line-height: 1.25rem; font-weight: 600; margin: 2rem 0 
 p { margin: 0 0 .75rem; }
 small { font-size: .75rem; line-height: 1rem; color: var(--muted); }
 .muted { color: var(--muted); margin-top: .75rem; }
-h2 + .muted { margin-top: 0; }
+h2 + .muted, #agents .muted { margin-top: 0; }
 a { color: var(--link); }
-#text:empty, #messages p:empty { margin: 0; }
-#messages { position: sticky; z-index: 1; top: 0; min-height: 1.25rem; padding: .25rem 0; margin-bottom: .25rem; background: var(--surface); }
-#messages p { margin: 0 0 .25rem; }
-#messages p:last-child { margin: 0; }
+#text:empty { margin: 0; }
+#messages { position: sticky; z-index: 1; top: 0; min-height: 1.75rem; margin-bottom: .25rem; pointer-events: none; }
+#messages p { margin: 0; padding: .25rem 0; background: var(--surface); pointer-events: auto; }
+#messages p:empty { padding: 0; }
 #problem { color: var(--danger); }
 .notice { padding: .75rem; margin-bottom: 1rem; border: 1px solid var(--control); border-radius: 6px; background: var(--raised); }
+#unproven { margin-bottom: 1rem; }
+#add-accounts { display: contents; }
 ul { list-style: none; margin: 0 0 1rem; padding: 0; border-top: 1px solid var(--line); }
 li { display: flex; align-items: center; justify-content: space-between; gap: .75rem; min-height: 2.5rem; padding: .25rem 0; border-bottom: 1px solid var(--line); }
 li small { display: block; }
@@ -48,7 +50,7 @@ button, .button { display: block; width: 100%; margin: .5rem 0 0; font-weight: 5
 li button, #again { width: auto; min-height: 2rem; margin: 0; padding: .25rem .75rem; flex: none; }
 #trouble { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem .75rem; }
 /* As wide as the longest that it will say. */
-li button::after { content: attr(data-widest); display: block; height: 0; overflow: hidden; visibility: hidden; }
+button[data-widest]:not(.link)::after { content: attr(data-widest); display: block; height: 0; overflow: hidden; visibility: hidden; }
 button:hover, .button:hover { background: var(--raised); }
 .primary { background: var(--accent); border-color: var(--accent); color: var(--on-accent); }
 .primary:hover { background: var(--accent-hover); border-color: var(--accent-hover); }

@@ -195,7 +195,7 @@ inBrowser(servers, "The page of one's account", (scene) => {
     const page = await signedIn(scene(), await join(scene().owner, "member"), addDevice)
     const notice = page.locator("#loss")
     const loss =
-      /^You have no way to sign in again\. .* only a sign-in link .* Before you sign out, add a passkey or make an API key\.$/
+      /^You have no way to sign in again but a link .* Before you sign out, add a passkey or make an API key\.$/
     assert.match(await notice.innerText(), loss)
     await press(page, "Sign out")
     await warned(page, loss)

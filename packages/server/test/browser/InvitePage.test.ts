@@ -50,7 +50,7 @@ inBrowser(servers, "The page of invites", (scene) => {
     await said(page, /^You have joined “Team” as viewer\.$/)
     await showsAccount(page, new RegExp(`^You are signed in as Sam Lee \\(${email}\\)\\.$`))
     // Nobody has shown that the address is theirs: they are told before it is too late.
-    await page.getByText(/^You have no way to sign in again\./).waitFor()
+    await page.getByText(/^You have no way to sign in again but a link/).waitFor()
     assert.strictEqual(page.url(), `${scene().origin}/sign-in`)
     const { body } = await call<SignedIn>(page, "GET", "session")
     assert.deepStrictEqual(
@@ -134,7 +134,7 @@ inBrowser(servers, "The page of invites", (scene) => {
     await page.keyboard.press("Tab")
     assert.strictEqual(await focused(page), "Sign out and go on")
     await page.keyboard.press("Enter")
-    await warned(page, /^You have no way to sign in again\. .* make an API key on the page of your account\.$/)
+    await warned(page, /^You have no way to sign in again but .* make an API key on the page of your account\.$/)
     assert.strictEqual(await focused(page), "Really sign out and go on?")
     // Nobody is signed out by a request that the server refuses.
     await refuseNext(page, "DELETE", "/auth/v1/session")
@@ -258,7 +258,10 @@ inBrowser(
       await page.getByText("sign out and sign in with that one: the invite waits for it there.").waitFor()
       assert.isTrue(await page.locator("#sign-in").isHidden())
       await press(page, "Sign out and go on")
-      await warned(page, /^You have no way to sign in again\. .*, verify your address, .* on the page of your account\.$/)
+      await warned(
+        page,
+        /^You have no way to sign in again but .*, verify your address, .* on the page of your account\.$/
+      )
       await press(page, "Really sign out and go on?")
       await said(page, new RegExp(`^${email} has an account here already\\. Sign in with it`))
       await focusOn(page, "sign-in")

@@ -431,7 +431,7 @@ inBrowser(
       await signInBy(page, await scene().newLink(person.id))
       await showsAccount(page, /^You are signed in as Sam/)
       const loss =
-        /^You have no way to sign in again\. .* Before you sign out, verify your address, add a passkey or make an API key\.$/
+        /^You have no way to sign in again but .* Before you sign out, verify your address, add a passkey, or make an API key\.$/
       assert.match(await page.locator("#loss").innerText(), loss)
       await press(page, "Sign out")
       await warned(page, loss)
@@ -458,7 +458,10 @@ inBrowser(
         const tab = await page.context().newPage()
         await signInBy(tab, await scene().newLink(kim.person.id))
         await showsAccount(tab, /^You are signed in as Kim/)
-        await page.getByRole("button", { name: new RegExp(`^${act}`) }).first().press("Enter")
+        await page
+          .getByRole("button", { name: new RegExp(`^${act}`) })
+          .first()
+          .press("Enter")
         await said(page, /^Somebody else has signed in with this browser meanwhile\.$/)
         await showsAccount(page, /^You are signed in as Kim/)
       }

@@ -161,19 +161,28 @@ describe("Single sign-on in a browser", () => {
     const name = page.getByRole("textbox", { name: /^Name of the new key/ })
     await name.fill("laptop")
     await page.keyboard.press("Enter")
-    await page.getByRole("status").filter({ hasText: /^Before you make an API key, confirm that it is you/ }).waitFor()
+    await page
+      .getByRole("status")
+      .filter({ hasText: /^Before you make an API key, confirm that it is you/ })
+      .waitFor()
     await page.getByRole("link", { name: "Confirm with Corp" }).press("Enter")
     await page.locator("#make-key:focus").waitFor()
     const proved = await get<SignedIn>(page, "session")
     assert.strictEqual(proved.body.session.id, body.session.id)
     await name.fill("laptop")
     await page.keyboard.press("Enter")
-    await page.getByRole("status").filter({ hasText: /^API key “laptop” is made/ }).waitFor()
+    await page
+      .getByRole("status")
+      .filter({ hasText: /^API key “laptop” is made/ })
+      .waitFor()
     // Adding an account needs a fresh proof, too, and the browser goes nowhere without.
     await page.locator("#copy:focus").waitFor()
     advance("16 minutes")
     await page.getByRole("button", { name: "Add an account at Corp" }).press("Enter")
-    await page.getByRole("status").filter({ hasText: /^Before you add a way to sign in, confirm that it is you/ }).waitFor()
+    await page
+      .getByRole("status")
+      .filter({ hasText: /^Before you add a way to sign in, confirm that it is you/ })
+      .waitFor()
     assert.strictEqual(page.url(), `${origin}/sign-in`)
   })
 

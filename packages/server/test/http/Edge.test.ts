@@ -122,7 +122,15 @@ onEachServer("the edge", (test) => {
     const browsers = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
     const open = (path: string, accept: string, method = "GET") =>
       fetch(`${owner.baseUrl}${path}`, { method, headers: { accept } })
-    for (const path of ["/w/main/tickets/ENG-1", "/sign-in/x", "/signin?q=100%", "/agents", "/authorizer", "/v", "/docs/x"]) {
+    for (const path of [
+      "/w/main/tickets/ENG-1",
+      "/sign-in/x",
+      "/signin?q=100%",
+      "/agents",
+      "/authorizer",
+      "/v",
+      "/docs/x"
+    ]) {
       const page = await open(path, browsers)
       const text = await page.text()
       assert.strictEqual(page.status, 404, path)
@@ -141,19 +149,34 @@ onEachServer("the edge", (test) => {
     }
     const unknown = "/w/main/tickets/ENG-1"
     const asked = [
-      ...["*/*", "application/json", "application/json, text/html", "text/html;q=0.5, application/json", "text/html;q=0"].map(
-        (accept) => [unknown, accept] as const
-      ),
-      ...["/v1", "/v1/nothing", "/V1/me", "/v2/me", "//v1/nothing", "/%761/nothing", "/auth/v1/nothing", "/agent/x"].map(
-        (path) => [path, browsers] as const
-      ),
+      ...[
+        "*/*",
+        "application/json",
+        "application/json, text/html",
+        "text/html;q=0.5, application/json",
+        "text/html;q=0"
+      ].map((accept) => [unknown, accept] as const),
+      ...[
+        "/v1",
+        "/v1/nothing",
+        "/V1/me",
+        "/v2/me",
+        "//v1/nothing",
+        "/%761/nothing",
+        "/auth/v1/nothing",
+        "/agent/x"
+      ].map((path) => [path, browsers] as const),
       ...["/deploy/x", "/openapi.json/x", "/.well-known/x", "/metrics", "/health/x", "/ready/x", "/%"].map(
         (path) => [path, browsers] as const
       )
     ]
     for (const [path, accept] of asked) {
       const answer = await open(path, accept)
-      assert.deepStrictEqual([answer.status, answer.headers.get("content-type")], [404, "application/json"], `${path} ${accept}`)
+      assert.deepStrictEqual(
+        [answer.status, answer.headers.get("content-type")],
+        [404, "application/json"],
+        `${path} ${accept}`
+      )
       assert.strictEqual(((await answer.json()) as ErrorBody)._tag, "NotFound")
     }
     assert.strictEqual((await open(unknown, browsers, "POST")).headers.get("content-type"), "application/json")

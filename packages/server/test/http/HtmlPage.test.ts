@@ -26,7 +26,8 @@ onEachServer("The pages of the service", (test) => {
       assert.notMatch(text, /innerHTML|outerHTML|insertAdjacent|document\.write|<form| on\w+="|src=|itk_0/)
       // What can be pressed and chosen is what keyboards reach by themselves.
       assert.notMatch(text, /tabindex="\d|role="button"/)
-      for (const [, id] of text.matchAll(/<(?:input|select) id="([\w-]+)"/g)) assert.include(text, `<label for="${id}">`)
+      for (const [, id] of text.matchAll(/<(?:input|select) id="([\w-]+)"/g))
+        assert.include(text, `<label for="${id}">`)
       // All text grows with the size that a person has chosen.
       assert.notMatch(text, /font(?:-size)?: ?[\d.]+px/)
     })

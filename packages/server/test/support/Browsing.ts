@@ -151,7 +151,12 @@ export const refuseNext = async (page: Page, method: string, path: string, statu
 
 /** Waits until the page says that the server refused it, in whose words, and by which request. */
 export const refused = async (page: Page, status: 429 | 500 = 429) => {
-  await warned(page, status === 429 ? /^The server has too much to do\. Try again in a minute\.$/ : /^Something went wrong\.$/)
+  await warned(
+    page,
+    status === 429
+      ? /^The server has too much to do\. Try again in a minute\.$/
+      : /^Something went wrong\.(?: The server may have done it nevertheless\.)?$/
+  )
   await page.getByText("Request refused-0001").waitFor()
 }
 
