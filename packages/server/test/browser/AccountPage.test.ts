@@ -4,6 +4,7 @@ import type { Page } from "playwright-core"
 import { assert, it } from "vitest"
 import {
   addDevice,
+  addPasskey,
   call,
   focusOn,
   focusOnButton,
@@ -168,8 +169,7 @@ inBrowser(servers, "The page of one's account", (scene) => {
     const person = await join(scene().owner, "member")
     const [page, other] = [await signedIn(scene(), person, addDevice), await signedIn(scene(), person, addDevice)]
     for (const one of [other, page]) {
-      await press(one, "Add a passkey")
-      await said(one, /^Passkey “Chrome on Linux” is added/)
+      await addPasskey(one)
     }
     const ways = itemsOf(page, "How you sign in")
     await ways.nth(1).waitFor()
@@ -200,9 +200,7 @@ inBrowser(servers, "The page of one's account", (scene) => {
     await press(page, "Sign out")
     await warned(page, loss)
     assert.strictEqual(await status(page), 200)
-    await press(page, "Add a passkey")
-    await said(page, /^Passkey “Chrome on Linux” is added/)
-    await notice.waitFor({ state: "hidden" })
+    await addPasskey(page)
     await press(page, "Sign out")
     await said(page, /^You are signed out\.$/)
     assert.strictEqual(await status(page), 401)
@@ -274,8 +272,7 @@ inBrowser(servers, "The page of one's account and other tabs", (scene) => {
 inBrowser(servers, "The page of one's account where the server refuses", (scene) => {
   it("does not say that somebody is signed out who is not", async () => {
     const page = await signedIn(scene(), await join(scene().owner, "member"), addDevice)
-    await press(page, "Add a passkey")
-    await said(page, /is added/)
+    await addPasskey(page)
     for (const code of [429, 500] as const) {
       await refuseNext(page, "DELETE", "/auth/v1/session", code)
       await press(page, "Sign out")

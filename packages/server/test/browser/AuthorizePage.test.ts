@@ -4,6 +4,7 @@ import { assert, it } from "vitest"
 import { answerIn, askForAccess, claude, type ClientOf, exchange, newClient } from "../agents/OAuthScene.ts"
 import {
   addDevice,
+  addPasskey,
   call,
   focused,
   focusOn,
@@ -324,8 +325,7 @@ inBrowser(
       await addDevice(page)
       await signInBy(page, await scene().newLink())
       await showsAccount(page, /^You are signed in as Owner/)
-      await page.getByRole("button", { name: "Add a passkey" }).press("Enter")
-      await said(page, /is added/)
+      await addPasskey(page)
       await newWorkspace(scene().owner)
       advance("16 minutes")
       const { address } = await open(page, scene(), loopback())

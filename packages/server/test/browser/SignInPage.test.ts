@@ -5,6 +5,7 @@ import type { Page } from "playwright-core"
 import { afterAll, assert, beforeAll, it } from "vitest"
 import {
   addDevice,
+  addPasskey,
   call,
   focused,
   focusOn,
@@ -38,7 +39,7 @@ const signInByLink = async (page: Page, link: string) => {
 }
 
 inBrowser(servers, "The page of signing in", (scene) => {
-  const addPasskey = (page: Page) =>
+  const addPasskeyByCall = (page: Page) =>
     call<Passkey>(page, "POST", "passkeys/verify", `{ response: ${ceremony("startRegistration", "passkeys/options")} }`)
 
   it("signs in by a link and out again, by keyboard", async () => {
@@ -94,6 +95,7 @@ inBrowser(servers, "The page of signing in", (scene) => {
       assert.strictEqual(page.url(), `${scene().origin}/sign-in`)
       await page.reload()
     }
+    await focusOn(page, "use")
     // What the server refuses for the moment is not used up.
     await refuseNext(page, "POST", "/auth/v1/links/consume")
     await page.keyboard.press("Enter")
@@ -182,8 +184,7 @@ inBrowser(servers, "The page of signing in", (scene) => {
     const page = await scene().newPage()
     await addDevice(page)
     await signInByLink(page, await scene().newLink())
-    await page.getByRole("button", { name: "Add a passkey" }).press("Enter")
-    await said(page, /^Passkey “Chrome on Linux” is added/)
+    await addPasskey(page)
     await page.getByRole("button", { name: "Add a passkey" }).press("Enter")
     await warned(page, /has a passkey for this service already/)
     // Who has a way to sign in again is not asked twice.
@@ -210,13 +211,13 @@ inBrowser(servers, "The page of signing in", (scene) => {
     const page = await scene().newPage()
     const device = await addDevice(page)
     await signInByLink(page, await scene().newLink())
-    const added = await addPasskey(page)
+    const added = await addPasskeyByCall(page)
     assert.strictEqual(added.status, 201, JSON.stringify(added.body))
     // Another of the person's: the last way in could not be removed.
     const elsewhere = await scene().newPage()
     await addDevice(elsewhere)
     await signInByLink(elsewhere, await scene().newLink())
-    assert.strictEqual((await addPasskey(elsewhere)).status, 201)
+    assert.strictEqual((await addPasskeyByCall(elsewhere)).status, 201)
     assert.strictEqual((await call(page, "DELETE", `passkeys/${added.body.id}`)).status, 204)
     await call(page, "DELETE", "session")
     await page.reload()
@@ -485,8 +486,7 @@ inBrowser(
       const page = await scene().newPage()
       await addDevice(page)
       await signInByLink(page, await scene().newLink())
-      await page.getByRole("button", { name: "Add a passkey" }).press("Enter")
-      await said(page, /is added/)
+      await addPasskey(page)
       advance("16 minutes")
       await page.getByRole("button", { name: "Add a passkey" }).press("Enter")
       await said(page, /^Before you add a passkey, confirm that it is you/)

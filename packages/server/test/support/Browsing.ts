@@ -120,6 +120,13 @@ export const showsAccount = async (page: Page, who = /^You are signed in as /) =
 export const press = (page: Page, name: string | RegExp) =>
   page.getByRole("button", { name, exact: true }).press("Enter")
 
+/** Adds a passkey on the page of the account, which is a way in from then on. */
+export const addPasskey = async (page: Page) => {
+  await press(page, "Add a passkey")
+  await said(page, /^Passkey “Chrome on Linux” is added\./)
+  await page.locator("#loss").waitFor({ state: "hidden" })
+}
+
 /** Signs out, also where the page asks once more. */
 export const signOut = async (page: Page) => {
   const button = page.locator("#sign-out")
