@@ -377,8 +377,7 @@ inBrowser(
   (scene) => {
     it("asks who it is before it makes a key or removes a passkey, and goes on or back", async () => {
       const page = await signedIn(scene(), await join(scene().owner, "member"), addDevice)
-      await press(page, "Add a passkey")
-      await said(page, /is added/)
+      await addPasskey(page)
       const { body } = await call<{ readonly session: { readonly id: string } }>(page, "GET", "session")
       advance("16 minutes")
       await page.getByRole("textbox", { name: /^Name of the new key/ }).fill("laptop")
@@ -410,8 +409,7 @@ inBrowser(
     it("offers no passkey to confirm with to whoever has none, nor takes somebody else's", async () => {
       const [person, other] = [await join(scene().owner, "member"), await join(scene().owner, "member")]
       const page = await signedIn(scene(), other, addDevice)
-      await press(page, "Add a passkey")
-      await said(page, /is added/)
+      await addPasskey(page)
       await signInBy(page, await scene().newLink(person.id))
       await showsAccount(page)
       advance("16 minutes")
