@@ -244,10 +244,11 @@ onServers(
   (test) => {
     test("share a limit for what is not whole: those that stand still for longest are refused", async (owner) => {
       const workspace = await newDeployment(owner)
-      const body = JSON.stringify({ token: "x".repeat(900_000) })
+      const body = JSON.stringify({ slug: "shop", name: "x".repeat(900_000), type: "library" })
       const request = [
-        "POST /v1/tokens/report HTTP/1.1",
+        `POST /v1/workspaces/${workspace.workspace}/products HTTP/1.1`,
         "Host: localhost",
+        `Authorization: Bearer ${workspace.key}`,
         "Connection: close",
         "Content-Type: application/json",
         `Content-Length: ${body.length}`,
