@@ -53,6 +53,7 @@ const needMore = [
   "agents/Authorizations.test.ts",
   "agents/ClientDocuments.test.ts",
   "agents/Mcp*.test.ts",
+  "audit/AuditPlans.test.ts",
   "audit/AuditTogether.test.ts",
   "auth/**",
   "database/**",
