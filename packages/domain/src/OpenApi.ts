@@ -64,7 +64,8 @@ compares numbers as numbers; equal names are ordered by code units, then by id.
 count Unicode code points. Bodies are UTF-8.
 - **Unknown properties** of a body are ignored, except by the vault, which rejects them. Responses may gain \
 properties: ignore those that you do not know.
-- **Bodies** are \`application/json\`, at most 1 MiB unless the operation says otherwise.
+- **Bodies** are \`application/json\`, at most 1 MiB unless the operation says otherwise, and 64 KiB where \
+no credential is needed.
 - **Request ids.** Every response has the header \`x-request-id\`. You can send one yourself: 8 to 64 letters, digits, \
 \`_\` or \`-\`. It may not hold \`tk_\`, as tokens do.
 

@@ -1,7 +1,7 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { TooManyRequests } from "@delivery/domain/Errors"
-import { ByteSize, Effect, Option } from "effect"
-import { HttpIncomingMessage, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Effect, Option } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Throttled } from "../auth/Throttles.ts"
 import { errorResponse } from "../http/ErrorResponse.ts"
 import { handlersOf } from "../http/Handlers.ts"
@@ -20,10 +20,8 @@ const formOf = Effect.fnUntraced(function* (
   if (type !== "application/x-www-form-urlencoded") {
     return yield* malformed("The body must be application/x-www-form-urlencoded.")
   }
-  const text = yield* request.text.pipe(
-    Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.kibibytes(64)),
-    Effect.mapError(() => malformed("The body could not be read, or is larger than 64 KiB."))
-  )
+  const unreadable = malformed("The body could not be read, or is larger than 64 KiB.")
+  const text = yield* Effect.mapError(request.text, () => unreadable)
   const fields = new URLSearchParams(text)
   const names = new Set(fields.keys())
   if (names.size < fields.size) return yield* malformed("A field must not be repeated.")
@@ -59,7 +57,7 @@ const unreferred = { "referrer-policy": "no-referrer" }
 const jsonOf = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
   const type = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase()
   if (type !== "application/json") return yield* malformed("The body must be application/json.")
-  return yield* Effect.mapError(request.json, () => malformed("The body is not JSON, or is too large."))
+  return yield* Effect.mapError(request.json, () => malformed("The body is not JSON, or is larger than 64 KiB."))
 })
 
 const toResponse = <R>(

@@ -1,17 +1,10 @@
 import { Internal } from "@delivery/domain/Errors"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Cause, Context, Effect } from "effect"
-import {
-  HttpMethod,
-  HttpPlatform,
-  HttpRouter,
-  HttpServerError,
-  HttpServerRequest,
-  HttpServerResponse
-} from "effect/http"
-import { isUtf8 } from "node:buffer"
+import { HttpMethod, HttpPlatform, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Settings } from "../Config.ts"
 import { AccessLog } from "./AccessLog.ts"
+import { withStrictBody } from "./BodyLimits.ts"
 import { withClientAddress } from "./ClientAddress.ts"
 import { compressed, compressingOnce } from "./Compression.ts"
 import { endpointOf } from "./Endpoints.ts"
@@ -22,19 +15,6 @@ import { RequestQueue } from "./RequestQueue.ts"
 import { RequestTimes } from "./RequestTimes.ts"
 import { routed } from "./Routing.ts"
 import { Starting } from "./Starting.ts"
-
-/** Refuses a body that is not UTF-8: decoded leniently, other characters would be stored than were sent. */
-const withStrictText = (request: HttpServerRequest.HttpServerRequest): HttpServerRequest.HttpServerRequest =>
-  Object.defineProperty(Object.create(request), "text", {
-    get: () =>
-      Effect.flatMap(request.arrayBuffer, (buffer) =>
-        isUtf8(buffer)
-          ? request.text
-          : new HttpServerError.HttpServerError({
-              reason: new HttpServerError.RequestParseError({ request, description: "The body is not UTF-8." })
-            })
-      )
-  })
 
 const httpVersion = (request: HttpServerRequest.HttpServerRequest): string =>
   NodeHttpServerRequest.toIncomingMessage(request).httpVersion
@@ -84,7 +64,7 @@ export const layer = HttpRouter.middleware(
           return Effect.succeed(finish(errorResponse(missingHost, 400)))
         }
         const found = url === request.url ? request : request.modify({ url })
-        const read = HttpMethod.hasBody(request.method) ? withStrictText(found) : found
+        const read = HttpMethod.hasBody(request.method) ? withStrictBody(found, endpoint) : found
         const isCompressed = endpoint.isCompressed && request.headers["accept-encoding"] !== undefined
         const compress = endpoint.isConstant ? compressedOnce : compressed
         const answered = isCompressed ? compress(httpEffect) : httpEffect

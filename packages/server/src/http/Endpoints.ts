@@ -4,7 +4,7 @@ import { NoStore } from "@delivery/domain/NoStore"
 import { LargeBody } from "@delivery/domain/runs/LargeBody"
 import { Context } from "effect"
 import { FindMyWay } from "effect/http"
-import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
+import { HttpApi, type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
 import { isMetricsUrl, routed, routerConfig } from "./Routing.ts"
 
 /** What must be known of a request before it is routed: its endpoint's name, and what that says of itself (domain/Endpoint.ts). */
@@ -15,6 +15,8 @@ export interface Endpoint {
   readonly isProbe: boolean
   /** The body of the request is stored as it arrives, or the answer goes on for as long as its client reads. */
   readonly isStreamed: boolean
+  /** Needs no credential, whether it takes one or not: anybody may call it. */
+  readonly isPublic: boolean
   /** The body may be larger than others: the handler reads it once it knows that the caller may send it. */
   readonly isLarge: boolean
   /** Answers that a client may have compressed: those that are read, but no secrets, and no files, which are stored as they are. */
@@ -30,6 +32,7 @@ export interface Endpoint {
 const plain = {
   isProbe: false,
   isStreamed: false,
+  isPublic: false,
   isLarge: false,
   isMetrics: false,
   isCompressed: false,
@@ -64,6 +67,9 @@ HttpApi.reflect(DeliveryApi, {
       name: `${group.identifier}.${identifier}`,
       isProbe: Context.get(mergedAnnotations, Probe),
       isStreamed: Context.get(mergedAnnotations, Streams),
+      isPublic: !Array.from(middlewares).some((key) =>
+        HttpApiMiddleware.isSecurity(key as HttpApiMiddleware.AnyService)
+      ),
       isLarge: middlewares.has(LargeBody),
       isForAdmins: Context.get(mergedAnnotations, RequiredScope) === "admin",
       // The length of a compressed answer tells what it has in common with what the client chose.

@@ -182,6 +182,22 @@ onEachServer("the edge", (test) => {
     }
   })
 
+  test("takes 64 KiB where no credential is needed, also byte by byte, and refuses one more byte", async (owner) => {
+    const body = `{"token":"laptop"${" ".repeat(mebibyte / 16 - 18)}}`
+    const report = (content: string) =>
+      sendRequest(
+        owner,
+        "POST /v1/tokens/report HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n" +
+          `Transfer-Encoding: chunked\r\n\r\n${Array.from(content, (byte) => `1\r\n${byte}\r\n`).join("")}0\r\n\r\n`
+      )
+    assert.strictEqual(Buffer.byteLength(body), mebibyte / 16)
+    assert.strictEqual((await report(body)).status, 204)
+    for (const content of [` ${body}`, "[".repeat(mebibyte / 16 + 1)]) {
+      const refused = await report(content)
+      assert.deepInclude(refused.body, { _tag: "InvalidInput", message: "The body is too large." })
+    }
+  })
+
   test("answers what is not HTTP, or ends too early, in the form of every other error", async (owner) => {
     const head = `POST /v1/workspaces HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${owner.key}\r\n`
     const cut = `${head}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"slug":`

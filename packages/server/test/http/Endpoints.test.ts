@@ -15,6 +15,28 @@ describe("the endpoint of a request", () => {
     assert.isFalse(endpointOf("PUT", `/v1/workspaces/main/test-runs/%/files/a`).isStreamed)
   })
 
+  it("is public if it needs no credential, whether or not it takes one", () => {
+    const publicPaths = [
+      "/v1/tokens/report",
+      "/v1/invites/accept",
+      "/auth/v1/links/consume",
+      "/auth/v1/passkeys/sign-in/verify",
+      "/agent/oauth/token",
+      "/agent/oauth/register"
+    ]
+    for (const path of publicPaths) assert.isTrue(endpointOf("POST", path).isPublic, path)
+    const others = [
+      "/v1/api-keys",
+      "/v1/workspaces/main/test-runs/7/finish",
+      "/v1/workspaces/main/semaphores/one/leases",
+      "/auth/v1/sudo",
+      "/agent/v1/tickets",
+      "/agent/mcp",
+      "/v1/api-keys?/v1/tokens/report"
+    ]
+    for (const path of others) assert.isFalse(endpointOf("POST", path).isPublic, path)
+  })
+
   it("is a probe by its method and path, whatever the query", () => {
     assert.isTrue(endpointOf("GET", "/health").isProbe)
     assert.isTrue(endpointOf("HEAD", "/ready?x").isProbe)
