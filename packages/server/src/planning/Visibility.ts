@@ -18,8 +18,16 @@ export const seesTeam = (sql: SqlClient.SqlClient, viewer: Viewer, team: string)
     ? sql.literal("true")
     : viewer.personId === null
       ? sql.literal(`${team}.visibility = 'open'`)
-      : sql`(${sql.literal(team)}.visibility = 'open' or exists (select 1 from team_members viewer
-          where viewer.team_id = ${sql.literal(team)}.id and viewer.person_id = ${viewer.personId}::uuid))`
+      : personSeesTeam(sql, sql`${viewer.personId}::uuid`, team)
+
+/** The same for a person, also of a column, whose role lets them see no private teams; null for nobody. */
+export const personSeesTeam = (
+  sql: SqlClient.SqlClient,
+  person: Statement.Fragment,
+  team: string
+): Statement.Fragment =>
+  sql`(${sql.literal(team)}.visibility = 'open' or exists (select 1 from team_members viewer
+    where viewer.team_id = ${sql.literal(team)}.id and viewer.person_id = ${person}))`
 
 /** Whether `viewer` sees the team: `seesTeam` over the memory storage. */
 export const seesTeamInMemory = (
