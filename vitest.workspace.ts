@@ -51,6 +51,7 @@ const needMore = [
   "agents/Authorizations.test.ts",
   "agents/ClientDocuments.test.ts",
   "agents/Mcp*.test.ts",
+  "audit/AuditPlans.test.ts",
   "audit/AuditTogether.test.ts",
   "auth/**",
   "database/**",
