@@ -1,4 +1,5 @@
 import type { NewApiKey } from "@delivery/domain/identity/ApiKey"
+import { sessionCookie } from "@delivery/domain/identity/Authorization"
 import type { StartedTestRun } from "@delivery/domain/runs/TestRun"
 import { assert, describe, it } from "vitest"
 import { makeBuckets, networkOf } from "../../src/http/RateLimits.ts"
@@ -137,6 +138,40 @@ withClockOnEachServer(
       advance("6 seconds")
       assert.strictEqual((await me(keys[1]!)).status, 200)
       assert.strictEqual((await me(keys[2]!)).status, 429)
+    })
+
+    test("a session has the limit of its person, however its cookie is written", async (owner, advance) => {
+      advance("2 minutes")
+      const workspace = await newDeployment(owner)
+      const person = await join(workspace, "viewer")
+      const { key } = await signIn(workspace, person.id)
+      const token = key!
+      const cookies = [
+        `${sessionCookie}=${token}`,
+        `${sessionCookie} =${token}`,
+        `${sessionCookie}= ${token}`,
+        ` ${sessionCookie}\t=\t${token} `,
+        `other=1 ;  ${sessionCookie} = ${token} ;last=2`,
+        `other;${sessionCookie} =${token}`,
+        `${sessionCookie} = "${token}"`,
+        `${sessionCookie}=%77${token.slice(1)}`
+      ]
+      advance("2 minutes")
+      const statuses: Array<number> = []
+      for (let i = 0; i < 10; i++) {
+        statuses.push((await me(owner.as(undefined), { cookie: cookies[i % cookies.length]! })).status)
+      }
+      assert.deepStrictEqual(statuses, Array<number>(10).fill(200))
+      for (const cookie of cookies) {
+        const refused = await me(owner.as(undefined), { cookie })
+        assert.deepStrictEqual(
+          [refused.status, ...limitOf(refused)],
+          [429, '"default";q=10;w=60', '"default";r=0;t=60', "6"]
+        )
+      }
+      assert.strictEqual((await me(person)).status, 429)
+      // The address of all that has its own.
+      assert.strictEqual((await me(owner.as(undefined))).status, 401)
     })
 
     test("each message of a batch of MCP counts", async (owner, advance) => {
