@@ -77,7 +77,7 @@ export class PipelineServer extends Server {
   }
 }
 
-/** Node tells only the answer that has the socket of its end. The others would be made for nobody. */
+/** Older versions of Node tell only the answer that has the socket of its end. The others would be made for nobody. */
 const endUnsent = (response: ServerResponse): void => {
   if (response.socket !== null) return
   response.destroy()

@@ -3,9 +3,20 @@ import { once } from "node:events"
 import type { Socket } from "node:net"
 import { assert } from "vitest"
 import { ClientLimits } from "../../src/http/SlowClients.ts"
-import { eventually, type Http, newWorkspace, onServers, openSocket } from "../support/Http.ts"
+import {
+  eventually,
+  finishRun,
+  type Http,
+  newDeployment,
+  newWorkspace,
+  onServers,
+  openSocket,
+  startRun,
+  withClockOnServers
+} from "../support/Http.ts"
 import { openStream } from "../support/EventStream.ts"
 import { type Servers, servers } from "../support/Servers.ts"
+import { scrape } from "../telemetry/Scrape.ts"
 
 /** Connections that send requests before they have the answers to those before (docs/contract.md, Conventions). */
 
@@ -87,24 +98,35 @@ onServers(limited({ pipelinedMillis: 300 }), "requests of one connection", (test
     assert.deepStrictEqual(statuses(), [200])
     assert.isAtMost((await counted(at, "system.openapi", 200)) - before, 7)
   })
+})
 
-  test("are given up when it ends, also those whose answers would have to wait", async (owner) => {
-    const at = await newWorkspace(owner)
-    const { after } = await at.get<{ after: string }>("events")
+withClockOnServers(limited({}), "requests of one connection that wait", (test) => {
+  // No time passes: none of them gives up by itself.
+  test("are given up when it ends, also those whose answers would have to wait, and do nothing later", async (owner) => {
+    const at = await newDeployment(owner)
+    const { number } = await startRun(at, { locked: true })
     const socket = openSocket(at)
     receive(socket)
-    const wait = requestOf(at, `events?after=${after}&wait=25`, "GET", "", "Accept-Encoding: gzip")
-    const before = await counted(at, "events.list", 499)
-    socket.write(wait.repeat(8))
-    await eventually(
-      async () => (await at.send("GET", "/metrics")).text,
-      (text) => Number(/^delivery_http_requests_in_flight (\d+)/m.exec(text)?.[1]) >= 8
-    )
+    const changes = Array.from({ length: 8 }, (_, n) => {
+      const body = JSON.stringify({ version: `v${n}`, waitMs: 30_000 })
+      return requestOf(at, "deployments/shop/staging", "PATCH", body, "Content-Type: application/json")
+    })
+    socket.write(changes.join(""))
+    const waiting = (count: number) =>
+      eventually(
+        async () => (await scrape(at.baseUrl)).value("delivery_release_waiters"),
+        (found) => found === count
+      )
+    await waiting(8)
     socket.destroy()
+    await waiting(0)
     await eventually(
-      () => counted(at, "events.list", 499),
-      (count) => count - before === 8
+      () => counted(at, "deployments.update", 499),
+      (count) => count === 8
     )
+    await finishRun(at, number)
+    assert.isNull((await at.get<{ version: string | null }>("deployments/shop/staging")).version)
+    assert.deepStrictEqual(await at.get("deployments/shop/staging/history"), { releases: [] })
   })
 })
 
