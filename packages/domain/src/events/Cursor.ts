@@ -1,19 +1,34 @@
-/** A place in the events of a workspace: every event up to a position, and some behind it, has been read. */
+import type { EventId } from "../Ids.ts"
+import { isId } from "../Text.ts"
+
+/**
+ * A place among the events of a workspace, named by events that its reader was shown. So it tells of no other event, and of
+ * nothing in other workspaces (docs/contract.md, Events).
+ */
 export interface EventCursor {
-  readonly position: number
-  /** The positions of events behind it that have been read already, ascending. */
-  readonly seen: ReadonlyArray<number>
+  /** The event at the place; undefined for the place before the first one. Whoever reads on begins behind it. */
+  readonly event: EventId | undefined
+  /** Whether the place is behind the event for whoever reads backwards, too: then they are shown it, else those before it. */
+  readonly isBehind: boolean
+  /** Later events that have been read already. */
+  readonly seen: ReadonlyArray<EventId>
 }
 
-const pattern = /^(0|[1-9]\d{0,14})(\.[1-9]\d{0,14}){0,200}$/
+/** As many as the longest page has. */
+const maxSeen = 200
 
-export const isEventCursor = (text: string): boolean => pattern.test(text)
+export const isEventCursor = (text: string): boolean => {
+  const [place = "", ...seen] = text.split(".", maxSeen + 2)
+  return (place === "0" || isId(place.replace(/~$/, ""))) && seen.length <= maxSeen && seen.every(isId)
+}
 
 /** Of a text that is a cursor. */
 export const readEventCursor = (text: string): EventCursor => {
-  const [position = 0, ...seen] = text.split(".").map(Number)
-  return { position, seen }
+  const [place = "", ...seen] = text.split(".") as ReadonlyArray<EventId | "0">
+  const isBehind = place.endsWith("~")
+  const event = (isBehind ? place.slice(0, -1) : place) as EventId | "0"
+  return { event: event === "0" ? undefined : event, isBehind, seen: seen as ReadonlyArray<EventId> }
 }
 
-export const eventCursor = ({ position, seen }: EventCursor): string =>
-  [position, ...seen.filter((one) => one > position)].join(".")
+export const eventCursor = ({ event, isBehind, seen }: EventCursor): string =>
+  [event === undefined ? "0" : isBehind ? `${event}~` : event, ...seen].join(".")

@@ -64,11 +64,17 @@ export const Event = Schema.Struct({
 })
 export type Event = typeof Event.Type
 
+/** A cursor, as the API description shows it. */
+export const exampleCursor = "0197a1b2-0000-7000-8000-0000000000a0"
+
 /** A stream of events, as the API description shows it. */
-export const exampleStream = `:\nid: 11\n\nid: 12\ndata: ${JSON.stringify(example)}\n\n`
+export const exampleStream = `:\nid: ${exampleCursor}\n\nid: ${example.id}\ndata: ${JSON.stringify(example)}\n\n`
 
 /** How many events a page has unless the request says otherwise. */
 export const eventsPageSize = 50
+
+/** How many streams and waiting calls of one person or account API key are open at once at a process, at most. */
+export const maxFollowed = 64
 
 /** Some events, and where the pages beside them begin (docs/contract.md, Events). */
 export const EventsPage = Schema.Struct({
@@ -82,6 +88,6 @@ export const EventsPage = Schema.Struct({
 }).annotate({
   identifier: "Events",
   description: "A page of events, with the cursors of the pages beside it.",
-  examples: [{ events: [example], before: "12", after: "12" }]
+  examples: [{ events: [example], before: example.id, after: example.id }]
 })
 export type EventsPage = typeof EventsPage.Type

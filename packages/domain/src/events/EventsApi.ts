@@ -7,7 +7,7 @@ import { Authorization, Edge } from "../identity/Authorization.ts"
 import { NoStore } from "../NoStore.ts"
 import { Ref, undocumented } from "../Text.ts"
 import { isEventCursor } from "./Cursor.ts"
-import { Event, eventsPageSize, EventsPage, exampleStream } from "./Event.ts"
+import { Event, eventsPageSize, EventsPage, exampleCursor, exampleStream, maxFollowed } from "./Event.ts"
 
 /** The most events of a page. */
 const maxLimit = 200
@@ -73,7 +73,7 @@ const listQuery = Schema.Struct({
   before: Schema.optionalKey(
     Cursor.annotate({
       description: "The `before` of a page: only events before it, newest first.",
-      examples: ["12"]
+      examples: [exampleCursor]
     })
   ),
   after,
@@ -108,6 +108,8 @@ const SentEvent = Schema.Struct({
 /** What a client reads: text, of which the schema of an event says nothing. */
 const described = { schema: { type: "string" as const }, example: exampleStream }
 
+const tooMany = `One person or account API key can have ${maxFollowed} streams and waiting calls open at once at each process of the server: one more is 429, with \`Retry-After\`.`
+
 /** What happened in a workspace (docs/contract.md, Events). */
 export class EventsApi extends HttpApiGroup.make("events")
   .add(
@@ -124,7 +126,9 @@ export class EventsApi extends HttpApiGroup.make("events")
 
 Each answer has two cursors: \`before\` goes on to older events, \`after\` to newer ones. A reader who always sends the last \`after\` gets every event that they may see, and each of them once. With \`after\`, an event may come a moment later than its change: first, all changes that began before it must be done.
 
-With \`wait\`, a call that finds no event answers as soon as there is one, or when the time is over. A server that is stopping answers at once: call again.
+With \`wait\`, a call that finds no event answers as soon as there is one, or when the time is over. A server that is stopping answers at once: call again. ${tooMany}
+
+A cursor is good in its workspace alone, for any filter. One that names no event of the workspace is 400.
 
 Secrets appear by name, never by value. Events of a private team appear only to those who see the team at the time of the call. Any role may call this.`
       )
@@ -136,7 +140,7 @@ Secrets appear by name, never by value. Events of a private team appear only to 
         "last-event-id": Schema.optionalKey(
           Cursor.annotate({
             description: "The id of the last event that was received. It is stronger than `after`.",
-            examples: ["12"]
+            examples: [exampleCursor]
           })
         )
       },
@@ -156,7 +160,7 @@ Secrets appear by name, never by value. Events of a private team appear only to 
 
 The stream begins with a comment, and sends another one every 15 seconds. A comment comes with the cursor of its time as \`id\`, so a client that connects again goes on there.
 
-The stream ends when the credential of the request ends, or the membership of its caller. It also ends when the server stops: connect again. Events of a private team are sent only to those who see the team at that time. Any role may call this.`,
+The stream ends when the credential of the request ends, or the membership of its caller. It also ends when the session of the request gets another token (by \`POST /auth/v1/sudo\`), and when the server stops: connect again. ${tooMany} Events of a private team are sent only to those who see the team at that time. Any role may call this.`,
           { responses: { 200: { content: { "text/event-stream": described } } } }
         )
       )

@@ -17,6 +17,8 @@ export class CurrentCaller extends Context.Service<
      * not count as a use of the credential.
      */
     readonly of: (asked: Asked) => Effect.Effect<Caller["Service"] | undefined>
+    /** A text that requests have in common which show the same token, and no others. It is not the token. */
+    readonly keyOf: (asked: Asked) => string
     /**
      * A text that changes when `of` answers another caller than before for one of them. For many, and for the same list again
      * and again, it costs far less.

@@ -1,5 +1,6 @@
+import { maxFollowed } from "@delivery/domain/events/Event"
 import type { WorkspaceId } from "@delivery/domain/Ids"
-import { Clock, Context, Effect, Latch, Layer, type Scope } from "effect"
+import { Clock, Context, Data, Effect, Latch, Layer, type Scope } from "effect"
 import { Notices } from "../storage/Notices.ts"
 import { background } from "../telemetry/Background.ts"
 import { EventsRepo, type EventWithActor } from "./EventsRepo.ts"
@@ -15,6 +16,9 @@ const quiet = 200
 
 /** Events of one read, and those of a workspace that are kept for whoever follows it. */
 const most = 500
+
+/** The caller has as many streams and waiting calls open as anybody may have (`maxFollowed`). */
+export class FollowsTooOften extends Data.TaggedError("FollowsTooOften") {}
 
 /** The events of a workspace up to a position, for whoever follows it. */
 export interface Watch {
@@ -36,8 +40,8 @@ export interface Watch {
 export class EventFeed extends Context.Service<
   EventFeed,
   {
-    /** Follows a workspace until the scope closes. */
-    readonly watch: (workspaceId: WorkspaceId) => Effect.Effect<Watch, never, Scope.Scope>
+    /** Follows a workspace until the scope closes, for a caller: the id of a person, or of an account API key. */
+    readonly watch: (workspaceId: WorkspaceId, caller: string) => Effect.Effect<Watch, FollowsTooOften, Scope.Scope>
   }
 >()("@delivery/server/events/EventFeed") {
   static readonly layer = Layer.effect(EventFeed, Effect.gen(make))
@@ -52,6 +56,8 @@ interface Followed {
 }
 
 interface State {
+  /** How often each caller follows a workspace. */
+  readonly callers: Map<string, number>
   readonly workspaces: Map<WorkspaceId, Followed>
   readonly wake: Latch.Latch
   upTo: number
@@ -64,6 +70,7 @@ function* make() {
   const notices = yield* Notices
   const clock = yield* Clock.Clock
   const state: State = {
+    callers: new Map(),
     workspaces: new Map(),
     wake: Latch.makeUnsafe(false),
     upTo: 0,
@@ -131,8 +138,12 @@ const keep = (workspace: Followed, events: ReadonlyArray<EventWithActor>) => {
 
 const watch =
   (state: State): EventFeed["Service"]["watch"] =>
-  (id) =>
+  (id, caller) =>
     Effect.gen(function* () {
+      yield* Effect.acquireRelease(
+        Effect.suspend(() => admit(state.callers, caller)),
+        () => Effect.sync(() => dismiss(state.callers, caller))
+      )
       const latch = Latch.makeUnsafe(false)
       const workspace = yield* Effect.acquireRelease(
         Effect.sync(() => follow(state, id, latch)),
@@ -153,6 +164,19 @@ const watch =
         wake: () => latch.openUnsafe()
       }
     })
+
+const admit = (callers: State["callers"], caller: string): Effect.Effect<void, FollowsTooOften> => {
+  const open = callers.get(caller) ?? 0
+  if (open >= maxFollowed) return Effect.fail(new FollowsTooOften())
+  callers.set(caller, open + 1)
+  return Effect.void
+}
+
+const dismiss = (callers: State["callers"], caller: string): void => {
+  const open = callers.get(caller)! - 1
+  if (open === 0) callers.delete(caller)
+  else callers.set(caller, open)
+}
 
 const follow = (state: State, id: WorkspaceId, latch: Latch.Latch): Followed => {
   const workspace: Followed = state.workspaces.get(id) ?? { latches: new Set(), from: undefined, recent: [] }

@@ -1,7 +1,6 @@
-import { eventCursor, type EventCursor, readEventCursor } from "@delivery/domain/events/Cursor"
 import { type Event, eventsPageSize, type EventsPage } from "@delivery/domain/events/Event"
 import type { EventsQuery } from "@delivery/domain/events/EventsApi"
-import { InvalidInput, type NotFound, Unauthorized } from "@delivery/domain/Errors"
+import { type InvalidInput, type NotFound, Unauthorized } from "@delivery/domain/Errors"
 import { Caller } from "@delivery/domain/identity/Authorization"
 import { Clock, Context, Effect, Layer } from "effect"
 import { type Access, anyRole } from "../access/Access.ts"
@@ -9,8 +8,9 @@ import { Settings } from "../Config.ts"
 import { RequestQueue } from "../http/RequestQueue.ts"
 import { Stopping } from "../http/Stopping.ts"
 import { EventAudience } from "./EventAudience.ts"
-import { EventFeed } from "./EventFeed.ts"
-import { type EventFilter, EventsRepo, type EventWithActor } from "./EventsRepo.ts"
+import { EventFeed, type FollowsTooOften } from "./EventFeed.ts"
+import { cursorBefore, cursorBehind, type EventPlace, placeOf } from "./EventPlaces.ts"
+import { type EventFilter, EventsRepo, type EventWithActor, isSeenBy, matches, type ReadEvents } from "./EventsRepo.ts"
 
 /** Shows what happened in a workspace, page by page in both directions (docs/contract.md, Events). */
 export class EventPages extends Context.Service<
@@ -23,7 +23,7 @@ export class EventPages extends Context.Service<
     readonly list: (
       query: EventsQuery,
       again?: Effect.Effect<Caller["Service"] | undefined>
-    ) => Effect.Effect<EventsPage, NotFound | InvalidInput | Unauthorized, Caller>
+    ) => Effect.Effect<EventsPage, NotFound | InvalidInput | Unauthorized | FollowsTooOften, Caller>
   }
 >()("@delivery/server/events/EventPages") {
   static readonly layer = Layer.effect(EventPages, Effect.gen(make))
@@ -51,13 +51,21 @@ function* make() {
   })
 }
 
+/** The query of a page that goes on behind a cursor. */
+type NextQuery = EventsQuery & { readonly after: string }
+
 const list =
   (dependencies: Dependencies): EventPages["Service"]["list"] =>
   (query, again) => {
-    const { after, wait } = query
+    const { after, wait = 0 } = query
     if (after === undefined) return Effect.flatMap(anyRole, (access) => newestPage(dependencies, access, query))
-    const page = Effect.flatMap(anyRole, (access) => nextPage(dependencies, access, { ...query, after }))
-    return wait === undefined ? page : waiting(dependencies, page, wait, again)
+    const next = { ...query, after }
+    if (wait > 0) return waiting(dependencies, next, wait, again)
+    return Effect.flatMap(anyRole, (access) =>
+      Effect.flatMap(placeOf(dependencies.repo, access.workspace.id, "after", after), (place) =>
+        Effect.map(nextPage(dependencies, access, next, place), ({ page }) => page)
+      )
+    )
   }
 
 /**
@@ -72,88 +80,117 @@ const newestPage = Effect.fnUntraced(function* (
   const { workspace } = access
   const limit = query.limit ?? eventsPageSize
   const { readable } = yield* repo.horizon
-  const before = query.before === undefined ? undefined : Math.min(readEventCursor(query.before).position, readable + 1)
-  const found = yield* repo.newest(workspace.id, yield* audience.teamsSeenBy(access), limit + 1, {
-    ...filterOf(query),
-    before
-  })
+  const teams = yield* audience.teamsSeenBy(access)
+  const place = query.before === undefined ? undefined : yield* placeOf(repo, workspace.id, "before", query.before)
+  const before = place && Math.min((place.event?.position ?? 0) + (place.isBehind ? 1 : 0), readable + 1)
+  const found = yield* repo.newest(workspace.id, teams, limit + 1, { ...filterOf(query), before })
   const events = found.slice(0, limit)
+  const isCut = found.length > limit
+  const oldest = events.at(-1)
+  const readableEvent = events.find(({ position }) => position <= readable)
+  // Where none of the page is readable, the newest event that is stands behind it.
+  const behind =
+    readableEvent ?? (isCut ? (yield* repo.newest(workspace.id, teams, 1, { before: readable + 1 }))[0] : undefined)
+  const older = readableEvent === undefined ? behind && cursorBefore(behind, true) : oldest && cursorBefore(oldest)
   return {
     events: events.map(presentEvent(baseUrl, workspace.slug)),
-    before: found.length > limit ? String(Math.min(events.at(-1)!.position, readable + 1)) : null,
-    after: eventCursor(behind(events, before === undefined ? readable : before - 1, found.length > limit))
+    before: isCut ? (older ?? null) : null,
+    after: cursorBehind(behind, events.toReversed())
   }
 })
 
-/**
- * Where it goes on behind events, the newest first: behind the newest one that is readable, and behind those that are not
- * yet. It tells of no events but those that the caller sees.
- */
-const behind = (events: ReadonlyArray<EventWithActor>, readable: number, isCut: boolean): EventCursor => {
-  const positions = events.map(({ position }) => position)
-  const first = positions.find((position) => position <= readable)
-  const seen = positions.filter((position) => position > readable).toReversed()
-  return { position: first ?? (isCut ? readable : 0), seen }
-}
-
-/** The events after a cursor, oldest first. */
+/** The events behind a place, oldest first; of an empty page, the position up to which there is none. */
 const nextPage = Effect.fnUntraced(function* (
-  { audience, baseUrl, repo }: Dependencies,
+  dependencies: Dependencies,
   access: Access,
-  query: EventsQuery & { readonly after: string }
+  query: NextQuery,
+  place: EventPlace
 ) {
-  const { workspace } = access
-  const cursor = readEventCursor(query.after)
+  const { audience, repo } = dependencies
   const limit = query.limit ?? eventsPageSize
-  const { last, readable } = yield* repo.horizon
-  if (cursor.position > last) return yield* unknownCursor
+  const after = progressOf(place)
+  const { readable } = yield* repo.horizon
   const events =
-    cursor.position >= readable
+    after.position >= readable
       ? []
-      : yield* repo.between(workspace.id, yield* audience.teamsSeenBy(access), limit, {
+      : yield* repo.between(access.workspace.id, yield* audience.teamsSeenBy(access), limit, {
           ...filterOf(query),
-          after: cursor,
+          after,
           upTo: readable
         })
-  const position = events.at(-1)?.position ?? cursor.position
-  return {
-    events: events.map(presentEvent(baseUrl, workspace.slug)),
-    before: cursor.position === 0 ? null : String(cursor.position + 1),
-    after: eventCursor({ position, seen: cursor.seen })
-  }
+  return { page: pageOf(dependencies, access, place, events), upTo: Math.max(readable, after.position) }
 })
 
-/** No position is that high: it is a cursor of other data. Whoever went on with it would miss events. */
-export const unknownCursor = Effect.suspend(() =>
-  Effect.fail(
-    InvalidInput.at("after", "Expected a cursor of this list. This one is of a place that it has not reached")
-  )
-)
+/** How far the reader is who has this cursor. */
+export const progressOf = ({ event, seen }: EventPlace): ReadEvents => ({ position: event?.position ?? 0, seen })
 
-/** The page as soon as it has an event, or when the time is over. */
+const pageOf = (
+  { baseUrl }: Dependencies,
+  { workspace }: Access,
+  { event, seen }: EventPlace,
+  events: ReadonlyArray<EventWithActor>
+): EventsPage => ({
+  events: events.map(presentEvent(baseUrl, workspace.slug)),
+  before: event === undefined ? null : cursorBefore(event, true),
+  after: cursorBehind(events.at(-1) ?? event, seen)
+})
+
+/** The page as soon as it has an event, or when the time is over. Events that do not match cost no statement. */
 const waiting = (
-  { feed, queue, stopping }: Dependencies,
-  page: Effect.Effect<EventsPage, NotFound | InvalidInput, Caller>,
+  dependencies: Dependencies,
+  query: NextQuery,
   seconds: number,
   again: Effect.Effect<Caller["Service"] | undefined> | undefined
 ) =>
   Effect.gen(function* () {
+    const { audience, feed, queue, repo, stopping } = dependencies
     const until = (yield* Clock.currentTimeMillis) + seconds * 1_000
-    const { workspace } = yield* anyRole
-    const watch = yield* feed.watch(workspace.id)
+    const access = yield* anyRole
+    const place = yield* placeOf(repo, access.workspace.id, "after", query.after)
+    const watch = yield* feed.watch(access.workspace.id, access.principal.id)
     yield* stopping.onBegin(watch.wake)
-    let caller = yield* Caller
-    while (true) {
-      watch.listen()
-      const found = yield* Effect.provideService(page, Caller, caller)
+    const [filter, after] = [filterOf(query), progressOf(place)]
+    const present = again === undefined ? Effect.succeed(access) : Effect.flatMap(again, accessOf)
+    watch.listen()
+    let { page, upTo } = yield* nextPage(dependencies, access, query, place)
+    while (page.events.length === 0) {
       const left = until - (yield* Clock.currentTimeMillis)
-      if (found.events.length > 0 || left <= 0 || stopping.hasBegun()) return found
+      if (left <= 0 || stopping.hasBegun()) return yield* Effect.as(present, page)
       yield* queue.releaseWhile(Effect.timeoutOption(watch.changed, left))
-      const present = again === undefined ? caller : yield* again
-      if (present === undefined) return yield* Unauthorized.generic
-      caller = present
+      watch.listen()
+      const news = watch.since(upTo)
+      if (news === undefined) {
+        ;({ page, upTo } = yield* nextPage(dependencies, yield* present, query, place))
+        continue
+      }
+      upTo = news.upTo
+      const matching = news.events.filter((event) => isNew(after, filter, event))
+      if (matching.length === 0) continue
+      const by = yield* present
+      const seen = yield* visible(audience, by, matching)
+      page = pageOf(dependencies, by, place, seen.slice(0, query.limit ?? eventsPageSize))
     }
+    return page
   }).pipe(Effect.scoped)
+
+/** The access of a caller as they are now. */
+const accessOf = (caller: Caller["Service"] | undefined): Effect.Effect<Access, NotFound | Unauthorized> =>
+  caller === undefined ? Effect.fail(Unauthorized.generic) : Effect.provideService(anyRole, Caller, caller)
+
+/** Whether an event matches, and has not been read out of turn. */
+export const isNew = ({ seen }: Pick<ReadEvents, "seen">, filter: EventFilter, event: EventWithActor): boolean =>
+  matches(filter, event) && !seen.some(({ id }) => id === event.id)
+
+/** Those of the events that the caller may see now. Only events of teams cost a look-up, which those of a moment share. */
+export const visible = Effect.fnUntraced(function* (
+  audience: EventAudience["Service"],
+  access: Access,
+  events: ReadonlyArray<EventWithActor>
+) {
+  if (events.every(({ teamIds }) => teamIds === null)) return events
+  const teams = yield* audience.teamsSeenBy(access)
+  return events.filter((event) => isSeenBy(teams, event))
+})
 
 export const filterOf = ({ kinds, subject }: Pick<EventsQuery, "kinds" | "subject">): EventFilter => ({
   kinds: kinds?.split(","),

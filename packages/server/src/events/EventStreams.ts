@@ -1,8 +1,7 @@
-import { eventCursor, type EventCursor, readEventCursor } from "@delivery/domain/events/Cursor"
 import { Event } from "@delivery/domain/events/Event"
 import type { EventStreamQuery } from "@delivery/domain/events/EventsApi"
 import type { InvalidInput, NotFound } from "@delivery/domain/Errors"
-import { Caller } from "@delivery/domain/identity/Authorization"
+import type { Caller } from "@delivery/domain/identity/Authorization"
 import { Cause, Clock, Context, Effect, Layer, Schedule, Schema, type Scope, Stream } from "effect"
 import { Sse } from "effect/encoding"
 import { type Access, anyRole } from "../access/Access.ts"
@@ -12,9 +11,10 @@ import { background } from "../telemetry/Background.ts"
 import { eventStreams, observe } from "../telemetry/Metrics.ts"
 import { type Asked, CurrentCaller } from "./CurrentCaller.ts"
 import { EventAudience } from "./EventAudience.ts"
-import { EventFeed, type Watch } from "./EventFeed.ts"
-import { filterOf, presentEvent, unknownCursor } from "./EventPages.ts"
-import { type EventFilter, EventsRepo, type EventWithActor, isSeenBy, matches } from "./EventsRepo.ts"
+import { EventFeed, type FollowsTooOften, type Watch } from "./EventFeed.ts"
+import { filterOf, isNew, presentEvent, progressOf, visible } from "./EventPages.ts"
+import { cursorBehind, placeOf } from "./EventPlaces.ts"
+import { type EventFilter, EventsRepo, type EventWithActor, type ReadEvents } from "./EventsRepo.ts"
 
 /** Milliseconds without a word after which a stream sends a comment: with the second until it is noticed, 15 s. */
 const quietMillis = 14_000
@@ -28,12 +28,12 @@ export class EventStreams extends Context.Service<
   {
     /**
      * The text of a stream for the caller, who is looked up again every 1.5 s: it ends with the credential or the
-     * membership, and shows what the caller may see at that time.
+     * membership, and shows what the caller may see at that time. It is open until the scope closes.
      */
     readonly follow: (
       query: EventStreamQuery,
       asked: Asked
-    ) => Effect.Effect<Stream.Stream<string>, NotFound | InvalidInput, Caller>
+    ) => Effect.Effect<Stream.Stream<string>, NotFound | InvalidInput | FollowsTooOften, Caller | Scope.Scope>
   }
 >()("@delivery/server/events/EventStreams") {
   static readonly layer = Layer.effect(EventStreams, Effect.gen(make))
@@ -48,7 +48,7 @@ interface Follower {
   readonly wake: () => void
 }
 
-/** The streams of one credential in one workspace, which are looked up together. */
+/** The streams of one credential, as it was shown, in one workspace: they are looked up together. */
 interface Credential {
   readonly followers: Set<Follower>
   readonly asked: Asked
@@ -62,6 +62,8 @@ interface Dependencies {
   readonly callers: CurrentCaller["Service"]
   readonly stopping: Stopping["Service"]
   readonly credentials: Map<string, Credential>
+  /** What streams send of an event, made once for all of them; in a workspace that has this slug. */
+  readonly texts: WeakMap<EventWithActor, { readonly slug: string; readonly text: string }>
   /** Whose they are: the same list until a stream comes or goes. */
   readonly asked: { all: ReadonlyArray<Asked> | undefined }
 }
@@ -75,6 +77,7 @@ function* make() {
     callers: yield* CurrentCaller,
     stopping: yield* Stopping,
     credentials: new Map(),
+    texts: new WeakMap(),
     asked: { all: undefined }
   }
   const { credentials } = dependencies
@@ -134,42 +137,48 @@ const check = ({ asked, callers, credentials }: Dependencies) => {
 
 const follow = (dependencies: Dependencies): EventStreams["Service"]["follow"] =>
   Effect.fnUntraced(function* (query, asked) {
+    const { feed, repo } = dependencies
     const access = yield* anyRole
-    const { credential } = yield* Caller
-    const { last, readable } = yield* dependencies.repo.horizon
+    // By its id: the slug of the path may come to belong to another workspace.
+    const { id } = access.workspace
     const filter = filterOf(query)
     const begin =
       query.after === undefined
-        ? { from: { position: readable, seen: [] }, id: yield* newestId(dependencies, access, filter, readable) }
-        : { from: readEventCursor(query.after), id: query.after }
-    if (begin.from.position > last) return yield* unknownCursor
-    const key = `${credential.id} ${access.workspace.id}`
-    return Stream.unwrap(
-      // By its id: the slug of the path may come to belong to another workspace.
-      Effect.map(
-        register(dependencies, key, access, { ...asked, workspace: access.workspace.id }),
-        ({ follower, watch }) => textOf(dependencies, follower, watch, begin, filter)
-      )
-    )
+        ? yield* fromNow(dependencies, access, filter)
+        : { from: progressOf(yield* placeOf(repo, id, "after", query.after)), id: query.after }
+    const watch = yield* feed.watch(id, access.principal.id)
+    const follower = yield* register(dependencies, access, { ...asked, workspace: id }, watch)
+    return textOf(dependencies, follower, watch, begin, filter)
   })
 
-/** The cursor of a stream that begins now: behind the newest event that its caller sees. */
-const newestId = ({ audience, repo }: Dependencies, access: Access, filter: EventFilter, readable: number) =>
-  Effect.gen(function* () {
-    const teams = yield* audience.teamsSeenBy(access)
-    const [newest] = yield* repo.newest(access.workspace.id, teams, 1, { ...filter, before: readable + 1 })
-    return String(newest?.position ?? 0)
-  })
+/** Where a stream begins, and the cursor that a client has until the first event. */
+interface Beginning {
+  readonly from: ReadEvents
+  readonly id: string
+}
+
+/** The beginning of a stream that begins now. Its cursor is behind the newest event that its caller sees. */
+const fromNow = Effect.fnUntraced(function* (
+  { audience, repo }: Dependencies,
+  access: Access,
+  filter: EventFilter
+): Effect.fn.Return<Beginning> {
+  const { readable } = yield* repo.horizon
+  const teams = yield* audience.teamsSeenBy(access)
+  const [newest] = yield* repo.newest(access.workspace.id, teams, 1, { ...filter, before: readable + 1 })
+  return { from: { position: readable, seen: [] }, id: cursorBehind(newest) }
+})
 
 const register = (
-  { asked: list, credentials, feed, stopping }: Dependencies,
-  key: string,
+  { asked: list, callers, credentials, stopping }: Dependencies,
   access: Access,
-  asked: Asked
-): Effect.Effect<{ readonly follower: Follower; readonly watch: Watch }, never, Scope.Scope> =>
+  asked: Asked,
+  { wake }: Watch
+): Effect.Effect<Follower, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const watch = yield* feed.watch(access.workspace.id)
-    const follower: Follower = { access, isOver: false, sentAt: yield* Clock.currentTimeMillis, wake: watch.wake }
+    // By what was shown, not by its id: the token of a session is replaced, and another stream may have the next one.
+    const key = `${callers.keyOf(asked)} ${access.workspace.id}`
+    const follower: Follower = { access, isOver: false, sentAt: yield* Clock.currentTimeMillis, wake }
     yield* Effect.acquireRelease(
       Effect.sync(() => {
         const known = credentials.get(key) ?? { followers: new Set(), asked }
@@ -185,27 +194,22 @@ const register = (
           list.all = undefined
         })
     )
-    yield* stopping.onBegin(watch.wake)
-    return { follower, watch }
+    yield* stopping.onBegin(wake)
+    return follower
   })
-
-/** Where a stream begins, and the cursor that a client has until the first event. */
-interface Beginning {
-  readonly from: EventCursor
-  readonly id: string
-}
 
 /**
  * The parts of a stream: a comment at once, then events as they come, and comments while none comes. A cursor that is sent
  * tells of no events but those that the caller sees.
  */
 const textOf = (
-  { audience, baseUrl, repo, stopping }: Dependencies,
+  dependencies: Dependencies,
   follower: Follower,
   watch: Watch,
   { from, id }: Beginning,
   filter: EventFilter
 ): Stream.Stream<string> => {
+  const { audience, repo, stopping } = dependencies
   let cursor = from
   let isFirst = true
   const next = Effect.gen(function* () {
@@ -218,10 +222,11 @@ const textOf = (
       if (follower.isOver || stopping.hasBegun()) return yield* Cause.done()
       watch.listen()
       const { events, upTo } = watch.since(cursor.position) ?? (yield* stored(repo, follower.access, cursor))
-      const seen = yield* visible(audience, follower.access, cursor, filter, events)
+      const matching = events.filter((event) => isNew(cursor, filter, event))
+      const seen = yield* visible(audience, follower.access, matching)
       const begun = cursor
       cursor = { position: Math.max(cursor.position, upTo), seen: cursor.seen }
-      if (seen.length > 0) return seen.map(sent(baseUrl, follower.access.workspace.slug, begun)).join("")
+      if (seen.length > 0) return seen.map(sent(dependencies, follower.access.workspace.slug, begun)).join("")
       if ((yield* Clock.currentTimeMillis) - follower.sentAt >= quietMillis) return ":\n\n"
       if (events.length < catchUpSize) yield* watch.changed
     }
@@ -230,36 +235,28 @@ const textOf = (
 }
 
 /** The next events of a stream that is behind what the feed keeps. */
-const stored = (repo: EventsRepo["Service"], access: Access, after: EventCursor) =>
+const stored = (repo: EventsRepo["Service"], access: Access, after: ReadEvents) =>
   Effect.gen(function* () {
     const { readable } = yield* repo.horizon
     const events = yield* repo.between(access.workspace.id, "all", catchUpSize, { after, upTo: readable })
     return { events, upTo: events.length === catchUpSize ? events.at(-1)!.position : readable }
   })
 
-/** Those of the events that match and that the caller may see now. */
-const visible = Effect.fnUntraced(function* (
-  audience: EventAudience["Service"],
-  access: Access,
-  { seen }: EventCursor,
-  filter: EventFilter,
-  events: ReadonlyArray<EventWithActor>
-) {
-  const matching = events.filter((event) => !seen.includes(event.position) && matches(filter, event))
-  if (matching.every(({ teamIds }) => teamIds === null)) return matching
-  const teams = yield* audience.teamsSeenBy(access)
-  return matching.filter((event) => isSeenBy(teams, event))
-})
+const sent = (dependencies: Dependencies, slug: string, { seen }: ReadEvents) => {
+  const textOfEvent = encoded(dependencies, slug)
+  return (event: EventWithActor): string =>
+    Sse.encoder.write({ _tag: "Event", event: "message", id: cursorBehind(event, seen), data: textOfEvent(event) })
+}
 
 const encode = Schema.encodeSync(Schema.fromJsonString(Event))
 
-const sent = (baseUrl: string, slug: string, { seen }: EventCursor) => {
+const encoded = ({ baseUrl, texts }: Dependencies, slug: string) => {
   const present = presentEvent(baseUrl, slug)
-  return (event: EventWithActor): string =>
-    Sse.encoder.write({
-      _tag: "Event",
-      event: "message",
-      id: eventCursor({ position: event.position, seen }),
-      data: encode(present(event))
-    })
+  return (event: EventWithActor): string => {
+    const known = texts.get(event)
+    if (known?.slug === slug) return known.text
+    const text = encode(present(event))
+    texts.set(event, { slug, text })
+    return text
+  }
 }

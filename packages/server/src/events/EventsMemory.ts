@@ -24,6 +24,13 @@ export const layer = Layer.effect(
       }),
       newest: newest(memory),
       between: between(memory),
+      placed: (workspaceId, ids) =>
+        memory.read((database) =>
+          ids.flatMap((id) => {
+            const event = database.table(eventsTable).get(id)
+            return event?.workspaceId === workspaceId ? [{ id, position: event.position }] : []
+          })
+        ),
       ofAll: ofAll(memory)
     })
   )
@@ -60,7 +67,7 @@ const between =
             event.position > filter.after.position &&
             event.position <= filter.upTo &&
             event.workspaceId === workspaceId &&
-            !filter.after.seen.includes(event.position) &&
+            !filter.after.seen.some(({ id }) => id === event.id) &&
             isSeenBy(teams, event) &&
             matches(filter, event)
         )

@@ -1,4 +1,3 @@
-import type { EventCursor } from "@delivery/domain/events/Cursor"
 import type { Change } from "@delivery/domain/events/Event"
 import type { Actor } from "@delivery/domain/identity/Actor"
 import type { EventId, TeamId, WorkspaceId } from "@delivery/domain/Ids"
@@ -54,6 +53,15 @@ export interface EventWithActor extends Omit<StoredEvent, "actor"> {
   readonly position: number
 }
 
+/** An event by its place. */
+export type PlacedEvent = Pick<EventWithActor, "id" | "position">
+
+/** How far a reader is: all events up to a position have been read, and some behind it. */
+export interface ReadEvents {
+  readonly position: number
+  readonly seen: ReadonlyArray<PlacedEvent>
+}
+
 /** Which events of a workspace; what is absent does not restrict. */
 export interface EventFilter {
   readonly kinds?: ReadonlyArray<string> | undefined
@@ -95,11 +103,16 @@ export class EventsRepo extends Context.Service<
       limit: number,
       filter: EventFilter & {
         /** Exclusive. */
-        readonly after: EventCursor
+        readonly after: ReadEvents
         /** Inclusive, and no more than is readable. */
         readonly upTo: number
       }
     ) => Effect.Effect<ReadonlyArray<EventWithActor>>
+    /** Where these events of the workspace stand, in no order; without those that it does not have. */
+    readonly placed: (
+      workspaceId: WorkspaceId,
+      ids: ReadonlyArray<EventId>
+    ) => Effect.Effect<ReadonlyArray<PlacedEvent>>
     /** All events of some workspaces between two positions, oldest first: for whoever decides later who sees them. */
     readonly ofAll: (
       workspaceIds: ReadonlyArray<WorkspaceId>,

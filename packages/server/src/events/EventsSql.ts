@@ -1,4 +1,4 @@
-import type { TeamId } from "@delivery/domain/Ids"
+import type { EventId, TeamId, WorkspaceId } from "@delivery/domain/Ids"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
@@ -8,7 +8,14 @@ import { uuids } from "../storage/Columns.ts"
 import { dieOnSqlError } from "../storage/Sql.ts"
 import { columnsOf, partReaderOf, type SelectedRow } from "../storage/Table.ts"
 import { insertEvent } from "./EventStatements.ts"
-import { type EventFilter, type EventHorizon, events, EventsRepo, type EventWithActor } from "./EventsRepo.ts"
+import {
+  type EventFilter,
+  type EventHorizon,
+  events,
+  EventsRepo,
+  type EventWithActor,
+  type PlacedEvent
+} from "./EventsRepo.ts"
 
 export const layer = Layer.effect(
   EventsRepo,
@@ -18,6 +25,7 @@ export const layer = Layer.effect(
       horizon: horizon(sql),
       newest: newest(sql),
       between: between(sql),
+      placed: placed(sql),
       ofAll: ofAll(sql)
     })
   )
@@ -79,9 +87,15 @@ const between = (sql: PgClient.PgClient): EventsRepo["Service"]["between"] => {
     found(sql`
       ${select} where e.workspace_id = ${workspaceId} ${seenBy(sql, teams)} ${matches(sql, filter)}
         and e.position > ${position} and e.position <= ${upTo}
-        ${seen.length === 0 ? sql.literal("") : sql`and not ${sql.in("e.position", seen)}`}
+        ${seen.length === 0 ? sql.literal("") : sql`and e.id <> all(${uuids(seen.map(({ id }) => id))})`}
       order by e.position limit ${limit}`)
 }
+
+const placed = (sql: PgClient.PgClient) => (workspaceId: WorkspaceId, ids: ReadonlyArray<EventId>) =>
+  dieOnSqlError(
+    sql<PlacedEvent>`select id, position::float8 as position from events
+      where id = any(${uuids(ids)}) and workspace_id = ${workspaceId}`
+  )
 
 const ofAll = (sql: PgClient.PgClient): EventsRepo["Service"]["ofAll"] => {
   const select = selectEvents(sql)

@@ -103,6 +103,7 @@ export const layerCurrentCaller = Layer.effect(
         const { isSession, token, workspace } = shownBy(asked)
         return isSession ? ofSession(token, workspace) : ofKey(token, workspace)
       },
+      keyOf: (asked) => shownBy(asked).tokenHash,
       state: Effect.fnUntraced(function* (all) {
         const now = yield* Clock.currentTimeMillis
         const [ofKey, ofSession] = shownByAll(all)

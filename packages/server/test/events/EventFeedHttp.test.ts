@@ -96,7 +96,8 @@ onEachServer(
         ["after=", "after"],
         ["after=01", "after"],
         ["after=-1", "after"],
-        ["before=1.", "before"],
+        ["after=12", "after"],
+        ["before=0.", "before"],
         ["before=1.5e3", "before"],
         ["limit=0", "limit"],
         ["limit=201", "limit"],
@@ -105,15 +106,12 @@ onEachServer(
         ["wait=-1&after=0", "wait"],
         ["kinds=", "kinds"],
         ["kinds=A", "kinds"],
-        ["before=1&after=1", ""],
+        ["before=0&after=0", ""],
         ["wait=1", ""],
-        ["wait=1&before=1", ""]
+        ["wait=1&before=0", ""]
       ]) {
         await workspace.refuse(`400 ${path}`.trim(), "GET", `events?${query}`)
       }
-      // No server has given it: whoever went on with it would miss events.
-      await workspace.refuse("400 after", "GET", "events?after=999999999999")
-      await workspace.refuse("400 after", "GET", "events/stream?after=999999999999")
       await workspace.refuse("400 after", "GET", "events/stream?after=x")
       const refused = await workspace.send("GET", "events/stream", { headers: { "last-event-id": "x" } })
       assert.strictEqual(refused.status, 400)
@@ -161,7 +159,7 @@ onEachServer(
         [headers["content-type"], headers["cache-control"], headers["x-accel-buffering"]],
         ["text/event-stream", "no-store", "no"]
       )
-      assert.match(seeing.text(), /^:\nid: \d+\n\n$/)
+      assert.match(seeing.text(), /^:\nid: [0-9a-f-]{36}\n\n$/)
       await workspace.post("tags", { name: "hidden", color: "#112233", team })
       await tag(workspace, "open")
       const [first, second] = [await seeing.next(), await seeing.next()]

@@ -109,4 +109,30 @@ onEachStorage("EventsRepo", (it) => {
       assert.deepStrictEqual(yield* found([two], 2), ids(ofBoth, everybody))
     })
   )
+
+  it.effect("says where events of the workspace stand, and nothing of others", () =>
+    Effect.gen(function* () {
+      const events = yield* EventsRepo
+      const [workspace, other] = [yield* addWorkspace(), yield* addWorkspace()]
+      const actor = { kind: "user", id: (yield* addPerson()).id } as const
+      const [first, second, elsewhere] = [
+        storedEvent(workspace.id, actor),
+        storedEvent(workspace.id, actor),
+        storedEvent(other.id, actor)
+      ]
+      for (const event of [first, second, elsewhere]) yield* events.insert(event)
+      const ids = [second.id, elsewhere.id, newId<EventId>(), first.id]
+      const placed = yield* events.placed(workspace.id, ids)
+      const stored = (yield* events.newest(workspace.id, "all", 2)).map(({ id, position }) => ({ id, position }))
+      assert.sameDeepMembers([...placed], stored)
+      assert.deepStrictEqual(yield* events.placed(workspace.id, []), [])
+      const { readable } = yield* events.horizon
+      const between = (seen: typeof placed) =>
+        Effect.map(events.between(workspace.id, "all", 10, { after: { position: 0, seen }, upTo: readable }), (found) =>
+          found.map(({ id }) => id)
+        )
+      assert.deepStrictEqual(yield* between([]), [first.id, second.id])
+      assert.deepStrictEqual(yield* between(placed.filter(({ id }) => id === first.id)), [second.id])
+    })
+  )
 })

@@ -294,8 +294,11 @@ const paths = [
 ]
 const ownerPaths = ["invites", "account-api-keys", "/v1/api-keys", "tickets/ENG-2", "tickets/SEC-1", "teams/SEC"]
 
-/** What changes by being read or by time: when a credential was last used, and what counts down. */
-const volatile = new Set(["lastUsedAt", "lastSeenAt", "live", "retryAfterMs"])
+/**
+ * What changes by being read or by time: when a credential was last used, and what counts down; and cursors of events, which a
+ * version may write otherwise.
+ */
+const volatile = new Set(["lastUsedAt", "lastSeenAt", "live", "retryAfterMs", "before", "after"])
 const stable = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (name, inner) => (volatile.has(name) ? undefined : inner)))
 
