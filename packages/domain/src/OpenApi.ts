@@ -65,6 +65,8 @@ count Unicode code points. Bodies are UTF-8.
 - **Unknown properties** of a body are ignored, except by the vault, which rejects them. Responses may gain \
 properties: ignore those that you do not know.
 - **Bodies** are \`application/json\`, at most 1 MiB unless the operation says otherwise.
+- **Browsers.** Pages of other origins may call the API where the operator allows their origin (\`CORS_ORIGINS\`), with a \
+key and never with a cookie.
 - **Request ids.** Every response has the header \`x-request-id\`. You can send one yourself: 8 to 64 letters, digits, \
 \`_\` or \`-\`. It may not hold \`tk_\`, as tokens do.
 
