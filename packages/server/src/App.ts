@@ -5,6 +5,7 @@ import * as AuditRoom from "./audit/AuditRoom.ts"
 import * as Auth from "./auth/Auth.ts"
 import * as Catalog from "./catalog/Catalog.ts"
 import * as Database from "./database/Database.ts"
+import * as Deploy from "./deploy/Deploy.ts"
 import * as EventsRoom from "./events/EventsRoom.ts"
 import * as Files from "./files/Files.ts"
 import * as Http from "./http/Http.ts"
@@ -31,6 +32,7 @@ export const layerSqlRepositories = Layer.mergeAll(
   Catalog.layerSql,
   VaultRoom.layerSql,
   Runs.layerSql,
+  Deploy.layerSql,
   Planning.layerSql,
   AgentsRoom.layerSql,
   ReleasesRoom.layerSql
@@ -50,6 +52,7 @@ export const layerMemoryStorage = Layer.mergeAll(
   Catalog.layerMemory,
   VaultRoom.layerMemory,
   Runs.layerMemory,
+  Deploy.layerMemory,
   Planning.layerMemory,
   AgentsRoom.layerMemory,
   ReleasesRoom.layerMemory
@@ -58,6 +61,7 @@ export const layerMemoryStorage = Layer.mergeAll(
 /** The services of every room, over what higher rooms supply to lower ones. */
 export const layerRooms = ReleasesRoom.layer.pipe(
   Layer.provideMerge(AgentsRoom.layer),
+  Layer.provideMerge(Deploy.layerServices),
   Layer.provideMerge([VaultRoom.layerServices, Runs.layerServices, Planning.layer]),
   Layer.provideMerge([Catalog.layer, Auth.layer]),
   Layer.provideMerge(Identity.layer)
@@ -67,6 +71,7 @@ export const layerRooms = ReleasesRoom.layer.pipe(
 export const layerPorts = Layer.mergeAll(
   AgentsRoom.layerPorts,
   Runs.layerPorts,
+  Deploy.layerPorts,
   Auth.layerIdentityMail,
   Planning.layerNewWorkspaces,
   VaultRoom.layerSecretHoldings
@@ -78,6 +83,7 @@ const layerServices = Layer.mergeAll(
   Keys.layerBackground,
   VaultRoom.layerBackground,
   Runs.layerBackground,
+  Deploy.layerBackground,
   AuditRoom.layerBackground,
   Identity.layerBackground,
   AgentsRoom.layerBackground
@@ -102,6 +108,7 @@ const layerHttp = Layer.mergeAll(Http.layerApi, AgentsRoom.layerMcp, AgentsRoom.
       Catalog.layerHttp,
       VaultRoom.layerHttp,
       Runs.layerHttp,
+      Deploy.layerHttp,
       Planning.layerHttp,
       AgentsRoom.layerHttp,
       ReleasesRoom.layerHttp

@@ -6,6 +6,7 @@ import * as AgentsRoom from "../agents/AgentsRoom.ts"
 import * as AuditRoom from "../audit/AuditRoom.ts"
 import * as Auth from "../auth/Auth.ts"
 import { Settings } from "../Config.ts"
+import * as Deploy from "../deploy/Deploy.ts"
 import * as EventsRoom from "../events/EventsRoom.ts"
 import * as Identity from "../identity/Identity.ts"
 import * as Ids from "../ids/Ids.ts"
@@ -16,7 +17,7 @@ import * as HostSocket from "./HostSocket.ts"
 
 /** Persons, their keys and their links, in the database of the settings. */
 const layer = Layer.merge(Identity.layerHost, Auth.layerHost).pipe(
-  Layer.provide(AgentsRoom.layerMadeSignIns),
+  Layer.provide([AgentsRoom.layerMadeSignIns, Deploy.layerMadeTokens]),
   Layer.provide(AuditRoom.layer),
   Layer.provide(EventsRoom.layer),
   Layer.provideMerge(layerSqlRepositories),

@@ -8,6 +8,7 @@ import type { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { type ApiKeysRepo, keySubject, type KeyOwnerId } from "./ApiKeysRepo.ts"
 import { type InviteRow, type InvitesRepo, inviteSubject } from "./InvitesRepo.ts"
 import type { MadeSignIns } from "./MadeSignIns.ts"
+import type { MadeTokens } from "./MadeTokens.ts"
 import type { WorkspacesRepo } from "./WorkspacesRepo.ts"
 
 /** The end of keys, with all that was made with them (docs/contract.md, API keys). */
@@ -16,6 +17,7 @@ export interface KeyChainDependencies {
   readonly repo: ApiKeysRepo["Service"]
   readonly invites: InvitesRepo["Service"]
   readonly signIns: MadeSignIns["Service"]
+  readonly tokens: MadeTokens["Service"]
   readonly workspaces: WorkspacesRepo["Service"]
   readonly events: AuditedEvents["Service"]
 }
@@ -63,7 +65,7 @@ interface EndOptions {
  * key that works.
  */
 export const endKey = (dependencies: KeyChainDependencies) => {
-  const { events, invites, repo, signIns } = dependencies
+  const { events, invites, repo, signIns, tokens } = dependencies
   const record = recordOfKey(dependencies)
   return Effect.fnUntraced(function* (
     actor: ActorRef,
@@ -76,6 +78,7 @@ export const endKey = (dependencies: KeyChainDependencies) => {
     if (ended.length === 0) return undefined
     const makers = ended.map((key) => key.id)
     yield* signIns.end(makers, actor)
+    yield* tokens.makersEnded(makers, actor)
     for (const key of ended) {
       yield* record(actor, key, isReported && key.id === id ? "key_reported" : "key_revoked")
     }

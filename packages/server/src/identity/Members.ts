@@ -22,6 +22,7 @@ import { BlocksRepo } from "./BlocksRepo.ts"
 import { addressInUse } from "./InviteAcceptance.ts"
 import { InvitesRepo } from "./InvitesRepo.ts"
 import { MadeSignIns } from "./MadeSignIns.ts"
+import { MadeTokens } from "./MadeTokens.ts"
 import { endWhatIsAbove, endWhatTheyMade } from "./MemberEnd.ts"
 import { Makers, mayGiveAccess } from "./Makers.ts"
 import { MemberChanges } from "./MemberChanges.ts"
@@ -73,7 +74,7 @@ function* make() {
     events: yield* AuditedEvents
   }
   const change = changeMember(dependencies)
-  const chains = { ...dependencies, repo: dependencies.apiKeys, signIns: yield* MadeSignIns }
+  const chains = { ...dependencies, repo: dependencies.apiKeys, signIns: yield* MadeSignIns, tokens: yield* MadeTokens }
   const end = endWhatTheyMade(chains)
   const endAbove = endWhatIsAbove(chains)
   return Members.of({

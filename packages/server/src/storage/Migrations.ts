@@ -33,6 +33,7 @@ import runMakers from "./migrations/0085_run_makers.ts"
 import refusedEntries from "./migrations/0086_refused_entries.ts"
 import releases from "./migrations/0087_releases.ts"
 import eventPositions from "./migrations/0088_event_positions.ts"
+import deploymentTokens from "./migrations/0095_deployment_tokens.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -67,7 +68,8 @@ export const migrations = {
   "0085_run_makers": runMakers,
   "0086_refused_entries": refusedEntries,
   "0087_releases": releases,
-  "0088_event_positions": eventPositions
+  "0088_event_positions": eventPositions,
+  "0095_deployment_tokens": deploymentTokens
 }
 
 /** The number of the latest migration. */

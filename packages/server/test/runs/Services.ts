@@ -1,5 +1,6 @@
 import { Layer } from "effect"
 import * as Catalog from "../../src/catalog/Catalog.ts"
+import * as Deploy from "../../src/deploy/Deploy.ts"
 import * as EventsRoom from "../../src/events/EventsRoom.ts"
 import * as Http from "../../src/http/Http.ts"
 import * as Ids from "../../src/ids/Ids.ts"
@@ -13,6 +14,6 @@ import { layerLiveClock } from "../support/Storages.ts"
  */
 export const layerRuns = Runs.layerServices.pipe(
   Layer.provideMerge(Catalog.layer),
-  Layer.provideMerge([EventsRoom.layer, VaultRoom.layerSecretHoldings, Runs.layerDeploymentLocks]),
+  Layer.provideMerge([EventsRoom.layer, VaultRoom.layerSecretHoldings, Runs.layerDeploymentLocks, Deploy.layerDeploymentEnds]),
   Layer.provideMerge([Ids.layer, Layer.provide(Http.layer, layerLiveClock)])
 )

@@ -1,0 +1,15 @@
+import { Effect, Layer, Schedule } from "effect"
+import { background } from "../telemetry/Background.ts"
+import { DeploymentTokens } from "./DeploymentTokens.ts"
+
+/**
+ * Has the audit tell that deployment tokens expired, at start and then every minute. Every server does so; each token is told
+ * once. A token fails from its `expiresAt` on, whenever the round comes.
+ */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const tokens = yield* DeploymentTokens
+    const round = yield* background("deployment_token_expiry", "Expired tokens could not be told.", tokens.expire)
+    yield* round.pipe(Effect.repeat(Schedule.spaced("1 minute")), Effect.forkScoped)
+  })
+)
