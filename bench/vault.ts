@@ -36,7 +36,8 @@ const layerPlain = Layer.succeed(DataKeys, {
     Effect.succeed({
       encrypt: (_, value) => new Uint8Array(Buffer.from(Redacted.value(value))),
       decrypt: (_, encrypted) => Effect.succeed(Redacted.make(Buffer.from(encrypted).toString("utf8"))),
-      fingerprint: (text) => text
+      fingerprint: (text) => text,
+      revision: (text) => text
     })
 })
 

@@ -1,5 +1,6 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { AgentAuthorization } from "@delivery/domain/agents/AgentAuthorization"
+import { DeployAuthorization } from "@delivery/domain/deploy/DeployAuthorization"
 import { Authorization, OptionalAuthorization } from "@delivery/domain/identity/Authorization"
 import { RunAuthorization } from "@delivery/domain/runs/RunAuthorization"
 import { Context, Effect, Layer, Redacted } from "effect"
@@ -7,6 +8,7 @@ import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { type AuditCalls, makeAudit } from "./Audit.ts"
 import { sendWith } from "./Credential.ts"
+import { type DeployCalls, makeDeploy } from "./Deploy.ts"
 import { type EventCalls, makeEvents } from "./Events.ts"
 import { type Files, makeFiles } from "./Files.ts"
 
@@ -16,7 +18,12 @@ export interface ClientOptions {
   readonly baseUrl: string | URL
   /** An API key (`ctk_...`) of a person or of a workspace. Without one, all is refused but what needs none, such as an invite that makes a new person. */
   readonly apiKey?: string | Redacted.Redacted | undefined
+  /** The token of a deployment (`dtk_...`), for the calls of `deploy`. A product that reads its own secrets needs no key beside it. */
+  readonly deploymentToken?: string | Redacted.Redacted | undefined
 }
+
+const redacted = (token: string | Redacted.Redacted | undefined) =>
+  typeof token === "string" ? Redacted.make(token) : token
 
 type Api = HttpApiClient.ForApi<typeof DeliveryApi>
 
@@ -26,11 +33,11 @@ type AgentGroup = "agent" | "agentInbox" | "agentPlanning"
 type BrowserGroup = "auth" | "authorizations"
 
 /** The groups that the clients do not have as they are derived. */
-export type OtherGroup = "testRuns" | "leases" | "audit" | "events" | "oauth" | AgentGroup | BrowserGroup
+export type OtherGroup = "testRuns" | "leases" | "audit" | "deploy" | "events" | "oauth" | AgentGroup | BrowserGroup
 
 /**
  * Every group of the API with its endpoints. `files` replaces the two endpoints that carry bytes,
- * `audit` the one that has two answers, and `events` follows a stream over its connections. Leases need the token of a
+ * `audit` and `deploy` those that have two answers, and `events` follows a stream over its connections. Leases need the token of a
  * run: see `makeSemaphores`. The calls of agents are left out, because they need an access token, and so are signing in
  * and consent, which are for browsers.
  */
@@ -39,6 +46,7 @@ export interface DeliveryClientShape extends Omit<Api, OtherGroup> {
   readonly testRuns: Omit<Api["testRuns"], "upload" | "download">
   readonly files: Files
   readonly audit: AuditCalls
+  readonly deploy: DeployCalls
   readonly events: EventCalls
 }
 
@@ -53,15 +61,16 @@ export class DeliveryClient extends Context.Service<DeliveryClient, DeliveryClie
   /** A client over the `HttpClient` in context, which may retry, log or trace. `files.upload` needs one that uses fetch. */
   static readonly make = (options: ClientOptions): Effect.Effect<DeliveryClientShape, never, HttpClient.HttpClient> =>
     Effect.gen(function* () {
-      const apiKey = typeof options.apiKey === "string" ? Redacted.make(options.apiKey) : options.apiKey
       const baseUrl = options.baseUrl.toString()
       if (!/^https?:\/\//i.test(baseUrl) || !URL.canParse(baseUrl)) {
         return yield* Effect.die(new TypeError(`baseUrl: Expected an absolute http(s) URL, not "${baseUrl}"`))
       }
-      const sendWithKey = sendWith(apiKey)
+      const sendWithKey = sendWith(redacted(options.apiKey))
+      const sendWithToken = sendWith(redacted(options.deploymentToken))
       const middleware = Layer.mergeAll(
         HttpApiMiddleware.layerClient(Authorization, ({ next, request }) => sendWithKey(request, next)),
         HttpApiMiddleware.layerClient(OptionalAuthorization, ({ next, request }) => sendWithKey(request, next)),
+        HttpApiMiddleware.layerClient(DeployAuthorization, ({ next, request }) => sendWithToken(request, next)),
         HttpApiMiddleware.layerClient(RunAuthorization, ({ next, request }) => next(request)),
         HttpApiMiddleware.layerClient(AgentAuthorization, ({ next, request }) => next(request))
       )
@@ -82,6 +91,7 @@ export class DeliveryClient extends Context.Service<DeliveryClient, DeliveryClie
         audit,
         auth: ______,
         authorizations: _______,
+        deploy,
         events,
         oauth: agentSignIns,
         leases: ____,
@@ -96,6 +106,7 @@ export class DeliveryClient extends Context.Service<DeliveryClient, DeliveryClie
         testRuns,
         files: makeFiles(upload, download),
         audit: makeAudit(audit.list, auditLines),
+        deploy: makeDeploy(deploy),
         events: makeEvents(events)
       }
     })

@@ -1,9 +1,11 @@
 import type { DeliveryApi } from "@delivery/domain/Api"
+import type { LoadedSecrets } from "@delivery/domain/deploy/Deploy"
 import { Cause, Context, Effect, Exit, Option, Predicate, Result, Stream } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientResponse } from "effect/http"
 import type { HttpApi, HttpApiClient, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import type { AuditCalls } from "./Audit.ts"
 import { type ClientOptions, DeliveryClient, type OtherGroup } from "./DeliveryClient.ts"
+import type { DeployCalls, DeployError } from "./Deploy.ts"
 import type { EventCalls } from "./Events.ts"
 import type { CallError, Files } from "./Files.ts"
 import { type Plain, redactBody, toPlain } from "./Secrets.ts"
@@ -64,6 +66,15 @@ type EffectMethod<F, M extends Mode> = F extends (request: infer Request) => Eff
   ? (request: Request, options?: CallOptions) => Modes<ValueOf<A>, E>[M]
   : never
 
+/** The calls of `deploy` that are not as they are derived. Their answers are secrets, as text. */
+type DeployMethods<M extends Mode> = Omit<Derived<M>["deploy"], "secrets"> & {
+  readonly secrets: (request?: object, options?: CallOptions) => Modes<Plain<LoadedSecrets>, DeployError>[M]
+  readonly environmentFile: (
+    request: Parameters<DeployCalls["environmentFile"]>[0],
+    options?: CallOptions
+  ) => Modes<string, DeployError>[M]
+}
+
 type Groups = typeof DeliveryApi extends HttpApi.HttpApi<infer _Id, infer Groups> ? Groups : never
 type Derived<M extends Mode> = {
   readonly [G in Groups as HttpApiGroup.Identifier<G>]: {
@@ -76,6 +87,7 @@ export interface Calls<M extends Mode> extends Omit<Derived<M>, OtherGroup> {
   readonly oauth: Omit<Derived<M>["oauth"], "authorize">
   readonly testRuns: Omit<Derived<M>["testRuns"], "upload" | "download">
   readonly files: { readonly [K in keyof Files]: EffectMethod<Files[K], M> }
+  readonly deploy: DeployMethods<M>
   readonly audit: { readonly [K in keyof AuditCalls]: EffectMethod<AuditCalls[K], M> }
   readonly events: { readonly [K in keyof EventCalls]: EffectMethod<EventCalls[K], M> }
 }

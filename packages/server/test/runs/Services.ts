@@ -1,4 +1,5 @@
 import { Layer } from "effect"
+import * as AuditRoom from "../../src/audit/AuditRoom.ts"
 import * as Catalog from "../../src/catalog/Catalog.ts"
 import * as Deploy from "../../src/deploy/Deploy.ts"
 import * as EventsRoom from "../../src/events/EventsRoom.ts"
@@ -14,6 +15,8 @@ import { layerLiveClock } from "../support/Storages.ts"
  */
 export const layerRuns = Runs.layerServices.pipe(
   Layer.provideMerge(Catalog.layer),
-  Layer.provideMerge([EventsRoom.layer, VaultRoom.layerSecretHoldings, Runs.layerDeploymentLocks, Deploy.layerDeploymentEnds]),
+  Layer.provideMerge([VaultRoom.layerSecretHoldings, Runs.layerDeploymentLocks, Deploy.layerDeploymentEnds]),
+  Layer.provide(AuditRoom.layer),
+  Layer.provideMerge(EventsRoom.layer),
   Layer.provideMerge([Ids.layer, Layer.provide(Http.layer, layerLiveClock)])
 )

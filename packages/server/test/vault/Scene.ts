@@ -29,8 +29,9 @@ import * as Ids from "../../src/ids/Ids.ts"
 const layerVault = VaultRoom.layerServices.pipe(
   // It looks around once a second, whatever time it is for the tests.
   Layer.provideMerge(Layer.provide(Catalog.layer, layerLiveClock)),
+  Layer.provideMerge([VaultRoom.layerSecretHoldings, Runs.layerDeploymentLocks, Deploy.layerDeploymentEnds]),
   Layer.provideMerge(AuditRoom.layer),
-  Layer.provideMerge([EventsRoom.layer, VaultRoom.layerKeys, VaultRoom.layerSecretHoldings, Runs.layerDeploymentLocks, Deploy.layerDeploymentEnds]),
+  Layer.provideMerge([EventsRoom.layer, VaultRoom.layerKeys]),
   Layer.provideMerge([Layer.provide(Http.layer, layerLiveClock), layerKeyring, Ids.layer]),
   Layer.provideMerge(Settings.layer({ BASE_URL: "https://delivery.example" }))
 )
