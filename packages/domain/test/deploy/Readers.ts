@@ -3,7 +3,7 @@ import { accessSync, constants, mkdtempSync, realpathSync, rmSync, writeFileSync
 import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
-import { text as textOf } from "node:stream/consumers"
+import { buffer } from "node:stream/consumers"
 
 /** Who reads files of environment variables: programs that are there, and what the sources of others say. */
 
@@ -35,9 +35,9 @@ const run = async (
     writeFileSync(file, text)
     // A shell whose standard input is a socket takes itself for one that somebody logged in to.
     const child = spawn(program, argumentsFor(file), { env: {}, stdio: ["ignore", "pipe", "pipe"] })
-    const [output, errors] = await Promise.all([textOf(child.stdout), textOf(child.stderr)])
-    if (errors !== "") throw new Error(errors)
-    return output
+    const [output, errors] = await Promise.all([buffer(child.stdout), buffer(child.stderr)])
+    if (errors.length > 0) throw new Error(errors.toString())
+    return output.toString()
   } finally {
     rmSync(directory, { recursive: true })
   }

@@ -1,17 +1,8 @@
 import { DeployAuthorization, DeployCaller } from "@delivery/domain/deploy/DeployAuthorization"
-import { Forbidden, Unauthorized } from "@delivery/domain/Errors"
-import { timestamp } from "@delivery/domain/Timestamp"
-import { Clock, Effect, Layer } from "effect"
-import { type Headers, HttpServerRequest } from "effect/http"
-import { presentRefs } from "../catalog/DeploymentsRepo.ts"
+import { Effect, Layer } from "effect"
+import { HttpServerRequest } from "effect/http"
 import { onceArrived } from "../http/ArrivedBodies.ts"
-import { clientAddress, isWithin } from "../http/ClientAddress.ts"
-import { recognized } from "../http/RateLimits.ts"
-import { hashToken, isToken } from "../ids/Tokens.ts"
-import { LoadsRepo } from "./LoadsRepo.ts"
-import { ReadAudit } from "./ReadAudit.ts"
-import { tokenSubject } from "./TokenSubjects.ts"
-import { TokenUsage } from "./TokenUsage.ts"
+import { makeCallerOf } from "./DeployAuthentication.ts"
 
 /** Authenticates what products call: by the token of their deployment, and by nothing else. */
 export const layer = Layer.effect(
@@ -27,52 +18,3 @@ export const layer = Layer.effect(
     })
   })
 )
-
-/** A token alone; an API key beside it is another credential. */
-const shownToken = ({ authorization = "", "x-api-key": key }: Headers.Headers): string => {
-  const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ""
-  return (key ?? token) === token ? token : ""
-}
-
-const makeCallerOf = Effect.gen(function* () {
-  const repo = yield* LoadsRepo
-  const usage = yield* TokenUsage
-  const audit = yield* ReadAudit
-  return Effect.fnUntraced(function* (headers: Headers.Headers) {
-    const shown = shownToken(headers)
-    if (!isToken("dtk_", shown)) return yield* Effect.fail(Unauthorized.deployment)
-    const tokenHash = hashToken(shown)
-    const found = yield* repo.authenticate(tokenHash)
-    const now = timestamp(yield* Clock.currentTimeMillis)
-    if (found === undefined || (found.token.expiresAt !== null && found.token.expiresAt <= now)) {
-      return yield* Effect.fail(Unauthorized.deployment)
-    }
-    const { deployment, token } = found
-    // Tokens of one deployment count together.
-    yield* recognized(deployment.id)
-    const address = (yield* clientAddress) ?? "unknown"
-    const { id, lastFour, name } = token
-    const caller: DeployCaller["Service"] = {
-      workspaceId: token.workspaceId,
-      ...presentRefs(found),
-      deployment,
-      token: { id, name, lastFour, expiresAt: token.expiresAt },
-      tokenHash,
-      address
-    }
-    if (token.allowedAddresses !== null && !isWithin(token.allowedAddresses, address)) {
-      yield* audit.record(caller, {
-        entry: { action: "token_refused", subject: tokenSubject({ ...caller, id, name }), outcome: "refused" },
-        answered: ""
-      })
-      return yield* addressNotAllowed
-    }
-    yield* usage.note(id, address)
-    return caller
-  })
-})
-
-const addressNotAllowed = new Forbidden({
-  message: "The deployment token may not be used from this network address.",
-  reason: "address_not_allowed"
-})
