@@ -1,6 +1,7 @@
 import type { AgentSignIn } from "@delivery/domain/agents/Agent"
 import type { NewAccountApiKey } from "@delivery/domain/identity/AccountApiKey"
 import type { NewApiKey } from "@delivery/domain/identity/ApiKey"
+import type { NewDeploymentToken } from "@delivery/domain/deploy/DeploymentToken"
 import type { AcceptedInvite, NewInvite } from "@delivery/domain/identity/Invite"
 import { assert, describe, it } from "@effect/vitest"
 import { execFile } from "node:child_process"
@@ -50,6 +51,8 @@ const exercise = async (owner: Http, newLink: (who: string) => Promise<string>) 
   const agent = await person.post<AgentSignIn>("agents/register", { client: "claude", computer: "laptop" })
   const { body: pair } = await refresh(person, agent)
   const run = await startRun(workspace)
+  const deployment = await workspace.post<NewDeploymentToken>("deployments/shop/staging/tokens", { name: "product" })
+  await workspace.as(deployment.token).get("/deploy/v1/secrets")
   const [link, proof, unused] = [await newLink(address), await newLink(address), await newLink(address)]
   const begun = await anonymous.send("POST", "/auth/v1/links/consume", { json: { token: link } })
   const session = person.as(sessionIn(begun))
@@ -76,6 +79,7 @@ const exercise = async (owner: Http, newLink: (who: string) => Promise<string>) 
     pair.access_token,
     pair.refresh_token,
     run.semaphores.token,
+    deployment.token,
     link,
     proof,
     unused,
@@ -102,6 +106,8 @@ const exercise = async (owner: Http, newLink: (who: string) => Promise<string>) 
       await send(anonymous, "GET", misplaced)
     }
     await send(anonymous, "GET", `/v1/workspaces/${token}/products?token=${token}`)
+    await send(workspace.as(`${token}x`), "GET", "/deploy/v1/me")
+    await send(workspace.as(deployment.token), "GET", `/deploy/v1/secrets/${token}`)
     await send(owner, "GET", `products/${token}`)
     await send(owner, "GET", `products/x_${token}`)
     await send(owner, "GET", `products/%25${token.charCodeAt(0).toString(16)}${token.slice(1)}`)
@@ -148,7 +154,7 @@ describe("Tokens", () => {
         return /#(ltk_\w{42})$/m.exec(stdout)![1]!
       }
       const { address, errors, events, tokens } = await exercise(http(server.baseUrl, firstKey, "main"), newLink)
-      assert.lengthOf(tokens, 16)
+      assert.lengthOf(tokens, 17)
       assert.isAbove(errors.length, 200)
       const metrics = (await scrape(server.baseUrl)).text
       await server.end("SIGTERM")
