@@ -10,9 +10,11 @@ import { Environments } from "../../src/catalog/Environments.ts"
 import { DeploymentTokens } from "../../src/deploy/DeploymentTokens.ts"
 import { Loads } from "../../src/deploy/Loads.ts"
 import { LoadsRepo } from "../../src/deploy/LoadsRepo.ts"
+import { SignInsRepo } from "../../src/agents/SignInsRepo.ts"
+import { BlocksRepo } from "../../src/identity/BlocksRepo.ts"
 import { Inventory } from "../../src/identity/Inventory.ts"
 import { Vault } from "../../src/vault/Vault.ts"
-import { answer, as, eventsOf, refusal } from "../identity/Scene.ts"
+import { answer, as, eventsOf, now, refusal } from "../identity/Scene.ts"
 import { eventually } from "../support/Eventually.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
 import { asProduct, home, load, loadOne, makeDeployScene, newToken, readsOf } from "./Scene.ts"
@@ -147,6 +149,8 @@ withServicesOnEachStorage("What a product reads with its token", (it) => {
       }
       const inventory = yield* Inventory
       yield* inventory.block(id).pipe(as(scene.owner))
+      const { eraseBlocks } = yield* SignInsRepo
+      yield* eraseBlocks(yield* now)
       assert.strictEqual(yield* refusal(load.pipe(asProduct(token))), "Unauthorized")
       // Whoever was recognized before reads by the state of the moment at which it is read.
       assert.strictEqual(yield* refusal(load.pipe(asRecognized)), "Unauthorized")
@@ -161,6 +165,11 @@ withServicesOnEachStorage("What a product reads with its token", (it) => {
       yield* (yield* DeploymentTokens).revoke(["shop", "production", id]).pipe(as(scene.owner))
       assert.strictEqual(yield* refusal(load.pipe(asRecognized)), "Unauthorized")
       assert.strictEqual(yield* refusal(loadOne("A").pipe(asRecognized)), "Unauthorized")
+      // The block of what has ended is forgotten.
+      const { block, list } = yield* BlocksRepo
+      yield* block(scene.workspace.id, id, [id], yield* now)
+      yield* eraseBlocks(yield* now)
+      assert.deepStrictEqual(yield* list(scene.workspace.id), [])
     })
   )
 
