@@ -61,6 +61,7 @@ const needMore = [
   "identity/ApiKeyUsage.test.ts",
   "releases/OlderServers.test.ts",
   "releases/Races.test.ts",
+  "runs/cases/CasesUpgrade.test.ts",
   "runs/Plans.test.ts",
   "runs/Semaphores.test.ts",
   "storage/Sql.test.ts",

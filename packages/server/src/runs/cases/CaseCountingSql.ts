@@ -232,12 +232,22 @@ const settleCase = Effect.fnUntraced(function* (
   return undefined
 })
 
-const refreshDay = (sql: Sql) =>
+/** Writing a day takes about a microsecond for each of its tests. So a large one waits for more runs, for twenty times as long. */
+const waits = "case when d.counted < 20000 then 0 else d.counted / 50 end * interval '1 millisecond'"
+
+const refreshDay =
+  (sql: Sql): CaseCountingRepo["Service"]["refreshDay"] =>
+  ({ isUrgent }) =>
   Effect.gen(function* () {
     const [stale] = yield* sql<ClaimedProduct & { readonly day: string }>`select c.workspace_id as "workspaceId",
         due.product_id as "productId", due.day::text as day
       from case_counting c cross join lateral (
-        select s.product_id, s.day from stale_days s where s.workspace_id = c.workspace_id order by random() limit 1
+        select s.product_id, s.day from stale_days s
+        left join product_days d on d.workspace_id = s.workspace_id and d.product_id = s.product_id
+          and d.scope_id = s.product_id and d.day = s.day
+        where s.workspace_id = c.workspace_id
+          and (${isUrgent}::boolean or d.day is null or s.since <= now() - ${sql.literal(waits)})
+        order by random() limit 1
       ) due
       order by random() limit 1 for update of c skip locked`
     if (stale === undefined) return false

@@ -114,11 +114,12 @@ export default Effect.gen(function* () {
     settled integer not null,
     constraint case_recounts_key primary key (workspace_id, product_id)
   )`
-  // Days of which product_days is to be written again.
+  // Days of which product_days is to be written again, and since when.
   yield* sql`create table stale_days (
     workspace_id uuid not null,
     product_id uuid not null,
     day date not null,
+    since timestamptz not null default now(),
     constraint stale_days_key primary key (workspace_id, product_id, day)
   )`
 
