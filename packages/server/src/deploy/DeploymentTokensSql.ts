@@ -93,7 +93,7 @@ const withMakers = (
 const lock = (sql: PgClient.PgClient) => (deployment: DeploymentId, id: string) =>
   isId(id)
     ? sql<SelectedRow>`${selectFrom(sql, deploymentTokens)}
-        where deployment_id = ${deployment} and id = ${id} for update`.pipe(
+        where deployment_id = ${deployment} and id = ${id} for no key update`.pipe(
         Effect.map((rows) => rows.map(readRow)[0]),
         dieOnSqlError
       )
@@ -143,7 +143,7 @@ const end = (
 ): Effect.Effect<ReadonlyArray<TokenWithPair>> =>
   sql<PairRow>`with held as (
       select t.id from deployment_tokens t where ${which} order by t.id
-      ${limit === undefined ? sql.literal("") : sql`limit ${limit}`} for update ${sql.literal(others)}
+      ${limit === undefined ? sql.literal("") : sql`limit ${limit}`} for no key update ${sql.literal(others)}
     ), ended as (
       update deployment_tokens t set revoked_at = ${at} from held where held.id = t.id returning t.*
     )

@@ -122,13 +122,14 @@ const storeFirst = ({ audit, entries, events, loads, storage, tokens }: Dependen
       const isNew = claimed.entryId === row.id
       if (isNew) yield* entries.insert([row])
       if (isNew && load !== undefined) {
-        const read = { workspaceId, deploymentId: deployment.id, loadedAt: now, versions: load.versions }
-        yield* loads.load(read, load.extent)
+        // The token before the deployment, which the row of a load refers to: who changes that waits for no reader.
         const network = { workspaceId, tokenId: token.id, network: networkOf(by.address), firstUsedAt: now }
         if ((yield* tokens.cameFrom(network)) === "other") {
           const subject = tokenSubject({ ...by, ...token })
           yield* events.record(as, { kind: "token_used_elsewhere", subject }, { credential })
         }
+        const read = { workspaceId, deploymentId: deployment.id, loadedAt: now, versions: load.versions }
+        yield* loads.load(read, load.extent)
       }
       return { entryId: claimed.entryId, beganAt: Date.parse(claimed.beganAt), isNew }
     })

@@ -65,7 +65,7 @@ onEachServer(
     test("reads the secrets of production, which nobody else can", async (owner) => {
       const workspace = await newProduction(owner)
       const token = await tokenOf(workspace)
-      await set(workspace, "A", "a1")
+      await set(workspace, "A", "canary")
       await set(workspace, "B_C", "it's\n")
       const answer = await load(token)
       assert.deepStrictEqual(
@@ -73,18 +73,18 @@ onEachServer(
         [200, "application/json", "no-store"]
       )
       assert.hasAllKeys(answer.body, ["product", "environment", "revision", "values"])
-      assert.deepStrictEqual(answer.body.values, { A: "a1", B_C: "it's\n" })
+      assert.deepStrictEqual(answer.body.values, { A: "canary", B_C: "it's\n" })
       const me = await token.send<object>("GET", "/deploy/v1/me")
       assert.strictEqual(me.headers["cache-control"], "no-store")
       assert.hasAllKeys(me.body, ["product", "environment", "deployment", "token"])
-      assert.deepStrictEqual(await token.get("/deploy/v1/secrets/A"), { name: "A", version: 1, value: "a1" })
+      assert.deepStrictEqual(await token.get("/deploy/v1/secrets/A"), { name: "A", version: 1, value: "canary" })
       await token.refuse("404 secret", "GET", "/deploy/v1/secrets/none")
       await token.refuse("404 secret", "GET", "/deploy/v1/secrets/a%2Fb")
       await token.refuse("404 secret", "GET", "/deploy/v1/secrets/a%00b")
       const refused = await load(token.as(workspace.key))
       assert.deepStrictEqual([refusal(refused), refused.headers["cache-control"]], ["401", "no-store"])
       const read = await workspace.send("GET", "products/shop/secrets/A")
-      assert.notInclude(read.text, "a1")
+      assert.notInclude(read.text, "canary")
     })
 
     test("reads them as files, which are never compressed, or nothing", async (owner) => {
@@ -102,9 +102,9 @@ onEachServer(
       await set(workspace, "not a name", "canary")
       const refused = await load(token, "?format=docker")
       assert.strictEqual(refusal(refused), "409 not_environment_names")
-      assert.deepInclude(refused.body, { names: ["B", "not a name"] })
+      assert.deepInclude<object>(refused.body, { names: ["B", "not a name"] })
       assert.notInclude(refused.text, "canary")
-      assert.deepInclude((await load(token, "?format=env")).body, { names: ["not a name"] })
+      assert.deepInclude<object>((await load(token, "?format=env")).body, { names: ["not a name"] })
     })
 
     test("is answered 304 for what the client has, which is authorized and in the audit like a 200", async (owner) => {
@@ -192,7 +192,7 @@ onEachServer(
       await finishRun(workspace, run.number)
       assert.strictEqual((await token.send("PUT", "/deploy/v1/version", { json: { version: "v3" } })).status, 200)
       const { releases } = await workspace.get<ReleasePage>("deployments/shop/production/history")
-      assert.deepStrictEqual(
+      assert.deepStrictEqual<unknown>(
         releases.map(({ by, version }) => [version, by]),
         ["v3", "v2"].map((version) => [version, { kind: "deploymentToken", id: token.id, name: "cd" }])
       )
