@@ -12,6 +12,12 @@ const seconds = Number(process.env["BENCH_SECONDS"] ?? 2)
 const connections = Number(process.env["BENCH_CONNECTIONS"] ?? 32)
 const secrets = Number(process.env["BENCH_SECRETS"] ?? 20)
 
+interface Subject {
+  readonly name: string
+  readonly requestOf: (connection: number) => Buffer
+  readonly status?: number
+}
+
 const bench = await open()
 try {
   const service = await start("packages/server/src/cli/main.ts", ["serve"], {
@@ -22,27 +28,38 @@ try {
   try {
     const client = createClient({ baseUrl: service.baseUrl, apiKey })
     const params = { slug: "main" }
-    await client.products.create({ params, payload: { slug: "shop", name: "Shop", type: "library" } })
     await client.environments.create({ params, payload: { slug: "live", name: "Live", class: "production" } })
-    await client.deployments.create({ params, payload: { product: "shop", environment: "live" } })
+    const products = Array.from({ length: connections }, (_, index) => `shop-${index}`)
+    const tokens: Array<string> = []
+    for (const product of products) {
+      await client.products.create({ params, payload: { slug: product, name: product, type: "library" } })
+      await client.deployments.create({ params, payload: { product, environment: "live" } })
+      const place = { ...params, product, environment: "live" }
+      tokens.push((await client.deploymentTokens.create({ params: place, payload: { name: "bench" } })).token)
+    }
     for (let index = 0; index < secrets; index++) {
-      const payload = { products: ["shop"], environments: ["live"], name: `SECRET_${index}`, value: "x".repeat(64) }
+      const payload = { products, environments: ["live"], name: `SECRET_${index}`, value: "x".repeat(64) }
       await client.vault.assign({ params, payload })
     }
-    const place = { ...params, product: "shop", environment: "live" }
-    const { token } = await client.deploymentTokens.create({ params: place, payload: { name: "bench" } })
-    const authorization = `Bearer ${token}`
+    const authorization = `Bearer ${tokens[0]}`
     const read = await fetch(`${service.baseUrl}/deploy/v1/secrets`, { headers: { authorization } })
     const known = { authorization, "if-none-match": read.headers.get("etag")! }
-    const one = "/v1/workspaces/main/deployments/shop/live"
+    const one = "/v1/workspaces/main/deployments/shop-0/live"
 
-    const subjects = [
-      { name: "one deployment", request: request("GET", one, { authorization: `Bearer ${apiKey}` }), status: 200 },
-      { name: "secrets", request: request("GET", "/deploy/v1/secrets", { authorization }), status: 200 },
-      { name: "secrets, 304", request: request("GET", "/deploy/v1/secrets", known), status: 304 },
-      { name: "env file", request: request("GET", "/deploy/v1/secrets?format=env", { authorization }), status: 200 },
-      { name: "one secret", request: request("GET", "/deploy/v1/secrets/SECRET_0", { authorization }), status: 200 },
-      { name: "me", request: request("GET", "/deploy/v1/me", { authorization }), status: 200 }
+    const all = "/deploy/v1/secrets"
+    const same = (path: string, headers: Readonly<Record<string, string>>) => {
+      const bytes = request("GET", path, headers)
+      return () => bytes
+    }
+    const each = tokens.map((token) => request("GET", all, { authorization: `Bearer ${token}` }))
+    const subjects: ReadonlyArray<Subject> = [
+      { name: "one deployment", requestOf: same(one, { authorization: `Bearer ${apiKey}` }) },
+      { name: "secrets", requestOf: same(all, { authorization }) },
+      { name: "secrets, each connection another token", requestOf: (connection) => each[connection]! },
+      { name: "secrets, 304", requestOf: same(all, known), status: 304 },
+      { name: "env file", requestOf: same(`${all}?format=env`, { authorization }) },
+      { name: "one secret", requestOf: same(`${all}/SECRET_0`, { authorization }) },
+      { name: "me", requestOf: same("/deploy/v1/me", { authorization }) }
     ]
     const rates = new Map(subjects.map(({ name }) => [name, [] as Array<number>]))
     const cpu = new Map(subjects.map(({ name }) => [name, [] as Array<number>]))
@@ -50,10 +67,10 @@ try {
       // Backwards every other time: who comes first must not matter.
       for (const subject of round % 2 === 0 ? subjects : subjects.toReversed()) {
         const used = cpuSeconds(service.pid)
-        const { perSecond, requests } = await load(service.baseUrl, () => () => subject.request, {
+        const { perSecond, requests } = await load(service.baseUrl, (connection) => () => subject.requestOf(connection), {
           connections,
           seconds,
-          status: subject.status
+          status: subject.status ?? 200
         })
         if (round < 0) continue
         rates.get(subject.name)!.push(perSecond)

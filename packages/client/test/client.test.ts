@@ -598,7 +598,10 @@ describe("a deployed product", () => {
   it("has tokens that are rotated and revoked", async () => {
     const { tokens } = await client.deploymentTokens.list({ params: place })
     const { id } = tokens[0]!
-    const fresh = await client.deploymentTokens.rotate({ params: { ...place, token: id }, payload: { overlapSeconds: 0 } })
+    const fresh = await client.deploymentTokens.rotate({
+      params: { ...place, token: id },
+      payload: { overlapSeconds: 0 }
+    })
     await expect(createClient({ baseUrl: server.url, deploymentToken: token }).deploy.me()).rejects.toBeInstanceOf(
       Unauthorized
     )

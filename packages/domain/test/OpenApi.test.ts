@@ -127,7 +127,16 @@ describe("the API description", () => {
     )
     assert.includeMembers(
       answering.map(({ name }) => name),
-      ["accountApiKeys.create", "apiKeys.create", "deploymentTokens.create", "deploymentTokens.rotate", "invites.accept", "invites.create", "testRuns.start", "retries.start"]
+      [
+        "accountApiKeys.create",
+        "apiKeys.create",
+        "deploymentTokens.create",
+        "deploymentTokens.rotate",
+        "invites.accept",
+        "invites.create",
+        "testRuns.start",
+        "retries.start"
+      ]
     )
     const kept = answering.filter(({ endpoint }) => !(endpoint as HttpApiEndpoint.Top).middlewares.has(NoStore))
     assert.deepStrictEqual(

@@ -24,8 +24,6 @@ export class DeployCaller extends Context.Service<
       readonly lastFour: string
       readonly expiresAt: Timestamp | null
     }
-    /** The hash by which the token is looked up again, in the statement that reads. */
-    readonly tokenHash: string
     /** The network address of the client. */
     readonly address: string
   }

@@ -16,11 +16,11 @@ const maxOverlapSeconds = 604_800
 /** How long a rotated token goes on working, unless the request says otherwise. */
 export const overlapSeconds = 86_400
 
-const AllowedAddresses = Schema.NullOr(
-  Schema.Array(Schema.String.annotate({ examples: ["203.0.113.0/24"] }))
-).annotate({
-  description: "The networks, in CIDR notation, from which alone the token may be used; null: from everywhere."
-})
+const AllowedAddresses = Schema.NullOr(Schema.Array(Schema.String.annotate({ examples: ["203.0.113.0/24"] }))).annotate(
+  {
+    description: "The networks, in CIDR notation, from which alone the token may be used; null: from everywhere."
+  }
+)
 
 /** Who made a token, and whether they are an active member of the workspace. */
 const TokenMaker = Schema.Struct({
@@ -53,7 +53,8 @@ const fields = {
     description: "The network address from which it was last used; null if it never was."
   }),
   expiresAt: Schema.NullOr(Timestamp).annotate({
-    description: "When it stops working; null if it does not expire. Of a rotated one: when the overlap ends, or before."
+    description:
+      "When it stops working; null if it does not expire. Of a rotated one: when the overlap ends, or before."
   }),
   allowedAddresses: AllowedAddresses,
   replacedBy: Schema.NullOr(DeploymentTokenId).annotate({
@@ -110,7 +111,8 @@ const NewAllowedAddresses = Schema.NullOr(
     Schema.String.check(
       Schema.makeFilter<string>(
         (text) =>
-          IpNetwork.fromString(text)._tag === "Success" || "Expected a network in CIDR notation, such as 203.0.113.0/24",
+          IpNetwork.fromString(text)._tag === "Success" ||
+          "Expected a network in CIDR notation, such as 203.0.113.0/24",
         { toJsonSchema: () => ({ maxLength: 50 }) }
       )
     )

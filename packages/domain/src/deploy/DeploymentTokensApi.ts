@@ -22,8 +22,7 @@ const one = {
 }
 
 const archived = "The product is archived."
-const who =
-  "Requires the role `admin` or `owner`; account API keys cannot call this (403 `account_key`)."
+const who = "Requires the role `admin` or `owner`; account API keys cannot call this (403 `account_key`)."
 const making =
   "A session needs a fresh proof (403 `sudo_required`), and an API key the scopes `read`, `write` and `vault` beside `admin`, since the token has these (403 `scope_missing`)."
 

@@ -6,10 +6,8 @@ import { compose, docker, dockerClients, nodes, type Reader, shells, type Values
 /** Files of environment variables: what their readers make of them (docs/contract.md, Deployment tokens). */
 
 /** What is hard to write between quotes, and letters and emoji beside it. */
-const character = fc.constantFrom(
-  ...["'", '"', "\\", "$", "`", "#", "\n", "\r", "\t", " ", "=", "!", "~", "*", "{", "}", "(", ")", ";", "&", "|", "<", ">"],
-  ...["%", "@", ":", "a", "Z", "0", "_", "n", "é", "ß", "\u0085", "\u00A0", "\u2028", "\uFEFF", "\u0081", "😈", "👩‍👩‍👧", "漢"]
-)
+const characters = "'\"\\$`#\n\r\t =!~*{}();&|<>%@:aZ0_néß\u0085\u00A0\u2028\uFEFF\u0081😈漢"
+const character = fc.constantFrom("👩‍👩‍👧", ...characters)
 const value = fc.oneof(
   { weight: 6, arbitrary: fc.array(character, { maxLength: 12 }).map((parts) => parts.join("")) },
   { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 40 }).map((text) => text.replaceAll(/\p{Cs}/gu, "")) },
@@ -39,7 +37,7 @@ const known: ReadonlyArray<string> = [
   "a'b\nc",
   "a'b\\n",
   "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2Vw\n-----END PRIVATE KEY-----\n",
-  "{\"a\": \"it's\"}",
+  '{"a": "it\'s"}',
   '{"a": "b", "c": "\\"d\\""}',
   "a=b",
   "=",
@@ -105,7 +103,7 @@ describe("a file of environment variables", () => {
 
   it("refuses what some reader would change, and nothing else", () => {
     const isRefused = (text: string) => environmentFile(new Map([["A", text]])).refused !== undefined
-    for (const text of ["a\0", "a\r\nb", "\\", "a\\", "it's $5", "it's \"5\"", "it's \\5", "it's `5`", "'\\"]) {
+    for (const text of ["a\0", "a\r\nb", "\\", "a\\", "it's $5", 'it\'s "5"', "it's \\5", "it's `5`", "'\\"]) {
       assert.isTrue(isRefused(text), text)
     }
     fc.assert(
@@ -119,11 +117,10 @@ describe("a file of environment variables", () => {
   })
 
   it("refuses names that no variable can have, and those that shells have for themselves", async () => {
-    const names = [
-      ...["", "1A", "a-b", "a.b", "a b", "A=", "é", "A\nB", "A;id", "$(id)", "`id`", "😀"],
-      ...["_", "UID", "EUID", "PPID", "RANDOM", "SECONDS", "LINENO", "OPTIND", "BASH_ENV", "BASHOPTS", "GROUPS"]
-    ]
-    for (const name of names) assert.deepStrictEqual(environmentFile(new Map([[name, "a"]])).refused, [name])
+    const wrong = ["", "1A", "a-b", "a.b", "a b", "A=", "é", "A\nB", "A;id", "$(id)", "`id`", "😀"]
+    const own = ["_", "UID", "EUID", "PPID", "RANDOM", "SECONDS", "LINENO", "OPTIND", "BASH_ENV", "BASHOPTS", "GROUPS"]
+    for (const name of [...wrong, ...own])
+      assert.deepStrictEqual(environmentFile(new Map([[name, "a"]])).refused, [name])
     assert.deepStrictEqual(
       environmentFile(
         new Map([
@@ -138,7 +135,21 @@ describe("a file of environment variables", () => {
 
   for (const [name, read] of processes) {
     it(`has names that ${name} keeps apart, also unusual ones`, async () => {
-      const names = ["A", "a", "_a", "__proto__", "constructor", "IFS", "HOME", "USER", "LANG", "A1", "export", "if", "PS4"]
+      const names = [
+        "A",
+        "a",
+        "_a",
+        "__proto__",
+        "constructor",
+        "IFS",
+        "HOME",
+        "USER",
+        "LANG",
+        "A1",
+        "export",
+        "if",
+        "PS4"
+      ]
       const values = new Map(names.map((name, index) => [name, `value ${index}`]))
       await assertReads(read, values, environmentFile)
     })

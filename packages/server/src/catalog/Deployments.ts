@@ -377,7 +377,8 @@ const remove = ({ ends, events, repo, storage }: Dependencies) =>
 export const isActive = ({ environment, product }: Pair): boolean =>
   product.archivedAt === null && environment.archivedAt === null
 
-export const archived = ({ product }: Pair) => Conflict.archived(product.archivedAt === null ? "environment" : "product")
+export const archived = ({ product }: Pair) =>
+  Conflict.archived(product.archivedAt === null ? "environment" : "product")
 
 const baseUrlNeeded = (type: string) =>
   InvalidInput.at("baseUrl", `A deployment of a product of the type ${type} needs a baseUrl.`)

@@ -1,8 +1,9 @@
-import { DeployAuthorization, DeployCaller } from "@delivery/domain/deploy/DeployAuthorization"
-import { Effect, Layer } from "effect"
-import { HttpServerRequest } from "effect/http"
+import { DeployAuthorization } from "@delivery/domain/deploy/DeployAuthorization"
+import { SecretRef } from "@delivery/domain/vault/Secret"
+import { Effect, Layer, Schema } from "effect"
+import { HttpRouter, HttpServerRequest } from "effect/http"
 import { onceArrived } from "../http/ArrivedBodies.ts"
-import { makeCallerOf } from "./DeployAuthentication.ts"
+import { makeCallerOf, type Wanted } from "./DeployAuthentication.ts"
 
 /** Authenticates what products call: by the token of their deployment, and by nothing else. */
 export const layer = Layer.effect(
@@ -10,11 +11,20 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const callerOf = yield* makeCallerOf
     return DeployAuthorization.of({
-      deploymentToken: Effect.fnUntraced(function* (httpEffect) {
+      deploymentToken: Effect.fnUntraced(function* (httpEffect, { endpoint }) {
         const { headers } = yield* HttpServerRequest.HttpServerRequest
-        const caller = yield* onceArrived(callerOf(headers), () => false)
-        return yield* Effect.provideService(httpEffect, DeployCaller, caller)
+        const { name = "" } = yield* HttpRouter.params
+        const caller = yield* onceArrived(callerOf(headers, wantedBy(endpoint.identifier, name)), () => false)
+        return yield* Effect.provideContext(httpEffect, caller)
       })
     })
   })
 )
+
+const isSecretRef = Schema.is(SecretRef)
+
+/** What an endpoint reads. A name that is none reads nothing: its handler refuses it. */
+const wantedBy = (endpoint: string, name: string): Wanted | undefined => {
+  if (endpoint === "secrets") return { name: undefined }
+  return endpoint === "secret" && isSecretRef(name) ? { name } : undefined
+}

@@ -51,8 +51,17 @@ const answerOf =
       loaded.etag
     )
 
-const json = ({ values, ...answer }: LoadedSecrets) =>
-  HttpServerResponse.jsonUnsafe({
+/** The texts of answers. Equal requests of a moment have the same answer: its text is written once. */
+const texts = new WeakMap<LoadedSecrets, string>()
+
+const json = (loaded: LoadedSecrets) => {
+  const text = texts.get(loaded) ?? jsonText(loaded)
+  texts.set(loaded, text)
+  return HttpServerResponse.text(text, { contentType: "application/json" })
+}
+
+const jsonText = ({ values, ...answer }: LoadedSecrets): string =>
+  JSON.stringify({
     ...answer,
     values: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Redacted.value(value)]))
   })

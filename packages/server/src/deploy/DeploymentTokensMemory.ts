@@ -8,12 +8,7 @@ import { environments } from "../catalog/EnvironmentsRepo.ts"
 import { products } from "../catalog/ProductsRepo.ts"
 import { memberKey, members } from "../identity/MembersRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
-import {
-  DeploymentTokensRepo,
-  tokenNetworks,
-  type TokenWithMaker,
-  type TokenWithPair
-} from "./DeploymentTokensRepo.ts"
+import { DeploymentTokensRepo, tokenNetworks, type TokenWithMaker, type TokenWithPair } from "./DeploymentTokensRepo.ts"
 
 type Memory = MemoryStorage["Service"]
 

@@ -60,11 +60,7 @@ export class DeploymentTokensRepo extends Context.Service<
     /** The token of the deployment, whether it works or not, locked until the transaction ends. */
     readonly lock: (deployment: DeploymentId, id: string) => Effect.Effect<DeploymentTokenRow | undefined>
     /** Ends the locked token at a time at the latest, and gives the networks that it came from to the one that replaces it. */
-    readonly replace: (
-      token: DeploymentTokenRow,
-      by: DeploymentTokenId,
-      until: Timestamp
-    ) => Effect.Effect<void>
+    readonly replace: (token: DeploymentTokenRow, by: DeploymentTokenId, until: Timestamp) => Effect.Effect<void>
     readonly revoke: (id: DeploymentTokenId, at: Timestamp) => Effect.Effect<void>
     /** Revokes the tokens of a deployment, which is locked and may be deleted, and answers them. */
     readonly revokeAll: (id: DeploymentId, at: Timestamp) => Effect.Effect<ReadonlyArray<TokenWithPair>>

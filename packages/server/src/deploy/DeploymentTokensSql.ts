@@ -79,7 +79,8 @@ const withMakers = (
     Effect.map((rows) =>
       rows.map((row) => {
         const token = readRow(row)
-        const ended = row.keyRevokedAt ?? (row.keyExpiresAt !== null && iso(row.keyExpiresAt) <= now ? row.keyExpiresAt : null)
+        const ended =
+          row.keyRevokedAt ?? (row.keyExpiresAt !== null && iso(row.keyExpiresAt) <= now ? row.keyExpiresAt : null)
         return {
           ...token,
           maker: { id: token.createdById, name: row.makerName, email: row.makerEmail, active: row.makerActive },
@@ -186,7 +187,8 @@ const cameFrom =
   (sql: PgClient.PgClient): DeploymentTokensRepo["Service"]["cameFrom"] =>
   ({ firstUsedAt, network, tokenId, workspaceId }) =>
     Effect.gen(function* () {
-      const known = yield* sql`select from deployment_token_networks where token_id = ${tokenId} and network = ${network}`
+      const known =
+        yield* sql`select from deployment_token_networks where token_id = ${tokenId} and network = ${network}`
       if (known.length === 1) return "known" as const
       yield* sql`select from deployment_tokens where id = ${tokenId} for no key update`
       const [others] = yield* sql<{ readonly count: number }>`select count(*)::int as count

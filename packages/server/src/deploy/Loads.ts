@@ -6,15 +6,16 @@ import { Conflict, Forbidden, type InvalidInput, NotFound, Unauthorized } from "
 import { compare } from "@delivery/domain/Order"
 import type { SecretId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
-import { Clock, Context, Effect, Layer, Redacted } from "effect"
+import { Clock, Context, Effect, type Exit, Layer, Redacted } from "effect"
 import { Deployments } from "../catalog/Deployments.ts"
 import { presentRefs } from "../catalog/DeploymentsRepo.ts"
 import { Storage } from "../storage/Storage.ts"
 import { DataKeys, type ValueCipher } from "../vault/DataKeys.ts"
 import { secretLabel } from "../vault/VaultAudit.ts"
+import { FoundByToken } from "./DeployAuthentication.ts"
 import { DeploymentTokensRepo } from "./DeploymentTokensRepo.ts"
-import { type FoundSecret, type FoundSecrets, type KnownToken, LoadsRepo } from "./LoadsRepo.ts"
-import { ReadAudit } from "./ReadAudit.ts"
+import type { FoundSecret, FoundSecrets } from "./LoadsRepo.ts"
+import { ReadAudit, type TokenRead } from "./ReadAudit.ts"
 
 /** What an answer with secrets is known by: nothing in it says what they are. */
 interface Tagged {
@@ -32,14 +33,12 @@ export class Loads extends Context.Service<
   Loads,
   {
     readonly me: Effect.Effect<DeployMe, Forbidden, DeployCaller>
-    readonly secrets: (knows: Knows) => Effect.Effect<Loaded<LoadedSecrets>, Unauthorized | Forbidden, DeployCaller>
+    readonly secrets: (knows: Knows) => Effect.Effect<Loaded<LoadedSecrets>, Forbidden, DeployCaller>
     readonly file: (
       format: "env" | "docker",
       knows: Knows
-    ) => Effect.Effect<Loaded<Redacted.Redacted>, Unauthorized | Forbidden | Conflict, DeployCaller>
-    readonly secret: (
-      name: string
-    ) => Effect.Effect<LoadedSecret, Unauthorized | Forbidden | NotFound, DeployCaller>
+    ) => Effect.Effect<Loaded<Redacted.Redacted>, Forbidden | Conflict, DeployCaller>
+    readonly secret: (name: string) => Effect.Effect<LoadedSecret, Forbidden | NotFound, DeployCaller>
     readonly setVersion: (
       input: SetVersion
     ) => Effect.Effect<Deployment, Unauthorized | Forbidden | InvalidInput | Conflict, DeployCaller>
@@ -49,7 +48,6 @@ export class Loads extends Context.Service<
 }
 
 interface Dependencies {
-  readonly repo: LoadsRepo["Service"]
   readonly tokens: DeploymentTokensRepo["Service"]
   readonly deployments: Deployments["Service"]
   readonly dataKeys: DataKeys["Service"]
@@ -59,7 +57,6 @@ interface Dependencies {
 
 function* make() {
   const dependencies: Dependencies = {
-    repo: yield* LoadsRepo,
     tokens: yield* DeploymentTokensRepo,
     deployments: yield* Deployments,
     dataKeys: yield* DataKeys,
@@ -92,57 +89,47 @@ const me = Effect.map(
   })
 ).pipe(Effect.withSpan("Loads.me"))
 
-/** What the token of the request reads now, by name. It may have ended since it was recognized. */
-const find = ({ repo }: Dependencies) =>
-  Effect.fnUntraced(function* (name?: string) {
-    const { tokenHash } = yield* active
-    const found = yield* repo.read(tokenHash, name)
-    if (found === undefined || hasExpired(found, timestamp(yield* Clock.currentTimeMillis))) {
-      return yield* Effect.fail(Unauthorized.deployment)
-    }
-    const { environment, product } = presentRefs(found)
-    if (product.archived || environment.archived) return yield* isArchived(product.archived)
-    return { ...found, product, environment, secrets: found.secrets.toSorted((a, b) => compare(a.name, b.name)) }
-  })
+/** What the token of the request was found to read. */
+const found = Effect.andThen(
+  active,
+  Effect.flatMap(FoundByToken, (found) =>
+    found === undefined ? Effect.die(new Error("The token was recognized without what it reads.")) : Effect.succeed(found)
+  )
+)
 
-const hasExpired = ({ token }: Pick<KnownToken, "token">, now: string): boolean =>
-  token.expiresAt !== null && token.expiresAt <= now
+type Values = ReadonlyMap<string, Redacted.Redacted>
 
-type Found = Effect.Success<ReturnType<ReturnType<typeof find>>>
+/** What is answered of what was found, and what the audit tells of it. */
+interface Answer<A, E> {
+  readonly etag: string
+  readonly whole: Effect.Effect<A, E>
+  readonly told: TokenRead
+}
 
-/** What a client has of the secrets: it changes with each of their names and versions, and says nothing of the values. */
-const revisionOf = (cipher: ValueCipher, secrets: FoundSecrets["secrets"]): string =>
-  cipher.revision(JSON.stringify(secrets.map(({ name, secretId, version }) => [secretId, name, version])))
+/** How secrets are written. */
+interface Format<A, E> {
+  readonly name: "json" | "env" | "docker"
+  readonly write: (values: Values, found: Omit<LoadedSecrets, "values">) => Effect.Effect<A, E>
+}
 
-/** Reads all secrets. What the answer is made of, and whether it can be made, is decided before the read is recorded. */
-const readAll = (dependencies: Dependencies) => {
-  const { audit, dataKeys } = dependencies
-  const findAll = find(dependencies)
-  return Effect.fnUntraced(function* <A, E>(
-    format: string,
-    knows: Knows,
-    answerOf: (found: Found, revision: string, cipher: ValueCipher) => Effect.Effect<A, E>
-  ): Effect.fn.Return<Loaded<A>, Unauthorized | Forbidden | E, DeployCaller> {
-    const by = yield* DeployCaller
-    const found = yield* findAll()
-    const { deployment, environment, product, secrets } = found
-    const cipher = yield* dataKeys.cipher(by.workspaceId)
-    const revision = revisionOf(cipher, secrets)
-    const etag = `"${cipher.revision(JSON.stringify([format, revision, product, environment]))}"`
-    const loaded: Loaded<A> = knows(etag)
-      ? { etag, isKnown: true }
-      : { etag, isKnown: false, answer: yield* answerOf(found, revision, cipher) }
-    yield* audit.record(by, {
+const answerOf = <A, E>({ name, write }: Format<A, E>, cipher: ValueCipher, found: FoundSecrets): Answer<A, E> => {
+  const secrets = found.secrets.toSorted((a, b) => compare(a.name, b.name))
+  const { environment, product } = presentRefs(found)
+  // What a client has: it changes with each of the names and versions, and says nothing of the values.
+  const revision = cipher.revision(JSON.stringify(secrets.map(({ name, secretId, version }) => [secretId, name, version])))
+  return {
+    etag: `"${cipher.revision(JSON.stringify([name, revision, product, environment]))}"`,
+    whole: once(Effect.flatMap(valuesOf(cipher, secrets), (values) => write(values, { product, environment, revision }))),
+    told: {
       entry: {
         action: "secrets_loaded",
-        subject: { type: "deployment", id: deployment.id, label: `${product.name} in ${environment.name}` },
+        subject: { type: "deployment", id: found.deployment.id, label: `${product.name} in ${environment.name}` },
         secrets: secrets.map(({ name, version }) => ({ name, version }))
       },
       answered: revision,
       load: { versions: versionsOf(secrets), extent: "all" }
-    })
-    return loaded
-  })
+    }
+  }
 }
 
 const versionsOf = (secrets: ReadonlyArray<FoundSecret>): Readonly<Record<SecretId, number>> =>
@@ -151,34 +138,55 @@ const versionsOf = (secrets: ReadonlyArray<FoundSecret>): Readonly<Record<Secret
 const decrypt = (cipher: ValueCipher, { environmentId, sealed, secretId, version }: FoundSecret) =>
   cipher.decrypt({ secretId, environmentId, version }, sealed)
 
-const valuesOf = (cipher: ValueCipher, { secrets }: Found) =>
-  Effect.forEach(secrets, (secret) => Effect.map(decrypt(cipher, secret), (value) => [secret.name, value] as const))
-
-const secrets = (dependencies: Dependencies): Loads["Service"]["secrets"] => {
-  const read = readAll(dependencies)
-  return Effect.fn("Loads.secrets")((knows) =>
-    read("json", knows, (found, revision, cipher) =>
-      Effect.map(valuesOf(cipher, found), (values): LoadedSecrets => ({
-        product: found.product,
-        environment: found.environment,
-        revision,
-        values: Object.fromEntries(values)
-      }))
-    )
+const valuesOf = (cipher: ValueCipher, secrets: FoundSecrets["secrets"]): Effect.Effect<Values> =>
+  Effect.map(
+    Effect.forEach(secrets, (secret) => Effect.map(decrypt(cipher, secret), (value) => [secret.name, value] as const)),
+    (values) => new Map(values)
   )
+
+/** Keeps what an effect that does not wait came to. */
+const once = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> => {
+  let kept: Exit.Exit<A, E> | undefined
+  const first = Effect.uninterruptible(Effect.flatMap(Effect.exit(effect), (exit) => (kept = exit)))
+  return Effect.suspend(() => kept ?? first)
 }
 
-const fileOf = { env: environmentFile, docker: dockerEnvironmentFile } as const
+/** Reads all secrets. What the answer is made of, and whether it can be made, is decided before the read is recorded. */
+const readAll = <A, E>(dependencies: Dependencies, format: Format<A, E>) => {
+  const { audit, dataKeys } = dependencies
+  // Equal requests of a moment find the same object: what is answered of it is worked out once.
+  const answers = new WeakMap<FoundSecrets, Answer<A, E>>()
+  return Effect.fnUntraced(function* (
+    knows: Knows
+  ): Effect.fn.Return<Loaded<A>, Forbidden | E, DeployCaller> {
+    const by = yield* DeployCaller
+    const read = yield* found
+    const cipher = yield* dataKeys.cipher(by.workspaceId)
+    const answer = answers.get(read) ?? answerOf(format, cipher, read)
+    answers.set(read, answer)
+    const { etag, told, whole } = answer
+    const loaded: Loaded<A> = knows(etag) ? { etag, isKnown: true } : { etag, isKnown: false, answer: yield* whole }
+    yield* audit.record(by, told)
+    return loaded
+  })
+}
+
+const secrets = (dependencies: Dependencies): Loads["Service"]["secrets"] => {
+  const read = readAll(dependencies, {
+    name: "json",
+    write: (values, found) => Effect.succeed<LoadedSecrets>({ ...found, values: Object.fromEntries(values) })
+  })
+  return Effect.fn("Loads.secrets")(read)
+}
 
 const file = (dependencies: Dependencies): Loads["Service"]["file"] => {
-  const read = readAll(dependencies)
-  return Effect.fn("Loads.file")((format, knows) =>
-    read(format, knows, (found, _, cipher) =>
-      Effect.flatMap(valuesOf(cipher, found), (values) =>
-        written(fileOf[format](new Map(values.map(([name, value]) => [name, Redacted.value(value)]))))
-      )
-    )
-  )
+  const reading = (name: "env" | "docker", file: (values: ReadonlyMap<string, string>) => EnvironmentFile) =>
+    readAll(dependencies, {
+      name,
+      write: (values) => written(file(new Map(Array.from(values, ([name, value]) => [name, Redacted.value(value)]))))
+    })
+  const read = { env: reading("env", environmentFile), docker: reading("docker", dockerEnvironmentFile) }
+  return Effect.fn("Loads.file")((format, knows) => read[format](knows))
 }
 
 const written = ({ refused, text }: EnvironmentFile): Effect.Effect<Redacted.Redacted, Conflict> =>
@@ -194,15 +202,13 @@ const written = ({ refused, text }: EnvironmentFile): Effect.Effect<Redacted.Red
 
 const secret = (dependencies: Dependencies): Loads["Service"]["secret"] => {
   const { audit, dataKeys } = dependencies
-  const findOne = find(dependencies)
   return Effect.fn("Loads.secret")(function* (name) {
     const by = yield* DeployCaller
-    const { environment, product, secrets } = yield* findOne(name)
-    const [found] = secrets
-    if (found === undefined) return yield* NotFound.of("secret")
-    const cipher = yield* dataKeys.cipher(by.workspaceId)
-    const value = yield* decrypt(cipher, found)
-    const { secretId, version } = found
+    const { environment, product, secrets } = yield* found
+    const secret = secrets.find((it) => it.name === name)
+    if (secret === undefined) return yield* NotFound.of("secret")
+    const value = yield* decrypt(yield* dataKeys.cipher(by.workspaceId), secret)
+    const { secretId, version } = secret
     yield* audit.record(by, {
       entry: {
         action: "secret_read",
@@ -211,7 +217,7 @@ const secret = (dependencies: Dependencies): Loads["Service"]["secret"] => {
         versions: [version]
       },
       answered: String(version),
-      load: { versions: versionsOf([found]), extent: "some" }
+      load: { versions: versionsOf([secret]), extent: "some" }
     })
     return { name, version, value }
   })

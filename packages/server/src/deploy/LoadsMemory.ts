@@ -52,7 +52,9 @@ const secretsOf = (
   if (product.archivedAt !== null || environment.archivedAt !== null) return []
   return database
     .table(secrets)
-    .filter((row) => row.productId === product.id && row.deletedAt === null && (name === undefined || row.name === name))
+    .filter(
+      (row) => row.productId === product.id && row.deletedAt === null && (name === undefined || row.name === name)
+    )
     .flatMap((secret) => {
       const isPair = (row: { readonly secretId: string; readonly environmentId: string }) =>
         row.secretId === secret.id && row.environmentId === environment.id

@@ -67,8 +67,8 @@ export class LoadsRepo extends Context.Service<
      */
     readonly authenticate: (tokenHash: string) => Effect.Effect<KnownToken | undefined>
     /**
-     * The same with the secrets of the deployment, all or the one of a name, in one statement: what a token reads that ends
-     * meanwhile, it reads before it has ended.
+     * The same with the secrets of the deployment, all or the one of a name, in one statement. Equal requests of the same moment
+     * have the same object.
      */
     readonly read: (tokenHash: string, name: string | undefined) => Effect.Effect<FoundSecrets | undefined>
     /**

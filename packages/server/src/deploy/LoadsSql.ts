@@ -2,12 +2,11 @@ import type { SecretId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
-import type { Statement } from "effect/sql"
 import { deploymentTokens } from "../access/ActorRows.ts"
 import { deployments } from "../catalog/DeploymentsRepo.ts"
 import { environments } from "../catalog/EnvironmentsRepo.ts"
 import { products } from "../catalog/ProductsRepo.ts"
-import { batched } from "../storage/Batched.ts"
+import { askedOnce, batched } from "../storage/Batched.ts"
 import { texts } from "../storage/Columns.ts"
 import { date, dieOnSqlError, iso, prepared } from "../storage/Sql.ts"
 import { columnsOf, partReaderOf, readerOf, type SelectedRow, selectFrom } from "../storage/Table.ts"
@@ -77,14 +76,17 @@ const authenticate = (sql: PgClient.PgClient): LoadsRepo["Service"]["authenticat
   )
   return batched(
     sql,
-    (hashes: ReadonlyArray<string>) =>
-      find(texts(hashes, (hash) => hash)).pipe(
-        Effect.map((rows) => {
-          const found = new Map(rows.map((row) => [row.place, readKnown(row)]))
-          return hashes.map((_, index) => found.get(index + 1))
-        }),
-        dieOnSqlError
-      ),
+    askedOnce(
+      (hash) => hash,
+      (hashes: ReadonlyArray<string>) =>
+        find(texts(hashes, (hash) => hash)).pipe(
+          Effect.map((rows) => {
+            const found = new Map(rows.map((row) => [row.place, readKnown(row)]))
+            return hashes.map((_, index) => found.get(index + 1))
+          }),
+          dieOnSqlError
+        )
+    ),
     { running: 2 }
   )
 }
@@ -101,20 +103,20 @@ const read = (sql: PgClient.PgClient): LoadsRepo["Service"]["read"] => {
   const find = findSecrets(sql)
   const one = batched(
     sql,
-    (asked: ReadonlyArray<{ readonly tokenHash: string; readonly name: string | undefined }>) =>
-      find(
-        texts(asked, ({ tokenHash }) => tokenHash),
-        texts(asked, ({ name }) => name)
-      ).pipe(
-        Effect.map((rows) => {
-          const found = new Map(rows.map((row) => [row.place, row]))
-          return asked.map((_, index) => {
-            const row = found.get(index + 1)
-            return row && readFound(row)
-          })
-        }),
-        dieOnSqlError
-      ),
+    askedOnce(
+      ({ name, tokenHash }) => `${tokenHash} ${name ?? ""}`,
+      (asked: ReadonlyArray<{ readonly tokenHash: string; readonly name: string | undefined }>) =>
+        find(
+          texts(asked, ({ tokenHash }) => tokenHash),
+          texts(asked, ({ name }) => name)
+        ).pipe(
+          Effect.map((rows) => {
+            const found = new Map(rows.map((row) => [row.place, readFound(row)]))
+            return asked.map((_, index) => found.get(index + 1))
+          }),
+          dieOnSqlError
+        )
+    ),
     { running: 2 }
   )
   return (tokenHash, name) => one({ tokenHash, name })
@@ -144,15 +146,13 @@ const readFound = (row: ReadRow): FoundSecrets => {
   const known = readKnown(row)
   return {
     ...known,
-    secrets: (row.secretIds ?? []).map(
-      (secretId, index): FoundSecret => ({
-        secretId,
-        environmentId: known.environment.id,
-        name: row.secretNames[index]!,
-        version: row.versions[index]!,
-        sealed: row.sealed[index]!
-      })
-    )
+    secrets: (row.secretIds ?? []).map((secretId, index): FoundSecret => ({
+      secretId,
+      environmentId: known.environment.id,
+      name: row.secretNames[index]!,
+      version: row.versions[index]!,
+      sealed: row.sealed[index]!
+    }))
   }
 }
 
@@ -160,7 +160,10 @@ const claimEntry =
   (sql: PgClient.PgClient): LoadsRepo["Service"]["claimEntry"] =>
   (read: TokenReadRow, after: Timestamp) => {
     const isEqual = sql`r.fingerprint = excluded.fingerprint and r.began_at > ${date(after)}`
-    return sql<{ readonly entryId: TokenReadRow["entryId"]; readonly beganAt: Date }>`insert into deployment_token_reads as r
+    return sql<{
+      readonly entryId: TokenReadRow["entryId"]
+      readonly beganAt: Date
+    }>`insert into deployment_token_reads as r
         (workspace_id, token_id, address, subject_id, fingerprint, entry_id, began_at)
       values (${read.workspaceId}, ${read.tokenId}, ${read.address}, ${read.subjectId}, ${read.fingerprint},
         ${read.entryId}, ${date(read.beganAt)})

@@ -15,7 +15,9 @@ export class TokenUsage extends Context.Service<
     /** Notes that the token was used now. */
     readonly note: (id: DeploymentTokenId, from: string) => Effect.Effect<void>
     /** The token with what was noted and is not yet written. */
-    readonly merge: <Token extends Pick<DeploymentTokenRow, "id" | "lastUsedAt" | "lastUsedFrom">>(token: Token) => Token
+    readonly merge: <Token extends Pick<DeploymentTokenRow, "id" | "lastUsedAt" | "lastUsedFrom">>(
+      token: Token
+    ) => Token
   }
 >()("@delivery/server/deploy/TokenUsage") {
   static readonly layer = Layer.effect(
@@ -29,8 +31,7 @@ export class TokenUsage extends Context.Service<
         store: repo.touch
       })
       return TokenUsage.of({
-        note: (id, from) =>
-          Effect.map(Clock.currentTimeMillis, (millis) => note(id, { at: timestamp(millis), from })),
+        note: (id, from) => Effect.map(Clock.currentTimeMillis, (millis) => note(id, { at: timestamp(millis), from })),
         merge: (token) => {
           const use = noted(token.id)
           return use === undefined || (token.lastUsedAt !== null && token.lastUsedAt >= use.at)

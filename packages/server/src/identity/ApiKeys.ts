@@ -1,4 +1,4 @@
-import { Conflict, Forbidden, InvalidInput, NotFound, type Unauthorized } from "@delivery/domain/Errors"
+import { Conflict, Forbidden, type InvalidInput, NotFound, type Unauthorized } from "@delivery/domain/Errors"
 import {
   type ApiKey,
   type CreateApiKey,

@@ -62,7 +62,12 @@ const changesIn = async (workspace: Http): Promise<ReadonlyArray<Change>> => {
   await person.post("products/shop/secrets", { name: "READ", values: { staging: "value" } })
   const tokens = "deployments/shop/staging/tokens"
   const newToken = () => person.post<NewDeploymentToken>(tokens, { name: "product" })
-  const [reading, rotating, revoking, foundToken] = [await newToken(), await newToken(), await newToken(), await newToken()]
+  const [reading, rotating, revoking, foundToken] = [
+    await newToken(),
+    await newToken(),
+    await newToken(),
+    await newToken()
+  ]
   const product = person.as(reading.token)
   return [
     ["key_created", post("/v1/api-keys", { name: "made" })],

@@ -44,7 +44,8 @@ onEachStorage("Stored deployment tokens", (it) => {
       yield* repo.insert(token)
       return token
     })
-    const list = (at = minute(5)) => Effect.map(repo.ofDeployment(deployment.id, at), (rows) => rows.map(({ id }) => id))
+    const list = (at = minute(5)) =>
+      Effect.map(repo.ofDeployment(deployment.id, at), (rows) => rows.map(({ id }) => id))
     return { workspace, owner, product, environment, deployment, add, list }
   })
 

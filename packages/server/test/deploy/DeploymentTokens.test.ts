@@ -89,7 +89,11 @@ withServicesOnEachStorage("Deployment tokens", (it) => {
       assert.deepStrictEqual(yield* elsewhere, [])
       assert.deepStrictEqual(yield* kindsOf(scene.workspace), ["token_created", "token_created"])
       const [event] = yield* eventsOf(scene.workspace)
-      assert.deepInclude(event, { subjectType: "token", subjectId: first.id, subjectLabel: "first of Shop in Production" })
+      assert.deepInclude(event, {
+        subjectType: "token",
+        subjectId: first.id,
+        subjectLabel: "first of Shop in Production"
+      })
     })
   )
 

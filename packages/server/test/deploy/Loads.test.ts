@@ -210,12 +210,13 @@ withServicesOnEachStorage("What a product reads with its token", (it) => {
       yield* scene.set("A", "a")
       yield* scene.set("A", "a")
       const times = (count: number, call: Effect.Effect<unknown, unknown, DeployCaller | Loads>, of = token) =>
-        Effect.all(Array.from({ length: count }, () => Effect.orDie(call.pipe(asProduct(of)))), { concurrency: 3 })
+        Effect.all(
+          Array.from({ length: count }, () => Effect.orDie(call.pipe(asProduct(of)))),
+          { concurrency: 3 }
+        )
       const counts = (...expected: ReadonlyArray<number>) =>
         Effect.map(
-          eventually(readsOf(scene), (entries) =>
-            expected.every((count, index) => entries[index]?.count === count)
-          ),
+          eventually(readsOf(scene), (entries) => expected.every((count, index) => entries[index]?.count === count)),
           (entries) => {
             assert.lengthOf(entries, expected.length)
             return entries

@@ -1,5 +1,4 @@
 import type { CreateDeploymentToken, NewDeploymentToken } from "@delivery/domain/deploy/DeploymentToken"
-import { DeployCaller } from "@delivery/domain/deploy/DeployAuthorization"
 import { Effect, Option, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { AuditRow } from "../../src/audit/AuditRepo.ts"
@@ -62,7 +61,7 @@ export const asProduct =
     Effect.gen(function* () {
       const callerOf = yield* makeCallerOf
       const { headers } = yield* HttpServerRequest.HttpServerRequest
-      return yield* Effect.provideService(call, DeployCaller, yield* callerOf(headers))
+      return yield* Effect.provideContext(call, yield* callerOf(headers, { name: undefined }))
     }).pipe(
       Effect.provideService(
         HttpServerRequest.HttpServerRequest,

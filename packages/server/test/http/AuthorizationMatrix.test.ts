@@ -1037,7 +1037,9 @@ const aimed = (
   return {
     ...request,
     ...(params === undefined ? {} : { params: renamed(params) }),
-    ...(json === undefined || Array.isArray(json) ? {} : { json: { ...renamed(json as object), ...writes, ...reveals } })
+    ...(json === undefined || Array.isArray(json)
+      ? {}
+      : { json: { ...renamed(json as object), ...writes, ...reveals } })
   }
 }
 
@@ -1143,9 +1145,9 @@ onEachServer(
                 : who === "a session"
                   ? kind === "session"
                   : who === "a deployment"
-                  ? kind === "deployment"
-                  : // A run's token is none in a path of another workspace.
-                    who !== "a run" && (kind === "person" || kind === "session" || kind === "account key"))
+                    ? kind === "deployment"
+                    : // A run's token is none in a path of another workspace.
+                      who !== "a run" && (kind === "person" || kind === "session" || kind === "account key"))
             assert.strictEqual(refusal(answer), answersBadRequest ? "400" : "401", name)
           }
         }
@@ -1184,7 +1186,13 @@ onEachServer(
       test(`${endpoint.name} answers nobody a value of production`, async (owner) => {
         const row = rows[endpoint.name]!
         const { callers, workspace } = await sceneOf(owner)
-        for (const name of ["an owner", "an owner's session", "an account key with the role admin", "an owner's agent", "a run"]) {
+        for (const name of [
+          "an owner",
+          "an owner's session",
+          "an account key with the role admin",
+          "an owner's agent",
+          "a run"
+        ]) {
           const caller = callers[name]!
           const by = row.endsSession ? await disposable(workspace.as(caller.key)) : workspace.as(caller.key)
           const mayMake = expected(row, endpoint, caller) === "2xx"

@@ -250,7 +250,11 @@ const assertForm = (path: string, answer: Answer): void => {
   assert.strictEqual(_tag, isStrict ? "HttpApiDecodeError" : tags[status], detail)
   assert.isNotEmpty(message, detail)
   const extras: ReadonlyArray<string> =
-    _tag === "Conflict" ? ["capacity", "holders", "retryAfterMs", "runs", "names"] : _tag === "Internal" ? ["requestId"] : []
+    _tag === "Conflict"
+      ? ["capacity", "holders", "retryAfterMs", "runs", "names"]
+      : _tag === "Internal"
+        ? ["requestId"]
+        : []
   assert.deepStrictEqual(
     Object.keys(rest).filter((key) => !extras.includes(key)),
     [],
