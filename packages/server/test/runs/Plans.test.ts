@@ -88,20 +88,20 @@ layer(Layer.mergeAll(layerSqlStorage, layerTime).pipe(Layer.provideMerge(layerPo
       const finished = yield* startRun(at)
       yield* finishRun(finished)
       const scope = { workspaceId: at.workspace.id, productId: at.product.id, environmentId: undefined }
-      // Of 20,000 cases in one environment, one in 200 fails, is flaky and can be slow. One has 50,000 results.
+      // Of 4,000 cases in one environment, one in 200 fails, is flaky and can be slow. One has 10,000 results.
       yield* sql`insert into test_cases (workspace_id, product_id, scope_id, whole_id, case_id, title, title_key, newest_run,
           newest_day, newest_failed, is_long, p95_ms, flaky_day)
         select ${scope.workspaceId}::uuid, ${scope.productId}::uuid, s.id, null, 'case ' || n, 'Case', lpad(n::text, 5, '0'), 1,
           '2026-11-21', n % 200 = 0, n % 200 = 0, 20000, case when n % 200 = 0 then '2026-11-21'::date end
-        from generate_series(1, 20000) n, unnest(array[${scope.productId}::uuid, ${at.environment.id}::uuid]) s (id)`
+        from generate_series(1, 4000) n, unnest(array[${scope.productId}::uuid, ${at.environment.id}::uuid]) s (id)`
       yield* sql`update test_cases c set whole_id = w.id from test_cases w
         where c.scope_id = ${at.environment.id} and w.scope_id = ${scope.productId} and w.case_id = c.case_id`
       yield* sql`insert into test_runs select (jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid(),
           'number', 1000 + n, 'token_hash', gen_random_uuid(), 'result', 'failed'))).*
-        from test_runs r, generate_series(1, 50000) n where r.id = ${finished.runId}`
+        from test_runs r, generate_series(1, 10000) n where r.id = ${finished.runId}`
       yield* sql`insert into case_results (workspace_id, series_id, number, failed, flaky, attempts, duration_ms, day, on_base)
         select c.workspace_id, c.id, 1000 + n, n % 3 = 0, false, 1, 5, '2026-11-21', n % 2 = 0
-        from test_cases c, generate_series(1, 50000) n where c.scope_id = ${at.environment.id} and c.case_id = 'case 7'`
+        from test_cases c, generate_series(1, 10000) n where c.scope_id = ${at.environment.id} and c.case_id = 'case 7'`
       yield* sql`vacuum analyze test_cases, case_results, case_days, test_runs`
       const rule = { since: "2026-11-01", slowFromMs: 15_000 }
       const read = Effect.fnUntraced(function* <A>(reads: Effect.Effect<A>) {
@@ -125,11 +125,11 @@ layer(Layer.mergeAll(layerSqlStorage, layerTime).pipe(Layer.provideMerge(layerPo
           assert.isBelow(cases, 1_000, state)
         }
       }
-      const ofResults = yield* read(repo.results(scope, "case 7", 30_000, 100))
+      const ofResults = yield* read(repo.results(scope, "case 7", 7_000, 100))
       assert.isBelow(ofResults.results, 1_000)
       assert.isBelow(ofResults.runs, 1_000)
       const { productId, workspaceId } = scope
-      const known = yield* read(repo.earlier({ workspaceId, productId, number: 30_000 }, ["case 7", "case 8"]))
+      const known = yield* read(repo.earlier({ workspaceId, productId, number: 7_000 }, ["case 7", "case 8"]))
       assert.isBelow(known.results, 1_000)
     })
   )

@@ -12,7 +12,8 @@ import {
   type CasesScene,
   countAll,
   makeCases,
-  type PlantedRun
+  type PlantedRun,
+  spoil
 } from "./CasesScene.ts"
 
 /** Random histories of runs, beside a plain model. */
@@ -183,6 +184,10 @@ export const compareHistories = Effect.fnUntraced(function* (count: number) {
       yield* assertCases(scene)
       yield* assertErrors(scene)
       yield* assertTrends(scene, first, (yield* scene.model).now.slice(0, 10))
+      yield* spoil(scene)
+      yield* Effect.flatMap(CaseCounting, ({ rebuild }) => rebuild)
+      yield* assertLists(scene)
+      yield* assertErrors(scene)
       // Time alone changes states and rates.
       yield* TestClock.adjust("20 days")
       yield* assertLists(scene)
