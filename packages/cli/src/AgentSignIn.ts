@@ -1,10 +1,10 @@
 import { AgentClient, type AgentSignIn } from "@delivery/domain/agents/Agent"
 import { timestamp, Timestamp } from "@delivery/domain/Timestamp"
-import { Clock, Config, Data, Effect, FileSystem, Option, Path, Schedule, Schema, Semaphore } from "effect"
+import { Clock, Data, Effect, FileSystem, Option, Path, Schedule, Schema, Semaphore } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
-import { homedir } from "node:os"
 import { isLocked, lockFile } from "./FileLock.ts"
 import { Failure } from "./Failure.ts"
+import { configDirectory, replaceFile } from "./PrivateFiles.ts"
 
 /** Names a sign-in of this computer. A client has one for each workspace of each server. */
 export interface SignInName {
@@ -42,11 +42,7 @@ const refreshMarginMillis = 60_000
 
 /** Where sign-ins are kept by default: in `XDG_CONFIG_HOME`, else `~/.config`. */
 export const defaultDirectory = Effect.gen(function* () {
-  const path = yield* Path.Path
-  const home = Option.getOrElse(yield* Config.option(Config.String("XDG_CONFIG_HOME")), () =>
-    path.join(homedir(), ".config")
-  )
-  return path.resolve(home, "delivery", "agents")
+  return (yield* Path.Path).join(yield* configDirectory, "agents")
 })
 
 const pathOf = Effect.fnUntraced(function* ({ client, directory, url, workspace }: SignInName) {
@@ -55,14 +51,9 @@ const pathOf = Effect.fnUntraced(function* ({ client, directory, url, workspace 
   return path.join(directory, `${name.replaceAll(/[^A-Za-z0-9.@_-]/g, "_")}.json`)
 })
 
-/** Replaces the file at once, so that others read either the old sign-in or the new one. */
 const save = Effect.fnUntraced(
   function* (file: string, signIn: StoredSignIn) {
-    const [fs, path] = [yield* FileSystem.FileSystem, yield* Path.Path]
-    yield* fs.makeDirectory(path.dirname(file), { recursive: true, mode: 0o700 })
-    const written = `${file}.${process.pid}.tmp`
-    yield* fs.writeFileString(written, `${yield* Schema.encodeEffect(Stored)(signIn)}\n`, { mode: 0o600 })
-    yield* fs.rename(written, file)
+    yield* replaceFile(file, `${yield* Schema.encodeEffect(Stored)(signIn)}\n`)
   },
   Effect.mapError(cannotBe("written"))
 )

@@ -1,24 +1,15 @@
 import { type Commit, maxCommits } from "@delivery/domain/catalog/Commit"
 import { firstCharacters } from "@delivery/domain/Text"
-import { execFile } from "node:child_process"
-import { promisify } from "node:util"
+import { git } from "@delivery/playwright/publishing"
+import { cwd } from "node:process"
 
 /** What git knows of a version: the commits that it has and the version before had not. */
-
-const run = promisify(execFile)
-
-/** The output of a git command; undefined where there is no git, no repository or no such object. */
-const git = (...args: ReadonlyArray<string>): Promise<string | undefined> =>
-  run("git", args, { maxBuffer: 64 * 1024 * 1024 }).then(
-    ({ stdout }) => stdout,
-    () => undefined
-  )
 
 /** The commit that a version names; undefined if git knows none. A version is never taken for an option. */
 export const commitOf = async (version: string): Promise<string | undefined> =>
   version.startsWith("-")
     ? undefined
-    : (await git("rev-parse", "--verify", "--quiet", `${version}^{commit}`))?.trim() || undefined
+    : (await git(cwd(), "rev-parse", "--verify", "--quiet", `${version}^{commit}`)) || undefined
 
 const [field, record] = ["\u001f", "\u001e"]
 
@@ -48,7 +39,7 @@ export const commitsSince = async (previous: string | null, version: string): Pr
     return { commits: undefined, note: `No commits are sent: git knows no commit ${unknown} here.` }
   }
   const format = `--format=%H%x1f%an%x1f%aI%x1f%s%x1e`
-  const log = await git("log", `--max-count=${maxCommits + 1}`, format, `${from}..${to}`)
+  const log = await git(cwd(), "log", `--max-count=${maxCommits + 1}`, format, `${from}..${to}`)
   if (log === undefined) return { commits: undefined, note: "No commits are sent: git cannot list them." }
   const lines = log.split(record).map((line) => line.replace(/^\r?\n/, ""))
   const commits = lines.filter((line) => line !== "").map(parsed)

@@ -1,15 +1,13 @@
 import type { Deployment } from "@delivery/client"
-import { Config, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { call } from "./Calls.ts"
 import { Failure } from "./Failure.ts"
+import { given, optionalText, textOr } from "./Flags.ts"
 import { note, oneLine, print, table } from "./Output.ts"
 import { connectionFlags } from "./Settings.ts"
 
 /** `delivery deployments`. */
-
-const filter = (name: string, description: string) =>
-  Flag.String(name).pipe(Flag.optional, Flag.withDescription(description))
 
 const rowOf = ({ active, baseUrl, environment, product, version, versionUpdatedAt }: Deployment) => [
   product.slug,
@@ -23,8 +21,8 @@ const rowOf = ({ active, baseUrl, environment, product, version, versionUpdatedA
 const list = Command.make(
   "list",
   {
-    product: filter("product", "Only deployments of this product"),
-    environment: filter("environment", "Only deployments in this environment"),
+    product: optionalText("product", "Only deployments of this product"),
+    environment: optionalText("environment", "Only deployments in this environment"),
     archived: Flag.Boolean("archived").pipe(
       Flag.withDefault(false),
       Flag.withDescription("Also deployments of archived products and environments")
@@ -34,11 +32,7 @@ const list = Command.make(
     const found = yield* call((client, { workspace }) =>
       client.deployments.list({
         params: { slug: workspace },
-        query: {
-          ...(Option.isSome(product) ? { product: product.value } : {}),
-          ...(Option.isSome(environment) ? { environment: environment.value } : {}),
-          ...(archived ? { archived: "include" as const } : {})
-        }
+        query: { ...given({ environment, product }), ...(archived ? { archived: "include" as const } : {}) }
       })
     )
     const header = ["Product", "Environment", "Version", "Since", "Address", ""]
@@ -49,12 +43,6 @@ const list = Command.make(
   })
 ).pipe(Command.withDescription("List what runs where, and in which version"))
 
-const pair = (name: "product" | "environment", variable: string) =>
-  Flag.String(name).pipe(
-    Flag.withFallbackConfig(Config.String(variable)),
-    Flag.withDescription(`The ${name} of the deployment. Environment: ${variable}`)
-  )
-
 const setVersion = Command.make(
   "set-version",
   {
@@ -64,8 +52,8 @@ const setVersion = Command.make(
         "What runs now: a commit or tag, or any other name. Default: the commit that is checked out"
       )
     ),
-    product: pair("product", "DELIVERY_PRODUCT"),
-    environment: pair("environment", "DELIVERY_ENVIRONMENT"),
+    product: textOr("product", "DELIVERY_PRODUCT", "The product of the deployment"),
+    environment: textOr("environment", "DELIVERY_ENVIRONMENT", "The environment of the deployment"),
     commits: Flag.Boolean("commits").pipe(
       Flag.withDefault(true),
       Flag.withDescription("Send the commits since the last version. Default: true; --no-commits sends none")

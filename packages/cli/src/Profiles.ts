@@ -1,6 +1,6 @@
-import { Config, Effect, FileSystem, Option, Path, Schema } from "effect"
-import { homedir } from "node:os"
+import { Effect, FileSystem, Path, Schema } from "effect"
 import { Failure } from "./Failure.ts"
+import { configDirectory, replaceFile } from "./PrivateFiles.ts"
 
 /** Profiles: the services that this user has signed in to, in one file that only they can read. */
 
@@ -19,16 +19,6 @@ const Profiles = Schema.Struct({
 type Profiles = typeof Profiles.Type
 
 const Stored = Schema.fromJsonString(Profiles)
-
-/** The directory of the command's files: in `XDG_CONFIG_HOME`, else `~/.config`. */
-const configDirectory = Effect.gen(function* () {
-  const path = yield* Path.Path
-  const home = Option.filter(yield* Config.option(Config.String("XDG_CONFIG_HOME")), (value) => value !== "")
-  return path.resolve(
-    Option.getOrElse(home, () => path.join(homedir(), ".config")),
-    "delivery"
-  )
-})
 
 export const profilesFile = Effect.gen(function* () {
   return (yield* Path.Path).join(yield* configDirectory, "profiles.json")
@@ -58,16 +48,11 @@ export const readProfiles = Effect.gen(function* () {
   )
 })
 
-/** Replaces the file at once, so that others read either the old profiles or the new ones. */
 const writeProfiles = Effect.fnUntraced(function* (profiles: Profiles) {
-  const [fs, path] = [yield* FileSystem.FileSystem, yield* Path.Path]
   const file = yield* profilesFile
-  const written = `${file}.${process.pid}.tmp`
-  const text = JSON.stringify(profiles, null, 2)
-  yield* fs.makeDirectory(path.dirname(file), { recursive: true, mode: 0o700 }).pipe(
-    Effect.andThen(fs.writeFileString(written, `${text}\n`, { mode: 0o600 })),
-    Effect.andThen(fs.rename(written, file)),
-    Effect.mapError(() => new Failure({ message: `${file} cannot be written.` }))
+  yield* Effect.mapError(
+    replaceFile(file, `${JSON.stringify(profiles, null, 2)}\n`),
+    () => new Failure({ message: `${file} cannot be written.` })
   )
   return file
 })

@@ -1,19 +1,14 @@
 import type { TestRun, TestRunSummary } from "@delivery/client"
-import { Config, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { call } from "./Calls.ts"
 import { callFailure, Failure } from "./Failure.ts"
+import { given, optionalText, textOr } from "./Flags.ts"
 import { openPage } from "./OpenPage.ts"
 import { colour, note, oneLine, plainLines, print, table } from "./Output.ts"
 import { connection, connectionFlags, Json } from "./Settings.ts"
 
 /** `delivery runs`. */
-
-const given = (name: string, variable: string, description: string) =>
-  Flag.String(name).pipe(
-    Flag.withFallbackConfig(Config.String(variable)),
-    Flag.withDescription(`${description}. Environment: ${variable}`)
-  )
 
 const number = Argument.Int("run").pipe(
   Argument.filter(
@@ -43,9 +38,9 @@ const publish = Command.make(
       Argument.variadic({ min: 1 }),
       Argument.withDescription("Results: JUnit XML, or the JSON report of Playwright. All become one run")
     ),
-    product: given("product", "DELIVERY_PRODUCT", "Product that was tested"),
-    environment: given("environment", "DELIVERY_ENVIRONMENT", "Environment that it ran in"),
-    baseUrl: given("base-url", "DELIVERY_BASE_URL", "URL that was tested. Default: that of the deployment").pipe(
+    product: textOr("product", "DELIVERY_PRODUCT", "Product that was tested"),
+    environment: textOr("environment", "DELIVERY_ENVIRONMENT", "Environment that it ran in"),
+    baseUrl: textOr("base-url", "DELIVERY_BASE_URL", "URL that was tested. Default: that of the deployment").pipe(
       Flag.optional
     ),
     coverage: Flag.Literals("coverage", ["critical", "acceptance", "regression", "exhaustive"]).pipe(
@@ -100,19 +95,16 @@ const rowOf = (run: TestRunSummary): ReadonlyArray<string> => [
   run.startedAt
 ]
 
-const filter = (name: string, description: string) =>
-  Flag.String(name).pipe(Flag.optional, Flag.withDescription(description))
-
 const list = Command.make(
   "list",
   {
-    product: filter("product", "Only runs of this product"),
-    environment: filter("environment", "Only runs in this environment"),
+    product: optionalText("product", "Only runs of this product"),
+    environment: optionalText("environment", "Only runs in this environment"),
     result: Flag.Literals("result", ["passed", "failed", "flaky"]).pipe(
       Flag.optional,
       Flag.withDescription("Only runs with this result")
     ),
-    query: filter("query", "Only runs whose branch, commit subject or start of the SHA has this text"),
+    query: optionalText("query", "Only runs whose branch, commit subject or start of the SHA has this text"),
     mine: Flag.Boolean("mine").pipe(Flag.withDefault(false), Flag.withDescription("Only runs that you published")),
     before: Flag.Int("before").pipe(
       Flag.optional,
@@ -124,11 +116,7 @@ const list = Command.make(
       client.testRuns.list({
         params: { slug: workspace },
         query: {
-          ...(Option.isSome(product) ? { product: product.value } : {}),
-          ...(Option.isSome(environment) ? { environment: environment.value } : {}),
-          ...(Option.isSome(result) ? { result: result.value } : {}),
-          ...(Option.isSome(query) ? { q: query.value } : {}),
-          ...(Option.isSome(before) ? { cursor: before.value } : {}),
+          ...given({ cursor: before, environment, product, q: query, result }),
           ...(mine ? { mine: "true" as const } : {})
         }
       })

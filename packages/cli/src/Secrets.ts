@@ -1,27 +1,22 @@
 import type { DeliveryClientShape, RevealedSecret } from "@delivery/client"
 import { compare } from "@delivery/domain/Order"
-import { Cause, Config, Effect, Option, Redacted, Stdio, Stream } from "effect"
+import { Cause, Effect, Option, Redacted, Stdio, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { parseEnv } from "node:util"
 import { call } from "./Calls.ts"
 import { envFile } from "./EnvFile.ts"
 import { exitCodeOf, Failure } from "./Failure.ts"
+import { textOr } from "./Flags.ts"
 import { confirmed, secretInput, textFile } from "./Input.ts"
 import { note, oneLine, print, table } from "./Output.ts"
 import { type Connection, connectionFlags, Json } from "./Settings.ts"
 
 /** `delivery secrets`. Values come from standard input, a prompt or a file, never from an argument. */
 
-const product = Flag.String("product").pipe(
-  Flag.withFallbackConfig(Config.String("DELIVERY_PRODUCT")),
-  Flag.withDescription("Product of the secrets. Environment: DELIVERY_PRODUCT")
-)
+const product = textOr("product", "DELIVERY_PRODUCT", "Product of the secrets")
 const pair = {
   product,
-  environment: Flag.String("environment").pipe(
-    Flag.withFallbackConfig(Config.String("DELIVERY_ENVIRONMENT")),
-    Flag.withDescription("Environment of the values. Environment: DELIVERY_ENVIRONMENT")
-  )
+  environment: textOr("environment", "DELIVERY_ENVIRONMENT", "Environment of the values")
 }
 const name = Argument.String("name").pipe(Argument.withDescription("Name of the secret"))
 

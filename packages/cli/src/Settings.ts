@@ -1,6 +1,7 @@
 import { Config, Effect, Option } from "effect"
 import { Flag, GlobalFlag } from "effect/cli"
 import { Failure } from "./Failure.ts"
+import { optionalText } from "./Flags.ts"
 import { profileName, type Profile, readProfiles } from "./Profiles.ts"
 
 /** Where the service is and who calls it: a flag, else the environment, else the profile, else the default. */
@@ -9,17 +10,14 @@ export const Json = GlobalFlag.Setting("json")({
   flag: Flag.Boolean("json").pipe(Flag.withDefault(false), Flag.withDescription("Print the result as JSON"))
 })
 
-const text = (name: string, description: string) =>
-  Flag.String(name).pipe(Flag.optional, Flag.withDescription(description))
-
 export const ProfileFlag = GlobalFlag.Setting("profile")({
-  flag: text("profile", "Profile to use. Environment: DELIVERY_PROFILE. Default: the one of the last login")
+  flag: optionalText("profile", "Profile to use. Environment: DELIVERY_PROFILE. Default: the one of the last login")
 })
 export const UrlFlag = GlobalFlag.Setting("url")({
-  flag: text("url", "Address of the service. Environment: DELIVERY_URL")
+  flag: optionalText("url", "Address of the service. Environment: DELIVERY_URL")
 })
 export const WorkspaceFlag = GlobalFlag.Setting("workspace")({
-  flag: text("workspace", "Slug of the workspace. Environment: DELIVERY_WORKSPACE")
+  flag: optionalText("workspace", "Slug of the workspace. Environment: DELIVERY_WORKSPACE")
 })
 
 /** The flags of all commands that call the service with an API key. */
@@ -59,9 +57,11 @@ export const plainUrl = (url: string): string => url.trim().replace(/\/+$/, "")
 
 export const defaultUrl = "http://localhost:4000"
 
+export const isHttpUrl = (url: string): boolean => /^https?:\/\//i.test(url) && URL.canParse(url)
+
 /** The address must be one before a key is sent to it. */
 const checkedUrl = (url: Sourced<string>) =>
-  /^https?:\/\//i.test(url.value) && URL.canParse(url.value)
+  isHttpUrl(url.value)
     ? Effect.succeed(sourced(url.source, plainUrl(url.value)))
     : Effect.fail(Failure.usage(`The address of the service (from ${url.source}) is not an http(s) URL.`))
 

@@ -10,6 +10,7 @@ import {
   connectionFlags,
   defaultUrl,
   environment,
+  isHttpUrl,
   plainUrl,
   ProfileFlag,
   type Settings,
@@ -46,7 +47,7 @@ export const login = Command.make(
   Effect.fnUntraced(function* () {
     const name = yield* profileName((yield* flagOr(yield* ProfileFlag, "DELIVERY_PROFILE")) ?? "default")
     const url = plainUrl((yield* flagOr(yield* UrlFlag, "DELIVERY_URL")) ?? defaultUrl)
-    if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
+    if (!isHttpUrl(url)) {
       return yield* Failure.usage("The address of the service is not an http(s) URL.")
     }
     const apiKey = (yield* secretInput(`API key for ${url}`)).trim()

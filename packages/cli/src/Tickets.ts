@@ -3,14 +3,12 @@ import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { call } from "./Calls.ts"
 import { Failure } from "./Failure.ts"
+import { given, optionalText } from "./Flags.ts"
 import { textFile } from "./Input.ts"
 import { oneLine, plainLines, print, table } from "./Output.ts"
 import { connectionFlags } from "./Settings.ts"
 
 /** `delivery tickets`. */
-
-const optional = (name: string, description: string) =>
-  Flag.String(name).pipe(Flag.optional, Flag.withDescription(description))
 
 const identifier = Argument.String("ticket").pipe(Argument.withDescription("Identifier of the ticket, such as ENG-12"))
 
@@ -27,9 +25,9 @@ const rowOf = ({ identifier, owner, status, title }: TicketSummary) => [
 const list = Command.make(
   "list",
   {
-    team: optional("team", "Only tickets of this team, by key"),
-    project: optional("project", "Only tickets of this project"),
-    owner: optional("owner", "Only tickets of this owner: an email address, an id, me, or none"),
+    team: optionalText("team", "Only tickets of this team, by key"),
+    project: optionalText("project", "Only tickets of this project"),
+    owner: optionalText("owner", "Only tickets of this owner: an email address, an id, me, or none"),
     category: Flag.Literals("category", ["backlog", "unstarted", "started", "completed", "canceled"]).pipe(
       Flag.optional,
       Flag.withDescription("Only tickets whose status has this category")
@@ -39,12 +37,7 @@ const list = Command.make(
     const found = yield* call((client, { workspace }) =>
       client.tickets.list({
         params: { slug: workspace },
-        query: {
-          ...(Option.isSome(team) ? { team: team.value } : {}),
-          ...(Option.isSome(project) ? { project: project.value } : {}),
-          ...(Option.isSome(owner) ? { owner: owner.value } : {}),
-          ...(Option.isSome(category) ? { category: category.value } : {})
-        }
+        query: given({ category, owner, project, team })
       })
     )
     const header = ["Ticket", "Status", "Owner", "Title"]
@@ -77,10 +70,10 @@ const create = Command.make(
   {
     title: Argument.String("title").pipe(Argument.withDescription("Title of the ticket")),
     team: Flag.String("team").pipe(Flag.withDescription("Key of its team")),
-    description: optional("description", "What it is about, in Markdown"),
-    descriptionFile: optional("description-file", "File with what it is about"),
-    project: optional("project", "Its project, by slug"),
-    owner: optional("owner", "Who is responsible: an email address or an id")
+    description: optionalText("description", "What it is about, in Markdown"),
+    descriptionFile: optionalText("description-file", "File with what it is about"),
+    project: optionalText("project", "Its project, by slug"),
+    owner: optionalText("owner", "Who is responsible: an email address or an id")
   },
   Effect.fnUntraced(function* ({ description, descriptionFile, owner, project, team, title }) {
     if (Option.isSome(description) && Option.isSome(descriptionFile)) {

@@ -8,7 +8,7 @@ import { promisify } from "node:util"
 const run = promisify(execFile)
 
 /** The output of a git command, or undefined where there is no git, no repository or no commit. */
-const git = (cwd: string, ...args: ReadonlyArray<string>): Promise<string | undefined> =>
+export const git = (cwd: string, ...args: ReadonlyArray<string>): Promise<string | undefined> =>
   run("git", args, { cwd, timeout: 10_000, maxBuffer: 64 * 1024 * 1024 }).then(
     ({ stdout }) => stdout.trim(),
     () => undefined
