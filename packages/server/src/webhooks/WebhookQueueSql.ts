@@ -4,7 +4,7 @@ import type { Statement } from "effect/sql"
 import { date, dieOnSqlError } from "../storage/Sql.ts"
 import { columnsOf, partReaderOf, readerOf, type SelectedRow } from "../storage/Table.ts"
 import { type HeldWebhook, leaseMillis, type Tried, WebhookQueue } from "./WebhookQueue.ts"
-import { webhookDeliveries, webhooks } from "./WebhooksRepo.ts"
+import { foundColumns, webhookDeliveries, webhooks } from "./WebhooksRepo.ts"
 import { isBlocked, withAttempt } from "./WebhookStatements.ts"
 
 export const layer = Layer.effect(
@@ -25,25 +25,7 @@ export const layer = Layer.effect(
   )
 )
 
-const properties = [
-  "id",
-  "workspaceId",
-  "url",
-  "kinds",
-  "format",
-  "teamId",
-  "state",
-  "secret",
-  "previousSecret",
-  "previousUntil",
-  "createdByKind",
-  "createdById",
-  "makerId",
-  "makerEndedAt",
-  "deliveryId",
-  "createdAt",
-  "updatedAt"
-] as const
+const properties = [...foundColumns, "createdByKind", "createdById"] as const
 
 const readOwn = partReaderOf(webhooks, properties)
 

@@ -68,11 +68,27 @@ export type DeliveryRow = Row<typeof webhookDeliveries>
 /** How many attempts of a delivery are kept. */
 export const keptAttempts = 30
 
+/** What everybody must know of a webhook who shows it or sends its events. */
+export const foundColumns = [
+  "id",
+  "workspaceId",
+  "url",
+  "kinds",
+  "format",
+  "teamId",
+  "state",
+  "secret",
+  "previousSecret",
+  "previousUntil",
+  "makerId",
+  "makerEndedAt",
+  "deliveryId",
+  "createdAt",
+  "updatedAt"
+] as const satisfies ReadonlyArray<keyof WebhookRow>
+
 /** What people may see and change of a webhook. */
-export interface FoundWebhook extends Omit<
-  WebhookRow,
-  "createdByKind" | "createdById" | "position" | "dueAt" | "leaseHolder" | "leaseUntil" | "servedAt"
-> {
+export interface FoundWebhook extends Pick<WebhookRow, (typeof foundColumns)[number]> {
   readonly createdBy: Actor
   readonly team: Webhook["team"]
   /** Whether the workspace has blocked the credential that it was made with. */

@@ -9,6 +9,7 @@ import { date, dieOnSqlError } from "../storage/Sql.ts"
 import { columnsOf, insertInto, partReaderOf, readerOf, type SelectedRow, updateById } from "../storage/Table.ts"
 import {
   type DeliveryRow,
+  foundColumns,
   type FoundWebhook,
   type MadeWebhook,
   webhookDeliveries,
@@ -53,25 +54,7 @@ export const layer = Layer.effect(
   })
 )
 
-const properties = [
-  "id",
-  "workspaceId",
-  "url",
-  "kinds",
-  "format",
-  "teamId",
-  "state",
-  "secret",
-  "previousSecret",
-  "previousUntil",
-  "makerId",
-  "makerEndedAt",
-  "deliveryId",
-  "createdAt",
-  "updatedAt"
-] as const
-
-const readOwn = partReaderOf(webhooks, properties)
+const readOwn = partReaderOf(webhooks, foundColumns)
 
 type Selected = SelectedRow & ActorRow & Pick<FoundWebhook, "team" | "isBlocked">
 
@@ -83,7 +66,7 @@ const readRow = (row: Selected): FoundWebhook => ({
 })
 
 const selectWebhooks = (sql: PgClient.PgClient): Statement.Fragment =>
-  sql`select ${sql.literal(columnsOf(webhooks, { of: "w", only: properties }))},
+  sql`select ${sql.literal(columnsOf(webhooks, { of: "w", only: foundColumns }))},
     ${actorColumns(sql, "w.created_by")},
     case when t.id is not null then json_build_object('id', t.id, 'key', t.key, 'name', t.name) end as team,
     ${sql.literal(isBlocked)} as "isBlocked"
