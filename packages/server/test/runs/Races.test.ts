@@ -1,38 +1,24 @@
-import { NodeFileSystem, NodePath } from "@effect/platform-node"
 import { assert, layer } from "@effect/vitest"
 import type { EventId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Deferred, Effect, Fiber, Layer, Stream } from "effect"
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { Settings } from "../../src/Config.ts"
-import * as Keys from "../../src/keys/Keys.ts"
 import { EventsRepo } from "../../src/events/EventsRepo.ts"
-import * as DiskFiles from "../../src/files/DiskFiles.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 import { TestRunFiles } from "../../src/runs/TestRunFiles.ts"
 import { TestRunFilesRepo } from "../../src/runs/TestRunFilesRepo.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
 import { TestRunsRepo } from "../../src/runs/TestRunsRepo.ts"
 import { answer, as, eventsOf, newId } from "../identity/Scene.ts"
-import { layerKeyring, sharedStorages } from "../support/Storages.ts"
+import { sharedStorages } from "../support/Storages.ts"
 import { blobsBelow, type Deployed, finishBody, makeDeployed, newEvent, newRun, report, startBody } from "./Scene.ts"
-import { layerRuns } from "./Services.ts"
+import { layerServer, newFilesDirectory } from "./Services.ts"
 
 /** Calls that exclude each other, made at once: one wins, and nothing is left of the others. */
 
-const directory = mkdtempSync(join(tmpdir(), "delivery-races-"))
-process.once("exit", () => rmSync(directory, { recursive: true, force: true }))
+const directory = newFilesDirectory()
 
 /** Two servers of one database, each with services of its own. */
-const layerServer = layerRuns.pipe(
-  Layer.provide(Keys.layer),
-  Layer.provide(layerKeyring),
-  Layer.provide(Settings.layer({})),
-  Layer.provide([NodeFileSystem.layer, NodePath.layer]),
-  Layer.provide(DiskFiles.layer(directory))
-)
+const layerOfServer = layerServer(directory)
 
 const rounds = 40
 
@@ -50,7 +36,7 @@ const blobsOnDisk = () => blobsBelow(directory).length
 for (const storage of sharedStorages) {
   layer(storage.layer, { excludeTestServices: true, timeout: 60_000 })(`Races on ${storage.name}`, (it) => {
     const servers = Effect.gen(function* () {
-      const services = () => Layer.build(Layer.fresh(layerServer))
+      const services = () => Layer.build(Layer.fresh(layerOfServer))
       return [yield* services(), yield* services()] as const
     })
     const start = (at: Deployed) => Effect.flatMap(TestRuns, (runs) => as(at.member)(runs.start(startBody(at))))

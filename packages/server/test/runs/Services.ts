@@ -1,11 +1,18 @@
+import { NodeFileSystem, NodePath } from "@effect/platform-node"
 import { Layer } from "effect"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import * as Catalog from "../../src/catalog/Catalog.ts"
+import { Settings } from "../../src/Config.ts"
 import * as EventsRoom from "../../src/events/EventsRoom.ts"
+import * as DiskFiles from "../../src/files/DiskFiles.ts"
 import * as Http from "../../src/http/Http.ts"
 import * as Ids from "../../src/ids/Ids.ts"
+import * as Keys from "../../src/keys/Keys.ts"
 import * as Runs from "../../src/runs/Runs.ts"
 import * as VaultRoom from "../../src/vault/VaultRoom.ts"
-import { layerLiveClock } from "../support/Storages.ts"
+import { layerKeyring, layerLiveClock } from "../support/Storages.ts"
 
 /**
  * The services of runs and of the catalog below them, over repositories. A suite brings its signing keys, its store of
@@ -16,3 +23,20 @@ export const layerRuns = Runs.layerServices.pipe(
   Layer.provideMerge([EventsRoom.layer, VaultRoom.layerSecretHoldings, Runs.layerDeploymentLocks]),
   Layer.provideMerge([Ids.layer, Layer.provide(Http.layer, layerLiveClock)])
 )
+
+/** A directory for files, which is gone when the process ends. */
+export const newFilesDirectory = (): string => {
+  const directory = mkdtempSync(join(tmpdir(), "delivery-runs-"))
+  process.once("exit", () => rmSync(directory, { recursive: true, force: true }))
+  return directory
+}
+
+/** A server of a database that several share: services of its own, and files on the disk. */
+export const layerServer = (directory: string) =>
+  layerRuns.pipe(
+    Layer.provide(Keys.layer),
+    Layer.provide(layerKeyring),
+    Layer.provide(Settings.layer({})),
+    Layer.provide([NodeFileSystem.layer, NodePath.layer]),
+    Layer.provide(DiskFiles.layer(directory))
+  )

@@ -1,38 +1,24 @@
-import { NodeFileSystem, NodePath } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Option, Stream } from "effect"
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { Settings } from "../../../src/Config.ts"
-import * as DiskFiles from "../../../src/files/DiskFiles.ts"
 import { WorkspacesRepo } from "../../../src/identity/WorkspacesRepo.ts"
-import * as Keys from "../../../src/keys/Keys.ts"
 import { RunErasure } from "../../../src/runs/erasure/RunErasure.ts"
 import { Retries } from "../../../src/runs/Retries.ts"
 import { TestRunFiles } from "../../../src/runs/TestRunFiles.ts"
 import { TestRunFilesRepo } from "../../../src/runs/TestRunFilesRepo.ts"
 import { type TestRunQuery, TestRuns } from "../../../src/runs/TestRuns.ts"
 import { eventually } from "../../support/Eventually.ts"
-import { layerKeyring, sharedStorages } from "../../support/Storages.ts"
+import { sharedStorages } from "../../support/Storages.ts"
 import { answer, as } from "../../identity/Scene.ts"
 import { finishOf, retried, startOf } from "../RetriesScene.ts"
 import { attempt, blobsBelow, type Deployed, finishBody, makeDeployed, report, startBody } from "../Scene.ts"
-import { layerRuns } from "../Services.ts"
+import { layerServer, newFilesDirectory } from "../Services.ts"
 
 /** Erasure beside all that uses runs, on two servers: what is gone is gone as a whole, and nothing waits for ever. */
 
-const directory = mkdtempSync(join(tmpdir(), "delivery-erasure-"))
-process.once("exit", () => rmSync(directory, { recursive: true, force: true }))
+const directory = newFilesDirectory()
 
-const layerServer = layerRuns.pipe(
-  Layer.provide(Keys.layer),
-  Layer.provide(layerKeyring),
-  Layer.provide(Settings.layer({})),
-  Layer.provide([NodeFileSystem.layer, NodePath.layer]),
-  Layer.provide(DiskFiles.layer(directory))
-)
+const layerOfServer = layerServer(directory)
 
 const rounds = 15
 const together = { concurrency: "unbounded" } as const
@@ -53,7 +39,7 @@ const gapOf = (round: number) => (round % 7) - 3
 for (const storage of sharedStorages) {
   layer(storage.layer, { excludeTestServices: true })(`Erasure on ${storage.name}`, (it) => {
     const servers = Effect.gen(function* () {
-      const services = () => Layer.build(Layer.fresh(layerServer))
+      const services = () => Layer.build(Layer.fresh(layerOfServer))
       return [yield* services(), yield* services()] as const
     })
     const start = (at: Deployed) => Effect.flatMap(TestRuns, (runs) => as(at.member)(runs.start(startBody(at))))
