@@ -41,7 +41,8 @@ export const endWhatTheyMade = (dependencies: Dependencies) => {
 
 /**
  * Ends what a member made that gives more than the role which they have now: account API keys, unless they are to be kept, with
- * what was made with these, and pending invites. Their webhooks go on, and say so. Called in the transaction that lowers the role (docs/contract.md, Members).
+ * what was made with these, and pending invites. Their webhooks go on, and say so. Called in the transaction that lowers the
+ * role (docs/contract.md, Members).
  */
 export const endWhatIsAbove = (dependencies: KeyChainDependencies) => {
   const [revoke, keep] = [revokeKeys(dependencies), keepKeys(dependencies)]

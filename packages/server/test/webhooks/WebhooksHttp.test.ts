@@ -416,6 +416,9 @@ onEachServer(
       assert.isTrue((await owner.get<Webhook>(`webhooks/${webhook.id}`)).blocked)
       await owner.post(`members/${admin.id}/deactivate`, undefined, 200)
       assertTimestamp((await owner.get<Webhook>(`webhooks/${webhook.id}`)).makerEndedAt)
+      const back = await owner.patch<Webhook>(`webhooks/${webhook.id}`, { url: webhook.url })
+      assert.isFalse(back.blocked)
+      assert.isNull(back.makerEndedAt)
     })
 
     test("send nothing while what made them is blocked", async (main) => {
