@@ -91,7 +91,7 @@ const start = async () => {
   show(found.body)
 }
 whenEnded = leadToSignIn
-const lookAgain = "Somebody else has signed in with this browser meanwhile. Look again."
+const lookAgain = somebodyElse + " Look again."
 const decide = async (decision) => {
   const { body, status } = await call("POST", "authorizations/" + id, { body: decision, expected: ["sudo_required", 404, "other_person"] })
   if (status === 200) {

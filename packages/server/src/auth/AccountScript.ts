@@ -26,13 +26,8 @@ const buttonFor = (text, subject) => {
 }
 // The session that the page shows. In another tab somebody else may have signed in since.
 let shown
-// Does it for the person whose account is shown, or shows whose it is by now.
-const asShown = (work) => async () => {
-  const session = await currentSession()
-  if (session === undefined) return offer(sessionEnded)
-  if (session.person.id !== shown.person.id) return show(session, somebodyElse)
-  return work(session)
-}
+// Otherwise the account is shown that the browser has by now.
+const asShown = asPerson(() => shown.person, (now) => now === undefined ? offer(sessionEnded) : show(now, somebodyElse))
 // The same for what may need a fresh proof: then the page asks who it is, and goes on at that part.
 const acting = (what, part, work) => asShown(async (session) => {
   try {

@@ -98,14 +98,12 @@ const begin = () => {
     return start()
   })
 }
-// Does it for whom the page shows, or shows who is signed in by now.
-const asShown = (work) => async () => {
-  const now = await currentSession()
+// Otherwise the page is shown for who is signed in by now.
+const asShown = asPerson(() => session?.person, async (now) => {
   const before = session
-  if (now?.person.id === before?.person.id) return work()
   await start()
   tell(now === undefined ? "Your session has ended." : before === undefined ? "Somebody has signed in with this browser meanwhile." : somebodyElse)
-}
+})
 const accept = (name) => asShown(async () => {
   const { body, status } = await call("POST", "invites/accept", { body: { token, name }, expected: [400, 404, 409] })
   if (status === 201) return location.replace("/sign-in#joined-" + invite.workspace.id)

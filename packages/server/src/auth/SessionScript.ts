@@ -10,6 +10,11 @@ const currentSession = async () => {
   const { body, status } = await call("GET", "session", { expected: [401] })
   return status === 200 ? body : undefined
 }
+// Does it for the person whom the page shows. In another tab somebody else may have signed in since, or nobody be signed in.
+const asPerson = (person, otherwise) => (work) => async () => {
+  const now = await currentSession()
+  return now?.person.id === person()?.id ? work(now) : otherwise(now)
+}
 // Providers send browsers back to the address of the service alone.
 const usable = (providers) => isHome ? providers : []
 const whoIs = ({ email, name }) => name + " (" + email + ")"
