@@ -209,15 +209,15 @@ const show = (session, news = "") => {
   retreat = startAgain
   at("email").value = ""
   entitle("Your account")
+  fill("workspaces", workspaces.map(({ name, role, slug }) => item(name + " (" + role + ")", slug)))
+  at("invites").replaceChildren(...invites.map(join))
+  at("invited").hidden = invites.length === 0
   say("You are signed in as " + whoIs(person) + (workspaces.length === 0 ? ", in no workspace." : "."))
   tell(news)
   return run(async () => {
     const { identities } = await showLists()
     const added = takeAdded(identities)
     if (added !== undefined) tell("Your account " + named(accountName(added)) + " signs you in from now on.")
-    fill("workspaces", workspaces.map(({ name, role, slug }) => item(name + " (" + role + ")", slug)))
-    at("invites").replaceChildren(...invites.map(join))
-    at("invited").hidden = invites.length === 0
     only(...(at("unproven").hidden ? [] : ["unproven"]), "account")
     const next = at(interrupted)
     interrupted = "text"
