@@ -45,6 +45,21 @@ const slow = [
 // It asks every endpoint as everybody: over memory in `pnpm test`, over PostgreSQL in `pnpm test:slow`.
 const matrix = ["packages/server/test/http/AuthorizationMatrix.test.ts"]
 
+// What many do at once. The embedded database does one thing after the other, for minutes: it has them in `pnpm test:slow`.
+const races = [
+  "agents/SignIns.test.ts",
+  "auth/EndedSessions.test.ts",
+  "auth/SessionRaces.test.ts",
+  "planning/Projects.test.ts",
+  "planning/TicketsConcurrency.test.ts",
+  "planning/TicketsOrder.test.ts",
+  "planning/TicketStatuses.test.ts",
+  "planning/Views.test.ts",
+  "runs/erasure/ErasureRaces.test.ts",
+  "runs/Races.test.ts",
+  "runs/RetriesConcurrency.test.ts"
+].map((path) => `packages/server/test/${path}`)
+
 // What `pnpm test:fast` leaves out: suites that need PostgreSQL, the embedded database or S3, whatever the storages; those that
 // send requests to a server, since the rules behind the endpoints have suites of their own; those that send many megabytes; and
 // those that ask everything of all that there is.
@@ -84,7 +99,7 @@ const packages = {
   name: "packages",
   root: import.meta.dirname,
   include: ["packages/*/test/**/*.test.ts", "examples/*.test.ts"],
-  exclude: [...slow, ...matrix],
+  exclude: [...slow, ...matrix, ...races],
   // Starts what the server's suites share (the database); runs once, before the first of them.
   globalSetup: [`${import.meta.dirname}/packages/server/test/globalSetup.ts`],
   env: {
@@ -100,25 +115,27 @@ const packages = {
   }
 }
 
-const ofMatrix = (name: string, storages: "memory" | "databases") => ({
+const onStorages = (name: string, include: ReadonlyArray<string>, storages: ReadonlyArray<string>) => ({
   ...packages,
   name,
-  include: matrix,
+  include: [...include],
   exclude: [],
-  env: { ...packages.env, TEST_STORAGES: storages }
+  env: { ...packages.env, TEST_STORAGES: storages.join() }
 })
 
 const projects = [
   packages,
-  ofMatrix("matrix", "memory"),
+  onStorages("matrix", matrix, ["memory"]),
+  onStorages("races", races, ["memory", "PostgreSQL"]),
   { ...packages, name: "slow", include: slow, exclude: [] },
-  ofMatrix("slow matrix", "databases")
+  onStorages("slow matrix", matrix, ["PostgreSQL"]),
+  onStorages("slow races", races, ["the embedded database"])
 ]
 
 const fastProject = {
   ...packages,
   include: ["packages/domain/test/**/*.test.ts", "packages/server/test/**/*.test.ts"],
-  exclude: [...packages.exclude, ...needMore, ...exhaustive],
+  exclude: [...slow, ...matrix, ...needMore, ...exhaustive],
   globalSetup: []
 }
 

@@ -12,7 +12,7 @@ import * as DiskFiles from "../../src/files/DiskFiles.ts"
 import * as Files from "../../src/files/Files.ts"
 import { FileStore } from "../../src/files/FileStore.ts"
 import { newId } from "../identity/Scene.ts"
-import { isMemoryOnly } from "../support/Databases.ts"
+import { isUsed } from "../support/Databases.ts"
 import { makeS3 } from "../support/S3Server.ts"
 
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
@@ -55,7 +55,7 @@ const stores = [
   ["S3", layerS3]
 ] as const
 
-for (const [name, store] of stores.filter(([name]) => name !== "S3" || !isMemoryOnly)) {
+for (const [name, store] of stores.filter(([name]) => name !== "S3" || isUsed("PostgreSQL"))) {
   layer(Layer.merge(store, NodeFileSystem.layer), { excludeTestServices: true })(`FileStore on ${name}`, (it) => {
     it.effect("returns what was written, whole and in parts", () =>
       Effect.gen(function* () {

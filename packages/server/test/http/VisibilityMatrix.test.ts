@@ -8,7 +8,7 @@ import { layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { OpenApi } from "effect/http-api"
 import { assert } from "vitest"
-import { isMemoryOnly, layerPostgres } from "../support/Databases.ts"
+import { isUsed, layerPostgres } from "../support/Databases.ts"
 import { type Answer, type Http, owner as ownerOf, teamKey, unique } from "../support/Http.ts"
 import { layerPostgresServer, servers } from "../support/Servers.ts"
 import { makeStatements } from "../support/Statements.ts"
@@ -824,7 +824,7 @@ for (const [server, makeServer] of servers) {
   })
 }
 
-if (!isMemoryOnly) {
+if (isUsed("PostgreSQL")) {
   layer(Layer.merge(layerPostgresServer(), layerPostgres), { excludeTestServices: true })(
     "What a private team has, while somebody else changes it on PostgreSQL",
     (it) => {

@@ -11,7 +11,8 @@ import type { StoredEvent } from "../../src/events/EventsRepo.ts"
 import type { NewTestRun } from "../../src/runs/TestRunsRepo.ts"
 import { addDeployment, addEnvironment, addProduct } from "../catalog/Rows.ts"
 import { makeScene, newId, unique } from "../identity/Scene.ts"
-import { type Repositories, sharedStorages, type StorageName } from "../support/Storages.ts"
+import type { StorageName } from "../support/Databases.ts"
+import { type Repositories, sharedStorages } from "../support/Storages.ts"
 
 /** Workspaces with something deployed, and runs of it. */
 

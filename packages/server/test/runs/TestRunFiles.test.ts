@@ -16,7 +16,7 @@ import { FileStore } from "../../src/files/FileStore.ts"
 import { TestRunFiles } from "../../src/runs/TestRunFiles.ts"
 import { TestRunFilesRepo } from "../../src/runs/TestRunFilesRepo.ts"
 import { TestRuns } from "../../src/runs/TestRuns.ts"
-import { isMemoryOnly } from "../support/Databases.ts"
+import { isUsed } from "../support/Databases.ts"
 import { eventually } from "../support/Eventually.ts"
 import { startS3 } from "../support/S3Server.ts"
 import { layerSigningKeys, sharedStorages } from "../support/Storages.ts"
@@ -95,7 +95,7 @@ const layerServicesOver = (store: typeof disk) =>
 
 const suites = [
   ...sharedStorages.map((storage) => ({ storage, store: disk })),
-  ...(isMemoryOnly ? [] : [{ storage: sharedStorages[0]!, store: bucket }])
+  ...(isUsed("PostgreSQL") ? [{ storage: sharedStorages[0]!, store: bucket }] : [])
 ]
 
 const text = "Hello, files!"

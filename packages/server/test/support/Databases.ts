@@ -15,11 +15,12 @@ declare module "vitest" {
   }
 }
 
-/** Whether suites run over memory alone, as `pnpm test:fast` has it. */
-export const isMemoryOnly = process.env["TEST_STORAGES"] === "memory"
+export type StorageName = "memory" | "the embedded database" | "PostgreSQL"
 
-/** Whether suites run over databases alone: some are over memory in `pnpm test`, and over databases in `pnpm test:slow`. */
-export const isWithoutMemory = process.env["TEST_STORAGES"] === "databases"
+/** The storages that suites run on, by name, if not on all (vitest.workspace.ts). */
+const names = process.env["TEST_STORAGES"]?.split(",")
+
+export const isUsed = (name: StorageName): boolean => names?.includes(name) ?? true
 
 const client = (url: string, maxConnections = 10) =>
   PgClient.layer({

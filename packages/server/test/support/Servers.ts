@@ -7,7 +7,7 @@ import { layerApp, layerSqlStorage } from "../../src/App.ts"
 import * as Keys from "../../src/keys/Keys.ts"
 import * as Files from "../../src/files/Files.ts"
 import { DeliveryServer, serverOf } from "../../src/cli/TestServer.ts"
-import { isMemoryOnly, isWithoutMemory, layerPostgres } from "./Databases.ts"
+import { isUsed, layerPostgres } from "./Databases.ts"
 
 type Environment = Readonly<Record<string, string>>
 
@@ -42,8 +42,10 @@ export type Servers = ReadonlyArray<
   readonly [name: string, layer: (environment?: Environment) => Layer.Layer<DeliveryServer, unknown>]
 >
 
-/** The servers that HTTP suites run against, over a real socket: of `pnpm test:fast`, only the one in memory. */
+/** The servers that HTTP suites run against, over a real socket. */
 export const servers: Servers = [
-  ...(isWithoutMemory ? [] : ([["memory", DeliveryServer.layerMemory]] as const)),
-  ...(isMemoryOnly ? [] : ([["PostgreSQL", (environment?: Environment) => layerPostgresServer(environment)]] as const))
+  ...(isUsed("memory") ? ([["memory", DeliveryServer.layerMemory]] as const) : []),
+  ...(isUsed("PostgreSQL")
+    ? ([["PostgreSQL", (environment?: Environment) => layerPostgresServer(environment)]] as const)
+    : [])
 ]

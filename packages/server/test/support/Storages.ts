@@ -14,7 +14,7 @@ import * as Keys from "../../src/keys/Keys.ts"
 import { type AgentMention, AgentMentions } from "../../src/planning/Mentions.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 import * as StorageRoom from "../../src/storage/StorageRoom.ts"
-import { isMemoryOnly, layerEmbedded, layerPostgres } from "./Databases.ts"
+import { isUsed, layerEmbedded, layerPostgres, type StorageName } from "./Databases.ts"
 
 /** Every repository over each storage, for tests that must pass on all of them. */
 
@@ -41,8 +41,6 @@ const databases = {
 /** Each storage with its repositories; building a layer makes a new, empty one. */
 export const storages = { memory: layerMemoryStorage, ...databases }
 
-export type StorageName = keyof typeof storages
-
 export type Repositories = Layer.Success<typeof layerMemoryStorage>
 
 type Database = Context.Context<Repositories | PgClient.PgClient>
@@ -64,24 +62,21 @@ const layerShared = (name: keyof typeof databases): Layer.Layer<Repositories | P
     })
   )
 
-/** The new storages that suites can have; of `pnpm test:fast`, only the one in memory. */
+/** The new storages that suites can have. */
 export const newStorages = Object.entries(storages)
   .map(([name, layer]) => ({ name: name as StorageName, layer }))
-  .filter(({ name }) => name === "memory" || !isMemoryOnly)
+  .filter(({ name }) => isUsed(name))
 
 /** The databases that the suites of a worker share, with their clients and repositories. */
-export const sharedDatabases = isMemoryOnly
-  ? []
-  : ([
-      { name: "the embedded database", layer: layerShared("the embedded database") },
-      { name: "PostgreSQL", layer: layerShared("PostgreSQL") }
-    ] as const)
+export const sharedDatabases = (["the embedded database", "PostgreSQL"] as const)
+  .filter(isUsed)
+  .map((name) => ({ name, layer: layerShared(name) }))
 
 /** Each storage, for suites that need none of their own. Memory costs nothing: each suite has a new one. */
 export const sharedStorages: ReadonlyArray<{
   readonly name: StorageName
   readonly layer: Layer.Layer<Repositories>
-}> = [{ name: "memory", layer: layerMemoryStorage }, ...sharedDatabases]
+}> = [...(isUsed("memory") ? [{ name: "memory" as const, layer: layerMemoryStorage }] : []), ...sharedDatabases]
 
 /** Signing keys of the suite's own, kept in memory: those of a shared database follow the clocks of other suites. */
 export const layerSigningKeys = Layer.provide(

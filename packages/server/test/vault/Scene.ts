@@ -13,14 +13,8 @@ import * as Runs from "../../src/runs/Runs.ts"
 import * as VaultRoom from "../../src/vault/VaultRoom.ts"
 import { addEnvironment, addProduct } from "../catalog/Rows.ts"
 import { makeScene, type Scene } from "../identity/Scene.ts"
-import { layerPostgres } from "../support/Databases.ts"
-import {
-  layerKeyring,
-  layerLiveClock,
-  type Repositories,
-  sharedStorages,
-  type StorageName
-} from "../support/Storages.ts"
+import { layerPostgres, type StorageName } from "../support/Databases.ts"
+import { layerKeyring, layerLiveClock, type Repositories, sharedStorages } from "../support/Storages.ts"
 import * as Ids from "../../src/ids/Ids.ts"
 
 /** Workspaces with products and environments, and the vault over each storage. */
