@@ -35,6 +35,7 @@ const Cursor = Schema.String.check(
 const path = `${workspacePath}/webhooks` as const
 const params = { slug: WorkspaceRef, webhook: WebhookRef }
 const makerBlocked = "The credential that the webhook was made with is blocked."
+const sendUnderWay = "The webhook is being sent a test or a delivery that somebody asked for."
 const admins = "Requires the role `admin` or `owner`."
 
 /** Webhooks of a workspace (docs/contract.md, Webhooks). Admins and owners. */
@@ -69,7 +70,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
 
 Each event is sent at least once, and the events of a webhook in their order: the next one waits until an answer with a status of 2xx came. Redirects are not followed. An answer must come within 10 seconds. A try that fails is repeated: 8 tries in 24 hours, then the webhook is parked.
 
-The address must be https, and every address of its host on the public internet. The events of a private team are sent only to webhooks that were made for that team; a webhook with \`team\` is sent the events of that team alone. A webhook is not sent events about itself. If the key or the membership ends that it was made with, it goes on; while a credential that made it is blocked, it is sent nothing. ${admins}`,
+The address must be https, and every address of its host on the public internet. The events of a private team are sent only to webhooks that were made for that team; a webhook with \`team\` is sent the events of that team alone. A webhook is not sent events about itself. If the key or the membership ends that it was made with, it goes on; while a credential that made it is blocked, it is sent nothing. A key needs the scope \`read\`, too. ${admins}`,
           { conflicts: { too_many_webhooks: `The workspace has ${maxWebhooks} webhooks, which is the limit.` } }
         )
       ),
@@ -87,7 +88,7 @@ The address must be https, and every address of its host on the public internet.
       doc(
         "admin",
         "Update a webhook",
-        `Changes the fields that are sent. What waits is sent as the webhook is then. Who changes \`url\` needs what creating a webhook needs (a session: a fresh proof), and the webhook is theirs from then on: \`createdBy\` names them, and it is blocked with their credential. \`state: "active"\` has a parked webhook go on with the delivery that it gave up; one that is active stays so. ${admins}`
+        `Changes the fields that are sent. What waits is sent as the webhook is then. Who changes \`url\` needs what creating a webhook needs (a session: a fresh proof; a key: the scope \`read\`, too), and the webhook is theirs from then on: \`createdBy\` names them, and it is blocked with their credential. \`state: "active"\` has a parked webhook go on with the delivery that it gave up; one that is active stays so. ${admins}`
       )
     ),
     HttpApiEndpoint.delete("delete", `${path}/:webhook`, {
@@ -123,7 +124,7 @@ The address must be https, and every address of its host on the public internet.
         "admin",
         "Test a webhook",
         `Sends an event of the kind \`webhook_test\` at once, to a parked webhook too, and answers when it was tried. It is tried once, and is no event of the workspace. ${admins}`,
-        { conflicts: { maker_blocked: makerBlocked } }
+        { conflicts: { maker_blocked: makerBlocked, send_under_way: sendUnderWay } }
       )
     ),
     HttpApiEndpoint.get("deliveries", `${path}/:webhook/deliveries`, {
@@ -150,7 +151,8 @@ The address must be https, and every address of its host on the public internet.
         {
           conflicts: {
             event_not_visible: "The webhook may not be sent this event any more.",
-            maker_blocked: makerBlocked
+            maker_blocked: makerBlocked,
+            send_under_way: sendUnderWay
           }
         }
       )

@@ -16,7 +16,7 @@ export interface Runtime {
 }
 
 /** The refusal of a key that has not the scope of an operation (docs/contract.md, API keys). */
-const scopeMissing = (scope: Scope): Forbidden =>
+export const scopeMissing = (scope: Scope): Forbidden =>
   new Forbidden({
     message: `This requires the scope ${scope}, which the API key does not have.`,
     reason: "scope_missing"

@@ -35,6 +35,7 @@ import releases from "./migrations/0087_releases.ts"
 import eventPositions from "./migrations/0088_event_positions.ts"
 import runRetention from "./migrations/0089_run_retention.ts"
 import webhooks from "./migrations/0090_webhooks.ts"
+import slowWebhooks from "./migrations/0091_slow_webhooks.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -71,7 +72,8 @@ export const migrations = {
   "0087_releases": releases,
   "0088_event_positions": eventPositions,
   "0089_run_retention": runRetention,
-  "0090_webhooks": webhooks
+  "0090_webhooks": webhooks,
+  "0091_slow_webhooks": slowWebhooks
 }
 
 /** The number of the latest migration. */

@@ -20,6 +20,9 @@ import type { DeliveryRow } from "./WebhooksRepo.ts"
 /** Webhooks that a process serves at once. Each has at most one request under way. */
 const atOnce = 64
 
+/** Of them at most so many that are slow: the other places stay with those that answer soon. */
+export const slowAtOnce = 32
+
 /** Milliseconds after which a webhook that has more to be sent lets others take its place. */
 const turnMillis = 5_000
 
@@ -79,6 +82,8 @@ interface State {
   readonly wake: Latch.Latch
   /** Those that are served now. */
   readonly serving: Set<WebhookId>
+  /** Of them those that were slow when they were taken. */
+  readonly slow: Set<WebhookId>
   /** Whether there may be webhooks at all. */
   isInUse: boolean
   /** Up to where all events were looked for; undefined where it must be done again. */
@@ -92,6 +97,7 @@ function* make() {
   const state: State = {
     wake: Latch.makeUnsafe(false),
     serving: new Set(),
+    slow: new Set(),
     isInUse: true,
     lookedUpTo: undefined,
     lookedAt: Number.NEGATIVE_INFINITY,
@@ -160,6 +166,7 @@ const look = ({ feed, nextId, queue, state }: Dependencies, begin: (claimed: Cla
     const isWhole = now - state.lookedAt >= wholeMillis
     if (!state.isInUse || isWhole) state.isInUse = yield* queue.isInUse
     const limit = atOnce - state.serving.size
+    const slowLimit = slowAtOnce - state.slow.size
     if (!state.isInUse || limit <= 0) return
     const { last, readable } = yield* feed.horizon
     state.isHeldBack = last > readable
@@ -169,13 +176,14 @@ const look = ({ feed, nextId, queue, state }: Dependencies, begin: (claimed: Cla
       state.lookedUpTo = readable
     }
     const leasedAt = yield* Clock.currentTimeMillis
-    const claimed = yield* queue.claim({ holder: yield* nextId<string>(), limit, upTo: readable, hasNews })
-    // Others may be left.
-    if (claimed.length === limit) state.lookedUpTo = undefined
+    const claimed = yield* queue.claim({ holder: yield* nextId<string>(), limit, slowLimit, upTo: readable, hasNews })
     for (const held of claimed) {
       state.serving.add(held.id)
+      if (held.isSlow) state.slow.add(held.id)
       begin({ ...held, leasedAt })
     }
+    // Others may be left.
+    if (claimed.length === limit || state.slow.size === slowAtOnce) state.lookedUpTo = undefined
   })
 
 interface ClaimedWebhook extends HeldWebhook {
@@ -191,7 +199,8 @@ const serve = (dependencies: Dependencies, reports: Reports, first: ClaimedWebho
     let held: HeldWebhook | undefined = first
     while (held !== undefined) {
       const now = yield* Clock.currentTimeMillis
-      if (now - began >= turnMillis) break
+      // One that turned out to be slow takes the place of a slow one.
+      if (now - began >= turnMillis || (held.isSlow && !first.isSlow)) break
       held = yield* step(dependencies, held, leasedAt)
       // What the step stored began the lease anew, no earlier than this.
       leasedAt = now
@@ -207,6 +216,7 @@ const serve = (dependencies: Dependencies, reports: Reports, first: ClaimedWebho
         isReleased ? queue.release(first) : Effect.void,
         Effect.sync(() => {
           state.serving.delete(first.id)
+          state.slow.delete(first.id)
           again(state)
         })
       )
@@ -251,7 +261,7 @@ const conclude = (
   dependencies: Dependencies,
   held: HeldWebhook,
   delivery: Omit<DeliveryRow, "state" | "attempts" | "nextAttemptAt">,
-  { attempt, isDelivered }: TryResult
+  { attempt, isDelivered, isSlow }: TryResult
 ) =>
   Effect.gen(function* () {
     const { queue, retryMillis, storage } = dependencies
@@ -262,7 +272,8 @@ const conclude = (
       delivery: { id, workspaceId, webhookId, eventId, kind, position, tries, createdAt },
       attempt,
       state: isDelivered ? "delivered" : wait === undefined ? "parked" : "pending",
-      waitMillis: wait === undefined ? 0 : yield* later(wait)
+      waitMillis: wait === undefined ? 0 : yield* later(wait),
+      isSlow
     } as const
     if (tried.state === "delivered") return yield* queue.store(held, tried)
     if (tried.state === "pending") {

@@ -9,6 +9,7 @@ import { webhookTries } from "../telemetry/Metrics.ts"
 import { DataKeys } from "../vault/DataKeys.ts"
 import { bodyOf } from "./Bodies.ts"
 import { signatureOf } from "./Signatures.ts"
+import { slowAnswerMillis } from "./WebhookQueue.ts"
 import type { WebhookRow } from "./WebhooksRepo.ts"
 
 /** Milliseconds that a try may take, from the look-up of the host to the head of the answer. */
@@ -22,6 +23,8 @@ const answerMillis = 1_000
 export interface TryResult {
   readonly attempt: WebhookAttempt
   readonly isDelivered: boolean
+  /** Whether the try took long, with what was read of the answer's body. */
+  readonly isSlow: boolean
 }
 
 /** Sends an event to a webhook, once (docs/contract.md, Webhooks). */
@@ -99,9 +102,11 @@ const send = (dependencies: Dependencies): Tries["Service"]["send"] =>
     )
     const isDelivered = status !== null && status >= 200 && status < 300
     yield* Metric.update(webhookTries(isDelivered ? "delivered" : "failed"), 1)
+    const took = (yield* Clock.currentTimeMillis) - began
     return {
       attempt: { at: timestamp(began), status, error, durationMs: Math.max(0, answered - began) },
-      isDelivered
+      isDelivered,
+      isSlow: took >= slowAnswerMillis
     }
   })
 

@@ -5,11 +5,21 @@ import type { DeliveryRow, WebhookRow } from "./WebhooksRepo.ts"
 /** Milliseconds for which a lease of a webhook holds, by the clock of the database. Each stored try begins it anew. */
 export const leaseMillis = 30_000
 
+/** Milliseconds from which on an answer is slow. */
+export const slowAnswerMillis = 1_000
+
+/** Milliseconds for which a webhook counts as slow: after a slow answer, and while its receiver is new. */
+export const slowMillis = 600_000
+
 /** A webhook whose events this process alone may send, until the lease ends. */
-export interface HeldWebhook extends Omit<WebhookRow, "leaseHolder" | "leaseUntil" | "servedAt" | "dueAt"> {
+export interface HeldWebhook extends Omit<
+  WebhookRow,
+  "leaseHolder" | "leaseUntil" | "servedAt" | "dueAt" | "slowUntil"
+> {
   readonly holder: string
   /** The slug of its workspace. */
   readonly slug: string
+  readonly isSlow: boolean
 }
 
 /** What became of the delivery of an event, to be stored. */
@@ -20,6 +30,8 @@ export interface Tried {
   readonly state: WebhookDelivery["state"]
   /** Milliseconds until the next try, where it is pending. */
   readonly waitMillis: number
+  /** Whether the answer was slow. The webhook counts as slow for a while then. */
+  readonly isSlow: boolean
 }
 
 /**
@@ -32,13 +44,14 @@ export class WebhookQueue extends Context.Service<
     /** Whether there may be something to claim at all. */
     readonly isInUse: Effect.Effect<boolean>
     /**
-     * Takes webhooks that nobody holds and whose delivery is due, or that have events up to a position. Those whose last try
-     * failed come last, since they may hold up whoever serves them; of the others, those first that wait longest. Without
-     * `hasNews` it does not look for events.
+     * Takes webhooks that nobody holds and whose delivery is due, or that have events up to a position: at most `limit`, of
+     * them at most `slowLimit` that are slow. Those whose last try failed come last, since they may hold up whoever serves
+     * them; of the others, those first that wait longest. Without `hasNews` it does not look for events.
      */
     readonly claim: (options: {
       readonly holder: string
       readonly limit: number
+      readonly slowLimit: number
       readonly upTo: number
       readonly hasNews: boolean
     }) => Effect.Effect<ReadonlyArray<HeldWebhook>>

@@ -5,7 +5,7 @@ import { eventsTable } from "../events/EventsRepo.ts"
 import { isBlocked } from "../identity/BlocksRepo.ts"
 import { workspaces } from "../identity/WorkspacesRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
-import { type HeldWebhook, leaseMillis, WebhookQueue } from "./WebhookQueue.ts"
+import { type HeldWebhook, leaseMillis, slowMillis, WebhookQueue } from "./WebhookQueue.ts"
 import { keptAttempts, webhookDeliveries, type WebhookRow, webhooks } from "./WebhooksRepo.ts"
 
 /** One process alone has this storage; a lease holds all the same. */
@@ -31,10 +31,14 @@ export const layer = Layer.effect(
 
 type Memory = MemoryStorage["Service"]
 
-const heldOf = (database: MemoryDatabase, row: WebhookRow): HeldWebhook => {
-  const { dueAt: _, leaseHolder, leaseUntil: __, servedAt: ___, ...own } = row
-  return { ...own, holder: leaseHolder!, slug: database.table(workspaces).get(row.workspaceId)!.slug }
+const heldOf = (database: MemoryDatabase, row: WebhookRow, millis: number): HeldWebhook => {
+  const { dueAt: _, leaseHolder, leaseUntil: __, servedAt: ___, slowUntil: ____, ...own } = row
+  const { slug } = database.table(workspaces).get(row.workspaceId)!
+  return { ...own, holder: leaseHolder!, slug, isSlow: isSlowAt(row, millis) }
 }
+
+const isSlowAt = ({ slowUntil }: WebhookRow, millis: number): boolean =>
+  slowUntil !== null && slowUntil > timestamp(millis)
 
 const hasEvents = (database: MemoryDatabase, { position, workspaceId }: WebhookRow, upTo: number): boolean =>
   database
@@ -44,7 +48,7 @@ const hasEvents = (database: MemoryDatabase, { position, workspaceId }: WebhookR
 
 const claim =
   (memory: Memory): WebhookQueue["Service"]["claim"] =>
-  ({ hasNews, holder, limit, upTo }) =>
+  ({ hasNews, holder, limit, slowLimit, upTo }) =>
     memory.write((database) =>
       Effect.map(Clock.currentTimeMillis, (millis) => {
         const now = timestamp(millis)
@@ -53,7 +57,7 @@ const claim =
           row.deliveryId === null
             ? row.leaseUntil !== null || (hasNews && hasEvents(database, row, upTo))
             : row.dueAt! <= now
-        return rows
+        const due = rows
           .filter((row) => row.state === "active" && (row.leaseUntil === null || row.leaseUntil <= now))
           .filter((row) => isDue(row) && !isBlocked(database, row.workspaceId, row.makerId))
           .toSorted(
@@ -61,13 +65,14 @@ const claim =
               Number(a.deliveryId !== null) - Number(b.deliveryId !== null) ||
               compare(a.servedAt ?? "", b.servedAt ?? "")
           )
-          .slice(0, limit)
-          .map((row) => {
-            const leaseUntil = timestamp(millis + leaseMillis)
-            const held = { ...row, leaseHolder: holder, leaseUntil, servedAt: now }
-            rows.set(row.id, held)
-            return heldOf(database, held)
-          })
+        const slow = due.filter((row) => isSlowAt(row, millis)).slice(0, Math.min(limit, slowLimit))
+        const quick = due.filter((row) => !isSlowAt(row, millis)).slice(0, limit - slow.length)
+        return [...slow, ...quick].map((row) => {
+          const leaseUntil = timestamp(millis + leaseMillis)
+          const held = { ...row, leaseHolder: holder, leaseUntil, servedAt: now }
+          rows.set(row.id, held)
+          return heldOf(database, held, millis)
+        })
       })
     )
 
@@ -89,7 +94,7 @@ const change = (
       if (!isHeld) return undefined
       const changed = { ...make(database, row, millis), leaseUntil: timestamp(millis + leaseMillis) }
       database.table(webhooks).set(row.id, changed)
-      return heldOf(database, changed)
+      return heldOf(database, changed, millis)
     })
   )
 
@@ -103,7 +108,7 @@ const pass =
 
 const store =
   (memory: Memory): WebhookQueue["Service"]["store"] =>
-  (held, { attempt, delivery, state, waitMillis }) =>
+  (held, { attempt, delivery, isSlow, state, waitMillis }) =>
     change(memory, held, (database, row, millis) => {
       const rows = database.table(webhookDeliveries)
       const attempts = [...(rows.get(delivery.id)?.attempts ?? []), attempt].slice(-keptAttempts)
@@ -114,6 +119,7 @@ const store =
         position: Math.max(row.position, delivery.position!),
         deliveryId: state === "delivered" ? null : delivery.id,
         dueAt,
+        ...(isSlow ? { slowUntil: timestamp(millis + slowMillis) } : {}),
         ...(state === "parked" ? { state, updatedAt: timestamp(millis) } : {})
       }
     })

@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import type { Statement } from "effect/sql"
 import { date, dieOnSqlError } from "../storage/Sql.ts"
 import { columnsOf, partReaderOf, readerOf, type SelectedRow } from "../storage/Table.ts"
-import { type HeldWebhook, leaseMillis, type Tried, WebhookQueue } from "./WebhookQueue.ts"
+import { type HeldWebhook, leaseMillis, slowMillis, type Tried, WebhookQueue } from "./WebhookQueue.ts"
 import { foundColumns, webhookDeliveries, webhooks } from "./WebhooksRepo.ts"
 import { isBlocked, withAttempt } from "./WebhookStatements.ts"
 
@@ -33,35 +33,45 @@ const readHeld = (row: SelectedRow): HeldWebhook => ({
   ...readOwn(row),
   position: row["position"] as number,
   holder: row["holder"] as string,
+  isSlow: row["isSlow"] as boolean,
   slug: row["slug"] as string
 })
+
+/** Of the webhook `w`. */
+const isSlow = "coalesce(w.slow_until > clock_timestamp(), false)"
 
 /** The columns of a `HeldWebhook`, over the webhook `w` and its workspace `s`. */
 const heldColumns = (sql: PgClient.PgClient): Statement.Fragment =>
   sql.literal(`${columnsOf(webhooks, { of: "w", only: properties })}, w.position::float8 as position,
-    w.lease_holder as holder, s.slug`)
+    w.lease_holder as holder, s.slug, ${isSlow} as "isSlow"`)
 
 const leaseEnd = (sql: PgClient.PgClient): Statement.Fragment =>
   sql.literal(`clock_timestamp() + interval '${leaseMillis} milliseconds'`)
 
 const claim = (sql: PgClient.PgClient): WebhookQueue["Service"]["claim"] => {
   const [columns, end] = [heldColumns(sql), leaseEnd(sql)]
-  return ({ hasNews, holder, limit, upTo }) =>
-    sql<SelectedRow>`with due as (
-        select w.id from webhooks w
-        where w.state = 'active' and (w.lease_until is null or w.lease_until <= clock_timestamp())
-          and case when w.delivery_id is not null then w.due_at <= clock_timestamp()
-            else w.lease_until is not null or (${hasNews} and exists (select 1 from events e
-              where e.workspace_id = w.workspace_id and e.position > w.position and e.position <= ${upTo})) end
-          and not ${sql.literal(isBlocked)}
-        order by w.delivery_id is not null, w.served_at nulls first limit ${limit} for update of w skip locked
+  return ({ hasNews, holder, limit, slowLimit, upTo }) => {
+    const due = sql`select w.id from webhooks w
+      where w.state = 'active' and (w.lease_until is null or w.lease_until <= clock_timestamp())
+        and case when w.delivery_id is not null then w.due_at <= clock_timestamp()
+          else w.lease_until is not null or (${hasNews} and exists (select 1 from events e
+            where e.workspace_id = w.workspace_id and e.position > w.position and e.position <= ${upTo})) end
+        and not ${sql.literal(isBlocked)}`
+    const next = sql.literal("order by w.delivery_id is not null, w.served_at nulls first")
+    return sql<SelectedRow>`with slow as (
+        ${due} and ${sql.literal(isSlow)} ${next} limit ${Math.min(limit, slowLimit)} for update of w skip locked
+      ), quick as (
+        ${due} and not ${sql.literal(isSlow)} ${next} limit ${limit} - (select count(*) from slow)
+          for update of w skip locked
       )
       update webhooks w set lease_holder = ${holder}, lease_until = ${end}, served_at = clock_timestamp()
-        from due, workspaces s where w.id = due.id and s.id = w.workspace_id
+        from (select id from slow union all select id from quick) due, workspaces s
+        where w.id = due.id and s.id = w.workspace_id
         returning ${columns}`.pipe(
       Effect.map((rows) => rows.map(readHeld)),
       dieOnSqlError
     )
+  }
 }
 
 const readDelivery = readerOf(webhookDeliveries)
@@ -100,9 +110,10 @@ const pass = (sql: PgClient.PgClient): WebhookQueue["Service"]["pass"] => {
 
 const store = (sql: PgClient.PgClient): WebhookQueue["Service"]["store"] => {
   const [columns, end] = [heldColumns(sql), leaseEnd(sql)]
+  const slowEnd = sql.literal(`clock_timestamp() + interval '${slowMillis} milliseconds'`)
   const storeDelivery = insertTried(sql)
   return (held, tried) => {
-    const { delivery, state, waitMillis } = tried
+    const { delivery, isSlow, state, waitMillis } = tried
     const wait = sql`${waitMillis} * interval '1 millisecond'`
     return Effect.gen(function* () {
       const rows = yield* sql<SelectedRow>`update webhooks w set position = greatest(w.position, ${delivery.position}),
@@ -110,6 +121,7 @@ const store = (sql: PgClient.PgClient): WebhookQueue["Service"]["store"] => {
           due_at = case when ${state === "pending"} then clock_timestamp() + ${wait} end,
           state = ${state === "parked" ? "parked" : "active"},
           updated_at = case when ${state === "parked"} then greatest(w.updated_at, clock_timestamp()) else w.updated_at end,
+          slow_until = case when ${isSlow} then ${slowEnd} else w.slow_until end,
           lease_until = ${end}
         from workspaces s where ${stillHeld(sql, held)} and s.id = w.workspace_id returning ${columns}`
       const [row] = rows

@@ -1,8 +1,8 @@
 import { Conflict, type Forbidden, InvalidInput, NotFound, type Unauthorized } from "@delivery/domain/Errors"
-import type { Change, Event } from "@delivery/domain/events/Event"
+import type { Change } from "@delivery/domain/events/Event"
 import { Caller } from "@delivery/domain/identity/Authorization"
-import type { EventId, WebhookDeliveryId, WebhookId } from "@delivery/domain/Ids"
-import { isId } from "@delivery/domain/Text"
+import type { WebhookId } from "@delivery/domain/Ids"
+import { hasScope } from "@delivery/domain/Scope"
 import { timestamp } from "@delivery/domain/Timestamp"
 import {
   type CreateWebhook,
@@ -10,7 +10,6 @@ import {
   maxWebhooks,
   overlapSeconds,
   type RotateWebhook,
-  testKind,
   type UpdateWebhook,
   type Webhook,
   type WebhookDeliveriesPage,
@@ -20,10 +19,8 @@ import {
 import { Clock, Context, Effect, Layer, Redacted } from "effect"
 import { type Access, atLeast, freshProof } from "../access/Access.ts"
 import { AuditedEvents } from "../audit/AuditedEvents.ts"
-import { Settings } from "../Config.ts"
-import { presentEvent } from "../events/EventPages.ts"
 import { EventsRepo } from "../events/EventsRepo.ts"
-import { RequestQueue } from "../http/RequestQueue.ts"
+import { scopeMissing } from "../http/RequiredScopes.ts"
 import { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
 import { BlocksRepo } from "../identity/BlocksRepo.ts"
 import { Makers } from "../identity/Makers.ts"
@@ -37,11 +34,13 @@ import { nextUpdate } from "../storage/NextUpdate.ts"
 import { Storage } from "../storage/Storage.ts"
 import { DataKeys } from "../vault/DataKeys.ts"
 import { Dispatcher } from "./Dispatcher.ts"
-import { Selection } from "./Selection.ts"
+import { found, present, presentDelivery } from "./FoundWebhooks.ts"
 import { newSecret } from "./Signatures.ts"
-import { aboutWebhook, webhookSubject } from "./Subjects.ts"
+import { aboutWebhook } from "./Subjects.ts"
 import { secretPurpose, Tries } from "./Tries.ts"
-import { type DeliveryRow, type FoundWebhook, type WebhookRow, WebhooksRepo } from "./WebhooksRepo.ts"
+import { slowMillis } from "./WebhookQueue.ts"
+import { makeSends } from "./WebhookSends.ts"
+import { type FoundWebhook, type WebhookRow, WebhooksRepo } from "./WebhooksRepo.ts"
 
 /** Addresses that are sent what happens in a workspace (docs/contract.md, Webhooks). */
 export class Webhooks extends Context.Service<
@@ -78,10 +77,8 @@ export class Webhooks extends Context.Service<
 }
 
 interface Dependencies {
-  readonly baseUrl: string
   readonly repo: WebhooksRepo["Service"]
   readonly tries: Tries["Service"]
-  readonly selection: Selection["Service"]
   readonly dispatcher: Dispatcher["Service"]
   readonly keys: DataKeys["Service"]
   readonly teams: TeamsRepo["Service"]
@@ -93,16 +90,13 @@ interface Dependencies {
   readonly feed: EventsRepo["Service"]
   readonly events: AuditedEvents["Service"]
   readonly storage: Storage["Service"]
-  readonly queue: RequestQueue["Service"]
   readonly nextId: NextId["Service"]
 }
 
 function* make() {
   const dependencies: Dependencies = {
-    baseUrl: (yield* Settings).baseUrl,
     repo: yield* WebhooksRepo,
     tries: yield* Tries,
-    selection: yield* Selection,
     dispatcher: yield* Dispatcher,
     keys: yield* DataKeys,
     teams: yield* TeamsRepo,
@@ -114,9 +108,9 @@ function* make() {
     feed: yield* EventsRepo,
     events: yield* AuditedEvents,
     storage: yield* Storage,
-    queue: yield* RequestQueue,
     nextId: yield* NextId
   }
+  const sends = yield* makeSends
   return Webhooks.of({
     list: list(dependencies),
     create: create(dependencies),
@@ -124,9 +118,9 @@ function* make() {
     update: update(dependencies),
     delete: remove(dependencies),
     rotate: rotate(dependencies),
-    test: test(dependencies),
+    test: sends.test,
     deliveries: deliveries(dependencies),
-    redeliver: redeliver(dependencies),
+    redeliver: sends.redeliver,
     erase: erase(dependencies)
   })
 }
@@ -142,6 +136,7 @@ const create = (dependencies: Dependencies) => {
   return Effect.fn("Webhooks.create")(function* (input: CreateWebhook) {
     yield* checkUrl(dependencies, input.url)
     const access = yield* atLeast("admin")
+    yield* mayRead
     yield* freshProof
     // A key of the workspace that is made with it must stay, whatever becomes of the webhook.
     const cipher = yield* keys.cipher(access.workspace.id)
@@ -163,6 +158,7 @@ const create = (dependencies: Dependencies) => {
         teamId: team?.id ?? null,
         secret: cipher.seal(secretPurpose(id), secret),
         ...maker,
+        slowUntil: yield* newUntil,
         position: (yield* feed.horizon).readable,
         createdAt: now,
         updatedAt: now
@@ -190,6 +186,11 @@ const nothingSent = {
   servedAt: null
 } as const
 
+/** A webhook tells what happens: whoever may not read it makes none. */
+const mayRead = Effect.flatMap(Caller, ({ credential }) =>
+  hasScope(credential.scopes, "read") ? Effect.void : Effect.fail(scopeMissing("read"))
+)
+
 const tooMany = new Conflict({
   message: `The workspace has ${maxWebhooks} webhooks, which is the limit. Delete one first.`,
   reason: "too_many_webhooks"
@@ -202,13 +203,6 @@ const checkUrl = ({ tries }: Dependencies, url: string | undefined): Effect.Effe
   const refusal = url === undefined ? undefined : tries.refusalOf(url)
   return refusal === undefined ? Effect.void : Effect.fail(InvalidInput.at("url", refusal))
 }
-
-/** The webhook of the workspace; with `lock`, until the transaction ends. */
-const found = ({ repo }: Dependencies, { workspace }: Access, id: string, how: "find" | "lock" = "find") =>
-  Effect.gen(function* () {
-    const webhook = isId(id) ? yield* repo[how](workspace.id, id as WebhookId) : undefined
-    return webhook ?? (yield* NotFound.of("webhook", id))
-  })
 
 const get = (dependencies: Dependencies) =>
   Effect.fn("Webhooks.get")(function* (id: string) {
@@ -225,6 +219,7 @@ const update = (dependencies: Dependencies) =>
     const { dispatcher, events, repo, storage } = dependencies
     yield* checkUrl(dependencies, input.url)
     const access = yield* atLeast("admin")
+    if (input.url !== undefined) yield* mayRead
     const updated = Effect.gen(function* () {
       const taker = input.url === undefined ? undefined : yield* holdMaker(dependencies, access)
       const by = taker?.by ?? access
@@ -234,7 +229,7 @@ const update = (dependencies: Dependencies) =>
       const changes = changesOf(before, after)
       if (taker !== undefined && after.url !== before.url) {
         yield* freshProof
-        yield* repo.takeOver(before.id, taker)
+        yield* repo.takeOver(before.id, taker, yield* newUntil)
       }
       if (changes.length === 0) return before
       yield* repo.update({ ...after, updatedAt: yield* nextUpdate(before) })
@@ -246,6 +241,9 @@ const update = (dependencies: Dependencies) =>
     yield* dispatcher.wake
     return present(webhook)
   })
+
+/** Until when an address is new. It counts as slow so long. */
+const newUntil = Effect.map(Clock.currentTimeMillis, (now) => timestamp(now + slowMillis))
 
 /** Whoever makes a webhook, and their credential, as they are until the transaction ends. */
 const holdMaker = Effect.fnUntraced(function* (dependencies: Dependencies, access: Access) {
@@ -305,63 +303,6 @@ const rotate = (dependencies: Dependencies) =>
     return { ...present(yield* storage.transaction(rotated)), secret: Redacted.value(secret) }
   })
 
-/** The webhook, where something may be sent to it. */
-const sendable = (dependencies: Dependencies, by: Access, id: string) =>
-  Effect.filterOrFail(
-    found(dependencies, by, id),
-    ({ isBlocked }) => !isBlocked,
-    () => makerBlocked
-  )
-
-const makerBlocked = new Conflict({
-  message: "The credential that the webhook was made with is blocked, and the webhook with it.",
-  reason: "maker_blocked"
-})
-
-const test = (dependencies: Dependencies) =>
-  Effect.fn("Webhooks.test")(function* (id: string) {
-    const { nextId, queue, repo, tries } = dependencies
-    const by = yield* atLeast("admin")
-    const webhook = yield* sendable(dependencies, by, id)
-    const delivery = yield* nextId<WebhookDeliveryId>()
-    const createdAt = timestamp(yield* Clock.currentTimeMillis)
-    const event = yield* testEvent(dependencies, by, webhook, { id: delivery, createdAt })
-    const { attempt, isDelivered } = yield* queue.releaseWhile(tries.send(webhook, delivery, event))
-    const row: DeliveryRow = {
-      id: delivery,
-      workspaceId: webhook.workspaceId,
-      webhookId: webhook.id,
-      eventId: null,
-      kind: testKind,
-      position: null,
-      state: isDelivered ? "delivered" : "parked",
-      tries: 1,
-      attempts: [attempt],
-      nextAttemptAt: null,
-      createdAt
-    }
-    return (yield* repo.insertDelivery(row)) ? presentDelivery(row) : yield* NotFound.of("webhook", id)
-  })
-
-/** What a test sends: an event that is none of the workspace. Its id is that of the delivery. */
-const testEvent = (
-  { baseUrl }: Dependencies,
-  { workspace }: Access,
-  webhook: FoundWebhook,
-  { createdAt, id }: Pick<DeliveryRow, "id" | "createdAt">
-): Effect.Effect<Event, never, Caller> =>
-  Effect.map(Caller, ({ principal }) => {
-    const { path, ...subject } = webhookSubject(webhook)
-    return {
-      id: id as string as EventId,
-      kind: testKind,
-      actor: principal,
-      subject: { ...subject, url: `${baseUrl}/w/${workspace.slug}/${path}` },
-      changes: [],
-      createdAt
-    }
-  })
-
 const deliveries = (dependencies: Dependencies) =>
   Effect.fn("Webhooks.deliveries")(function* (id: string, cursor?: string) {
     const by = yield* atLeast("admin")
@@ -373,42 +314,6 @@ const deliveries = (dependencies: Dependencies) =>
       nextCursor: rows.length > page.length ? page.at(-1)!.id : null
     }
   })
-
-const redeliver = (dependencies: Dependencies) =>
-  Effect.fn("Webhooks.redeliver")(function* (id: string, deliveryId: string) {
-    const { dispatcher, queue, repo, tries } = dependencies
-    const by = yield* atLeast("admin")
-    const webhook = yield* sendable(dependencies, by, id)
-    const delivery = isId(deliveryId)
-      ? yield* repo.findDelivery(webhook.id, deliveryId as WebhookDeliveryId)
-      : undefined
-    if (delivery === undefined) return yield* NotFound.of("delivery", deliveryId)
-    const event = yield* eventAgain(dependencies, by, webhook, delivery)
-    const { attempt, isDelivered } = yield* queue.releaseWhile(tries.send(webhook, event.id, event))
-    const tried = yield* repo.addAttempt(delivery, attempt, isDelivered)
-    yield* dispatcher.wake
-    return tried === undefined ? yield* NotFound.of("delivery", deliveryId) : presentDelivery(tried)
-  })
-
-const eventAgain = Effect.fnUntraced(function* (
-  dependencies: Dependencies,
-  by: Access,
-  webhook: FoundWebhook,
-  delivery: DeliveryRow
-) {
-  const { baseUrl, selection } = dependencies
-  const { position } = delivery
-  if (position === null) return yield* testEvent(dependencies, by, webhook, delivery)
-  // What is sent now is another question than what somebody asks for again.
-  const again = { ...webhook, kinds: null }
-  const event = yield* selection.next(again, { after: position - 1, upTo: position })
-  if (event !== undefined) return presentEvent(baseUrl, by.workspace.slug)(event)
-  return yield* new Conflict({
-    message:
-      "The webhook may not be sent this event any more: everybody in the workspace saw it then, and now only a team does.",
-    reason: "event_not_visible"
-  })
-})
 
 /** Milliseconds for which deliveries are kept. */
 const keptMillis = 30 * 86_400_000
@@ -424,46 +329,3 @@ const erase = ({ repo }: Dependencies) =>
       if (erased < erasedAtOnce) return all
     }
   }).pipe(Effect.withSpan("Webhooks.erase"))
-
-const present = ({
-  createdAt,
-  createdBy,
-  format,
-  id,
-  isBlocked,
-  kinds,
-  makerEndedAt,
-  state,
-  team,
-  updatedAt,
-  url
-}: FoundWebhook): Webhook => ({
-  id,
-  url,
-  kinds,
-  format,
-  team,
-  state,
-  createdBy,
-  makerEndedAt,
-  blocked: isBlocked,
-  createdAt,
-  updatedAt
-})
-
-const presentDelivery = ({
-  attempts,
-  createdAt,
-  eventId,
-  id,
-  kind,
-  nextAttemptAt,
-  state
-}: DeliveryRow): WebhookDelivery => ({
-  id,
-  event: eventId === null ? null : { id: eventId, kind },
-  state,
-  attempts,
-  nextAttemptAt,
-  createdAt
-})

@@ -52,6 +52,7 @@ const present = (database: MemoryDatabase, row: WebhookRow): FoundWebhook => {
     leaseUntil: ___,
     position: ____,
     servedAt: _____,
+    slowUntil: ______,
     ...own
   } = row
   const team = row.teamId === null ? undefined : database.table(teams).get(row.teamId)
@@ -77,11 +78,11 @@ const update =
 
 const takeOver =
   (memory: Memory): WebhooksRepo["Service"]["takeOver"] =>
-  (id, by) =>
+  (id, by, slowUntil) =>
     memory.write((database) =>
       Effect.sync(() => {
         const row = database.table(webhooks).get(id)
-        if (row !== undefined) database.table(webhooks).set(id, { ...row, ...by, makerEndedAt: null })
+        if (row !== undefined) database.table(webhooks).set(id, { ...row, ...by, makerEndedAt: null, slowUntil })
       })
     )
 

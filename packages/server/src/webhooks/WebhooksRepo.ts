@@ -38,6 +38,8 @@ export const webhooks = table("webhooks", {
   leaseUntil: nullable(instant()),
   /** When somebody last began to. Who waits longest is next. */
   servedAt: nullable(instant()),
+  /** Until when it counts as slow, by the clock of the database. Null: it does not. */
+  slowUntil: nullable(instant()),
   createdAt: instant(),
   updatedAt: instant()
 })
@@ -114,7 +116,7 @@ export class WebhooksRepo extends Context.Service<
     readonly insert: (webhook: WebhookRow) => Effect.Effect<void>
     readonly update: (webhook: ChangedWebhook) => Effect.Effect<void>
     /** Whose it is from now on: of whoever has its events sent elsewhere. */
-    readonly takeOver: (id: WebhookId, by: WebhookMaker) => Effect.Effect<void>
+    readonly takeOver: (id: WebhookId, by: WebhookMaker, slowUntil: Timestamp) => Effect.Effect<void>
     /** Has a parked webhook go on, with its delivery at once. */
     readonly activate: (id: WebhookId) => Effect.Effect<void>
     /** With its deliveries. */

@@ -34,10 +34,10 @@ export const layer = Layer.effect(
     return WebhooksRepo.of({
       insert: (webhook) => dieOnSqlError(insert(webhook)),
       update: (webhook) => dieOnSqlError(update(webhook)),
-      takeOver: (id, { createdById, createdByKind, makerId }) =>
+      takeOver: (id, { createdById, createdByKind, makerId }, slowUntil) =>
         dieOnSqlError(
           Effect.asVoid(sql`update webhooks set created_by_kind = ${createdByKind}, created_by_id = ${createdById},
-            maker_id = ${makerId}, maker_ended_at = null where id = ${id}`)
+            maker_id = ${makerId}, maker_ended_at = null, slow_until = ${date(slowUntil)} where id = ${id}`)
         ),
       activate: activate(sql),
       delete: (id) => dieOnSqlError(Effect.asVoid(sql`delete from webhooks where id = ${id}`)),

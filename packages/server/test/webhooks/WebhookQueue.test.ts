@@ -50,6 +50,7 @@ const makeScene = Effect.gen(function* () {
       leaseHolder: null,
       leaseUntil: null,
       servedAt: null,
+      slowUntil: null,
       createdAt: now,
       updatedAt: now,
       ...fields
@@ -59,10 +60,10 @@ const makeScene = Effect.gen(function* () {
   })
   const webhook = yield* add()
   /** Of this scene's webhooks those that are taken. */
-  const claim = (hasNews = true) =>
+  const claim = (hasNews = true, slowLimit = 1_000) =>
     Effect.gen(function* () {
       const { readable: upTo } = yield* events.horizon
-      const claimed = yield* queue.claim({ holder: newId<string>(), limit: 1_000, upTo, hasNews })
+      const claimed = yield* queue.claim({ holder: newId<string>(), limit: 1_000, slowLimit, upTo, hasNews })
       for (const held of claimed) if (held.workspaceId !== workspaceId) yield* queue.release(held)
       return claimed.filter((held) => held.workspaceId === workspaceId)
     })
@@ -79,7 +80,8 @@ const makeScene = Effect.gen(function* () {
     },
     attempt: { at: now, status: 500, error: null, durationMs: tries },
     state,
-    waitMillis: 0
+    waitMillis: 0,
+    isSlow: false
   })
   return { add, claim, events, happen, queue, repo, triedOf, webhook, workspaceId }
 })
@@ -123,7 +125,7 @@ onEachStorage("The queue of webhooks", (it) => {
       const { readable: upTo } = yield* events.horizon
       const claimed: Array<HeldWebhook> = []
       for (let more = true; more;) {
-        const next = yield* queue.claim({ holder: newId<string>(), limit: 1, upTo, hasNews: true })
+        const next = yield* queue.claim({ holder: newId<string>(), limit: 1, slowLimit: 1, upTo, hasNews: true })
         claimed.push(...next)
         more = next.length > 0
       }
@@ -133,6 +135,40 @@ onEachStorage("The queue of webhooks", (it) => {
         claimed.map(({ id }) => id).filter((id) => own.includes(id)),
         own
       )
+    })
+  )
+
+  it.effect("gives no more slow webhooks than asked for, beside those that answer soon", () =>
+    Effect.gen(function* () {
+      const { add, claim, happen, queue, triedOf, webhook } = yield* makeScene
+      const slow = yield* add({ slowUntil: "2999-01-01T00:00:00.000Z" })
+      const past = yield* add({ slowUntil: "1960-01-01T00:00:00.000Z" })
+      const given = (all: ReadonlyArray<HeldWebhook>) => all.map(({ id, isSlow }) => [id, isSlow] as const)
+      yield* happen
+      const none = yield* claim(true, 0)
+      assert.sameDeepMembers(given(none), [
+        [webhook.id, false],
+        [past.id, false]
+      ])
+      yield* Effect.forEach(none, queue.release)
+      const position = yield* happen
+      const all = yield* claim(true, 1)
+      assert.sameDeepMembers(given(all), [
+        [webhook.id, false],
+        [past.id, false],
+        [slow.id, true]
+      ])
+      const held = all.find(({ id }) => id === webhook.id)!
+      const late = yield* queue.store(held, { ...triedOf(held, position, "delivered"), isSlow: true })
+      assert.isTrue(late!.isSlow)
+      const soon = yield* queue.store(late!, triedOf(late!, position, "delivered"))
+      assert.isTrue(soon!.isSlow)
+      yield* Effect.forEach(all, queue.release)
+      yield* happen
+      const one = yield* claim(true, 1)
+      assert.deepStrictEqual(one.map(({ isSlow }) => isSlow).toSorted(), [false, true])
+      yield* Effect.forEach(one, queue.release)
+      assert.lengthOf(yield* claim(true, 2), 3)
     })
   )
 

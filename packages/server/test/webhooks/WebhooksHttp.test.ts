@@ -313,6 +313,41 @@ onEachServer(
       await owner.refuse("404 delivery", "POST", `webhooks/${webhook.id}/deliveries/${webhook.id}/redeliver`)
     })
 
+    test("send what was asked for one at a time, and to its end, whoever waits for it", async (main) => {
+      const owner = await newWorkspace(main)
+      const receiver = await newReceiver()
+      const { id } = await create(owner, receiver.url)
+      let held: ServerResponse | undefined
+      receiver.answer((response) => (held = response))
+      const waiting = owner.open("POST", `webhooks/${id}/test`)
+      waiting.on("error", () => {}).end()
+      await receiver.count(1)
+      await owner.refuse("409 send_under_way", "POST", `webhooks/${id}/test`)
+      waiting.destroy()
+      await owner.refuse("409 send_under_way", "POST", `webhooks/${id}/test`)
+      status(204)(held!)
+      const [delivery] = await eventually(
+        () => deliveriesOf(owner, { id }),
+        ({ length }) => length === 1
+      )
+      assert.strictEqual(delivery!.state, "delivered")
+      receiver.answer(status(500))
+      assert.strictEqual((await owner.post<WebhookDelivery>(`webhooks/${id}/test`, undefined, 200)).state, "parked")
+    })
+
+    test("are made by nobody who may not read what they send", async (main) => {
+      const owner = await newWorkspace(main)
+      const key = async (...scopes: ReadonlyArray<string>) =>
+        owner.as((await owner.post<NewApiKey>("/v1/api-keys", { name: unique("key"), scopes }, 200)).secret)
+      const [admin, reader] = [await key("admin"), await key("admin", "read")]
+      const url = "http://127.0.0.1:9/hook"
+      await admin.refuse("403 scope_missing", "POST", "webhooks", { url })
+      const { id } = await create(reader, url)
+      await admin.refuse("403 scope_missing", "PATCH", `webhooks/${id}`, { url: `${url}/other` })
+      await admin.patch(`webhooks/${id}`, { kinds: null })
+      assert.strictEqual((await owner.get<Webhook>(`webhooks/${id}`)).kinds, null)
+    })
+
     test("are signed by two secrets while one is rotated", async (main) => {
       const owner = await newWorkspace(main)
       const receiver = await newReceiver()
