@@ -51,7 +51,7 @@ export class AuthApi extends HttpApiGroup.make("auth")
       doc(
         "write",
         "End one of your sessions",
-        `Signs one of your browsers out, possibly this one. A session that is not yours or has ended is 404. A session that a workspace has blocked ends itself alone (403 \`session_blocked\`). ${cookieOnly}`
+        `Signs one of your browsers out, possibly this one. A session that is not yours or has ended is 404. A session that a workspace has blocked needs a fresh proof to end another one (403 \`sudo_required\`). ${cookieOnly}`
       )
     ),
     HttpApiEndpoint.post("endOtherSessions", "/auth/v1/sessions/revoke-others", {
@@ -61,7 +61,7 @@ export class AuthApi extends HttpApiGroup.make("auth")
       doc(
         "write",
         "End your other sessions",
-        `Signs all your other browsers out. A session that a workspace has blocked cannot (403 \`session_blocked\`). ${cookieOnly}`
+        `Signs all your other browsers out. A session that a workspace has blocked needs a fresh proof (403 \`sudo_required\`). ${cookieOnly}`
       )
     ),
     HttpApiEndpoint.post("sudo", "/auth/v1/sudo", {

@@ -23,7 +23,8 @@ const PasskeyRef = PathRef.annotate({
 
 const cookieOnly = "Requires the cookie of a session; an API key is 401."
 const freshProof =
-  "The session must have proven in the last 15 minutes who its person is, else it is 403 `sudo_required`. If a workspace has blocked the session, it is 403 `session_blocked`."
+  "The session must have proven in the last 15 minutes who its person is, else it is 403 `sudo_required`."
+const unblocked = "If a workspace has blocked the session, it is 403 `session_blocked`."
 const tooMany = `You have ${maxPasskeys} passkeys, which is the limit. Remove one first.`
 
 /** Those that take the cookie of a session. */
@@ -41,7 +42,7 @@ export const ofSession = [
     doc(
       "write",
       "Begin to add a passkey",
-      `Returns what the browser makes a passkey by. Its challenge works once, for 5 minutes. ${freshProof} ${cookieOnly}`,
+      `Returns what the browser makes a passkey by. Its challenge works once, for 5 minutes. ${freshProof} ${unblocked} ${cookieOnly}`,
       { conflicts: { too_many_passkeys: tooMany } }
     )
   ),
@@ -53,7 +54,7 @@ export const ofSession = [
     doc(
       "write",
       "Add a passkey",
-      `Stores the passkey that the browser made. One that is not as it was asked for, or whose challenge is unknown, used or expired, is 400. ${freshProof} ${cookieOnly}`,
+      `Stores the passkey that the browser made. One that is not as it was asked for, or whose challenge is unknown, used or expired, is 400. ${freshProof} ${unblocked} ${cookieOnly}`,
       { conflicts: { passkey_exists: "The passkey is known already.", too_many_passkeys: tooMany } }
     )
   ),

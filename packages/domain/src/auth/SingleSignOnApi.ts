@@ -40,7 +40,7 @@ export const identityEndpoints = [
     doc(
       "write",
       "Remove one of your identities",
-      `Ends signing in with an account at a provider. The sessions that began with it go on. An identity that is not yours is 404. Needs a fresh proof (403 \`sudo_required\`) and a session that no workspace has blocked (403 \`session_blocked\`). ${cookieOnly}`,
+      `Ends signing in with an account at a provider. The sessions that began with it go on. An identity that is not yours is 404. Needs a fresh proof (403 \`sudo_required\`). ${cookieOnly}`,
       {
         conflicts: {
           last_method: "This is your last way to sign in. Add another one first."

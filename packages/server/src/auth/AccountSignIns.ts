@@ -16,7 +16,7 @@ import { IdentitiesRepo, type IdentityRow } from "./IdentitiesRepo.ts"
 import type { Provider, ProvenAccount } from "./Provider.ts"
 import { type Begun, type Browser, Sessions } from "./Sessions.ts"
 import { SignInAudit } from "./SignInAudit.ts"
-import { holdWaysIn } from "./WaysIn.ts"
+import { holdToAdd } from "./WaysIn.ts"
 
 /**
  * What an account at a provider is good for, once the provider has said whose it is (docs/contract.md, Single sign-on). An
@@ -193,7 +193,7 @@ const link = (dependencies: Dependencies): AccountSignIns["Service"]["link"] => 
     const linked = Effect.gen(function* () {
       yield* persons.lock(personId)
       // Ended or blocked since it went to the provider.
-      yield* Effect.mapError(holdWaysIn(dependencies), () => "failed" as const)
+      yield* Effect.mapError(holdToAdd(dependencies), () => "failed" as const)
       const now = yield* currentTime
       const known = yield* repo.findBySubject(account.issuer, account.subject)
       if (known === undefined) {
@@ -220,7 +220,7 @@ const sudo = (dependencies: Dependencies): AccountSignIns["Service"]["sudo"] => 
       if (known === undefined) {
         // It becomes a way in, as one that is linked.
         yield* persons.lock(personId)
-        yield* Effect.mapError(holdWaysIn(dependencies), () => "failed" as const)
+        yield* Effect.mapError(holdToAdd(dependencies), () => "failed" as const)
         yield* add(dependencies, personId, provider, account, now)
       } else yield* use(dependencies, known, provider, account, now)
       return yield* Effect.mapError(sessions.renew(browser, provider.method), () => "failed" as const)

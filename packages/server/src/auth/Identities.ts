@@ -3,7 +3,6 @@ import { type Conflict, type Forbidden, NotFound, type Unauthorized } from "@del
 import type { Caller } from "@delivery/domain/identity/Authorization"
 import { Context, Effect, Layer } from "effect"
 import { freshProof, sessionPersonId } from "../access/Access.ts"
-import { BlocksRepo } from "../identity/BlocksRepo.ts"
 import { Mail } from "../identity/Mail.ts"
 import { Makers } from "../identity/Makers.ts"
 import { PersonsRepo } from "../identity/PersonsRepo.ts"
@@ -12,7 +11,7 @@ import { IdentitiesRepo } from "./IdentitiesRepo.ts"
 import { PasskeysRepo } from "./PasskeysRepo.ts"
 import { Providers } from "./Providers.ts"
 import { SignInAudit } from "./SignInAudit.ts"
-import { holdWaysIn, keepsWayIn, mayChangeWaysIn } from "./WaysIn.ts"
+import { holdSession, keepsWayIn } from "./WaysIn.ts"
 
 /** The accounts at providers by which the caller signs in (docs/contract.md, Single sign-on). */
 export class Identities extends Context.Service<
@@ -30,7 +29,7 @@ export class Identities extends Context.Service<
       const persons = yield* PersonsRepo
       const storage = yield* Storage
       const audit = yield* SignInAudit
-      const callers = { blocks: yield* BlocksRepo, makers: yield* Makers }
+      const makers = yield* Makers
       const keepWayIn = keepsWayIn({
         identities: repo,
         mail: yield* Mail,
@@ -43,13 +42,12 @@ export class Identities extends Context.Service<
           rows.map(({ personId: _, ...identity }) => identity)
         ).pipe(Effect.withSpan("Identities.list")),
         remove: Effect.fn("Identities.remove")(function* (id) {
-          yield* mayChangeWaysIn(callers)
           yield* freshProof
           const personId = yield* sessionPersonId
           const removed = Effect.gen(function* () {
             // Of two who remove the last two ways in at once, the second sees that it is the last.
             yield* persons.lock(personId)
-            yield* holdWaysIn(callers)
+            yield* holdSession({ makers })
             const identity = (yield* repo.ofPerson(personId)).find((identity) => identity.id === id)
             if (identity === undefined) return yield* NotFound.of("identity", id)
             yield* repo.delete(identity.id)

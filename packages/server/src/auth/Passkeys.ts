@@ -31,7 +31,7 @@ import { type RelyingParty, relyingParty, userHandle } from "./RelyingParty.ts"
 import { type Begun, type Browser, Sessions } from "./Sessions.ts"
 import { SignInAudit } from "./SignInAudit.ts"
 import { type Throttled, Throttles } from "./Throttles.ts"
-import { holdWaysIn, keepsWayIn, mayChangeWaysIn } from "./WaysIn.ts"
+import { holdSession, holdToAdd, keepsWayIn, mayAddWaysIn } from "./WaysIn.ts"
 
 /** Passkeys of persons (docs/contract.md, Passkeys). */
 export class Passkeys extends Context.Service<
@@ -171,7 +171,7 @@ const tooManyPasskeys = () =>
 const addOptions = (dependencies: Dependencies) => {
   const { passkeys, persons, proofs, rp } = dependencies
   return Effect.gen(function* () {
-    yield* mayChangeWaysIn(dependencies)
+    yield* mayAddWaysIn(dependencies)
     yield* freshProof
     const personId = yield* sessionPersonId
     const known = yield* passkeys.ofPerson(personId)
@@ -197,7 +197,7 @@ const subjectOf = ({ id, name }: Pick<PasskeyRow, "id" | "name">) => ({ type: "p
 const add = (dependencies: Dependencies) => {
   const { audit, nextId, passkeys, persons, proofs, storage } = dependencies
   return Effect.fn("Passkeys.add")(function* ({ name, response }: AddPasskey, browser: Browser) {
-    yield* mayChangeWaysIn(dependencies)
+    yield* mayAddWaysIn(dependencies)
     yield* freshProof
     const personId = yield* sessionPersonId
     const credential = yield* Effect.catchTag(proofs.verifyNew(response, personId), "NotAsAsked", () =>
@@ -207,7 +207,7 @@ const add = (dependencies: Dependencies) => {
     )
     const added = Effect.gen(function* () {
       yield* persons.lock(personId)
-      yield* holdWaysIn(dependencies)
+      yield* holdToAdd(dependencies)
       if ((yield* passkeys.ofCredential(credential.credentialId)) !== undefined) return yield* passkeyExists()
       if ((yield* passkeys.ofPerson(personId)).length >= maxPasskeys) return yield* tooManyPasskeys()
       const passkey: PasskeyRow = {
@@ -243,7 +243,6 @@ const remove = (dependencies: Dependencies) => {
   const { audit, passkeys, persons, storage } = dependencies
   const keepWayIn = keepsWayIn(dependencies)
   return Effect.fn("Passkeys.remove")(function* (id: string) {
-    yield* mayChangeWaysIn(dependencies)
     yield* freshProof
     const personId = yield* sessionPersonId
     const removed = Effect.gen(function* () {
@@ -252,7 +251,7 @@ const remove = (dependencies: Dependencies) => {
       const isRemoved = known !== undefined && (yield* passkeys.remove(personId, known.id))
       if (!isRemoved) return yield* NotFound.of("passkey", id)
       // After the row of the passkey, as whoever proves with it that the session is theirs.
-      yield* holdWaysIn(dependencies)
+      yield* holdSession(dependencies)
       yield* keepWayIn(personId)
       yield* audit.wayIn(personId, "passkey_removed", subjectOf(known))
     })

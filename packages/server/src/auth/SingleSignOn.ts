@@ -21,7 +21,7 @@ import type { Begun, Browser } from "./Sessions.ts"
 import { SignInAudit } from "./SignInAudit.ts"
 import { type SignInFlowRow, SignInFlowsRepo } from "./SignInFlowsRepo.ts"
 import { Throttles, type Throttled } from "./Throttles.ts"
-import { mayChangeWaysIn } from "./WaysIn.ts"
+import { mayAddWaysIn } from "./WaysIn.ts"
 
 /** How long a browser may be away at a provider, in milliseconds: 10 min. */
 export const flowMillis = 10 * 60 * 1000
@@ -128,7 +128,7 @@ const sessionFor = Effect.fnUntraced(function* (dependencies: Dependencies, purp
   if (purpose === "sign-in") return null
   if (as === undefined) return yield* Effect.fail(Unauthorized.session)
   if (purpose === "link") {
-    yield* Effect.provideService(Effect.andThen(mayChangeWaysIn(dependencies), freshProof), Caller, as)
+    yield* Effect.provideService(Effect.andThen(mayAddWaysIn(dependencies), freshProof), Caller, as)
   }
   return as.credential.id as SessionId
 })

@@ -40,21 +40,25 @@ export const keepsWayIn = ({ identities, mail, passkeys, persons, providers }: D
 
 /**
  * Refuses a session that a workspace has blocked: by a new way in, whoever has it would come back with another one
- * (docs/contract.md, Credentials).
+ * (docs/contract.md, Credentials). Removing one takes a fresh proof, and no more.
  */
-export const mayChangeWaysIn = (dependencies: {
+export const mayAddWaysIn = (dependencies: {
   readonly blocks: BlocksRepo["Service"]
-}): Effect.Effect<void, Forbidden, Caller> => notBlocked(dependencies, "Sign in again to change how you sign in.")
+}): Effect.Effect<void, Forbidden, Caller> => notBlocked(dependencies, "Sign in again to add a way to sign in.")
 
 /**
- * The same in the transaction that changes them: nobody blocks or ends the session until that ends, and one that has ended is
- * refused too. Called after the row of the person was locked.
+ * In the transaction that changes ways in: nobody blocks or ends the session until that ends, and one that has ended is
+ * refused. Called after the row of the person was locked.
  */
-export const holdWaysIn = (dependencies: {
+export const holdSession = ({
+  makers
+}: {
+  readonly makers: Makers["Service"]
+}): Effect.Effect<void, Unauthorized, Caller> => Effect.asVoid(Effect.mapError(makers.hold, () => Unauthorized.session))
+
+/** The same for who adds one. */
+export const holdToAdd = (dependencies: {
   readonly blocks: BlocksRepo["Service"]
   readonly makers: Makers["Service"]
 }): Effect.Effect<void, Forbidden | Unauthorized, Caller> =>
-  Effect.andThen(
-    Effect.mapError(dependencies.makers.hold, () => Unauthorized.session),
-    mayChangeWaysIn(dependencies)
-  )
+  Effect.andThen(holdSession(dependencies), mayAddWaysIn(dependencies))

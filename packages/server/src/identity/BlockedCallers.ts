@@ -1,6 +1,7 @@
 import { Forbidden } from "@delivery/domain/Errors"
 import { Caller } from "@delivery/domain/identity/Authorization"
 import { Effect } from "effect"
+import { freshProof } from "../access/Access.ts"
 import type { ApiKeysRepo } from "./ApiKeysRepo.ts"
 import type { BlocksRepo } from "./BlocksRepo.ts"
 
@@ -27,11 +28,17 @@ export const notBlocked = (
   })
 
 /**
- * The same for who ends another credential of their person: with it ends what it made in the workspace that blocks them. In a
- * transaction, nobody blocks the credential of the request until that ends.
+ * Whether the request may end another credential of its person, with what that made in the workspace that blocks this one. A
+ * key that is blocked may not. A session may once its person has proven anew who they are: else whoever has a stolen
+ * credential could keep its person from ending that, by a block in a workspace of their own. In a transaction, nobody blocks
+ * the credential of the request until that ends.
  */
 export const mayEndOthers = (dependencies: Dependencies): Effect.Effect<void, Forbidden, Caller> =>
-  Effect.andThen(
-    Effect.flatMap(Caller, ({ credential }) => dependencies.apiKeys.holdFamilies([credential.id], "shared")),
-    notBlocked(dependencies, "It can end itself, and no other session or key of yours.")
-  )
+  Effect.gen(function* () {
+    const { credential } = yield* Caller
+    yield* dependencies.apiKeys.holdFamilies([credential.id], "shared")
+    if (credential.kind !== "session") {
+      return yield* notBlocked(dependencies, "It can end itself, and no other session or key of yours.")
+    }
+    if (yield* dependencies.blocks.isBlockedAnywhere(credential.id)) yield* freshProof
+  })

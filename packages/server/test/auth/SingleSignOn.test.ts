@@ -527,7 +527,7 @@ onEachServer(
       await signIn(owner, "owner@example.com")
     })
 
-    test("a session that a workspace has blocked links and removes no account", async (owner) => {
+    test("a session that a workspace has blocked links no account", async (owner) => {
       const workspace = await newWorkspace(owner)
       const { id } = await join(workspace, "member")
       const session = await signIn(workspace, id)
@@ -540,8 +540,9 @@ onEachServer(
       await workspace.post(`credentials/${sessionId}/block`, undefined, 200)
       assert.strictEqual(await back(browser, callback), refusedAt("failed"))
       await session.refuse("403 session_blocked", "GET", path("corp", "?purpose=link"))
-      await session.refuse("403 session_blocked", "DELETE", `/auth/v1/identities/${linked!.id}`)
       assert.deepStrictEqual(await identitiesOf(session), [linked!])
+      // It may remove one, if another way in is left.
+      await session.refuse("409 last_method", "DELETE", `/auth/v1/identities/${linked!.id}`)
     })
 
     test("a session that a workspace has blocked adds no account by proving itself with it", async (owner) => {

@@ -236,7 +236,7 @@ onEachServer("the credentials of a workspace", (test) => {
     await finishRun(person, runs[0]!.number)
   })
 
-  test("end themselves while they are blocked anywhere, and no other key or session", async (owner) => {
+  test("end themselves while they are blocked anywhere, and others only with a proof of their person", async (owner) => {
     const [here, there] = [await newWorkspace(owner), await newWorkspace(owner)]
     const person = await join(here, "admin")
     const [other, session, beside] = [
@@ -257,18 +257,21 @@ onEachServer("the credentials of a workspace", (test) => {
     await block(here, sessionId)
     const blockedOnes = [
       { blocked: key, reason: "403 credential_blocked", ids: [other.id, made.id] },
-      { blocked: made, reason: "403 credential_blocked", ids: [other.id, key.id] },
-      { blocked: session, reason: "403 session_blocked", ids: [other.id, key.id] }
+      { blocked: made, reason: "403 credential_blocked", ids: [other.id, key.id] }
     ]
     for (const { blocked, ids, reason } of blockedOnes) {
       for (const id of [...ids, besideId, "nothing"]) {
         await blocked.refuse(reason, "POST", `/v1/api-keys/${id}/revoke`, { accountApiKeys: "keep" })
       }
     }
-    await session.refuse("403 session_blocked", "DELETE", `/auth/v1/sessions/${besideId}`)
-    await session.refuse("403 session_blocked", "DELETE", "/auth/v1/sessions/nothing")
-    await session.refuse("403 session_blocked", "POST", "/auth/v1/sessions/revoke-others")
     assert.deepStrictEqual(await Promise.all([other, account, beside].map(meets)), ["200", "200", "200"])
+    // Whoever signs in can end what was stolen from them, though the thief blocks them in a workspace of the thief's own.
+    const thief = await keyOf(other)
+    const [lost, again] = [await signIn(person, person.id), await signIn(person, person.id)]
+    await block(here, await sessionIdOf(again))
+    await again.delete(`/auth/v1/sessions/${await sessionIdOf(lost)}`)
+    await again.post(`/v1/api-keys/${thief.id}/revoke`, undefined, 200)
+    assert.deepStrictEqual(await Promise.all([lost, thief].map(meets)), ["401", "401"])
     // Others of the person end them, and so do they themselves.
     await made.post(`/v1/api-keys/${made.id}/revoke`, undefined, 200)
     await other.post(`/v1/api-keys/${key.id}/revoke`, undefined, 200)
@@ -427,6 +430,21 @@ onEachServer("the credentials of a workspace", (test) => {
 })
 
 withClockOnEachServer("the credentials of a workspace", (test) => {
+  test("end no others without a fresh proof while they are blocked", async (owner, advance) => {
+    const workspace = await newWorkspace(owner)
+    const person = await join(workspace, "admin")
+    const [session, beside] = [await signIn(person, person.id), await signIn(person, person.id)]
+    const key = await keyOf(person)
+    await block(workspace, await sessionIdOf(session))
+    advance(15 * 60_000)
+    await session.refuse("403 sudo_required", "POST", `/v1/api-keys/${key.id}/revoke`)
+    await session.refuse("403 sudo_required", "DELETE", `/auth/v1/sessions/${await sessionIdOf(beside)}`)
+    await session.refuse("403 sudo_required", "POST", "/auth/v1/sessions/revoke-others")
+    // One that nobody has blocked needs none.
+    await beside.post(`/v1/api-keys/${key.id}/revoke`, undefined, 200)
+    await session.delete(`/auth/v1/sessions/${await sessionIdOf(session)}`)
+  })
+
   test("are those that work: what has expired is left out", async (owner, advance) => {
     const workspace = await newWorkspace(owner)
     const person = await join(workspace, "member")
