@@ -152,10 +152,10 @@ export const HttpUrl = Schema.String.annotate({ format: "uri" })
 
 /**
  * What an address is made of: nothing that is written around addresses (`<`, `,`, `"`), by which a mailer would read another
- * one, and nothing that cannot be seen, by which one mailbox would have many addresses.
+ * one, and nothing that cannot be seen, or that mailers take for a dot, by which one mailbox would have many addresses.
  */
 const addressPattern = (() => {
-  const excluded = String.raw`\s@\p{C}\p{Z}\p{Default_Ignorable_Code_Point}()<>[\]:;\\,"`
+  const excluded = String.raw`\s@\p{C}\p{Z}\p{Default_Ignorable_Code_Point}()<>[\]:;\\,"\u3002`
   const label = `[^.${excluded}]+`
   return new RegExp(`^[^${excluded}]+@${label}(\\.${label})*$`, "u")
 })()

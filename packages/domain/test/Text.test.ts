@@ -292,6 +292,7 @@ describe("Email", () => {
       "ana@example.",
       "ana@example..com",
       "ana\n@example.com",
+      "ana@example\u3002com",
       "ana<mallory@example.com",
       "<ana@example.com>",
       "mallory@evil.example,ana@example.com",

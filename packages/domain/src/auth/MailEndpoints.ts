@@ -14,7 +14,7 @@ const InviteRef = PathRef.annotate({
 const asked = Asked.pipe(HttpApiSchema.status(202))
 const noMail = { no_mail: "This server sends no mail." }
 const tooManyMails =
-  "In an hour one address, known or not, is sent 5 mails that were asked for from one network address, and 20 in all; the next is 429. So it is after 20 that were asked for from one network address and not used."
+  "In an hour one address, known or not, is sent 5 mails that were asked for from one network address, and 20 in all; the next is 429. What is asked for with a session is counted apart. So it is after 20 that were asked for from one network address and not used."
 const cookieOnly = "Requires the cookie of a session; an API key is 401."
 
 /** Those that take the cookie of a session. */

@@ -19,7 +19,7 @@ import { type Throttled, Throttles } from "../auth/Throttles.ts"
 import { Settings } from "../Config.ts"
 import { networkOf } from "../http/RateLimits.ts"
 import { Makers } from "../identity/Makers.ts"
-import { WorkspacesRepo } from "../identity/WorkspacesRepo.ts"
+import { type WorkspaceOfPerson, WorkspacesRepo } from "../identity/WorkspacesRepo.ts"
 import { NextId } from "../ids/NextId.ts"
 import { hashToken, NewToken } from "../ids/Tokens.ts"
 import { Storage } from "../storage/Storage.ts"
@@ -150,6 +150,13 @@ const workspacesOf = ({ workspaces }: Dependencies) =>
     Effect.map((found) => found.toSorted(byName).map(({ id, name, role, slug }) => ({ id, slug, name, role })))
   )
 
+type Allowing = Extract<DecideAuthorization, { readonly allow: true }>
+
+const chosenBy = <A extends Pick<WorkspaceOfPerson, "id" | "slug">>(
+  workspaces: ReadonlyArray<A>,
+  { workspace }: Allowing
+): A | undefined => workspaces.find(({ id, slug }) => id === workspace || slug === workspace)
+
 const find = ({ repo }: Dependencies) =>
   Effect.fnUntraced(function* (id: string) {
     const now = timestamp(yield* Clock.currentTimeMillis)
@@ -184,7 +191,7 @@ const get = (dependencies: Dependencies) =>
   })
 
 const decide = (dependencies: Dependencies) => {
-  const { baseUrl, makers, repo, storage } = dependencies
+  const { baseUrl, makers, repo, storage, workspaces } = dependencies
   const allowed = allow(dependencies)
   const tell = tellDenied(dependencies)
   const take = Effect.fnUntraced(function* (id: string) {
@@ -203,7 +210,10 @@ const decide = (dependencies: Dependencies) => {
       return answer(yield* storage.transaction(denied), { error: "access_denied" })
     }
     yield* freshProof
+    const chosen = chosenBy(yield* workspacesOf(dependencies), decision)
     const decided = Effect.gen(function* () {
+      // Whoever deactivates the person there ends the code, or is seen.
+      if (chosen !== undefined) yield* workspaces.lock(chosen.id)
       const asked = yield* take(id)
       return answer(asked, { code: yield* allowed(asked, decision) })
     })
@@ -235,17 +245,12 @@ const otherPerson = new Conflict({
 /** The code by which the client gets what the caller allows it. */
 const allow = (dependencies: Dependencies) => {
   const { audit, clientsRepo, codeMillis, newToken, repo } = dependencies
-  return Effect.fnUntraced(function* (
-    asked: AuthorizationRow,
-    decision: Extract<DecideAuthorization, { readonly allow: true }>
-  ) {
+  return Effect.fnUntraced(function* (asked: AuthorizationRow, decision: Allowing) {
     const { client, clientId, clientKind, clientName, codeChallenge, redirectUri, scope } = asked
     const { credential } = yield* Caller
     const personId = yield* sessionPersonId
     if (decision.person !== undefined && decision.person !== personId) return yield* otherPerson
-    const workspace = (yield* workspacesOf(dependencies)).find(
-      ({ id, slug }) => id === decision.workspace || slug === decision.workspace
-    )
+    const workspace = chosenBy(yield* workspacesOf(dependencies), decision)
     if (workspace === undefined) return yield* NotFound.reference("workspace", decision.workspace)
     const millis = yield* Clock.currentTimeMillis
     const expiresAt = timestamp(millis + codeMillis)

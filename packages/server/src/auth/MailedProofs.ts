@@ -140,7 +140,7 @@ const askForProof = (dependencies: Dependencies) => {
     if (!outbox.isSet) return yield* noMail
     const person = (yield* persons.find(yield* sessionPersonId))!
     const { credential } = yield* Caller
-    const counted = yield* throttles.mail(browser.address, person.email)
+    const counted = yield* throttles.ownMail(browser.address, person.email)
     const now = yield* Clock.currentTimeMillis
     const request = yield* auditedRequest
     const write = Effect.gen(function* () {

@@ -3,14 +3,19 @@ import { setImmediate } from "node:timers/promises"
 import type { NodemailerError } from "nodemailer"
 import { Settings } from "../Config.ts"
 import type { MailSettings } from "../MailSettings.ts"
-import { makeReports } from "../telemetry/Background.ts"
+import { makeReports, type Reports } from "../telemetry/Background.ts"
 import type { Letter } from "./Letters.ts"
 
-/** How many mails may be under way; more are refused. */
-const mostUnderWay = 1000
+/**
+ * Invites have places of their own, for anybody may have many mailed: signing in does not wait for them. How many mails may be
+ * under way, of which more are refused, and how many are written and sent at once.
+ */
+const lanes = {
+  signIns: { mostUnderWay: 1000, mostAtOnce: 4 },
+  invites: { mostUnderWay: 500, mostAtOnce: 2 }
+}
 
-/** How many are written and sent at once. */
-const mostAtOnce = 4
+export type Lane = keyof typeof lanes
 
 /** After 1, 4, 16 and 64 seconds. */
 const attempts = { schedule: Schedule.exponential("1 second", 4), times: 4 } as const
@@ -31,7 +36,9 @@ export class Outbox extends Context.Service<
      * Has a letter written and sent, unless there is none; a failure is reported, without what was to be sent. Answers at
      * once; false where too much is under way, or no mail server is set.
      */
-    readonly post: (write: Effect.Effect<Letter | undefined>) => Effect.Effect<boolean>
+    readonly post: (write: Effect.Effect<Letter | undefined>, lane?: Lane) => Effect.Effect<boolean>
+    /** Whether another one would be taken now. */
+    readonly hasRoom: (lane: Lane) => Effect.Effect<boolean>
   }
 >()("@delivery/server/auth/Outbox") {
   static readonly layer = Layer.effect(
@@ -39,15 +46,30 @@ export class Outbox extends Context.Service<
     Effect.gen(function* () {
       const { mail } = yield* Settings
       return Option.isNone(mail)
-        ? Outbox.of({ isSet: false, post: () => Effect.succeed(false) })
-        : Outbox.of({ isSet: true, post: yield* makePost(mail.value) })
+        ? Outbox.of({ isSet: false, post: () => Effect.succeed(false), hasRoom: () => Effect.succeed(false) })
+        : Outbox.of({ isSet: true, ...(yield* makePost(mail.value)) })
     })
   )
 }
 
 const makePost = Effect.fnUntraced(function* (settings: MailSettings) {
   const send = yield* makeSend(settings)
-  const { failed, succeeded } = yield* makeReports("mail", "A mail could not be sent.")
+  const reports = yield* makeReports("mail", "A mail could not be sent.")
+  const made = {
+    signIns: yield* makeLane(lanes.signIns, send, reports),
+    invites: yield* makeLane(lanes.invites, send, reports)
+  }
+  return {
+    post: (write: Effect.Effect<Letter | undefined>, lane: Lane = "signIns") => made[lane].post(write),
+    hasRoom: (lane: Lane) => made[lane].hasRoom
+  }
+})
+
+const makeLane = Effect.fnUntraced(function* (
+  { mostAtOnce, mostUnderWay }: (typeof lanes)[Lane],
+  send: Effect.Success<ReturnType<typeof makeSend>>,
+  { failed, succeeded }: Reports
+) {
   const turns = yield* Semaphore.make(mostAtOnce)
   const underWay = yield* FiberSet.make<void>()
   // In the context of this layer: a request's has its transaction.
@@ -62,14 +84,16 @@ const makePost = Effect.fnUntraced(function* (settings: MailSettings) {
       yield* Effect.retry(turns.withPermits(1)(send(letter)), { ...attempts, while: ({ mayPass }) => mayPass })
       yield* succeeded
     }).pipe(Effect.matchCauseEffect({ onSuccess: () => Effect.void, onFailure: failed }))
-  return Effect.fnUntraced(function* (write: Effect.Effect<Letter | undefined>) {
-    if ((yield* FiberSet.size(underWay)) >= mostUnderWay) {
+  const hasRoom = Effect.map(FiberSet.size(underWay), (size) => size < mostUnderWay)
+  const post = Effect.fnUntraced(function* (write: Effect.Effect<Letter | undefined>) {
+    if (!(yield* hasRoom)) {
       yield* failed(Cause.fail(new MailFailure({ message: "Too many mails are under way.", mayPass: true })))
       return false
     }
     fork(deliver(write))
     return true
   })
+  return { post, hasRoom }
 })
 
 const makeSend = Effect.fnUntraced(function* (settings: MailSettings) {
@@ -80,7 +104,7 @@ const makeSend = Effect.fnUntraced(function* (settings: MailSettings) {
     Effect.sync(() =>
       createTransport({
         pool: true,
-        maxConnections: mostAtOnce,
+        maxConnections: lanes.signIns.mostAtOnce + lanes.invites.mostAtOnce,
         idleTimeout: 30_000,
         host: settings.host,
         ...(settings.port === undefined ? {} : { port: settings.port }),

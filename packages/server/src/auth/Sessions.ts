@@ -7,7 +7,8 @@ import type { PersonId, SessionId } from "@delivery/domain/Ids"
 import { byName, compare } from "@delivery/domain/Order"
 import { isId } from "@delivery/domain/Text"
 import { timestamp } from "@delivery/domain/Timestamp"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer, type Scope } from "effect"
+import { setImmediate } from "node:timers/promises"
 import { Settings } from "../Config.ts"
 import { networkOf } from "../http/RateLimits.ts"
 import { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
@@ -112,6 +113,8 @@ interface Dependencies {
   readonly storage: Storage["Service"]
   readonly nextId: NextId["Service"]
   readonly newToken: NewToken["Service"]
+  /** Of the service: what happens after an answer ends with it. */
+  readonly scope: Scope.Scope
 }
 
 function* make() {
@@ -135,7 +138,8 @@ function* make() {
     workspaces: yield* WorkspacesRepo,
     storage: yield* Storage,
     nextId: yield* NextId,
-    newToken: yield* NewToken
+    newToken: yield* NewToken,
+    scope: yield* Effect.scope
   }
   return Sessions.of({
     begin: begin(dependencies),
@@ -263,12 +267,22 @@ const consumeLink = (dependencies: Dependencies) => {
   })
 }
 
-/** Of whoever asked for the mail, as far as the link or the browser tells. */
-const noteFailure = ({ audit, mailed }: Dependencies) =>
-  Effect.fnUntraced(function* (proof: SignInProof, browser: Browser) {
+/**
+ * Of whoever asked for the mail, as far as the link or the browser tells. After the answer: else the time that it takes would
+ * tell strangers who has an account.
+ */
+const noteFailure = ({ audit, mailed, scope }: Dependencies) => {
+  const note = Effect.fnUntraced(function* (proof: SignInProof, browser: Browser) {
+    yield* Effect.promise(() => setImmediate())
     const persons = yield* mailed.whose(proof, browser.asked)
     yield* audit.failed(proof.token === undefined || persons.length > 0 ? "mail" : "link", persons)
   })
+  return (proof: SignInProof, browser: Browser) =>
+    note(proof, browser).pipe(
+      Effect.catchCause((cause) => Effect.logWarning("The audit could not be told of a sign-in that failed.", cause)),
+      Effect.forkIn(scope)
+    )
+}
 
 const acceptInvite = (dependencies: Dependencies): Sessions["Service"]["acceptInvite"] => {
   const { invites } = dependencies

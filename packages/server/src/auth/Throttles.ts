@@ -2,6 +2,7 @@ import { Conflict, Forbidden, TooManyRequests } from "@delivery/domain/Errors"
 import type { WorkspaceId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
+import type { ActorRef } from "../access/Access.ts"
 import { networkOf } from "../http/RateLimits.ts"
 import { hashToken } from "../ids/Tokens.ts"
 import { type Counted, ThrottlesRepo } from "./ThrottlesRepo.ts"
@@ -20,6 +21,9 @@ const maxMails = 5
 /** How many mails one address may be sent in an hour, whoever causes them. More than `maxMails`: a stranger alone must not use up all. */
 const maxMailsOfAll = 20
 
+/** How many invites one person may have mailed in an hour, to all addresses and from all workspaces. */
+export const maxInvites = 100
+
 /** How many sign-ins of one kind that keep something may begin at one network address in an hour. */
 const maxBegun = 600
 
@@ -28,7 +32,7 @@ export interface Throttled {
   readonly _tag: "Throttled"
   readonly retryAfter: number
   /** What there is too much of; attempts if absent. */
-  readonly of?: "attempts" | "asked" | "begun" | "mails" | "work"
+  readonly of?: "attempts" | "asked" | "begun" | "invites" | "mails" | "work"
 }
 
 /** What may be tried only so often in an hour, counted for all servers together (docs/contract.md, Sessions). */
@@ -52,13 +56,15 @@ export class Throttles extends Context.Service<
      * address 5 from one network address and 20 in all. Answers what is given back if the mail is used.
      */
     readonly mail: (from: string, to: string) => Effect.Effect<Counted, Throttled>
+    /** The same for a mail that the person of a session asks for, to themselves: strangers do not use it up. */
+    readonly ownMail: (from: string, to: string) => Effect.Effect<Counted, Throttled>
     /** Gives back what was counted of something that worked after all. */
     readonly giveBack: (counted: Counted) => Effect.Effect<void>
     /**
-     * Counts an invite that is mailed: in an hour at most 5 of one workspace to one address, and 20 in all. Signing in is left
-     * what it has.
+     * Counts an invite that is mailed: in an hour at most 5 of one workspace to one address, and 20 in all, and at most 100 by
+     * one person. Signing in is left what it has.
      */
-    readonly invite: (workspaceId: WorkspaceId, to: string) => Effect.Effect<void, Throttled>
+    readonly invite: (workspaceId: WorkspaceId, to: string, by: ActorRef) => Effect.Effect<void, Throttled>
     /** Counts a sign-in of this kind that begins at the network address, at most 600 an hour. */
     readonly begin: (kind: "sign-ins" | "passkeys", address: string) => Effect.Effect<void, Throttled>
     /** Counts one more for the subject: fails where it is more than `limit` in this hour. */
@@ -90,6 +96,11 @@ export class Throttles extends Context.Service<
           Effect.asVoid
         )
       }
+      // Where the address has had its mails, none is sent.
+      const mail = (kind: string) => (from: string, to: string) =>
+        Effect.tap(takeAsked(from), (counted) =>
+          Effect.tapError(takeMail(kind, to, networkOf(from)), () => repo.giveBack(counted))
+        )
       return Throttles.of({
         take,
         begin: (kind, address) =>
@@ -100,12 +111,15 @@ export class Throttles extends Context.Service<
             }))
           ),
         giveBack: repo.giveBack,
-        // Where the address has had its mails, none is sent.
-        mail: (from, to) =>
-          Effect.tap(takeAsked(from), (counted) =>
-            Effect.tapError(takeMail("mails", to, networkOf(from)), () => repo.giveBack(counted))
+        mail: mail("mails"),
+        ownMail: mail("own mails"),
+        invite: (workspaceId, to, { id, kind }) =>
+          take(`invites mailed by ${kind} ${id}`, maxInvites).pipe(
+            Effect.mapError((over) => ({ ...over, of: "invites" as const })),
+            Effect.flatMap((counted) =>
+              Effect.tapError(takeMail("invites", to, workspaceId), () => repo.giveBack(counted))
+            )
           ),
-        invite: (workspaceId, to) => takeMail("invites", to, workspaceId),
         failed: (address) => Effect.asVoid(takeFailure(address)),
         guess: (address, proof) =>
           Effect.flatMap(takeFailure(address), (counted) =>
@@ -127,6 +141,7 @@ const isWrong = (error: unknown): boolean => !(error instanceof Forbidden || err
 const limits = {
   attempts: `Too many attempts failed: at most ${maxFailures} in an hour from one network address.`,
   asked: `Too many mails were asked for and not used: at most ${maxAsked} in an hour from one network address.`,
+  invites: `Too many invites: at most ${maxInvites} in an hour by one person.`,
   begun: `Too many sign-ins were begun: at most ${maxBegun} in an hour from one network address.`,
   mails: `Too many mails: in an hour at most ${maxMails} to one address from one network address, and ${maxMailsOfAll} in all.`,
   work: "The server has too many mails to send."

@@ -136,7 +136,7 @@ const create = (dependencies: Dependencies) => {
   return Effect.fn("Invites.create")(function* ({ deliver, email, role }: CreateInvite) {
     const by = yield* atLeast("admin")
     const delivery = deliver ?? (mail.sendInvite === undefined ? "link" : "mail")
-    if (delivery === "mail" && mail.sendInvite !== undefined) yield* mail.admitInvite(by.workspace.id, email)
+    if (delivery === "mail" && mail.sendInvite !== undefined) yield* mail.admitInvite(by.workspace.id, email, by.actor)
     const { token, ...invite } = yield* storage.transaction(insert(by, { email, role, delivery }))
     const url = `${baseUrl}/invite#${token}`
     if (delivery === "link") return { ...invite, token, url }

@@ -2,6 +2,7 @@ import type { Role } from "@delivery/domain/identity/Role"
 import type { WorkspaceId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
+import type { ActorRef } from "../access/Access.ts"
 
 /** An invite as it is mailed. */
 export interface InviteMail {
@@ -14,7 +15,7 @@ export interface InviteMail {
   readonly expiresAt: Timestamp
 }
 
-/** Too many invites were mailed to one address in the last hour. */
+/** Too many invites were mailed in the last hour, or are to be sent. */
 export interface TooManyInvites {
   readonly _tag: "Throttled"
   readonly message: string
@@ -29,6 +30,6 @@ export class Mail extends Context.Service<
     /** Hands a mail over once what it tells is stored; a failure is reported, and fails nothing. Undefined: no mail server. */
     readonly sendInvite: ((mail: InviteMail) => Effect.Effect<void>) | undefined
     /** Counts an invite of the workspace that is to be mailed to the address: whoever invites may type anybody's. */
-    readonly admitInvite: (workspaceId: WorkspaceId, to: string) => Effect.Effect<void, TooManyInvites>
+    readonly admitInvite: (workspaceId: WorkspaceId, to: string, by: ActorRef) => Effect.Effect<void, TooManyInvites>
   }
 >()("@delivery/server/identity/Mail") {}

@@ -461,6 +461,26 @@ onEachServer("Exchanging a code", (test) => {
     assert.strictEqual(refusal(await exchange(owner, code, client)), "400 invalid_grant")
   })
 
+  test("gives nothing by consents at the moment of the deactivation, when they came back", async (owner) => {
+    const { person, session, workspace } = await scene(owner)
+    for (let round = 0; round < 5; round++) {
+      const clients = Array.from({ length: 10 }, () => newClient())
+      const asked = await Promise.all(clients.map((client) => askForAccess(owner, client)))
+      const deciding = asked.map((id) => decide(session, id, { allow: true, workspace: workspace.workspace }))
+      const [deactivated, ...answers] = await Promise.all([
+        workspace.send("POST", `members/${person.id}/deactivate`),
+        ...deciding
+      ])
+      assert.strictEqual(deactivated.status, 200)
+      await workspace.post(`members/${person.id}/reactivate`, undefined, 200)
+      for (const [index, { body, status }] of answers.entries()) {
+        if (status !== 200) continue
+        const code = answerIn(body.location).code!
+        assert.strictEqual(refusal(await exchange(owner, code, clients[index]!)), "400 invalid_grant")
+      }
+    }
+  })
+
   test("follows the role that the person has then", async (owner) => {
     const { person, session, workspace } = await scene(owner)
     const client = newClient()
