@@ -53,7 +53,13 @@ const packAll = async (into: string): Promise<Record<Name, string>> => {
   }
   const files = await readdir(into)
   return Object.fromEntries(
-    names.map((name) => [name, join(into, files.find((file) => file.startsWith(`delivery-${name}-`))!)])
+    names.map((name) => [
+      name,
+      join(
+        into,
+        files.find((file) => file.startsWith(`delivery-${name}-`))!
+      )
+    ])
   ) as Record<Name, string>
 }
 
@@ -86,11 +92,7 @@ const typeChecks = (types: ReadonlyArray<string>) => ({
 })
 
 /** An empty project with the sources of a consumer, in which npm installs tarballs and packages. */
-const makeProject = async (
-  directory: string,
-  sources: string,
-  install: ReadonlyArray<string>
-): Promise<void> => {
+const makeProject = async (directory: string, sources: string, install: ReadonlyArray<string>): Promise<void> => {
   await mkdir(directory)
   await cp(join(root, "release", sources), directory, { recursive: true })
   await writeFile(join(directory, "package.json"), JSON.stringify({ name: sources, private: true, type: "module" }))

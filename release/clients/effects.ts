@@ -6,7 +6,7 @@ import assert from "node:assert/strict"
 
 const program = Effect.gen(function* () {
   const client = yield* DeliveryClient
-  const { deployments } = yield* client.deployments.list({ params: { slug: "main" }, query: {} })
+  const { deployments } = yield* client.deployments.list({ params: { slug: "main" } })
   const missing = yield* Effect.flip(client.products.get({ params: { slug: "main", product: "missing" } }))
   return { deployments, missing }
 })

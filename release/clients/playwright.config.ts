@@ -14,4 +14,8 @@ const delivery: DeliveryReporterOptions = {
   }
 }
 
-export default defineConfig({ testMatch: "*.spec.ts", testIgnore: "out/**", reporter: [["line"], ["@delivery/playwright", delivery]] })
+export default defineConfig({
+  testMatch: "*.spec.ts",
+  testIgnore: "out/**",
+  reporter: [["line"], ["@delivery/playwright", delivery]]
+})

@@ -12,6 +12,6 @@ it("calls a service of its own", async () => {
   const client = createClient({ baseUrl, apiKey: Redacted.value(apiKey) })
   const params = { slug: "main" }
   await client.products.create({ params, payload: { slug: "shop", name: "Shop", type: "website" } })
-  const { products } = await client.products.list({ params, query: {} })
+  const { products } = await client.products.list({ params })
   expect(products.map(({ slug }) => slug)).toEqual(["shop"])
 })
