@@ -16,7 +16,8 @@ import { noting, withCall } from "./Calls.ts"
 import { sendWith } from "./Credential.ts"
 import { type EventCalls, makeEvents } from "./Events.ts"
 import { type Files, makeFiles } from "./Files.ts"
-import { type ClientOptions, optionsProblem, requestProblem } from "./Options.ts"
+import { requestProblem } from "./CallArguments.ts"
+import { type ClientOptions, optionsProblem } from "./Options.ts"
 
 type Api = HttpApiClient.ForApi<typeof DeliveryApi>
 

@@ -3,6 +3,7 @@ import { Cause, Context, Effect, Exit, Option, Predicate, Result, Stream } from 
 import { FetchHttpClient, HttpClient, HttpClientResponse } from "effect/http"
 import type { HttpApi, HttpApiClient, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import type { AuditCalls } from "./Audit.ts"
+import type { Arguments, CallOptions, RequestOf } from "./CallArguments.ts"
 import type { Called } from "./Calls.ts"
 import { DeliveryClient, type OtherGroup } from "./DeliveryClient.ts"
 import type { EventCalls } from "./Events.ts"
@@ -13,12 +14,6 @@ import { type Plain, redactBody, toPlain } from "./Secrets.ts"
 export interface CreateClientOptions extends ClientOptions {
   /** Default: the fetch of the platform. */
   readonly fetch?: typeof globalThis.fetch | undefined
-}
-
-/** The second argument of every call. */
-export interface CallOptions {
-  /** An aborted call rejects with the reason of the signal. To stop reading a `Response`, cancel its body; to stop an export or a stream of events, leave the loop. */
-  readonly signal?: AbortSignal | undefined
 }
 
 /** The outcome of a call of `safe`: its value, or one of the errors that the call can fail with. */
@@ -32,26 +27,6 @@ interface Modes<A, E> {
   readonly safe: Promise<CallResult<A, E>>
 }
 type Mode = keyof Modes<unknown, unknown>
-
-type Simplify<A> = { readonly [K in keyof A]: A[K] }
-type Keyed<Key extends string, Value> = [Value] extends [never]
-  ? unknown
-  : Partial<Value> extends Value
-    ? { readonly [K in Key]?: Value }
-    : { readonly [K in Key]: Value }
-
-/** `params`, `query`, `headers` and `payload` as the endpoint declares them. */
-type RequestOf<E extends HttpApiEndpoint.ConstraintRequest> = Simplify<
-  Keyed<"params", E["~Params"]["Type"]> &
-    Keyed<"query", E["~Query"]["Type"]> &
-    Keyed<"headers", E["~Headers"]["Type"]> &
-    Keyed<"payload", Plain<E["~Payload"]["Type"]>>
->
-
-type Arguments<Request> =
-  Partial<Request> extends Request
-    ? [request?: Request, options?: CallOptions]
-    : [request: Request, options?: CallOptions]
 
 type EndpointMethod<E, M extends Mode> = E extends HttpApiEndpoint.Top
   ? (...args: Arguments<RequestOf<E>>) => Modes<Plain<HttpApiClient.SuccessType<E["~Success"]>>, CallError<E>>[M]

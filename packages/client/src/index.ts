@@ -1,4 +1,5 @@
 export type * from "./Audit.ts"
+export type { CallOptions } from "./CallArguments.ts"
 export { type CallDetails, type Called, callOf } from "./Calls.ts"
 export * from "./DeliveryClient.ts"
 export type * from "./Events.ts"
