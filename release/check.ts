@@ -6,10 +6,13 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { promisify } from "node:util"
+import { brotliCompressSync } from "node:zlib"
+import { rolldown } from "rolldown"
 
 /**
  * `pnpm release:check`: packs all packages, has them judged, installs the tarballs with npm in empty projects outside of the
- * repository, and type-checks and runs a consumer of each. The clients run on Node 20, the server on the Node of this process.
+ * repository, and type-checks and runs a consumer of each. The clients run on Node 20, the command line also on 22 and 24, the
+ * server on the Node of this process.
  */
 
 const root = join(import.meta.dirname, "..")
@@ -19,6 +22,8 @@ type Name = (typeof names)[number]
 
 const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
 const oldestNode = "20.20.2"
+/** Other versions that the command line runs on, beside the one of this process. */
+const otherNode = "22.19.0"
 
 const say = (text: string) => console.log(`release:check: ${text}`)
 
@@ -91,6 +96,8 @@ const typeChecks = (types: ReadonlyArray<string>) => ({
   include: ["*.ts"]
 })
 
+const npmInstall = ["install", "--no-audit", "--no-fund", "--prefer-offline"]
+
 /** An empty project with the sources of a consumer, in which npm installs tarballs and packages. */
 const makeProject = async (directory: string, sources: string, install: ReadonlyArray<string>): Promise<void> => {
   await mkdir(directory)
@@ -98,10 +105,42 @@ const makeProject = async (directory: string, sources: string, install: Readonly
   await writeFile(join(directory, "package.json"), JSON.stringify({ name: sources, private: true, type: "module" }))
   await writeFile(join(directory, "tsconfig.json"), JSON.stringify(typeChecks(["node"])))
   say(`installing what the consumer in ${sources} needs`)
-  await run("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline", ...install], { cwd: directory })
+  await run("npm", [...npmInstall, ...install], { cwd: directory })
   await hasOneEffect(directory)
   say(`type-checking the consumer in ${sources}`)
   await run(join(root, "node_modules/.bin/tsc"), ["-p", directory])
+}
+
+/** The packages of this repository that a package needs: no registry has them before the release. */
+const needs: Record<Name, ReadonlyArray<Name>> = {
+  domain: [],
+  client: ["domain"],
+  playwright: ["domain", "client"],
+  server: ["domain"],
+  cli: []
+}
+
+/** Runs the commands of READMEs that install a package, with tarballs in its place, and loads what they installed. */
+const checkReadmes = async (tarballs: Record<Name, string>, directory: string) => {
+  for (const name of names) {
+    const readme = await readFile(join(root, "packages", name, "README.md"), "utf8")
+    const commands = readme.match(/^npm install .+$/gm) ?? []
+    if (commands.length === 0) throw new Error(`The README of @delivery/${name} does not say how to install it.`)
+    for (const command of commands) {
+      say(`README of @delivery/${name}: ${command}`)
+      const project = await mkdtemp(join(directory, "readme-"))
+      const files = [...needs[name], name].map((one) => tarballs[one])
+      const words = command.split(" ").slice(2)
+      const args = words.flatMap((word) => (word === `@delivery/${name}` ? files : [word]))
+      await run("npm", [...npmInstall, "--prefix", project, ...args], { cwd: project })
+      if (name === "cli") await run(join(project, "bin/delivery"), ["--help"], { cwd: project })
+      else {
+        await hasOneEffect(project)
+        const entry = name === "server" ? "@delivery/server/testing" : `@delivery/${name}`
+        await run(process.execPath, ["--input-type=module", "-e", `await import("${entry}")`], { cwd: project })
+      }
+    }
+  }
 }
 
 /** Two copies would have two classes of each error. */
@@ -164,7 +203,7 @@ const startServer = async (project: string): Promise<Started> => {
   return { url, stop }
 }
 
-/** The command line as npm links it: signs an agent in and out. */
+/** The command line as npm links it: calls the service, and signs an agent in and out. */
 const checkCommandLine = async (project: string, node: string, environment: Readonly<Record<string, string>>) => {
   const delivery = async (...args: ReadonlyArray<string>) => {
     const { stderr, stdout } = await run(node, [join(project, "node_modules/.bin/delivery"), ...args], {
@@ -178,23 +217,67 @@ const checkCommandLine = async (project: string, node: string, environment: Read
   const printed = await delivery("--version")
   const version = await versionOf("packages/cli")
   if (!printed.includes(version)) throw new Error(`delivery --version says ${printed}, not ${version}.`)
+  await delivery("status", "--json")
+  await delivery("runs", "list")
   await delivery("agent", "connect", "--client", "claude", "--workspace", "main")
   await delivery("agent", "disconnect", "--client", "claude", "--workspace", "main")
 }
 
+/** How long this Node takes with these arguments, in milliseconds: the middle one of ten. */
+const medianMillis = async (...args: ReadonlyArray<string>): Promise<number> => {
+  const times: Array<number> = []
+  for (let run = 0; run < 10; run++) {
+    const started = performance.now()
+    await promisify(execFile)(process.execPath, args)
+    times.push(performance.now() - started)
+  }
+  return Math.round(times.toSorted((a, b) => a - b)[5]!)
+}
+
+interface Page {
+  readonly productsOf: (baseUrl: string, apiKey: string) => Promise<ReadonlyArray<string>>
+}
+
+/** The largest bundle of the client for pages, in bytes of brotli. */
+const maxPageBytes = 6 * 1024
+
+/** Bundles pages as their authors do, prints how large they are, and has each call the service. */
+const checkPages = async (project: string, url: string) => {
+  for (const [entry, most] of [
+    ["page", maxPageBytes],
+    ["full-page", Infinity]
+  ] as const) {
+    const bundle = await rolldown({ cwd: project, input: `${entry}.ts`, platform: "browser" })
+    const file = join(project, "out", `${entry}.bundle.js`)
+    const { output } = await bundle.write({ file, format: "esm", minify: true, codeSplitting: false })
+    const { code } = output[0]
+    const small = brotliCompressSync(code).length
+    say(`the bundle of ${entry}.ts has ${code.length} bytes, ${small} in brotli`)
+    if (small > most) throw new Error(`The bundle of ${entry}.ts has more than ${most} bytes in brotli.`)
+    const { productsOf } = (await import(file)) as Page
+    const products = await productsOf(url, apiKey)
+    if (products.join() !== "shop") throw new Error(`${entry}.ts lists the products ${products.join()}.`)
+  }
+}
+
 /** Every consumer against one server. Each is checked with the Node that it promises to run on. */
-const runConsumers = async (clients: string, server: string, url: string) => {
+const runConsumers = async (clients: string, node22: string, server: string, url: string) => {
   const environment = { DELIVERY_URL: url, DELIVERY_API_KEY: apiKey }
   const oldNode = join(clients, "node_modules/node/bin/node")
-  for (const node of [oldNode, process.execPath]) {
+  for (const node of [oldNode, join(node22, "node_modules/node/bin/node"), process.execPath]) {
     const { stdout } = await run(node, ["--version"])
     say(`running the command line on Node ${stdout.trim()}`)
     await checkCommandLine(clients, node, environment)
   }
+  const help = await medianMillis(join(clients, "node_modules/.bin/delivery"), "--help")
+  const nothing = await medianMillis("--eval", "0")
+  say(`delivery --help takes ${help} ms on Node ${process.version}, which alone takes ${nothing}: medians of 10`)
   const inClients = { cwd: clients, env: environment }
   say(`running the consumers of the client on Node ${oldestNode}`)
   await run(oldNode, ["out/promises.js"], inClients)
   await run(oldNode, ["out/effects.js"], inClients)
+  say("bundling pages")
+  await checkPages(clients, url)
   say(`publishing with Playwright on Node ${oldestNode}`)
   await run(oldNode, ["node_modules/@playwright/test/cli.js", "test"], inClients)
   await run(oldNode, ["out/published.js"], inClients)
@@ -207,6 +290,7 @@ let started: Started | undefined
 try {
   const tarballs = await packAll(directory)
   await judge(tarballs)
+  await checkReadmes(tarballs, directory)
 
   const effect = `effect@${await versionOf("packages/client/node_modules/effect")}`
   const types = `@types/node@${await versionOf("node_modules/@types/node")}`
@@ -225,10 +309,13 @@ try {
     playwright,
     `node@${oldestNode}`
   ])
+  const node22 = join(directory, "node22")
+  await mkdir(node22)
+  await run("npm", [...npmInstall, "--prefix", node22, `node@${otherNode}`], { cwd: node22 })
   await makeProject(serverProject, "server", [domain, client, server, effect, types, vitest])
 
   started = await startServer(serverProject)
-  await runConsumers(clientsProject, serverProject, started.url)
+  await runConsumers(clientsProject, node22, serverProject, started.url)
   say("all packages install and run.")
 } finally {
   await started?.stop()
