@@ -159,11 +159,17 @@ export default defineConfig({
   },
   overrides: [
     {
-      files: ["packages/server/src/cli/**", "packages/cli/src/**", "packages/playwright/src/**", "examples/**"],
+      files: [
+        "packages/server/src/cli/**",
+        "packages/cli/src/**",
+        "packages/playwright/src/**",
+        "examples/**",
+        "release/**"
+      ],
       rules: { "no-console": "off" }
     },
     {
-      files: ["packages/*/test/**", "bench/**", "examples/**"],
+      files: ["packages/*/test/**", "bench/**", "examples/**", "release/**"],
       plugins: ["vitest"],
       rules: {
         "no-await-in-loop": "off",

@@ -1,17 +1,11 @@
-import { DeliveryApi } from "@delivery/domain/Api"
-import { Authorization } from "@delivery/domain/identity/Authorization"
-import { Config, Effect, FileSystem, Option, Path, Redacted } from "effect"
+import { Config, Effect } from "effect"
 import { Command, Flag } from "effect/cli"
-import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
-import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { hostname } from "node:os"
-import { runBridge } from "./AgentBridge.ts"
-import { instructions, writeEntry } from "./AgentClients.ts"
-import { defaultDirectory, forget, keep, makeAccessTokens, type SignInName } from "./AgentSignIn.ts"
-import { Failure } from "./Failure.ts"
-import { print } from "./Output.ts"
 
 /** `delivery agent`: signs coding agents in on this computer, and connects them to the service. */
+
+/** What the commands do. It is loaded where one runs, since it needs the whole API. */
+const work = Effect.promise(() => import("./AgentWork.ts"))
 
 /** The flags that name a sign-in. */
 const signInFlags = {
@@ -32,36 +26,6 @@ const signInFlags = {
   )
 }
 
-/** The sign-in that the flags name. The address loses a slash at its end, so that both spellings mean one sign-in. */
-const signInName = Effect.fnUntraced(function* ({
-  client,
-  directory,
-  url,
-  workspace
-}: Omit<SignInName, "directory"> & { readonly directory: Option.Option<string> }) {
-  const path = yield* Path.Path
-  return {
-    client,
-    url: url.replace(/\/+$/, ""),
-    workspace,
-    directory: Option.isSome(directory) ? path.resolve(directory.value) : yield* defaultDirectory
-  } satisfies SignInName
-})
-
-const apiKey = Effect.fnUntraced(function* (keyFile: Option.Option<string>) {
-  if (Option.isSome(keyFile)) {
-    const fs = yield* FileSystem.FileSystem
-    const text = yield* Effect.mapError(
-      fs.readFileString(keyFile.value),
-      () => new Failure({ message: `--key-file: ${keyFile.value} cannot be read.` })
-    )
-    return Redacted.make(text.trim())
-  }
-  return yield* Effect.mapError(Config.Redacted("DELIVERY_API_KEY"), () =>
-    Failure.notSignedIn("An API key is needed. Set DELIVERY_API_KEY, or name a file with --key-file.")
-  )
-})
-
 /** Registers the client on this computer and stores its tokens. */
 const connect = Command.make(
   "connect",
@@ -80,62 +44,20 @@ const connect = Command.make(
       Flag.withDescription("Write the client's MCP configuration instead of printing what to do")
     )
   },
-  Effect.fnUntraced(function* ({ computer, keyFile, write, ...flags }) {
-    const name = yield* signInName(flags)
-    const key = yield* apiKey(keyFile)
-    const agents = yield* HttpApiClient.group(DeliveryApi, {
-      group: "agents",
-      baseUrl: name.url,
-      httpClient: yield* HttpClient.HttpClient
-    }).pipe(
-      Effect.provide(
-        HttpApiMiddleware.layerClient(Authorization, ({ next, request }) =>
-          next(HttpClientRequest.bearerToken(request, key))
-        )
-      )
-    )
-    const registered = yield* agents
-      .register({ params: { slug: name.workspace }, payload: { client: name.client, computer } })
-      .pipe(
-        Effect.mapError((error) =>
-          error._tag === "HttpClientError"
-            ? Failure.unreachable(`${name.url} cannot be reached, or is not a Delivery service.`)
-            : error._tag === "Unauthorized"
-              ? Failure.notSignedIn(error.message)
-              : new Failure({ message: error.message })
-        )
-      )
-    const file = yield* keep(name, registered)
-    const written = write ? yield* writeEntry(name) : null
-    const next = written === null ? yield* instructions(name) : `Wrote ${written}.`
-    yield* print(
-      { agent: registered.agent, computer: registered.computer, scope: registered.scope, file, written },
-      `Signed in on "${registered.computer.name}" to the workspace ${name.workspace} (scope: ${registered.scope}).\nThe tokens are stored in ${file}, which only you can read.\n\n${next}`
-    )
-  })
+  (flags) => Effect.flatMap(work, ({ connect }) => connect(flags))
 ).pipe(Command.withDescription("Sign a coding agent in on this computer"))
 
 /** Ends the sign-in, at the server and on this computer. */
-const disconnect = Command.make(
-  "disconnect",
-  signInFlags,
-  Effect.fnUntraced(function* (flags) {
-    const wasSignedIn = yield* forget(yield* signInName(flags))
-    yield* print({ wasSignedIn }, wasSignedIn ? "Signed out." : "This computer was not signed in.")
-  })
+const disconnect = Command.make("disconnect", signInFlags, (flags) =>
+  Effect.flatMap(work, ({ disconnect }) => disconnect(flags))
 ).pipe(Command.withDescription("Sign a coding agent out on this computer"))
 
 /** What clients start. */
-const mcp = Command.make(
-  "mcp",
-  signInFlags,
-  Effect.fnUntraced(function* (flags) {
-    yield* runBridge(yield* makeAccessTokens(yield* signInName(flags)))
-  })
-).pipe(Command.withDescription("Serve MCP over standard input and output. Coding agents start this command themselves"))
+const mcp = Command.make("mcp", signInFlags, (flags) => Effect.flatMap(work, ({ mcp }) => mcp(flags))).pipe(
+  Command.withDescription("Serve MCP over standard input and output. Coding agents start this command themselves")
+)
 
 export const agent = Command.make("agent").pipe(
   Command.withDescription("Sign coding agents in on this computer, and connect them to the service"),
-  Command.withSubcommands([connect, disconnect, mcp]),
-  Command.provide(FetchHttpClient.layer)
+  Command.withSubcommands([connect, disconnect, mcp])
 )

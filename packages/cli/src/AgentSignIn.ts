@@ -2,7 +2,7 @@ import { AgentClient, type AgentSignIn } from "@delivery/domain/agents/Agent"
 import { timestamp, Timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Data, Effect, FileSystem, Option, Path, Schedule, Schema, Semaphore } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
-import { isLocked, lockFile } from "./FileLock.ts"
+import { LockedByAnother, makeFileLock } from "./FileLock.ts"
 import { Failure } from "./Failure.ts"
 import { configDirectory, replaceFile } from "./PrivateFiles.ts"
 
@@ -162,7 +162,7 @@ export const makeAccessTokens = Effect.fnUntraced(function* (name: SignInName) {
     const found = yield* usable(refused)
     if (found.isUsable) return found.signIn.accessToken
     return yield* Effect.acquireUseRelease(
-      lock(`${file}.lock`),
+      lock(`${file}.locks`),
       Effect.fnUntraced(function* () {
         const { isUsable, signIn } = yield* usable(refused)
         return isUsable ? signIn.accessToken : yield* refresh(signIn)
@@ -179,17 +179,21 @@ export const makeAccessTokens = Effect.fnUntraced(function* (name: SignInName) {
 
 class HeldByAnother extends Data.TaggedError("HeldByAnother") {}
 
-const lock = (path: string) =>
-  Effect.try({
-    try: () => lockFile(path, 0),
-    catch: (cause) => (isLocked(cause) ? new HeldByAnother() : cannotBe("locked")(cause))
-  }).pipe(
-    Effect.retry({
-      while: ({ _tag }) => _tag === "HeldByAnother",
-      schedule: Schedule.spaced("20 millis").pipe(Schedule.upTo({ duration: "30 seconds" }))
-    }),
-    Effect.catchTag("HeldByAnother", (cause) => Effect.fail(cannotBe("locked")(cause)))
-  )
+/** Longer than it takes to see that a killed process left its lock. */
+const lock = (directory: string) =>
+  Effect.suspend(() => {
+    const shared = makeFileLock(directory)
+    return Effect.try({
+      try: () => shared.take(),
+      catch: (cause) => (cause instanceof LockedByAnother ? new HeldByAnother() : cannotBe("locked")(cause))
+    }).pipe(
+      Effect.retry({
+        while: ({ _tag }) => _tag === "HeldByAnother",
+        schedule: Schedule.spaced("20 millis").pipe(Schedule.jittered, Schedule.upTo({ duration: "60 seconds" }))
+      }),
+      Effect.catchTag("HeldByAnother", (cause) => Effect.fail(cannotBe("locked")(cause)))
+    )
+  })
 
 function cannotBe(done: string) {
   return (cause: unknown) =>

@@ -1,4 +1,4 @@
-import { Effect, FileSystem, Stdio, Stream } from "effect"
+import { Effect, FileSystem, Redacted, Stdio, Stream } from "effect"
 import { Prompt } from "effect/cli"
 import { Failure } from "./Failure.ts"
 
@@ -32,7 +32,6 @@ const standardInput = Effect.gen(function* () {
 export const secretInput = Effect.fnUntraced(function* (question: string) {
   const { stdinIsTerminal } = yield* Stdio.Stdio
   if (!(yield* stdinIsTerminal)) return yield* standardInput
-  const { Redacted } = yield* Effect.promise(() => import("effect"))
   return Redacted.value(
     yield* Effect.mapError(Prompt.Password({ message: question }), () => new Failure({ message: "Nothing was done." }))
   )

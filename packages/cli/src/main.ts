@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 import * as CommandLine from "@delivery/domain/CommandLine"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Effect, Exit, Layer, type Runtime } from "effect"
 import { Command } from "effect/cli"
 import { agent } from "./Agent.ts"
@@ -10,6 +9,7 @@ import { exitCodeOf, messageOf } from "./Failure.ts"
 import { runs } from "./Runs.ts"
 import { secrets } from "./Secrets.ts"
 import { Json } from "./Settings.ts"
+import * as Platform from "./Platform.ts"
 import { login, logout, status } from "./SignIn.ts"
 import { tickets } from "./Tickets.ts"
 import manifest from "../package.json" with { type: "json" }
@@ -34,6 +34,6 @@ const teardown: Runtime.Teardown = (exit, onExit) =>
 
 Command.run(delivery, { version: manifest.version }).pipe(
   CommandLine.reportFailure(messageOf),
-  Effect.provide(Layer.merge(NodeServices.layer, CommandLine.layer(elsewhere))),
+  Effect.provide(Layer.merge(Platform.layer, CommandLine.layer(elsewhere))),
   NodeRuntime.runMain({ ...CommandLine.runOptions, teardown })
 )

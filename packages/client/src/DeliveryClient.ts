@@ -4,21 +4,52 @@ import { Authorization, OptionalAuthorization } from "@delivery/domain/identity/
 import { RunAuthorization } from "@delivery/domain/runs/RunAuthorization"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
-import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
+import {
+  type HttpApi,
+  HttpApiClient,
+  type HttpApiEndpoint,
+  type HttpApiGroup,
+  HttpApiMiddleware
+} from "effect/http-api"
 import { type AuditCalls, makeAudit } from "./Audit.ts"
+import { noting, withCall } from "./Calls.ts"
 import { sendWith } from "./Credential.ts"
 import { type EventCalls, makeEvents } from "./Events.ts"
 import { type Files, makeFiles } from "./Files.ts"
-
-/** Where the service is, and who calls it. */
-export interface ClientOptions {
-  /** The address of the service, such as `https://delivery.example.com`. Anything but an http(s) URL is a defect. */
-  readonly baseUrl: string | URL
-  /** An API key (`ctk_...`) of a person or of a workspace. Without one, all is refused but what needs none, such as an invite that makes a new person. */
-  readonly apiKey?: string | Redacted.Redacted | undefined
-}
+import { requestProblem } from "./CallArguments.ts"
+import { type ClientOptions, optionsProblem } from "./Options.ts"
 
 type Api = HttpApiClient.ForApi<typeof DeliveryApi>
+
+type Groups = typeof DeliveryApi extends HttpApi.HttpApi<infer _Id, infer Groups> ? Groups : never
+
+type Keyed<Key extends string, Value> = [Value] extends [never]
+  ? unknown
+  : Partial<Value> extends Value
+    ? { readonly [K in Key]?: Value }
+    : { readonly [K in Key]: Value }
+
+/** `params`, `query`, `headers` and `payload` as the endpoint declares them. What has no required fields may be left out. */
+type RequestOf<E extends HttpApiEndpoint.ConstraintRequest> = Keyed<"params", E["~Params"]["Type"]> &
+  Keyed<"query", E["~Query"]["Type"]> &
+  Keyed<"headers", E["~Headers"]["Type"]> &
+  Keyed<"payload", E["~Payload"]["Type"]>
+
+type WithMode<Request, Mode> = { readonly [K in keyof Request]: Request[K] } & { readonly responseMode?: Mode }
+
+type Method<E> = E extends HttpApiEndpoint.Top
+  ? <Mode extends HttpApiClient.Client.ResponseMode = "decoded-only">(
+      ...args: Partial<RequestOf<E>> extends RequestOf<E>
+        ? [request?: WithMode<RequestOf<E>, Mode>]
+        : [request: WithMode<RequestOf<E>, Mode>]
+    ) => HttpApiClient.Client.MethodReturn<E, never, never, Mode, never>
+  : never
+
+type Derived = {
+  readonly [G in Groups as HttpApiGroup.Identifier<G>]: {
+    readonly [K in keyof G["endpoints"]]: Method<G["endpoints"][K]>
+  }
+}
 
 type AgentGroup = "agent" | "agentInbox" | "agentPlanning"
 
@@ -34,9 +65,9 @@ export type OtherGroup = "testRuns" | "leases" | "audit" | "events" | "oauth" | 
  * run: see `makeSemaphores`. The calls of agents are left out, because they need an access token, and so are signing in
  * and consent, which are for browsers.
  */
-export interface DeliveryClientShape extends Omit<Api, OtherGroup> {
-  readonly oauth: Omit<Api["oauth"], "authorize">
-  readonly testRuns: Omit<Api["testRuns"], "upload" | "download">
+export interface DeliveryClientShape extends Omit<Derived, OtherGroup> {
+  readonly oauth: Omit<Derived["oauth"], "authorize">
+  readonly testRuns: Omit<Derived["testRuns"], "upload" | "download">
   readonly files: Files
   readonly audit: AuditCalls
   readonly events: EventCalls
@@ -45,7 +76,7 @@ export interface DeliveryClientShape extends Omit<Api, OtherGroup> {
 /**
  * The client as an Effect service, derived from the API. A call fails with the errors that its endpoint declares, with
  * `HttpClientError` if there is no answer or an undeclared one, and with `SchemaError` if the request or the answer does
- * not match its schema.
+ * not match its schema. `callOf(error)` says which request failed.
  */
 export class DeliveryClient extends Context.Service<DeliveryClient, DeliveryClientShape>()(
   "@delivery/client/DeliveryClient"
@@ -53,11 +84,10 @@ export class DeliveryClient extends Context.Service<DeliveryClient, DeliveryClie
   /** A client over the `HttpClient` in context, which may retry, log or trace. `files.upload` needs one that uses fetch. */
   static readonly make = (options: ClientOptions): Effect.Effect<DeliveryClientShape, never, HttpClient.HttpClient> =>
     Effect.gen(function* () {
-      const apiKey = typeof options.apiKey === "string" ? Redacted.make(options.apiKey) : options.apiKey
+      const problem = optionsProblem(options)
+      if (problem !== undefined) return yield* Effect.die(new TypeError(problem))
+      const apiKey = typeof options.apiKey === "string" ? Redacted.make(options.apiKey) : (options.apiKey ?? undefined)
       const baseUrl = options.baseUrl.toString()
-      if (!/^https?:\/\//i.test(baseUrl) || !URL.canParse(baseUrl)) {
-        return yield* Effect.die(new TypeError(`baseUrl: Expected an absolute http(s) URL, not "${baseUrl}"`))
-      }
       const sendWithKey = sendWith(apiKey)
       const middleware = Layer.mergeAll(
         HttpApiMiddleware.layerClient(Authorization, ({ next, request }) => sendWithKey(request, next)),
@@ -65,8 +95,10 @@ export class DeliveryClient extends Context.Service<DeliveryClient, DeliveryClie
         HttpApiMiddleware.layerClient(RunAuthorization, ({ next, request }) => next(request)),
         HttpApiMiddleware.layerClient(AgentAuthorization, ({ next, request }) => next(request))
       )
-      const api: Api = yield* HttpApiClient.make(DeliveryApi, { baseUrl }).pipe(Effect.provide(middleware))
-      const http = yield* HttpClient.HttpClient
+      const http = noting(yield* HttpClient.HttpClient)
+      const api: Api = yield* HttpApiClient.makeWith(DeliveryApi, { baseUrl, httpClient: http }).pipe(
+        Effect.provide(middleware)
+      )
       const auditLines = yield* HttpApiClient.endpoint(DeliveryApi, {
         group: "audit",
         endpoint: "list",
@@ -90,17 +122,36 @@ export class DeliveryClient extends Context.Service<DeliveryClient, DeliveryClie
       } = api
       const { download, upload: _____, ...testRuns } = runs
       const { authorize: ________, ...oauth } = agentSignIns
-      return {
-        ...groups,
-        oauth,
-        testRuns,
+      return telling({
+        ...derived({ ...groups, oauth, testRuns }),
         files: makeFiles(upload, download),
         audit: makeAudit(audit.list, auditLines),
         events: makeEvents(events)
-      }
+      }) as unknown as DeliveryClientShape
     })
 
   /** A client that uses the fetch of the platform. */
   static readonly layer = (options: ClientOptions): Layer.Layer<DeliveryClient> =>
     Layer.effect(DeliveryClient, DeliveryClient.make(options)).pipe(Layer.provide(FetchHttpClient.layer))
 }
+
+type AnyMethod = (request?: unknown) => Effect.Effect<unknown, Error>
+type AnyCalls = Readonly<Record<string, Readonly<Record<string, AnyMethod>>>>
+
+const mapMethods = (calls: object, f: (method: AnyMethod, name: string) => AnyMethod): AnyCalls =>
+  Object.fromEntries(
+    Object.entries(calls as AnyCalls).map(([group, methods]) => [
+      group,
+      Object.fromEntries(Object.entries(methods).map(([name, method]) => [name, f(method, `${group}.${name}`)]))
+    ])
+  )
+
+/** What has no required fields may be left out, and what no call takes is refused. */
+const derived = (calls: object) =>
+  mapMethods(calls, (method, name) => (request) => {
+    const problem = requestProblem(name, request)
+    if (problem !== undefined) return Effect.die(new TypeError(problem))
+    return method({ query: {}, headers: {}, payload: {}, ...(request as object | undefined) })
+  })
+
+const telling = (calls: object) => mapMethods(calls, (method) => (request) => withCall(method(request)))

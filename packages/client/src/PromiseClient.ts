@@ -3,9 +3,12 @@ import { Cause, Context, Effect, Exit, Option, Predicate, Result, Stream } from 
 import { FetchHttpClient, HttpClient, HttpClientResponse } from "effect/http"
 import type { HttpApi, HttpApiClient, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import type { AuditCalls } from "./Audit.ts"
-import { type ClientOptions, DeliveryClient, type OtherGroup } from "./DeliveryClient.ts"
+import type { Arguments, CallOptions, RequestOf } from "./CallArguments.ts"
+import type { Called } from "./Calls.ts"
+import { DeliveryClient, type OtherGroup } from "./DeliveryClient.ts"
 import type { EventCalls } from "./Events.ts"
 import type { CallError, Files } from "./Files.ts"
+import { type ClientOptions, optionsProblem } from "./Options.ts"
 import { type Plain, redactBody, toPlain } from "./Secrets.ts"
 
 export interface CreateClientOptions extends ClientOptions {
@@ -13,14 +16,10 @@ export interface CreateClientOptions extends ClientOptions {
   readonly fetch?: typeof globalThis.fetch | undefined
 }
 
-/** The second argument of every call. */
-export interface CallOptions {
-  /** An aborted call rejects with the reason of the signal. To stop reading a `Response`, cancel its body; to stop an export or a stream of events, leave the loop. */
-  readonly signal?: AbortSignal | undefined
-}
-
 /** The outcome of a call of `safe`: its value, or one of the errors that the call can fail with. */
-export type CallResult<A, E> = { readonly ok: true; readonly value: A } | { readonly ok: false; readonly error: E }
+export type CallResult<A, E> =
+  | { readonly ok: true; readonly value: A }
+  | { readonly ok: false; readonly error: E & Called }
 
 /** What a call returns in each mode. */
 interface Modes<A, E> {
@@ -28,26 +27,6 @@ interface Modes<A, E> {
   readonly safe: Promise<CallResult<A, E>>
 }
 type Mode = keyof Modes<unknown, unknown>
-
-type Simplify<A> = { readonly [K in keyof A]: A[K] }
-type Keyed<Key extends string, Value> = [Value] extends [never]
-  ? unknown
-  : Partial<Value> extends Value
-    ? { readonly [K in Key]?: Value }
-    : { readonly [K in Key]: Value }
-
-/** `params`, `query`, `headers` and `payload` as the endpoint declares them. */
-type RequestOf<E extends HttpApiEndpoint.ConstraintRequest> = Simplify<
-  Keyed<"params", E["~Params"]["Type"]> &
-    Keyed<"query", E["~Query"]["Type"]> &
-    Keyed<"headers", E["~Headers"]["Type"]> &
-    Keyed<"payload", Plain<E["~Payload"]["Type"]>>
->
-
-type Arguments<Request> =
-  Partial<Request> extends Request
-    ? [request?: Request, options?: CallOptions]
-    : [request: Request, options?: CallOptions]
 
 type EndpointMethod<E, M extends Mode> = E extends HttpApiEndpoint.Top
   ? (...args: Arguments<RequestOf<E>>) => Modes<Plain<HttpApiClient.SuccessType<E["~Success"]>>, CallError<E>>[M]
@@ -80,7 +59,7 @@ export interface Calls<M extends Mode> extends Omit<Derived<M>, OtherGroup> {
   readonly events: { readonly [K in keyof EventCalls]: EffectMethod<EventCalls[K], M> }
 }
 
-/** The client as promises. A call rejects with the tagged error of the service, or with an error of the transport. */
+/** The client as promises. A call rejects with the tagged error of the service, or with an error of the transport. `call` of either says which request failed. */
 export interface PromiseClient extends Calls<"reject"> {
   /** The same calls, but they resolve with their errors, fully typed. Defects and aborts still reject. */
   readonly safe: Calls<"safe">
@@ -112,7 +91,9 @@ const toValue = (value: unknown, context: Context.Context<never>): unknown => {
 const withText =
   (method: AnyMethod): AnyMethod =>
   (request) =>
-    method({ ...(request as object), payload: redactBody((request as { readonly payload?: unknown }).payload) })
+    typeof request === "object" && request !== null && "payload" in request
+      ? method({ ...request, payload: redactBody(request.payload) })
+      : method(request)
 
 /**
  * A client for those who do not use Effect.
@@ -123,20 +104,22 @@ const withText =
  * ```
  */
 export const createClient = (options: CreateClientOptions): PromiseClient => {
-  const client = Effect.runSync(DeliveryClient.make(options).pipe(Effect.provide(FetchHttpClient.layer)))
+  const problem = optionsProblem(options, ["baseUrl", "apiKey", "fetch"])
+  if (problem !== undefined) throw new TypeError(problem)
+  const { fetch, ...others } = options
+  const client = Effect.runSync(DeliveryClient.make(others).pipe(Effect.provide(FetchHttpClient.layer)))
 
   // There is no span around a call, and trace headers would cost a browser a preflight request.
   let context = Context.make(HttpClient.TracerDisabledWhen, () => true)
-  if (options.fetch !== undefined) context = Context.add(context, FetchHttpClient.Fetch, options.fetch)
+  if (fetch !== undefined) context = Context.add(context, FetchHttpClient.Fetch, fetch)
   const run = Effect.runPromiseExitWith(context)
 
   const outcome = async (
     method: AnyMethod,
-    request: object | undefined,
+    request: unknown,
     signal: AbortSignal | undefined
   ): Promise<CallResult<unknown, Error>> => {
-    // What has no required fields may be left out.
-    const exit = await run(method({ query: {}, headers: {}, payload: {}, ...request }), { signal })
+    const exit = await run(method(request), { signal })
     if (Exit.isSuccess(exit)) return { ok: true, value: toValue(exit.value, context) }
     if (signal?.aborted === true && Cause.hasInterruptsOnly(exit.cause)) throw signal.reason
     const error = Cause.findError(exit.cause)
@@ -144,8 +127,8 @@ export const createClient = (options: CreateClientOptions): PromiseClient => {
     return { ok: false, error: error.success }
   }
 
-  const { vault, ...others } = client as unknown as AnyCalls<AnyMethod> & Record<"vault", Record<string, AnyMethod>>
-  const effects = { ...others, ...mapMethods({ vault }, withText) }
+  const { vault, ...rest } = client as unknown as AnyCalls<AnyMethod> & Record<"vault", Record<string, AnyMethod>>
+  const effects = { ...rest, ...mapMethods({ vault }, withText) }
   const safe = mapMethods(
     effects,
     (method) => (request?: object, options?: CallOptions) => outcome(method, request, options?.signal)

@@ -2,6 +2,7 @@ import {
   type AuditEntry,
   type AuditPage,
   Conflict,
+  callOf,
   createClient,
   DeliveryClient,
   InvalidInput,
@@ -58,7 +59,7 @@ describe("a client without a key", () => {
   })
 
   it("accepts an invite as a new person, reports a token, and is refused all else", async () => {
-    const anonymous = createClient({ baseUrl: server.url })
+    const anonymous = createClient({ baseUrl: server.url, apiKey: null })
     const { token } = await client.invites.create({
       params: main,
       payload: { email: "new@example.com", role: "viewer", deliver: "link" }
@@ -85,7 +86,7 @@ describe("a client without a key", () => {
       yield* anonymous.tokens.report({ payload: { token: apiKey!.secret } })
       return yield* Effect.flip(anonymous.me.get())
     })
-    const layer = DeliveryClient.layer({ baseUrl: server.url })
+    const layer = DeliveryClient.layer({ baseUrl: server.url, apiKey: null })
     expect(await Effect.runPromise(Effect.provide(accepting, layer))).toBeInstanceOf(Unauthorized)
   })
 })
@@ -98,7 +99,7 @@ describe("a call whose body is optional", () => {
       params: main,
       payload: { email: "leaves@example.com", role: "viewer", deliver: "link" }
     })
-    const { apiKey } = await createClient({ baseUrl: server.url }).invites.accept({
+    const { apiKey } = await createClient({ baseUrl: server.url, apiKey: null }).invites.accept({
       payload: { token: token!, name: "Lea" }
     })
     const { id } = await createClient({ baseUrl: server.url, apiKey: apiKey!.secret }).me.get()
@@ -347,6 +348,70 @@ describe("promises", () => {
     }
   })
 
+  it("rejects options that are missing, unknown or wrong at once, in a sentence", () => {
+    const baseUrl = server.url
+    for (const [options, message] of [
+      [undefined, "A client takes an object such as {baseUrl, apiKey}, not undefined."],
+      ["ctk_secret", "A client takes an object such as {baseUrl, apiKey}, not string."],
+      [{ baseUrl }, "apiKey: Missing. Pass an API key (ctk_...), or null for calls that need none."],
+      [{ baseUrl, apiKey: "" }, "apiKey: Missing. Pass an API key (ctk_...), or null for calls that need none."],
+      [{ baseUrl, apiKey: 7 }, "apiKey: Expected an API key as text, not number."],
+      [{ apiKey: "ctk_secret" }, "baseUrl: Expected an absolute http(s) URL, not undefined"],
+      [{ baseUrl, apiKey: "ctk_secret", fetch: "fetch" }, "fetch: Expected a function, not string."],
+      [
+        { baseUrl, apiKey: "ctk_secret", token: "ctk_secret" },
+        'A client knows no option "token". It takes baseUrl, apiKey, fetch.'
+      ]
+    ] as const) {
+      expect(() => createClient(options as never)).toThrow(new TypeError(message))
+    }
+    const layer = DeliveryClient.layer({ baseUrl, apiKey: "ctk_secret", fetch } as never)
+    return expect(Effect.runPromise(Effect.provide(DeliveryClient, layer))).rejects.toThrow(
+      'A client knows no option "fetch". It takes baseUrl, apiKey.'
+    )
+  })
+
+  it("rejects a wrong argument of a call before it is sent, in a sentence", async () => {
+    for (const [request, message] of [
+      ["main", "products.list takes an object such as {params}, not string."],
+      [null, "products.list takes an object such as {params}, not null."],
+      [{ slug: "main" }, 'products.list knows no "slug". It takes params, query, headers and payload.']
+    ] as const) {
+      await expect(client.products.list(request as never)).rejects.toThrow(new TypeError(message))
+      await expect(client.safe.products.list(request as never)).rejects.toThrow(new TypeError(message))
+    }
+  })
+
+  it("says in errors which request failed", async () => {
+    const params = { ...main, product: "nothing" }
+    const missing = await client.safe.products.get({ params })
+    if (missing.ok) throw new Error("found")
+    expect(missing.error.call).toEqual({
+      method: "GET",
+      path: "/v1/workspaces/main/products/nothing",
+      status: 404,
+      requestId: expect.stringMatching(/^[\w-]{8,}$/)
+    })
+    const rejected = await client.products
+      .list({ params: main, query: { archived: "only" } })
+      .then(
+        () => client.products.get({ params }),
+        () => undefined
+      )
+      .catch((error: unknown) => callOf(error))
+    expect(rejected).toMatchObject({ status: 404 })
+    const nowhere = createClient({ baseUrl: `http://127.0.0.1:${await freePort()}`, apiKey: "ctk_unknown" })
+    const unanswered = await nowhere.safe.me.get()
+    if (unanswered.ok) throw new Error("answered")
+    expect(unanswered.error.call).toEqual({ method: "GET", path: "/v1/me" })
+    const unsent = await client.safe.products.create({ params: main, payload: { slug: "No Slug" } as never })
+    if (unsent.ok) throw new Error("sent")
+    expect(unsent.error.call).toBeUndefined()
+    const upload = await client.safe.files.upload({ ...main, run: 999_999, path: "a.txt", body: "a" })
+    if (upload.ok) throw new Error("stored")
+    expect(upload.error.call).toMatchObject({ method: "PUT", status: 404 })
+  })
+
   it("checks the form of a request before it is sent", async () => {
     const wrong = client.products.create({ params: main, payload: { slug: "Not A Slug", name: "x", type: "api" } })
     await expect(wrong).rejects.toMatchObject({ _tag: "SchemaError" })
@@ -556,6 +621,31 @@ describe("files", () => {
 })
 
 describe("effects", () => {
+  it("say in errors which request failed, and leave out what has no required fields", () =>
+    Effect.gen(function* () {
+      const delivery = yield* DeliveryClient
+      const { products } = yield* delivery.products.list({ params: main })
+      const me = yield* delivery.me.get()
+      const [listed, response] = yield* delivery.products.list({ params: main, responseMode: "decoded-and-response" })
+      const missing = yield* Effect.flip(delivery.products.get({ params: { ...main, product: "nothing" } }))
+      expect([products.map(({ slug }) => slug).includes("shop"), listed.products, response.status, me.name]).toEqual([
+        true,
+        products,
+        200,
+        expect.any(String)
+      ])
+      expect(callOf(missing)).toMatchObject({
+        method: "GET",
+        path: "/v1/workspaces/main/products/nothing",
+        status: 404
+      })
+      const wrong = yield* Effect.exit(delivery.products.list({ slug: "main" } as never))
+      expect(String(wrong)).toContain('products.list knows no "slug"')
+    }).pipe(
+      Effect.provide(DeliveryClient.layer({ baseUrl: server.url, apiKey: Redacted.make(server.apiKey) })),
+      Effect.runPromise
+    ))
+
   it("is a service with the same groups", () =>
     Effect.gen(function* () {
       const delivery = yield* DeliveryClient

@@ -66,6 +66,8 @@ count Unicode code points. Bodies are UTF-8.
 properties: ignore those that you do not know.
 - **Bodies** are \`application/json\`, at most 1 MiB unless the operation says otherwise, and 64 KiB where \
 no credential is needed.
+- **Browsers.** Pages of other origins may call the API where the operator allows their origin (\`CORS_ORIGINS\`), with a \
+key and never with a cookie.
 - **Request ids.** Every response has the header \`x-request-id\`. You can send one yourself: 8 to 64 letters, digits, \
 \`_\` or \`-\`. It may not hold \`tk_\`, as tokens do.
 

@@ -13,6 +13,7 @@ import {
   networks,
   oneOf,
   origin,
+  origins,
   type RateLimit,
   rateLimit,
   type Read,
@@ -60,6 +61,8 @@ export class Settings extends Context.Service<
     readonly workspaceCreation: "anyone" | "owners"
     /** How many requests one caller may send in so many seconds. Absent: no limit. */
     readonly rateLimit: Option.Option<RateLimit>
+    /** Whose pages may call the service from browsers, without cookies. */
+    readonly corsOrigins: ReadonlyArray<string>
     /** Networks whose word about the address of a client is taken. */
     readonly trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>
     readonly sessions: {
@@ -307,6 +310,13 @@ const readSignIn = Effect.fnUntraced(function* (environment: Environment) {
   const millis = (name: string, otherwise: number) =>
     withDefault(environment, name, integer(100, 31_536_000_000), "milliseconds from 100 to 31536000000", otherwise)
   return {
+    corsOrigins: yield* withDefault(
+      environment,
+      "CORS_ORIGINS",
+      origins,
+      "comma-separated origins, such as https://app.example.com,http://localhost:5173",
+      []
+    ),
     trustedProxies: yield* withDefault(
       environment,
       "TRUSTED_PROXIES",

@@ -140,6 +140,14 @@ const existingPart = (path: string): string => {
   }
 }
 
+/** Origins as browsers send them, each written so: no path, no slash at the end. `*` and `null` are none. */
+export const origins: Read<ReadonlyArray<string>> = (text) => {
+  const all = text.split(",").map((origin) => origin.trim())
+  return all.every((origin) => /^https?:/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin)
+    ? all
+    : undefined
+}
+
 export const networks: Read<ReadonlyArray<IpNetwork.IpNetwork>> = (text) => {
   const found: Array<IpNetwork.IpNetwork> = []
   for (const part of text.split(",")) {

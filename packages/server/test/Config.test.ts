@@ -63,6 +63,7 @@ const defaults = {
   rateLimit: null,
   authFailureLimit: { requests: 60, seconds: 60 },
   tokenReportLimit: 20,
+  corsOrigins: [],
   trustedProxies: [],
   sessions: { idleMillis: 604_800_000, maxMillis: 2_592_000_000, sudoMillis: 900_000 },
   mail: null,
@@ -298,6 +299,17 @@ const bad: Record<string, ReadonlyArray<string>> = {
     `:${key(1)}`,
     `k 1:${key(1)}`,
     `k1:${key(1)};k2:${key(2)}`
+  ],
+  CORS_ORIGINS: [
+    "*",
+    "null",
+    "app.example.com",
+    "https://app.example.com/",
+    "https://app.example.com/path",
+    "https://App.example.com",
+    "https://app.example.com:443",
+    "https://app.example.com,",
+    "ftp://app.example.com"
   ],
   TRUSTED_PROXIES: ["proxy", "10.0.0.0/33", "10.0.0.0/8;fd00::/8", "10.0.0.0/8,"],
   SESSION_IDLE_MS: ["99", "31536000001", "7d"],

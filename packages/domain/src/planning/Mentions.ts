@@ -1,3 +1,4 @@
+import { groupBy } from "../Groups.ts"
 import type { AgentId, PersonId } from "../Ids.ts"
 import { isId } from "../Text.ts"
 
@@ -82,7 +83,7 @@ const linksIn = (text: string): ReadonlyArray<{ readonly kind: string; readonly 
 
 /** For backticks at a position: where their code span ends; or where they end, if no span begins. Call it in the order of the text. */
 const codeSpans = (text: string): ((at: number) => number) => {
-  const runs = Map.groupBy(text.matchAll(/`+/g), (run) => run[0].length)
+  const runs = groupBy(text.matchAll(/`+/g), (run) => run[0].length)
   const passed = new Map<number, number>()
   return (at) => {
     let length = 1

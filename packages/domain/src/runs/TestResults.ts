@@ -1,4 +1,5 @@
 import { Iterable } from "effect"
+import { groupBy } from "../Groups.ts"
 import { byName, compare } from "../Order.ts"
 import { timestamp } from "../Timestamp.ts"
 import type { FinishTestRun } from "./FinishTestRun.ts"
@@ -56,7 +57,7 @@ export const withAttempts = (
   tests: ReadonlyArray<RecordedTest>,
   attempts: ReadonlyArray<RetryAttempt>
 ): ReadonlyArray<RecordedTest> => {
-  const byCase = Map.groupBy(attempts, (attempt) => attempt.caseId)
+  const byCase = groupBy(attempts, (attempt) => attempt.caseId)
   return tests.map((test) => {
     const more = byCase.get(test.caseId)
     if (more === undefined) return test
@@ -75,7 +76,7 @@ const statusOrder: ReadonlyArray<TestStatus> = ["failed", "flaky", "passed", "sk
 
 /** Failed first, then flaky, passed, skipped; each by title. Comparing titles is slow, so only those of one status are compared. */
 export const orderTests = (tests: ReadonlyArray<TestEntry>): ReadonlyArray<TestEntry> => {
-  const byStatus = Map.groupBy(tests, (test) => test.status)
+  const byStatus = groupBy(tests, (test) => test.status)
   return statusOrder.flatMap((status) => byStatus.get(status)?.toSorted(byTitle) ?? [])
 }
 

@@ -10,7 +10,9 @@ import { Audit } from "./Audit.ts"
 
 /** The answer depends on the header. */
 const varying = HttpEffect.appendPreResponseHandler((_, response) =>
-  Effect.succeed(HttpServerResponse.setHeader(response, "vary", "Accept"))
+  Effect.succeed(
+    HttpServerResponse.setHeader(response, "vary", ["Accept", response.headers["vary"] ?? []].flat().join(", "))
+  )
 )
 
 type Answer = AuditPage | Stream.Stream<AuditEntry>

@@ -9,8 +9,6 @@ const sqliteBusy = 5
  * clean-up, for it ends with the process however that ends, two that start at once cannot both have it, and it holds
  * between containers that mount the same directory. No other code of this process may open the file: closing it would
  * end the lock.
- *
- * `packages/cli` has a copy: the domain, which is all that both packages know, does no I/O.
  */
 export const lockFile = (path: string, timeoutMillis: number): DatabaseSync => {
   const file = new DatabaseSync(path, { timeout: timeoutMillis })

@@ -1,12 +1,13 @@
 import { Internal } from "@delivery/domain/Errors"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { Cause, Context, Effect } from "effect"
+import { Cause, Context, Effect, Option } from "effect"
 import { HttpMethod, HttpPlatform, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Settings } from "../Config.ts"
 import { AccessLog } from "./AccessLog.ts"
 import { withStrictBody } from "./BodyLimits.ts"
 import { withClientAddress } from "./ClientAddress.ts"
 import { compressed, compressingOnce } from "./Compression.ts"
+import { corsOf } from "./Cors.ts"
 import { endpointOf } from "./Endpoints.ts"
 import { errorOf, errorResponse, missingHost } from "./ErrorResponse.ts"
 import { isReadByPeople, notFoundPage } from "./NotFoundPage.ts"
@@ -22,6 +23,12 @@ const httpVersion = (request: HttpServerRequest.HttpServerRequest): string =>
 
 type Around = HttpServerRequest.HttpServerRequest | HttpPlatform.HttpPlatform
 
+const tookTooLong = (requestId: string) =>
+  Effect.as(
+    Effect.annotateLogs(Effect.logError("A request took too long."), { requestId }),
+    errorResponse(new Internal({ message: "The request took too long.", requestId }), 500)
+  )
+
 /** Around the whole router: the request id, errors of every path in the contract's form, and the access log. */
 export const layer = HttpRouter.middleware(
   Effect.gen(function* () {
@@ -30,7 +37,8 @@ export const layer = HttpRouter.middleware(
     const queue = yield* RequestQueue
     const times = yield* RequestTimes
     const starting = yield* Starting
-    const { baseUrl, trustedProxies } = yield* Settings
+    const { baseUrl, corsOrigins, trustedProxies } = yield* Settings
+    const cors = corsOf(corsOrigins)
     const secured = baseUrl.startsWith("https:") ? { "strict-transport-security": "max-age=31536000" } : undefined
     const platform = yield* HttpPlatform.HttpPlatform
     const once = { ...platform, compression: compressingOnce(platform.compression) }
@@ -52,7 +60,10 @@ export const layer = HttpRouter.middleware(
           const answer = refusal === undefined ? answered : errorResponse(refusal, 429)
           const kept = secured === undefined ? answer : HttpServerResponse.setHeaders(answer, secured)
           const headers = admission?.headers()
-          const response = headers === undefined ? kept : HttpServerResponse.setHeaders(kept, headers)
+          const response = cors.readable(
+            request,
+            headers === undefined ? kept : HttpServerResponse.setHeaders(kept, headers)
+          )
           log.write(request, response.status, performance.now() - started, id)
           const named = HttpServerResponse.setHeader(response, "x-request-id", id)
           return response.status === 401 && response.headers["www-authenticate"] === undefined
@@ -64,6 +75,8 @@ export const layer = HttpRouter.middleware(
         if (request.headers["host"] === undefined && httpVersion(request) === "1.1") {
           return Effect.succeed(finish(errorResponse(missingHost, 400)))
         }
+        const preflight = cors.preflight(request)
+        if (Option.isSome(preflight)) return Effect.succeed(finish(preflight.value))
         const found = url === request.url ? request : request.modify({ url })
         const read = HttpMethod.hasBody(request.method) ? withStrictBody(found, endpoint) : found
         const isCompressed = endpoint.isCompressed && request.headers["accept-encoding"] !== undefined
@@ -85,11 +98,7 @@ export const layer = HttpRouter.middleware(
             times.end(fiber)
             if (Cause.hasInterruptsOnly(cause)) {
               if (time?.isOver !== true) return Effect.failCause(cause)
-              const error = new Internal({ message: "The request took too long.", requestId: id })
-              return Effect.as(
-                Effect.annotateLogs(Effect.logError("A request took too long."), { requestId: id }),
-                finish(errorResponse(error, 500))
-              )
+              return Effect.map(tookTooLong(id), finish)
             }
             const { error, isFault, status } = errorOf(cause, id)
             const response = finish(

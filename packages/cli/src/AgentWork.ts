@@ -1,0 +1,91 @@
+import { DeliveryApi } from "@delivery/domain/Api"
+import { Authorization } from "@delivery/domain/identity/Authorization"
+import { Config, Effect, FileSystem, Option, Path, Redacted } from "effect"
+import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
+import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
+import { runBridge } from "./AgentBridge.ts"
+import { instructions, writeEntry } from "./AgentClients.ts"
+import { defaultDirectory, forget, keep, makeAccessTokens, type SignInName } from "./AgentSignIn.ts"
+import { Failure } from "./Failure.ts"
+import { print } from "./Output.ts"
+
+/** The work of `delivery agent`. */
+
+type SignInFlags = Omit<SignInName, "directory"> & { readonly directory: Option.Option<string> }
+
+/** The sign-in that the flags name. The address loses a slash at its end, so that both spellings mean one sign-in. */
+const signInName = Effect.fnUntraced(function* ({ client, directory, url, workspace }: SignInFlags) {
+  const path = yield* Path.Path
+  return {
+    client,
+    url: url.replace(/\/+$/, ""),
+    workspace,
+    directory: Option.isSome(directory) ? path.resolve(directory.value) : yield* defaultDirectory
+  } satisfies SignInName
+})
+
+const apiKey = Effect.fnUntraced(function* (keyFile: Option.Option<string>) {
+  if (Option.isSome(keyFile)) {
+    const fs = yield* FileSystem.FileSystem
+    const text = yield* Effect.mapError(
+      fs.readFileString(keyFile.value),
+      () => new Failure({ message: `--key-file: ${keyFile.value} cannot be read.` })
+    )
+    return Redacted.make(text.trim())
+  }
+  return yield* Effect.mapError(Config.Redacted("DELIVERY_API_KEY"), () =>
+    Failure.notSignedIn("An API key is needed. Set DELIVERY_API_KEY, or name a file with --key-file.")
+  )
+})
+
+interface ConnectFlags extends SignInFlags {
+  readonly computer: string
+  readonly keyFile: Option.Option<string>
+  readonly write: boolean
+}
+
+/** Registers the client on this computer and stores its tokens. */
+export const connect = Effect.fnUntraced(function* ({ computer, keyFile, write, ...flags }: ConnectFlags) {
+  const name = yield* signInName(flags)
+  const key = yield* apiKey(keyFile)
+  const agents = yield* HttpApiClient.group(DeliveryApi, {
+    group: "agents",
+    baseUrl: name.url,
+    httpClient: yield* HttpClient.HttpClient
+  }).pipe(
+    Effect.provide(
+      HttpApiMiddleware.layerClient(Authorization, ({ next, request }) =>
+        next(HttpClientRequest.bearerToken(request, key))
+      )
+    )
+  )
+  const registered = yield* agents
+    .register({ params: { slug: name.workspace }, payload: { client: name.client, computer } })
+    .pipe(
+      Effect.mapError((error) =>
+        error._tag === "HttpClientError"
+          ? Failure.unreachable(`${name.url} cannot be reached, or is not a Delivery service.`)
+          : error._tag === "Unauthorized"
+            ? Failure.notSignedIn(error.message)
+            : new Failure({ message: error.message })
+      )
+    )
+  const file = yield* keep(name, registered)
+  const written = write ? yield* writeEntry(name) : null
+  const next = written === null ? yield* instructions(name) : `Wrote ${written}.`
+  yield* print(
+    { agent: registered.agent, computer: registered.computer, scope: registered.scope, file, written },
+    `Signed in on "${registered.computer.name}" to the workspace ${name.workspace} (scope: ${registered.scope}).\nThe tokens are stored in ${file}, which only you can read.\n\n${next}`
+  )
+}, Effect.provide(FetchHttpClient.layer))
+
+/** Ends the sign-in, at the server and on this computer. */
+export const disconnect = Effect.fnUntraced(function* (flags: SignInFlags) {
+  const wasSignedIn = yield* forget(yield* signInName(flags))
+  yield* print({ wasSignedIn }, wasSignedIn ? "Signed out." : "This computer was not signed in.")
+}, Effect.provide(FetchHttpClient.layer))
+
+/** What clients start. */
+export const mcp = Effect.fnUntraced(function* (flags: SignInFlags) {
+  yield* runBridge(yield* makeAccessTokens(yield* signInName(flags)))
+}, Effect.provide(FetchHttpClient.layer))

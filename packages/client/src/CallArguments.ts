@@ -1,0 +1,45 @@
+import type { HttpApiEndpoint } from "effect/http-api"
+import type { Plain } from "./Secrets.ts"
+
+/** What the calls of a client take that is made of promises. */
+
+/** The second argument of every call. */
+export interface CallOptions {
+  /** An aborted call rejects with the reason of the signal. To stop reading a `Response`, cancel its body; to stop an export or a stream of events, leave the loop. */
+  readonly signal?: AbortSignal | undefined
+}
+
+type Simplify<A> = { readonly [K in keyof A]: A[K] }
+type Keyed<Key extends string, Value> = [Value] extends [never]
+  ? unknown
+  : Partial<Value> extends Value
+    ? { readonly [K in Key]?: Value }
+    : { readonly [K in Key]: Value }
+
+/** `params`, `query`, `headers` and `payload` as the endpoint declares them. */
+export type RequestOf<E extends HttpApiEndpoint.ConstraintRequest> = Simplify<
+  Keyed<"params", E["~Params"]["Type"]> &
+    Keyed<"query", E["~Query"]["Type"]> &
+    Keyed<"headers", E["~Headers"]["Type"]> &
+    Keyed<"payload", Plain<E["~Payload"]["Type"]>>
+>
+
+export type Arguments<Request> =
+  Partial<Request> extends Request
+    ? [request?: Request, options?: CallOptions]
+    : [request: Request, options?: CallOptions]
+
+/** The parts of a request of a derived call. */
+const parts = new Set(["params", "query", "headers", "payload", "responseMode"])
+
+/** What is wrong with the argument of a call, in a sentence. */
+export const requestProblem = (name: string, request: unknown): string | undefined => {
+  if (request === undefined) return undefined
+  if (typeof request !== "object" || request === null || Array.isArray(request)) {
+    return `${name} takes an object such as {params}, not ${request === null ? "null" : typeof request}.`
+  }
+  const unknown = Object.keys(request).find((part) => !parts.has(part))
+  return unknown === undefined
+    ? undefined
+    : `${name} knows no "${unknown}". It takes params, query, headers and payload.`
+}

@@ -1,0 +1,65 @@
+import { Context, Effect, Predicate } from "effect"
+import { HttpClient, type HttpClientRequest, type HttpClientResponse } from "effect/http"
+
+/** The request behind an error of a call: of a call that sent several, the last one. */
+export interface CallDetails {
+  readonly method: string
+  /** Without the query. */
+  readonly path: string
+  /** Absent where there was no answer. */
+  readonly status?: number
+  /** The id by which the service's logs name the request. Absent where there was no answer. */
+  readonly requestId?: string
+}
+
+/** What every error of a call has, where a request was sent. */
+export interface Called {
+  readonly call?: CallDetails
+}
+
+/** Which request failed, if the error is one of a call. */
+export const callOf = (error: unknown): CallDetails | undefined =>
+  Predicate.hasProperty(error, "call") ? (error.call as CallDetails) : undefined
+
+/** What one call has sent and received last. */
+interface Exchange {
+  request?: HttpClientRequest.HttpClientRequest
+  response?: HttpClientResponse.HttpClientResponse
+}
+
+const CurrentExchange = Context.Reference<Exchange | undefined>("@delivery/client/CurrentExchange", {
+  defaultValue: () => undefined
+})
+
+/** Notes what calls send and receive. */
+export const noting = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
+  HttpClient.transform(client, (sending, request) =>
+    Effect.flatMap(CurrentExchange, (exchange) => {
+      if (exchange === undefined) return sending
+      exchange.request = request
+      delete exchange.response
+      return Effect.tap(sending, (response) => Effect.sync(() => void (exchange.response = response)))
+    })
+  )
+
+/** The call with its request in its errors. */
+export const withCall = <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.suspend(() => {
+    const exchange: Exchange = {}
+    return call.pipe(
+      Effect.tapError((error) => Effect.sync(() => tell(error, exchange))),
+      Effect.provideService(CurrentExchange, exchange)
+    )
+  })
+
+const tell = (error: unknown, { request, response }: Exchange): void => {
+  if (request === undefined || !(error instanceof Error) || !Object.isExtensible(error)) return
+  const requestId = response?.headers["x-request-id"]
+  const value: CallDetails = {
+    method: request.method,
+    path: new URL(request.url, "http://service").pathname,
+    ...(response === undefined ? {} : { status: response.status }),
+    ...(requestId === undefined ? {} : { requestId })
+  }
+  Object.defineProperty(error, "call", { value, enumerable: true, configurable: true })
+}
