@@ -127,7 +127,7 @@ const exampleResult = {
   status: "failed",
   attempts: 1,
   durationMs: 3_120,
-  errorGroup: "5f1c0b6a97d2e834",
+  errorGroup: "1796f39aad9cfb93",
   at: "2026-11-21T09:31:05.000Z"
 } as const
 
@@ -191,7 +191,7 @@ export const RunError = Schema.Struct({
   description: "Failures of a run that say the same.",
   examples: [
     {
-      id: "5f1c0b6a97d2e834",
+      id: "1796f39aad9cfb93",
       message: "Expected 200, got 500",
       count: 1,
       state: "new",
