@@ -15,15 +15,25 @@ const states = {
   muted: "its failures do not count; no case is muted yet"
 }
 
+const meanings = Object.entries(states)
+  .map(([state, meaning]) => `\`${state}\`: ${meaning}.`)
+  .join(" ")
+
+const AnyState = OneOf(["failing", "flaky", "slow", "muted", "passing"])
+
 /** What a case can be (docs/contract.md, Tests over time). */
-export const CaseState = OneOf(["failing", "flaky", "slow", "muted", "passing"]).annotate({
+export const CaseState = AnyState.annotate({
   identifier: "CaseState",
-  description: `What a case is. ${Object.entries(states)
-    .map(([state, meaning]) => `\`${state}\`: ${meaning}.`)
-    .join(" ")}`,
+  description: `What a case is. ${meanings}`,
   examples: ["failing"]
 })
 export type CaseState = typeof CaseState.Type
+
+/** The same as a filter. */
+export const CaseStateFilter = AnyState.annotate({
+  description: `Only cases of which this holds. ${meanings}`,
+  examples: ["failing"]
+})
 
 /** The run of a failure, in the short form that cases have. */
 export const CaseRun = Schema.Struct({
@@ -182,13 +192,13 @@ export const RunError = Schema.Struct({
     description: "What the first of the failures says, at most 2,000 characters, without colours. Empty if it says nothing."
   }),
   count: Schema.Int.annotate({ description: "How many tests failed so." }),
-  state: ErrorState.annotate({ description: "`new` if one of its cases is, else `known` if one is, else `muted`." }),
+  state: ErrorState,
   cases: Schema.Array(
     Schema.Struct({ caseId: Schema.String, title: Schema.String, state: ErrorState })
   ).annotate({ description: "By title." })
 }).annotate({
   identifier: "RunError",
-  description: "Failures of a run that say the same.",
+  description: "Failures of a run that say the same. Its state is `new` if one of its cases is, else `known` if one is, else `muted`.",
   examples: [
     {
       id: "1796f39aad9cfb93",

@@ -10,7 +10,7 @@ import { CalendarDate } from "../Timestamp.ts"
 import {
   CasePage,
   casesPageSize,
-  CaseState,
+  CaseStateFilter,
   CaseWithResults,
   readCaseCursor,
   resultsPageSize,
@@ -76,7 +76,7 @@ export class CasesApi extends HttpApiGroup.make("cases")
     HttpApiEndpoint.get("list", `${workspacePath}/products/:product/cases`, {
       params,
       query: {
-        state: Schema.optionalKey(CaseState),
+        state: Schema.optionalKey(CaseStateFilter),
         environment,
         q: Schema.optionalKey(
           Text(500)
