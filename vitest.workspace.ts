@@ -33,6 +33,7 @@ const slow = [
     "runs/RetriesModel.test.ts",
     "runs/SemaphoresModel.test.ts",
     "runs/SemaphoresTimeHttp.test.ts",
+    "runs/cases/CasesPlanted.test.ts",
     "runs/search/ForgottenRuns.test.ts",
     "runs/search/TestRunSearch.test.ts",
     "telemetry/Traces.test.ts",

@@ -34,6 +34,19 @@ export const staleDays = table("stale_days", {
   day: day()
 })
 
+/** How much a step counts. */
+export interface CountingSizes {
+  /** Tests of its runs together, unless one run has more. */
+  readonly tests: number
+  /** Runs that it looks at. */
+  readonly runs: number
+}
+
+/** A step takes some hundred milliseconds at most. */
+export const CountingSizes = Context.Reference<CountingSizes>("@delivery/server/runs/cases/CountingSizes", {
+  defaultValue: () => ({ tests: 5_000, runs: 200 })
+})
+
 /**
  * Counts what the results of tests come to, behind the runs. Each of these runs in a transaction, is small, and answers whether there
  * was something to do. They are safe with many servers: of a workspace, one counts at a time, and what another does is passed over.

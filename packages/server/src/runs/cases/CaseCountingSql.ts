@@ -5,32 +5,33 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import { column } from "../../storage/Columns.ts"
 import { dieOnSqlError } from "../../storage/Sql.ts"
-import { CaseCountingRepo } from "./CaseCountingRepo.ts"
+import { CaseCountingRepo, CountingSizes } from "./CaseCountingRepo.ts"
 import { putIn, settle, takeOut } from "./CaseResultsSql.ts"
 import { summarize } from "./CaseSummariesSql.ts"
 import { writeDay } from "./ProductDaysSql.ts"
 
 export const layer = Layer.effect(
   CaseCountingRepo,
-  Effect.map(PgClient.PgClient, (sql) =>
-    CaseCountingRepo.of({
-      countRuns: countRuns(sql),
-      recount: recount(sql),
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    const dependencies = { sql, sizes: yield* CountingSizes }
+    return CaseCountingRepo.of({
+      countRuns: countRuns(dependencies),
+      recount: recount(dependencies),
       refreshDay: refreshDay(sql),
       workspaces: workspaces(sql),
       recountAll: recountAll(sql),
       isBehind: isBehind(sql)
     })
-  )
+  })
 )
 
 type Sql = PgClient.PgClient
 
-/** How many tests the runs of a step have together, unless one run has more. */
-const maxTests = 5_000
-
-/** How many runs a step looks at. */
-const maxRuns = 200
+interface Dependencies {
+  readonly sql: Sql
+  readonly sizes: CountingSizes
+}
 
 /** How many more days are kept than count: the clocks of servers differ. */
 const spareDays = 2
@@ -38,15 +39,19 @@ const spareDays = 2
 /** Days before it are not kept. */
 const keptFrom = (now: Timestamp): string => daysBefore(dayOf(now), countedDays + spareDays)
 
-/** Runs that a step takes: as many as have `maxTests` tests before the last of them, in the order of `order`. */
-const fitting = (order: string): string => `sum(total) over (order by ${order}) - total < ${maxTests}`
+/** Whether a run is one of those that a step takes, in the order of `order`. */
+const fits = ({ sizes, sql }: Dependencies, order: string) =>
+  sql.literal(`sum(total) over (order by ${order}) - total < ${sizes.tests} as fits`)
 
-const countRuns = (sql: Sql) =>
+const most = ({ sizes, sql }: Dependencies) => sql.literal(String(sizes.runs))
+
+const countRuns = (dependencies: Dependencies) =>
   Effect.fnUntraced(function* (now: Timestamp) {
+    const { sql } = dependencies
     const workspaceId = yield* claimRuns(sql)
     if (workspaceId === undefined) return false
-    const queued = yield* takeQueued(sql, workspaceId)
-    const seen = yield* takeNew(sql, workspaceId)
+    const queued = yield* takeQueued(dependencies, workspaceId)
+    const seen = yield* takeNew(dependencies, workspaceId)
     const numbers = [...queued, ...seen.filter(({ isOver }) => isOver).map(({ number }) => number)]
     yield* countAgain(sql, workspaceId, numbers, keptFrom(now))
     return true
@@ -75,12 +80,13 @@ const dueRuns = (sql: Sql, workspaceId: string) =>
     where q.workspace_id = ${workspaceId} and (r.id is null or r.state <> 'running')`)
 
 /** Takes runs from the queue; what changes them from now on queues them again. */
-const takeQueued = Effect.fnUntraced(function* (sql: Sql, workspaceId: WorkspaceId) {
+const takeQueued = Effect.fnUntraced(function* (dependencies: Dependencies, workspaceId: WorkspaceId) {
+  const { sql } = dependencies
   const taken = yield* sql<{ readonly number: number }>`with due as (
       select due.* from (select ${workspaceId}::uuid as workspace_id) w
-        cross join lateral (${dueRuns(sql, "w.workspace_id")} order by q.id limit ${sql.literal(String(maxRuns))}) due
+        cross join lateral (${dueRuns(sql, "w.workspace_id")} order by q.id limit ${most(dependencies)}) due
     ), fitting as (
-      select id from (select id, ${sql.literal(fitting("id"))} as fits from due) due where fits
+      select id from (select id, ${fits(dependencies, "id")} from due) due where fits
     ), taken as (
       delete from case_queue q using fitting where q.id = fitting.id returning q.number
     )
@@ -95,23 +101,24 @@ interface SeenRun {
 }
 
 /** Looks at runs that nobody has looked at: those up to the newest number are all there for a statement that sees that number. */
-const takeNew = (sql: Sql, workspaceId: WorkspaceId) =>
-  sql<SeenRun>`with counting as (
+const takeNew = (dependencies: Dependencies, workspaceId: WorkspaceId) => {
+  const { sql } = dependencies
+  return sql<SeenRun>`with counting as (
       select c.seen_runs, w.last_run_number from case_counting c join workspaces w on w.id = c.workspace_id
       where c.workspace_id = ${workspaceId}
     ), looked_at as (
       select r.number, r.state, r.total from counting cross join lateral (
         select number, state, total from test_runs
         where workspace_id = ${workspaceId} and number > counting.seen_runs order by number
-        limit ${sql.literal(String(maxRuns))}
+        limit ${most(dependencies)}
       ) r
     ), seen as materialized (
       select number, state from (
-        select number, state, ${sql.literal(fitting("number"))} as fits from looked_at
+        select number, state, ${fits(dependencies, "number")} from looked_at
       ) looked_at where fits
     ), reached as (
       update case_counting c set seen_runs = case
-        when looked_at.count < ${sql.literal(String(maxRuns))} and looked_at.count = seen.count
+        when looked_at.count < ${most(dependencies)} and looked_at.count = seen.count
         then counting.last_run_number else seen.last end
       from counting, (select count(*) from looked_at) looked_at, (select count(*), max(number) as last from seen) seen
       where c.workspace_id = ${workspaceId}
@@ -120,6 +127,7 @@ const takeNew = (sql: Sql, workspaceId: WorkspaceId) =>
       select ${workspaceId}::uuid, number from seen where state = 'running'
     )
     select number, state <> 'running' as "isOver" from seen`
+}
 
 /** Replaces what was counted of the runs by what they have now. */
 const countAgain = Effect.fnUntraced(function* (
@@ -149,8 +157,9 @@ interface ClaimedProduct {
   readonly productId: ProductId
 }
 
-const recount = (sql: Sql) =>
+const recount = (dependencies: Dependencies) =>
   Effect.fnUntraced(function* (now: Timestamp) {
+    const { sql } = dependencies
     const [claimed] = yield* sql<ClaimedProduct>`select c.workspace_id as "workspaceId", due.product_id as "productId"
       from case_counting c cross join lateral (
         select r.product_id from case_recounts r where r.workspace_id = c.workspace_id order by random() limit 1
@@ -162,7 +171,7 @@ const recount = (sql: Sql) =>
       where workspace_id = ${claimed.workspaceId} and product_id = ${claimed.productId} for update`
     if (state !== undefined) {
       yield* state.before > 0
-        ? recountRuns(sql, claimed, state, keptFrom(now))
+        ? recountRuns(dependencies, claimed, state, keptFrom(now))
         : settleCase(sql, claimed, state, keptFrom(now))
     }
     return true
@@ -176,16 +185,17 @@ interface RecountState {
 
 /** Counts the next runs of the product again, newest first. */
 const recountRuns = Effect.fnUntraced(function* (
-  sql: Sql,
+  dependencies: Dependencies,
   { productId, workspaceId }: ClaimedProduct,
   { before, settles }: RecountState,
   keptFrom: string
 ) {
+  const { sql } = dependencies
   const runs = yield* sql<{ readonly number: number }>`select number from (
-      select number, ${sql.literal(fitting("number desc"))} as fits from (
+      select number, ${fits(dependencies, "number desc")} from (
         select number, total from test_runs
         where workspace_id = ${workspaceId} and product_id = ${productId} and number < ${before} and result is not null
-        order by number desc limit ${sql.literal(String(maxRuns))}
+        order by number desc limit ${most(dependencies)}
       ) runs
     ) runs where fits`
   const numbers = runs.map(({ number }) => number)

@@ -68,8 +68,11 @@ const testsOf = (database: MemoryDatabase, { id }: Pick<TestRunRow, "id">): Read
 interface ResultOfRun extends CaseResult {
   readonly test: RecordedTest
   readonly ofRun: FinishedRun
-  readonly errorGroup: string | null
+  /** What its last failed attempt says. */
+  readonly error: string | null
 }
+
+const groupOf = ({ error }: ResultOfRun): string | null => (error === null ? null : errorGroupOf(error))
 
 /** The results of each case, newest run first. */
 const resultsOf = (database: MemoryDatabase, { environmentId, productId, workspaceId }: CaseScope) => {
@@ -78,9 +81,8 @@ const resultsOf = (database: MemoryDatabase, { environmentId, productId, workspa
     for (const test of testsOf(database, ofRun)) {
       const result = caseResult(test, ofRun)
       if (result === undefined) continue
-      const { error, ...counted } = result
       const known = byCase.get(test.caseId)
-      const one = { ...counted, test, ofRun, errorGroup: error === null ? null : errorGroupOf(error) }
+      const one = { ...result, test, ofRun }
       if (known === undefined) byCase.set(test.caseId, [one])
       else known.push(one)
     }
@@ -152,7 +154,8 @@ const results =
       (resultsOf(database, scope).get(caseId) ?? [])
         .filter(({ run }) => before === undefined || run < before)
         .slice(0, limit)
-        .map(({ attempts, durationMs, errorGroup, ofRun, run, status }) => {
+        .map((result) => {
+          const { attempts, durationMs, ofRun, run, status } = result
           const environment = database.table(environments).get(ofRun.environmentId)!
           return {
             run,
@@ -162,7 +165,7 @@ const results =
             status,
             attempts,
             durationMs,
-            errorGroup,
+            errorGroup: groupOf(result),
             at: ofRun.finishedAt
           }
         })
@@ -197,7 +200,7 @@ const earlier =
         const onBase = known.find(({ ofRun }) => ofRun.gitBranch === baseBranch)
         return known
           .filter((result) => result.status === "failed" && (result === onBase || recent.has(result.run)))
-          .map(({ errorGroup }) => ({ caseId, errorGroup }))
+          .map((result) => ({ caseId, errorGroup: groupOf(result) }))
       })
     })
 

@@ -59,7 +59,9 @@ const resultsOf = ({ runs }: Model, environment: string | undefined): ReadonlyMa
   for (const run of counted.toSorted((a, b) => b.number - a.number)) {
     for (const test of run.tests) {
       if (test.status === "skipped") continue
-      found.set(test.caseId, [...(found.get(test.caseId) ?? []), { run, test }])
+      const known = found.get(test.caseId) ?? []
+      known.push({ run, test })
+      found.set(test.caseId, known)
     }
   }
   return found

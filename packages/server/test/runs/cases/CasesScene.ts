@@ -124,10 +124,11 @@ export const makeCases = Effect.gen(function* () {
     const { retry: number } = yield* as(at.member)(
       service.start(run.number, startOf({ passes, git: { ...git, branch: run.branch, sha: run.commit } }))
     )
-    const tests = retried.map(({ caseId }) => ({ caseId, attempts: outcome(caseId).map(attemptOf) }))
+    const outcomes = new Map(retried.map(({ caseId }) => [caseId, outcome(caseId)]))
+    const tests = [...outcomes].map(([caseId, attempts]) => ({ caseId, attempts: attempts.map(attemptOf) }))
     yield* as(at.member)(service.finish(run.number, number, finishOf(tests, { interrupted })))
     for (const test of retried) {
-      const attempts = outcome(test.caseId)
+      const attempts = outcomes.get(test.caseId)!
       test.attempts = [...test.attempts, ...attempts]
       if (attempts.length >= passes && attempts.every(({ status }) => status === "passed")) test.status = "flaky"
     }
@@ -201,7 +202,8 @@ export const assertLists = Effect.fnUntraced(function* (scene: CasesScene, parts
 /** Asserts that cases with their results, page by page, are those of the model. */
 export const assertCases = Effect.fnUntraced(function* (
   scene: CasesScene,
-  isAsked: (caseId: string) => boolean = () => true
+  isAsked: (caseId: string) => boolean = () => true,
+  pages = Number.POSITIVE_INFINITY
 ) {
   const { at } = scene
   const cases = yield* Cases
@@ -209,7 +211,7 @@ export const assertCases = Effect.fnUntraced(function* (
   for (const environment of scene.slugs) {
     for (const expected of casesOf(model, environment).filter(({ caseId }) => isAsked(caseId))) {
       const results = caseResultsOf(model, environment, expected.caseId)
-      for (let from = 0; from <= results.length; from += 100) {
+      for (let from = 0; from <= Math.min(results.length, (pages - 1) * 100); from += 100) {
         const before = from === 0 ? undefined : results[from - 1]!.run
         assert.deepStrictEqual(
           yield* as(at.viewer)(cases.get(at.product.id, expected.caseId, { environment, before })),
