@@ -293,7 +293,8 @@ describe("the API description", () => {
       // The cursors of the audit and of deliveries are ids, those of cases are titles.
       parameters.filter(
         ({ name }) =>
-          name === "run" || (name === "cursor" && !["audit.list", "cases.list", "webhooks.deliveries"].includes(operationId))
+          name === "run" ||
+          (name === "cursor" && !["audit.list", "cases.list", "webhooks.deliveries"].includes(operationId))
       )
     )
     assert.isNotEmpty(numbers)

@@ -189,16 +189,18 @@ export type ErrorState = typeof ErrorState.Type
 export const RunError = Schema.Struct({
   id: Schema.String.annotate({ description: "The same wherever failures say the same." }),
   message: Schema.String.annotate({
-    description: "What the first of the failures says, at most 2,000 characters, without colours. Empty if it says nothing."
+    description:
+      "What the first of the failures says, at most 2,000 characters, without colours. Empty if it says nothing."
   }),
   count: Schema.Int.annotate({ description: "How many tests failed so." }),
   state: ErrorState,
-  cases: Schema.Array(
-    Schema.Struct({ caseId: Schema.String, title: Schema.String, state: ErrorState })
-  ).annotate({ description: "By title." })
+  cases: Schema.Array(Schema.Struct({ caseId: Schema.String, title: Schema.String, state: ErrorState })).annotate({
+    description: "By title."
+  })
 }).annotate({
   identifier: "RunError",
-  description: "Failures of a run that say the same. Its state is `new` if one of its cases is, else `known` if one is, else `muted`.",
+  description:
+    "Failures of a run that say the same. Its state is `new` if one of its cases is, else `known` if one is, else `muted`.",
   examples: [
     {
       id: "1796f39aad9cfb93",
@@ -230,7 +232,9 @@ export const TrendDay = Schema.Struct({
   runs: Schema.Int.annotate({ description: "How many runs finished." }),
   passRate: DayRate("(passed + flaky) / (total - skipped)"),
   firstAttemptPassRate: DayRate("Tests that passed on their first attempt / (total - skipped)"),
-  flaky: Schema.Int.annotate({ description: "How many tests were flaky; one that was flaky in two runs counts twice." }),
+  flaky: Schema.Int.annotate({
+    description: "How many tests were flaky; one that was flaky in two runs counts twice."
+  }),
   durationP50Ms: DayDuration("Half"),
   durationP95Ms: DayDuration("95 of 100")
 }).annotate({

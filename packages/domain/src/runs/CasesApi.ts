@@ -82,7 +82,8 @@ export class CasesApi extends HttpApiGroup.make("cases")
           Text(500)
             .check(atLeast(1))
             .annotate({
-              description: "Only cases that match this text: part of the title, the file or the case id. Case does not matter.",
+              description:
+                "Only cases that match this text: part of the title, the file or the case id. Case does not matter.",
               examples: ["card"]
             })
         ),
@@ -158,6 +159,7 @@ A result is that of a test in a finished run, unless it was skipped there; the n
   .annotateMerge(
     OpenApi.annotations({
       title: "Tests over time",
-      description: "How the tests of a product do over many runs: which fail since when, which are flaky or slow, and what is new."
+      description:
+        "How the tests of a product do over many runs: which fail since when, which are flaky or slow, and what is new."
     })
   ) {}

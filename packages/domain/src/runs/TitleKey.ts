@@ -42,7 +42,10 @@ const other = (char: string): string => {
 
 /** The key of a title: at most 200 characters, of which none is a surrogate. */
 export const titleKey = (title: string): string => {
-  const letters = title.normalize("NFKD").replaceAll(/[\p{M}\p{Cc}\p{Cf}]+/gu, dropped).toLowerCase()
+  const letters = title
+    .normalize("NFKD")
+    .replaceAll(/[\p{M}\p{Cc}\p{Cf}]+/gu, dropped)
+    .toLowerCase()
   let key = ""
   for (const [piece] of letters.matchAll(/\d+|\D/gu)) {
     if (key.length >= maxLength) break

@@ -35,7 +35,12 @@ describe("days", () => {
     assert.strictEqual(countedFrom("2026-11-30T23:59:59.999Z"), "2026-11-01")
     assert.strictEqual(daysBefore("2024-03-01", 1), "2024-02-29")
     assert.strictEqual(daysBefore("2026-12-31", -1), "2027-01-01")
-    assert.deepStrictEqual(daysFrom("2026-12-30", "2027-01-02"), ["2026-12-30", "2026-12-31", "2027-01-01", "2027-01-02"])
+    assert.deepStrictEqual(daysFrom("2026-12-30", "2027-01-02"), [
+      "2026-12-30",
+      "2026-12-31",
+      "2027-01-01",
+      "2027-01-02"
+    ])
     assert.deepStrictEqual(daysFrom("9999-12-31", "9999-12-31"), ["9999-12-31"])
   })
 })
@@ -95,7 +100,10 @@ describe("caseResult", () => {
 describe("caseFigures", () => {
   const since = "2026-11-01"
   it("tells since when a case fails: from the first failure after the last other result", () => {
-    const figures = caseFigures([result(9, "failed"), result(8, "failed"), result(7, "flaky"), result(3, "failed")], since)
+    const figures = caseFigures(
+      [result(9, "failed"), result(8, "failed"), result(7, "flaky"), result(3, "failed")],
+      since
+    )
     assert.deepInclude(figures, { firstFailure: 3, lastFailure: 9, failingSince: 8, newestFailed: true })
     assert.strictEqual(caseFigures([result(9, "failed"), result(2, "failed")], since).failingSince, 2)
     const passing = caseFigures([result(9, "passed"), result(8, "failed")], since)
@@ -189,7 +197,12 @@ describe("runErrors", () => {
       { caseId: "c", errorGroup: null }
     ])
     assert.deepStrictEqual(
-      errors.map(({ cases, count, message, state }) => [message, count, state, cases.map((one) => [one.caseId, one.state])]),
+      errors.map(({ cases, count, message, state }) => [
+        message,
+        count,
+        state,
+        cases.map((one) => [one.caseId, one.state])
+      ]),
       [
         [
           "Expected 2",
@@ -231,7 +244,19 @@ describe("cursors of cases", () => {
   })
 
   it("are not any text", () => {
-    for (const text of ["", ":", "a", "a:", "a:b:c", "%:a", "a:%ff", "a b:c", "a:%00", "a:%61", `a:${"b".repeat(10_000)}`]) {
+    for (const text of [
+      "",
+      ":",
+      "a",
+      "a:",
+      "a:b:c",
+      "%:a",
+      "a:%ff",
+      "a b:c",
+      "a:%00",
+      "a:%61",
+      `a:${"b".repeat(10_000)}`
+    ]) {
       assert.isUndefined(readCaseCursor(text), text.slice(0, 20))
     }
   })

@@ -103,7 +103,34 @@ const anything = Arbitrary.map(
   Arbitrary.array(
     Arbitrary.schema(
       Schema.Literals([
-        "a", "Z", "0", "9", " ", "\n", "'", '"', "`", "“", "”", "\\", "/", ",", ".", "-", "_", "(", "<", "\u001b", "[", "3", "m", "é", "🚀", "\ud83d", "at ", "Call log:"
+        "a",
+        "Z",
+        "0",
+        "9",
+        " ",
+        "\n",
+        "'",
+        '"',
+        "`",
+        "“",
+        "”",
+        "\\",
+        "/",
+        ",",
+        ".",
+        "-",
+        "_",
+        "(",
+        "<",
+        "\u001b",
+        "[",
+        "3",
+        "m",
+        "é",
+        "🚀",
+        "\ud83d",
+        "at ",
+        "Call log:"
       ])
     ),
     { maxLength: 60 }
@@ -112,15 +139,23 @@ const anything = Arbitrary.map(
 )
 
 describe("foldError", () => {
-  it.prop("gives one group to texts that differ in a number, between any words", [words, words, digits, digits], ([a, b, one, other]) => {
-    assert.strictEqual(foldError(`${a} ${one} ${b}`), foldError(`${a} ${other} ${b}`))
-  })
-
-  it.prop("gives one group to texts that differ in quoted text", [words, words, quoted, quoted], ([a, b, one, other]) => {
-    for (const mark of ["'", '"', "`"]) {
-      assert.strictEqual(foldError(`${a} ${mark}${one}${mark} ${b}`), foldError(`${a} ${mark}${other}${mark} ${b}`))
+  it.prop(
+    "gives one group to texts that differ in a number, between any words",
+    [words, words, digits, digits],
+    ([a, b, one, other]) => {
+      assert.strictEqual(foldError(`${a} ${one} ${b}`), foldError(`${a} ${other} ${b}`))
     }
-  })
+  )
+
+  it.prop(
+    "gives one group to texts that differ in quoted text",
+    [words, words, quoted, quoted],
+    ([a, b, one, other]) => {
+      for (const mark of ["'", '"', "`"]) {
+        assert.strictEqual(foldError(`${a} ${mark}${one}${mark} ${b}`), foldError(`${a} ${mark}${other}${mark} ${b}`))
+      }
+    }
+  )
 
   it.prop("has no digit left outside of what a text repeats, and no blanks at its ends", [anything], ([text]) => {
     const folded = foldError(text)
@@ -131,8 +166,32 @@ describe("foldError", () => {
 
   it("takes a time that grows with the text alone, whatever the text is", () => {
     const hostile = [
-      '"', "'", "`", "“", "\\", "\u001b[", "\u001b[0", "'a", "a'", "1.", "1,", "1-", "/", "a1", "1a", "-", "\n ", "\nat", "0123456789abcdef-",
-      "00000000-0000-0000-0000-", '\\"', "\ud83d", "é", ",", "1;", "( "
+      '"',
+      "'",
+      "`",
+      "“",
+      "\\",
+      "\u001b[",
+      "\u001b[0",
+      "'a",
+      "a'",
+      "1.",
+      "1,",
+      "1-",
+      "/",
+      "a1",
+      "1a",
+      "-",
+      "\n ",
+      "\nat",
+      "0123456789abcdef-",
+      "00000000-0000-0000-0000-",
+      '\\"',
+      "\ud83d",
+      "é",
+      ",",
+      "1;",
+      "( "
     ]
     // Quadratic, each would take a minute; the time limit of the test is the bound.
     for (const unit of hostile) {

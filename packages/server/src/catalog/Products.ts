@@ -1,4 +1,9 @@
-import { type CreateProduct, defaultBaseBranch, needsBaseUrl, type UpdateProduct } from "@delivery/domain/catalog/Product"
+import {
+  type CreateProduct,
+  defaultBaseBranch,
+  needsBaseUrl,
+  type UpdateProduct
+} from "@delivery/domain/catalog/Product"
 import { Conflict } from "@delivery/domain/Errors"
 import type { ProductId, WorkspaceId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"

@@ -142,10 +142,7 @@ export const layerServices = Layer.mergeAll(
   Cases.layer,
   CaseCounting.layer,
   Semaphores.layer
-).pipe(
-  Layer.provideMerge(TestRuns.layer),
-  Layer.provideMerge([Fixtures.layer, LeaseWaits.layer, ResultChanges.layer])
-)
+).pipe(Layer.provideMerge(TestRuns.layer), Layer.provideMerge([Fixtures.layer, LeaseWaits.layer, ResultChanges.layer]))
 
 /** What commands of the host call. */
 export const layerHost = Layer.provide(CaseCounting.layer, ResultChanges.layer)
@@ -170,6 +167,4 @@ export const layerHttp = Layer.mergeAll(
   RetriesHttp.layer,
   CasesHttp.layer,
   SemaphoresHttp.layer
-).pipe(
-  Layer.provide([RunAuthorizationHttp.layer, LargeBodies.layer])
-)
+).pipe(Layer.provide([RunAuthorizationHttp.layer, LargeBodies.layer]))

@@ -35,24 +35,24 @@ function* make() {
     changes: yield* ResultChanges
   }
   return CaseCounting.of({
-    step: step(dependencies),
+    step: step(dependencies, { isUrgent: false }),
     awaitChange: dependencies.changes.awaitNoted,
     rebuild: rebuild(dependencies)
   })
 }
 
-const step = ({ changes, repo, storage }: Dependencies) =>
+const step = ({ changes, repo, storage }: Dependencies, options: { readonly isUrgent: boolean }) =>
   Effect.gen(function* () {
     yield* changes.forget
     const now = timestamp(yield* Clock.currentTimeMillis)
     if (yield* storage.transaction(repo.countRuns(now))) return true
     if (yield* storage.transaction(repo.recount(now))) return true
-    return yield* storage.transaction(repo.refreshDay)
+    return yield* storage.transaction(repo.refreshDay(options))
   }).pipe(Effect.withSpan("CaseCounting.step"))
 
 const rebuild = (dependencies: Dependencies) => {
   const { repo, storage } = dependencies
-  const takeStep = step(dependencies)
+  const takeStep = step(dependencies, { isUrgent: true })
   return Effect.gen(function* () {
     let products = 0
     for (const workspaceId of yield* repo.workspaces) {

@@ -5,7 +5,7 @@ import { CaseCountingRepo } from "./CaseCountingRepo.ts"
 export const layer = Layer.succeed(CaseCountingRepo, {
   countRuns: () => Effect.succeed(false),
   recount: () => Effect.succeed(false),
-  refreshDay: Effect.succeed(false),
+  refreshDay: () => Effect.succeed(false),
   workspaces: Effect.succeed([]),
   recountAll: () => Effect.succeed(0),
   isBehind: Effect.succeed(false)

@@ -1,7 +1,7 @@
 import type { ProductId, WorkspaceId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
-import { boolean, day, integer, long, table, uuid } from "../../storage/Table.ts"
+import { boolean, day, instant, integer, long, table, uuid } from "../../storage/Table.ts"
 
 /** Up to which number the runs of a workspace have been looked at. Whoever counts holds the row. */
 export const caseCounting = table("case_counting", {
@@ -22,7 +22,7 @@ export const caseRecounts = table("case_recounts", {
   productId: uuid<ProductId>(),
   /** Runs numbered below it are yet to be counted again. */
   before: integer(),
-  /** Whether each case is then compared with the runs; up to which row that is done. */
+  /** Whether each case is then compared with the runs, and its figures computed; up to which row that is done. */
   settles: boolean(),
   settled: integer()
 })
@@ -31,7 +31,8 @@ export const caseRecounts = table("case_recounts", {
 export const staleDays = table("stale_days", {
   workspaceId: uuid<WorkspaceId>(),
   productId: uuid<ProductId>(),
-  day: day()
+  day: day(),
+  since: instant()
 })
 
 /** How much a step counts. */
@@ -42,7 +43,7 @@ export interface CountingSizes {
   readonly runs: number
 }
 
-/** A step takes some hundred milliseconds at most. */
+/** A step takes some hundred milliseconds, and a second or two where its tests have long histories. */
 export const CountingSizes = Context.Reference<CountingSizes>("@delivery/server/runs/cases/CountingSizes", {
   defaultValue: () => ({ tests: 5_000, runs: 200 })
 })
@@ -59,8 +60,8 @@ export class CaseCountingRepo extends Context.Service<
     readonly countRuns: (now: Timestamp) => Effect.Effect<boolean>
     /** Counts runs of a product again that has to be. */
     readonly recount: (now: Timestamp) => Effect.Effect<boolean>
-    /** Writes a day of a product again of which runs were counted. */
-    readonly refreshDay: Effect.Effect<boolean>
+    /** Writes a day of a product again of which runs were counted. Unless it is urgent, one of many tests waits for more runs. */
+    readonly refreshDay: (options: { readonly isUrgent: boolean }) => Effect.Effect<boolean>
     /** The workspaces of which anything has been counted. */
     readonly workspaces: Effect.Effect<ReadonlyArray<WorkspaceId>>
     /** Has all products of the workspace counted again; answers how many. */

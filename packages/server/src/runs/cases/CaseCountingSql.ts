@@ -3,7 +3,7 @@ import { countedDays, dayOf, daysBefore } from "@delivery/domain/runs/CaseFigure
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
-import { column } from "../../storage/Columns.ts"
+import { integers } from "../../storage/Columns.ts"
 import { dieOnSqlError } from "../../storage/Sql.ts"
 import { CaseCountingRepo, CountingSizes } from "./CaseCountingRepo.ts"
 import { putIn, settle, takeOut } from "./CaseResultsSql.ts"
@@ -53,7 +53,8 @@ const countRuns = (dependencies: Dependencies) =>
     const queued = yield* takeQueued(dependencies, workspaceId)
     const seen = yield* takeNew(dependencies, workspaceId)
     const numbers = [...queued, ...seen.filter(({ isOver }) => isOver).map(({ number }) => number)]
-    yield* countAgain(sql, workspaceId, numbers, keptFrom(now))
+    const changed = yield* countAgain(sql, workspaceId, numbers, keptFrom(now))
+    yield* summarize(sql, workspaceId, changed, keptFrom(now))
     return true
   }, dieOnSqlError)
 
@@ -129,17 +130,17 @@ const takeNew = (dependencies: Dependencies, workspaceId: WorkspaceId) => {
     select number, state <> 'running' as "isOver" from seen`
 }
 
-/** Replaces what was counted of the runs by what they have now. */
+/** Replaces what was counted of the runs by what they have now. Answers the rows of `test_cases` whose results have changed. */
 const countAgain = Effect.fnUntraced(function* (
   sql: Sql,
   workspaceId: WorkspaceId,
   numbers: ReadonlyArray<number>,
   keptFrom: string
 ) {
-  if (numbers.length === 0) return
+  if (numbers.length === 0) return []
   const before = yield* takeOut(sql, workspaceId, numbers)
   const runs = yield* sql<{ readonly id: TestRunId }>`select id from test_runs
-    where workspace_id = ${workspaceId} and number = any(${column(numbers, oid.int4, (number) => number)})
+    where workspace_id = ${workspaceId} and number = any(${integers(numbers)})
       and result is not null`
   const after = yield* putIn(
     sql,
@@ -147,10 +148,8 @@ const countAgain = Effect.fnUntraced(function* (
     runs.map(({ id }) => id),
     keptFrom
   )
-  yield* summarize(sql, workspaceId, [...new Set([...before, ...after])], keptFrom)
+  return [...new Set([...before, ...after])]
 })
-
-const oid = { int4: 23 }
 
 interface ClaimedProduct {
   readonly workspaceId: WorkspaceId
@@ -183,7 +182,10 @@ interface RecountState {
   readonly settled: number
 }
 
-/** Counts the next runs of the product again, newest first. */
+/**
+ * Counts the next runs of the product again, newest first. The figures of cases that have some wait until all runs are counted,
+ * since computing them costs several times as much as counting does.
+ */
 const recountRuns = Effect.fnUntraced(function* (
   dependencies: Dependencies,
   { productId, workspaceId }: ClaimedProduct,
@@ -199,11 +201,29 @@ const recountRuns = Effect.fnUntraced(function* (
       ) runs
     ) runs where fits`
   const numbers = runs.map(({ number }) => number)
-  yield* countAgain(sql, workspaceId, numbers, keptFrom)
+  const changed = yield* countAgain(sql, workspaceId, numbers, keptFrom)
+  yield* summarize(sql, workspaceId, yield* withoutFigures(sql, workspaceId, changed, numbers), keptFrom)
   const lowest = numbers.length === 0 ? 0 : Math.min(...numbers)
   yield* lowest === 0 && !settles
     ? endRecount(sql, { workspaceId, productId })
     : sql`update case_recounts set before = ${lowest} where workspace_id = ${workspaceId} and product_id = ${productId}`
+})
+
+/**
+ * Of the rows of `test_cases` whose results have changed, those that have no figures yet. All, if one of the runs was erased
+ * meanwhile: when its turn comes in the queue, none of its results is left to say whose figures have changed.
+ */
+const withoutFigures = Effect.fnUntraced(function* (
+  sql: Sql,
+  workspaceId: WorkspaceId,
+  changed: ReadonlyArray<number>,
+  numbers: ReadonlyArray<number>
+) {
+  if (changed.length === 0) return []
+  const found = yield* sql<{ readonly id: number }>`select id from test_cases c
+    where id = any(${integers(changed)}) and (newest_run = 0 or ${numbers.length} > (
+      select count(*) from test_runs where workspace_id = ${workspaceId} and number = any(${integers(numbers)})))`
+  return found.map(({ id }) => id)
 })
 
 const endRecount = (sql: Sql, { productId, workspaceId }: ClaimedProduct) =>
@@ -232,21 +252,31 @@ const settleCase = Effect.fnUntraced(function* (
   return undefined
 })
 
-const refreshDay = (sql: Sql) =>
-  Effect.gen(function* () {
-    const [stale] = yield* sql<ClaimedProduct & { readonly day: string }>`select c.workspace_id as "workspaceId",
+/** Writing a day takes about a microsecond for each of its tests. So a large one waits for more runs, for twenty times as long. */
+const waits = "case when d.counted < 20000 then 0 else d.counted / 50 end * interval '1 millisecond'"
+
+const refreshDay =
+  (sql: Sql): CaseCountingRepo["Service"]["refreshDay"] =>
+  ({ isUrgent }) =>
+    Effect.gen(function* () {
+      const [stale] = yield* sql<ClaimedProduct & { readonly day: string }>`select c.workspace_id as "workspaceId",
         due.product_id as "productId", due.day::text as day
       from case_counting c cross join lateral (
-        select s.product_id, s.day from stale_days s where s.workspace_id = c.workspace_id order by random() limit 1
+        select s.product_id, s.day from stale_days s
+        left join product_days d on d.workspace_id = s.workspace_id and d.product_id = s.product_id
+          and d.scope_id = s.product_id and d.day = s.day
+        where s.workspace_id = c.workspace_id
+          and (${isUrgent}::boolean or d.day is null or s.since <= now() - ${sql.literal(waits)})
+        order by random() limit 1
       ) due
       order by random() limit 1 for update of c skip locked`
-    if (stale === undefined) return false
-    const { day, productId, workspaceId } = stale
-    yield* sql`delete from stale_days
+      if (stale === undefined) return false
+      const { day, productId, workspaceId } = stale
+      yield* sql`delete from stale_days
       where workspace_id = ${workspaceId} and product_id = ${productId} and day = ${day}::date`
-    yield* writeDay(sql, workspaceId, productId, day)
-    return true
-  }).pipe(dieOnSqlError)
+      yield* writeDay(sql, workspaceId, productId, day)
+      return true
+    }).pipe(dieOnSqlError)
 
 const workspaces = (sql: Sql) =>
   sql<{ readonly id: WorkspaceId }>`select workspace_id as id from case_counting order by workspace_id`.pipe(

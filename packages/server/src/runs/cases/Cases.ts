@@ -32,6 +32,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { anyRole } from "../../access/Access.ts"
 import { EnvironmentsRepo } from "../../catalog/EnvironmentsRepo.ts"
 import { ProductsRepo } from "../../catalog/ProductsRepo.ts"
+import { Storage } from "../../storage/Storage.ts"
 import { noRun } from "../RunAnswers.ts"
 import { type CaseScope, CasesRepo, type FoundCase, type StateRule } from "./CasesRepo.ts"
 
@@ -73,13 +74,15 @@ interface Dependencies {
   readonly repo: CasesRepo["Service"]
   readonly products: ProductsRepo["Service"]
   readonly environments: EnvironmentsRepo["Service"]
+  readonly storage: Storage["Service"]
 }
 
 function* make() {
   const dependencies: Dependencies = {
     repo: yield* CasesRepo,
     products: yield* ProductsRepo,
-    environments: yield* EnvironmentsRepo
+    environments: yield* EnvironmentsRepo,
+    storage: yield* Storage
   }
   return Cases.of({
     list: list(dependencies),
@@ -109,7 +112,7 @@ const ruleOf = ({ repo }: Dependencies) =>
   })
 
 const list = (dependencies: Dependencies) => {
-  const { repo } = dependencies
+  const { repo, storage } = dependencies
   const findScope = scopeOf(dependencies)
   const findRule = ruleOf(dependencies)
   return Effect.fn("Cases.list")(function* (product: string, { cursor, environment, q, state }: CaseQuery) {
@@ -117,9 +120,13 @@ const list = (dependencies: Dependencies) => {
     const scope = yield* findScope(workspace.id, product, environment)
     // Nobody can mute a case yet.
     if (state === "muted") return { cases: [], nextCursor: null }
-    const rule = yield* findRule(scope)
     const after = cursor === undefined ? undefined : readCaseCursor(cursor)
-    const found = yield* repo.list(scope, { state, q, after }, rule, casesPageSize + 1)
+    const { found, rule } = yield* storage.snapshot(
+      Effect.gen(function* () {
+        const rule = yield* findRule(scope)
+        return { rule, found: yield* repo.list(scope, { state, q, after }, rule, casesPageSize + 1) }
+      })
+    )
     const page = found.slice(0, casesPageSize)
     return {
       cases: page.map((one) => present(one, rule)),
@@ -129,7 +136,7 @@ const list = (dependencies: Dependencies) => {
 }
 
 const get = (dependencies: Dependencies) => {
-  const { repo } = dependencies
+  const { repo, storage } = dependencies
   const findScope = scopeOf(dependencies)
   const findRule = ruleOf(dependencies)
   return Effect.fn("Cases.get")(function* (
@@ -139,10 +146,16 @@ const get = (dependencies: Dependencies) => {
   ) {
     const { workspace } = yield* anyRole
     const scope = yield* findScope(workspace.id, product, environment)
-    const rule = yield* findRule(scope)
-    const found = isCaseId(caseId) ? yield* repo.find(scope, caseId, rule) : undefined
-    if (found === undefined) return yield* NotFound.of("case", caseId)
-    return { ...present(found, rule), results: yield* repo.results(scope, caseId, before, resultsPageSize) }
+    if (!isCaseId(caseId)) return yield* NotFound.of("case", caseId)
+    const shown = yield* storage.snapshot(
+      Effect.gen(function* () {
+        const rule = yield* findRule(scope)
+        const found = yield* repo.find(scope, caseId, rule)
+        if (found === undefined) return undefined
+        return { ...present(found, rule), results: yield* repo.results(scope, caseId, before, resultsPageSize) }
+      })
+    )
+    return shown ?? (yield* NotFound.of("case", caseId))
   })
 }
 

@@ -59,10 +59,7 @@ const isIn =
     environmentId === undefined || run.environmentId === environmentId
 
 const testsOf = (database: MemoryDatabase, { id }: Pick<TestRunRow, "id">): ReadonlyArray<RecordedTest> =>
-  withAttempts(
-    database.table(testRunTestsTable).get(id) ?? [],
-    database.table(testRunAttemptsTable).get(id) ?? []
-  )
+  withAttempts(database.table(testRunTestsTable).get(id) ?? [], database.table(testRunAttemptsTable).get(id) ?? [])
 
 /** A result with the test and the run that it is of. */
 interface ResultOfRun extends CaseResult {

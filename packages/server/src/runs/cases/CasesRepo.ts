@@ -119,8 +119,7 @@ export interface StateRule {
 
 /** A case with its figures, and what is shown of the runs that they name; null for one that is gone since. */
 export interface FoundCase
-  extends Pick<Case, "caseId" | "title" | "file" | "coverage" | "testKind">,
-    Pick<CasePlace, "titleKey"> {
+  extends Pick<Case, "caseId" | "title" | "file" | "coverage" | "testKind">, Pick<CasePlace, "titleKey"> {
   readonly figures: CaseFigures
   readonly firstFailure: CaseRun | null
   readonly lastFailure: CaseRun | null

@@ -112,9 +112,7 @@ const matches = (sql: Sql, { after, q, state }: CaseFilter, rule: StateRule): St
   sql`${state === undefined ? sql.literal("true") : isOfState(sql, state, rule)}
     and ${q === undefined ? sql.literal("true") : sql`strpos(c.search, ${searchPart(q)}) > 0`}
     and ${
-      after === undefined
-        ? sql.literal("true")
-        : sql`(c.title_key, c.case_id) > (${after.titleKey}, ${after.caseId})`
+      after === undefined ? sql.literal("true") : sql`(c.title_key, c.case_id) > (${after.titleKey}, ${after.caseId})`
     }`
 
 /** What `statesOf` says, of the case `c`. Each condition begins with that of an index. */
@@ -162,9 +160,12 @@ const results =
   (sql: Sql): CasesRepo["Service"]["results"] =>
   (scope, caseId, before, limit) => {
     const most = sql.literal(String(limit))
+    // With a limit, each run is looked up by its number, and no others are read.
+    const run = sql`select t.git_sha, t.git_branch, t.finished_at, t.environment_id from test_runs t
+      where t.workspace_id = ${scope.workspaceId} and t.number = r.number limit 1`
     const lane = (failed: boolean) => sql`(select r.number, r.failed, r.flaky, r.attempts, r.duration_ms, r.error_group,
           t.git_sha, t.git_branch, t.finished_at, t.environment_id
-        from case_results r join test_runs t on t.workspace_id = ${scope.workspaceId} and t.number = r.number
+        from case_results r cross join lateral (${run}) t
         where r.series_id = series.id and r.failed = ${sql.literal(String(failed))}
           and ${before === undefined ? sql.literal("true") : sql`r.number < ${before}`}
         order by r.number desc limit ${most})`

@@ -5,6 +5,7 @@ import { Effect } from "effect"
 /**
  * Writes what the runs of a day came to: those that are there, and what is kept of those that are erased. What each figure is,
  * `dayFigures` of the domain says. Results that are yet to be counted are not in it; who counts them has the day written again.
+ * By the offset, the results of each run are looked up, whatever is known of the tables.
  */
 export const writeDay = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
@@ -38,8 +39,9 @@ export const writeDay = Effect.fnUntraced(function* (
       group by grouping sets ((environment_id), ())
     ), ranked as (
       select environment_id, array_agg(duration_ms order by duration_ms) as durations from (
-        select e.environment_id, c.duration_ms from ended e
-          join case_results c on c.workspace_id = ${workspaceId} and c.number = e.number
+        select e.environment_id, c.duration_ms from ended e cross join lateral (
+          select duration_ms from case_results where workspace_id = ${workspaceId} and number = e.number offset 0
+        ) c
         union all select p.environment_id, d.duration_ms from past p cross join unnest(p.durations) as d (duration_ms)
       ) tests
       group by grouping sets ((environment_id), ())

@@ -105,7 +105,7 @@ export default Effect.gen(function* () {
   )`
   yield* sql`create index case_queue_workspace on case_queue (workspace_id)`
   // Products whose runs below a number are to be counted again, newest first; then, where it says so, what their cases have is
-  // compared with the runs, case by case.
+  // compared with the runs and their figures are computed, case by case.
   yield* sql`create table case_recounts (
     workspace_id uuid not null references workspaces,
     product_id uuid not null,
@@ -114,11 +114,12 @@ export default Effect.gen(function* () {
     settled integer not null,
     constraint case_recounts_key primary key (workspace_id, product_id)
   )`
-  // Days of which product_days is to be written again.
+  // Days of which product_days is to be written again, and since when.
   yield* sql`create table stale_days (
     workspace_id uuid not null,
     product_id uuid not null,
     day date not null,
+    since timestamptz not null default now(),
     constraint stale_days_key primary key (workspace_id, product_id, day)
   )`
 
@@ -156,7 +157,7 @@ export default Effect.gen(function* () {
   yield* sql`insert into case_queue (workspace_id, number)
     select workspace_id, number from test_runs where state = 'running'`
   yield* sql`insert into case_recounts (workspace_id, product_id, before, settles, settled)
-    select workspace_id, id, 2147483647, false, 0 from products p
+    select workspace_id, id, 2147483647, true, 0 from products p
     where exists (select from test_runs r where r.workspace_id = p.workspace_id and r.product_id = p.id)`
   yield* sql`insert into stale_days (workspace_id, product_id, day)
     select distinct workspace_id, product_id, (finished_at at time zone 'UTC')::date from past_runs`

@@ -12,7 +12,8 @@ import {
   type CasesScene,
   countAll,
   makeCases,
-  type PlantedRun
+  type PlantedRun,
+  spoil
 } from "./CasesScene.ts"
 
 /** Random histories of runs, beside a plain model. */
@@ -54,9 +55,7 @@ interface Running {
   readonly since: number
 }
 
-type StepServices =
-  | Effect.Services<ReturnType<CasesScene["publish" | "retry" | "erase" | "rebase"]>>
-  | CaseCounting
+type StepServices = Effect.Services<ReturnType<CasesScene["publish" | "retry" | "erase" | "rebase"]>> | CaseCounting
 
 /** What happens next, and its name for the message of a failure. */
 interface NamedStep {
@@ -82,7 +81,9 @@ const attempts = fc.array(attempt, { minLength: 0, maxLength: 3 })
 const step: fc.Arbitrary<NamedStep> = fc.oneof(
   {
     weight: 8,
-    arbitrary: planted.map((run) => ({ name: `publish ${JSON.stringify(run)}`, take: (scene) => scene.publish(run) }) satisfies NamedStep)
+    arbitrary: planted.map(
+      (run) => ({ name: `publish ${JSON.stringify(run)}`, take: (scene) => scene.publish(run) }) satisfies NamedStep
+    )
   },
   {
     weight: 2,
@@ -138,15 +139,15 @@ const step: fc.Arbitrary<NamedStep> = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.constantFrom("main", "develop", "feature").map(
-      (branch) => ({ name: `rebase ${branch}`, take: (scene) => scene.rebase(branch) }) satisfies NamedStep
-    )
+    arbitrary: fc
+      .constantFrom("main", "develop", "feature")
+      .map((branch) => ({ name: `rebase ${branch}`, take: (scene) => scene.rebase(branch) }) satisfies NamedStep)
   },
   {
     weight: 3,
-    arbitrary: fc.integer({ min: 1, max: 300 }).map(
-      (hours) => ({ name: `pass ${hours} h`, take: () => TestClock.adjust(`${hours} hours`) }) satisfies NamedStep
-    )
+    arbitrary: fc
+      .integer({ min: 1, max: 300 })
+      .map((hours) => ({ name: `pass ${hours} h`, take: () => TestClock.adjust(`${hours} hours`) }) satisfies NamedStep)
   },
   {
     weight: 3,
@@ -183,6 +184,10 @@ export const compareHistories = Effect.fnUntraced(function* (count: number) {
       yield* assertCases(scene)
       yield* assertErrors(scene)
       yield* assertTrends(scene, first, (yield* scene.model).now.slice(0, 10))
+      yield* spoil(scene)
+      yield* Effect.flatMap(CaseCounting, ({ rebuild }) => rebuild)
+      yield* assertLists(scene)
+      yield* assertErrors(scene)
       // Time alone changes states and rates.
       yield* TestClock.adjust("20 days")
       yield* assertLists(scene)
@@ -190,4 +195,3 @@ export const compareHistories = Effect.fnUntraced(function* (count: number) {
     yield* Effect.onError(lived, () => Effect.sync(() => console.log(history.map(({ name }) => name).join("\n"))))
   }
 })
-

@@ -4,5 +4,5 @@ import { compareHistories } from "./CasesHistories.ts"
 /** What random histories of runs come to is what a plain model computes from all runs. More of them: `CasesPlanted.test.ts`. */
 
 withServicesOnEachStorage("Random histories of runs", (it, storage) => {
-  it.effect("come to what a plain model computes", () => compareHistories(storage === "memory" ? 40 : 3))
+  it.effect("come to what a plain model computes", () => compareHistories(storage === "memory" ? 40 : 5))
 })

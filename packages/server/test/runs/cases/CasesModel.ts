@@ -53,8 +53,7 @@ interface Result {
 const resultsOf = ({ runs }: Model, environment: string | undefined): ReadonlyMap<string, ReadonlyArray<Result>> => {
   const found = new Map<string, Array<Result>>()
   const counted = runs.filter(
-    (run) =>
-      run.state === "finished" && !run.isErased && (environment === undefined || run.environment === environment)
+    (run) => run.state === "finished" && !run.isErased && (environment === undefined || run.environment === environment)
   )
   for (const run of counted.toSorted((a, b) => b.number - a.number)) {
     for (const test of run.tests) {
@@ -78,22 +77,27 @@ const percentile = (values: ReadonlyArray<number>, percent: number): number => {
 const lastDuration = ({ attempts }: ModelTest) => attempts.at(-1)!.durationMs
 
 const groupOf = ({ attempts }: ModelTest): string | null => {
-  const failed = attempts.filter(({ status }) => status === "failed").at(-1)
+  const failed = attempts.findLast(({ status }) => status === "failed")
   return failed === undefined ? null : errorGroupOf(failed.error ?? "")
 }
 
 const shownRun = (result: Result | undefined) =>
-  result === undefined
-    ? null
-    : { run: result.run.number, commit: result.run.commit, at: result.run.finishedAt }
+  result === undefined ? null : { run: result.run.number, commit: result.run.commit, at: result.run.finishedAt }
 
-const p50 = (results: ReadonlyArray<Result>) => percentile(results.slice(0, 200).map(({ test }) => lastDuration(test)), 50)
-const p95 = (results: ReadonlyArray<Result>) => percentile(results.slice(0, 200).map(({ test }) => lastDuration(test)), 95)
+const p50 = (results: ReadonlyArray<Result>) =>
+  percentile(
+    results.slice(0, 200).map(({ test }) => lastDuration(test)),
+    50
+  )
+const p95 = (results: ReadonlyArray<Result>) =>
+  percentile(
+    results.slice(0, 200).map(({ test }) => lastDuration(test)),
+    95
+  )
 
 const caseOf = (model: Model, results: ReadonlyArray<Result>, median: number): Case => {
   const { caseId, file, title } = results[0]!.test
-  const isInWindow = ({ run }: Result) =>
-    Date.parse(day(model.now)) - Date.parse(day(run.finishedAt)) < 30 * dayMillis
+  const isInWindow = ({ run }: Result) => Date.parse(day(model.now)) - Date.parse(day(run.finishedAt)) < 30 * dayMillis
   const recent = results.filter(isInWindow)
   const share = (...statuses: ReadonlyArray<string>) =>
     recent.length === 0 ? null : recent.filter(({ test }) => statuses.includes(test.status)).length / recent.length
@@ -159,7 +163,10 @@ export const caseResultsOf = (
   }))
 
 /** The errors of a run: their ids with the state of each case, in no order. */
-export const errorsOf = (model: Model, number: number): ReadonlyMap<string, ReadonlyArray<readonly [string, string]>> => {
+export const errorsOf = (
+  model: Model,
+  number: number
+): ReadonlyMap<string, ReadonlyArray<readonly [string, string]>> => {
   const run = model.runs.find((one) => one.number === number)!
   const before = model.runs
     .filter((one) => one.number < number && one.state === "finished" && !one.isErased)
@@ -168,16 +175,13 @@ export const errorsOf = (model: Model, number: number): ReadonlyMap<string, Read
   for (const test of run.tests.filter(({ status }) => status === "failed")) {
     const group = groupOf(test)!
     const failsAlike = (other: ModelRun) =>
-      other.tests.some(
-        (one) => one.caseId === test.caseId && one.status === "failed" && groupOf(one) === group
-      )
+      other.tests.some((one) => one.caseId === test.caseId && one.status === "failed" && groupOf(one) === group)
     const newestOnBase = before.find(
       ({ branch, tests }) =>
         branch === model.baseBranch &&
         tests.some(({ caseId, status }) => caseId === test.caseId && status !== "skipped")
     )
-    const isKnown =
-      before.slice(0, 20).some(failsAlike) || (newestOnBase !== undefined && failsAlike(newestOnBase))
+    const isKnown = before.slice(0, 20).some(failsAlike) || (newestOnBase !== undefined && failsAlike(newestOnBase))
     found.set(group, [...(found.get(group) ?? []), [test.caseId, isKnown ? "known" : "new"]])
   }
   return found
@@ -204,7 +208,8 @@ export const trendsOf = (
         (environment === undefined || run.environment === environment)
     )
     const ran = ended.flatMap(({ tests }) => tests).filter(({ status }) => status !== "skipped")
-    const share = (isIn: (test: ModelTest) => boolean) => (ran.length === 0 ? null : ran.filter(isIn).length / ran.length)
+    const share = (isIn: (test: ModelTest) => boolean) =>
+      ran.length === 0 ? null : ran.filter(isIn).length / ran.length
     days.push({
       date,
       runs: ended.length,

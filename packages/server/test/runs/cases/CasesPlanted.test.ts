@@ -57,7 +57,11 @@ const said = [
 /** Case n fails in spells of its own, is flaky now and then, and has a duration of its own. */
 const plantedTest = (random: () => number, run: number, n: number): PlantedTest => {
   const caseId = `checkout/case-${n % 7}.spec.ts › basket › ${n}`
-  const titled = { caseId, title: `Basket › case ${n}${run > 5_000 && n % 11 === 0 ? " (renamed)" : ""}`, file: `f${n % 7}.spec.ts` }
+  const titled = {
+    caseId,
+    title: `Basket › case ${n}${run > 5_000 && n % 11 === 0 ? " (renamed)" : ""}`,
+    file: `f${n % 7}.spec.ts`
+  }
   if (random() < 0.03) return { ...titled, attempt: null }
   const slowness = n % 10 === 0 ? 20_000 : 100 * (n + 1)
   const durationMs = Math.round(slowness * (0.5 + random()) * 4) / 4
@@ -81,7 +85,8 @@ const plant = Effect.fnUntraced(function* (scene: CasesScene) {
     if (run % 100 === 0) yield* TestClock.adjust("1 day")
     const published: ModelRun = yield* scene.publish(plantedRun(random, run))
     const isFailed = published.state === "finished" && published.tests.some(({ status }) => status === "failed")
-    if (isFailed && random() < 0.05) yield* scene.retry(published, () => [random() < 0.6 ? passed(7.5) : failed("Expected 1")])
+    if (isFailed && random() < 0.05)
+      yield* scene.retry(published, () => [random() < 0.6 ? passed(7.5) : failed("Expected 1")])
     if (run === 6_000) for (const old of scene.runs.slice(0, 150)) yield* scene.erase(old)
     if (run % 1_500 === 0) yield* countAll
   }

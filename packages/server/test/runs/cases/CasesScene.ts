@@ -1,6 +1,7 @@
 import type { Case } from "@delivery/domain/runs/Case"
 import { assert } from "@effect/vitest"
-import { Clock, Effect } from "effect"
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Effect, Option } from "effect"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Products } from "../../../src/catalog/Products.ts"
 import { CaseCounting } from "../../../src/runs/cases/CaseCounting.ts"
@@ -12,7 +13,16 @@ import { addDeployment, addEnvironment } from "../../catalog/Rows.ts"
 import { as } from "../../identity/Scene.ts"
 import { finishOf, startOf } from "../RetriesScene.ts"
 import { finishBody, git, makeDeployed, report, startBody } from "../Scene.ts"
-import { caseResultsOf, casesOf, errorsIn, errorsOf, type Model, type ModelAttempt, type ModelRun, trendsOf } from "./CasesModel.ts"
+import {
+  caseResultsOf,
+  casesOf,
+  errorsIn,
+  errorsOf,
+  type Model,
+  type ModelAttempt,
+  type ModelRun,
+  trendsOf
+} from "./CasesModel.ts"
 
 /** A product in two environments, whose runs are published by the service and noted in a model. */
 
@@ -66,7 +76,6 @@ export const makeCases = Effect.gen(function* () {
   yield* addDeployment(at.product, production)
   const environments = [at.environment, production]
   const runs: Array<ModelRun> = []
-  let baseBranch = "main"
 
   const start = Effect.fnUntraced(function* ({ branch = "main", commit, environment = 0 }: PlantedRun) {
     const { slug } = environments[environment]!
@@ -91,13 +100,13 @@ export const makeCases = Effect.gen(function* () {
   })
 
   const finish = Effect.fnUntraced(function* (run: ModelRun, { interrupted = false, tests }: PlantedRun) {
-    yield* as(at.member)(
+    const { finishedAt } = yield* as(at.member)(
       Effect.flatMap(TestRuns, (service) =>
         service.finish(run.number, finishBody({ interrupted, tests: tests.map(reportOf) }))
       )
     )
     run.state = interrupted ? "interrupted" : "finished"
-    run.finishedAt = yield* now
+    run.finishedAt = finishedAt!
     run.tests = tests.map(({ attempt, caseId, file = "a.spec.ts", title = caseId }) => ({
       caseId,
       title,
@@ -140,23 +149,15 @@ export const makeCases = Effect.gen(function* () {
   })
 
   const rebase = Effect.fnUntraced(function* (branch: string) {
-    yield* as(at.admin)(
-      Effect.flatMap(Products, (products) => products.update(at.product.id, { baseBranch: branch }))
-    )
-    baseBranch = branch
+    yield* as(at.admin)(Effect.flatMap(Products, (products) => products.update(at.product.id, { baseBranch: branch })))
   })
 
-  const model = Effect.map(
-    now,
-    (now): Model => ({
-      runs,
-      baseBranch,
-      now,
-      environments: Object.fromEntries(
-        environments.map(({ class: kind, name, slug }) => [slug, { slug, name, class: kind }])
-      )
-    })
-  )
+  const model = Effect.gen(function* () {
+    const products = yield* Products
+    const { baseBranch } = yield* as(at.viewer)(products.get(at.product.id))
+    const shown = environments.map(({ class: kind, name, slug }) => [slug, { slug, name, class: kind }] as const)
+    return { runs, baseBranch, now: yield* now, environments: Object.fromEntries(shown) } satisfies Model
+  })
 
   const slugs = [undefined, ...environments.map(({ slug }) => slug)]
   return { at, runs, environments, slugs, start, finish, publish, retry, erase, rebase, model }
@@ -175,6 +176,25 @@ export const listAll = Effect.fnUntraced(function* ({ at }: CasesScene, query: C
     cursor = page.nextCursor
   }
   return found
+})
+
+/** Makes what was counted of the product wrong in every way; in memory nothing is counted. */
+export const spoil = Effect.fnUntraced(function* ({ at }: CasesScene) {
+  const sql = Option.getOrUndefined(yield* Effect.serviceOption(PgClient.PgClient))
+  if (sql === undefined) return
+  const { id } = at.workspace
+  yield* Effect.orDie(
+    Effect.all([
+      sql`delete from case_results where workspace_id = ${id} and number % 2 = 0`,
+      sql`update case_results set duration_ms = 1, failed = not failed where workspace_id = ${id} and number % 3 = 1`,
+      sql`insert into case_results select workspace_id, duration_ms, series_id, 4711, attempts, day, failed, flaky, on_base,
+          error_group from case_results where workspace_id = ${id} and number = 3`,
+      sql`update case_days set passed = passed + 7, flaky = flaky + 1 where workspace_id = ${id}`,
+      sql`update test_cases set title = 'x', search = 'x', title_key = '', p95_ms = 1 where workspace_id = ${id}`,
+      sql`delete from case_medians where workspace_id = ${id}`,
+      sql`update product_days set runs = runs + 1 where workspace_id = ${id}`
+    ])
+  )
 })
 
 const states = ["failing", "flaky", "slow", "passing", "muted"] as const
