@@ -56,6 +56,7 @@ const races = [
   "planning/TicketsOrder.test.ts",
   "planning/TicketStatuses.test.ts",
   "planning/Views.test.ts",
+  "runs/cases/CountingRaces.test.ts",
   "runs/erasure/ErasureRaces.test.ts",
   "runs/Races.test.ts",
   "runs/RetriesConcurrency.test.ts"
@@ -78,6 +79,8 @@ const needMore = [
   "identity/ApiKeyUsage.test.ts",
   "releases/OlderServers.test.ts",
   "releases/Races.test.ts",
+  "runs/cases/CasesUpgrade.test.ts",
+  "runs/cases/CountingRaces.test.ts",
   "runs/Plans.test.ts",
   "runs/Semaphores.test.ts",
   "storage/Sql.test.ts",
