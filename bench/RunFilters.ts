@@ -84,8 +84,8 @@ export const scan = Effect.fnUntraced(function* (at: At, filter: TestRunFilter) 
   return found.map((run) => run.number)
 })
 
-/** How each statement of the work finds runs: the scans of its plan. */
-export const explain = Effect.fnUntraced(function* <A, E, R>(work: Effect.Effect<A, E, R>) {
+/** How each statement of the work finds rows: the scans of its plan, of tables whose names begin so. */
+export const explain = Effect.fnUntraced(function* <A, E, R>(work: Effect.Effect<A, E, R>, tables = "test_run") {
   const sql = yield* PgClient.PgClient
   const statements: Array<ReturnType<Statement.Statement<unknown>["compile"]>> = []
   const capture: Statement.Transformer = (one) => {
@@ -99,15 +99,21 @@ export const explain = Effect.fnUntraced(function* <A, E, R>(work: Effect.Effect
       parameters
     )
   )
-  return plans.map((plan) => shorten(plan.map((row) => row["QUERY PLAN"])))
+  return plans.map((plan) =>
+    shorten(
+      plan.map((row) => row["QUERY PLAN"]),
+      tables
+    )
+  )
 })
 
-/** Of a plan its scans of the runs and of their index, each on a line, without the values that they look for. */
-const shorten = (plan: ReadonlyArray<string>): string => {
+/** Of a plan its scans of the tables, each on a line, without the values that they look for. */
+const shorten = (plan: ReadonlyArray<string>, tables: string): string => {
+  const isScan = new RegExp(`-> +(.* Scan .*\\b(?:${tables}).*) \\(actual (.*)\\)`)
   const scans: Array<Array<string>> = []
   let details: Array<string> | undefined
   for (const line of plan) {
-    const [, scan, actual] = /-> +(.* Scan .*\btest_run.*) \(actual (.*)\)/.exec(line) ?? []
+    const [, scan, actual] = isScan.exec(line) ?? []
     if (scan !== undefined) scans.push((details = [`${scan} (${actual})`]))
     else if (line.includes("->")) details = undefined
     else if (/ (Index Cond|Filter|Rows Removed by Filter|Heap Fetches|Buffers): /.test(line))

@@ -83,7 +83,13 @@ const prepare = Effect.fnUntraced(function* (vault: Vault["Service"], slug: stri
     updatedAt: start
   })
   for (const index of range(20)) {
-    const product = { ...row(`product-${index}`), id: newId<ProductId>(), type: "library" as const, repository: null }
+    const product = {
+      ...row(`product-${index}`),
+      id: newId<ProductId>(),
+      type: "library" as const,
+      repository: null,
+      baseBranch: "main"
+    }
     yield* (yield* ProductsRepo).insert(product)
   }
   for (const index of range(5)) {

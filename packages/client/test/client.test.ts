@@ -1,6 +1,7 @@
 import {
   type AuditEntry,
   type AuditPage,
+  type CasePage,
   Conflict,
   callOf,
   createClient,
@@ -271,6 +272,51 @@ describe("promises", () => {
       Effect.runPromise
     )
     expect(await again).toBeInstanceOf(NotFound)
+  })
+
+  it("tells what tests come to over many runs, as the Effect does", async () => {
+    const product = { ...main, product: "cart" }
+    const made = { slug: "cart", name: "Cart", type: "library", baseBranch: "trunk" } as const
+    expect(await client.products.create({ params: main, payload: made })).toMatchObject({ baseBranch: "trunk" })
+    await client.deployments.create({ params: main, payload: { product: "cart", environment: "staging" } })
+    const { number: run } = await client.testRuns.start({ params: main, payload: { ...start, product: "cart" } })
+    const test = {
+      title: "Pays by card",
+      file: "checkout/pay.spec.ts",
+      coverage: "acceptance",
+      testKind: "journey",
+      caseId: "checkout/pay.spec.ts › by card"
+    } as const
+    const startedAt = "2026-11-21T09:30:10.000Z"
+    const attempt = { status: "failed", durationMs: 12.5, startedAt, errorMessage: "Expected 200, got 500" } as const
+    await client.testRuns.finish({
+      params: { ...main, run },
+      payload: { interrupted: false, durationMs: 20, tests: [{ ...test, attempt }] }
+    })
+    const { errors } = await client.cases.errors({ params: { ...main, run } })
+    expect(errors).toMatchObject([{ message: "Expected 200, got 500", count: 1, state: "new" }])
+    // It counts a moment after the run has finished.
+    const counted = async (): Promise<CasePage> => {
+      const page = await client.cases.list({ params: product, query: { state: "failing", q: "card" } })
+      return page.cases.length > 0 ? page : counted()
+    }
+    const { cases, nextCursor } = await counted()
+    expect(cases).toMatchObject([{ ...test, states: ["failing"], failingSince: { run }, muted: null, ticket: null }])
+    expect(nextCursor).toBeNull()
+    const params = { ...product, caseId: test.caseId }
+    const one = await Effect.flatMap(DeliveryClient, ({ cases }) =>
+      cases.get({ params, query: { before: run + 1 } })
+    ).pipe(
+      Effect.provide(DeliveryClient.layer({ baseUrl: server.url, apiKey: Redacted.make(server.apiKey) })),
+      Effect.runPromise
+    )
+    expect(one).toEqual(await client.cases.get({ params, query: {} }))
+    expect(one.results).toMatchObject([{ run, status: "failed", errorGroup: errors[0]!.id }])
+    const { days } = await client.cases.trends({ params: product, query: {} })
+    expect(days).toHaveLength(30)
+    await expect(client.cases.get({ params: { ...params, caseId: "none" }, query: {} })).rejects.toBeInstanceOf(
+      NotFound
+    )
   })
 
   it("resolves with undefined where the answer has no body", async () => {

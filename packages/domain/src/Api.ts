@@ -31,6 +31,7 @@ import { ProjectsApi } from "./planning/ProjectsApi.ts"
 import { ViewsApi } from "./planning/ViewsApi.ts"
 import { ReleasesApi } from "./releases/ReleasesApi.ts"
 import { SystemApi } from "./SystemApi.ts"
+import { CasesApi } from "./runs/CasesApi.ts"
 import { RetriesApi } from "./runs/RetriesApi.ts"
 import { LeasesApi, SemaphoresApi } from "./runs/SemaphoresApi.ts"
 import { TestRunsApi } from "./runs/TestRunsApi.ts"
@@ -54,6 +55,7 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(VaultApi)
   .add(TestRunsApi)
   .add(RetriesApi)
+  .add(CasesApi)
   .add(SemaphoresApi)
   .add(LeasesApi)
   .add(TeamsApi)

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Body } from "../Body.ts"
 import { ProductId } from "../Ids.ts"
-import { atMost, Name, OneOf, Slug } from "../Text.ts"
+import { atLeast, atMost, Name, OneOf, Slug, Text } from "../Text.ts"
 import { Timestamp } from "../Timestamp.ts"
 
 export const ProductType = OneOf(["website", "api", "app", "library", "service"]).annotate({
@@ -19,6 +19,14 @@ export const Repository = Schema.String.check(
   Schema.isPattern(/^[A-Za-z0-9._-]+\/[A-Za-z0-9._-]+$/u, { message: "Expected owner/name" }),
   atMost(200)
 ).annotate({ description: "The repository on the code host, as `owner/name`." })
+
+/** The branch that others are merged into, as runs name it. */
+export const BaseBranch = Text(500).check(atLeast(1)).annotate({
+  description: "The branch that others are merged into. A failure that it has is not news on another branch."
+})
+
+/** The base branch of a product that names none. */
+export const defaultBaseBranch = "main"
 
 /** A product, in the short form that other objects have. */
 export const ProductRef = Schema.Struct({
@@ -51,6 +59,7 @@ export const Product = Schema.Struct({
   repository: Schema.NullOr(Schema.String).annotate({
     description: "The repository on the code host, as `owner/name`."
   }),
+  baseBranch: Schema.String.annotate({ description: "The branch that others are merged into." }),
   archived: Schema.Boolean,
   archivedAt: Schema.NullOr(Timestamp).annotate({ description: "When it was archived; null if it is not." }),
   createdAt: Timestamp,
@@ -65,6 +74,7 @@ export const Product = Schema.Struct({
       name: "Shop",
       type: "website",
       repository: "acme/shop",
+      baseBranch: defaultBaseBranch,
       archived: false,
       archivedAt: null,
       createdAt: "2026-11-21T09:30:00.000Z",
@@ -78,7 +88,8 @@ export const CreateProduct = Body({
   slug: Slug,
   name: Name(100),
   type: ProductType,
-  repository: Schema.optionalKey(Schema.NullOr(Repository))
+  repository: Schema.optionalKey(Schema.NullOr(Repository)),
+  baseBranch: Schema.optionalKey(BaseBranch.annotate({ default: defaultBaseBranch }))
 }).annotate({
   identifier: "CreateProduct",
   description: "The fields of a new product.",
@@ -90,7 +101,8 @@ export const UpdateProduct = Body({
   slug: Schema.optionalKey(Slug),
   name: Schema.optionalKey(Name(100)),
   type: Schema.optionalKey(ProductType),
-  repository: Schema.optionalKey(Schema.NullOr(Repository))
+  repository: Schema.optionalKey(Schema.NullOr(Repository)),
+  baseBranch: Schema.optionalKey(BaseBranch)
 }).annotate({
   identifier: "UpdateProduct",
   description: "The fields to change.",

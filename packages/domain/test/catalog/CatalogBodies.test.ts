@@ -72,6 +72,16 @@ describe("bodies of the catalog room", () => {
     }
   })
 
+  it("name a base branch of 1 to 500 characters", () => {
+    for (const baseBranch of ["main", "release/1.x", "x".repeat(500)]) {
+      assert.deepStrictEqual(decode(UpdateProduct, { baseBranch }), { baseBranch })
+      assert.deepStrictEqual(decode(CreateProduct, { ...product, baseBranch }), { ...product, baseBranch })
+    }
+    for (const baseBranch of ["", "x".repeat(501), "a\u0000", null, 1]) {
+      assert.isUndefined(decode(UpdateProduct, { baseBranch }), String(baseBranch))
+    }
+  })
+
   it("take an emoji of at most 16 characters, or null", () => {
     for (const emoji of ["🧪", "👩‍🚀", "x".repeat(16), null]) {
       assert.deepStrictEqual(decode(UpdateEnvironment, { emoji }), { emoji })

@@ -1,4 +1,9 @@
-import { type CreateProduct, needsBaseUrl, type UpdateProduct } from "@delivery/domain/catalog/Product"
+import {
+  type CreateProduct,
+  defaultBaseBranch,
+  needsBaseUrl,
+  type UpdateProduct
+} from "@delivery/domain/catalog/Product"
 import { Conflict } from "@delivery/domain/Errors"
 import type { ProductId, WorkspaceId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
@@ -26,7 +31,7 @@ function* make() {
     events: yield* Events,
     nextId: yield* NextId,
     newRow,
-    editable: ["slug", "name", "type", "repository"],
+    editable: ["slug", "name", "type", "repository", "baseBranch"],
     checkUpdate: checkUpdate(yield* DeploymentsRepo)
   })
 }
@@ -38,6 +43,7 @@ const newRow = (input: CreateProduct, id: ProductId, workspaceId: WorkspaceId, n
   name: input.name,
   type: input.type,
   repository: input.repository ?? null,
+  baseBranch: input.baseBranch ?? defaultBaseBranch,
   archivedAt: null,
   createdAt: now,
   updatedAt: now

@@ -12,6 +12,7 @@ export const products = table("products", {
   name: text(),
   type: text<ProductType>(),
   repository: nullable(text()),
+  baseBranch: text(),
   archivedAt: nullable(instant()),
   createdAt: instant(),
   updatedAt: instant()

@@ -5,5 +5,7 @@ import { products, ProductsRepo } from "./ProductsRepo.ts"
 
 export const layer = Layer.effect(
   ProductsRepo,
-  Effect.map(SqlClient.SqlClient, (sql) => makeArchivablesSql(sql, products, ["slug", "name", "type", "repository"]))
+  Effect.map(SqlClient.SqlClient, (sql) =>
+    makeArchivablesSql(sql, products, ["slug", "name", "type", "repository", "baseBranch"])
+  )
 )

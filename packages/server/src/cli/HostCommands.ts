@@ -5,6 +5,7 @@ import { Argument, Command, Flag } from "effect/cli"
 
 const loadPersons = Effect.promise(() => import("./Persons.ts"))
 const loadFixtures = Effect.promise(() => import("./Fixtures.ts"))
+const loadCases = Effect.promise(() => import("./Cases.ts"))
 const loadVault = Effect.promise(() => import("./Vault.ts"))
 
 const listPersons = Command.make("list", {}, () => Effect.flatMap(loadPersons, ({ list }) => list)).pipe(
@@ -68,6 +69,18 @@ const rotateSigningKey = Command.make("rotate", {}, () => Effect.flatMap(loadFix
 export const fixtures = Command.make("fixtures").pipe(
   Command.withDescription("Manage the signing key of fixture tokens"),
   Command.withSubcommands([rotateSigningKey])
+)
+
+const rebuildCases = Command.make("rebuild", {}, () => Effect.flatMap(loadCases, ({ rebuild }) => rebuild)).pipe(
+  Command.withDescription(
+    "Count the results of all runs again, newest first. Servers can keep running: they show what was counted before until then"
+  )
+)
+
+/** `cases`: what is counted of tests over many runs. */
+export const cases = Command.make("cases").pipe(
+  Command.withDescription("Manage what is counted of tests over many runs"),
+  Command.withSubcommands([rebuildCases])
 )
 
 const vaultStatus = Command.make("status", {}, () => Effect.flatMap(loadVault, ({ status }) => status)).pipe(

@@ -10,9 +10,10 @@ import { ApiKeys } from "../identity/ApiKeys.ts"
 import { Persons } from "../identity/Persons.ts"
 import { PersonsRepo } from "../identity/PersonsRepo.ts"
 import { WorkspacesRepo } from "../identity/WorkspacesRepo.ts"
+import { CaseCounting } from "../runs/cases/CaseCounting.ts"
 import { Storage } from "../storage/Storage.ts"
 
-/** What commands of the host do with persons: on the database, or in the server that holds it. Each answers what to print. */
+/** What commands of the host do: on the database, or in the server that holds it. Each answers what to print. */
 
 /** Why it was not done. The message is one line. */
 export class HostRefusal extends Schema.TaggedError<HostRefusal>()("HostRefusal", { message: Schema.String }) {}
@@ -24,7 +25,8 @@ export const HostRpcs = RpcGroup.make(
   Rpc.make("listPersons", operation),
   Rpc.make("verifyPerson", { ...operation, payload: { email: Schema.String } }),
   Rpc.make("createApiKey", { ...operation, payload: { email: Schema.String, name: Schema.String } }),
-  Rpc.make("printSignInLink", { ...operation, payload: { who: Schema.String } })
+  Rpc.make("printSignInLink", { ...operation, payload: { who: Schema.String } }),
+  Rpc.make("rebuildCases", operation)
 )
 
 /** The operations over the services of a database. */
@@ -36,6 +38,7 @@ export const makeOperations = Effect.gen(function* () {
   const audit = yield* SignInAudit
   const storage = yield* Storage
   const named = yield* Persons
+  const counting = yield* CaseCounting
   /** The one person with the address or id. */
   const personNamed = Effect.fnUntraced(function* (who: string) {
     const [found, ...others] = yield* named.named(who)
@@ -82,6 +85,10 @@ export const makeOperations = Effect.gen(function* () {
       const person = yield* personNamed(who)
       const url = yield* asHost(links.print(person.id))
       return `${person.name} <${person.email}> signs in with this link, once, within an hour:\n\n${url}`
+    }),
+    rebuildCases: Effect.fn("HostOperations.rebuildCases")(function* () {
+      const products = yield* counting.rebuild
+      return `Counted the results of tests of ${products} ${products === 1 ? "product" : "products"} again.`
     })
   }
 })
@@ -95,6 +102,7 @@ export interface HostOperations<E = never> {
     readonly name: string
   }) => Effect.Effect<string, HostRefusal | E>
   readonly printSignInLink: (input: { readonly who: string }) => Effect.Effect<string, HostRefusal | E>
+  readonly rebuildCases: () => Effect.Effect<string, HostRefusal | E>
 }
 
 const nobody = (who: string) =>

@@ -14,6 +14,7 @@ import { NextId } from "../ids/NextId.ts"
 import { hashToken, NewToken } from "../ids/Tokens.ts"
 import { Fixtures, newScopeKey } from "./Fixtures.ts"
 import { RetriesRepo } from "./RetriesRepo.ts"
+import { ResultChanges } from "./ResultChanges.ts"
 import { cleanupAfter, noRetry, noRun, notRunning, semaphoresOf, summaryOf } from "./RunAnswers.ts"
 import { type FoundTestRun, TestRunsRepo } from "./TestRunsRepo.ts"
 import { asOf, foldSha, isRunning, labelOfRetry, runPath } from "./TestRunState.ts"
@@ -53,6 +54,7 @@ interface Dependencies {
   readonly nextId: NextId["Service"]
   readonly newToken: NewToken["Service"]
   readonly random: SecureRandom.SecureRandom["Service"]
+  readonly changes: ResultChanges["Service"]
 }
 
 function* make() {
@@ -66,7 +68,8 @@ function* make() {
     events: yield* Events,
     nextId: yield* NextId,
     newToken: yield* NewToken,
-    random: yield* SecureRandom.SecureRandom
+    random: yield* SecureRandom.SecureRandom,
+    changes: yield* ResultChanges
   }
   return Retries.of({
     start: start(dependencies),
@@ -180,7 +183,7 @@ const storeStarted = ({ baseUrl, events, fixtures, repo, runLimitMillis }: Depen
   })
 
 const finish = (dependencies: Dependencies) => {
-  const { baseUrl, events, repo } = dependencies
+  const { baseUrl, changes, events, repo } = dependencies
   const find = findPublished(dependencies)
   return Effect.fn("Retries.finish")(function* (number: number, retryNumber: number, report: FinishRetry) {
     const { access, retry, run } = yield* find(number, retryNumber)
@@ -202,8 +205,10 @@ const finish = (dependencies: Dependencies) => {
       subject: { type: "retry", id: retry.id, label: labelOfRetry(number, retryNumber), path: runPath + number },
       changes: outcome.flaky.length === 0 ? [] : [{ field: "flakyCount", from: "0", to: String(outcome.flaky.length) }]
     })
-    if (!(yield* repo.finish({ runId: run.id, number: retryNumber }, finished, event)))
+    if (!(yield* repo.finish({ runId: run.id, number: retryNumber }, finished, event))) {
       return yield* notRunning("retry")
+    }
+    yield* changes.note
     return summaryOf(baseUrl, access, { ...run, ...recounted })
   })
 }

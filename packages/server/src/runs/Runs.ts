@@ -3,6 +3,16 @@ import { Clock, Effect, Layer } from "effect"
 import { DeploymentLocks } from "../catalog/DeploymentLocks.ts"
 import { RunTokens } from "../auth/RunTokens.ts"
 import { hashToken, NewToken } from "../ids/Tokens.ts"
+import * as CaseCountingMemory from "./cases/CaseCountingMemory.ts"
+import { caseCounting, caseQueue, caseRecounts, staleDays } from "./cases/CaseCountingRepo.ts"
+import * as CaseCountingRounds from "./cases/CaseCountingRounds.ts"
+import * as CaseCountingSql from "./cases/CaseCountingSql.ts"
+import { CaseCounting } from "./cases/CaseCounting.ts"
+import { Cases } from "./cases/Cases.ts"
+import * as CasesHttp from "./cases/CasesHttp.ts"
+import * as CasesMemory from "./cases/CasesMemory.ts"
+import { caseDays, caseMedians, caseResults, productDays, testCases } from "./cases/CasesRepo.ts"
+import * as CasesSql from "./cases/CasesSql.ts"
 import * as EndedPublishers from "./EndedPublishers.ts"
 import { RunErasure } from "./erasure/RunErasure.ts"
 import * as RunErasureMemory from "./erasure/RunErasureMemory.ts"
@@ -17,6 +27,7 @@ import * as RetriesHttp from "./RetriesHttp.ts"
 import * as RetriesMemory from "./RetriesMemory.ts"
 import { testRunAttempts, testRunRetries } from "./RetriesRepo.ts"
 import * as RetriesSql from "./RetriesSql.ts"
+import { ResultChanges } from "./ResultChanges.ts"
 import * as RunAuthorizationHttp from "./RunAuthorizationHttp.ts"
 import { testRunPostings, testRunReindex, testRunSearch } from "./search/SearchTables.ts"
 import * as TestRunIndexing from "./search/TestRunIndexing.ts"
@@ -52,6 +63,15 @@ export const tables = [
   testRunReindex,
   erasedRuns,
   pastRuns,
+  testCases,
+  caseResults,
+  caseDays,
+  caseMedians,
+  productDays,
+  caseCounting,
+  caseQueue,
+  caseRecounts,
+  staleDays,
   semaphores,
   semaphoreLeases
 ]
@@ -61,6 +81,8 @@ export const layerSql = Layer.mergeAll(
   RetriesSql.layer,
   TestRunFilesSql.layer,
   RunErasureSql.layer,
+  CasesSql.layer,
+  CaseCountingSql.layer,
   SemaphoresSql.layer
 )
 
@@ -69,6 +91,8 @@ export const layerMemory = Layer.mergeAll(
   RetriesMemory.layer,
   TestRunFilesMemory.layer,
   RunErasureMemory.layer,
+  CasesMemory.layer,
+  CaseCountingMemory.layer,
   SemaphoresMemory.layer
 )
 
@@ -111,10 +135,17 @@ export const layerDeploymentLocks = Layer.effect(
 export const layerPorts = Layer.mergeAll(layerMemberRuns, layerRunTokens, layerDeploymentLocks)
 
 /** What requests call. */
-export const layerServices = Layer.mergeAll(TestRunFiles.layer, Retries.layer, RunErasure.layer, Semaphores.layer).pipe(
-  Layer.provideMerge(TestRuns.layer),
-  Layer.provideMerge([Fixtures.layer, LeaseWaits.layer])
-)
+export const layerServices = Layer.mergeAll(
+  TestRunFiles.layer,
+  Retries.layer,
+  RunErasure.layer,
+  Cases.layer,
+  CaseCounting.layer,
+  Semaphores.layer
+).pipe(Layer.provideMerge(TestRuns.layer), Layer.provideMerge([Fixtures.layer, LeaseWaits.layer, ResultChanges.layer]))
+
+/** What commands of the host call. */
+export const layerHost = Layer.provide(CaseCounting.layer, ResultChanges.layer)
 
 /** Ends overdue runs and retries. */
 export const layerExpiry = TestRunExpiry.layer
@@ -123,8 +154,17 @@ export const layerExpiry = TestRunExpiry.layer
 export const layerIndexing = TestRunIndexing.layer
 
 /** What a server does by itself, over the services. */
-export const layerBackground = Layer.mergeAll(layerExpiry, layerIndexing, RunRetention.layer, SemaphoreGauges.layer)
-
-export const layerHttp = Layer.mergeAll(TestRunsHttp.layer, RetriesHttp.layer, SemaphoresHttp.layer).pipe(
-  Layer.provide([RunAuthorizationHttp.layer, LargeBodies.layer])
+export const layerBackground = Layer.mergeAll(
+  layerExpiry,
+  layerIndexing,
+  RunRetention.layer,
+  CaseCountingRounds.layer,
+  SemaphoreGauges.layer
 )
+
+export const layerHttp = Layer.mergeAll(
+  TestRunsHttp.layer,
+  RetriesHttp.layer,
+  CasesHttp.layer,
+  SemaphoresHttp.layer
+).pipe(Layer.provide([RunAuthorizationHttp.layer, LargeBodies.layer]))

@@ -25,6 +25,7 @@ import { Storage } from "../storage/Storage.ts"
 import { retriesExpired, runsExpired } from "../telemetry/Metrics.ts"
 import { Fixtures, newScopeKey } from "./Fixtures.ts"
 import { type FoundRetry, RetriesRepo } from "./RetriesRepo.ts"
+import { ResultChanges } from "./ResultChanges.ts"
 import { cleanupAfter, noRun, notRunning, pageOf, semaphoresOf, summaryOf } from "./RunAnswers.ts"
 import { SearchBlocks } from "./search/SearchBlocks.ts"
 import { type FoundTestRun, type ProductVersion, TestRunsRepo } from "./TestRunsRepo.ts"
@@ -95,6 +96,7 @@ interface Dependencies {
   readonly nextId: NextId["Service"]
   readonly newToken: NewToken["Service"]
   readonly random: SecureRandom.SecureRandom["Service"]
+  readonly changes: ResultChanges["Service"]
   /** How many runs make a block of the search index. */
   readonly blockSize: number
   /** Open when a run that started here has filled a block. */
@@ -115,6 +117,7 @@ function* make() {
     nextId: yield* NextId,
     newToken: yield* NewToken,
     random: yield* SecureRandom.SecureRandom,
+    changes: yield* ResultChanges,
     blockSize: (yield* SearchBlocks).runs,
     blockIsFull: yield* Latch.make(false)
   }
@@ -273,7 +276,7 @@ const finishable = ({ repo }: Dependencies) =>
   })
 
 const finish = (dependencies: Dependencies) => {
-  const { baseUrl, events, repo } = dependencies
+  const { baseUrl, changes, events, repo } = dependencies
   const find = finishable(dependencies)
   return Effect.fn("TestRuns.finish")(function* (number: number, report: FinishTestRun) {
     const { access, run } = yield* find(number)
@@ -295,6 +298,7 @@ const finish = (dependencies: Dependencies) => {
     })
     const ended = yield* repo.finish(run.id, finished, tests, event)
     if (ended === undefined) return yield* notRunning("run")
+    yield* changes.note
     const cleanup = run.cleanup === null || finished.cleanup === null ? null : { ...run.cleanup, ...finished.cleanup }
     return summaryOf(baseUrl, access, { ...run, ...finished, ...ended, cleanup })
   })

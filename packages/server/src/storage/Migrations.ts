@@ -36,6 +36,8 @@ import eventPositions from "./migrations/0088_event_positions.ts"
 import runRetention from "./migrations/0089_run_retention.ts"
 import webhooks from "./migrations/0090_webhooks.ts"
 import slowWebhooks from "./migrations/0091_slow_webhooks.ts"
+import baseBranch from "./migrations/0092_base_branch.ts"
+import cases from "./migrations/0093_cases.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -73,7 +75,9 @@ export const migrations = {
   "0088_event_positions": eventPositions,
   "0089_run_retention": runRetention,
   "0090_webhooks": webhooks,
-  "0091_slow_webhooks": slowWebhooks
+  "0091_slow_webhooks": slowWebhooks,
+  "0092_base_branch": baseBranch,
+  "0093_cases": cases
 }
 
 /** The number of the latest migration. */

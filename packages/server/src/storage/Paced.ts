@@ -1,17 +1,18 @@
 import { Clock, Effect } from "effect"
 
-/** The longest rest between two steps, in milliseconds: a step that takes long mostly waits for others. */
-const longestRest = 250
+/** The longest rest between two steps, in milliseconds, unless told otherwise: a step that takes long mostly waits for others. */
+const usualRest = 250
 
 /**
  * Takes steps until one answers that there is no more, and rests after each, so that the work takes `share` of the time: less than
  * that of what it works with, and whoever waits for the same has it in between.
  *
  * @param options.share Above 0, up to 1.
+ * @param options.longestRest In milliseconds.
  */
 export const paced = <E, R>(
   step: Effect.Effect<boolean, E, R>,
-  { share }: { readonly share: number }
+  { longestRest = usualRest, share }: { readonly share: number; readonly longestRest?: number }
 ): Effect.Effect<void, E, R> =>
   Effect.gen(function* () {
     for (;;) {

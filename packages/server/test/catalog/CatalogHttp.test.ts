@@ -25,6 +25,7 @@ const rooms = [
     noun: "product",
     path: "products",
     body: { slug: "shop", name: "Shop", type: "website" },
+    defaults: { baseBranch: "main" },
     optional: {
       field: "repository",
       value: "acme/shop",
@@ -37,6 +38,7 @@ const rooms = [
     noun: "environment",
     path: "environments",
     body: { slug: "staging", name: "Staging", class: "non-production" },
+    defaults: {},
     optional: { field: "emoji", value: "🧪", others: ["🏴‍☠️"], wrong: ["", " ", "x".repeat(17), 1] },
     choice: { field: "class", values: ["production", "non-production"] }
   }
@@ -56,7 +58,7 @@ const later = async <A extends { readonly updatedAt: string }>(before: A, change
 }
 
 onEachServer("the catalog room", (test) => {
-  for (const { body, choice, noun, optional, path } of rooms) {
+  for (const { body, choice, defaults, noun, optional, path } of rooms) {
     const list = async (http: Http, query = "") => {
       const body = await http.get<Record<string, ReadonlyArray<Archivable>>>(path + query)
       assert.deepStrictEqual(Object.keys(body), [path])
@@ -76,6 +78,7 @@ onEachServer("the catalog room", (test) => {
         id,
         ...body,
         [optional.field]: null,
+        ...defaults,
         archived: false,
         archivedAt: null,
         createdAt,
@@ -242,6 +245,21 @@ onEachServer("the catalog room", (test) => {
       assert.deepStrictEqual(await list(workspace), [])
     })
   }
+
+  test("has a base branch for each product, main unless it is told another", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const made = await workspace.post<Product>("products", { ...product, baseBranch: "trunk" })
+    assert.strictEqual(made.baseBranch, "trunk")
+    const changed = await workspace.patch<Product>("products/shop", { baseBranch: "release/2.x" })
+    assert.strictEqual(changed.baseBranch, "release/2.x")
+    assert.strictEqual((await workspace.get<Product>("products/shop")).baseBranch, "release/2.x")
+    for (const baseBranch of ["", null, 1, "x".repeat(501)]) {
+      await workspace.refuse("400 baseBranch", "PATCH", "products/shop", { baseBranch })
+      await workspace.refuse("400 baseBranch", "POST", "products", { ...product, slug: "other", baseBranch })
+    }
+    const other = await workspace.post<Product>("products", { ...product, slug: "other" })
+    assert.strictEqual(other.baseBranch, "main")
+  })
 
   test("shows the product and environment of a deployment", async (owner) => {
     const workspace = await newWorkspace(owner)

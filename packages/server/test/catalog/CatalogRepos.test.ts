@@ -30,6 +30,7 @@ onEachStorage("Catalog repositories", (it) => {
           name: "Ünïcode 🚀 'quoted'",
           type: "library",
           repository: "acme/shop",
+          baseBranch: "trunk/ü",
           archivedAt: "2026-02-03T04:05:06.789Z",
           updatedAt: minute(2)
         })
@@ -57,6 +58,7 @@ onEachStorage("Catalog repositories", (it) => {
           name: "Renamed",
           type: "website",
           repository: null,
+          baseBranch: "develop",
           archivedAt: minute(3),
           updatedAt: minute(4)
         } as const

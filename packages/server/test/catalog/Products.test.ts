@@ -49,7 +49,7 @@ withServicesOnEachStorage("Products", (it, storageName) => {
       const products = yield* Products
       const { admin, viewer, workspace } = yield* makeScene
       const slug = unique("shop")
-      const input = { slug, name: "Web Shop", type: "website", repository: "acme/shop" } as const
+      const input = { slug, name: "Web Shop", type: "website", repository: "acme/shop", baseBranch: "trunk" } as const
       const made = yield* products.create(input).pipe(as(admin))
       const at = yield* now
       const expected = { ...input, id: made.id, archived: false, archivedAt: null, createdAt: at, updatedAt: at }
@@ -145,6 +145,7 @@ withServicesOnEachStorage("Products", (it, storageName) => {
           { repository: null, name: "Renamed" },
           { field: "repository", from: "acme/shop", to: null }
         ],
+        [{ baseBranch: "trunk" }, { field: "baseBranch", from: "main", to: "trunk" }],
         [{ slug }, { field: "slug", from: made.slug, to: slug }]
       ] as const) {
         const before = yield* products.get(made.id).pipe(as(scene.viewer))
@@ -172,7 +173,8 @@ withServicesOnEachStorage("Products", (it, storageName) => {
       const scene = yield* makeScene
       const made = yield* create(scene)
       yield* TestClock.adjust("1 minute")
-      for (const input of [{}, { slug: made.slug, name: made.name, type: made.type, repository: null }]) {
+      const same = { slug: made.slug, name: made.name, type: made.type, repository: null, baseBranch: "main" }
+      for (const input of [{}, same]) {
         assert.deepStrictEqual(yield* products.update(made.slug, input).pipe(as(scene.admin)), made)
       }
       assert.deepStrictEqual(yield* kindsOf(scene.workspace), ["product_created"])

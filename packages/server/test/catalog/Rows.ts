@@ -39,6 +39,7 @@ export const productRow = (workspaceId: WorkspaceId, fields: Partial<ProductRow>
     name: slug,
     type: "service",
     repository: null,
+    baseBranch: "main",
     archivedAt: null,
     createdAt: minute(0),
     updatedAt: minute(0),

@@ -116,6 +116,11 @@ describe.concurrent("the commands of the host", () => {
         stdout: "owner@example.com  Owner  main (owner)\n",
         stderr: ""
       })
+      assert.deepStrictEqual(await run(["cases", "rebuild"], settings), {
+        code: 0,
+        stdout: "Counted the results of tests of 0 products again.\n",
+        stderr: ""
+      })
       const made = await run(["api-key", "create", "Owner@Example.com", "--name", "Found again"], settings)
       const key = /ctk_\w{42}/.exec(made.stdout)![0]
       const authorization = `Bearer ${key}`

@@ -30,6 +30,7 @@ import {
   accept,
   accountKey,
   attempt,
+  eventually,
   finishOf,
   finishRun,
   type Http,
@@ -480,6 +481,22 @@ const rows: Readonly<Record<string, Row>> = {
       return { params: { ...params, retry: String(retry) }, json: { interrupted: false, tests: [] } }
     }
   },
+
+  "cases.list": { who: "viewer", request: ofProduct },
+  "cases.get": {
+    who: "viewer",
+    request: async (owner) => {
+      await failedRun(owner)
+      const path = "products/shop/cases/a"
+      await eventually(
+        () => owner.send("GET", path),
+        ({ status }) => status === 200
+      )
+      return { params: { product: "shop", caseId: "a" } }
+    }
+  },
+  "cases.errors": { who: "viewer", request: async (owner) => ({ params: await failedRun(owner) }) },
+  "cases.trends": { who: "viewer", request: ofProduct },
 
   "semaphores.list": { who: "viewer" },
   "leases.take": { who: "a run", request: () => ({ params: { name: unique("semaphore") }, json: { capacity: 1 } }) },

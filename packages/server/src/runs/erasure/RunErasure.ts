@@ -7,6 +7,7 @@ import { Settings } from "../../Config.ts"
 import { Events } from "../../events/Events.ts"
 import { Storage } from "../../storage/Storage.ts"
 import { filesErased, runsErased } from "../../telemetry/Metrics.ts"
+import { ResultChanges } from "../ResultChanges.ts"
 import { noRun } from "../RunAnswers.ts"
 import { TestRuns } from "../TestRuns.ts"
 import { type FoundTestRun, TestRunsRepo } from "../TestRunsRepo.ts"
@@ -40,6 +41,7 @@ interface Dependencies {
   readonly events: Events["Service"]
   /** Open when a run was deleted here whose rows are yet to be erased. */
   readonly isDeleted: Latch.Latch
+  readonly changes: ResultChanges["Service"]
 }
 
 function* make() {
@@ -51,7 +53,8 @@ function* make() {
     runs: yield* TestRuns,
     storage: yield* Storage,
     events: yield* Events,
-    isDeleted: yield* Latch.make(false)
+    isDeleted: yield* Latch.make(false),
+    changes: yield* ResultChanges
   }
   return RunErasure.of({
     delete: deleteRun(dependencies),
@@ -63,7 +66,7 @@ function* make() {
 const now = Effect.map(Clock.currentTimeMillis, timestamp)
 
 const deleteRun = (dependencies: Dependencies) => {
-  const { isDeleted, runs, runsRepo } = dependencies
+  const { changes, isDeleted, runs, runsRepo } = dependencies
   const tryErase = eraseOne(dependencies)
   return Effect.fn("RunErasure.delete")(function* (number: number) {
     const access = yield* atLeast("admin")
@@ -72,7 +75,11 @@ const deleteRun = (dependencies: Dependencies) => {
       if (run === undefined) return yield* noRun(number)
       const outcome = yield* tryErase(access, run)
       if (outcome === "running") return yield* stillRunning
-      if (outcome === "erased") return yield* Effect.andThen(isDeleted.open, Metric.update(runsErased, 1))
+      if (outcome === "erased") {
+        yield* isDeleted.open
+        yield* changes.note
+        return yield* Metric.update(runsErased, 1)
+      }
       // The run, or a retry of it, is overdue: it ends as such, and its leases with it.
       if (outcome === "overdue") yield* runs.expire
     }
@@ -108,7 +115,7 @@ const sizes: StepSizes = { runs: 50, tests: 2_500, files: 200, rows: 500 }
 
 const nothing = { rows: 0, runs: 0, files: 0, terms: 0 }
 
-const step = ({ days, isDeleted, repo, storage }: Dependencies) => {
+const step = ({ changes, days, isDeleted, repo, storage }: Dependencies) => {
   const erased = Effect.gen(function* () {
     if (!(yield* repo.claim)) return nothing
     const rows = yield* repo.eraseRows(sizes.rows)
@@ -124,6 +131,7 @@ const step = ({ days, isDeleted, repo, storage }: Dependencies) => {
   })
   return Effect.andThen(isDeleted.close, storage.transaction(erased)).pipe(
     Effect.tap(({ runs }) => Metric.update(runsErased, runs)),
+    Effect.tap(({ runs }) => (runs > 0 ? changes.note : Effect.void)),
     Effect.tap(({ files }) => Metric.update(filesErased, files)),
     Effect.map((erased) => Object.values(erased).some((count) => count > 0)),
     Effect.withSpan("RunErasure.step")

@@ -1,6 +1,7 @@
+import type { Case } from "@delivery/domain/runs/Case"
 import type { Git } from "@delivery/domain/runs/TestRun"
 
-/** How `q` compares texts, the same in every storage. The column `test_runs.search` is stored so. */
+/** How `q` compares texts, the same in every storage. The columns `test_runs.search` and `test_cases.search` are stored so. */
 
 const separator = "\n"
 
@@ -11,5 +12,9 @@ const fold = (text: string): string => text.toLowerCase().replaceAll("ς", "σ")
 export const searchText = (git: Pick<Git, "branch" | "subject">): string =>
   fold(git.branch) + separator + fold(git.subject)
 
-/** `q` as a part of `searchText`. */
+/** The text of a case in which `q` is looked for. */
+export const caseText = ({ caseId, file, title }: Pick<Case, "caseId" | "file" | "title">): string =>
+  fold(title) + separator + fold(file) + separator + fold(caseId)
+
+/** `q` as a part of such a text. */
 export const searchPart = (q: string): string => fold(q)

@@ -1,0 +1,341 @@
+import { createClient } from "@delivery/client"
+import type { EnvironmentId, TestRunId } from "@delivery/domain/Ids"
+import { caseCursor } from "@delivery/domain/runs/Case"
+import { countedFrom, slowFrom } from "@delivery/domain/runs/CaseFigures"
+import { type RecordedTest, outcome } from "@delivery/domain/runs/TestResults"
+import { titleKey } from "@delivery/domain/runs/TitleKey"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Fiber, Layer } from "effect"
+import { execFileSync } from "node:child_process"
+import { randomUUID } from "node:crypto"
+import { layerSqlRepositories } from "../packages/server/src/App.ts"
+import { CaseCounting } from "../packages/server/src/runs/cases/CaseCounting.ts"
+import { pace } from "../packages/server/src/runs/cases/CaseCountingRounds.ts"
+import { CasesRepo } from "../packages/server/src/runs/cases/CasesRepo.ts"
+import * as Runs from "../packages/server/src/runs/Runs.ts"
+import { ResultChanges } from "../packages/server/src/runs/ResultChanges.ts"
+import { TestRunsRepo } from "../packages/server/src/runs/TestRunsRepo.ts"
+import { paced } from "../packages/server/src/storage/Paced.ts"
+import { apiKey, open } from "./Bench.ts"
+import { connection } from "./Database.ts"
+import { median, start } from "./Processes.ts"
+import { explain, percentile95 } from "./RunFilters.ts"
+
+/**
+ * Tests over time at 1,000,000 runs of 50 tests: counting them all again, the answers over HTTP and how each finds its rows, by
+ * EXPLAIN; then what a run takes to finish with and without the counting behind it. 30 GB of disk and hours; `node bench/cases.ts 20000`
+ * takes fewer runs. Run it with `pnpm bench:cases`.
+ */
+const runs = Number(process.argv[2] ?? 1_000_000)
+const tests = 50
+/** A run has the tests of one of these suites. */
+const suites = 10
+const environments = 4
+const rounds = 60
+
+const bench = await open()
+const environment = { ...bench.settings, LOG_LEVEL: "warn", LOG_FORMAT: "json" }
+const main = "packages/server/src/cli/main.ts"
+const params = { slug: "main" }
+
+const layer = Layer.mergeAll(Runs.layerHost, ResultChanges.layer).pipe(
+  Layer.provideMerge(layerSqlRepositories),
+  Layer.provideMerge(PgClient.layer(connection(bench.databaseUrl)))
+)
+const inDatabase = <A, E>(effect: Effect.Effect<A, E, Layer.Success<typeof layer>>) =>
+  Effect.runPromise(Effect.scoped(Effect.provide(effect, layer)))
+
+const timed = async <A>(work: () => Promise<A>) => {
+  const began = performance.now()
+  await work()
+  return performance.now() - began
+}
+const seconds = (milliseconds: number) => `${(milliseconds / 1_000).toFixed(1)} s`
+
+/** A product that is deployed in the environments. */
+const makeProduct = async (baseUrl: string) => {
+  const client = createClient({ baseUrl, apiKey })
+  const product = await client.products.create({ params, payload: { slug: "shop", name: "Shop", type: "library" } })
+  const made: Array<EnvironmentId> = []
+  for (let n = 0; n < environments; n++) {
+    const payload = { slug: `env-${n}`, name: `Environment ${n}`, class: "non-production" } as const
+    made.push((await client.environments.create({ params, payload })).id)
+    await client.deployments.create({ params, payload: { product: "shop", environment: `env-${n}` } })
+  }
+  const [workspace] = (await client.workspaces.list({})).workspaces
+  return { workspaceId: workspace!.id, productId: product.id, environmentIds: made }
+}
+
+type At = Awaited<ReturnType<typeof makeProduct>>
+
+/** Runs of a year, one in ten of the base branch. A test in 25 fails, each test in spells of its own. */
+const fill = ({ environmentIds, productId, workspaceId }: At) =>
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    yield* sql`insert into test_runs (id, workspace_id, number, product_id, environment_id, publisher_kind, publisher_id,
+        base_url, git_branch, git_sha, git_dirty, git_subject, search, hostname, platform, selection, token_hash, state,
+        result, total, passed, flaky, failed, skipped, pass_rate, first_attempt_pass_rate, duration_ms, started_at,
+        expires_at, finished_at)
+      select gen_random_uuid(), ${workspaceId}::uuid, n, ${productId}::uuid,
+        (array[${environmentIds[0]!}::uuid, ${environmentIds[1]!}::uuid, ${environmentIds[2]!}::uuid,
+          ${environmentIds[3]!}::uuid])[1 + n % ${environments}::int],
+        'user', (select id from persons limit 1), 'https://shop.example',
+        case when n % 10 = 0 then 'main' else 'feature-' || n % 50 end, md5(n::text) || '00000000', false, 'subject',
+        'search', 'ci', 'linux', '{}', 'made-' || n, 'finished', 'failed', ${tests}::int, ${tests - 2}::int, 0, 2, 0, 0.96, 0.96,
+        60000, ended.at, ended.at, ended.at
+      from generate_series(1, ${runs}::int) n
+        cross join lateral (select now() - (${runs}::int - n) * interval '365 days' / ${runs}::int as at) ended`
+    const step = 20_000
+    for (let from = 0; from < runs; from += step) {
+      yield* sql`insert into test_run_tests (workspace_id, run_id, case_id, title, file, coverage, test_kind, status, files,
+          attempt_status, attempt_duration_ms, attempt_started_at, attempt_error_message, attempt_files)
+        select r.workspace_id, r.id, 'suite-' || s.n || '/basket.spec.ts › case ' || c, 'Suite ' || s.n || ' › case ' || c,
+          'suite-' || s.n || '/basket.spec.ts', 'regression', 'behavior', case when f.fails then 'failed' else 'passed' end, '[]',
+          case when f.fails then 'failed' else 'passed' end,
+          (case when c % 17 = 0 then 20000 else 500 + 20 * c end) + (r.number * 7919 + c) % 997, r.started_at,
+          case when f.fails then 'Expected ' || r.number || ', got ' || repeat('x', c) end, '[]'
+        from test_runs r
+          cross join lateral (select r.number % ${suites}::int as n) s
+          cross join generate_series(0, ${tests - 1}::int) c
+          cross join lateral (select (r.number / 97 + c) % 25 = 0 as fails) f
+        where r.workspace_id = ${workspaceId} and r.number > ${from} and r.number <= ${from + step}`
+    }
+    yield* sql`update workspaces set last_run_number = ${runs} where id = ${workspaceId}`
+    // As an upgrade leaves it: what is there is counted by the command.
+    yield* sql`insert into case_counting (workspace_id, seen_runs) values (${workspaceId}::uuid, ${runs}::int)
+      on conflict (workspace_id) do update set seen_runs = excluded.seen_runs`
+    yield* sql`vacuum analyze test_runs, test_run_tests`
+  })
+
+const sizes = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  return yield* sql<{ readonly name: string; readonly size: string }>`select t as name,
+      pg_size_pretty(pg_total_relation_size(t::regclass)) as size
+    from unnest(array['test_runs', 'test_run_tests', 'test_cases', 'case_results', 'case_days', 'product_days']) t`
+})
+
+const middle = { title: "Suite 5 › case 25", caseId: "suite-5/basket.spec.ts › case 25" }
+const oneCase = `cases/${encodeURIComponent(middle.caseId)}`
+const cursor = caseCursor({ caseId: middle.caseId, titleKey: titleKey(middle.title) })
+const year = new Date(Date.now() - 364 * 86_400_000).toISOString().slice(0, 10)
+
+const requests: ReadonlyArray<readonly [name: string, path: string]> = [
+  ["cases", "products/shop/cases"],
+  ["cases, from the middle on", `products/shop/cases?cursor=${encodeURIComponent(cursor)}`],
+  ["cases of an environment", "products/shop/cases?environment=env-1"],
+  ["state=failing", "products/shop/cases?state=failing"],
+  ["state=passing", "products/shop/cases?state=passing"],
+  ["state=flaky (none)", "products/shop/cases?state=flaky"],
+  ["state=slow", "products/shop/cases?state=slow"],
+  ["q, in 1 of 10 cases", "products/shop/cases?q=suite-7"],
+  ["q, in none", "products/shop/cases?q=zebra"],
+  ["a case", `products/shop/${oneCase}`],
+  ["a case, from the middle on", `products/shop/${oneCase}?before=${Math.floor(runs / 2)}`],
+  ["a case of an environment", `products/shop/${oneCase}?environment=env-1`],
+  ["errors of the newest run", `test-runs/${runs}/errors`],
+  ["errors of an old run", `test-runs/${Math.floor(runs / 2)}/errors`],
+  ["trends of 30 days", "products/shop/trends"],
+  ["trends of a year", `products/shop/trends?from=${year}`]
+]
+
+const measureReads = async (baseUrl: string) => {
+  console.log(`\nAnswers over HTTP, one after the other, ${rounds} calls each after 5, milliseconds:`)
+  for (const [name, path] of requests) {
+    const times: Array<number> = []
+    let bytes = 0
+    for (let round = -5; round < rounds; round++) {
+      const took = await timed(async () => {
+        const response = await fetch(`${baseUrl}/v1/workspaces/main/${path}`, {
+          headers: { authorization: `Bearer ${apiKey}`, "accept-encoding": "identity" }
+        })
+        const text = await response.text()
+        if (response.status !== 200) throw new Error(`${path}: ${response.status} ${text}`)
+        bytes = text.length
+      })
+      if (round >= 0) times.push(took)
+    }
+    console.log(
+      `  ${name.padEnd(30)} p95 ${percentile95(times).toFixed(1).padStart(6)}   median ${median(times).toFixed(1).padStart(6)}` +
+        `   ${bytes} bytes`
+    )
+  }
+}
+
+const showPlans = ({ environmentIds, productId, workspaceId }: At) =>
+  Effect.gen(function* () {
+    const repo = yield* CasesRepo
+    const scope = { workspaceId, productId, environmentId: undefined }
+    const rule = { since: countedFrom(new Date().toISOString()), slowFromMs: slowFrom(yield* repo.median(scope)) }
+    const ids = [middle.caseId]
+    const plans = [
+      ["cases", repo.list(scope, {}, rule, 101)],
+      [
+        "state=failing of an environment",
+        repo.list({ ...scope, environmentId: environmentIds[1] }, { state: "failing" }, rule, 101)
+      ],
+      ["state=slow", repo.list(scope, { state: "slow" }, rule, 101)],
+      ["q, in none", repo.list(scope, { q: "zebra" }, rule, 101)],
+      ["results of a case, from the middle on", repo.results(scope, middle.caseId, Math.floor(runs / 2), 100)],
+      ["what makes a failure known", repo.earlier({ workspaceId, productId, number: runs }, ids)],
+      ["days of a year", repo.days(scope, year, new Date().toISOString().slice(0, 10))]
+    ] as const
+    console.log("\nPlans: each line a scan.")
+    for (const [name, work] of plans) {
+      console.log(
+        `\n  ${name}\n${(yield* explain(work as Effect.Effect<unknown>, "test_|case_|product_days")).join("\n\n")}`
+      )
+    }
+  })
+
+const recorded = (count: number): ReadonlyArray<RecordedTest> =>
+  Array.from({ length: count }, (_, n) => ({
+    caseId: `suite-${Math.floor(n / 50) % suites}/basket.spec.ts › case ${n % 50}${n < 500 ? "" : ` of ${n}`}`,
+    title: `Suite › case ${n}`,
+    file: "basket.spec.ts",
+    coverage: "regression",
+    testKind: "behavior",
+    priority: null,
+    status: n % 20 === 0 ? "failed" : "passed",
+    files: [],
+    attempts: [
+      {
+        number: 1,
+        retry: null,
+        status: n % 20 === 0 ? "failed" : "passed",
+        durationMs: 1_000 + n,
+        startedAt: "2026-11-21T09:30:10.000Z",
+        errorMessage: n % 20 === 0 ? "Expected 200, got 500" : null,
+        errorStack: n % 20 === 0 ? "Error: Expected 200, got 500\n    at checkout.spec.ts:12:9\n".repeat(20) : null,
+        files: []
+      }
+    ]
+  }))
+
+/** Finishes runs one after the other, in turn with and without a server's rounds of counting behind them. */
+const measureFinish = (
+  { environmentIds, productId, workspaceId }: At,
+  { blocks, perBlock, tests: count }: { readonly tests: number; readonly perBlock: number; readonly blocks: number }
+) =>
+  Effect.gen(function* () {
+    const repo = yield* TestRunsRepo
+    const sql = yield* PgClient.PgClient
+    const changes = yield* ResultChanges
+    const { awaitChange, step } = yield* CaseCounting
+    const [person] = yield* sql<{ readonly id: string }>`select id from persons limit 1`
+    const publisher = { kind: "user", id: person!.id as never } as const
+    const recordedTests = recorded(count)
+    const event = (kind: string, id: TestRunId) => ({
+      id: randomUUID() as never,
+      workspaceId,
+      kind,
+      actor: publisher,
+      subjectType: "run",
+      subjectId: id,
+      subjectLabel: "Run",
+      subjectPath: "test-runs/1",
+      changes: [],
+      teamIds: null,
+      createdAt: new Date().toISOString()
+    })
+    const startOne = Effect.fnUntraced(function* () {
+      const id = randomUUID() as TestRunId
+      yield* repo.start(
+        {
+          id,
+          workspaceId,
+          productId,
+          environmentId: environmentIds[0]!,
+          publisher,
+          makerId: null,
+          baseUrl: "https://shop.example",
+          deploymentBaseUrl: null,
+          deploymentVersion: null,
+          deploymentId: null,
+          release: null,
+          locked: false,
+          git: { branch: "main", sha: "0".repeat(40), dirty: false, subject: "bench" },
+          machine: { hostname: "bench", platform: "linux" },
+          selection: { coverage: null, folders: [], caseIds: [] },
+          tokenHash: id,
+          fixture: null,
+          startedAt: new Date().toISOString(),
+          expiresAt: new Date(Date.now() + 3_600_000).toISOString()
+        },
+        event("run_started", id)
+      )
+      return id
+    })
+    const finishOne = Effect.fnUntraced(function* (id: TestRunId) {
+      const began = performance.now()
+      const finished = {
+        ...outcome({ interrupted: false }, recordedTests),
+        cleanup: null,
+        durationMs: 64_210,
+        finishedAt: new Date().toISOString()
+      }
+      if (!(yield* repo.finish(id, finished, recordedTests, event("run_finished", id)))) {
+        return yield* Effect.die(new Error("The run was not finished."))
+      }
+      yield* changes.note
+      return performance.now() - began
+    })
+    const block = Effect.gen(function* () {
+      const times: Array<number> = []
+      for (let i = 0; i < perBlock; i++) times.push(yield* finishOne(yield* startOne()))
+      return times
+    })
+    // As `CaseCountingRounds` does it.
+    const counting = Effect.forever(Effect.andThen(paced(step, pace), Effect.timeoutOption(awaitChange, "1 minute")))
+    const drain = Effect.gen(function* () {
+      while (yield* step) yield* Effect.yieldNow
+    })
+    const times: { alone: Array<number>; counted: Array<number> } = { alone: [], counted: [] }
+    const ratios: Array<number> = []
+    for (let round = -1; round < blocks; round++) {
+      const alone = yield* block
+      yield* drain
+      const fiber = yield* Effect.forkChild(counting)
+      const counted = yield* block
+      yield* Fiber.interrupt(fiber)
+      yield* drain
+      if (round < 0) continue
+      times.alone.push(...alone)
+      times.counted.push(...counted)
+      ratios.push(median(counted) / median(alone))
+    }
+    const shown = (values: ReadonlyArray<number>) =>
+      `median ${median(values).toFixed(2)} ms, p95 ${percentile95(values).toFixed(2)} ms`
+    console.log(
+      `  ${count} tests, ${times.alone.length} runs each:  without ${shown(times.alone)};  with ${shown(times.counted)};  ` +
+        `ratio of the medians of each round, median ${median(ratios).toFixed(3)} [${ratios.map((ratio) => ratio.toFixed(2)).join(", ")}]`
+    )
+  })
+
+try {
+  let server = await start(main, ["serve"], environment)
+  const at = await makeProduct(server.baseUrl)
+  await server.end()
+  console.log(
+    `Filled in ${seconds(await timed(() => inDatabase(fill(at))))}: ${runs} runs of ${tests} tests, ${suites * tests} cases.`
+  )
+  const took = await timed(async () => {
+    const printed = execFileSync(process.execPath, [main, "cases", "rebuild"], {
+      env: { ...process.env, ...environment }
+    })
+    console.log(printed.toString().trim())
+  })
+  console.log(`Counted by \`cases rebuild\` in ${seconds(took)}: ${((took * 1_000) / runs).toFixed(0)} µs a run.`)
+  await inDatabase(
+    Effect.flatMap(PgClient.PgClient, (sql) => sql`vacuum analyze test_cases, case_results, case_days, product_days`)
+  )
+  for (const { name, size } of await inDatabase(sizes)) console.log(`  ${name.padEnd(16)} ${size}`)
+  server = await start(main, ["serve"], environment)
+  await measureReads(server.baseUrl)
+  await server.end()
+  await inDatabase(showPlans(at))
+  console.log("\nFinishing a run, one after the other, with and without the counting behind:")
+  await inDatabase(measureFinish(at, { tests: 50, perBlock: 60, blocks: 10 }))
+  await inDatabase(measureFinish(at, { tests: 5_000, perBlock: 5, blocks: 4 }))
+} finally {
+  await bench.close()
+}

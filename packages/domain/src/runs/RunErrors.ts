@@ -1,0 +1,56 @@
+import { byName, compare } from "../Order.ts"
+import type { ErrorState, RunError } from "./Case.ts"
+import { errorGroupOf, shownError } from "./ErrorGroups.ts"
+
+/** The failures of one run, grouped by what they say (docs/contract.md, Tests over time). Pure. */
+
+/** A test that failed in the run, with what its last failed attempt says. */
+export interface Failure {
+  readonly caseId: string
+  readonly title: string
+  readonly error: string
+}
+
+/** A failure of a case before the run, by the group of its error. */
+export interface EarlierFailure {
+  readonly caseId: string
+  readonly errorGroup: string | null
+}
+
+const stateOrder: ReadonlyArray<ErrorState> = ["new", "known", "muted"]
+
+/**
+ * @param earlier What makes failures known: those of the newest results on the base branch, and those of the runs that are compared.
+ */
+export const runErrors = (
+  failures: ReadonlyArray<Failure>,
+  earlier: ReadonlyArray<EarlierFailure>
+): ReadonlyArray<RunError> => {
+  const known = Map.groupBy(earlier, ({ caseId }) => caseId)
+  const groups = Map.groupBy(failures, ({ error }) => errorGroupOf(error))
+  return [...groups].map(([id, inGroup]) => groupOf(id, inGroup, known)).toSorted(byNews)
+}
+
+const groupOf = (
+  id: string,
+  failures: ReadonlyArray<Failure>,
+  known: ReadonlyMap<string, ReadonlyArray<EarlierFailure>>
+): RunError => {
+  const inOrder = failures.toSorted((a, b) => byName({ name: a.title, id: a.caseId }, { name: b.title, id: b.caseId }))
+  const isKnown = (caseId: string) => known.get(caseId)?.some(({ errorGroup }) => errorGroup === id) === true
+  const cases = inOrder.map(({ caseId, title }) => {
+    const state: ErrorState = isKnown(caseId) ? "known" : "new"
+    return { caseId, title, state }
+  })
+  return {
+    id,
+    message: shownError(inOrder[0]!.error),
+    count: cases.length,
+    state: stateOrder.find((state) => cases.some((one) => one.state === state))!,
+    cases
+  }
+}
+
+/** New ones first, then those of more tests. */
+const byNews = (a: RunError, b: RunError): number =>
+  stateOrder.indexOf(a.state) - stateOrder.indexOf(b.state) || b.count - a.count || compare(a.id, b.id)

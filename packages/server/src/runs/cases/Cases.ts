@@ -1,0 +1,235 @@
+import { NotFound } from "@delivery/domain/Errors"
+import type { Caller } from "@delivery/domain/identity/Authorization"
+import type { WorkspaceId } from "@delivery/domain/Ids"
+import {
+  type Case,
+  caseCursor,
+  type CasePage,
+  casesPageSize,
+  type CaseState,
+  type CaseWithResults,
+  readCaseCursor,
+  resultsPageSize,
+  type RunErrors,
+  type Trends
+} from "@delivery/domain/runs/Case"
+import {
+  countedDays,
+  countedFrom,
+  dayFigures,
+  dayOf,
+  daysBefore,
+  daysFrom,
+  ratesOf,
+  ratesOfDay,
+  slowFrom,
+  statesOf
+} from "@delivery/domain/runs/CaseFigures"
+import { maxTrendDays } from "@delivery/domain/runs/CasesApi"
+import { runErrors } from "@delivery/domain/runs/RunErrors"
+import { timestamp } from "@delivery/domain/Timestamp"
+import { Clock, Context, Effect, Layer } from "effect"
+import { anyRole } from "../../access/Access.ts"
+import { EnvironmentsRepo } from "../../catalog/EnvironmentsRepo.ts"
+import { ProductsRepo } from "../../catalog/ProductsRepo.ts"
+import { Storage } from "../../storage/Storage.ts"
+import { noRun } from "../RunAnswers.ts"
+import { type CaseScope, CasesRepo, type FoundCase, type StateRule } from "./CasesRepo.ts"
+
+/** The query of a list of cases. */
+export interface CaseQuery {
+  readonly state?: CaseState | undefined
+  readonly environment?: string | undefined
+  readonly q?: string | undefined
+  readonly cursor?: string | undefined
+}
+
+/** Tests over time (docs/contract.md, Tests over time). */
+export class Cases extends Context.Service<
+  Cases,
+  {
+    readonly list: (product: string, query: CaseQuery) => Effect.Effect<CasePage, NotFound, Caller>
+    /** With its results of runs numbered below `before`. */
+    readonly get: (
+      product: string,
+      caseId: string,
+      query: { readonly environment?: string | undefined; readonly before?: number | undefined }
+    ) => Effect.Effect<CaseWithResults, NotFound, Caller>
+    readonly errors: (run: number) => Effect.Effect<RunErrors, NotFound, Caller>
+    /** Of the days from `from` to `to`, both inclusive. */
+    readonly trends: (
+      product: string,
+      query: {
+        readonly environment?: string | undefined
+        readonly from?: string | undefined
+        readonly to?: string | undefined
+      }
+    ) => Effect.Effect<Trends, NotFound, Caller>
+  }
+>()("@delivery/server/runs/cases/Cases") {
+  static readonly layer = Layer.effect(Cases, Effect.gen(make))
+}
+
+interface Dependencies {
+  readonly repo: CasesRepo["Service"]
+  readonly products: ProductsRepo["Service"]
+  readonly environments: EnvironmentsRepo["Service"]
+  readonly storage: Storage["Service"]
+}
+
+function* make() {
+  const dependencies: Dependencies = {
+    repo: yield* CasesRepo,
+    products: yield* ProductsRepo,
+    environments: yield* EnvironmentsRepo,
+    storage: yield* Storage
+  }
+  return Cases.of({
+    list: list(dependencies),
+    get: get(dependencies),
+    errors: errors(dependencies),
+    trends: trends(dependencies)
+  })
+}
+
+const now = Effect.map(Clock.currentTimeMillis, timestamp)
+
+/** The results that a path and a filter name. */
+const scopeOf = ({ environments, products }: Dependencies) =>
+  Effect.fnUntraced(function* (workspaceId: WorkspaceId, product: string, environment: string | undefined) {
+    const found = yield* products.find(workspaceId, product)
+    if (found === undefined) return yield* NotFound.of("product", product)
+    if (environment === undefined) return { workspaceId, productId: found.id, environmentId: undefined }
+    const inside = yield* environments.find(workspaceId, environment)
+    if (inside === undefined) return yield* NotFound.reference("environment", environment)
+    return { workspaceId, productId: found.id, environmentId: inside.id }
+  })
+
+/** How the states of the cases are decided now. */
+const ruleOf = ({ repo }: Dependencies) =>
+  Effect.fnUntraced(function* (scope: CaseScope) {
+    return { since: countedFrom(yield* now), slowFromMs: slowFrom(yield* repo.median(scope)) }
+  })
+
+const list = (dependencies: Dependencies) => {
+  const { repo, storage } = dependencies
+  const findScope = scopeOf(dependencies)
+  const findRule = ruleOf(dependencies)
+  return Effect.fn("Cases.list")(function* (product: string, { cursor, environment, q, state }: CaseQuery) {
+    const { workspace } = yield* anyRole
+    const scope = yield* findScope(workspace.id, product, environment)
+    // Nobody can mute a case yet.
+    if (state === "muted") return { cases: [], nextCursor: null }
+    const after = cursor === undefined ? undefined : readCaseCursor(cursor)
+    const { found, rule } = yield* storage.snapshot(
+      Effect.gen(function* () {
+        const rule = yield* findRule(scope)
+        return { rule, found: yield* repo.list(scope, { state, q, after }, rule, casesPageSize + 1) }
+      })
+    )
+    const page = found.slice(0, casesPageSize)
+    return {
+      cases: page.map((one) => present(one, rule)),
+      nextCursor: found.length > casesPageSize ? caseCursor(page.at(-1)!) : null
+    }
+  })
+}
+
+const get = (dependencies: Dependencies) => {
+  const { repo, storage } = dependencies
+  const findScope = scopeOf(dependencies)
+  const findRule = ruleOf(dependencies)
+  return Effect.fn("Cases.get")(function* (
+    product: string,
+    caseId: string,
+    { before, environment }: { readonly environment?: string | undefined; readonly before?: number | undefined }
+  ) {
+    const { workspace } = yield* anyRole
+    const scope = yield* findScope(workspace.id, product, environment)
+    if (!isCaseId(caseId)) return yield* NotFound.of("case", caseId)
+    const shown = yield* storage.snapshot(
+      Effect.gen(function* () {
+        const rule = yield* findRule(scope)
+        const found = yield* repo.find(scope, caseId, rule)
+        if (found === undefined) return undefined
+        return { ...present(found, rule), results: yield* repo.results(scope, caseId, before, resultsPageSize) }
+      })
+    )
+    return shown ?? (yield* NotFound.of("case", caseId))
+  })
+}
+
+/** What cannot be stored is no id of a case. */
+const isCaseId = (text: string): boolean => text.isWellFormed() && !text.includes("\0")
+
+const present = (found: FoundCase, rule: StateRule): Case => {
+  const { caseId, coverage, figures, file, testKind, title } = found
+  const states = statesOf(figures, rule)
+  return {
+    caseId,
+    title,
+    file,
+    coverage,
+    testKind,
+    states,
+    firstFailure: found.firstFailure,
+    lastFailure: found.lastFailure,
+    failingSince: states.includes("failing") ? found.failingSince : null,
+    ...ratesOf(figures),
+    durationP50Ms: figures.durationP50Ms,
+    durationP95Ms: figures.durationP95Ms,
+    muted: null,
+    ticket: null
+  }
+}
+
+const errors = ({ repo }: Dependencies) =>
+  Effect.fn("Cases.errors")(function* (number: number) {
+    const { workspace } = yield* anyRole
+    const run = yield* repo.failures(workspace.id, number)
+    if (run === undefined) return yield* noRun(number)
+    const { failures, productId } = run
+    if (failures.length === 0) return { errors: [] }
+    const ids = failures.map(({ caseId }) => caseId)
+    const earlier = yield* repo.earlier({ workspaceId: workspace.id, productId, number }, ids)
+    return { errors: runErrors(failures, earlier) }
+  })
+
+const trends = (dependencies: Dependencies) => {
+  const { repo } = dependencies
+  const findScope = scopeOf(dependencies)
+  return Effect.fn("Cases.trends")(function* (
+    product: string,
+    query: {
+      readonly environment?: string | undefined
+      readonly from?: string | undefined
+      readonly to?: string | undefined
+    }
+  ) {
+    const { workspace } = yield* anyRole
+    const scope = yield* findScope(workspace.id, product, query.environment)
+    const { from, to } = periodOf(query, dayOf(yield* now))
+    const found = new Map((yield* repo.days(scope, from, to)).map((figures) => [figures.day, figures]))
+    const days = daysFrom(from, to).map((date) => {
+      const figures = found.get(date) ?? dayFigures([])
+      const { durationP50Ms, durationP95Ms, flaky, runs } = figures
+      return { date, runs, ...ratesOfDay(figures), flaky, durationP50Ms, durationP95Ms }
+    })
+    return { days }
+  })
+}
+
+/** The days of a query: those that count up to `to`, or as many as an answer may have from `from` on. */
+const periodOf = (
+  { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
+  today: string
+): { readonly from: string; readonly to: string } => {
+  if (from === undefined) {
+    const last = to ?? today
+    return { from: daysBefore(last, countedDays - 1), to: last }
+  }
+  if (to !== undefined) return { from, to }
+  if (from >= today) return { from, to: from }
+  const last = daysBefore(from, -(maxTrendDays - 1))
+  return { from, to: last < today ? last : today }
+}
