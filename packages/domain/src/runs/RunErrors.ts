@@ -1,3 +1,4 @@
+import { groupBy } from "../Groups.ts"
 import { byName, compare } from "../Order.ts"
 import type { ErrorState, RunError } from "./Case.ts"
 import { errorGroupOf, shownError } from "./ErrorGroups.ts"
@@ -26,8 +27,8 @@ export const runErrors = (
   failures: ReadonlyArray<Failure>,
   earlier: ReadonlyArray<EarlierFailure>
 ): ReadonlyArray<RunError> => {
-  const known = Map.groupBy(earlier, ({ caseId }) => caseId)
-  const groups = Map.groupBy(failures, ({ error }) => errorGroupOf(error))
+  const known = groupBy(earlier, ({ caseId }) => caseId)
+  const groups = groupBy(failures, ({ error }) => errorGroupOf(error))
   return [...groups].map(([id, inGroup]) => groupOf(id, inGroup, known)).toSorted(byNews)
 }
 
