@@ -110,6 +110,12 @@ export const routes = {
     start: "POST /v1/workspaces/:slug/test-runs/:run/retries",
     finish: "POST /v1/workspaces/:slug/test-runs/:run/retries/:retry/finish"
   },
+  cases: {
+    list: "GET /v1/workspaces/:slug/products/:product/cases",
+    get: "GET /v1/workspaces/:slug/products/:product/cases/:caseId",
+    errors: "GET /v1/workspaces/:slug/test-runs/:run/errors",
+    trends: "GET /v1/workspaces/:slug/products/:product/trends"
+  },
   semaphores: {
     list: "GET /v1/workspaces/:slug/semaphores"
   },

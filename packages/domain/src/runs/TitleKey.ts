@@ -5,14 +5,18 @@
  */
 
 /** As the collator of `byName` has them; after these come digits, then letters. */
-const marks = " _-–—,;:!¡?¿.·'‚‹›\"„«»()[]{}§¶@*/\\&#%†‡•`^°©®←→↑↓+±÷×<=>¬|¦~✓✗¤¢$£¥€"
+const marks = " _-–—,;:!¡?¿.·'‹›\"«»()[]{}§¶@*/\\&#%†‡•`^°©®←→↑↓+±÷×<=>¬|¦~✓✗¤¢$£¥€"
 
 /** Marks that the collator takes for others. */
 const alike: ReadonlyMap<string, string> = new Map([
   ["‘", "'"],
   ["’", "'"],
+  ["‚", "'"],
+  ["‛", "'"],
   ["“", '"'],
-  ["”", '"']
+  ["”", '"'],
+  ["„", '"'],
+  ["‟", '"']
 ])
 
 /** The first character of keys: behind the blanks. */
