@@ -68,3 +68,26 @@ export const batched = <Key, A, E, R>(
 
 const answerAt = <A, E>(answers: Exit.Exit<ReadonlyArray<A>, E>, index: number): Effect.Effect<A, E> =>
   answers._tag === "Success" ? Effect.succeed(answers.value[index]!) : Effect.failCause(answers.cause)
+
+/**
+ * For `batched`: asks for equal keys of a batch once, and gives all of them the same answer.
+ *
+ * @param nameOf Equal keys have equal names.
+ */
+export const askedOnce =
+  <Key, A, E, R>(
+    nameOf: (key: Key) => string,
+    ask: (keys: ReadonlyArray<Key>) => Effect.Effect<ReadonlyArray<A>, E, R>
+  ) =>
+  (keys: ReadonlyArray<Key>): Effect.Effect<ReadonlyArray<A>, E, R> => {
+    if (keys.length === 1) return ask(keys)
+    const places = new Map<string, number>()
+    const different: Array<Key> = []
+    for (const key of keys) {
+      const name = nameOf(key)
+      if (places.has(name)) continue
+      places.set(name, different.length)
+      different.push(key)
+    }
+    return Effect.map(ask(different), (answers) => keys.map((key) => answers[places.get(nameOf(key))!]!))
+  }
