@@ -2,39 +2,13 @@ import type { ReleasePage } from "@delivery/domain/releases/Release"
 import type { Deployment } from "@delivery/domain/catalog/Deployment"
 import type { StartedTestRun, TestRun } from "@delivery/domain/runs/TestRun"
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { layerServer } from "../../src/App.ts"
-import { Settings } from "../../src/Config.ts"
-import * as Logs from "../../src/http/Logs.ts"
+import { Effect } from "effect"
 import { finishBody, git, machine } from "../runs/Scene.ts"
 import { makeDatabase } from "../support/Databases.ts"
-import { http, type Http } from "../support/Http.ts"
-import { freePort } from "../../src/cli/FreePort.ts"
+import type { Http } from "../support/Http.ts"
+import { startServerOn } from "../support/SeveralServers.ts"
 
 /** Changes of versions, starts and finishes of locked runs, all at once over HTTP, at two servers of one PostgreSQL. */
-
-const startServer = Effect.fnUntraced(function* (url: string, apiKey: string) {
-  const port = yield* Effect.promise(() => freePort())
-  const directory = yield* Effect.acquireRelease(
-    Effect.sync(() => mkdtempSync(join(tmpdir(), "delivery-releases-"))),
-    (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
-  )
-  const baseUrl = `http://127.0.0.1:${port}`
-  const settings = Settings.layer({
-    PORT: String(port),
-    BASE_URL: baseUrl,
-    DATABASE_URL: url,
-    DATA_DIR: directory,
-    VAULT_KEYS: `k1:${Buffer.alloc(32, 1).toString("base64")}`,
-    BOOTSTRAP_API_KEY: apiKey,
-    LOG_LEVEL: "none"
-  })
-  yield* Layer.build(Layer.fresh(layerServer).pipe(Layer.provide(Logs.layer), Layer.provide(settings)))
-  return http(baseUrl, apiKey, "main")
-})
 
 const times = (count: number) => Array.from({ length: count }, (_, index) => index)
 
@@ -101,8 +75,7 @@ const checkLedger = async (at: Http, changed: ReadonlyArray<string | null>, runs
 const withServers = (body: (servers: readonly [Http, Http]) => Promise<void>) =>
   Effect.gen(function* () {
     const { url } = yield* makeDatabase
-    const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
-    const servers = [yield* startServer(url, apiKey), yield* startServer(url, apiKey)] as const
+    const servers = [yield* startServerOn(url), yield* startServerOn(url)] as const
     yield* Effect.promise(() => makeDeployment(servers[0]))
     yield* Effect.promise(() => body(servers))
   }).pipe(Effect.scoped)

@@ -11,7 +11,8 @@ import { isUsed, layerPostgres } from "./Databases.ts"
 
 type Environment = Readonly<Record<string, string>>
 
-const dataDir = Effect.acquireRelease(
+/** A new directory, which goes with the scope. */
+export const dataDir = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "delivery-test-"))),
   (directory) => Effect.sync(() => rmSync(directory, { recursive: true, force: true }))
 )
