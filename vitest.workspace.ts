@@ -74,6 +74,7 @@ const needMore = [
   "audit/AuditTogether.test.ts",
   "auth/**",
   "database/**",
+  "deploy/Races.test.ts",
   "files/S3Files.test.ts",
   "http/**",
   "identity/ApiKeyUsage.test.ts",

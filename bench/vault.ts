@@ -38,7 +38,8 @@ const layerPlain = Layer.succeed(DataKeys, {
       decrypt: (_, encrypted) => Effect.succeed(Redacted.make(Buffer.from(encrypted).toString("utf8"))),
       seal: (_, secret) => new Uint8Array(Buffer.from(Redacted.value(secret))),
       open: (_, sealed) => Effect.succeed(Redacted.make(Buffer.from(sealed).toString("utf8"))),
-      fingerprint: (text) => text
+      fingerprint: (text) => text,
+      revision: (text) => text
     })
 })
 

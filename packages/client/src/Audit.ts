@@ -10,7 +10,7 @@ import type { CallError } from "./Files.ts"
 export interface AuditRequest {
   readonly params: { readonly slug: string }
   readonly query?: {
-    /** The id of a person, an agent or an account API key. */
+    /** The id of a person, an agent, an account API key or a deployment token. */
     readonly actor?: string
     /** One that does not exist is refused. */
     readonly action?: AuditAction

@@ -1,5 +1,6 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { AgentAuthorization } from "@delivery/domain/agents/AgentAuthorization"
+import { DeployAuthorization } from "@delivery/domain/deploy/DeployAuthorization"
 import { Authorization, OptionalAuthorization } from "@delivery/domain/identity/Authorization"
 import { RunAuthorization } from "@delivery/domain/runs/RunAuthorization"
 import { Context, Effect, Layer, Redacted } from "effect"
@@ -14,10 +15,14 @@ import {
 import { type AuditCalls, makeAudit } from "./Audit.ts"
 import { noting, withCall } from "./Calls.ts"
 import { sendWith } from "./Credential.ts"
+import { type DeployCalls, makeDeploy } from "./Deploy.ts"
 import { type EventCalls, makeEvents } from "./Events.ts"
 import { type Files, makeFiles } from "./Files.ts"
 import { requestProblem } from "./CallArguments.ts"
 import { type ClientOptions, optionsProblem } from "./Options.ts"
+
+const redacted = (token: string | Redacted.Redacted | null | undefined) =>
+  typeof token === "string" ? Redacted.make(token) : (token ?? undefined)
 
 type Api = HttpApiClient.ForApi<typeof DeliveryApi>
 
@@ -57,11 +62,11 @@ type AgentGroup = "agent" | "agentInbox" | "agentPlanning"
 type BrowserGroup = "auth" | "authorizations"
 
 /** The groups that the clients do not have as they are derived. */
-export type OtherGroup = "testRuns" | "leases" | "audit" | "events" | "oauth" | AgentGroup | BrowserGroup
+export type OtherGroup = "testRuns" | "leases" | "audit" | "deploy" | "events" | "oauth" | AgentGroup | BrowserGroup
 
 /**
  * Every group of the API with its endpoints. `files` replaces the two endpoints that carry bytes,
- * `audit` the one that has two answers, and `events` follows a stream over its connections. Leases need the token of a
+ * `audit` and `deploy` those that have two answers, and `events` follows a stream over its connections. Leases need the token of a
  * run: see `makeSemaphores`. The calls of agents are left out, because they need an access token, and so are signing in
  * and consent, which are for browsers.
  */
@@ -70,6 +75,7 @@ export interface DeliveryClientShape extends Omit<Derived, OtherGroup> {
   readonly testRuns: Omit<Derived["testRuns"], "upload" | "download">
   readonly files: Files
   readonly audit: AuditCalls
+  readonly deploy: DeployCalls
   readonly events: EventCalls
 }
 
@@ -86,12 +92,13 @@ export class DeliveryClient extends Context.Service<DeliveryClient, DeliveryClie
     Effect.gen(function* () {
       const problem = optionsProblem(options)
       if (problem !== undefined) return yield* Effect.die(new TypeError(problem))
-      const apiKey = typeof options.apiKey === "string" ? Redacted.make(options.apiKey) : (options.apiKey ?? undefined)
       const baseUrl = options.baseUrl.toString()
-      const sendWithKey = sendWith(apiKey)
+      const sendWithKey = sendWith(redacted(options.apiKey))
+      const sendWithToken = sendWith(redacted(options.deploymentToken))
       const middleware = Layer.mergeAll(
         HttpApiMiddleware.layerClient(Authorization, ({ next, request }) => sendWithKey(request, next)),
         HttpApiMiddleware.layerClient(OptionalAuthorization, ({ next, request }) => sendWithKey(request, next)),
+        HttpApiMiddleware.layerClient(DeployAuthorization, ({ next, request }) => sendWithToken(request, next)),
         HttpApiMiddleware.layerClient(RunAuthorization, ({ next, request }) => next(request)),
         HttpApiMiddleware.layerClient(AgentAuthorization, ({ next, request }) => next(request))
       )
@@ -114,6 +121,7 @@ export class DeliveryClient extends Context.Service<DeliveryClient, DeliveryClie
         audit,
         auth: ______,
         authorizations: _______,
+        deploy,
         events,
         oauth: agentSignIns,
         leases: ____,
@@ -126,6 +134,7 @@ export class DeliveryClient extends Context.Service<DeliveryClient, DeliveryClie
         ...derived({ ...groups, oauth, testRuns }),
         files: makeFiles(upload, download),
         audit: makeAudit(audit.list, auditLines),
+        deploy: makeDeploy(deploy),
         events: makeEvents(events)
       }) as unknown as DeliveryClientShape
     })

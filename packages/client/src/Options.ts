@@ -9,19 +9,21 @@ export interface ClientOptions {
    * a new person.
    */
   readonly apiKey: string | Redacted.Redacted | null
+  /** The token of a deployment (`dtk_...`), for the calls of `deploy`. A product that reads its own secrets has no key: `apiKey` is null. */
+  readonly deploymentToken?: string | Redacted.Redacted | undefined
 }
 
 /** What is wrong with the options of a client, in a sentence. No message repeats a key. */
 export const optionsProblem = (
   options: unknown,
-  known: ReadonlyArray<string> = ["baseUrl", "apiKey"]
+  known: ReadonlyArray<string> = ["baseUrl", "apiKey", "deploymentToken"]
 ): string | undefined => {
   if (typeof options !== "object" || options === null) {
     return `A client takes an object such as {baseUrl, apiKey}, not ${options === null ? "null" : typeof options}.`
   }
   const unknown = Object.keys(options).find((name) => !known.includes(name))
   if (unknown !== undefined) return `A client knows no option "${unknown}". It takes ${known.join(", ")}.`
-  const { apiKey, baseUrl, fetch } = options as Readonly<Record<string, unknown>>
+  const { apiKey, baseUrl, deploymentToken, fetch } = options as Readonly<Record<string, unknown>>
   const address = baseUrl instanceof URL ? baseUrl.toString() : baseUrl
   if (typeof address !== "string" || !/^https?:\/\//i.test(address) || !URL.canParse(address)) {
     return `baseUrl: Expected an absolute http(s) URL, not ${typeof address === "string" ? `"${address}"` : typeof address}`
@@ -31,6 +33,9 @@ export const optionsProblem = (
   }
   if (apiKey !== null && typeof apiKey !== "string" && !Redacted.isRedacted(apiKey)) {
     return `apiKey: Expected an API key as text, not ${typeof apiKey}.`
+  }
+  if (deploymentToken !== undefined && typeof deploymentToken !== "string" && !Redacted.isRedacted(deploymentToken)) {
+    return `deploymentToken: Expected a token as text, not ${typeof deploymentToken}.`
   }
   if (fetch !== undefined && typeof fetch !== "function") return `fetch: Expected a function, not ${typeof fetch}.`
   return undefined

@@ -1,4 +1,5 @@
 import type { DeliveryApi } from "@delivery/domain/Api"
+import type { LoadedSecrets } from "@delivery/domain/deploy/Deploy"
 import { Cause, Context, Effect, Exit, Option, Predicate, Result, Stream } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientResponse } from "effect/http"
 import type { HttpApi, HttpApiClient, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
@@ -6,6 +7,7 @@ import type { AuditCalls } from "./Audit.ts"
 import type { Arguments, CallOptions, RequestOf } from "./CallArguments.ts"
 import type { Called } from "./Calls.ts"
 import { DeliveryClient, type OtherGroup } from "./DeliveryClient.ts"
+import type { DeployCalls, DeployError } from "./Deploy.ts"
 import type { EventCalls } from "./Events.ts"
 import type { CallError, Files } from "./Files.ts"
 import { type ClientOptions, optionsProblem } from "./Options.ts"
@@ -43,6 +45,15 @@ type EffectMethod<F, M extends Mode> = F extends (request: infer Request) => Eff
   ? (request: Request, options?: CallOptions) => Modes<ValueOf<A>, E>[M]
   : never
 
+/** The calls of `deploy` that are not as they are derived. Their answers are secrets, as text. */
+type DeployMethods<M extends Mode> = Omit<Derived<M>["deploy"], "secrets"> & {
+  readonly secrets: (request?: object, options?: CallOptions) => Modes<Plain<LoadedSecrets>, DeployError>[M]
+  readonly environmentFile: (
+    request: Parameters<DeployCalls["environmentFile"]>[0],
+    options?: CallOptions
+  ) => Modes<string, DeployError>[M]
+}
+
 type Groups = typeof DeliveryApi extends HttpApi.HttpApi<infer _Id, infer Groups> ? Groups : never
 type Derived<M extends Mode> = {
   readonly [G in Groups as HttpApiGroup.Identifier<G>]: {
@@ -55,6 +66,7 @@ export interface Calls<M extends Mode> extends Omit<Derived<M>, OtherGroup> {
   readonly oauth: Omit<Derived<M>["oauth"], "authorize">
   readonly testRuns: Omit<Derived<M>["testRuns"], "upload" | "download">
   readonly files: { readonly [K in keyof Files]: EffectMethod<Files[K], M> }
+  readonly deploy: DeployMethods<M>
   readonly audit: { readonly [K in keyof AuditCalls]: EffectMethod<AuditCalls[K], M> }
   readonly events: { readonly [K in keyof EventCalls]: EffectMethod<EventCalls[K], M> }
 }
@@ -104,7 +116,7 @@ const withText =
  * ```
  */
 export const createClient = (options: CreateClientOptions): PromiseClient => {
-  const problem = optionsProblem(options, ["baseUrl", "apiKey", "fetch"])
+  const problem = optionsProblem(options, ["baseUrl", "apiKey", "deploymentToken", "fetch"])
   if (problem !== undefined) throw new TypeError(problem)
   const { fetch, ...others } = options
   const client = Effect.runSync(DeliveryClient.make(others).pipe(Effect.provide(FetchHttpClient.layer)))

@@ -99,6 +99,12 @@ export const routes = {
     generate: "POST /v1/workspaces/:slug/vault/generations",
     versions: "GET /v1/workspaces/:slug/products/:productSlug/secrets/:name/environments/:environmentSlug/versions"
   },
+  deploymentTokens: {
+    list: "GET /v1/workspaces/:slug/deployments/:product/:environment/tokens",
+    create: "POST /v1/workspaces/:slug/deployments/:product/:environment/tokens",
+    rotate: "POST /v1/workspaces/:slug/deployments/:product/:environment/tokens/:token/rotate",
+    revoke: "POST /v1/workspaces/:slug/deployments/:product/:environment/tokens/:token/revoke"
+  },
   testRuns: {
     list: "GET /v1/workspaces/:slug/test-runs",
     start: "POST /v1/workspaces/:slug/test-runs",

@@ -406,14 +406,14 @@ describe("promises", () => {
       [{ baseUrl, apiKey: "ctk_secret", fetch: "fetch" }, "fetch: Expected a function, not string."],
       [
         { baseUrl, apiKey: "ctk_secret", token: "ctk_secret" },
-        'A client knows no option "token". It takes baseUrl, apiKey, fetch.'
+        'A client knows no option "token". It takes baseUrl, apiKey, deploymentToken, fetch.'
       ]
     ] as const) {
       expect(() => createClient(options as never)).toThrow(new TypeError(message))
     }
     const layer = DeliveryClient.layer({ baseUrl, apiKey: "ctk_secret", fetch } as never)
     return expect(Effect.runPromise(Effect.provide(DeliveryClient, layer))).rejects.toThrow(
-      'A client knows no option "fetch". It takes baseUrl, apiKey.'
+      'A client knows no option "fetch". It takes baseUrl, apiKey, deploymentToken.'
     )
   })
 
@@ -663,6 +663,110 @@ describe("files", () => {
     } finally {
       await rm(directory, { recursive: true })
     }
+  })
+})
+
+describe("a deployed product", () => {
+  const place = { ...main, product: "shop", environment: "production" }
+  let token: string
+
+  beforeAll(async () => {
+    await client.environments.create({
+      params: main,
+      payload: { slug: "production", name: "Production", class: "production" }
+    })
+    await client.deployments.create({
+      params: main,
+      payload: { product: "shop", environment: "production", baseUrl: "https://shop.example.com", version: "1" }
+    })
+    for (const [name, value] of [
+      ["DATABASE_URL", "postgres://it's"],
+      ["__proto__", "kept"]
+    ] as const) {
+      await client.vault.assign({
+        params: main,
+        payload: { products: ["shop"], environments: ["production"], name, value }
+      })
+    }
+    const made = await client.deploymentTokens.create({ params: place, payload: { name: "product" } })
+    token = made.token
+    expect(made).toMatchObject({ name: "product", replacedBy: null, createdBy: { active: true } })
+  })
+
+  it("reads its secrets, as values and as files, with its token alone", async () => {
+    const product = createClient({ baseUrl: server.url, apiKey: null, deploymentToken: token })
+    expect(await product.deploy.me()).toMatchObject({
+      product: { slug: "shop" },
+      environment: { slug: "production" },
+      deployment: { version: "1" },
+      token: { name: "product" }
+    })
+    const loaded = await product.deploy.secrets()
+    expect(Object.entries(loaded.values)).toEqual([
+      ["DATABASE_URL", "postgres://it's"],
+      ["__proto__", "kept"]
+    ])
+    expectTypeOf(loaded.values).toEqualTypeOf<{ readonly [name: string]: string }>()
+    expect((await product.deploy.secrets()).revision).toBe(loaded.revision)
+    const file = await product.deploy.environmentFile({ query: { format: "env" } })
+    expectTypeOf(file).toEqualTypeOf<string>()
+    expect(file).toBe("DATABASE_URL=\"postgres://it's\"\n__proto__='kept'\n")
+    expect(await product.deploy.environmentFile({ query: { format: "docker" } })).toContain("__proto__=kept\n")
+    expect(await product.deploy.secret({ params: { name: "DATABASE_URL" } })).toEqual({
+      name: "DATABASE_URL",
+      version: 1,
+      value: "postgres://it's"
+    })
+    expect(await product.deploy.setVersion({ payload: { version: "2" } })).toMatchObject({ version: "2" })
+    await expect(product.products.list({ params: main })).rejects.toBeInstanceOf(Unauthorized)
+    await expect(client.deploy.secrets()).rejects.toBeInstanceOf(Unauthorized)
+  })
+
+  it("is told which secrets no file can have", async () => {
+    const product = createClient({ baseUrl: server.url, apiKey: null, deploymentToken: token })
+    await client.vault.assign({
+      params: main,
+      payload: { products: ["shop"], environments: ["production"], name: "not-a-name", value: "a" }
+    })
+    const refused = await product.safe.deploy.environmentFile({ query: { format: "env" } })
+    expect(refused).toMatchObject({
+      ok: false,
+      error: { reason: "not_environment_names", names: ["not-a-name"] }
+    })
+  })
+
+  it("does the same as an Effect, whose values no log shows", () =>
+    Effect.gen(function* () {
+      const { deploy } = yield* DeliveryClient
+      const { values } = yield* deploy.secrets()
+      expect(Redacted.value(values["DATABASE_URL"]!)).toBe("postgres://it's")
+      expect(String(values["DATABASE_URL"])).not.toContain("postgres")
+      const file = yield* deploy.environmentFile({ query: { format: "docker" } })
+      expect(String(file)).not.toContain("postgres")
+      expect(Redacted.value(file)).toContain("DATABASE_URL=postgres://it's\n")
+      const { value } = yield* deploy.secret({ params: { name: "DATABASE_URL" } })
+      expect(String(value)).not.toContain("postgres")
+    }).pipe(
+      Effect.provide(
+        DeliveryClient.layer({ baseUrl: server.url, apiKey: null, deploymentToken: Redacted.make(token) })
+      ),
+      Effect.runPromise
+    ))
+
+  it("has tokens that are rotated and revoked", async () => {
+    const { tokens } = await client.deploymentTokens.list({ params: place })
+    const { id } = tokens[0]!
+    const fresh = await client.deploymentTokens.rotate({
+      params: { ...place, token: id },
+      payload: { overlapSeconds: 0 }
+    })
+    await expect(
+      createClient({ baseUrl: server.url, apiKey: null, deploymentToken: token }).deploy.me()
+    ).rejects.toBeInstanceOf(Unauthorized)
+    const product = createClient({ baseUrl: server.url, apiKey: null, deploymentToken: fresh.token })
+    await product.deploy.me()
+    expect(await client.deploymentTokens.revoke({ params: { ...place, token: fresh.id } })).toEqual({ ok: true })
+    await expect(product.deploy.me()).rejects.toBeInstanceOf(Unauthorized)
   })
 })
 

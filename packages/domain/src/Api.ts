@@ -13,6 +13,8 @@ import { TokensApi } from "./auth/TokensApi.ts"
 import { DeploymentsApi } from "./catalog/DeploymentsApi.ts"
 import { EnvironmentsApi } from "./catalog/EnvironmentsApi.ts"
 import { ProductsApi } from "./catalog/ProductsApi.ts"
+import { DeployApi } from "./deploy/DeployApi.ts"
+import { DeploymentTokensApi } from "./deploy/DeploymentTokensApi.ts"
 import { EventsApi } from "./events/EventsApi.ts"
 import { AccountApiKeysApi } from "./identity/AccountApiKeysApi.ts"
 import { ApiKeysApi } from "./identity/ApiKeysApi.ts"
@@ -53,6 +55,8 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(EnvironmentsApi)
   .add(DeploymentsApi)
   .add(VaultApi)
+  .add(DeploymentTokensApi)
+  .add(DeployApi)
   .add(TestRunsApi)
   .add(RetriesApi)
   .add(CasesApi)

@@ -96,6 +96,8 @@ export class Unauthorized extends Schema.TaggedError<Unauthorized>()(
   static readonly generic = new Unauthorized({ message: "A valid API key is required." })
   /** The same for calls that require an agent's access token (docs/contract.md, Tokens). */
   static readonly agent = new Unauthorized({ message: "A valid agent access token is required." })
+  /** The same for calls that require the token of a deployment. */
+  static readonly deployment = new Unauthorized({ message: "A valid deployment token is required." })
   /** The same for calls that require the cookie of a session. */
   static readonly session = new Unauthorized({ message: "Sign in first: this requires a session." })
   /** A proof that does not work, whatever is wrong with it. */
@@ -235,6 +237,12 @@ export class Conflict extends Schema.TaggedError<Conflict>()(
     ),
     retryAfterMs: Schema.optionalKey(
       Schema.Int.annotate({ description: "Only for semaphores: how many milliseconds to wait before trying again." })
+    ),
+    names: Schema.optionalKey(
+      Schema.Array(Schema.String).annotate({
+        description:
+          "Only with `not_environment_names`: the names of the secrets that cannot be written as environment variables."
+      })
     ),
     runs: Schema.optionalKey(
       Schema.Array(Schema.Int).annotate({

@@ -46,6 +46,9 @@ export type EnvironmentId = typeof EnvironmentId.Type
 export const DeploymentId = uuid.pipe(Schema.brand("DeploymentId"))
 export type DeploymentId = typeof DeploymentId.Type
 
+export const DeploymentTokenId = uuid.pipe(Schema.brand("DeploymentTokenId"))
+export type DeploymentTokenId = typeof DeploymentTokenId.Type
+
 export const CommitId = uuid.pipe(Schema.brand("CommitId"))
 export type CommitId = typeof CommitId.Type
 

@@ -51,6 +51,9 @@ fresh proof that it is the person (403 \`sudo_required\`).
 A coding agent uses an access token (\`atk_...\`) for \`/agent/v1\` and \`/agent/mcp\`. It acts as its member, with \
 their present role. API keys are rejected there; access tokens are rejected everywhere else.
 
+A deployed product uses the token of its deployment (\`dtk_...\`) for \`/deploy/v1\`, where it reads its own secrets. \
+All other credentials are rejected there, and it is rejected everywhere else.
+
 ## Conventions
 
 - **Ids** are UUIDv7 strings that the server makes. Wherever a workspace, product or environment is named, you can \

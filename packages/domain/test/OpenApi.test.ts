@@ -130,6 +130,8 @@ describe("the API description", () => {
       [
         "accountApiKeys.create",
         "apiKeys.create",
+        "deploymentTokens.create",
+        "deploymentTokens.rotate",
         "invites.accept",
         "invites.create",
         "testRuns.start",
@@ -260,6 +262,7 @@ describe("the API description", () => {
     const others: Record<string, ReadonlyArray<object>> = {
       auth: [{ session: [] }],
       authorizations: [{ session: [] }],
+      deploy: [{ deploymentToken: [] }],
       leases: [{ runToken: [] }],
       agent,
       agentInbox: agent,

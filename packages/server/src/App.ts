@@ -5,6 +5,7 @@ import * as AuditRoom from "./audit/AuditRoom.ts"
 import * as Auth from "./auth/Auth.ts"
 import * as Catalog from "./catalog/Catalog.ts"
 import * as Database from "./database/Database.ts"
+import * as Deploy from "./deploy/Deploy.ts"
 import * as EventsRoom from "./events/EventsRoom.ts"
 import * as Files from "./files/Files.ts"
 import * as Http from "./http/Http.ts"
@@ -32,6 +33,7 @@ export const layerSqlRepositories = Layer.mergeAll(
   Catalog.layerSql,
   VaultRoom.layerSql,
   Runs.layerSql,
+  Deploy.layerSql,
   Planning.layerSql,
   AgentsRoom.layerSql,
   ReleasesRoom.layerSql,
@@ -52,6 +54,7 @@ export const layerMemoryStorage = Layer.mergeAll(
   Catalog.layerMemory,
   VaultRoom.layerMemory,
   Runs.layerMemory,
+  Deploy.layerMemory,
   Planning.layerMemory,
   AgentsRoom.layerMemory,
   ReleasesRoom.layerMemory,
@@ -61,6 +64,7 @@ export const layerMemoryStorage = Layer.mergeAll(
 /** The services of every room, over what higher rooms supply to lower ones. */
 export const layerRooms = Layer.mergeAll(ReleasesRoom.layer, WebhooksRoom.layer).pipe(
   Layer.provideMerge(AgentsRoom.layer),
+  Layer.provideMerge(Deploy.layerServices),
   Layer.provideMerge([VaultRoom.layerServices, Runs.layerServices, Planning.layer]),
   Layer.provideMerge([Catalog.layer, Auth.layer]),
   Layer.provideMerge(Identity.layer)
@@ -71,6 +75,7 @@ export const layerPorts = Layer.mergeAll(
   AgentsRoom.layerPorts,
   WebhooksRoom.layerPorts,
   Runs.layerPorts,
+  Deploy.layerPorts,
   Auth.layerIdentityMail,
   Planning.layerNewWorkspaces,
   VaultRoom.layerSecretHoldings
@@ -82,6 +87,7 @@ const layerServices = Layer.mergeAll(
   Keys.layerBackground,
   VaultRoom.layerBackground,
   Runs.layerBackground,
+  Deploy.layerBackground,
   AuditRoom.layerBackground,
   Identity.layerBackground,
   AgentsRoom.layerBackground,
@@ -107,6 +113,7 @@ const layerHttp = Layer.mergeAll(Http.layerApi, AgentsRoom.layerMcp, AgentsRoom.
       Catalog.layerHttp,
       VaultRoom.layerHttp,
       Runs.layerHttp,
+      Deploy.layerHttp,
       Planning.layerHttp,
       AgentsRoom.layerHttp,
       ReleasesRoom.layerHttp,

@@ -41,6 +41,8 @@ export const authorOf = (actor: Actor | Person): string => {
       return `${actor.name}, agent of ${nameOf(actor.person)}`
     case "apiKey":
       return `the API key ${actor.name}`
+    case "deploymentToken":
+      return `the deployment token ${actor.name}`
     case "removed":
       return "someone since removed"
   }

@@ -58,6 +58,21 @@ export const AuditEntry = Schema.Struct({
   versions: Schema.optionalKey(
     Schema.Array(Schema.Int).annotate({ description: "The versions that were read or written, one per environment." })
   ),
+  secrets: Schema.optionalKey(
+    Schema.Array(
+      Schema.Struct({ name: Schema.String, version: Schema.Int }).annotate({
+        identifier: "AuditedSecret",
+        description: "A secret that was read, and which version of it.",
+        examples: [{ name: "DATABASE_URL", version: 3 }]
+      })
+    ).annotate({ description: "Of a deployment that read all of its secrets: which, and which version of each." })
+  ),
+  count: Schema.optionalKey(
+    Schema.Int.annotate({
+      description:
+        "How many equal requests of a deployment token within a minute the entry tells of, to within a second; absent if it is one. Time and request id are those of the first."
+    })
+  ),
   changes: Schema.optionalKey(
     Schema.Array(Change).annotate({
       description:

@@ -16,7 +16,8 @@ const isCursor = Schema.makeFilter<string>((text) => isId(text) || "Expected the
 export const auditFilters = {
   actor: Schema.optionalKey(
     Ref.annotate({
-      description: "Only what this person, agent or account API key did, by id. An unknown one matches nothing.",
+      description:
+        "Only what this person, agent, account API key or deployment token did, by id. An unknown one matches nothing.",
       examples: ["0197a1b2-0000-7000-8000-000000000001"]
     })
   ),
@@ -80,7 +81,7 @@ export class AuditApi extends HttpApiGroup.make("audit")
       doc(
         "admin",
         "List the audit",
-        `Lists who did what, newest first, 100 a page: reads and writes of secret values, sign-ins and proofs that failed, the life of API keys, sessions, agents' sign-ins and invites, members and their roles, exports, and operations with the scope \`admin\` that were refused (403). Filters combine; send the same filters for every page. Actors are named as they were then. Entries are kept for 400 days unless the server says otherwise.
+        `Lists who did what, newest first, 100 a page: reads and writes of secret values, also by deployed products, sign-ins and proofs that failed, the life of API keys, sessions, agents' sign-ins and invites, members and their roles, exports, and operations with the scope \`admin\` that were refused (403). Filters combine; send the same filters for every page. Actors are named as they were then. Entries are kept for 400 days unless the server says otherwise.
 
 A sign-in, and whatever happens to a key or session of a person, is in each workspace that the person is an active member of at that time. A failed proof of somebody whom the service does not know is in none.
 

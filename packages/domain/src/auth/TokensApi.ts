@@ -24,7 +24,7 @@ export class TokensApi extends HttpApiGroup.make("tokens")
       doc(
         "write",
         "Report a token",
-        "Ends a token of any kind that you found. No API key is needed: whoever holds a token may end it. An API key ends with all that was made with it, an access or refresh token with its sign-in, the token of a cookie with its session; an invite is revoked, and a sign-in link used up. Of a run token the run goes on. The answer is 204 whatever the token was. Each network address may send 20 reports an hour; above that nothing ends, and the answer is 429."
+        "Ends a token of any kind that you found. No API key is needed: whoever holds a token may end it. An API key ends with all that was made with it, an access or refresh token with its sign-in, the token of a cookie with its session; an invite is revoked, and a sign-in link used up. The token of a deployment ends. Of a run token the run goes on. The answer is 204 whatever the token was. Each network address may send 20 reports an hour; above that nothing ends, and the answer is 429."
       )
     )
   )

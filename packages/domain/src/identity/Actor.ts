@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { AgentId, ApiKeyId, PersonId } from "../Ids.ts"
+import { AgentId, ApiKeyId, DeploymentTokenId, PersonId } from "../Ids.ts"
 
 /** A person, in the short form that other objects have. */
 export const Person = Schema.Struct({
@@ -19,7 +19,10 @@ export const Person = Schema.Struct({
 })
 export type Person = typeof Person.Type
 
-/** Who did something (docs/contract.md, Conventions): a person, an agent, an account API key, or somebody who was removed. */
+/**
+ * Who did something (docs/contract.md, Conventions): a person, an agent, an account API key, a deployed product by its token,
+ * or somebody who was removed.
+ */
 export const Actor = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("user"), id: PersonId, name: Schema.String, email: Schema.String }).annotate({
     title: "user"
@@ -28,11 +31,14 @@ export const Actor = Schema.Union([
     title: "agent"
   }),
   Schema.Struct({ kind: Schema.Literal("apiKey"), id: ApiKeyId, name: Schema.String }).annotate({ title: "apiKey" }),
+  Schema.Struct({ kind: Schema.Literal("deploymentToken"), id: DeploymentTokenId, name: Schema.String }).annotate({
+    title: "deploymentToken"
+  }),
   Schema.Struct({ kind: Schema.Literal("removed") }).annotate({ title: "removed" })
 ]).annotate({
   identifier: "Actor",
   description:
-    "Who did something: a person, an agent that works for a person, an account API key, or somebody who was removed since.",
+    "Who did something: a person, an agent that works for a person, an account API key, a deployed product by its deployment token, or somebody who was removed since.",
   examples: [
     {
       kind: "user",

@@ -96,7 +96,7 @@ export type RevokeApiKey = typeof RevokeApiKey.Type
 /** The answer to a revocation. */
 export const Revoked = Schema.Struct({ ok: Schema.Literal(true) }).annotate({
   identifier: "Revoked",
-  description: "The key is revoked.",
+  description: "It is revoked.",
   examples: [{ ok: true }]
 })
 export type Revoked = typeof Revoked.Type

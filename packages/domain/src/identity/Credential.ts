@@ -11,10 +11,10 @@ export const WorkspaceCredential = Schema.Struct({
   id: Schema.String,
   kind: OneOf(["apiKey", "accountApiKey", "session", "agent", "deploymentToken"]).annotate({
     description:
-      "`apiKey`: a key of a member. `accountApiKey`: a key of the workspace. `session`: a browser of a member. `agent`: a sign-in of an agent. `deploymentToken`: a token of a deployment."
+      "`apiKey`: a key of a member. `accountApiKey`: a key of the workspace. `session`: a browser of a member. `agent`: a sign-in of an agent. `deploymentToken`: a token of a deployment, which reads its secrets and sets its version, as a member may, and does nothing else."
   }),
   name: Schema.String.annotate({
-    description: "The name of the key, the browser of the session, or the computer of the agent."
+    description: "The name of the key or token, the browser of the session, or the computer of the agent."
   }),
   owner: Actor,
   createdBy: Schema.NullOr(Actor).annotate({
@@ -31,6 +31,12 @@ export const WorkspaceCredential = Schema.Struct({
     description:
       "When it ends; null if it does not end by itself. Of a session or an agent, which last longer when they are used: if it is not used until then."
   }),
+  makerEndedAt: Schema.optionalKey(
+    Timestamp.annotate({
+      description:
+        "Only of a deployment token, which goes on then: when the API key ended that it was made with. Absent if that works, or if it was made in a session."
+    })
+  ),
   blocked: Schema.Boolean.annotate({
     description: "Whether the workspace does not let it in, since it, or what it was made with, is blocked."
   })

@@ -28,7 +28,7 @@ export class CredentialsApi extends HttpApiGroup.make("credentials")
       doc(
         "admin",
         "List credentials",
-        "Lists every credential that works and may act in the workspace, blocked ones too, newest first: API keys and sessions of active members, account API keys, and one row for each sign-in of an agent. Requires the role `admin` or `owner`."
+        "Lists every credential that works and may act in the workspace, blocked ones too, newest first: API keys and sessions of active members, account API keys, one row for each sign-in of an agent, and the tokens of deployments. Requires the role `admin` or `owner`."
       )
     ),
     HttpApiEndpoint.post("block", `${path}/:credential/block`, {
@@ -39,7 +39,7 @@ export class CredentialsApi extends HttpApiGroup.make("credentials")
       doc(
         "admin",
         "Block a credential",
-        "Keeps a credential out of the workspace: it meets this one as a stranger does (404; the token of an agent gets 401), and others as before. What it made is blocked with it, and so is what it makes later. Blocking what is blocked already changes nothing. Only owners can block credentials of owners (403 `owner_only`). Requires the role `admin` or `owner`."
+        "Keeps a credential out of the workspace: it meets this one as a stranger does (404; the token of an agent or a deployment gets 401), and others as before. What it made is blocked with it, and so is what it makes later. Blocking what is blocked already changes nothing. Only owners can block credentials of owners (403 `owner_only`). Requires the role `admin` or `owner`."
       )
     ),
     HttpApiEndpoint.post("unblock", `${path}/:credential/unblock`, {

@@ -1,6 +1,7 @@
-import { Schema } from "effect"
+import { Schema, SchemaTransformation } from "effect"
 import { EnvironmentRef } from "../catalog/Environment.ts"
 import { Body } from "../Body.ts"
+import { PathRef } from "../Doc.ts"
 import { Actor } from "../identity/Actor.ts"
 import { PersonId, ProductId, SecretId } from "../Ids.ts"
 import { atLeast, atMost, OneOf, Ref, Text, undocumented } from "../Text.ts"
@@ -35,6 +36,17 @@ export const SecretName = Schema.String.check(
     "The name of the secret: 1 to 255 printable characters without `/` and without a blank at either end, not `.` or `..`. Unique in the product; case counts.",
   examples: ["DATABASE_URL"]
 })
+
+/** The name of a secret in a path. PostgreSQL takes no NUL. A slash is in no name either, so such a name is not found. */
+export const SecretRef = PathRef.annotate({
+  description: "The name of the secret, percent-encoded.",
+  examples: ["DATABASE_URL"]
+}).pipe(
+  Schema.decodeTo(
+    Schema.String,
+    SchemaTransformation.transform({ decode: (name) => name.replaceAll("\u0000", "/"), encode: (name) => name })
+  )
+)
 
 const utf8 = new TextEncoder()
 

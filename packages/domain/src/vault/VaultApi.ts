@@ -1,4 +1,4 @@
-import { Schema, SchemaTransformation } from "effect"
+import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
 import { Conflict, Forbidden, NotFound } from "../Errors.ts"
@@ -13,6 +13,7 @@ import {
   GenerateSecret,
   ProductSecrets,
   RevealedSecret,
+  SecretRef,
   SecretVersion,
   UpdateSecret,
   VaultSecrets
@@ -27,13 +28,7 @@ const productParams = {
 }
 const params = {
   ...productParams,
-  // PostgreSQL takes no NUL. A slash is in no name either, so such a name is not found.
-  name: PathRef.annotate({ description: "The name of the secret, percent-encoded.", examples: ["DATABASE_URL"] }).pipe(
-    Schema.decodeTo(
-      Schema.String,
-      SchemaTransformation.transform({ decode: (name) => name.replaceAll("\u0000", "/"), encode: (name) => name })
-    )
-  )
+  name: SecretRef
 }
 
 /** Reports all problems of a body at once, unknown properties included. */

@@ -3,7 +3,7 @@ import type { Person } from "@delivery/domain/identity/Actor"
 import { isAtLeast, type Role } from "@delivery/domain/identity/Role"
 import { hasScopes, type Scopes } from "@delivery/domain/Scope"
 import { Forbidden, NotFound } from "@delivery/domain/Errors"
-import type { AgentId, ApiKeyId, PersonId } from "@delivery/domain/Ids"
+import type { AgentId, ApiKeyId, DeploymentTokenId, PersonId } from "@delivery/domain/Ids"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect } from "effect"
 
@@ -12,6 +12,7 @@ export type ActorRef =
   | { readonly kind: "user"; readonly id: PersonId }
   | { readonly kind: "agent"; readonly id: AgentId }
   | { readonly kind: "apiKey"; readonly id: ApiKeyId }
+  | { readonly kind: "deploymentToken"; readonly id: DeploymentTokenId }
 
 /** The caller in the workspace of the path. */
 export interface Access {

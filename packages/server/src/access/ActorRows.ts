@@ -1,11 +1,11 @@
 import type { Role } from "@delivery/domain/identity/Role"
 import type { Scope } from "@delivery/domain/Scope"
-import type { AgentId, ApiKeyId, PersonId, WorkspaceId } from "@delivery/domain/Ids"
+import type { AgentId, ApiKeyId, DeploymentId, DeploymentTokenId, PersonId, WorkspaceId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import type { ActorRef } from "./Access.ts"
 import { instant, json, nullable, type Row, type Table, table, text, uuid } from "../storage/Table.ts"
 
-/** Who can act, as storage keeps them: persons, agents and API keys. Rooms above write them; all show them as actors. */
+/** Who can act, as storage keeps them: persons, agents, API keys and deployment tokens. Rooms above write them; all show them as actors. */
 
 /** Persons. An email, kept in lower case, belongs to one person among those who have proven that it is theirs. */
 export const persons = table("persons", {
@@ -70,9 +70,35 @@ const keyColumns = table("api_keys", {
 
 export type ApiKeyRow = KeyOwner & Omit<Row<typeof keyColumns>, keyof KeyOwner>
 
-/** Whether a key works at an instant: neither revoked nor expired. */
+/** Whether a key or token works at an instant: neither revoked nor expired. */
 export const isLive = ({ expiresAt, revokedAt }: Pick<ApiKeyRow, "expiresAt" | "revokedAt">, now: Timestamp): boolean =>
   revokedAt === null && (expiresAt === null || expiresAt > now)
 
 /** API keys. A constraint of the table keeps the three columns of the owner as `KeyOwner` has them. */
 export const apiKeys = keyColumns as Table<ApiKeyRow>
+
+/** Tokens with which products read their own secrets. One of a deployment that was deleted does not work. */
+export const deploymentTokens = table("deployment_tokens", {
+  id: uuid<DeploymentTokenId>(),
+  workspaceId: uuid<WorkspaceId>(),
+  deploymentId: uuid<DeploymentId>(),
+  name: text(),
+  tokenHash: text(),
+  tokenPrefix: text(),
+  lastFour: text(),
+  /** Networks in CIDR notation; null for everywhere. */
+  allowedAddresses: nullable(json<ReadonlyArray<string>>()),
+  createdById: uuid<PersonId>(),
+  createdAt: instant(),
+  /** Of a rotated one: the end of the overlap, or before. */
+  expiresAt: nullable(instant()),
+  lastUsedAt: nullable(instant()),
+  lastUsedFrom: nullable(text()),
+  revokedAt: nullable(instant()),
+  /** The token that was made of it. */
+  replacedBy: nullable(uuid<DeploymentTokenId>()),
+  /** The credential that it was made with, with which it is blocked, and without which it goes on. */
+  makerId: nullable(uuid())
+})
+
+export type DeploymentTokenRow = Row<typeof deploymentTokens>

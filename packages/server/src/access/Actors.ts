@@ -1,11 +1,11 @@
 import type { Actor, Person } from "@delivery/domain/identity/Actor"
-import type { AgentId, ApiKeyId, PersonId } from "@delivery/domain/Ids"
+import type { AgentId, ApiKeyId, DeploymentTokenId, PersonId } from "@delivery/domain/Ids"
 import { type PgClient, PgTypes } from "@effect/sql-pg"
 import type { SqlClient, Statement } from "effect/sql"
 import { column, texts } from "../storage/Columns.ts"
 import type { MemoryDatabase } from "../storage/MemoryStorage.ts"
 import type { ActorRef } from "./Access.ts"
-import { agentName, agents, apiKeys, persons } from "./ActorRows.ts"
+import { agentName, agents, apiKeys, deploymentTokens, persons } from "./ActorRows.ts"
 
 /**
  * Actors in answers: references are stored, present names are shown, and what is gone is `removed`. As columns of SQL and
@@ -27,7 +27,8 @@ export interface ActorRow {
  */
 export const actorColumns = (sql: SqlClient.SqlClient, at: string, name = "actor"): Statement.Fragment =>
   sql.literal(`${at}_kind as "${name}Kind", ${at}_id as "${name}Id",
-    coalesce(${name}_agent.client_name, initcap(${name}_agent.client), ${name}_person.name, ${name}_key.name) as "${name}Name",
+    coalesce(${name}_agent.client_name, initcap(${name}_agent.client), ${name}_person.name, ${name}_key.name,
+      ${name}_token.name) as "${name}Name",
     ${name}_person.email as "${name}Email", case when ${name}_agent.id is not null then json_build_object(
       'id', ${name}_person.id, 'name', ${name}_person.name, 'email', ${name}_person.email) end as "${name}Person"`)
 
@@ -35,7 +36,8 @@ export const actorJoins = (sql: SqlClient.SqlClient, at: string, name = "actor")
   sql.literal(`left join agents ${name}_agent on ${at}_kind = 'agent' and ${name}_agent.id = ${at}_id
     left join persons ${name}_person
       on ${name}_person.id = case ${at}_kind when 'user' then ${at}_id else ${name}_agent.person_id end
-    left join api_keys ${name}_key on ${at}_kind = 'apiKey' and ${name}_key.id = ${at}_id`)
+    left join api_keys ${name}_key on ${at}_kind = 'apiKey' and ${name}_key.id = ${at}_id
+    left join deployment_tokens ${name}_token on ${at}_kind = 'deploymentToken' and ${name}_token.id = ${at}_id`)
 
 /** Actors as a table of a kind and an id. */
 export const actorRows = (sql: PgClient.PgClient, actors: ReadonlyArray<ActorRef>): Statement.Fragment =>
@@ -50,6 +52,8 @@ export const readActor = (row: ActorRow): Actor => {
       return { kind: "agent", id: row.actorId as AgentId, name: row.actorName, person: row.actorPerson! }
     case "apiKey":
       return { kind: "apiKey", id: row.actorId as ApiKeyId, name: row.actorName }
+    case "deploymentToken":
+      return { kind: "deploymentToken", id: row.actorId as DeploymentTokenId, name: row.actorName }
   }
 }
 
@@ -77,6 +81,10 @@ export const resolveActor = (database: MemoryDatabase, ref: ActorRef): Actor => 
     case "apiKey": {
       const key = database.table(apiKeys).get(ref.id)
       return key === undefined ? { kind: "removed" } : { kind: "apiKey", id: key.id, name: key.name }
+    }
+    case "deploymentToken": {
+      const token = database.table(deploymentTokens).get(ref.id)
+      return token === undefined ? { kind: "removed" } : { kind: "deploymentToken", id: token.id, name: token.name }
     }
   }
 }

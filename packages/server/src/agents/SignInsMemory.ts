@@ -3,7 +3,7 @@ import type { AgentId, SignInId, WorkspaceId } from "@delivery/domain/Ids"
 import { compare } from "@delivery/domain/Order"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Effect, Layer } from "effect"
-import { type AgentRow, agents, apiKeys, persons } from "../access/ActorRows.ts"
+import { type AgentRow, agents, apiKeys, deploymentTokens, persons } from "../access/ActorRows.ts"
 import { credentialBlocks, isBlocked } from "../identity/BlocksRepo.ts"
 import { invites, inviteStatus } from "../identity/InvitesRepo.ts"
 import { madeWebhooks } from "../identity/MadeWebhooks.ts"
@@ -209,6 +209,7 @@ const eraseBlocks = (memory: Memory) => (now: Timestamp) =>
       const makers = new Set<string | null>(pending.map(({ makerId }) => makerId))
       const isThere = (id: string) =>
         database.table(apiKeys).get(id)?.revokedAt === null ||
+        database.table(deploymentTokens).get(id)?.revokedAt === null ||
         database.table(browserSessions).get(id) !== undefined ||
         database.table(signIns).get(id) !== undefined
       database

@@ -24,6 +24,7 @@ export interface NewAuditEntry {
   readonly environments?: ReadonlyArray<string>
   readonly versions?: ReadonlyArray<number>
   readonly changes?: ReadonlyArray<Change>
+  readonly secrets?: NonNullable<AuditEntry["secrets"]>
   readonly outcome?: AuditEntry["outcome"]
   /** If absent, that of the request. */
   readonly credential?: AuditCredential | null
@@ -139,7 +140,7 @@ const makeEntry = (dependencies: Dependencies): Audit["Service"]["make"] => {
   const origin = makeOrigin(dependencies)
   return Effect.fnUntraced(function* (
     by,
-    { action, changes = [], credential, environments, outcome, request, subject, versions }
+    { action, changes = [], credential, environments, outcome, request, secrets, subject, versions }
   ) {
     const from = yield* origin(by)
     return {
@@ -153,7 +154,9 @@ const makeEntry = (dependencies: Dependencies): Audit["Service"]["make"] => {
       subjectLabel: subject.label,
       environments: environments ?? null,
       versions: versions ?? null,
-      changes: changes.length === 0 ? null : changes
+      changes: changes.length === 0 ? null : changes,
+      secrets: secrets ?? null,
+      count: 1
     }
   })
 }
@@ -209,6 +212,8 @@ const present = (row: AuditRow): AuditEntry => ({
   subject: { type: row.subjectType, id: row.subjectId, label: row.subjectLabel },
   ...presentVersions(row),
   ...(row.changes === null ? {} : { changes: row.changes }),
+  ...(row.secrets === null ? {} : { secrets: row.secrets }),
+  ...(row.count === 1 ? {} : { count: row.count }),
   outcome: row.outcome,
   requestId: row.requestId
 })

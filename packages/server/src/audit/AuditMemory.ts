@@ -12,6 +12,7 @@ export const layer = Layer.effect(
   Effect.map(MemoryStorage, (memory) =>
     AuditRepo.of({
       insert: insert(memory),
+      count: count(memory),
       find: find(memory),
       actor: (ref) => memory.read((database) => resolveActor(database, ref)),
       erase: erase(memory)
@@ -25,6 +26,19 @@ const insert =
     memory.write((database) =>
       Effect.sync(() => {
         for (const entry of entries) database.table(auditEntries).set(entry.id, entry)
+      })
+    )
+
+const count =
+  (memory: Memory): AuditRepo["Service"]["count"] =>
+  (counts) =>
+    memory.write((database) =>
+      Effect.sync(() => {
+        const entries = database.table(auditEntries)
+        for (const { count, id } of counts) {
+          const entry = entries.get(id)
+          if (entry !== undefined) entries.set(id, { ...entry, count: entry.count + count })
+        }
       })
     )
 

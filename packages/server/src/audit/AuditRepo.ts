@@ -5,7 +5,7 @@ import type { AuditEntryId, WorkspaceId } from "@delivery/domain/Ids"
 import type { Timestamp } from "@delivery/domain/Timestamp"
 import { Context, type Effect } from "effect"
 import type { ActorRef } from "../access/Access.ts"
-import { json, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
+import { integer, json, nullable, type Row, table, text, uuid } from "../storage/Table.ts"
 
 /**
  * Who did what. The time of an entry is that in its id, so the key of the table is the order of lists. Entries outlive what
@@ -28,6 +28,10 @@ export const auditEntries = table("audit_entries", {
   environments: nullable(json<ReadonlyArray<string>>()),
   versions: nullable(json<ReadonlyArray<number>>()),
   changes: nullable(json<ReadonlyArray<Change>>()),
+  /** What a deployment has read of its secrets. */
+  secrets: nullable(json<NonNullable<AuditEntry["secrets"]>>()),
+  /** How many equal requests it tells of. */
+  count: integer(),
   requestId: nullable(text())
 })
 
@@ -46,12 +50,17 @@ export interface AuditFilter {
   readonly cursor?: string | undefined
 }
 
+/** How many more requests an entry tells of. */
+export interface AuditCount extends Pick<AuditRow, "id" | "workspaceId" | "count"> {}
+
 /** Stores what was done, and finds it. */
 export class AuditRepo extends Context.Service<
   AuditRepo,
   {
     /** Stores entries, all or none; in the transaction that the fiber is in. */
     readonly insert: (entries: ReadonlyArray<AuditRow>) => Effect.Effect<void>
+    /** Adds to the counts of entries. What is not there any more is left out. */
+    readonly count: (counts: ReadonlyArray<AuditCount>) => Effect.Effect<void>
     /** The entries that match, newest first. */
     readonly find: (
       workspaceId: WorkspaceId,

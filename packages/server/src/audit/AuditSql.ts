@@ -5,6 +5,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
 import { actorColumns, actorJoins, type ActorRow, readActor } from "../access/Actors.ts"
+import { integers, uuids } from "../storage/Columns.ts"
 import { dieOnSqlError } from "../storage/Sql.ts"
 import { columnsOf, readerOf, type SelectedRow } from "../storage/Table.ts"
 import { auditEntries, AuditRepo, lowestId } from "./AuditRepo.ts"
@@ -16,12 +17,30 @@ export const layer = Layer.effect(
     AuditRepo.of({
       insert: (entries) =>
         entries.length === 0 ? Effect.void : dieOnSqlError(Effect.asVoid(insertAudit(sql, entries))),
+      count: count(sql),
       find: find(sql),
       actor: actor(sql),
       erase: erase(sql)
     })
   )
 )
+
+/** The entries are locked in the order of their ids. */
+const count =
+  (sql: PgClient.PgClient): AuditRepo["Service"]["count"] =>
+  (counts) =>
+    dieOnSqlError(
+      Effect.asVoid(sql`with counted as (
+          select e.workspace_id, e.id, c.count
+          from unnest(${uuids(counts.map(({ workspaceId }) => workspaceId))}::uuid[],
+            ${uuids(counts.map(({ id }) => id))}::uuid[], ${integers(counts.map(({ count }) => count))}::integer[])
+            as c (workspace_id, id, count)
+          join audit_entries e on e.workspace_id = c.workspace_id and e.id = c.id
+          order by e.workspace_id, e.id for no key update of e
+        )
+        update audit_entries e set count = e.count + c.count
+        from counted c where e.workspace_id = c.workspace_id and e.id = c.id`)
+    )
 
 const readRow = readerOf(auditEntries)
 

@@ -11,6 +11,7 @@ import { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
 import { InvitesRepo, inviteStatus, inviteSubject } from "../identity/InvitesRepo.ts"
 import { endKey, type KeyChainDependencies } from "../identity/KeyChains.ts"
 import { MadeSignIns } from "../identity/MadeSignIns.ts"
+import { MadeTokens } from "../identity/MadeTokens.ts"
 import { MadeWebhooks } from "../identity/MadeWebhooks.ts"
 import { SessionsRepo } from "../identity/SessionsRepo.ts"
 import { WorkspacesRepo } from "../identity/WorkspacesRepo.ts"
@@ -48,6 +49,7 @@ function* make() {
     invites: yield* InvitesRepo,
     signIns: yield* MadeSignIns,
     webhooks: yield* MadeWebhooks,
+    tokens: yield* MadeTokens,
     audit: yield* SignInAudit,
     entries: yield* Audit,
     sessions: yield* SessionsRepo,
@@ -71,7 +73,7 @@ function* make() {
 
 /** Ends the token, whatever it is; called in a transaction. */
 const endToken = (dependencies: Dependencies) => {
-  const { audit, repo, sessions, signIns } = dependencies
+  const { audit, repo, sessions, signIns, tokens } = dependencies
   const endRunToken = endOfRun(dependencies)
   const end = endKey(dependencies)
   const revokeInvite = endInvite(dependencies)
@@ -84,6 +86,7 @@ const endToken = (dependencies: Dependencies) => {
     } else if (isToken("itk_", token)) yield* revokeInvite(tokenHash)
     else if (isToken("atk_", token) || isToken("rtk_", token)) yield* signIns.endByToken(tokenHash)
     else if (isToken("otk_", token)) yield* signIns.endCode(tokenHash)
+    else if (isToken("dtk_", token)) yield* tokens.endByToken(tokenHash)
     else if (isToken("wtk_", token)) {
       const session = yield* sessions.endByToken(tokenHash)
       if (session !== undefined) yield* audit.session(session, "session_ended")

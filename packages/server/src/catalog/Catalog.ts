@@ -23,7 +23,7 @@ export const layerSql = Layer.mergeAll(ProductsSql.layer, EnvironmentsSql.layer,
 
 export const layerMemory = Layer.mergeAll(ProductsMemory.layer, EnvironmentsMemory.layer, DeploymentsMemory.layer)
 
-/** Needs `SecretHoldings`, which the vault supplies, and `DeploymentLocks`, which the runs supply. */
+/** Needs `SecretHoldings`, `DeploymentLocks` and `DeploymentEnds`, which the vault, the runs and deploy supply. */
 export const layer = Layer.mergeAll(
   Products.layer,
   Environments.layer,

@@ -23,6 +23,7 @@ import {
   type Pair,
   presentRefs
 } from "./DeploymentsRepo.ts"
+import { DeploymentEnds } from "./DeploymentEnds.ts"
 import { DeploymentLocks } from "./DeploymentLocks.ts"
 import { EnvironmentsRepo } from "./EnvironmentsRepo.ts"
 import { ProductsRepo } from "./ProductsRepo.ts"
@@ -55,6 +56,13 @@ export class Deployments extends Context.Service<
       input: UpdateDeployment
     ) => Effect.Effect<Deployment, InvalidInput | NotFound | Forbidden | Conflict | RefusedNow, Caller>
     readonly delete: (product: string, environment: string) => Effect.Effect<void, NotFound | Forbidden, Caller>
+    /** What `update` does with a version, for a deployed product itself, by whatever it has shown. It waits for no locked run. */
+    readonly setVersion: (
+      by: By,
+      product: ProductId,
+      environment: EnvironmentId,
+      input: Pick<UpdateDeployment, "version" | "commits">
+    ) => Effect.Effect<Deployment, InvalidInput | NotFound | Conflict>
     /** The product and environment that a body names. `NotFound` names the field. */
     readonly target: (
       workspaceId: WorkspaceId,
@@ -82,6 +90,7 @@ interface Dependencies {
   readonly events: Events["Service"]
   readonly nextId: NextId["Service"]
   readonly locks: DeploymentLocks["Service"]
+  readonly ends: DeploymentEnds["Service"]
   readonly waits: ReleaseWaits["Service"]
 }
 
@@ -94,6 +103,7 @@ function* make() {
     events: yield* Events,
     nextId: yield* NextId,
     locks: yield* DeploymentLocks,
+    ends: yield* DeploymentEnds,
     waits: yield* ReleaseWaits
   }
   return Deployments.of({
@@ -102,6 +112,7 @@ function* make() {
     get: get(dependencies),
     update: update(dependencies),
     delete: remove(dependencies),
+    setVersion: setVersion(dependencies),
     target: target(dependencies),
     resolveRefs: resolveRefs(dependencies)
   })
@@ -127,7 +138,7 @@ const namedPair = Effect.fnUntraced(function* (
 })
 
 /** The deployment that a path names. */
-const deployedPair = Effect.fnUntraced(function* (
+export const deployedPair = Effect.fnUntraced(function* (
   repo: DeploymentsRepo["Service"],
   workspaceId: WorkspaceId,
   productRef: string,
@@ -213,7 +224,7 @@ const get = ({ repo }: Dependencies) =>
 const update = (dependencies: Dependencies) => Effect.fn("Deployments.update")(change(dependencies))
 
 /** Who changes a deployment. */
-interface By {
+export interface By {
   readonly workspace: { readonly id: WorkspaceId }
   readonly actor: ActorRef
 }
@@ -251,6 +262,13 @@ const change = (dependencies: Dependencies) => {
       waitMs === 0 ? runInProgress(held) : Effect.scoped(waiting(held))
     )
   })
+}
+
+const setVersion = (dependencies: Dependencies): Deployments["Service"]["setVersion"] => {
+  const attempt = changeNow(dependencies)
+  return Effect.fn("Deployments.setVersion")((by, product, environment, input) =>
+    Effect.catchTag(attempt(by, product, environment, input), "Held", runInProgress)
+  )
 }
 
 const changeNow = (dependencies: Dependencies) => {
@@ -342,7 +360,7 @@ const runInProgress = ({ runs }: Held) =>
     })
   )
 
-const remove = ({ events, repo, storage }: Dependencies) =>
+const remove = ({ ends, events, repo, storage }: Dependencies) =>
   Effect.fn("Deployments.delete")(function* (product: string, environment: string) {
     const by = yield* atLeast("member")
     const pair = yield* deployedPair(repo, by.workspace.id, product, environment)
@@ -350,15 +368,17 @@ const remove = ({ events, repo, storage }: Dependencies) =>
       const now = timestamp(yield* Clock.currentTimeMillis)
       if (!(yield* repo.delete(pair.deployment.id, now)))
         return yield* NotFound.of("deployment", `${product}/${environment}`)
+      yield* ends.ended(by, pair)
       yield* events.record(by, { kind: "deployment_deleted", subject: subjectOf(pair, pair.deployment) })
     })
     yield* storage.transaction(deleted)
   })
 
-const isActive = ({ environment, product }: Pair): boolean =>
+export const isActive = ({ environment, product }: Pair): boolean =>
   product.archivedAt === null && environment.archivedAt === null
 
-const archived = ({ product }: Pair) => Conflict.archived(product.archivedAt === null ? "environment" : "product")
+export const archived = ({ product }: Pair) =>
+  Conflict.archived(product.archivedAt === null ? "environment" : "product")
 
 const baseUrlNeeded = (type: string) =>
   InvalidInput.at("baseUrl", `A deployment of a product of the type ${type} needs a baseUrl.`)

@@ -6,6 +6,7 @@ import * as AgentsRoom from "../agents/AgentsRoom.ts"
 import * as AuditRoom from "../audit/AuditRoom.ts"
 import * as Auth from "../auth/Auth.ts"
 import { Settings } from "../Config.ts"
+import * as Deploy from "../deploy/Deploy.ts"
 import * as EventsRoom from "../events/EventsRoom.ts"
 import * as Identity from "../identity/Identity.ts"
 import * as Ids from "../ids/Ids.ts"
@@ -18,7 +19,7 @@ import * as WebhooksRoom from "../webhooks/WebhooksRoom.ts"
 
 /** What commands of the host need, in the database of the settings. */
 const layer = Layer.mergeAll(Identity.layerHost, Auth.layerHost, Runs.layerHost).pipe(
-  Layer.provide([AgentsRoom.layerMadeSignIns, WebhooksRoom.layerPorts]),
+  Layer.provide([AgentsRoom.layerMadeSignIns, Deploy.layerMadeTokens, WebhooksRoom.layerPorts]),
   Layer.provide(AuditRoom.layer),
   Layer.provide(EventsRoom.layer),
   Layer.provideMerge(layerSqlRepositories),

@@ -37,3 +37,9 @@ export const clientAddress: Effect.Effect<string | null> = Effect.withFiber((fib
   const address = request === undefined ? undefined : Option.getOrUndefined(request.remoteAddress)
   return Effect.succeed(address?.replace(/^::ffff:(?=\d+\.)/i, "") ?? null)
 })
+
+/** Whether an address is in one of the networks, which are in CIDR notation. */
+export const isWithin = (networks: ReadonlyArray<string>, address: string): boolean => {
+  const client = parsed(address)
+  return client !== undefined && networks.some((text) => IpNetwork.contains(IpNetwork.fromStringUnsafe(text), client))
+}

@@ -1,10 +1,9 @@
-import { Conflict, Forbidden, InvalidInput, NotFound, type Unauthorized } from "@delivery/domain/Errors"
+import { Conflict, Forbidden, type InvalidInput, NotFound, type Unauthorized } from "@delivery/domain/Errors"
 import {
   type ApiKey,
   type CreateApiKey,
   expiresSoonMillis,
   maxActiveApiKeys,
-  maxExpiryYears,
   type NewApiKey,
   type RevokeApiKey
 } from "@delivery/domain/identity/ApiKey"
@@ -14,7 +13,7 @@ import { distinctScopes, type Scopes } from "@delivery/domain/Scope"
 import type { ApiKeyId } from "@delivery/domain/Ids"
 import { isId } from "@delivery/domain/Text"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
-import { Clock, Context, DateTime, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import { NextId } from "../ids/NextId.ts"
 import { hashToken, NewToken } from "../ids/Tokens.ts"
 import { asServer } from "../audit/ActsInstead.ts"
@@ -27,9 +26,11 @@ import { ApiKeyUsage } from "./ApiKeyUsage.ts"
 import { ApiKeysRepo, keySubject, type Maker } from "./ApiKeysRepo.ts"
 import { mayEndOthers } from "./BlockedCallers.ts"
 import { BlocksRepo } from "./BlocksRepo.ts"
+import { expiryOf } from "./Expiry.ts"
 import { InvitesRepo } from "./InvitesRepo.ts"
 import { endKey, type KeyChainDependencies, limitsOfKey, recordOfKey } from "./KeyChains.ts"
 import { MadeSignIns } from "./MadeSignIns.ts"
+import { MadeTokens } from "./MadeTokens.ts"
 import { MadeWebhooks } from "./MadeWebhooks.ts"
 import { Makers, noMaker, within } from "./Makers.ts"
 import { MembersRepo } from "./MembersRepo.ts"
@@ -100,6 +101,7 @@ function* make() {
     invites: yield* InvitesRepo,
     signIns: yield* MadeSignIns,
     webhooks: yield* MadeWebhooks,
+    tokens: yield* MadeTokens,
     nextId: yield* NextId,
     newToken: yield* NewToken
   }
@@ -229,7 +231,7 @@ const revokeAccount = (dependencies: Dependencies) => {
 
 const expiredAtOnce = 100
 
-const expire = ({ audit, repo, signIns, storage, webhooks, workspaces }: Dependencies) => {
+const expire = ({ audit, repo, signIns, storage, tokens, webhooks, workspaces }: Dependencies) => {
   const tell = Effect.fnUntraced(function* (key: ApiKeyRow) {
     const by: ActorRef = key.personId === null ? { kind: "apiKey", id: key.id } : { kind: "user", id: key.personId }
     const of = key.personId === null ? [{ id: key.workspaceId }] : yield* workspaces.ofPerson(key.personId)
@@ -237,6 +239,7 @@ const expire = ({ audit, repo, signIns, storage, webhooks, workspaces }: Depende
     yield* audit.recordIn(of, by, { action: "key_expired", subject: keySubject(key), changes })
     yield* signIns.end([key.id], by)
     yield* webhooks.makersEnded({ makers: [key.id] }, by)
+    yield* tokens.makersEnded([key.id], by)
   })
   const some = Effect.gen(function* () {
     const ended = yield* repo.endExpired(timestamp(yield* Clock.currentTimeMillis), expiredAtOnce)
@@ -304,16 +307,7 @@ const issueAudited = (dependencies: Dependencies): ApiKeys["Service"]["issue"] =
 const limitsOf = Effect.fnUntraced(function* (asked: Pick<CreateApiKey, "scopes" | "expiresAt">) {
   const scopes = distinctScopes(asked.scopes ?? null)
   yield* mayGive(scopes)
-  if (asked.expiresAt == null) return { scopes, expiresAt: null }
-  const now = yield* DateTime.now
-  const expiresAt = timestamp(Date.parse(asked.expiresAt))
-  if (expiresAt <= DateTime.formatIso(now)) {
-    return yield* InvalidInput.at("expiresAt", "Expected a time in the future")
-  }
-  if (expiresAt > DateTime.formatIso(DateTime.add(now, { years: maxExpiryYears }))) {
-    return yield* InvalidInput.at("expiresAt", `Expected a time at most ${maxExpiryYears} years ahead`)
-  }
-  return { scopes, expiresAt }
+  return { scopes, expiresAt: yield* expiryOf(asked.expiresAt) }
 })
 
 /** A key as lists show it. */

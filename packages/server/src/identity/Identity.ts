@@ -59,8 +59,8 @@ export const layerMemory = Layer.mergeAll(
 )
 
 /**
- * Needs `MemberChanges` and `MadeSignIns`, which the agents supply, `MemberRuns`, which the runs supply, `NewWorkspaces`,
- * which planning supplies, `MadeWebhooks`, which the webhooks supply, and `Mail`.
+ * Needs `MemberChanges` and `MadeSignIns`, which the agents supply, `MadeTokens`, which deploy supplies, `MemberRuns`, which
+ * the runs supply, `NewWorkspaces`, which planning supplies, `MadeWebhooks`, which the webhooks supply, and `Mail`.
  */
 export const layer = Layer.mergeAll(
   Workspaces.layer,
@@ -78,7 +78,7 @@ export const layer = Layer.mergeAll(
 /** What a server does by itself, over the services. */
 export const layerBackground = KeyExpiry.layer
 
-/** For commands of the host: persons and their keys. Needs `MadeSignIns` and `MadeWebhooks`, which the agents and the webhooks supply. */
+/** For commands of the host: persons and their keys. Needs `MadeSignIns`, `MadeTokens` and `MadeWebhooks`, which higher rooms supply. */
 export const layerHost = Layer.merge(ApiKeys.layer, Persons.layer).pipe(
   Layer.provide(Makers.layer),
   Layer.provide([ApiKeyUsage.layer, SessionUsage.layer])

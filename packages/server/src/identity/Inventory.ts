@@ -17,6 +17,7 @@ import { ApiKeyUsage } from "./ApiKeyUsage.ts"
 import { BlocksRepo } from "./BlocksRepo.ts"
 import { keyExpires, Makers } from "./Makers.ts"
 import { MadeSignIns } from "./MadeSignIns.ts"
+import { MadeTokens } from "./MadeTokens.ts"
 import { MembersRepo } from "./MembersRepo.ts"
 import { sessionTimes } from "./SessionAuthentication.ts"
 import { type SessionRow, SessionsRepo } from "./SessionsRepo.ts"
@@ -49,6 +50,7 @@ interface Dependencies {
   readonly sessions: SessionsRepo["Service"]
   readonly sessionUsage: SessionUsage["Service"]
   readonly signIns: MadeSignIns["Service"]
+  readonly tokens: MadeTokens["Service"]
   readonly blocks: BlocksRepo["Service"]
   readonly workspaces: WorkspacesRepo["Service"]
   readonly storage: Storage["Service"]
@@ -65,6 +67,7 @@ function* make() {
     sessions: yield* SessionsRepo,
     sessionUsage: yield* SessionUsage,
     signIns: yield* MadeSignIns,
+    tokens: yield* MadeTokens,
     blocks: yield* BlocksRepo,
     workspaces: yield* WorkspacesRepo,
     storage: yield* Storage,
@@ -86,7 +89,7 @@ function* make() {
 
 /** What works and may act in the workspace, in no order. */
 const liveCredentials = (dependencies: Dependencies) => {
-  const { apiKeys, blocks, keyUsage, members, sessions, signIns } = dependencies
+  const { apiKeys, blocks, keyUsage, members, sessions, signIns, tokens } = dependencies
   return Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
     const now = timestamp(yield* Clock.currentTimeMillis)
     const blocked = new Set((yield* blocks.list(workspaceId)).map(({ credentialId }) => credentialId))
@@ -96,7 +99,8 @@ const liveCredentials = (dependencies: Dependencies) => {
     const found = [
       ...keyUsage.merge(yield* apiKeys.actingIn(workspaceId)).map((key) => ofKey(key, active.get(key.personId!))),
       ...(yield* sessions.ofMembers(workspaceId)).map((row) => ofSession(dependencies, row, active.get(row.personId))),
-      ...(yield* signIns.list(workspaceId, now))
+      ...(yield* signIns.list(workspaceId, now)),
+      ...(yield* tokens.list(workspaceId, now))
     ]
     return found
       .filter((one) => one !== undefined)
@@ -151,7 +155,7 @@ interface Target {
 
 /** Blocks or unblocks a credential: what an administrator changes of the access of others. */
 const changeBlock = (dependencies: Dependencies) => {
-  const { apiKeys, events, signIns, storage, workspaces } = dependencies
+  const { apiKeys, events, signIns, storage, tokens, workspaces } = dependencies
   const credentialsOf = liveCredentials(dependencies)
   return <E>(kind: AuditAction, apply: (by: Access, target: Target) => Effect.Effect<void, E, Caller>) =>
     Effect.fnUntraced(function* (id: string) {
@@ -173,7 +177,8 @@ const changeBlock = (dependencies: Dependencies) => {
         }
         const keys = yield* apiKeys.holdChain(id)
         const made = yield* signIns.madeBy(keys)
-        yield* apply(by, { found, all, chain: [...new Set([id, ...keys, ...made])] })
+        const chain = [...new Set([id, ...keys, ...made, ...(yield* tokens.madeBy(keys))])]
+        yield* apply(by, { found, all, chain })
         const after = (yield* find).found!
         if (after.blocked !== found.blocked) {
           yield* signIns.accessChanged([id, ...made])

@@ -8,6 +8,7 @@ import type { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { type ApiKeysRepo, keySubject, type KeyOwnerId } from "./ApiKeysRepo.ts"
 import { type InviteRow, type InvitesRepo, inviteSubject } from "./InvitesRepo.ts"
 import type { MadeSignIns } from "./MadeSignIns.ts"
+import type { MadeTokens } from "./MadeTokens.ts"
 import type { MadeWebhooks } from "./MadeWebhooks.ts"
 import type { WorkspacesRepo } from "./WorkspacesRepo.ts"
 
@@ -18,6 +19,7 @@ export interface KeyChainDependencies {
   readonly invites: InvitesRepo["Service"]
   readonly signIns: MadeSignIns["Service"]
   readonly webhooks: MadeWebhooks["Service"]
+  readonly tokens: MadeTokens["Service"]
   readonly workspaces: WorkspacesRepo["Service"]
   readonly events: AuditedEvents["Service"]
 }
@@ -65,7 +67,7 @@ interface EndOptions {
  * key that works.
  */
 export const endKey = (dependencies: KeyChainDependencies) => {
-  const { events, invites, repo, signIns, webhooks } = dependencies
+  const { events, invites, repo, signIns, tokens, webhooks } = dependencies
   const record = recordOfKey(dependencies)
   return Effect.fnUntraced(function* (
     actor: ActorRef,
@@ -79,6 +81,7 @@ export const endKey = (dependencies: KeyChainDependencies) => {
     const makers = ended.map((key) => key.id)
     yield* signIns.end(makers, actor)
     yield* webhooks.makersEnded({ makers }, actor)
+    yield* tokens.makersEnded(makers, actor)
     for (const key of ended) {
       yield* record(actor, key, isReported && key.id === id ? "key_reported" : "key_revoked")
     }

@@ -22,6 +22,7 @@ import { BlocksRepo } from "./BlocksRepo.ts"
 import { addressInUse } from "./InviteAcceptance.ts"
 import { InvitesRepo } from "./InvitesRepo.ts"
 import { MadeSignIns } from "./MadeSignIns.ts"
+import { MadeTokens } from "./MadeTokens.ts"
 import { MadeWebhooks } from "./MadeWebhooks.ts"
 import { endWhatIsAbove, endWhatTheyMade } from "./MemberEnd.ts"
 import { Makers, mayGiveAccess } from "./Makers.ts"
@@ -78,6 +79,7 @@ function* make() {
     ...dependencies,
     repo: dependencies.apiKeys,
     signIns: yield* MadeSignIns,
+    tokens: yield* MadeTokens,
     webhooks: yield* MadeWebhooks
   }
   const end = endWhatTheyMade(chains)

@@ -4,11 +4,11 @@ import { hash } from "node:crypto"
 import { crc32 } from "node:zlib"
 
 /** The kinds of tokens, by their first letters (docs/contract.md, Tokens). */
-export type TokenPrefix = "ctk_" | "wtk_" | "ltk_" | "atk_" | "rtk_" | "otk_" | "stk_" | "itk_"
+export type TokenPrefix = "ctk_" | "wtk_" | "ltk_" | "atk_" | "rtk_" | "otk_" | "dtk_" | "stk_" | "itk_"
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 const randomLength = 36
-const form = /^(ctk_|wtk_|ltk_|atk_|rtk_|otk_|stk_|itk_)[0-9A-Za-z]{42}$/
+const form = /^(ctk_|wtk_|ltk_|atk_|rtk_|otk_|dtk_|stk_|itk_)[0-9A-Za-z]{42}$/
 
 /** Six base62 characters of the CRC-32 over `text`: detects a mistyped or cut token without a look-up in the database. */
 const checksum = (text: string): string => {

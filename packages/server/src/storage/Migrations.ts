@@ -38,6 +38,7 @@ import webhooks from "./migrations/0090_webhooks.ts"
 import slowWebhooks from "./migrations/0091_slow_webhooks.ts"
 import baseBranch from "./migrations/0092_base_branch.ts"
 import cases from "./migrations/0093_cases.ts"
+import deploymentTokens from "./migrations/0095_deployment_tokens.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -77,7 +78,8 @@ export const migrations = {
   "0090_webhooks": webhooks,
   "0091_slow_webhooks": slowWebhooks,
   "0092_base_branch": baseBranch,
-  "0093_cases": cases
+  "0093_cases": cases,
+  "0095_deployment_tokens": deploymentTokens
 }
 
 /** The number of the latest migration. */

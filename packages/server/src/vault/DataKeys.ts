@@ -31,6 +31,8 @@ export interface ValueCipher {
   readonly open: (purpose: string, sealed: Uint8Array) => Effect.Effect<Redacted.Redacted>
   /** A keyed hash: equal texts have equal fingerprints, which say nothing of the text to whoever lacks the key. */
   readonly fingerprint: (text: string) => string
+  /** The same under a key of its own, for what clients are told: no fingerprint of a body is ever among them. */
+  readonly revision: (text: string) => string
 }
 
 /**
@@ -139,9 +141,10 @@ const makeCipher = (workspaceId: WorkspaceId, id: string, bytes: Uint8Array): Va
   const head = Buffer.concat([Buffer.of(format), Buffer.from(id.replaceAll("-", ""), "hex")])
   // Bytes would be made a key at each use, which takes three times as long as to decrypt.
   const key: LoadedKey = { workspaceId, id, key: createSecretKey(bytes), head }
-  const fingerprintKey = createSecretKey(
-    Buffer.from(hkdfSync("sha256", bytes, "", "delivery/vault/request-fingerprint", keyLength))
-  )
+  const keyedHash = (purpose: string) => {
+    const key = createSecretKey(Buffer.from(hkdfSync("sha256", bytes, "", `delivery/vault/${purpose}`, keyLength)))
+    return (text: string) => createHmac("sha256", key).update(text, "utf8").digest("base64url")
+  }
   return {
     encrypt: (place, value) => encrypt(key, authenticated(key, place), value),
     decrypt: (place, encrypted) => decrypt(key, authenticated(key, place), encrypted, () => placeProblem(key, place)),
@@ -153,7 +156,8 @@ const makeCipher = (workspaceId: WorkspaceId, id: string, bytes: Uint8Array): Va
         sealed,
         () => `The stored ${purpose} of the workspace ${workspaceId} is not authentic: it was changed or moved.`
       ),
-    fingerprint: (text) => createHmac("sha256", fingerprintKey).update(text, "utf8").digest("base64url")
+    fingerprint: keyedHash("request-fingerprint"),
+    revision: keyedHash("revision")
   }
 }
 

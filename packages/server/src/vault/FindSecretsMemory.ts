@@ -103,7 +103,9 @@ const readEntry = (
   subjectLabel: secretLabel(secret.name, database.table(products).get(secret.productId)!),
   environments: versions.map(({ environmentId }) => database.table(environments).get(environmentId)!.slug),
   versions: versions.map(({ version }) => version),
-  changes: null
+  changes: null,
+  secrets: null,
+  count: 1
 })
 
 /** The products of the workspace whose secrets the selection may choose. */

@@ -28,6 +28,8 @@ const entry = (workspaceId: WorkspaceId, millis: number, fields: Partial<AuditRo
     environments: null,
     versions: null,
     changes: null,
+    secrets: null,
+    count: 1,
     requestId: null,
     ...fields
   }

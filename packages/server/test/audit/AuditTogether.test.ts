@@ -1,6 +1,7 @@
 import type { AuditEntry } from "@delivery/domain/audit/Audit"
 import type { AuditAction } from "@delivery/domain/audit/AuditActions"
 import type { SignedIn } from "@delivery/domain/auth/Session"
+import type { NewDeploymentToken } from "@delivery/domain/deploy/DeploymentToken"
 import type { NewInvite } from "@delivery/domain/identity/Invite"
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -59,6 +60,15 @@ const changesIn = async (workspace: Http): Promise<ReadonlyArray<Change>> => {
   const [allowed, denied] = [await askForAccess(workspace), await askForAccess(workspace)]
   const endingId = await sessionIdOf(ending)
   await person.post("products/shop/secrets", { name: "READ", values: { staging: "value" } })
+  const tokens = "deployments/shop/staging/tokens"
+  const newToken = () => person.post<NewDeploymentToken>(tokens, { name: "product" })
+  const [reading, rotating, revoking, foundToken] = [
+    await newToken(),
+    await newToken(),
+    await newToken(),
+    await newToken()
+  ]
+  const product = person.as(reading.token)
   return [
     ["key_created", post("/v1/api-keys", { name: "made" })],
     ["key_revoked", post(`/v1/api-keys/${lost.id}/revoke`)],
@@ -84,6 +94,12 @@ const changesIn = async (workspace: Http): Promise<ReadonlyArray<Change>> => {
     ["workspace_updated", () => person.send("PATCH", "", { json: { name: "Renamed" } })],
     ["secret_created", post("products/shop/secrets", { name: "MADE", values: { staging: "value" } })],
     ["secret_read", () => person.send("GET", "products/shop/secrets/READ")],
+    ["token_created", post(tokens, { name: "product" })],
+    ["token_rotated", post(`${tokens}/${rotating.id}/rotate`)],
+    ["token_revoked", post(`${tokens}/${revoking.id}/revoke`)],
+    ["token_reported", post("/v1/tokens/report", { token: foundToken.token }, visitor)],
+    ["secrets_loaded", () => product.send("GET", "/deploy/v1/secrets")],
+    ["secret_read", () => product.send("GET", "/deploy/v1/secrets/READ")],
     ["audit_exported", () => person.send("GET", "audit", { headers: { accept: "application/x-ndjson" } })]
   ]
 }
@@ -96,7 +112,7 @@ const stateOf = async (url: string): Promise<ReadonlyArray<object>> => {
   )) as ReadonlyArray<{ readonly name: string }>
   const rowsOf = ({ name }: { readonly name: string }) => `select '${name}' as name, (
     select jsonb_agg(row order by row::text)
-    from (select to_jsonb(t) - 'last_used_at' - 'last_seen_at' as row from "${name}" t) r) as rows`
+    from (select to_jsonb(t) - 'last_used_at' - 'last_used_from' - 'last_seen_at' as row from "${name}" t) r) as rows`
   return query(url, tables.map(rowsOf).join(" union all "))
 }
 

@@ -16,6 +16,8 @@ import { Passkeys } from "../../src/auth/Passkeys.ts"
 import { PasskeysRepo } from "../../src/auth/PasskeysRepo.ts"
 import { type Browser, Sessions } from "../../src/auth/Sessions.ts"
 import { TokenReports } from "../../src/auth/TokenReports.ts"
+import { DeploymentTokens } from "../../src/deploy/DeploymentTokens.ts"
+import { DeploymentTokensRepo } from "../../src/deploy/DeploymentTokensRepo.ts"
 import { ApiKeys } from "../../src/identity/ApiKeys.ts"
 import { ApiKeysRepo } from "../../src/identity/ApiKeysRepo.ts"
 import { Inventory } from "../../src/identity/Inventory.ts"
@@ -27,6 +29,7 @@ import { MembersRepo } from "../../src/identity/MembersRepo.ts"
 import { PersonsRepo } from "../../src/identity/PersonsRepo.ts"
 import { type WorkspaceRow, WorkspacesRepo } from "../../src/identity/WorkspacesRepo.ts"
 import { authorizeQuery } from "../agents/OAuthScene.ts"
+import { addDeployment, addEnvironment, addProduct } from "../catalog/Rows.ts"
 import {
   addMember,
   addPerson,
@@ -105,6 +108,22 @@ const lockSession = Effect.fnUntraced(function* ({ session }: Scene) {
   const sql = Option.getOrUndefined(yield* Effect.serviceOption(PgClient.PgClient))
   if (sql === undefined) return
   yield* Effect.orDie(sql`select 1 from web_sessions where id = ${session.credential.id} for update`)
+})
+
+/** The tokens of a deployment in the workspace. */
+const deploymentTokensIn = Effect.fnUntraced(function* ({ workspace }: Scene) {
+  const product = yield* Effect.orDie(addProduct(workspace.id))
+  const environment = yield* Effect.orDie(addEnvironment(workspace.id))
+  const deployment = yield* Effect.orDie(addDeployment(product, environment))
+  const path = [product.slug, environment.slug] as const
+  return {
+    path,
+    create: Effect.flatMap(DeploymentTokens, (tokens) => tokens.create(...path, { name: "product" })),
+    stored: Effect.gen(function* () {
+      const now = timestamp(yield* Clock.currentTimeMillis)
+      return ids(yield* (yield* DeploymentTokensRepo).ofDeployment(deployment.id, now))
+    })
+  }
 })
 
 /** What a session can make. */
@@ -195,6 +214,31 @@ const makings: ReadonlyArray<{
         }),
         lock: lockSession(scene)
       })
+  },
+  {
+    name: "a deployment token",
+    refusal: "Unauthorized",
+    blocked: "NotFound",
+    isOfMember: true,
+    prepare: Effect.fnUntraced(function* (scene) {
+      const { create, stored } = yield* deploymentTokensIn(scene)
+      return { make: answer(as(scene.session)(create)), stored, lock: lockWorkspace(scene.workspace) }
+    })
+  },
+  {
+    name: "a deployment token by rotation",
+    refusal: "Unauthorized",
+    blocked: "NotFound",
+    isOfMember: true,
+    prepare: Effect.fnUntraced(function* (scene) {
+      const { create, path, stored } = yield* deploymentTokensIn(scene)
+      const { id } = yield* Effect.orDie(as(scene.owner)(create))
+      return {
+        make: Effect.flatMap(DeploymentTokens, (tokens) => answer(as(scene.session)(tokens.rotate([...path, id])))),
+        stored,
+        lock: lockWorkspace(scene.workspace)
+      }
+    })
   },
   {
     name: "the consent to a client",

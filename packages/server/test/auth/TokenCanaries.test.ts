@@ -1,6 +1,7 @@
 import type { AgentSignIn } from "@delivery/domain/agents/Agent"
 import type { NewAccountApiKey } from "@delivery/domain/identity/AccountApiKey"
 import type { NewApiKey } from "@delivery/domain/identity/ApiKey"
+import type { NewDeploymentToken } from "@delivery/domain/deploy/DeploymentToken"
 import type { AcceptedInvite, NewInvite } from "@delivery/domain/identity/Invite"
 import type { WebhookWithSecret } from "@delivery/domain/webhooks/Webhook"
 import { assert, describe, it } from "@effect/vitest"
@@ -53,6 +54,8 @@ const exercise = async (owner: Http, newLink: (who: string) => Promise<string>) 
   const rotated = await person.post<WebhookWithSecret>(`webhooks/${hook.id}/rotate`, undefined, 200)
   const { body: pair } = await refresh(person, agent)
   const run = await startRun(workspace)
+  const deployment = await workspace.post<NewDeploymentToken>("deployments/shop/staging/tokens", { name: "product" })
+  await workspace.as(deployment.token).get("/deploy/v1/secrets")
   const [link, proof, unused] = [await newLink(address), await newLink(address), await newLink(address)]
   const begun = await anonymous.send("POST", "/auth/v1/links/consume", { json: { token: link } })
   const session = person.as(sessionIn(begun))
@@ -81,6 +84,7 @@ const exercise = async (owner: Http, newLink: (who: string) => Promise<string>) 
     pair.access_token,
     pair.refresh_token,
     run.semaphores.token,
+    deployment.token,
     link,
     proof,
     unused,
@@ -107,6 +111,8 @@ const exercise = async (owner: Http, newLink: (who: string) => Promise<string>) 
       await send(anonymous, "GET", misplaced)
     }
     await send(anonymous, "GET", `/v1/workspaces/${token}/products?token=${token}`)
+    await send(workspace.as(`${token}x`), "GET", "/deploy/v1/me")
+    await send(workspace.as(deployment.token), "GET", `/deploy/v1/secrets/${token}`)
     await send(owner, "GET", `products/${token}`)
     await send(owner, "GET", `products/x_${token}`)
     await send(owner, "GET", `products/%25${token.charCodeAt(0).toString(16)}${token.slice(1)}`)
@@ -153,7 +159,7 @@ describe("Tokens", () => {
         return /#(ltk_\w{42})$/m.exec(stdout)![1]!
       }
       const { address, errors, events, tokens } = await exercise(http(server.baseUrl, firstKey, "main"), newLink)
-      assert.lengthOf(tokens, 18)
+      assert.lengthOf(tokens, 19)
       assert.isAbove(errors.length, 200)
       const metrics = (await scrape(server.baseUrl)).text
       await server.end("SIGTERM")

@@ -4,10 +4,12 @@ import type { PasskeyCreationOptions } from "@delivery/domain/auth/Passkey"
 import type { SignedIn } from "@delivery/domain/auth/Session"
 import type { Identity } from "@delivery/domain/auth/SingleSignOn"
 import { RequiredScope } from "@delivery/domain/Endpoint"
+import type { NewDeploymentToken } from "@delivery/domain/deploy/DeploymentToken"
 import type { NewAccountApiKey } from "@delivery/domain/identity/AccountApiKey"
 import type { NewApiKey } from "@delivery/domain/identity/ApiKey"
 import type { NewInvite } from "@delivery/domain/identity/Invite"
 import type { Me } from "@delivery/domain/identity/Me"
+import { sessionCookie } from "@delivery/domain/identity/Authorization"
 import { isAtLeast, type Role } from "@delivery/domain/identity/Role"
 import { hasScope, Scope, type Scopes } from "@delivery/domain/Scope"
 import type { Workspace } from "@delivery/domain/identity/Workspace"
@@ -88,7 +90,8 @@ const endpoints: ReadonlyArray<Endpoint> = (() => {
 
 /**
  * Who may: everyone, key or none; whoever has a key; a person, in no workspace; a person, or who shows no key; a person,
- * whatever the role in the workspace; a person who signed in with a browser; a run of the workspace, by its token; an agent, by its access token, and one whose person may write; a
+ * whatever the role in the workspace; a person who signed in with a browser; a run of the workspace, by its token; a deployed
+ * product, by its token; an admin or owner, but no key of the workspace; an agent, by its access token, and one whose person may write; a
  * person who may write; a person, or who sees what is all persons'; who can be in a team, a member or up; or, in the workspace, who has at least the role.
  */
 type Who =
@@ -99,6 +102,8 @@ type Who =
   | "a person or nobody"
   | "a person of the workspace"
   | "a run"
+  | "a deployment"
+  | "an admin in person"
   | "an agent"
   | "an agent that writes"
   | "a person that writes"
@@ -139,7 +144,7 @@ interface Row {
 }
 
 /** The groups of what changes credentials and members. Whatever they change is an entry of the audit. */
-const audited = new Set(["members", "invites", "apiKeys", "accountApiKeys", "agents", "auth"])
+const audited = new Set(["members", "invites", "apiKeys", "accountApiKeys", "deploymentTokens", "agents", "auth"])
 
 /** The person whose session it is; undefined for other callers. */
 const signedInAs = async (by: Http): Promise<string | undefined> => {
@@ -178,6 +183,19 @@ const deployed = async (owner: Http) => {
   const params = await pair(owner)
   await owner.post("deployments", params)
   return params
+}
+/** A new token of a deployment, as its path names it. */
+const tokenOf = async (owner: Http, { environment, product }: { product: string; environment: string }) => {
+  const path = `deployments/${product}/${environment}/tokens`
+  return { product, environment, token: (await owner.post<NewDeploymentToken>(path, { name: "Made" })).id }
+}
+/** A product in production with a value there, and the token with which it reads that. */
+const inProduction = async (owner: Http, value: string) => {
+  const { environment, product } = await deployed(owner)
+  await owner.post(`products/${product}/secrets`, { name: "TOKEN", values: { [environment]: value } })
+  const path = `deployments/${product}/${environment}/tokens`
+  const { id, token } = await owner.post<NewDeploymentToken>(path, { name: "Made" })
+  return { product, environment, id, token, path }
 }
 /** The path of a secret with a value in an environment. */
 const madeSecret = async (owner: Http) => {
@@ -415,6 +433,27 @@ const rows: Readonly<Record<string, Row>> = {
     request: async (owner) => ({ params: await deployed(owner), json: { version: "v2" } })
   },
   "deployments.delete": { who: "member", request: async (owner) => ({ params: await deployed(owner) }) },
+
+  "deploymentTokens.list": { who: "an admin in person", request: async (owner) => ({ params: await deployed(owner) }) },
+  "deploymentTokens.create": {
+    who: "an admin in person",
+    gives: "vault",
+    request: async (owner) => ({ params: await deployed(owner), json: { name: "Made" } })
+  },
+  "deploymentTokens.rotate": {
+    who: "an admin in person",
+    gives: "vault",
+    request: async (owner) => ({ params: await tokenOf(owner, await deployed(owner)), json: {} })
+  },
+  "deploymentTokens.revoke": {
+    who: "an admin in person",
+    request: async (owner) => ({ params: await tokenOf(owner, await deployed(owner)) })
+  },
+
+  "deploy.me": { who: "a deployment" },
+  "deploy.secrets": { who: "a deployment" },
+  "deploy.secret": { who: "a deployment", request: () => ({ params: { name: "TOKEN" } }) },
+  "deploy.setVersion": { who: "a deployment", request: () => ({ json: { version: unique("v") } }) },
 
   "releases.history": { who: "viewer", request: async (owner) => ({ params: await deployed(owner) }) },
   "releases.version": {
@@ -875,13 +914,16 @@ const rows: Readonly<Record<string, Row>> = {
 
 interface CallerOf {
   /** `none`: no valid key. */
-  readonly kind: "none" | "person" | "session" | "account key" | "run" | "agent"
+  readonly kind: "none" | "person" | "session" | "account key" | "run" | "agent" | "deployment"
   /** In the workspace. */
   readonly role: Role | undefined
   readonly key: string | undefined
   /** Of a limited key, with a key of the same caller that has them all: requests are prepared with it. */
   readonly limited?: { readonly scopes: Scopes; readonly fullKey: string | undefined }
 }
+
+/** A value that products have in production, and that nobody else is to be answered. */
+const canary = "canary-in-production"
 
 const callersOf = async (workspace: Http): Promise<Readonly<Record<string, CallerOf>>> => {
   const elsewhere = await newWorkspace(workspace)
@@ -916,7 +958,18 @@ const callersOf = async (workspace: Http): Promise<Readonly<Record<string, Calle
   await registerAgent(workspace, { computer: "replaced" })
   const ofRevoked = await registerAgent(workspace, { client: "codex" })
   await workspace.post(`agents/${ofRevoked.agent}/revoke`, undefined, 200)
+  const revokedToken = await inProduction(workspace, "revoked")
+  await workspace.post(`${revokedToken.path}/${revokedToken.id}/revoke`, undefined, 200)
+  const ofDeleted = await inProduction(workspace, "deleted")
+  await workspace.delete(`deployments/${ofDeleted.product}/${ofDeleted.environment}`)
+  const deployment = async (of: Http) =>
+    ({ kind: "deployment", role: undefined, key: (await inProduction(of, canary)).token }) as const
   return {
+    "a deployment's token": await deployment(workspace),
+    "a deployment's token of another workspace": await deployment(elsewhere),
+    "an unknown deployment token": none(`dtk_${"0".repeat(42)}`),
+    "a deployment's revoked token": none(revokedToken.token),
+    "a deleted deployment's token": none(ofDeleted.token),
     "no key": none(undefined),
     "an unknown key": none(`ctk_${"0".repeat(42)}`),
     "no token at all": none("laptop"),
@@ -972,6 +1025,7 @@ const expected = ({ gives, who }: Row, { scope }: Endpoint, { key, kind, limited
   const lacks = (needed: Scope | undefined) => needed !== undefined && !hasScope(limited?.scopes, needed)
   if (who === "everyone" || (who === "a person or nobody" && key === undefined)) return "2xx"
   if (who === "a run") return kind === "run" && role !== undefined ? "2xx" : "401"
+  if (who === "a deployment") return kind === "deployment" ? "2xx" : "401"
   if (who === "an agent") return kind === "agent" ? "2xx" : "401"
   if (who === "an agent that writes") {
     if (kind !== "agent") return "401"
@@ -986,6 +1040,10 @@ const expected = ({ gives, who }: Row, { scope }: Endpoint, { key, kind, limited
   if (role === undefined) return "404 workspace"
   if (who === "a person or an admin") return isPerson || isAtLeast(role, "admin") ? "2xx" : "404 message"
   if (who === "a person of the workspace") {
+    return !isPerson ? "403 account_key" : lacks(gives) ? "403 scope_missing" : "2xx"
+  }
+  if (who === "an admin in person") {
+    if (!isAtLeast(role, "admin")) return "403 role_too_low"
     return !isPerson ? "403 account_key" : lacks(gives) ? "403 scope_missing" : "2xx"
   }
   const needed = who === "a team member" || who === "a person that writes" ? "member" : who
@@ -1005,6 +1063,40 @@ const send = (
   const named = filled + query
   const ofBody = { "content-type": "application/json", ...headers }
   return by.send(method, named, body === undefined ? { json, form, headers } : { body, headers: ofBody })
+}
+
+interface LoadedTexts {
+  readonly values: Readonly<Record<string, string>>
+}
+
+/** The request about what a product has in production: what names a product or an environment names it there. */
+const aimed = (
+  { name }: Endpoint,
+  request: Request,
+  { environment, product }: { readonly product: string; readonly environment: string },
+  value: string
+): Request => {
+  const refs: Readonly<Record<string, unknown>> = {
+    product,
+    environment,
+    productSlug: product,
+    environmentSlug: environment,
+    products: [product],
+    environments: [environment],
+    value
+  }
+  const renamed = <A>(of: A) =>
+    Object.fromEntries(Object.entries(of as object).map(([key, was]) => [key, refs[key] ?? was])) as A
+  const writes = ["vault.create", "vault.update"].includes(name) ? { values: { [environment]: value } } : {}
+  const reveals = name === "vault.generate" ? { reveal: true } : {}
+  const { json, params } = request
+  return {
+    ...request,
+    ...(params === undefined ? {} : { params: renamed(params) }),
+    ...(json === undefined || Array.isArray(json)
+      ? {}
+      : { json: { ...renamed(json as object), ...writes, ...reveals } })
+  }
 }
 
 const isAgents = (who: Who) => who === "an agent" || who === "an agent that writes"
@@ -1061,6 +1153,7 @@ onEachServer(
           const mayMake = expected(row, endpoint, caller) === "2xx"
           const maker = caller.limited === undefined ? by : workspace.as(caller.limited.fullKey)
           const answer = await send(by, endpoint, await requestOf(maker, mayMake))
+          if (caller.kind !== "deployment") assert.notInclude(answer.text, canary, name)
           // A redirect is how browsers are answered that visit an endpoint.
           answered[name] = answer.status < 400 ? "2xx" : refusal(answer)
           requestIds[name] = String(answer.headers["x-request-id"])
@@ -1076,7 +1169,7 @@ onEachServer(
         const refusals = isOfAdmins ? members.filter((name) => answered[name]!.startsWith("403 ")) : []
         // What everybody may call needs no credential: only a session is sure to be changed by it.
         const mayChange = ({ kind }: CallerOf) =>
-          row.who === "everyone" ? kind === "session" : kind !== "run" && kind !== "agent"
+          row.who === "everyone" ? kind === "session" : !["run", "agent", "deployment"].includes(kind)
         const effects =
           isEffect && row.leaves === undefined
             ? members.filter((name) => answered[name] === "2xx" && mayChange(callers[name]!))
@@ -1112,8 +1205,10 @@ onEachServer(
                 ? kind === "agent"
                 : who === "a session"
                   ? kind === "session"
-                  : // A run's token is none in a path of another workspace.
-                    who !== "a run" && (kind === "person" || kind === "session" || kind === "account key"))
+                  : who === "a deployment"
+                    ? kind === "deployment"
+                    : // A run's token is none in a path of another workspace.
+                      who !== "a run" && (kind === "person" || kind === "session" || kind === "account key"))
             assert.strictEqual(refusal(answer), answersBadRequest ? "400" : "401", name)
           }
         }
@@ -1124,7 +1219,11 @@ onEachServer(
       test(`${endpoint.name} takes a body of ${longest / 1024} KiB and ${unknown} what it does not know`, async (owner) => {
         const { callers, workspace: asOwner } = await sceneOf(owner)
         const row = rows[endpoint.name]
-        const names: Partial<Record<Who, string>> = { "a run": "a run", "a session": "an owner's session" }
+        const names: Partial<Record<Who, string>> = {
+          "a run": "a run",
+          "a deployment": "a deployment's token",
+          "a session": "an owner's session"
+        }
         const by = row && isAgents(row.who) ? "a member's agent" : row && names[row.who]
         const caller = by === undefined ? asOwner : asOwner.as(callers[by]!.key)
         const sized = async (bytes: number) => {
@@ -1145,6 +1244,56 @@ onEachServer(
       })
     }
 
+    for (const endpoint of endpoints.filter(({ name }) => !name.startsWith("deploy."))) {
+      test(`${endpoint.name} answers nobody a value of production`, async (owner) => {
+        const row = rows[endpoint.name]!
+        const { callers, workspace } = await sceneOf(owner)
+        for (const name of [
+          "an owner",
+          "an owner's session",
+          "an account key with the role admin",
+          "an owner's agent",
+          "a run"
+        ]) {
+          const caller = callers[name]!
+          const by = row.endsSession ? await disposable(workspace.as(caller.key)) : workspace.as(caller.key)
+          const mayMake = expected(row, endpoint, caller) === "2xx"
+          const values = [unique("canary-before"), unique("canary-after")] as const
+          const aim = await inProduction(workspace, values[0])
+          const request = (await row.request?.(workspace, mayMake ? by : workspace)) ?? {}
+          const answer = await send(by, endpoint, aimed(endpoint, request, aim, values[1]))
+          const product = workspace.as(aim.token)
+          const { body, status } = await product.send<LoadedTexts>("GET", "/deploy/v1/secrets")
+          // What the call itself has made for production is not answered either.
+          const made = status === 200 ? Object.values(body.values) : []
+          for (const value of [...values, ...made]) assert.notInclude(answer.text, value, name)
+        }
+      })
+    }
+
+    test("a token of a deployment is none wherever another credential is sent, nor another one in its place", async (owner) => {
+      const { callers, workspace } = await sceneOf(owner)
+      const { key } = callers["a deployment's token"]!
+      const anonymous = workspace.as(undefined)
+      const sent = async (path: string, headers: Readonly<Record<string, string>>) =>
+        refusal(await anonymous.send("GET", path, { headers }))
+      for (const path of ["/v1/me", "members", "/agent/v1/me", "/auth/v1/session"]) {
+        assert.strictEqual(await sent(path, { "x-api-key": key! }), "401", path)
+        assert.strictEqual(await sent(path, { cookie: `${sessionCookie}=${key}` }), "401", path)
+      }
+      const mcp = await workspace.as(key).send("POST", "/agent/mcp", { json: {} })
+      assert.strictEqual(mcp.status, 401)
+      const authorization = `Bearer ${key}`
+      assert.strictEqual(await sent("/deploy/v1/me", { "x-api-key": key! }), "401")
+      assert.strictEqual(await sent("/deploy/v1/me", { authorization, "x-api-key": key! }), "200")
+      for (const name of ["an owner", "an owner's agent", "an owner's session", "a run"]) {
+        const other = callers[name]!.key!
+        assert.strictEqual(await sent("/deploy/v1/me", { authorization, "x-api-key": other }), "401", name)
+        assert.strictEqual(await sent("/deploy/v1/me", { "x-api-key": other }), "401", name)
+        assert.strictEqual(await sent("/deploy/v1/me", { cookie: `${sessionCookie}=${other}` }), "401", name)
+      }
+    })
+
     test("every endpoint has exactly one scope", async () => {
       assert.deepStrictEqual(
         endpoints.filter(({ scope }) => scope === undefined || !Scope.literals.includes(scope)),
@@ -1158,8 +1307,8 @@ onEachServer(
       const writing = new Set(["auth.startSingleSignOn", "auth.finishSingleSignOn"])
       const scopeOf = ({ method, name }: Endpoint): Scope => {
         const [group] = name.split(".")
-        if (group === "vault") return "vault"
-        if (made.has(name) || rows[name]!.who === "admin" || rows[name]!.who === "owner") return "admin"
+        if (group === "vault" || ["deploy.secrets", "deploy.secret"].includes(name)) return "vault"
+        if (made.has(name) || ["admin", "owner", "an admin in person"].includes(rows[name]!.who)) return "admin"
         if (reading.has(name) || (method === "GET" && !writing.has(name))) return "read"
         return ["testRuns", "retries", "leases"].includes(group!) ? "publish" : "write"
       }

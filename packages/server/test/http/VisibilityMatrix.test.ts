@@ -111,6 +111,8 @@ const untouched: ReadonlyArray<string> = [
   "products",
   "environments",
   "deployments",
+  "deploymentTokens",
+  "deploy",
   "vault",
   "testRuns",
   "retries",

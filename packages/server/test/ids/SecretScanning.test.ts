@@ -31,7 +31,7 @@ const github = (text: string): ReadonlyArray<string> => {
   return [...text.matchAll(regex)].map((match) => match[1]!)
 }
 
-const prefixes: ReadonlyArray<TokenPrefix> = ["ctk_", "wtk_", "ltk_", "atk_", "rtk_", "otk_", "stk_", "itk_"]
+const prefixes: ReadonlyArray<TokenPrefix> = ["ctk_", "wtk_", "ltk_", "atk_", "rtk_", "otk_", "dtk_", "stk_", "itk_"]
 
 /** What makes one of every kind. */
 const makers = Effect.map(NewToken, (newToken) => [

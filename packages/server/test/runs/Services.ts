@@ -3,8 +3,10 @@ import { Layer } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import * as AuditRoom from "../../src/audit/AuditRoom.ts"
 import * as Catalog from "../../src/catalog/Catalog.ts"
 import { Settings } from "../../src/Config.ts"
+import * as Deploy from "../../src/deploy/Deploy.ts"
 import * as EventsRoom from "../../src/events/EventsRoom.ts"
 import * as DiskFiles from "../../src/files/DiskFiles.ts"
 import * as Http from "../../src/http/Http.ts"
@@ -20,7 +22,9 @@ import { layerKeyring, layerLiveClock } from "../support/Storages.ts"
  */
 export const layerRuns = Runs.layerServices.pipe(
   Layer.provideMerge(Catalog.layer),
-  Layer.provideMerge([EventsRoom.layer, VaultRoom.layerSecretHoldings, Runs.layerDeploymentLocks]),
+  Layer.provideMerge([VaultRoom.layerSecretHoldings, Runs.layerDeploymentLocks, Deploy.layerDeploymentEnds]),
+  Layer.provide(AuditRoom.layer),
+  Layer.provideMerge(EventsRoom.layer),
   Layer.provideMerge([Ids.layer, Layer.provide(Http.layer, layerLiveClock)])
 )
 

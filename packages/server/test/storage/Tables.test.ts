@@ -5,6 +5,7 @@ import * as AgentsRoom from "../../src/agents/AgentsRoom.ts"
 import * as AuditRoom from "../../src/audit/AuditRoom.ts"
 import * as Auth from "../../src/auth/Auth.ts"
 import * as Catalog from "../../src/catalog/Catalog.ts"
+import * as Deploy from "../../src/deploy/Deploy.ts"
 import * as EventsRoom from "../../src/events/EventsRoom.ts"
 import * as Identity from "../../src/identity/Identity.ts"
 import * as Keys from "../../src/keys/Keys.ts"
@@ -29,6 +30,7 @@ const tables: ReadonlyArray<Table> = [
   VaultRoom.tables,
   Planning.tables,
   Runs.tables,
+  Deploy.tables,
   AgentsRoom.tables,
   WebhooksRoom.tables
 ].flat()

@@ -250,13 +250,18 @@ const assertForm = (path: string, answer: Answer): void => {
   assert.strictEqual(_tag, isStrict ? "HttpApiDecodeError" : tags[status], detail)
   assert.isNotEmpty(message, detail)
   const extras: ReadonlyArray<string> =
-    _tag === "Conflict" ? ["capacity", "holders", "retryAfterMs", "runs"] : _tag === "Internal" ? ["requestId"] : []
+    _tag === "Conflict"
+      ? ["capacity", "holders", "retryAfterMs", "runs", "names"]
+      : _tag === "Internal"
+        ? ["requestId"]
+        : []
   assert.deepStrictEqual(
     Object.keys(rest).filter((key) => !extras.includes(key)),
     [],
     detail
   )
   assert.strictEqual(current !== undefined, reason === "version_mismatch", detail)
+  assert.strictEqual("names" in rest, reason === "not_environment_names", detail)
   assert.strictEqual("runs" in rest, reason === "run_in_progress", detail)
   assert.strictEqual(issues !== undefined, isStrict || _tag === "InvalidInput", detail)
   for (const issue of issues ?? []) {

@@ -107,7 +107,7 @@ export const layerServices = Layer.merge(layerRooms, EventsRoom.layerReads).pipe
   // Some write and look around several times a second, whatever time it is for the tests.
   Layer.provide(layerLiveClock),
   Layer.provideMerge(MentionLog.layer),
-  Layer.provideMerge(layerPorts),
+  Layer.provideMerge(Layer.provide(layerPorts, layerLiveClock)),
   Layer.provideMerge(AuditRoom.layer),
   Layer.provideMerge([EventsRoom.layer, layerSigningKeys, Layer.provide(Http.layer, layerLiveClock)]),
   Layer.provideMerge([Ids.layer, layerKeyring, Files.layerMemory, Settings.layer({ BASE_URL: baseUrl })])

@@ -7,6 +7,7 @@ import * as Catalog from "../../src/catalog/Catalog.ts"
 import type { EnvironmentRow } from "../../src/catalog/EnvironmentsRepo.ts"
 import type { ProductRow } from "../../src/catalog/ProductsRepo.ts"
 import { Settings } from "../../src/Config.ts"
+import * as Deploy from "../../src/deploy/Deploy.ts"
 import * as EventsRoom from "../../src/events/EventsRoom.ts"
 import * as Http from "../../src/http/Http.ts"
 import * as Runs from "../../src/runs/Runs.ts"
@@ -22,8 +23,9 @@ import * as Ids from "../../src/ids/Ids.ts"
 const layerVault = VaultRoom.layerServices.pipe(
   // It looks around once a second, whatever time it is for the tests.
   Layer.provideMerge(Layer.provide(Catalog.layer, layerLiveClock)),
+  Layer.provideMerge([VaultRoom.layerSecretHoldings, Runs.layerDeploymentLocks, Deploy.layerDeploymentEnds]),
   Layer.provideMerge(AuditRoom.layer),
-  Layer.provideMerge([EventsRoom.layer, VaultRoom.layerKeys, VaultRoom.layerSecretHoldings, Runs.layerDeploymentLocks]),
+  Layer.provideMerge([EventsRoom.layer, VaultRoom.layerKeys]),
   Layer.provideMerge([Layer.provide(Http.layer, layerLiveClock), layerKeyring, Ids.layer]),
   Layer.provideMerge(Settings.layer({ BASE_URL: "https://delivery.example" }))
 )

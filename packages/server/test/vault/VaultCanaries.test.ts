@@ -49,6 +49,8 @@ interface Body {
   readonly requestId: string
   readonly message: string
   readonly secret: string
+  readonly token: string
+  readonly values: Readonly<Record<string, string>>
   readonly environments: ReadonlyArray<{ readonly environment: { readonly id: string; readonly slug: string } }>
   readonly generations: ReadonlyArray<{ readonly environment: { readonly slug: string }; readonly value: string }>
 }
@@ -63,13 +65,15 @@ type Call = (
 const caller =
   (baseUrl: string, ownerKey: string): Call =>
   async (method, path, body, key = ownerKey) => {
-    const response = await fetch(`${baseUrl}/v1/workspaces/main${path}`, {
+    const url = path.startsWith("/deploy/") ? path : `/v1/workspaces/main${path}`
+    const response = await fetch(`${baseUrl}${url}`, {
       method,
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
       ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) })
     })
     const text = await response.text()
-    return { status: response.status, text, body: (text === "" ? undefined : JSON.parse(text)) as Body }
+    const isJson = response.headers.get("content-type") === "application/json"
+    return { status: response.status, text, body: (isJson ? JSON.parse(text) : undefined) as Body }
   }
 
 /** Every endpoint, and every documented way to fail; answers the bodies of errors and of answers without values. */
@@ -150,6 +154,21 @@ const exercise = async (call: Call, { add, make }: ReturnType<typeof makeCanarie
   bodies.push((await expect(200, "GET", one, undefined, viewer)).text)
   bodies.push((await expect(200, "GET", secrets)).text, (await expect(200, "GET", "/vault")).text)
   bodies.push((await expect(200, "GET", `${one}/environments/staging/versions`)).text)
+
+  // What a deployed product reads.
+  await expect(201, "POST", "/deployments", { product: "shop", environment: "production" })
+  const made = await expect(201, "POST", "/deployments/shop/production/tokens", { name: "product" })
+  const product = made.body.token
+  const held = await expect(200, "GET", "/deploy/v1/secrets", undefined, product)
+  assert.include(held.text, assign.value)
+  for (const value of Object.values(held.body.values)) add(value.split("\n")[1] ?? value)
+  assert.include((await expect(200, "GET", "/deploy/v1/secrets?format=env", undefined, product)).text, assign.value)
+  assert.include((await expect(200, "GET", "/deploy/v1/secrets/TOKEN", undefined, product)).text, assign.value)
+  await expect(409, "GET", "/deploy/v1/secrets?format=docker", undefined, product)
+  await expect(404, "GET", "/deploy/v1/secrets/NONE", undefined, product)
+  await expect(401, "GET", "/deploy/v1/secrets", undefined, member)
+  bodies.push((await expect(200, "GET", "/deploy/v1/me", undefined, product)).text)
+  bodies.push((await expect(200, "GET", "/audit")).text, (await expect(200, "GET", "/credentials")).text)
 
   // What fails, with a value in hand.
   const bad = () => make("bad")
