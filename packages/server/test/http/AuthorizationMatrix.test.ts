@@ -761,6 +761,7 @@ const rows: Readonly<Record<string, Row>> = {
   "webhooks.list": { who: "admin" },
   "webhooks.create": {
     who: "admin",
+    gives: "read",
     request: async (owner) => {
       await withoutWebhooks(owner)
       return { json: onlyWebhook }
