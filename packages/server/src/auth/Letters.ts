@@ -1,5 +1,6 @@
 import { visible } from "@delivery/domain/Text"
 import type { Timestamp } from "@delivery/domain/Timestamp"
+import { escaped } from "../http/Escaped.ts"
 import type { InviteMail } from "../identity/Mail.ts"
 
 /** What the service mails, as plain text and as HTML. Names are others' words: they stay on their line, and are no markup. */
@@ -13,14 +14,6 @@ export interface Letter {
 
 /** A paragraph, a link that stands alone, or a code to be typed. */
 type Part = string | { readonly link: string; readonly label: string } | { readonly code: string }
-
-const escaped = (text: string): string =>
-  text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;")
-    .replaceAll("'", "&#39;")
 
 const textOf = (part: Part): string => {
   if (typeof part === "string") return part

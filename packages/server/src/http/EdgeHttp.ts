@@ -12,6 +12,7 @@ import { endpointOf } from "./Endpoints.ts"
 import { errorOf, errorResponse, missingHost } from "./ErrorResponse.ts"
 import { isReadByPeople, notFoundPage } from "./NotFoundPage.ts"
 import { RateLimits, RequestAdmission } from "./RateLimits.ts"
+import { readableByPeople } from "./RefusalPage.ts"
 import { RequestId, requestId } from "./RequestId.ts"
 import { RequestQueue } from "./RequestQueue.ts"
 import { RequestTimes } from "./RequestTimes.ts"
@@ -57,7 +58,7 @@ export const layer = HttpRouter.middleware(
         const finish = (answered: HttpServerResponse.HttpServerResponse) => {
           if (answered.status === 401) admission?.reject()
           const refusal = answered.status === 401 ? admission?.refusal() : undefined
-          const answer = refusal === undefined ? answered : errorResponse(refusal, 429)
+          const answer = readableByPeople(request, refusal === undefined ? answered : errorResponse(refusal, 429))
           const kept = secured === undefined ? answer : HttpServerResponse.setHeaders(answer, secured)
           const headers = admission?.headers()
           const response = cors.readable(
