@@ -41,7 +41,11 @@ export const callFailure =
     if (error instanceof Failure) return error
     const { _tag: tag, message } = describe(error)
     if (tag === "Unauthorized") {
-      return Failure.notSignedIn(`${url} does not accept the API key. It may be revoked: run \`delivery login\`.`)
+      return Failure.notSignedIn(
+        process.env["DELIVERY_API_KEY"] === undefined
+          ? `${url} does not accept the API key. It may be revoked: run \`delivery login\`.`
+          : `${url} does not accept the API key in DELIVERY_API_KEY. It may be revoked: set another one, or none to use that of \`delivery login\`.`
+      )
     }
     if (tag === "HttpClientError" || tag === "SchemaError" || tag === "TimeoutError") {
       return Failure.unreachable(`${url} cannot be reached, or is not a Delivery service of this version: ${message}`)

@@ -7,7 +7,7 @@ import { Failure } from "./Failure.ts"
 import { testReports } from "./results/Result.ts"
 import { readResults } from "./results/ResultFiles.ts"
 import { Refused } from "./results/Xml.ts"
-import type { Connection } from "./Settings.ts"
+import { type Connection, isHttpUrl } from "./Settings.ts"
 
 /** Publishes files of results as one run. */
 
@@ -106,6 +106,9 @@ export const publishRun = async (
   progress: (line: string) => void
 ): Promise<Published> => {
   const { baseUrl, coverage, environment, product } = options
+  if (baseUrl !== undefined && !isHttpUrl(baseUrl)) {
+    throw Failure.usage("--base-url: expected an absolute http or https URL.")
+  }
   const tests = await testsOf(options.files, coverage ?? "regression", Date.now())
   const attachments = await attachmentsOf(options.attach)
   const publisher = new Publisher({

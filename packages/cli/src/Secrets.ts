@@ -83,6 +83,16 @@ const get = Command.make(
   })
 ).pipe(Command.withDescription("Print a value, to the byte. Values of production are never given out"))
 
+/** A pipe that brought nothing would clear a secret by mistake. */
+const typedValue = (name: string) =>
+  secretInput(`Value of ${oneLine(name)}`).pipe(
+    Effect.map((text) => text.replace(/\r?\n$/, "")),
+    Effect.filterOrFail(
+      (value) => value !== "",
+      () => Failure.usage("There is no value on standard input. For an empty one, name an empty file with --file.")
+    )
+  )
+
 const set = Command.make(
   "set",
   {
@@ -94,9 +104,10 @@ const set = Command.make(
     )
   },
   Effect.fnUntraced(function* ({ environment, file, name, product }) {
-    const value = Option.isSome(file)
-      ? yield* textFile(file.value)
-      : (yield* secretInput(`Value of ${oneLine(name)}`)).replace(/\r?\n$/, "")
+    if (name.includes("=")) {
+      return yield* Failure.usage("A value may not stand in an argument, where others see it: give it on standard input.")
+    }
+    const value = Option.isSome(file) ? yield* textFile(file.value) : yield* typedValue(name)
     const { assignments } = yield* call((client, { workspace }) =>
       client.vault.assign({
         params: { slug: workspace },

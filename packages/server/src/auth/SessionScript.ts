@@ -31,9 +31,9 @@ const lossOf = ({ emailVerifiedAt }, { isNone }, where = "") => {
   const remedies = [
     ...(methods.mail && emailVerifiedAt === null ? ["verify your address"] : []),
     ...(hasPasskeys() ? ["add a passkey"] : []),
-    ...usable(methods.providers).map(({ name }) => "add an account at " + name),
-    "make an API key"
+    ...usable(methods.providers).map(({ name }) => "add an account at " + name)
   ]
-  return "You have no way to sign in again but a link from the person who runs this service. Before you sign out, " + either(remedies) + where + "."
+  const remedy = remedies.length === 0 ? "" : " Before you sign out, " + either(remedies) + where + "."
+  return "You have no way to sign in again but a link from the person who runs this service." + remedy
 }
 `

@@ -213,7 +213,8 @@ const show = (session, news = "") => {
   at("invites").replaceChildren(...invites.map(join))
   at("invited").hidden = invites.length === 0
   say("You are signed in as " + whoIs(person) + (workspaces.length === 0 ? ", in no workspace." : "."))
-  tell(news)
+  const isProven = interrupted !== "text" && session.session.sudoUntil !== null
+  tell(news === "" && isProven ? "You have confirmed that it is you. Now press the button again." : news)
   return run(async () => {
     const { identities } = await showLists()
     const added = takeAdded(identities)

@@ -195,7 +195,7 @@ inBrowser(servers, "The page of one's account", (scene) => {
     const page = await signedIn(scene(), await join(scene().owner, "member"), addDevice)
     const notice = page.locator("#loss")
     const loss =
-      /^You have no way to sign in again but a link .* Before you sign out, add a passkey or make an API key\.$/
+      /^You have no way to sign in again but a link .* Before you sign out, add a passkey\.$/
     assert.match(await notice.innerText(), loss)
     await press(page, "Sign out")
     await warned(page, loss)
@@ -390,6 +390,7 @@ inBrowser(
       await focusOn(page, "passkey")
       await page.keyboard.press("Enter")
       await focusOn(page, "make-key")
+      await said(page, /^You have confirmed that it is you\. Now press the button again\.$/)
       // It is the same session, with a fresh proof.
       const proved = await call<typeof body>(page, "GET", "session")
       assert.strictEqual(proved.body.session.id, body.session.id)

@@ -432,7 +432,7 @@ inBrowser(
       await signInBy(page, await scene().newLink(person.id))
       await showsAccount(page, /^You are signed in as Sam/)
       const loss =
-        /^You have no way to sign in again but .* Before you sign out, verify your address, add a passkey, or make an API key\.$/
+        /^You have no way to sign in again but .* Before you sign out, verify your address or add a passkey\.$/
       assert.match(await page.locator("#loss").innerText(), loss)
       await press(page, "Sign out")
       await warned(page, loss)

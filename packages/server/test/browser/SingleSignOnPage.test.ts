@@ -109,7 +109,7 @@ describe("Single sign-on in a browser", () => {
       html = `<a href="${origin}/auth/v1/oidc/corp/start?purpose=${purpose}">Look</a>`
       await page.goto(elsewhere.url)
       await page.getByRole("link").click()
-      await page.getByText("cross_site").waitFor()
+      await page.getByRole("heading", { name: "This is not allowed" }).waitFor()
       await page.goto(`${origin}/sign-in`)
       assert.deepStrictEqual(await accounts(page), ["owner"])
       assert.strictEqual(await cookieOf(page), cookie)

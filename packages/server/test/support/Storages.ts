@@ -119,9 +119,10 @@ const layerTest = Layer.merge(TestConsole.layer, TestClock.layer({ warningDelay:
 const onStorages = <R, E>(
   subject: string,
   over: (storage: Layer.Layer<Repositories>) => Layer.Layer<R, E>,
-  tests: (it: Vitest.MethodsNonLive<R>, storage: StorageName) => void
+  tests: (it: Vitest.MethodsNonLive<R>, storage: StorageName) => void,
+  storages: typeof sharedStorages = sharedStorages
 ): void => {
-  for (const storage of sharedStorages) {
+  for (const storage of storages) {
     layer(Layer.provideMerge(over(storage.layer), layerTest), { excludeTestServices: true })(
       `${subject} on ${storage.name}`,
       (it) => tests(it, storage.name)
@@ -140,3 +141,7 @@ export const withServicesOnEachStorage = (
   subject: string,
   tests: (it: Vitest.MethodsNonLive<Repositories | Layer.Success<typeof layerServices>>, storage: StorageName) => void
 ): void => onStorages(subject, (storage) => Layer.provideMerge(layerServices, storage), tests)
+
+/** The same on storages of the suite's own, for services that work on all workspaces there are. */
+export const withServicesOnNewStorages: typeof withServicesOnEachStorage = (subject, tests) =>
+  onStorages(subject, (storage) => Layer.provideMerge(layerServices, storage), tests, newStorages)

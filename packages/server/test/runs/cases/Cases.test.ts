@@ -6,7 +6,7 @@ import { TestClock } from "effect/testing"
 import { CaseCounting } from "../../../src/runs/cases/CaseCounting.ts"
 import { Cases } from "../../../src/runs/cases/Cases.ts"
 import { as, everyRole, refusal, whoMay } from "../../identity/Scene.ts"
-import { withServicesOnEachStorage } from "../../support/Storages.ts"
+import { withServicesOnNewStorages } from "../../support/Storages.ts"
 import {
   assertCases,
   assertErrors,
@@ -31,7 +31,7 @@ const errorStates = Effect.fnUntraced(function* ({ at }: CasesScene, run: number
   return errors.map(({ state }) => state)
 })
 
-withServicesOnEachStorage("Tests over time", (it, storage) => {
+withServicesOnNewStorages("Tests over time", (it, storage) => {
   it.effect("are seen by everybody in the workspace", () =>
     Effect.gen(function* () {
       const scene = yield* makeCases

@@ -1,8 +1,8 @@
-import { withServicesOnEachStorage } from "../../support/Storages.ts"
+import { withServicesOnNewStorages } from "../../support/Storages.ts"
 import { compareHistories } from "./CasesHistories.ts"
 
 /** What random histories of runs come to is what a plain model computes from all runs. More of them: `CasesPlanted.test.ts`. */
 
-withServicesOnEachStorage("Random histories of runs", (it, storage) => {
+withServicesOnNewStorages("Random histories of runs", (it, storage) => {
   it.effect("come to what a plain model computes", () => compareHistories(storage === "memory" ? 40 : 5))
 })
