@@ -144,4 +144,9 @@ export const withServicesOnEachStorage = (
 
 /** The same on storages of the suite's own, for services that work on all workspaces there are. */
 export const withServicesOnNewStorages: typeof withServicesOnEachStorage = (subject, tests) =>
-  onStorages(subject, (storage) => Layer.provideMerge(layerServices, storage), tests, newStorages)
+  onStorages(
+    subject,
+    (storage) => Layer.provideMerge(layerServices, storage),
+    tests,
+    newStorages.map(({ layer, name }) => ({ name, layer: Layer.orDie(layer) }))
+  )
