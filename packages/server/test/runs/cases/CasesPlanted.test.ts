@@ -19,7 +19,10 @@ import {
   type PlantedTest
 } from "./CasesScene.ts"
 
-/** Long histories beside the plain model: 10,000 runs of 50 tests, and random ones that are counted in small steps. */
+/**
+ * Long histories beside the plain model: `PLANTED_RUNS` of 50 tests, and random ones that are counted in small steps.
+ * `pnpm soak:cases` plants 10,000 (docs/measurements.md).
+ */
 
 const layerTest = Layer.merge(TestConsole.layer, TestClock.layer({ warningDelay: "1 hour" }))
 
@@ -35,7 +38,7 @@ for (const { layer: storage, name } of onStorages(["the embedded database", "Pos
   })
 }
 
-const runs = 10_000
+const runs = Number(process.env["PLANTED_RUNS"] ?? 2_000)
 const tests = 50
 
 /** The same numbers each time, from 0 up to 1. */
@@ -59,7 +62,7 @@ const plantedTest = (random: () => number, run: number, n: number): PlantedTest 
   const caseId = `checkout/case-${n % 7}.spec.ts › basket › ${n}`
   const titled = {
     caseId,
-    title: `Basket › case ${n}${run > 5_000 && n % 11 === 0 ? " (renamed)" : ""}`,
+    title: `Basket › case ${n}${run > runs / 2 && n % 11 === 0 ? " (renamed)" : ""}`,
     file: `f${n % 7}.spec.ts`
   }
   if (random() < 0.03) return { ...titled, attempt: null }
@@ -67,7 +70,7 @@ const plantedTest = (random: () => number, run: number, n: number): PlantedTest 
   const durationMs = Math.round(slowness * (0.5 + random()) * 4) / 4
   const isInSpell = Math.floor(run / (40 + n)) % 9 === n % 9
   const fails = isInSpell ? random() < 0.97 : random() < 0.01
-  const text = said[(n + Math.floor(run / 2_000)) % said.length]!(Math.floor(random() * 1_000))
+  const text = said[(n + Math.floor((run * 5) / runs)) % said.length]!(Math.floor(random() * 1_000))
   return { ...titled, attempt: fails ? failed(text, durationMs) : passed(durationMs) }
 }
 
@@ -87,14 +90,14 @@ const plant = Effect.fnUntraced(function* (scene: CasesScene) {
     const isFailed = published.state === "finished" && published.tests.some(({ status }) => status === "failed")
     if (isFailed && random() < 0.05)
       yield* scene.retry(published, () => [random() < 0.6 ? passed(7.5) : failed("Expected 1")])
-    if (run === 6_000) for (const old of scene.runs.slice(0, 150)) yield* scene.erase(old)
-    if (run % 1_500 === 0) yield* countAll
+    if (run === Math.floor(runs * 0.6)) for (const old of scene.runs.slice(0, 150)) yield* scene.erase(old)
+    if (run % 1_000 === 0) yield* countAll
   }
 })
 
 for (const { layer: storage, name } of onStorages(["memory", "PostgreSQL"])) {
   layer(Layer.mergeAll(Layer.provideMerge(layerServices, storage), layerTest), { excludeTestServices: true })(
-    `10,000 runs of 50 tests on ${name}`,
+    `${runs} runs of 50 tests on ${name}`,
     (it) => {
       it.effect(
         "come to what a plain model computes",
