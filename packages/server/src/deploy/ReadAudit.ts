@@ -94,7 +94,7 @@ function* make() {
     // Twice the time: the clocks of servers are not the same.
     forget: Effect.flatMap(Clock.currentTimeMillis, (now) =>
       dependencies.loads.eraseReads(timestamp(now - 2 * burstMillis))
-    )
+    ).pipe(Effect.withSpan("ReadAudit.forget"))
   })
 }
 

@@ -145,6 +145,9 @@ describe("Traces", { concurrent: true }, () => {
     const rounds = [
       "ApiKeys.expire",
       "Audit.erase",
+      "CaseCounting.step",
+      "DeploymentTokens.expire",
+      "ReadAudit.forget",
       "RunErasure.step",
       "SignIns.eraseBlocks",
       "TestRuns.expire",
