@@ -105,7 +105,9 @@ const set = Command.make(
   },
   Effect.fnUntraced(function* ({ environment, file, name, product }) {
     if (name.includes("=")) {
-      return yield* Failure.usage("A value may not stand in an argument, where others see it: give it on standard input.")
+      return yield* Failure.usage(
+        "A value may not stand in an argument, where others see it: give it on standard input."
+      )
     }
     const value = Option.isSome(file) ? yield* textFile(file.value) : yield* typedValue(name)
     const { assignments } = yield* call((client, { workspace }) =>
