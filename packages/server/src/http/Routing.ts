@@ -17,12 +17,22 @@ export const isMetricsUrl = (url: string): boolean => /^\/metrics(?:\?|$)/.test(
 
 /** The paths whose last parameter takes the rest of the path, each up to that parameter. */
 const restOfPath: Array<RegExp> = []
+/** All paths. */
+const paths = new Set<string>()
+/** Of `restOfPath` those that are paths themselves, such as of a list, with the slash that the router leaves out. */
+const lists: Array<RegExp> = []
+HttpApi.reflect(DeliveryApi, {
+  onGroup: () => {},
+  onEndpoint: ({ endpoint }) => void paths.add((endpoint as HttpApiEndpoint.Top).path)
+})
 HttpApi.reflect(DeliveryApi, {
   onGroup: () => {},
   onEndpoint: ({ endpoint, mergedAnnotations }) => {
     if (!Context.get(mergedAnnotations, RestOfPath)) return
     const { path } = endpoint as HttpApiEndpoint.Top
-    restOfPath.push(new RegExp(`^${path.replaceAll(/:[^/]+(?=\/)/g, "[^/?]+").replace(/:[^/]+$/, "")}`))
+    const before = `^${path.replaceAll(/:[^/]+(?=\/)/g, "[^/?]+").replace(/:[^/]+$/, "")}`
+    restOfPath.push(new RegExp(before))
+    if (paths.has(path.replace(/\/:[^/]+$/, ""))) lists.push(new RegExp(`${before}$`))
   }
 })
 
@@ -38,7 +48,7 @@ export const beforeRestOfPath = (url: string): string | undefined => {
 /**
  * The URL as the router should read it. The router would end the path at `;` or `#`, and so delete `a` when asked to
  * delete `a;b`. A file's path has slashes, and the router wants one segment: written as `%2F` they are decoded once, like
- * the rest. An empty path of a file becomes a slash, which is just as invalid and reaches its handler.
+ * the rest. An empty path of a file becomes a slash, which is just as invalid and reaches its handler, unless it is that of a list.
  */
 export const routed = (url: string): string => {
   const before = beforeRestOfPath(url)
@@ -46,6 +56,7 @@ export const routed = (url: string): string => {
   const query = url.indexOf("?")
   const end = query === -1 ? url.length : query
   const path = url.slice(0, end).replaceAll(";", "%3B").replaceAll("#", "%23")
+  if (lists.some((list) => list.test(path))) return path + url.slice(end)
   const start = before === undefined ? path.length : beforeRestOfPath(path)!.length
   const rest = before === undefined ? "" : path.slice(start).replaceAll("/", "%2F") || "%2F"
   return path.slice(0, start) + rest + url.slice(end)
