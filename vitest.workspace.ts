@@ -1,4 +1,6 @@
+import { globSync, readFileSync } from "node:fs"
 import { availableParallelism } from "node:os"
+import { matchesGlob } from "node:path"
 import { defineConfig } from "vitest/config"
 
 /**
@@ -26,6 +28,7 @@ const slow = [
     "cli/**/*.test.ts",
     "database/EmbeddedDatabase.test.ts",
     "faults/**/*.test.ts",
+    "http/AuthorizationMatrix.test.ts",
     "http/BadInput.test.ts",
     "http/VisibilityMatrix.test.ts",
     "identity/PersonsModel.test.ts",
@@ -42,9 +45,6 @@ const slow = [
     "workers/**/*.test.ts"
   ].map((path) => `packages/server/test/${path}`)
 ]
-
-// It asks every endpoint as everybody: over memory in `pnpm test`, over PostgreSQL in `pnpm test:slow`.
-const matrix = ["packages/server/test/http/AuthorizationMatrix.test.ts"]
 
 // What many do at once. The embedded database does one thing after the other, for minutes: it has them in `pnpm test:slow`.
 const races = [
@@ -104,7 +104,7 @@ const packages = {
   name: "packages",
   root: import.meta.dirname,
   include: ["packages/*/test/**/*.test.ts", "examples/*.test.ts"],
-  exclude: [...slow, ...matrix, ...races],
+  exclude: [...slow, ...races],
   // Starts what the server's suites share (the database); runs once, before the first of them.
   globalSetup: [`${import.meta.dirname}/packages/server/test/globalSetup.ts`],
   env: {
@@ -120,27 +120,30 @@ const packages = {
   }
 }
 
-const onStorages = (name: string, include: ReadonlyArray<string>, storages: ReadonlyArray<string>) => ({
-  ...packages,
-  name,
-  include: [...include],
-  exclude: [],
-  env: { ...packages.env, TEST_STORAGES: storages.join() }
-})
+// Suites that send requests to a server: over memory in `pnpm test`, for the rules behind the endpoints have suites of their own
+// on every storage; over PostgreSQL in `pnpm test:slow`.
+const overHttp = globSync(["packages/server/test/**/*.test.ts"], { cwd: import.meta.dirname }).filter(
+  (path) =>
+    ![...slow, ...races, "packages/server/test/webhooks/WebhookWaitsHttp.test.ts"].some((one) =>
+      matchesGlob(path, one)
+    ) &&
+    /\b(?:onEachServer|withClockOnEachServer|servers)\b/.test(readFileSync(`${import.meta.dirname}/${path}`, "utf8"))
+)
+
+const withEnv = (env: Readonly<Record<string, string>>) => ({ ...packages, env: { ...packages.env, ...env } })
 
 const projects = [
-  packages,
-  onStorages("matrix", matrix, ["memory"]),
-  onStorages("races", races, ["memory", "PostgreSQL"]),
+  withEnv({ TEST_SERVERS: "memory" }),
+  { ...withEnv({ TEST_STORAGES: "memory,PostgreSQL" }), name: "races", include: races, exclude: [] },
   { ...packages, name: "slow", include: slow, exclude: [] },
-  onStorages("slow matrix", matrix, ["PostgreSQL"]),
-  onStorages("slow races", races, ["the embedded database"])
+  { ...withEnv({ TEST_SERVERS: "PostgreSQL" }), name: "slow servers", include: overHttp, exclude: [] },
+  { ...withEnv({ TEST_STORAGES: "the embedded database" }), name: "slow races", include: races, exclude: [] }
 ]
 
 const fastProject = {
   ...packages,
   include: ["packages/domain/test/**/*.test.ts", "packages/server/test/**/*.test.ts"],
-  exclude: [...slow, ...matrix, ...needMore, ...exhaustive],
+  exclude: [...slow, ...needMore, ...exhaustive],
   globalSetup: []
 }
 

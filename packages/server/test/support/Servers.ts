@@ -43,10 +43,15 @@ export type Servers = ReadonlyArray<
   readonly [name: string, layer: (environment?: Environment) => Layer.Layer<DeliveryServer, unknown>]
 >
 
+/** The storages of servers, by name, if not all (vitest.workspace.ts). */
+const served = process.env["TEST_SERVERS"]?.split(",")
+
+const isServed = (name: "memory" | "PostgreSQL"): boolean => isUsed(name) && (served?.includes(name) ?? true)
+
 /** The servers that HTTP suites run against, over a real socket. */
 export const servers: Servers = [
-  ...(isUsed("memory") ? ([["memory", DeliveryServer.layerMemory]] as const) : []),
-  ...(isUsed("PostgreSQL")
+  ...(isServed("memory") ? ([["memory", DeliveryServer.layerMemory]] as const) : []),
+  ...(isServed("PostgreSQL")
     ? ([["PostgreSQL", (environment?: Environment) => layerPostgresServer(environment)]] as const)
     : [])
 ]
