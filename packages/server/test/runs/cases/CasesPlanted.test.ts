@@ -34,7 +34,7 @@ for (const { layer: storage, name } of onStorages(["the embedded database", "Pos
   layer(Layer.mergeAll(Layer.provideMerge(layerServices, Layer.provide(storage, sizes)), layerTest), {
     excludeTestServices: true
   })(`Random histories of runs, counted in small steps on ${name}`, (it) => {
-    it.effect("come to what a plain model computes", () => compareHistories(25), 600_000)
+    it.effect("come to what a plain model computes", () => compareHistories(8), 600_000)
   })
 }
 
