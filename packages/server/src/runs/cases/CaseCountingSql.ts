@@ -302,10 +302,14 @@ const recountAll = (sql: Sql) =>
     return products.length
   }, dieOnSqlError)
 
+/** A workspace whose base branches change before it has runs is not counted yet: what is to be counted again waits for these. */
 const isBehind = (sql: Sql) =>
-  sql<{ readonly isBehind: boolean }>`select exists (select from case_recounts) or exists (select from stale_days)
-      or exists (select from case_counting c join workspaces w on w.id = c.workspace_id
-        where w.last_run_number > c.seen_runs or exists (${dueRuns(sql, "c.workspace_id")})) as "isBehind"`.pipe(
+  sql<{
+    readonly isBehind: boolean
+  }>`select exists (select from case_counting c join workspaces w on w.id = c.workspace_id
+      where w.last_run_number > c.seen_runs or exists (${dueRuns(sql, "c.workspace_id")})
+        or exists (select from case_recounts r where r.workspace_id = c.workspace_id)
+        or exists (select from stale_days d where d.workspace_id = c.workspace_id)) as "isBehind"`.pipe(
     Effect.map(([row]) => row!.isBehind),
     dieOnSqlError
   )

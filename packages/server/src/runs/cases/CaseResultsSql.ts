@@ -26,8 +26,8 @@ const countedDays = (sql: Sql, rows: Statement.Fragment): Statement.Fragment => 
   from ${rows} group by series_id, day`
 
 /**
- * Takes out what was counted of the runs. The trend of a day keeps what was erased; one that was erased before it was counted is yet
- * to be in it.
+ * Takes out what was counted of the runs. The trend of a day keeps what was erased; a run that was erased before it, or its last
+ * retry, was counted is yet to be in it.
  */
 export const takeOut = Effect.fnUntraced(function* (
   sql: Sql,
@@ -38,15 +38,21 @@ export const takeOut = Effect.fnUntraced(function* (
   return idsOf(
     yield* sql<Changed>`with gone as (
         delete from case_results where workspace_id = ${workspaceId} and number = any(${integers(numbers)})
-        returning series_id, number, day, failed, flaky
+        returning series_id, number, day, failed, flaky, duration_ms
       ), counted as (
         update case_days d set passed = d.passed - g.passed, flaky = d.flaky - g.flaky, failed = d.failed - g.failed
         from (${countedDays(sql, sql.literal("gone"))}) g where d.series_id = g.series_id and d.day = g.day
+      ), known as (
+        select number, count(*) filter (where failed) as failed, count(*) filter (where flaky) as flaky,
+          array_agg(duration_ms order by duration_ms) as durations
+        from gone group by number
       ), erased as (
         insert into stale_days (workspace_id, product_id, day)
         select distinct p.workspace_id, p.product_id, (p.finished_at at time zone 'UTC')::date
-        from past_runs p where p.workspace_id = ${workspaceId} and p.number = any(${integers(numbers)})
-          and not exists (select from gone where gone.number = p.number)
+        from past_runs p left join known k on k.number = p.number
+        where p.workspace_id = ${workspaceId} and p.number = any(${integers(numbers)}) and (k.number is null
+          or k.failed <> p.failed or k.flaky <> p.flaky
+          or k.durations is distinct from (select array_agg(d order by d) from unnest(p.durations) as d))
         on conflict do nothing
       )
       select distinct series_id as "seriesId" from gone`

@@ -122,6 +122,35 @@ withServicesOnNewStorages("Tests over time", (it, storage) => {
     })
   )
 
+  it.effect("are built again though the base branch of a product without runs has changed", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeCases
+      yield* scene.rebase("develop")
+      yield* Effect.flatMap(CaseCounting, ({ rebuild }) => rebuild)
+      yield* scene.publish({ branch: "develop", tests: one(failed("Expected 1")) })
+      yield* Effect.flatMap(CaseCounting, ({ rebuild }) => rebuild)
+      yield* assertLists(scene)
+      yield* assertCases(scene)
+    })
+  )
+
+  it.effect("have retries in trends whose run is erased before they are counted", () =>
+    Effect.gen(function* () {
+      const scene = yield* makeCases
+      const [slower, flaky] = [
+        yield* scene.publish({ tests: one(failed("Expected 1", 10)) }),
+        yield* scene.publish({ environment: 1, tests: one(failed("Expected 1", 10)) })
+      ]
+      yield* countAll
+      yield* scene.retry(slower, () => [failed("Expected 1", 20)])
+      yield* scene.retry(flaky, () => [passed(10)])
+      for (const run of [slower, flaky]) yield* scene.erase(run)
+      yield* countAll
+      const day = (yield* scene.model).now.slice(0, 10)
+      yield* assertTrends(scene, day, day)
+    })
+  )
+
   it.effect("have runs in trends that are erased before they are counted", () =>
     Effect.gen(function* () {
       const scene = yield* makeCases
