@@ -7,7 +7,6 @@ import { titleKey } from "@delivery/domain/runs/TitleKey"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Fiber, Layer } from "effect"
 import { execFileSync } from "node:child_process"
-import { randomUUID } from "node:crypto"
 import { layerSqlRepositories } from "../packages/server/src/App.ts"
 import { CaseCounting } from "../packages/server/src/runs/cases/CaseCounting.ts"
 import { pace } from "../packages/server/src/runs/cases/CaseCountingRounds.ts"
@@ -17,7 +16,7 @@ import { ResultChanges } from "../packages/server/src/runs/ResultChanges.ts"
 import { TestRunsRepo } from "../packages/server/src/runs/TestRunsRepo.ts"
 import { paced } from "../packages/server/src/storage/Paced.ts"
 import { apiKey, open } from "./Bench.ts"
-import { connection } from "./Database.ts"
+import { connection, runEvent, storeRun } from "./Database.ts"
 import { median, start } from "./Processes.ts"
 import { explain, percentile95 } from "./RunFilters.ts"
 
@@ -222,49 +221,13 @@ const measureFinish = (
     const changes = yield* ResultChanges
     const { awaitChange, step } = yield* CaseCounting
     const [person] = yield* sql<{ readonly id: string }>`select id from persons limit 1`
-    const publisher = { kind: "user", id: person!.id as never } as const
-    const recordedTests = recorded(count)
-    const event = (kind: string, id: TestRunId) => ({
-      id: randomUUID() as never,
+    const one = {
       workspaceId,
-      kind,
-      actor: publisher,
-      subjectType: "run",
-      subjectId: id,
-      subjectLabel: "Run",
-      subjectPath: "test-runs/1",
-      changes: [],
-      teamIds: null,
-      createdAt: new Date().toISOString()
-    })
-    const startOne = Effect.fnUntraced(function* () {
-      const id = randomUUID() as TestRunId
-      yield* repo.start(
-        {
-          id,
-          workspaceId,
-          productId,
-          environmentId: environmentIds[0]!,
-          publisher,
-          makerId: null,
-          baseUrl: "https://shop.example",
-          deploymentBaseUrl: null,
-          deploymentVersion: null,
-          deploymentId: null,
-          release: null,
-          locked: false,
-          git: { branch: "main", sha: "0".repeat(40), dirty: false, subject: "bench" },
-          machine: { hostname: "bench", platform: "linux" },
-          selection: { coverage: null, folders: [], caseIds: [] },
-          tokenHash: id,
-          fixture: null,
-          startedAt: new Date().toISOString(),
-          expiresAt: new Date(Date.now() + 3_600_000).toISOString()
-        },
-        event("run_started", id)
-      )
-      return id
-    })
+      productId: () => productId,
+      environmentId: () => environmentIds[0]!,
+      personId: () => person!.id
+    }
+    const recordedTests = recorded(count)
     const finishOne = Effect.fnUntraced(function* (id: TestRunId) {
       const began = performance.now()
       const finished = {
@@ -273,7 +236,7 @@ const measureFinish = (
         durationMs: 64_210,
         finishedAt: new Date().toISOString()
       }
-      if (!(yield* repo.finish(id, finished, recordedTests, event("run_finished", id)))) {
+      if (!(yield* repo.finish(id, finished, recordedTests, runEvent(one, "run_finished", id)))) {
         return yield* Effect.die(new Error("The run was not finished."))
       }
       yield* changes.note
@@ -281,7 +244,7 @@ const measureFinish = (
     })
     const block = Effect.gen(function* () {
       const times: Array<number> = []
-      for (let i = 0; i < perBlock; i++) times.push(yield* finishOne(yield* startOne()))
+      for (let i = 0; i < perBlock; i++) times.push(yield* finishOne(yield* storeRun(one)))
       return times
     })
     // As `CaseCountingRounds` does it.

@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect"
 import { Mail } from "../identity/Mail.ts"
 import { inviteLetter } from "./Letters.ts"
 import { Outbox } from "./Outbox.ts"
-import { maxInvites, Throttles } from "./Throttles.ts"
+import { reasonOf, Throttles, tooMuchMail } from "./Throttles.ts"
 
 export const layer = Layer.effect(
   Mail,
@@ -11,27 +11,15 @@ export const layer = Layer.effect(
     const throttles = yield* Throttles
     return Mail.of({
       sendInvite: isSet ? (mail) => Effect.asVoid(post(Effect.succeed(inviteLetter(mail)), "invites")) : undefined,
-      admitInvite: Effect.fnUntraced(function* (workspaceId, to, by) {
-        const refuse = (retryAfter: number, what: string) =>
-          Effect.fail({
-            _tag: "Throttled" as const,
-            retryAfter,
-            message: `${what} Try again in ${retryAfter} s, or use deliver: link.`
-          })
-        if (!(yield* hasRoom("invites"))) return yield* refuse(60, "The server has too many mails to send.")
-        yield* throttles
-          .invite(workspaceId, to, by)
-          .pipe(
-            Effect.catch(({ of, retryAfter }) =>
-              refuse(
-                retryAfter,
-                of === "invites"
-                  ? `You had ${maxInvites} invites mailed in an hour, which is the limit.`
-                  : "Too many invites were mailed to this address."
-              )
-            )
-          )
-      })
+      admitInvite: (workspaceId, to, by) =>
+        Effect.flatMap(hasRoom("invites"), (isRoom) =>
+          isRoom ? throttles.invite(workspaceId, to, by) : Effect.fail(tooMuchMail)
+        ).pipe(
+          Effect.mapError((over) => ({
+            ...over,
+            message: `${reasonOf(over)} Try again in ${over.retryAfter} s, or use deliver: link.`
+          }))
+        )
     })
   })
 )

@@ -17,7 +17,7 @@ import { type MailedProofRow, MailedProofsRepo, type MailedPurpose } from "./Mai
 import { Outbox } from "./Outbox.ts"
 import { Storage } from "../storage/Storage.ts"
 import { SignInAudit } from "./SignInAudit.ts"
-import { Throttles, type Throttled } from "./Throttles.ts"
+import { Throttles, type Throttled, tooMuchMail } from "./Throttles.ts"
 import type { Counted } from "./ThrottlesRepo.ts"
 
 /** How often a code may be tried. */
@@ -103,8 +103,6 @@ function* make() {
 
 const noMail = new Conflict({ message: "This server sends no mail.", reason: "no_mail" })
 
-const tooMuch: Throttled = { _tag: "Throttled", retryAfter: 60, of: "work" }
-
 const askForLink = (dependencies: Dependencies) => {
   const { audit, newCode, outbox, persons, settings, storage, throttles } = dependencies
   const store = storeProof(dependencies)
@@ -128,7 +126,7 @@ const askForLink = (dependencies: Dependencies) => {
       const millis = settings.mailedProofMillis
       return signInLetter({ to: person.email, code, url, millis, asker: browser }, settings.baseUrl)
     })
-    if (!(yield* outbox.post(write))) return yield* Effect.fail(tooMuch)
+    if (!(yield* outbox.post(write))) return yield* Effect.fail(tooMuchMail)
     return { secret, millis: settings.mailedProofMillis }
   })
 }
@@ -152,7 +150,7 @@ const askForProof = (dependencies: Dependencies) => {
       const millis = settings.mailedProofMillis
       return proofLetter({ to: person.email, code, url, millis, asker: browser }, settings.baseUrl)
     })
-    if (!(yield* outbox.post(write))) return yield* Effect.fail(tooMuch)
+    if (!(yield* outbox.post(write))) return yield* Effect.fail(tooMuchMail)
   })
 }
 

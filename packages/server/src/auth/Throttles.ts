@@ -22,7 +22,7 @@ const maxMails = 5
 const maxMailsOfAll = 20
 
 /** How many invites one person may have mailed in an hour, to all addresses and from all workspaces. */
-export const maxInvites = 100
+const maxInvites = 100
 
 /** How many sign-ins of one kind that keep something may begin at one network address in an hour. */
 const maxBegun = 600
@@ -32,7 +32,7 @@ export interface Throttled {
   readonly _tag: "Throttled"
   readonly retryAfter: number
   /** What there is too much of; attempts if absent. */
-  readonly of?: "attempts" | "asked" | "begun" | "invites" | "mails" | "work"
+  readonly of?: "attempts" | "asked" | "begun" | "invited" | "invites" | "mails" | "work"
 }
 
 /** What may be tried only so often in an hour, counted for all servers together (docs/contract.md, Sessions). */
@@ -88,11 +88,11 @@ export class Throttles extends Context.Service<
           of: "asked" as const
         }))
       // Who asks for a mail may type anybody's address: it is not kept.
-      const takeMail = (kind: string, to: string, by: string) => {
+      const takeMail = (kind: string, to: string, by: string, of: Throttled["of"] = "mails") => {
         const subject = `${kind} to ${hashToken(to)}`
         return take(`${subject} by ${by}`, maxMails).pipe(
           Effect.flatMap((counted) => Effect.tapError(take(subject, maxMailsOfAll), () => repo.giveBack(counted))),
-          Effect.mapError((over) => ({ ...over, of: "mails" as const })),
+          Effect.mapError((over) => ({ ...over, of })),
           Effect.asVoid
         )
       }
@@ -117,7 +117,7 @@ export class Throttles extends Context.Service<
           take(`invites mailed by ${kind} ${id}`, maxInvites).pipe(
             Effect.mapError((over) => ({ ...over, of: "invites" as const })),
             Effect.flatMap((counted) =>
-              Effect.tapError(takeMail("invites", to, workspaceId), () => repo.giveBack(counted))
+              Effect.tapError(takeMail("invites", to, workspaceId, "invited"), () => repo.giveBack(counted))
             )
           ),
         failed: (address) => Effect.asVoid(takeFailure(address)),
@@ -141,11 +141,18 @@ const isWrong = (error: unknown): boolean => !(error instanceof Forbidden || err
 const limits = {
   attempts: `Too many attempts failed: at most ${maxFailures} in an hour from one network address.`,
   asked: `Too many mails were asked for and not used: at most ${maxAsked} in an hour from one network address.`,
-  invites: `Too many invites: at most ${maxInvites} in an hour by one person.`,
+  invited: `Too many invites to this address: in an hour at most ${maxMails} of one workspace, and ${maxMailsOfAll} in all.`,
+  invites: `Too many invites: in an hour at most ${maxInvites} by one person.`,
   begun: `Too many sign-ins were begun: at most ${maxBegun} in an hour from one network address.`,
   mails: `Too many mails: in an hour at most ${maxMails} to one address from one network address, and ${maxMailsOfAll} in all.`,
   work: "The server has too many mails to send."
 }
 
-export const tooManyAttempts = ({ of = "attempts", retryAfter }: Throttled): TooManyRequests =>
-  new TooManyRequests({ message: `${limits[of]} Try again in ${retryAfter} s.` })
+/** What there is too much of, in a sentence. */
+export const reasonOf = ({ of = "attempts" }: Throttled): string => limits[of]
+
+/** The server has too many mails to send. */
+export const tooMuchMail: Throttled = { _tag: "Throttled", retryAfter: 60, of: "work" }
+
+export const tooManyAttempts = (over: Throttled): TooManyRequests =>
+  new TooManyRequests({ message: `${reasonOf(over)} Try again in ${over.retryAfter} s.` })
