@@ -20,8 +20,10 @@ export type SingleSignOnError =
   | "failed"
   | "address_not_verified"
   | "no_account"
+  | "other_account"
   | "other_person"
   | "too_many"
+  | "unavailable"
 
 /** An account at a provider by which a person signs in (docs/contract.md, Single sign-on). */
 export const Identity = Schema.Struct({

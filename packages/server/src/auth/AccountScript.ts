@@ -6,7 +6,7 @@ export const accountScript = `
 const day = (time) => new Date(time).toLocaleDateString(undefined, { dateStyle: "medium" })
 const moment = (time) => new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })
 const lastUsed = (time) => time === null ? "never used" : "last used " + day(time)
-const item = (text, details, button) => {
+const item = (text, details, ...buttons) => {
   const one = document.createElement("li")
   const label = document.createElement("span")
   label.textContent = text
@@ -15,7 +15,7 @@ const item = (text, details, button) => {
     small.textContent = details
     label.append(small)
   }
-  one.append(label, ...(button === undefined ? [] : [button]))
+  one.append(label, ...buttons)
   return one
 }
 const buttonFor = (text, subject) => {
@@ -47,7 +47,7 @@ const removed = (news, list, button) => {
   tell(news)
   return run(async () => {
     await showLists()
-    const buttons = [...at(list).children].map((row) => row.querySelector("button"))
+    const buttons = [...at(list).children].map((row) => [...row.querySelectorAll("button")].at(-1))
     const next = buttons.slice(index).find(Boolean) ?? buttons.slice(0, index).findLast(Boolean)
     ;(next ?? at(at(list).getAttribute("aria-labelledby"))).focus()
   })
@@ -73,7 +73,43 @@ const wayInItem = (path, kind, name, { createdAt, lastUsedAt }) => {
   }), { subject: name + added })
   return item(name, kind + added + ", " + lastUsed(lastUsedAt), button)
 }
-const passkeyItem = (passkey) => wayInItem("passkeys/" + passkey.id, "Passkey", passkey.name, passkey)
+const passkeyItem = (passkey) => {
+  const row = wayInItem("passkeys/" + passkey.id, "Passkey", passkey.name, passkey)
+  const [label, remove] = row.children
+  const subject = passkey.name + ", added " + moment(passkey.createdAt)
+  const button = buttonFor("Rename", subject)
+  const field = Object.assign(document.createElement("input"), { autocomplete: "off", hidden: true, id: passkey.id, maxLength: 100, type: "text" })
+  field.setAttribute("aria-label", "New name of the passkey " + subject)
+  const edit = (isOn) => {
+    field.hidden = !isOn
+    label.hidden = remove.hidden = isOn
+    entitleButton(button, isOn ? "Save" : "Rename", subject)
+  }
+  const rename = acting("rename a passkey", "ways-title", async () => {
+    const name = field.value.trim()
+    if (name === "") return wrong(field.id, "Type a name for the passkey first.")
+    const { body, status } = await call("PATCH", "passkeys/" + passkey.id, { body: { name }, expected: [400, 404] })
+    if (status === 400) return wrong(field.id, body.message)
+    tell(status === 404 ? "That passkey was removed meanwhile." : "The passkey " + named(passkey.name) + " is called " + named(body.name) + " now.")
+    await run(showLists)
+    at(passkey.id)?.nextElementSibling.focus()
+  })
+  doing(button, () => {
+    if (!field.hidden) return rename()
+    field.value = passkey.name
+    edit(true)
+    field.select()
+  })
+  field.addEventListener("keydown", ({ key }) => {
+    if (key === "Enter") button.click()
+    if (key !== "Escape") return
+    clear()
+    edit(false)
+    button.focus()
+  })
+  label.after(field, button)
+  return row
+}
 const accountName = ({ email, provider }) => {
   const { name = provider } = methods.providers.find(({ id }) => id === provider) ?? {}
   return email === null ? name : name + ": " + email
@@ -111,11 +147,13 @@ const accountButton = ({ id, name, url }) => {
   }))
   return button
 }
-// The account that was added at a provider since the browser went there.
+// What came of adding an account, if the browser was at a provider for that, and nothing is wrong.
 const takeAdded = (identities) => {
   const { known, provider: wanted } = JSON.parse(sessionStorage.getItem("adding") ?? "{}")
   sessionStorage.removeItem("adding")
-  return identities.find(({ id, provider }) => provider === wanted && !known.includes(id))
+  if (wanted === undefined || at("problem").textContent !== "") return undefined
+  const added = identities.find(({ id, provider }) => provider === wanted && !known.includes(id))
+  return added === undefined ? "That account signs you in already." : "Your account " + named(accountName(added)) + " signs you in from now on."
 }
 const fill = (id, items) => {
   at(id).replaceChildren(...items)
@@ -144,7 +182,8 @@ const showLists = async () => {
   at("unproven").hidden = loss === undefined && at("verify").hidden
   fill("session-list", sessions.map(sessionItem))
   at("end-others").hidden = sessions.length < 2
-  fill("way-list", [...ways.passkeys.map(passkeyItem), ...ways.identities.map(identityItem)])
+  const mails = ways.mail ? [item(person.email, "Email, verified")] : []
+  fill("way-list", [...mails, ...ways.passkeys.map(passkeyItem), ...ways.identities.map(identityItem)])
   at("add-passkey").hidden = !hasPasskeys()
   at("add-accounts").replaceChildren(...usable(methods.providers).map(accountButton))
   at("ways-in").hidden = at("way-list").hidden && at("add-passkey").hidden && usable(methods.providers).length === 0

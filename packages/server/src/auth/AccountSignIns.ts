@@ -33,12 +33,12 @@ export class AccountSignIns extends Context.Service<
     ) => Effect.Effect<Begun, SingleSignOnError>
     /** Adds the account to the ways in of the caller. */
     readonly link: (provider: Provider, account: ProvenAccount) => Effect.Effect<void, SingleSignOnError, Caller>
-    /** The session of the caller goes on with a fresh proof; `wrong` where the account is not theirs. */
+    /** The session of the caller goes on with a fresh proof; `other_account` where the account is not theirs. */
     readonly sudo: (
       provider: Provider,
       account: ProvenAccount,
       browser: Browser
-    ) => Effect.Effect<Begun, SingleSignOnError | "wrong", Caller>
+    ) => Effect.Effect<Begun, SingleSignOnError, Caller>
   }
 >()("@delivery/server/auth/AccountSignIns") {
   static readonly layer = Layer.effect(AccountSignIns, Effect.gen(make))
@@ -216,7 +216,7 @@ const sudo = (dependencies: Dependencies): AccountSignIns["Service"]["sudo"] => 
       const now = yield* currentTime
       const known = yield* repo.findBySubject(account.issuer, account.subject)
       const owner = known?.personId ?? (yield* proverOf(dependencies, account))?.id
-      if (owner !== personId) return yield* Effect.fail("wrong" as const)
+      if (owner !== personId) return yield* Effect.fail("other_account" as const)
       if (known === undefined) {
         // It becomes a way in, as one that is linked.
         yield* persons.lock(personId)

@@ -8,8 +8,10 @@ const problems = new Map([
   ["failed", "Signing in failed. Try again."],
   ["address_not_verified", "Your address is not verified there, so it does not say who you are here."],
   ["no_account", "Nobody here has your address, and no invite to it is pending. Ask for an invite."],
+  ["other_account", "That account is not one by which you sign in. Confirm with another one, or another way."],
   ["other_person", "That account signs somebody else in."],
-  ["too_many", "You sign in by 10 accounts already, which is the limit. Remove one first."]
+  ["too_many", "You sign in by 10 accounts already, which is the limit. Remove one first."],
+  ["unavailable", "The provider gives no answer that can be used. Try again later, or another way."]
 ])
 const incomplete = "This address is not complete. Open the link again, or copy all of it."
 const answered = "This request was answered already, or is too old. Begin again in the program that sent you here."
@@ -154,11 +156,13 @@ const codes = {
   "sign-in": {
     title: "Sign in",
     path: "links/consume",
-    text: () => "If this is the verified address of an account, an email is on its way to it."
+    text: () => "If " + (typed === "" ? "this" : typed) + " is the verified address of an account, an email is on its way to it."
   },
   confirm: { title: "Confirm that it is you", path: "sudo", text: () => "An email is on its way to " + shown.person.email + "." },
   verify: { title: "Your account", path: "email/consume", text: () => "An email is on its way to " + shown.person.email + "." }
 }
+// The address that somebody typed, while the page is open.
+let typed = ""
 // The mail that was asked for, so that a page that is loaded again has the field of its code. Neither address nor secret.
 let asked = {}
 const keepAsked = (fields) => {
@@ -218,7 +222,7 @@ const show = (session, news = "") => {
   return run(async () => {
     const { identities } = await showLists()
     const added = takeAdded(identities)
-    if (added !== undefined) tell("Your account " + named(accountName(added)) + " signs you in from now on.")
+    if (added !== undefined) tell(added)
     only(...(at("unproven").hidden ? [] : ["unproven"]), "account")
     const next = at(interrupted)
     interrupted = "text"
@@ -271,6 +275,7 @@ doing(at("use"), async () => {
   })
   forgetLink()
   if (status === 200) return showSession(isVerifying ? "Your address is verified." : "")
+  if (!isVerifying) awaitNoCode()
   await startAgain()
   warn(body.reason !== "sign_in_failed"
     ? body.message
@@ -301,6 +306,7 @@ doing(at("ask"), async () => {
   const email = confirming?.email ?? at("email").value.trim()
   const { status } = await call("POST", "links", { body: { email }, expected: [400] })
   if (status === 400) return wrong("email", "Type your email address.")
+  typed = email
   awaitCode(confirming === undefined ? "sign-in" : "confirm")
 })
 doing(at("verify"), acting("verify your address", "verify", async () => {

@@ -142,11 +142,12 @@ const start = (dependencies: Dependencies): SingleSignOn["Service"]["start"] => 
     yield* throttles.begin("sign-ins", browser.address)
     const secret = isSecret(browser.secret) ? browser.secret : yield* newSecret
     const question = questionOf(dependencies, provider, secret, yield* newSecret)
-    const page = yield* Effect.option(
-      // A provider that is slow must not take the turns of other requests.
-      Effect.tapError(queue.releaseWhile(provider.page(question, purpose === "sudo")), report(provider))
+    // A provider that is slow must not take the turns of other requests.
+    const page = yield* queue.releaseWhile(provider.page(question, purpose === "sudo")).pipe(
+      Effect.tapError(report(provider)),
+      Effect.catch(({ reason }) => Effect.succeed(reason))
     )
-    if (page._tag === "None") return { location: refusedAt("failed") }
+    if (typeof page === "string") return { location: refusedAt(page) }
     const now = yield* Clock.currentTimeMillis
     yield* flows.insert({
       id: yield* nextId<SignInFlowId>(),
@@ -159,7 +160,7 @@ const start = (dependencies: Dependencies): SingleSignOn["Service"]["start"] => 
       createdAt: timestamp(now),
       expiresAt: timestamp(now + flowMillis)
     })
-    return { location: page.value.href, secret }
+    return { location: page.href, secret }
   })
 }
 
@@ -174,7 +175,8 @@ const finish = (dependencies: Dependencies): SingleSignOn["Service"]["finish"] =
       const { flow, question } = yield* returned(provider, answer, browser)
       const begun = yield* ask(provider, flow, question, answer).pipe(
         Effect.flatMap((account) => apply(accounts, provider, flow, account, browser, as)),
-        Effect.catchIf(isWrong, () => Effect.andThen(note(provider, flow, browser, as), Effect.fail("failed" as const)))
+        Effect.tapError((error) => (isWrong(error) ? note(provider, flow, browser, as) : Effect.void)),
+        Effect.mapError((error) => (error === "wrong" ? "failed" : error))
       )
       return { location: flow.returnTo, begun }
     })
@@ -186,7 +188,7 @@ const finish = (dependencies: Dependencies): SingleSignOn["Service"]["finish"] =
   })
 }
 
-const isWrong = (error: SingleSignOnError | "wrong"): error is "wrong" => error === "wrong"
+const isWrong = (error: SingleSignOnError | "wrong"): boolean => error === "wrong" || error === "other_account"
 
 /** What proves nothing counts after all: only what is known at once is counted beforehand. */
 const noteWrong =
@@ -241,7 +243,7 @@ const askProvider =
   ): Effect.Effect<ProvenAccount, SingleSignOnError | "wrong"> =>
     queue.releaseWhile(provider.identify(question, answer, purpose === "sudo")).pipe(
       Effect.tapError(report(provider)),
-      Effect.mapError(({ reason }) => (reason === "failed" ? "wrong" : reason === "denied" ? "denied" : "failed"))
+      Effect.mapError(({ reason }) => (reason === "failed" ? "wrong" : reason))
     )
 
 /** Does what the browser went for, now that it is known who it is. */
@@ -252,7 +254,7 @@ const apply = (
   account: ProvenAccount,
   browser: Browser,
   as: As
-): Effect.Effect<Begun | undefined, SingleSignOnError | "wrong"> => {
+): Effect.Effect<Begun | undefined, SingleSignOnError> => {
   if (purpose === "sign-in") return accounts.signIn(provider, account, browser)
   // The session ended meanwhile, or the browser has another by now.
   if (as === undefined || as.credential.id !== sessionId) return Effect.fail("failed")

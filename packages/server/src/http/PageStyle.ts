@@ -40,6 +40,8 @@ a { color: var(--link); }
 ul { list-style: none; margin: 0 0 1rem; padding: 0; border-top: 1px solid var(--line); }
 li { display: flex; align-items: center; justify-content: space-between; gap: .75rem; min-height: 2.5rem; padding: .25rem 0; border-bottom: 1px solid var(--line); }
 li small { display: block; }
+li span { flex: 1; }
+li input { width: auto; flex: 1; min-width: 0; min-height: 2rem; padding: .25rem .5rem; }
 hr { border: 0; border-top: 1px solid var(--line); margin: 2rem 0 1rem; }
 label { display: block; margin: 1rem 0 .25rem; font-weight: 500; }
 input, select, button, .button { box-sizing: border-box; font: inherit; min-height: 2.5rem; padding: .5rem .75rem; border: 1px solid var(--control); border-radius: 6px; background: var(--surface); color: var(--text); }

@@ -464,7 +464,7 @@ onEachServer(
       const browser = withSession(owner, session, newAccount({ email: person.email, email_verified: true }))
       assert.strictEqual(await goThrough(owner, browser, "?purpose=link"), "/")
       browser.becomes(newAccount({}, partner))
-      assert.strictEqual(await goThrough(owner, browser, "?purpose=sudo", "partner_2"), refusedAt("failed"))
+      assert.strictEqual(await goThrough(owner, browser, "?purpose=sudo", "partner_2"), refusedAt("other_account"))
       assert.strictEqual(await goThrough(owner, browser, "?purpose=link", "partner_2"), "/")
       const [first, second] = await identitiesOf(session)
       await session.delete(`/auth/v1/identities/${first!.id}`)
@@ -521,7 +521,7 @@ onEachServer(
     test("a provider that is gone takes nothing away from the other ways in", async (owner) => {
       const browser = newBrowser()
       const answer = await browser.visit(owner.baseUrl + path("gone"))
-      assert.deepStrictEqual([answer.status, answer.headers.get("location")], [303, refusedAt("failed")])
+      assert.deepStrictEqual([answer.status, answer.headers.get("location")], [303, refusedAt("unavailable")])
       assert.deepStrictEqual(answer.headers.getSetCookie(), [])
       assert.strictEqual((await owner.as(undefined).send("GET", "/auth/v1/methods")).status, 200)
       await signIn(owner, "owner@example.com")
@@ -566,7 +566,16 @@ onEachServer(
 
     test("the sign-in page knows every error of an account, and shows them as text", async (owner) => {
       const { text } = await owner.as(undefined).send("GET", "/sign-in")
-      for (const error of ["denied", "failed", "address_not_verified", "no_account", "other_person", "too_many"]) {
+      const known = [
+        "denied",
+        "failed",
+        "unavailable",
+        "address_not_verified",
+        "no_account",
+        "other_account",
+        "other_person"
+      ]
+      for (const error of [...known, "too_many"]) {
         assert.include(text, `["${error}", "`)
       }
       assert.notMatch(text, /innerHTML|insertAdjacent|document\.write/)
@@ -612,7 +621,7 @@ withClockOnEachServer(
         (await newcomer(owner)).subject
       ]) {
         browser.becomes(wrong)
-        assert.strictEqual(await goThrough(owner, browser, "?purpose=sudo"), refusedAt("failed"))
+        assert.strictEqual(await goThrough(owner, browser, "?purpose=sudo"), refusedAt("other_account"))
         assert.strictEqual(sessionOf(owner, browser).key, session.key)
       }
       browser.becomes(subject)

@@ -175,10 +175,13 @@ inBrowser(servers, "The page of one's account", (scene) => {
     await ways.nth(1).waitFor()
     assert.strictEqual(await ways.count(), 2)
     for (const text of await ways.allInnerTexts()) {
-      assert.match(text, /^Chrome on Linux\s+Passkey, added .*\d:\d\d.*, never used\s+Remove$/)
+      assert.match(text, /^Chrome on Linux\s+Passkey, added .*\d:\d\d.*, never used\s+Rename\s+Remove$/)
     }
     for (const expected of [/^“Chrome on Linux”, added .*\d:\d\d.*, no longer signs you in\.$/, undefined]) {
-      await ways.first().getByRole("button").press("Enter")
+      await ways
+        .first()
+        .getByRole("button", { name: /^Remove/ })
+        .press("Enter")
       await ways
         .first()
         .getByRole("button", { name: /^Really remove\? Chrome on Linux, added .*\d:\d\d/ })
@@ -189,6 +192,35 @@ inBrowser(servers, "The page of one's account", (scene) => {
       await focusOnButton(page, /^Remove Chrome on Linux, added /)
       assert.strictEqual(await ways.count(), 1)
     }
+  })
+
+  it("renames a passkey", async () => {
+    const page = await signedIn(scene(), await join(scene().owner, "member"), addDevice)
+    await addPasskey(page)
+    const way = itemsOf(page, "How you sign in").first()
+    const rename = way.getByRole("button", { name: /^Rename Chrome on Linux, added / })
+    const field = way.getByRole("textbox", { name: /^New name of the passkey Chrome on Linux, added / })
+    await rename.press("Enter")
+    assert.strictEqual(await field.inputValue(), "Chrome on Linux")
+    // Whoever thinks better of it changes nothing.
+    await page.keyboard.type("Laptop")
+    await page.keyboard.press("Escape")
+    await focusOnButton(page, /^Rename Chrome on Linux, added /)
+    assert.isTrue(await field.isHidden())
+    await page.keyboard.press("Enter")
+    await page.keyboard.press("Delete")
+    await page.keyboard.press("Enter")
+    await warned(page, /^Type a name for the passkey first\.$/)
+    assert.strictEqual(await field.getAttribute("aria-invalid"), "true")
+    await page.keyboard.type("Laptop")
+    await page.keyboard.press("Enter")
+    await said(page, /^The passkey “Chrome on Linux” is called “Laptop” now\.$/)
+    await focusOnButton(page, /^Rename Laptop, added /)
+    const { body } = await call<{ passkeys: ReadonlyArray<Passkey> }>(page, "GET", "passkeys")
+    assert.deepStrictEqual(
+      body.passkeys.map(({ name }) => name),
+      ["Laptop"]
+    )
   })
 
   it("asks once more before somebody signs out who could not sign in again", async () => {
@@ -398,7 +430,7 @@ inBrowser(
       await focusOn(page, "copy")
       advance("16 minutes")
       const way = itemsOf(page, "How you sign in")
-      await way.getByRole("button").press("Enter")
+      await way.getByRole("button", { name: /^Remove/ }).press("Enter")
       await way.getByRole("button", { name: /^Really remove/ }).press("Enter")
       await said(page, /^Before you remove a way to sign in, confirm that it is you/)
       await focusOn(page, "passkey")

@@ -267,7 +267,10 @@ inBrowser(
       await page.goto(`${scene().origin}/sign-in`)
       await page.getByRole("textbox", { name: "Email address" }).fill(address)
       await page.keyboard.press("Enter")
-      await said(page, /^If this is the verified address of an account, an email is on its way to it\./)
+      await said(
+        page,
+        new RegExp(`^If ${address} is the verified address of an account, an email is on its way to it\\.`)
+      )
       await focusOn(page, "code")
     }
 

@@ -141,6 +141,13 @@ describe("Single sign-on in a browser", () => {
     await added.filter({ hasText: /^Your account “Corp: second@example\.com” signs you in from now on\.$/ }).waitFor()
     assert.strictEqual(page.url(), `${origin}/sign-in`)
     assert.deepStrictEqual(await accounts(page), ["owner", "second"])
+    // Once more changes nothing, and says so.
+    await page.getByRole("button", { name: "Add an account at Corp" }).press("Enter")
+    await page
+      .getByRole("status")
+      .filter({ hasText: /^That account signs you in already\.$/ })
+      .waitFor()
+    assert.deepStrictEqual(await accounts(page), ["owner", "second"])
     // It is no news any more.
     await page.reload()
     await page.locator("#account").waitFor()
