@@ -182,6 +182,8 @@ try {
   const began = performance.now()
   const isErased = async () => {
     const { blobs, erased, files: left, runs: old, tests: rows } = await counts()
+    const waited = (performance.now() - began) / 1_000
+    console.log(`  after ${waited.toFixed(0).padStart(4)} s ${old} old runs, ${left} files and ${blobs} blobs are left`)
     return old === 0 && erased === 0 && left === 0 && blobs === 0 && rows === kept * tests
   }
   const meanwhile = await measure(isErased)
