@@ -1,6 +1,6 @@
 import type { DeliveryApi } from "@delivery/domain/Api"
 import { Event, type EventsPage } from "@delivery/domain/events/Event"
-import { Effect, Random, type Schema, Stream } from "effect"
+import { Clock, Effect, Random, type Schema, Stream } from "effect"
 import { Sse } from "effect/encoding"
 import { HttpClientError } from "effect/http"
 import type { HttpApiClient } from "effect/http-api"
@@ -55,8 +55,8 @@ export interface EventCalls {
   /** A page of events, with the cursors of the pages beside it. */
   readonly list: (request: EventsRequest) => Effect.Effect<EventsPage, EventsError>
   /**
-   * All events as they happen, each once. The stream connects again when its connection ends, and goes on where it was. It
-   * fails when it is refused, such as by 401 when the key has ended.
+   * All events as they happen, each once. The stream connects again when its connection ends, at most 5 s later, and goes on
+   * where it was. It fails when it is refused, such as by 401 when the key has ended.
    */
   readonly stream: (
     request: EventStreamRequest
@@ -72,9 +72,9 @@ interface Ask {
 /** The server sends a comment every 15 s. A connection on which nothing comes for so long is gone. */
 const silence = "45 seconds"
 
-/** Milliseconds until it connects again: doubled with each failure, up to the longest. */
+/** Milliseconds until it connects again: doubled with each connection that fails or is cut sooner than the first, up to the longest. */
 const firstPause = 250
-const longestPause = 30_000
+const longestPause = 5_000
 
 export const makeEvents = (ask: Ask): EventCalls => ({
   list: ({ params, query = {} }) => ask.list({ params, query }),
@@ -93,9 +93,13 @@ const follow = (
 ): Stream.Stream<FollowedEvent, EventStreamError> => {
   let cursor = first
   let pause = firstPause
-  const connected = Effect.suspend(() =>
-    ask.stream({ params, query, headers: { "last-event-id": cursor }, responseMode: "decoded-and-response" })
-  )
+  let connectedAt = Number.POSITIVE_INFINITY
+  const connected = Effect.gen(function* () {
+    const headers = { "last-event-id": cursor }
+    const answer = yield* ask.stream({ params, query, headers, responseMode: "decoded-and-response" })
+    connectedAt = yield* Clock.currentTimeMillis
+    return answer
+  })
   const received = Stream.unwrap(Effect.map(connected, ([, { stream }]) => eventsOf(stream))).pipe(
     Stream.map((followed) => {
       cursor = followed.cursor
@@ -104,10 +108,12 @@ const follow = (
     }),
     Stream.catchIf(isInterruption, () => Stream.empty)
   )
-  const rest = Effect.flatMap(Random.next, (random) => {
-    const millis = pause * (0.5 + random / 2)
+  const rest = Effect.gen(function* () {
+    if ((yield* Clock.currentTimeMillis) - connectedAt >= firstPause) pause = firstPause
+    connectedAt = Number.POSITIVE_INFINITY
+    const millis = pause * (0.5 + (yield* Random.next) / 2)
     pause = Math.min(longestPause, pause * 2)
-    return Effect.sleep(millis)
+    yield* Effect.sleep(millis)
   })
   return Stream.forever(Stream.concat(received, Stream.fromEffectDrain(rest)))
 }

@@ -94,10 +94,24 @@ const isResponse = (value: unknown): value is HttpClientResponse.HttpClientRespo
 const isStream = (value: unknown): value is Stream.Stream<unknown, Error> => Stream.isStream(value)
 
 /** With fetch, there is always a `Response` behind it. A stream may call again while it is read, with the same fetch. */
-const toValue = (value: unknown, context: Context.Context<never>): unknown => {
+const toValue = (value: unknown, context: Context.Context<never>, signal: AbortSignal | undefined): unknown => {
   if (isResponse(value)) return Option.getOrThrow(HttpClientResponse.toWeb(value))
-  return isStream(value) ? Stream.toAsyncIterableWith(value, context) : toPlain(value)
+  return isStream(value) ? Stream.toAsyncIterableWith(untilAborted(value, signal), context) : toPlain(value)
 }
+
+/** Fails with the reason of the signal. */
+const untilAborted = <A>(stream: Stream.Stream<A, Error>, signal: AbortSignal | undefined): Stream.Stream<A, Error> =>
+  signal === undefined
+    ? stream
+    : Stream.interruptWhen(
+        stream,
+        Effect.callback<never, Error>((resume) => {
+          const fail = () => resume(Effect.fail(signal.reason as Error))
+          if (signal.aborted) return fail()
+          signal.addEventListener("abort", fail)
+          return Effect.sync(() => signal.removeEventListener("abort", fail))
+        })
+      )
 
 /** The methods of the vault take secret values as text. */
 const withText =
@@ -132,7 +146,7 @@ export const createClient = (options: CreateClientOptions): PromiseClient => {
     signal: AbortSignal | undefined
   ): Promise<CallResult<unknown, Error>> => {
     const exit = await run(method(request), { signal })
-    if (Exit.isSuccess(exit)) return { ok: true, value: toValue(exit.value, context) }
+    if (Exit.isSuccess(exit)) return { ok: true, value: toValue(exit.value, context, signal) }
     if (signal?.aborted === true && Cause.hasInterruptsOnly(exit.cause)) throw signal.reason
     const error = Cause.findError(exit.cause)
     if (Result.isFailure(error)) throw Cause.squash(exit.cause)

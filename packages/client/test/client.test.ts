@@ -572,6 +572,22 @@ describe("events", () => {
     expect(connections).toBeGreaterThan(1)
   })
 
+  it("are followed until the signal aborts", async () => {
+    const [reason, controller] = [new Error("enough"), new AbortController()]
+    const stream = await client.events.stream({ params: main, query: { after: "0" } }, { signal: controller.signal })
+    let seen = 0
+    const read = async () => {
+      for await (const _ of stream) {
+        seen++
+        controller.abort(reason)
+      }
+    }
+    await expect(read()).rejects.toBe(reason)
+    expect(seen).toBeGreaterThan(0)
+    // Whoever begins to read it later reads nothing.
+    await expect(stream[Symbol.asyncIterator]().next()).rejects.toBe(reason)
+  })
+
   it("end with the key, and are refused without one", async () => {
     const { id, secret } = await client.apiKeys.create({ payload: { name: "follower" } })
     const own = createClient({ baseUrl: server.url, apiKey: secret })
