@@ -15,6 +15,7 @@ const isFast = process.env["TEST_STORAGES"] === "memory"
 const slow = [
   "examples/examples.test.ts",
   "packages/cli/test/Agent.test.ts",
+  "packages/cli/test/Ci.test.ts",
   "packages/cli/test/CommandLine.test.ts",
   "packages/playwright/test/**/*.test.ts",
   ...[
@@ -51,6 +52,7 @@ const races = [
   "agents/SignIns.test.ts",
   "auth/EndedSessions.test.ts",
   "auth/SessionRaces.test.ts",
+  "auth/TokenExchangeRaces.test.ts",
   "planning/Projects.test.ts",
   "planning/TicketsConcurrency.test.ts",
   "planning/TicketsOrder.test.ts",

@@ -117,13 +117,18 @@ export interface Connection {
   readonly apiKey: string
 }
 
-/** The connection, or why there is none. */
-export const connection = Effect.flatMap(settings, ({ apiKey, keyProblem, url, workspace }) =>
-  apiKey === undefined
-    ? Effect.fail(
-        Failure.notSignedIn(
-          `${keyProblem ?? `You are not signed in to ${url.value}.`} Run \`delivery login --url ${url.value}\`, or set DELIVERY_API_KEY.`
-        )
+/** The connection, or why there is none. A job of a CI without a key gets one for its ID token. */
+export const connection = Effect.flatMap(settings, ({ apiKey, keyProblem, url, workspace }) => {
+  const at = { url: url.value, workspace: workspace.value }
+  if (apiKey !== undefined) return Effect.succeed<Connection>({ ...at, apiKey: apiKey.value })
+  const notSignedIn = Failure.notSignedIn(
+    `${keyProblem ?? `You are not signed in to ${url.value}.`} Run \`delivery login --url ${url.value}\`, or set DELIVERY_API_KEY.`
+  )
+  return Effect.flatMap(
+    Effect.promise(() => import("./CiKey.ts")),
+    ({ ciKey }) =>
+      Effect.flatMap(ciKey(at), (key) =>
+        key === undefined ? Effect.fail(notSignedIn) : Effect.succeed<Connection>({ ...at, apiKey: key })
       )
-    : Effect.succeed({ url: url.value, workspace: workspace.value, apiKey: apiKey.value } satisfies Connection)
-)
+  )
+})

@@ -36,6 +36,11 @@ export const routes = {
     block: "POST /v1/workspaces/:slug/credentials/:credential/block",
     unblock: "POST /v1/workspaces/:slug/credentials/:credential/unblock"
   },
+  trustedPublishers: {
+    list: "GET /v1/workspaces/:slug/trusted-publishers",
+    create: "POST /v1/workspaces/:slug/trusted-publishers",
+    delete: "DELETE /v1/workspaces/:slug/trusted-publishers/:publisher"
+  },
   auth: {
     session: "GET /auth/v1/session",
     sessions: "GET /auth/v1/sessions",
@@ -63,7 +68,8 @@ export const routes = {
     signInWithPasskey: "POST /auth/v1/passkeys/sign-in/verify"
   },
   tokens: {
-    report: "POST /v1/tokens/report"
+    report: "POST /v1/tokens/report",
+    exchange: "POST /v1/token-exchange"
   },
   products: {
     list: "GET /v1/workspaces/:slug/products",

@@ -22,6 +22,7 @@ import { CredentialsApi } from "./identity/CredentialsApi.ts"
 import { InvitesApi } from "./identity/InvitesApi.ts"
 import { MeApi } from "./identity/MeApi.ts"
 import { MembersApi } from "./identity/MembersApi.ts"
+import { TrustedPublishersApi } from "./identity/TrustedPublishersApi.ts"
 import { WorkspacesApi } from "./identity/WorkspacesApi.ts"
 import { overview, transform } from "./OpenApi.ts"
 import { CommentsApi } from "./planning/CommentsApi.ts"
@@ -49,6 +50,7 @@ export class DeliveryApi extends HttpApi.make("delivery")
   .add(ApiKeysApi)
   .add(AccountApiKeysApi)
   .add(CredentialsApi)
+  .add(TrustedPublishersApi)
   .add(AuthApi)
   .add(TokensApi)
   .add(ProductsApi)

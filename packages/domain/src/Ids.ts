@@ -49,6 +49,9 @@ export type DeploymentId = typeof DeploymentId.Type
 export const DeploymentTokenId = uuid.pipe(Schema.brand("DeploymentTokenId"))
 export type DeploymentTokenId = typeof DeploymentTokenId.Type
 
+export const TrustedPublisherId = uuid.pipe(Schema.brand("TrustedPublisherId"))
+export type TrustedPublisherId = typeof TrustedPublisherId.Type
+
 export const CommitId = uuid.pipe(Schema.brand("CommitId"))
 export type CommitId = typeof CommitId.Type
 

@@ -244,6 +244,7 @@ describe("the API description", () => {
       "auth.signOut",
       "auth.passkeySignInOptions",
       "auth.signInWithPasskey",
+      "tokens.exchange",
       "tokens.report",
       "auth.startSingleSignOn",
       "auth.finishSingleSignOn",

@@ -1,4 +1,5 @@
 import {
+  ciFetch,
   Conflict,
   createClient,
   type CleanupReport,
@@ -37,7 +38,12 @@ export class Publisher {
 
   constructor(settings: Settings) {
     this.#settings = settings
-    this.#client = createClient({ baseUrl: settings.url, apiKey: settings.apiKey })
+    const { apiKey = null, url, workspace } = settings
+    this.#client = createClient({
+      baseUrl: url,
+      apiKey,
+      fetch: apiKey === null ? ciFetch({ baseUrl: url, workspace }) : undefined
+    })
     this.uploads = new Uploads(this.#client, settings.workspace)
   }
 

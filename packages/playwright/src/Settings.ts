@@ -1,4 +1,4 @@
-import type { CleanupReport, Coverage, FixtureAccess, Git } from "@delivery/client"
+import { type CleanupReport, type Coverage, type FixtureAccess, type Git, hasCiToken } from "@delivery/client"
 
 /** Deletes the test data that a run made on the deployment, under its scope. */
 export type Cleanup = (fixture: FixtureAccess) => Promise<CleanupReport>
@@ -7,7 +7,7 @@ export type Cleanup = (fixture: FixtureAccess) => Promise<CleanupReport>
 export interface DeliveryReporterOptions {
   /** The address of the service. `DELIVERY_URL` */
   readonly url?: string | undefined
-  /** An API key (`ctk_...`). `DELIVERY_API_KEY` */
+  /** An API key (`ctk_...`). `DELIVERY_API_KEY`. Without one, jobs of GitHub and GitLab exchange their ID token for keys. */
   readonly apiKey?: string | undefined
   /** Slug or id. `DELIVERY_WORKSPACE` */
   readonly workspace?: string | undefined
@@ -36,7 +36,8 @@ export interface DeliveryReporterOptions {
 /** Complete options. */
 export interface Settings {
   readonly url: string
-  readonly apiKey: string
+  /** Undefined where the job exchanges its ID token for keys. */
+  readonly apiKey: string | undefined
   readonly workspace: string
   readonly product: string
   readonly environment: string
@@ -70,7 +71,7 @@ export const readSettings = (options: DeliveryReporterOptions, environment: Envi
 
   const settings: Settings = {
     url: required("url", "DELIVERY_URL"),
-    apiKey: required("apiKey", "DELIVERY_API_KEY"),
+    apiKey: (hasCiToken(environment) ? optional : required)("apiKey", "DELIVERY_API_KEY"),
     workspace: required("workspace", "DELIVERY_WORKSPACE"),
     product: required("product", "DELIVERY_PRODUCT"),
     environment: required("environment", "DELIVERY_ENVIRONMENT"),

@@ -10,6 +10,7 @@ import {
   directory,
   integer,
   integers,
+  issuers,
   networks,
   oneOf,
   origin,
@@ -101,6 +102,8 @@ export class Settings extends Context.Service<
     }
     /** By whom people sign in beside the service itself. */
     readonly providers: ReadonlyArray<ProviderSettings>
+    /** Beside GitHub and GitLab, whose tokens of CI are taken. */
+    readonly ciIssuers: ReadonlyArray<string>
     readonly semaphoreLeaseMillis: number
     readonly runLimitMillis: number
     /** Milliseconds that a request may take, without its waits for its client, a lease or a message. */
@@ -164,6 +167,13 @@ const readSettings = Effect.fnUntraced(function* (environment: Environment) {
     ),
     ...(yield* readLimits(environment)),
     ...(yield* readSignIn(environment)),
+    ciIssuers: yield* withDefault(
+      environment,
+      "CI_ISSUERS",
+      issuers(address.baseUrl),
+      "comma-separated https issuers, such as https://gitlab.example.com; http on this computer only where BASE_URL is on it, too",
+      []
+    ),
     mail: yield* readMail(environment),
     oauth: yield* readOAuth(environment),
     webhooks: yield* readWebhooks(environment),

@@ -157,3 +157,21 @@ export const networks: Read<ReadonlyArray<IpNetwork.IpNetwork>> = (text) => {
   }
   return found
 }
+
+/**
+ * Issuers of tokens: https, or, where the service itself is on this computer, http on it. Each once, without slashes at
+ * its end.
+ */
+export const issuers =
+  (baseUrl: string): Read<ReadonlyArray<string>> =>
+  (text) => {
+    const isLocal = isLoopback(new URL(baseUrl).hostname)
+    const all = text.split(",").map((issuer) => issuer.trim())
+    const isIssuer = (issuer: string): boolean => {
+      if (!/^https?:\/\/[!-~]+$/.test(issuer) || !isEndpoint(issuer)) return false
+      const { hostname, protocol } = new URL(issuer)
+      if (!/^([a-z0-9.-]+|\[[0-9a-f:.]+\])$/.test(hostname)) return false
+      return protocol === "https:" || (isLocal && isLoopback(hostname))
+    }
+    return all.every(isIssuer) ? [...new Set(all.map((issuer) => issuer.replace(/\/+$/, "")))] : undefined
+  }

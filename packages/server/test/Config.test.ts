@@ -63,6 +63,7 @@ const defaults = {
   rateLimit: null,
   authFailureLimit: { requests: 60, seconds: 60 },
   tokenReportLimit: 20,
+  ciIssuers: [],
   corsOrigins: [],
   trustedProxies: [],
   sessions: { idleMillis: 604_800_000, maxMillis: 2_592_000_000, sudoMillis: 900_000 },
@@ -119,6 +120,13 @@ const good: Record<string, ReadonlyArray<readonly [value: string, change: Record
     ["id,secret", gitHub("https://github.com")],
     ["id,secret,https://github.corp.example/", gitHub("https://github.corp.example")],
     ["id,secret,http://[::1]:3000", gitHub("http://[::1]:3000")]
+  ],
+  CI_ISSUERS: [
+    ["https://gitlab.example.com", { ciIssuers: ["https://gitlab.example.com"] }],
+    [
+      "https://github.example.com/_services/token/, http://127.0.0.1:9000,http://localhost:9000/",
+      { ciIssuers: ["https://github.example.com/_services/token", "http://127.0.0.1:9000", "http://localhost:9000"] }
+    ]
   ],
   DATABASE_POOL: [
     ["1", { databasePool: 1 }],
@@ -239,6 +247,16 @@ const bad: Record<string, ReadonlyArray<string>> = {
     "postgres://user:hunter2@db.example/delivery\n"
   ],
   DATABASE_POOL: ["0", "1001", "ten", "-5"],
+  CI_ISSUERS: [
+    "gitlab.example.com",
+    "http://gitlab.example.com",
+    "http://127.0.0.1.evil.example",
+    "http://10.0.0.1",
+    "https://user:hunter2@gitlab.example.com",
+    "https://gitlab.example.com?a=b",
+    "https://gitlab.example.com,",
+    "https://gitlab.example.com;https://gitlab.com"
+  ],
   OIDC_CORP: [
     "https://login.corp.example",
     "https://login.corp.example,id",

@@ -7,16 +7,27 @@ import { Timestamp } from "../Timestamp.ts"
 
 /** The credential of who acted, never its token. */
 export const AuditCredential = Schema.Struct({
-  kind: OneOf(["apiKey", "accountApiKey", "session", "agent", "deploymentToken", "host", "report", "server"]).annotate({
+  kind: OneOf([
+    "apiKey",
+    "accountApiKey",
+    "session",
+    "agent",
+    "deploymentToken",
+    "ciToken",
+    "host",
+    "report",
+    "server"
+  ]).annotate({
     description:
-      "What kind of credential it is. `agent` is a sign-in of a coding agent. Three are none, and say that it was not the actor who did it: `host` (whoever runs the server, by a command on it), `report` (somebody who reported the token, without a key) and `server` (the server by itself, as when a key expires)."
+      "What kind of credential it is. `agent` is a sign-in of a coding agent, `ciToken` a token of a CI that was to be exchanged for a key. Three are none, and say that it was not the actor who did it: `host` (whoever runs the server, by a command on it), `report` (somebody who reported the token, without a key) and `server` (the server by itself, as when a key expires)."
   }),
   id: Schema.String.annotate({
-    description: "The id of the key, session, sign-in or token. Empty for `host`, `report` and `server`."
+    description:
+      "The id of the key, session, sign-in or token; of a `ciToken`, its `jti`. Empty for `host`, `report` and `server`, and for a `ciToken` that has none."
   }),
   lastFour: Schema.String.annotate({
     description:
-      "The last 4 characters of its token; for `report`, of the token that was reported. Empty for `host` and `server`, and where the token is no longer known."
+      "The last 4 characters of its token; for `report`, of the token that was reported. Empty for `ciToken`, `host` and `server`, and where the token is no longer known."
   })
 }).annotate({
   identifier: "AuditCredential",

@@ -52,7 +52,7 @@ export class AccountApiKeysApi extends HttpApiGroup.make("accountApiKeys")
       doc(
         "admin",
         "Revoke an account API key",
-        "Revokes the key. Later requests with it fail with 401. What was made with the key ends with it: other account API keys (unless the body says `accountApiKeys: keep`), pending invites, and what was made with those keys. The body may be left out. Returns 404 if the key is revoked already. Requires the role `admin` or `owner`.",
+        "Revokes the key. Later requests with it fail with 401. What was made with the key ends with it: other account API keys (unless the body says `accountApiKeys: keep`), pending invites and trusted publishers, and what was made with those keys. The body may be left out. Returns 404 if the key is revoked already. Requires the role `admin` or `owner`.",
         { isBodyOptional: true }
       )
     )

@@ -38,7 +38,7 @@ export class MembersApi extends HttpApiGroup.make("members")
       doc(
         "admin",
         "Change a member's role",
-        'Gives the member another role. A lower one ends what they made that gives more than it: the pending invites for a higher role, and the account API keys of a higher role with all that was made with these, unless the body says `{"accountApiKeys": "keep"}`: those that are kept end no more with the credentials of the member. Returns 409 `last_owner` if it is the last active owner. Requires the role `admin` or `owner`. Only owners can give or take the role `owner` (403 `owner_only`). An API key that is limited to scopes (403 `scope_missing`), or that expires (403 `key_expires`), gives nobody a higher role.',
+        'Gives the member another role. A lower one ends what they made that gives more than it: the pending invites and trusted publishers for a higher role, and the account API keys of a higher role with all that was made with these, unless the body says `{"accountApiKeys": "keep"}`: those that are kept end no more with the credentials of the member. Returns 409 `last_owner` if it is the last active owner. Requires the role `admin` or `owner`. Only owners can give or take the role `owner` (403 `owner_only`). An API key that is limited to scopes (403 `scope_missing`), or that expires (403 `key_expires`), gives nobody a higher role.',
         lastOwner
       )
     ),
@@ -51,7 +51,7 @@ export class MembersApi extends HttpApiGroup.make("members")
       doc(
         "admin",
         "Deactivate a member",
-        'Takes the member\'s access away at once. Their API keys stop working in this workspace. The pending invites that they made are revoked. So are the account API keys that they made, with the keys and pending invites that were made with these, unless the body says `{"accountApiKeys": "keep"}`: those that are kept end no more with the credentials of the member. Tokens of deployments that they made stay. Their agents leave lists, their sign-ins end, and the messages that wait for them are declined. The runs and retries that they publish are interrupted, and their leases are free. What the member did stays. `ended` in the answer says what ended. Deactivating an inactive member changes nothing. Returns 409 `last_owner` for the last active owner. Requires the role `admin` or `owner`. Only owners can deactivate owners (403 `owner_only`).',
+        'Takes the member\'s access away at once. Their API keys stop working in this workspace. The pending invites that they made are revoked, and the trusted publishers end. So are the account API keys that they made, with the keys and pending invites that were made with these, unless the body says `{"accountApiKeys": "keep"}`: those that are kept end no more with the credentials of the member. Tokens of deployments that they made stay. Their agents leave lists, their sign-ins end, and the messages that wait for them are declined. The runs and retries that they publish are interrupted, and their leases are free. What the member did stays. `ended` in the answer says what ended. Deactivating an inactive member changes nothing. Returns 409 `last_owner` for the last active owner. Requires the role `admin` or `owner`. Only owners can deactivate owners (403 `owner_only`).',
         { ...lastOwner, isBodyOptional: true }
       )
     ),

@@ -173,7 +173,7 @@ export class TestRunsApi extends HttpApiGroup.make("testRuns")
         doc(
           "publish",
           "Finish a test run",
-          `Reports up to 5,000 tests, each with its first attempt, and ends the run. A run without tests fails with the error \`No tests ran.\`, unless it reports another error. Tests may name files that were never uploaded. All semaphore leases of the run end. Only the publisher of the run can finish it (403 \`not_publisher\`), and only while it runs (409 \`not_running\`). If the response got lost, read the run: a second finish is 409. ${largeBody}`,
+          `Reports up to 5,000 tests, each with its first attempt, and ends the run. A run without tests fails with the error \`No tests ran.\`, unless it reports another error. Tests may name files that were never uploaded. All semaphore leases of the run end. Only the publisher of the run can finish it (403 \`not_publisher\`; keys that one trusted publisher got are one), and only while it runs (409 \`not_running\`). If the response got lost, read the run: a second finish is 409. ${largeBody}`,
           { conflicts: notRunning }
         )
       ),

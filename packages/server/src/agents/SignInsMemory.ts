@@ -10,6 +10,7 @@ import { madeWebhooks } from "../identity/MadeWebhooks.ts"
 import { memberKey, members } from "../identity/MembersRepo.ts"
 import { sessions as browserSessions } from "../identity/SessionsRepo.ts"
 import { workspaces } from "../identity/WorkspacesRepo.ts"
+import { trustedPublishers } from "../identity/TrustedPublishersRepo.ts"
 import { testRunRetries } from "../runs/RetriesRepo.ts"
 import { testRuns } from "../runs/TestRunsRepo.ts"
 import { type MemoryDatabase, MemoryStorage, type MemoryTableName } from "../storage/MemoryStorage.ts"
@@ -210,6 +211,7 @@ const eraseBlocks = (memory: Memory) => (now: Timestamp) =>
       const isThere = (id: string) =>
         database.table(apiKeys).get(id)?.revokedAt === null ||
         database.table(deploymentTokens).get(id)?.revokedAt === null ||
+        database.table(trustedPublishers).get(id) !== undefined ||
         database.table(browserSessions).get(id) !== undefined ||
         database.table(signIns).get(id) !== undefined
       database

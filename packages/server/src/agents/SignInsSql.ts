@@ -203,6 +203,7 @@ const eraseBlocks = (sql: PgClient.PgClient) => (now: Timestamp) =>
     Effect.asVoid(sql`delete from credential_blocks b
       where not exists (select from api_keys k where k.id = b.credential_id and k.revoked_at is null)
         and not exists (select from deployment_tokens t where t.id = b.credential_id and t.revoked_at is null)
+        and not exists (select from trusted_publishers p where p.id = b.credential_id)
         and not exists (select from web_sessions s where s.id = b.credential_id)
         and not exists (select from sign_ins s where s.id = b.credential_id)
         and not exists (select from test_runs r where r.maker_id = b.credential_id and r.state = 'running')

@@ -41,6 +41,12 @@ export interface AuditedBy {
   readonly actor: ActorRef
 }
 
+/** The same where nobody is known who did it. */
+interface AuditedByNobody {
+  readonly workspace: AuditedBy["workspace"]
+  readonly actor: null
+}
+
 /** What an entry says whatever was done: who, when, with which credential, from where, in which request. */
 export type AuditOrigin = Pick<
   AuditRow,
@@ -52,14 +58,14 @@ export class Audit extends Context.Service<
   Audit,
   {
     /** What a new entry says of the present request, for statements that make the rest of it. */
-    readonly origin: (by: AuditedBy) => Effect.Effect<AuditOrigin>
+    readonly origin: (by: AuditedBy | AuditedByNobody) => Effect.Effect<AuditOrigin>
     /** A new entry, for repositories that store it in the statement of what it tells. */
-    readonly make: (by: AuditedBy, entry: NewAuditEntry) => Effect.Effect<AuditRow>
+    readonly make: (by: AuditedBy | AuditedByNobody, entry: NewAuditEntry) => Effect.Effect<AuditRow>
     /**
      * Stores a new entry. Called in the transaction of what it tells. The credential, the address and the id of the request
      * are those of the request that the fiber serves.
      */
-    readonly record: (by: AuditedBy, entry: NewAuditEntry) => Effect.Effect<void>
+    readonly record: (by: AuditedBy | AuditedByNobody, entry: NewAuditEntry) => Effect.Effect<void>
     /** The same in several workspaces: what happens to a person happens in each of theirs. */
     readonly recordIn: (
       workspaces: ReadonlyArray<{ readonly id: WorkspaceId }>,
@@ -109,12 +115,12 @@ const makeOrigin = ({ nextId, repo }: Dependencies): Audit["Service"]["origin"] 
   Effect.fnUntraced(function* ({ actor, workspace }) {
     const caller = yield* presentCaller
     const instead = yield* ActsInstead
-    const isCaller = caller !== undefined && isSameActor(actorOf(caller.principal), actor)
+    const isCaller = caller !== undefined && actor !== null && isSameActor(actorOf(caller.principal), actor)
     return {
       id: yield* nextId<AuditEntryId>(),
       workspaceId: workspace.id,
-      actorId: actor.id,
-      actor: isCaller ? caller.principal : yield* repo.actor(actor),
+      actorId: actor?.id ?? null,
+      actor: isCaller ? caller.principal : actor === null ? { kind: "removed" } : yield* repo.actor(actor),
       credential: instead ?? (caller === undefined ? null : shown(caller.credential)),
       ...(yield* auditedRequest)
     }

@@ -1,10 +1,15 @@
 import { Layer } from "effect"
 import { AccountSignIns } from "./AccountSignIns.ts"
 import * as AuthHttp from "./AuthHttp.ts"
+import { CiTokens } from "./CiTokens.ts"
+import * as ExchangedTokensMemory from "./ExchangedTokensMemory.ts"
+import { exchangedTokens } from "./ExchangedTokensRepo.ts"
+import * as ExchangedTokensSql from "./ExchangedTokensSql.ts"
 import { Identities } from "./Identities.ts"
 import * as IdentitiesMemory from "./IdentitiesMemory.ts"
 import { identities } from "./IdentitiesRepo.ts"
 import * as IdentitiesSql from "./IdentitiesSql.ts"
+import { IssuerKeys } from "./IssuerKeys.ts"
 import { PasskeyProofs } from "./PasskeyProofs.ts"
 import { Passkeys } from "./Passkeys.ts"
 import * as PasskeysMemory from "./PasskeysMemory.ts"
@@ -37,12 +42,13 @@ import { Throttles } from "./Throttles.ts"
 import * as ThrottlesMemory from "./ThrottlesMemory.ts"
 import { throttles } from "./ThrottlesRepo.ts"
 import * as ThrottlesSql from "./ThrottlesSql.ts"
+import { TokenExchange } from "./TokenExchange.ts"
 import { TokenReports } from "./TokenReports.ts"
 import * as TokensHttp from "./TokensHttp.ts"
 
 /**
- * How people sign in with a browser: links, mail, passkeys, accounts at providers, sessions, what limits attempts; and the end
- * of reported tokens.
+ * How people sign in with a browser: links, mail, passkeys, accounts at providers, sessions, what limits attempts; the end of
+ * reported tokens; and keys for tokens of CI.
  */
 
 export const tables = [
@@ -53,7 +59,8 @@ export const tables = [
   passkeyChallenges,
   identities,
   signInFlows,
-  throttles
+  throttles,
+  exchangedTokens
 ]
 
 export const layerSql = Layer.mergeAll(
@@ -63,7 +70,8 @@ export const layerSql = Layer.mergeAll(
   PasskeysSql.layer,
   IdentitiesSql.layer,
   SignInFlowsSql.layer,
-  ThrottlesSql.layer
+  ThrottlesSql.layer,
+  ExchangedTokensSql.layer
 )
 
 export const layerMemory = Layer.mergeAll(
@@ -73,12 +81,20 @@ export const layerMemory = Layer.mergeAll(
   PasskeysMemory.layer,
   IdentitiesMemory.layer,
   SignInFlowsMemory.layer,
-  ThrottlesMemory.layer
+  ThrottlesMemory.layer,
+  ExchangedTokensMemory.layer
 )
 
 /** Needs `RunTokens`, which the runs supply. */
-export const layer = Layer.mergeAll(Passkeys.layer, SingleSignOn.layer, Identities.layer, TokenReports.layer).pipe(
+export const layer = Layer.mergeAll(
+  Passkeys.layer,
+  SingleSignOn.layer,
+  Identities.layer,
+  TokenReports.layer,
+  TokenExchange.layer
+).pipe(
   Layer.provide(AccountSignIns.layer),
+  Layer.provide(Layer.provide(CiTokens.layer, IssuerKeys.layer)),
   Layer.provideMerge(Sessions.layer),
   Layer.provideMerge(MailedProofs.layer),
   Layer.provideMerge([SignInLinks.layer, PasskeyProofs.layer, Throttles.layer, Outbox.layer, Providers.layer]),

@@ -7,11 +7,13 @@ export interface IssuerLimits {
   readonly millis: number
   /** Bytes that the body of an answer may have. */
   readonly bytes: number
+  /** Milliseconds that must pass before the keys of an issuer are fetched again for a key that is not among them. */
+  readonly refetchMillis: number
 }
 
 /** The limits of a server (docs/operations.md, Single sign-on). Tests shorten them. */
 export const IssuerLimits = Context.Reference<IssuerLimits>("@delivery/server/auth/IssuerLimits", {
-  defaultValue: () => ({ millis: 5_000, bytes: 512 * 1024 })
+  defaultValue: () => ({ millis: 5_000, bytes: 512 * 1024, refetchMillis: 30_000 })
 })
 
 /**
@@ -43,7 +45,7 @@ interface FetchOptions {
 
 /** A fetch that reads the whole answer within the limits, and follows no redirect. */
 export const boundedFetch =
-  ({ bytes, millis }: IssuerLimits) =>
+  ({ bytes, millis }: Pick<IssuerLimits, "bytes" | "millis">) =>
   async (url: string, { body, headers, method }: FetchOptions): Promise<Response> => {
     const signal = AbortSignal.timeout(millis)
     try {
@@ -71,6 +73,9 @@ const bodyOf = async (answer: Response, limit: number): Promise<Uint8Array<Array
   // Answers with these statuses have none, and one made of an empty body would be refused.
   return [204, 205, 304].includes(answer.status) ? null : new Uint8Array(Buffer.concat(chunks))
 }
+
+/** What a part of the service has to say about an issuer itself. */
+export const failed = (code: string) => new IssuerError({ reason: "failed", code })
 
 /** A word such as `ECONNREFUSED`; nothing that an issuer wrote. */
 const codeOf = (error: unknown): string => {

@@ -1,7 +1,8 @@
 import { Cache, Duration, Effect, Exit, Redacted } from "effect"
 import type * as OpenId from "openid-client"
 import type { ProviderSettings } from "../ProviderSettings.ts"
-import { asking, boundedFetch, IssuerError, IssuerLimits } from "./Issuers.ts"
+import { discoverIssuer, isSameUrl } from "./IssuerMetadata.ts"
+import { asking, boundedFetch, failed, IssuerLimits } from "./Issuers.ts"
 import { accountOf, answerUrl, nameOf, type Provider, type ProvenAccount, type Question } from "./Provider.ts"
 
 /** Signing in by an issuer of OpenID Connect, as OpenID Connect Core 1.0 and RFC 9207 have it. */
@@ -43,34 +44,16 @@ export const make = Effect.fnUntraced(function* (settings: OidcSettings) {
   return provider
 })
 
-const isEndpoint = (text: unknown, isHttp: boolean): boolean => {
-  if (typeof text !== "string" || !URL.canParse(text)) return false
-  const { protocol } = new URL(text)
-  return protocol === "https:" || (isHttp && protocol === "http:")
-}
-
-const isSameUrl = (one: string, other: string): boolean =>
-  URL.canParse(one) && URL.canParse(other) && new URL(one).href === new URL(other).href
-
 const discover = async (
   { clientId, clientSecret, issuer }: OidcSettings,
   limits: IssuerLimits
 ): Promise<Discovered> => {
   const client = await library()
-  const server = new URL(issuer)
   const fetch = boundedFetch(limits)
-  const isHttp = server.protocol === "http:"
-  const found = await client.discovery(server, clientId, undefined, client.None(), {
-    [client.customFetch]: fetch as OpenId.CustomFetch,
-    execute: isHttp ? [client.allowInsecureRequests] : []
+  const metadata = await discoverIssuer(issuer, limits, {
+    clientId,
+    endpoints: ["authorization_endpoint", "jwks_uri", "token_endpoint"]
   })
-  const metadata = found.serverMetadata()
-  // One issuer for all tenants, as some offer it, would let any of them name its people as it likes.
-  if (!isSameUrl(metadata.issuer, issuer)) throw failed("OTHER_ISSUER")
-  const { authorization_endpoint, jwks_uri, token_endpoint } = metadata
-  // What is wrong must not be kept.
-  const isComplete = [authorization_endpoint, jwks_uri, token_endpoint].every((url) => isEndpoint(url, isHttp))
-  if (!isComplete) throw failed("OTHER_ENDPOINT")
   const secret = Redacted.value(clientSecret)
   const supported = metadata.token_endpoint_auth_methods_supported ?? ["client_secret_basic"]
   const methods = [
@@ -82,7 +65,7 @@ const discover = async (
     configuration[client.customFetch] = fetch as OpenId.CustomFetch
     // Signatures are checked too, although the answer comes from the issuer itself.
     client.enableNonRepudiationChecks(configuration)
-    if (isHttp) client.allowInsecureRequests(configuration)
+    if (issuer.startsWith("http:")) client.allowInsecureRequests(configuration)
     return configuration
   })
 }
@@ -132,8 +115,6 @@ const checkProof = ({ auth_time: provedAt }: OpenId.IDToken) => {
   if (provedAt === undefined) throw failed("UNDATED_PROOF")
   if (provedAt < Date.now() / 1000 - proofSeconds) throw failed("OLD_PROOF")
 }
-
-const failed = (code: string) => new IssuerError({ reason: "failed", code })
 
 /** Issuers that know the other way of showing the secret alone refuse without using the code up. */
 const exchange = async (

@@ -14,6 +14,7 @@ import { MadeSignIns } from "../identity/MadeSignIns.ts"
 import { MadeTokens } from "../identity/MadeTokens.ts"
 import { MadeWebhooks } from "../identity/MadeWebhooks.ts"
 import { SessionsRepo } from "../identity/SessionsRepo.ts"
+import { TrustedPublishersRepo } from "../identity/TrustedPublishersRepo.ts"
 import { WorkspacesRepo } from "../identity/WorkspacesRepo.ts"
 import { hashToken, isToken } from "../ids/Tokens.ts"
 import { Storage } from "../storage/Storage.ts"
@@ -47,6 +48,7 @@ function* make() {
   const dependencies: Dependencies = {
     repo: yield* ApiKeysRepo,
     invites: yield* InvitesRepo,
+    publishers: yield* TrustedPublishersRepo,
     signIns: yield* MadeSignIns,
     webhooks: yield* MadeWebhooks,
     tokens: yield* MadeTokens,

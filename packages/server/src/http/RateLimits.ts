@@ -19,8 +19,8 @@ export interface Admission {
   readonly recognize: (caller: string) => void
   /** To be called when the request stands for so many more than itself. If there are fewer left, none of them counts. */
   readonly countMore: (requests: number) => void
-  /** To be called when the answer is 401. */
-  readonly reject: () => void
+  /** To be called when the answer is 401, or when the body has a credential that is not valid. */
+  readonly reject: (isInBody?: boolean) => void
 }
 
 /** The admission of the request that the running fiber serves, where there is a limit. */
@@ -48,6 +48,14 @@ export const alsoRequested = (requests: number): Effect.Effect<void, TooManyRequ
     admission.countMore(requests)
     return unlessRefused(admission)
   })
+
+/** Counts a credential in the body of the current request, which is not valid. Fails where there were too many. */
+export const shownInVain: Effect.Effect<void, TooManyRequests> = Effect.withFiber((fiber) => {
+  const admission = fiber.getRef(RequestAdmission)
+  if (admission === undefined) return Effect.void
+  admission.reject(true)
+  return unlessRefused(admission)
+})
 
 const unlessRefused = (admission: Admission): Effect.Effect<void, TooManyRequests> => {
   const refusal = admission.refusal()
@@ -112,8 +120,8 @@ const admission = (
       requests?.recognize(caller)
     },
     countMore: (more) => requests?.countMore(more),
-    reject: () => {
-      if (isRecognized || credentialOf(request) === undefined) return
+    reject: (isInBody = false) => {
+      if (isRecognized || (!isInBody && credentialOf(request) === undefined)) return
       requests?.reject()
       const bucket = failures.open(networkOfRequest(request), now())
       if (failures.take(bucket, now())) return

@@ -28,7 +28,7 @@ import { mayEndOthers } from "./BlockedCallers.ts"
 import { BlocksRepo } from "./BlocksRepo.ts"
 import { expiryOf } from "./Expiry.ts"
 import { InvitesRepo } from "./InvitesRepo.ts"
-import { endKey, type KeyChainDependencies, limitsOfKey, recordOfKey } from "./KeyChains.ts"
+import { endExpiredPublishers, endKey, type KeyChainDependencies, limitsOfKey, recordOfKey } from "./KeyChains.ts"
 import { MadeSignIns } from "./MadeSignIns.ts"
 import { MadeTokens } from "./MadeTokens.ts"
 import { MadeWebhooks } from "./MadeWebhooks.ts"
@@ -36,6 +36,7 @@ import { Makers, noMaker, within } from "./Makers.ts"
 import { MembersRepo } from "./MembersRepo.ts"
 import { PersonsRepo } from "./PersonsRepo.ts"
 import { presentAccess } from "./Standing.ts"
+import { TrustedPublishersRepo } from "./TrustedPublishersRepo.ts"
 import { WorkspacesRepo } from "./WorkspacesRepo.ts"
 
 /** API keys of persons and of workspaces (docs/contract.md, API keys). */
@@ -59,6 +60,8 @@ export class ApiKeys extends Context.Service<
     readonly expire: Effect.Effect<number>
     /** Stores a key for the owner: a new token, or the one given. The answer is the only place with the secret. */
     readonly issue: (owner: KeyOwner, name: string, fields?: KeyFields) => Effect.Effect<NewApiKey>
+    /** The same for whoever has the audit tell of it. Called in the transaction of that. */
+    readonly store: (owner: KeyOwner, name: string, fields: KeyFields) => Effect.Effect<NewApiKey>
   }
 >()("@delivery/server/identity/ApiKeys") {
   static readonly layer = Layer.effect(ApiKeys, Effect.gen(make))
@@ -99,6 +102,7 @@ function* make() {
     events: yield* AuditedEvents,
     audit: yield* Audit,
     invites: yield* InvitesRepo,
+    publishers: yield* TrustedPublishersRepo,
     signIns: yield* MadeSignIns,
     webhooks: yield* MadeWebhooks,
     tokens: yield* MadeTokens,
@@ -113,7 +117,8 @@ function* make() {
     createAccount: createAccount(dependencies),
     revokeAccount: revokeAccount(dependencies),
     expire: expire(dependencies),
-    issue: issueAudited(dependencies)
+    issue: issueAudited(dependencies),
+    store: issue(dependencies)
   })
 }
 
@@ -231,7 +236,9 @@ const revokeAccount = (dependencies: Dependencies) => {
 
 const expiredAtOnce = 100
 
-const expire = ({ audit, repo, signIns, storage, tokens, webhooks, workspaces }: Dependencies) => {
+const expire = (dependencies: Dependencies) => {
+  const { audit, repo, signIns, storage, tokens, webhooks, workspaces } = dependencies
+  const endMade = endExpiredPublishers(dependencies)
   const tell = Effect.fnUntraced(function* (key: ApiKeyRow) {
     const by: ActorRef = key.personId === null ? { kind: "apiKey", id: key.id } : { kind: "user", id: key.personId }
     const of = key.personId === null ? [{ id: key.workspaceId }] : yield* workspaces.ofPerson(key.personId)
@@ -240,6 +247,7 @@ const expire = ({ audit, repo, signIns, storage, tokens, webhooks, workspaces }:
     yield* signIns.end([key.id], by)
     yield* webhooks.makersEnded({ makers: [key.id] }, by)
     yield* tokens.makersEnded([key.id], by)
+    yield* endMade(by, key.id)
   })
   const some = Effect.gen(function* () {
     const ended = yield* repo.endExpired(timestamp(yield* Clock.currentTimeMillis), expiredAtOnce)

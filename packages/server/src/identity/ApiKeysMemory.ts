@@ -11,6 +11,7 @@ import { ApiKeysRepo, type Authenticated, type KeyOwnerId, type KeyWithActor } f
 import { isBlocked } from "./BlocksRepo.ts"
 import { findPerson, findWorkspace, membershipOf, present } from "./Credentials.ts"
 import { memberKey, members } from "./MembersRepo.ts"
+import { trustedPublishers } from "./TrustedPublishersRepo.ts"
 
 type Memory = MemoryStorage["Service"]
 type ApiKeyRows = MemoryTable<ApiKeyRow>
@@ -30,12 +31,19 @@ export const layer = Layer.effect(
         ),
       madeBy: madeBy(memory),
       end: end(memory),
-      cutOff: (ids, keptBy) =>
-        memory.write((database) => Effect.sync(() => cutOff(database.table(apiKeys), ids, keptBy))),
+      cutOff: (ids, keptBy) => memory.write((database) => Effect.sync(() => cutOff(database, ids, keptBy))),
+      madeWith: (maker) => live(memory, (key) => key.makerId === maker),
+      areOfOnePublisher: (one, other) =>
+        memory.read((database) => {
+          const [a, b] = [one, other].map((id) => database.table(apiKeys).find((key) => key.id === id))
+          const publisher = database.table(trustedPublishers).find(({ id }) => id === a?.makerId)
+          return publisher !== undefined && b?.makerId === publisher.id
+        }),
       endExpired: endExpired(memory),
       holdMaker: holdMaker(memory),
       holdFamilies: () => Effect.void,
-      holdChain: (id) => memory.read((database) => [...chainOf(database, id)]),
+      holdFamilyOf: (id) => memory.read((database) => familyOf(database.table(apiKeys), id)),
+      holdChain: (id) => memory.read((database) => [...wholeChainOf(database, id)]),
       ofToken: (tokenHash) =>
         memory.read((database) => database.table(apiKeys).find((row) => row.tokenHash === tokenHash)),
       authenticate: (tokenHash, workspace) =>
@@ -81,6 +89,21 @@ const liveWithActors = (memory: Memory, isOwners: (key: ApiKeyRow, database: Mem
 const creatorOf = (database: MemoryDatabase, { createdById, createdByKind }: ApiKeyRow) =>
   createdByKind === null ? null : resolveActor(database, { kind: createdByKind, id: createdById } as ActorRef)
 
+/** The credential, and the keys and trusted publishers that were made with it and with those. */
+const wholeChainOf = (database: MemoryDatabase, id: string): ReadonlySet<string> => {
+  const chain = new Set([id])
+  for (const maker of chain) for (const made of madeWith(database, maker)) chain.add(made)
+  return chain
+}
+
+const madeWith = (database: MemoryDatabase, maker: string): ReadonlyArray<string> =>
+  [apiKeys, trustedPublishers].flatMap((table) =>
+    database
+      .table<{ readonly id: string; readonly makerId: string | null }>(table)
+      .filter(({ makerId }) => makerId === maker)
+      .map(({ id }) => id)
+  )
+
 /** The credential, and the keys that were made with it and with those. */
 const chainOf = (
   database: MemoryDatabase,
@@ -125,7 +148,7 @@ const end =
         if (keptBy !== undefined) {
           const kept = rows.filter((key) => isKept(key) && key.makerId !== null && chain.has(key.makerId))
           cutOff(
-            rows,
+            database,
             kept.map((key) => key.id),
             keptBy
           )
@@ -140,14 +163,16 @@ const end =
 
 const familyOf = (rows: ApiKeyRows, id: string): string => rows.get(id)?.familyId ?? id
 
-const cutOff = (rows: ApiKeyRows, ids: ReadonlyArray<ApiKeyId>, keptBy: string): void => {
+const cutOff = (database: MemoryDatabase, ids: ReadonlyArray<ApiKeyId>, keptBy: string): void => {
+  const rows = database.table(apiKeys)
   const own = familyOf(rows, keptBy)
-  const cut = (id: ApiKeyId, root: ApiKeyId): void => {
+  const cut = (id: string, root: ApiKeyId): void => {
     const isRoot = id === root
-    const key = rows.get(id)!
-    rows.set(id, { ...key, makerId: isRoot ? null : key.makerId, familyId: isRoot ? null : root })
-    for (const made of rows.filter(({ id: other, makerId }) => makerId === id && !ids.includes(other)))
-      cut(made.id, root)
+    const key = rows.get(id)
+    if (key !== undefined) {
+      rows.set(id, { ...key, makerId: isRoot ? null : key.makerId, familyId: isRoot ? null : root })
+    }
+    for (const made of madeWith(database, id)) if (!(ids as ReadonlyArray<string>).includes(made)) cut(made, root)
   }
   for (const id of ids.filter((id) => familyOf(rows, id) !== own)) cut(id, id)
 }

@@ -73,6 +73,10 @@ export class ApiKeysRepo extends Context.Service<
      * could put what it made out of reach.
      */
     readonly cutOff: (keys: ReadonlyArray<ApiKeyId>, keptBy: string) => Effect.Effect<void>
+    /** The keys that work now and were made with the credential itself. */
+    readonly madeWith: (maker: string) => Effect.Effect<ReadonlyArray<ApiKeyRow>>
+    /** Whether the keys were given by one trusted publisher, which is still trusted. They may have expired. */
+    readonly areOfOnePublisher: (one: string, other: string) => Effect.Effect<boolean>
     /** Marks keys as ended that have expired by a time, some at once, and answers them: each once. */
     readonly endExpired: (by: Timestamp, limit: number) => Effect.Effect<ReadonlyArray<ApiKeyRow>>
     /**
@@ -85,8 +89,10 @@ export class ApiKeysRepo extends Context.Service<
      * at once: they are held in one order.
      */
     readonly holdFamilies: (credentials: ReadonlyArray<string>, how: "shared" | "alone") => Effect.Effect<void>
+    /** Holds the family of a credential with others until the transaction ends, and answers its first credential. */
+    readonly holdFamilyOf: (id: string) => Effect.Effect<string>
     /**
-     * The credential, and the keys that were made with it and with those. Nothing is made with them until the transaction
+     * The credential, and the keys and trusted publishers that were made with it and with those. Nothing is made with them until the transaction
      * ends: their family is held alone.
      */
     readonly holdChain: (id: string) => Effect.Effect<ReadonlyArray<string>>

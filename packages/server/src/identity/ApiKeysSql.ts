@@ -32,9 +32,12 @@ export const layer = Layer.effect(
       madeBy: madeBy(sql),
       end: end(sql),
       cutOff: cutOff(sql),
+      madeWith: (maker) => live(sql, sql`maker_id = ${maker}`),
+      areOfOnePublisher: areOfOnePublisher(sql),
       endExpired: endExpired(sql),
       holdMaker: holdMaker(sql),
       holdFamilies: holdFamilies(sql),
+      holdFamilyOf: holdFamilyOf(sql),
       holdChain: holdChain(sql),
       ofToken: ofToken(sql),
       authenticate: authenticate(sql),
@@ -49,6 +52,9 @@ const readRow = readerOf(apiKeys)
 const isLive = (sql: PgClient.PgClient, now: Timestamp, of: "" | "k." = "") =>
   sql`${sql.literal(of)}revoked_at is null
     and (${sql.literal(of)}expires_at is null or ${sql.literal(of)}expires_at > ${date(now)})`
+
+/** What was made with which credential: keys, and the trusted publishers that give some. */
+const made = `(select id, maker_id from api_keys union all select id, maker_id from trusted_publishers)`
 
 /** Keys that work, newest first. */
 const live = (sql: PgClient.PgClient, owner: Statement.Fragment) =>
@@ -130,7 +136,8 @@ const end = (sql: PgClient.PgClient): ApiKeysRepo["Service"]["end"] => {
 /** Locks the keys, and what was made with them, in the order of their ids. */
 const lockChains = (sql: PgClient.PgClient, ids: ReadonlyArray<string>) =>
   sql`with recursive chain as (
-      select unnest(${uuids(ids)}::uuid[]) as id union select k.id from chain c join api_keys k on k.maker_id = c.id
+      select unnest(${uuids(ids)}::uuid[]) as id
+      union select k.id from chain c join ${sql.literal(made)} k on k.maker_id = c.id
     )
     select from api_keys where id in (select id from chain) order by id for update`
 
@@ -145,13 +152,20 @@ const cutOff = (sql: PgClient.PgClient): ApiKeysRepo["Service"]["cutOff"] => {
           select id, id as root from api_keys where id = any(${uuids(ids)}::uuid[]) and coalesce(family_id, id) <>
             coalesce((select coalesce(family_id, id) from api_keys where id = ${keptBy}), ${keptBy}::uuid)
           union
-          select k.id, c.root from kept c join api_keys k on k.maker_id = c.id and k.id <> all(${uuids(ids)}::uuid[])
+          select k.id, c.root from kept c join ${sql.literal(made)} k on k.maker_id = c.id and k.id <> all(${uuids(ids)}::uuid[])
         )
         update api_keys k set maker_id = case when k.id = c.root then null else k.maker_id end,
           family_id = nullif(c.root, k.id)
         from kept c where k.id = c.id`
     }).pipe(dieOnSqlError)
 }
+
+const areOfOnePublisher = (sql: PgClient.PgClient) => (one: string, other: string) =>
+  sql`select 1 from api_keys a join api_keys b on b.maker_id = a.maker_id
+    join trusted_publishers p on p.id = a.maker_id where a.id = ${one} and b.id = ${other}`.pipe(
+    Effect.map((rows) => rows.length > 0),
+    dieOnSqlError
+  )
 
 const endExpired =
   (sql: PgClient.PgClient): ApiKeysRepo["Service"]["endExpired"] =>
@@ -212,13 +226,24 @@ const holdMaker = (sql: PgClient.PgClient): ApiKeysRepo["Service"]["holdMaker"] 
     }).pipe(dieOnSqlError)
 }
 
+const holdFamilyOf = (sql: PgClient.PgClient): ApiKeysRepo["Service"]["holdFamilyOf"] => {
+  const hold = holdFamilies(sql)
+  return (id) =>
+    Effect.gen(function* () {
+      yield* hold([id], "shared")
+      const [key] = yield* sql<{ readonly family: string }>`select coalesce(family_id, id) as family
+        from api_keys where id = ${id}`
+      return key?.family ?? id
+    }).pipe(dieOnSqlError)
+}
+
 const holdChain = (sql: PgClient.PgClient): ApiKeysRepo["Service"]["holdChain"] => {
   const hold = holdFamilies(sql)
   return (id) =>
     Effect.gen(function* () {
       yield* hold([id], "alone")
       const rows = yield* sql<{ readonly id: string }>`with recursive chain as (
-          select ${id}::uuid as id union select k.id from chain c join api_keys k on k.maker_id = c.id
+          select ${id}::uuid as id union select k.id from chain c join ${sql.literal(made)} k on k.maker_id = c.id
         )
         select id from chain`
       return rows.map((row) => row.id)

@@ -29,6 +29,10 @@ import * as SessionsMemory from "./SessionsMemory.ts"
 import { sessions } from "./SessionsRepo.ts"
 import * as SessionsSql from "./SessionsSql.ts"
 import { SessionUsage } from "./SessionUsage.ts"
+import { TrustedPublishers } from "./TrustedPublishers.ts"
+import * as TrustedPublishersMemory from "./TrustedPublishersMemory.ts"
+import { trustedPublishers } from "./TrustedPublishersRepo.ts"
+import * as TrustedPublishersSql from "./TrustedPublishersSql.ts"
 import { Workspaces } from "./Workspaces.ts"
 import * as WorkspacesMemory from "./WorkspacesMemory.ts"
 import { workspaces } from "./WorkspacesRepo.ts"
@@ -36,7 +40,7 @@ import * as WorkspacesSql from "./WorkspacesSql.ts"
 
 /** Persons, workspaces, members, invites, API keys and sessions. */
 
-export const tables = [persons, workspaces, members, invites, apiKeys, sessions, credentialBlocks]
+export const tables = [persons, workspaces, members, invites, apiKeys, sessions, credentialBlocks, trustedPublishers]
 
 export const layerSql = Layer.mergeAll(
   PersonsSql.layer,
@@ -45,7 +49,8 @@ export const layerSql = Layer.mergeAll(
   InvitesSql.layer,
   ApiKeysSql.layer,
   SessionsSql.layer,
-  BlocksSql.layer
+  BlocksSql.layer,
+  TrustedPublishersSql.layer
 )
 
 export const layerMemory = Layer.mergeAll(
@@ -55,7 +60,8 @@ export const layerMemory = Layer.mergeAll(
   InvitesMemory.layer,
   ApiKeysMemory.layer,
   SessionsMemory.layer,
-  BlocksMemory.layer
+  BlocksMemory.layer,
+  TrustedPublishersMemory.layer
 )
 
 /**
@@ -68,6 +74,7 @@ export const layer = Layer.mergeAll(
   Invites.layer,
   Persons.layer,
   Inventory.layer,
+  TrustedPublishers.layer,
   AdminRefusals.layer
 ).pipe(
   Layer.provideMerge(ApiKeys.layer),

@@ -8,6 +8,7 @@ import { Inventory } from "./Inventory.ts"
 import { Invites } from "./Invites.ts"
 import type { TooManyInvites } from "./Mail.ts"
 import { Members } from "./Members.ts"
+import { TrustedPublishers } from "./TrustedPublishers.ts"
 import { Workspaces } from "./Workspaces.ts"
 
 const ok = { ok: true } as const
@@ -71,6 +72,15 @@ export const layer = Layer.mergeAll(
         .handle("list", () => Effect.map(inventory.list, (credentials) => ({ credentials })))
         .handle("block", ({ params }) => inventory.block(params.credential))
         .handle("unblock", ({ params }) => inventory.unblock(params.credential))
+    )
+  ),
+
+  handlersOf(DeliveryApi, "trustedPublishers", (handlers) =>
+    Effect.map(TrustedPublishers, (publishers) =>
+      handlers
+        .handle("list", () => publishers.list)
+        .handle("create", ({ payload }) => publishers.create(payload))
+        .handle("delete", ({ params }) => publishers.delete(params.publisher))
     )
   ),
 

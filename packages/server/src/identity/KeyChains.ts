@@ -10,6 +10,7 @@ import { type InviteRow, type InvitesRepo, inviteSubject } from "./InvitesRepo.t
 import type { MadeSignIns } from "./MadeSignIns.ts"
 import type { MadeTokens } from "./MadeTokens.ts"
 import type { MadeWebhooks } from "./MadeWebhooks.ts"
+import { publisherSubject, type TrustedPublisherRow, type TrustedPublishersRepo } from "./TrustedPublishersRepo.ts"
 import type { WorkspacesRepo } from "./WorkspacesRepo.ts"
 
 /** The end of keys, with all that was made with them (docs/contract.md, API keys). */
@@ -17,6 +18,7 @@ import type { WorkspacesRepo } from "./WorkspacesRepo.ts"
 export interface KeyChainDependencies {
   readonly repo: ApiKeysRepo["Service"]
   readonly invites: InvitesRepo["Service"]
+  readonly publishers: TrustedPublishersRepo["Service"]
   readonly signIns: MadeSignIns["Service"]
   readonly webhooks: MadeWebhooks["Service"]
   readonly tokens: MadeTokens["Service"]
@@ -67,14 +69,9 @@ interface EndOptions {
  * key that works.
  */
 export const endKey = (dependencies: KeyChainDependencies) => {
-  const { events, invites, repo, signIns, tokens, webhooks } = dependencies
+  const { events, invites, publishers, repo, signIns, tokens, webhooks } = dependencies
   const record = recordOfKey(dependencies)
-  return Effect.fnUntraced(function* (
-    actor: ActorRef,
-    id: ApiKeyId,
-    owner: KeyOwnerId | "anyone",
-    { isReported = false, keptBy }: EndOptions = {}
-  ) {
+  const end: EndKey = Effect.fnUntraced(function* (actor, id, owner, { isReported = false, keptBy } = {}) {
     const now = timestamp(yield* Clock.currentTimeMillis)
     const ended = yield* repo.end(id, owner, { at: now, keptBy })
     if (ended.length === 0) return undefined
@@ -90,7 +87,70 @@ export const endKey = (dependencies: KeyChainDependencies) => {
       const by = { workspace: { id: invite.workspaceId }, actor }
       yield* events.record(by, { kind: "invite_revoked", subject: inviteSubject(invite) })
     }
-    const chain: EndedChain = { keys: ended, invites: revoked }
-    return chain
+    const given: Array<EndedChain> = []
+    for (const publisher of yield* publishers.deleteMadeWith(makers)) {
+      yield* recordEnd(events)(actor, publisher)
+      given.push(...(yield* endGiven(repo, end)(actor, publisher)))
+    }
+    return {
+      keys: [...ended, ...given.flatMap((chain) => chain.keys)],
+      invites: [...revoked, ...given.flatMap((chain) => chain.invites)]
+    }
+  })
+  return end
+}
+
+type EndKey = (
+  actor: ActorRef,
+  id: ApiKeyId,
+  owner: KeyOwnerId | "anyone",
+  options?: EndOptions
+) => Effect.Effect<EndedChain | undefined>
+
+const recordEnd =
+  (events: AuditedEvents["Service"]) =>
+  (actor: ActorRef, publisher: TrustedPublisherRow): Effect.Effect<void> =>
+    events.record(
+      { workspace: { id: publisher.workspaceId }, actor },
+      { kind: "publisher_deleted", subject: publisherSubject(publisher) }
+    )
+
+/** Ends the keys that a publisher gave, which is gone. */
+const endGiven = (repo: ApiKeysRepo["Service"], end: EndKey) =>
+  Effect.fnUntraced(function* (actor: ActorRef, { id, workspaceId }: TrustedPublisherRow) {
+    const chains: Array<EndedChain> = []
+    for (const key of yield* repo.madeWith(id)) {
+      const ended = yield* end(actor, key.id, { workspaceId })
+      if (ended !== undefined) chains.push(ended)
+    }
+    return chains
+  })
+
+/**
+ * Ends trusted publishers, with the keys that they gave. Called in a transaction. Who gives a key holds the family of the
+ * publisher's maker and then its row: so does this.
+ */
+export const endPublishers = (dependencies: KeyChainDependencies) => {
+  const { events, publishers, repo } = dependencies
+  const end = endGiven(repo, endKey(dependencies))
+  return Effect.fnUntraced(function* (actor: ActorRef, ending: ReadonlyArray<TrustedPublisherRow>) {
+    yield* repo.holdFamilies(
+      ending.flatMap(({ makerId }) => makerId ?? []),
+      "alone"
+    )
+    for (const { id } of ending) {
+      const publisher = yield* publishers.delete(id)
+      if (publisher === undefined) continue
+      yield* recordEnd(events)(actor, publisher)
+      yield* end(actor, publisher)
+    }
   })
 }
+
+/** Ends the publishers that expired keys made. The keys that they gave have expired with them. */
+export const endExpiredPublishers =
+  ({ events, publishers }: Pick<KeyChainDependencies, "events" | "publishers">) =>
+  (actor: ActorRef, maker: ApiKeyId) =>
+    Effect.flatMap(publishers.deleteMadeWith([maker]), (ended) =>
+      Effect.forEach(ended, (publisher) => recordEnd(events)(actor, publisher), { discard: true })
+    )

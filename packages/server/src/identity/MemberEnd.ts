@@ -6,11 +6,25 @@ import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect } from "effect"
 import { type Access, type ActorRef, isSameActor } from "../access/Access.ts"
 import { inviteStatus, inviteSubject } from "./InvitesRepo.ts"
-import { type EndedChain, endKey, type KeyChainDependencies } from "./KeyChains.ts"
+import { type EndedChain, endKey, endPublishers, type KeyChainDependencies } from "./KeyChains.ts"
 import type { MemberRuns } from "./MemberRuns.ts"
 
 interface Dependencies extends KeyChainDependencies {
   readonly memberRuns: MemberRuns["Service"]
+}
+
+/**
+ * Ends the trusted publishers that a member made, kept keys or not: whoever stays may trust them again. They end before the
+ * keys, so that they give none meanwhile.
+ */
+const endPublishersOf = (dependencies: KeyChainDependencies) => {
+  const end = endPublishers(dependencies)
+  return Effect.fnUntraced(function* (by: Access, member: PersonId, isEnding: IsEnding = () => true) {
+    const made = (yield* dependencies.publishers.list(by.workspace.id)).filter(
+      (publisher) => publisher.createdById === member && isEnding(publisher)
+    )
+    yield* end(by.actor, made)
+  })
 }
 
 /**
@@ -21,11 +35,13 @@ interface Dependencies extends KeyChainDependencies {
 export const endWhatTheyMade = (dependencies: Dependencies) => {
   const [revoke, keep] = [revokeKeys(dependencies), keepKeys(dependencies)]
   const end = endInvites(dependencies)
+  const endTrust = endPublishersOf(dependencies)
   return Effect.fnUntraced(function* (
     by: Access,
     member: PersonId,
     accountApiKeys: DeactivateMember["accountApiKeys"]
   ) {
+    yield* endTrust(by, member)
     const revoked = yield* accountApiKeys === "keep" ? keep(by, member) : revoke(by, member)
     const ended: ReadonlyArray<ActorRef> = [{ kind: "user", id: member }, ...revoked.makers]
     const invites = yield* end(by, ended)
@@ -47,12 +63,14 @@ export const endWhatTheyMade = (dependencies: Dependencies) => {
 export const endWhatIsAbove = (dependencies: KeyChainDependencies) => {
   const [revoke, keep] = [revokeKeys(dependencies), keepKeys(dependencies)]
   const end = endInvites(dependencies)
+  const endTrust = endPublishersOf(dependencies)
   return Effect.fnUntraced(function* (
     by: Access,
     member: { readonly id: PersonId; readonly role: Role },
     accountApiKeys: DeactivateMember["accountApiKeys"]
   ) {
     const isAbove = ({ role }: { readonly role: Role | null }) => role !== null && !isAtLeast(member.role, role)
+    yield* endTrust(by, member.id, isAbove)
     yield* accountApiKeys === "keep" ? keep(by, member.id, isAbove) : revoke(by, member.id, isAbove)
     yield* end(by, [{ kind: "user", id: member.id }], isAbove)
     // Nobody below an admin makes one.

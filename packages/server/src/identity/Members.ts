@@ -30,6 +30,7 @@ import { MemberChanges } from "./MemberChanges.ts"
 import { MemberRuns } from "./MemberRuns.ts"
 import { memberSubject, MembersRepo } from "./MembersRepo.ts"
 import { presentAccess } from "./Standing.ts"
+import { TrustedPublishersRepo } from "./TrustedPublishersRepo.ts"
 import { WorkspacesRepo } from "./WorkspacesRepo.ts"
 
 type Refusal = Unauthorized | NotFound | Forbidden | Conflict
@@ -79,6 +80,7 @@ function* make() {
     ...dependencies,
     repo: dependencies.apiKeys,
     signIns: yield* MadeSignIns,
+    publishers: yield* TrustedPublishersRepo,
     tokens: yield* MadeTokens,
     webhooks: yield* MadeWebhooks
   }

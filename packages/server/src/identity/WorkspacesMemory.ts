@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { MemoryStorage } from "../storage/MemoryStorage.ts"
 import { UniqueViolation } from "../storage/Sql.ts"
 import { isBlocked } from "./BlocksRepo.ts"
+import { findWorkspace } from "./Credentials.ts"
 import { members } from "./MembersRepo.ts"
 import { type WorkspaceRow, workspaces, WorkspacesRepo } from "./WorkspacesRepo.ts"
 
@@ -15,6 +16,7 @@ export const layer = Layer.effect(
       insert: put(memory),
       update: put(memory),
       find: (id) => memory.read((database) => database.table(workspaces).get(id)),
+      named: (ref) => memory.read((database) => findWorkspace(database, ref)),
       ofPerson: ofPerson(memory),
       lock: () => Effect.void
     })

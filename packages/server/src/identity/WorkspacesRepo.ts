@@ -28,6 +28,8 @@ export class WorkspacesRepo extends Context.Service<
     readonly insert: (workspace: WorkspaceRow) => Effect.Effect<void, UniqueViolation>
     readonly update: (workspace: WorkspaceRow) => Effect.Effect<void, UniqueViolation>
     readonly find: (id: WorkspaceId) => Effect.Effect<WorkspaceRow | undefined>
+    /** The workspace with this slug or id. */
+    readonly named: (ref: string) => Effect.Effect<WorkspaceRow | undefined>
     /** The workspaces in which the person is an active member; of those, the ones that let the credential in. */
     readonly ofPerson: (personId: PersonId, credentialId?: string) => Effect.Effect<ReadonlyArray<WorkspaceOfPerson>>
     /** Holds the workspace's row until the transaction ends, so that what depends on it is decided one by one. */

@@ -1,5 +1,6 @@
 import type { Role } from "@delivery/domain/identity/Role"
 import type { PersonId, WorkspaceId } from "@delivery/domain/Ids"
+import { isId, isSlug } from "@delivery/domain/Text"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { dieOnSqlError, failOnDuplicate } from "../storage/Sql.ts"
@@ -16,6 +17,7 @@ export const layer = Layer.effect(
       insert: (workspace) => failOnDuplicate(insert(workspace)),
       update: (workspace) => failOnDuplicate(update(workspace)),
       find: find(sql),
+      named: named(sql),
       ofPerson: ofPerson(sql),
       lock: lock(sql)
     })
@@ -28,6 +30,15 @@ const find = (sql: SqlClient.SqlClient) => {
   const select = selectFrom(sql, workspaces)
   return (id: WorkspaceId) =>
     sql<SelectedRow>`${select} where id = ${id}`.pipe(
+      Effect.map((rows) => rows.map(readRow)[0]),
+      dieOnSqlError
+    )
+}
+
+const named = (sql: SqlClient.SqlClient) => {
+  const select = selectFrom(sql, workspaces)
+  return (ref: string) =>
+    sql<SelectedRow>`${select} where ${isId(ref) ? sql`id = ${ref}` : sql`slug = ${isSlug(ref) ? ref : null}`}`.pipe(
       Effect.map((rows) => rows.map(readRow)[0]),
       dieOnSqlError
     )

@@ -7,15 +7,17 @@ import type { TestRunSummary } from "@delivery/domain/runs/TestRun"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { type Access, atLeast, isSameActor } from "../access/Access.ts"
+import { type Access, atLeast } from "../access/Access.ts"
 import { Settings } from "../Config.ts"
 import { Events } from "../events/Events.ts"
+import { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
 import { NextId } from "../ids/NextId.ts"
 import { hashToken, NewToken } from "../ids/Tokens.ts"
 import { Fixtures, newScopeKey } from "./Fixtures.ts"
 import { RetriesRepo } from "./RetriesRepo.ts"
 import { ResultChanges } from "./ResultChanges.ts"
 import { cleanupAfter, noRetry, noRun, notRunning, semaphoresOf, summaryOf } from "./RunAnswers.ts"
+import { isPublishedBy } from "./SamePublisher.ts"
 import { type FoundTestRun, TestRunsRepo } from "./TestRunsRepo.ts"
 import { asOf, foldSha, isRunning, labelOfRetry, runPath } from "./TestRunState.ts"
 
@@ -49,6 +51,7 @@ interface Dependencies {
   readonly runLimitMillis: number
   readonly repo: RetriesRepo["Service"]
   readonly runs: TestRunsRepo["Service"]
+  readonly keys: ApiKeysRepo["Service"]
   readonly fixtures: Fixtures["Service"]
   readonly events: Events["Service"]
   readonly nextId: NextId["Service"]
@@ -64,6 +67,7 @@ function* make() {
     runLimitMillis,
     repo: yield* RetriesRepo,
     runs: yield* TestRunsRepo,
+    keys: yield* ApiKeysRepo,
     fixtures: yield* Fixtures,
     events: yield* Events,
     nextId: yield* NextId,
@@ -222,7 +226,7 @@ const checkFinish = (dependencies: Dependencies) => {
 }
 
 /** The retry with its run, where the caller publishes it. */
-const findPublished = ({ repo, runs }: Dependencies) =>
+const findPublished = ({ keys, repo, runs }: Dependencies) =>
   Effect.fnUntraced(function* (number: number, retryNumber: number) {
     const access = yield* atLeast("member")
     const run = yield* runs.find(access.workspace.id, number)
@@ -231,7 +235,7 @@ const findPublished = ({ repo, runs }: Dependencies) =>
     if (retry === undefined) return yield* noRetry(retryNumber)
     // This retry may have started between the two reads, after another that has changed the run: then the run is read again.
     const isOld = retry.state === "running" && run.counts.failed !== retry.testCount
-    if (!isSameActor(retry.publisher, access.actor)) {
+    if (!(yield* isPublishedBy({ keys }, retry.publisher, access.actor))) {
       return yield* new Forbidden({
         message: "Only the publisher of the retry may do this.",
         reason: "not_publisher"

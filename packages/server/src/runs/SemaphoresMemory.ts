@@ -3,9 +3,10 @@ import type { LeaseHolder } from "@delivery/domain/LeaseHolder"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Effect, Layer } from "effect"
 import type { ActorRef } from "../access/Access.ts"
-import { apiKeys, isLive } from "../access/ActorRows.ts"
+import { type ApiKeyRow, apiKeys, isLive } from "../access/ActorRows.ts"
 import { isBlocked } from "../identity/BlocksRepo.ts"
 import { memberKey, members } from "../identity/MembersRepo.ts"
+import { trustedPublishers } from "../identity/TrustedPublishersRepo.ts"
 import { workspaces } from "../identity/WorkspacesRepo.ts"
 import { type MemoryDatabase, MemoryStorage } from "../storage/MemoryStorage.ts"
 import { type MemoryLease, type MemorySemaphore, SemaphoreState } from "./SemaphoreStateMemory.ts"
@@ -240,7 +241,7 @@ const authenticate = (memory: Memory) => (tokenHash: string, workspaceRef: strin
     if (run === undefined || run.workspaceId !== workspace?.id) return undefined
     const { makerId, publisherId, publisherKind } = retry ?? run
     const maker = makerId === null ? undefined : database.table(apiKeys).get(makerId)
-    if (maker !== undefined && !isLive(maker, timestamp(now))) return undefined
+    if (maker !== undefined && !isLive(maker, timestamp(now)) && !goesOn(database, maker)) return undefined
     if (isBlocked(database, workspace.id, makerId)) return undefined
     if (
       publisherKind === "user" &&
@@ -257,6 +258,12 @@ const authenticate = (memory: Memory) => (tokenHash: string, workspaceRef: strin
     }
     return { owner, publisherId: (retry ?? run).publisherId }
   })
+
+/** What a key of a trusted publisher began goes on when the key expires, and ends with what ends the publisher. */
+const goesOn = (database: MemoryDatabase, { expiresAt, makerId, revokedAt }: ApiKeyRow): boolean =>
+  expiresAt !== null &&
+  (revokedAt === null || revokedAt >= expiresAt) &&
+  database.table(trustedPublishers).find(({ id }) => id === makerId) !== undefined
 
 /** Whether the run or retry runs that holds a lease or takes one. */
 const isOwnerRunning = (

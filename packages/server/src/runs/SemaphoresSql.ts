@@ -171,7 +171,9 @@ const authenticate = (sql: PgClient.PgClient) => {
       left join members m on m.workspace_id = r.workspace_id and m.person_id = holder.publisher_id and m.active
       where holder.expires_at > clock_timestamp() and (m.active or holder.publisher_kind <> 'user')
         and not exists (select from api_keys k where k.id = holder.maker_id
-          and (k.revoked_at is not null or k.expires_at <= clock_timestamp()))
+          and (k.revoked_at is not null or k.expires_at <= clock_timestamp())
+          and (k.revoked_at < k.expires_at or k.expires_at is null
+            or not exists (select from trusted_publishers p where p.id = k.maker_id)))
         and not exists (select from credential_blocks b
           where b.workspace_id = r.workspace_id and b.credential_id = holder.maker_id)`,
     ({ expiresAt, place: _, publisherId, ...owner }) => ({

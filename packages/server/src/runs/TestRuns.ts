@@ -15,10 +15,11 @@ import {
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Latch, Layer, Metric } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { type Access, anyRole, atLeast, isSameActor } from "../access/Access.ts"
+import { type Access, anyRole, atLeast } from "../access/Access.ts"
 import { Deployments, type DeploymentTarget } from "../catalog/Deployments.ts"
 import { Settings } from "../Config.ts"
 import { Events } from "../events/Events.ts"
+import { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
 import { NextId } from "../ids/NextId.ts"
 import { hashToken, NewToken } from "../ids/Tokens.ts"
 import { Storage } from "../storage/Storage.ts"
@@ -28,6 +29,7 @@ import { type FoundRetry, RetriesRepo } from "./RetriesRepo.ts"
 import { ResultChanges } from "./ResultChanges.ts"
 import { cleanupAfter, noRun, notRunning, pageOf, semaphoresOf, summaryOf } from "./RunAnswers.ts"
 import { SearchBlocks } from "./search/SearchBlocks.ts"
+import { isPublishedBy } from "./SamePublisher.ts"
 import { type FoundTestRun, type ProductVersion, TestRunsRepo } from "./TestRunsRepo.ts"
 import { asOf, isRunning, runLabel, runPath } from "./TestRunState.ts"
 
@@ -88,6 +90,7 @@ interface Dependencies {
   readonly baseUrl: string
   readonly runLimitMillis: number
   readonly repo: TestRunsRepo["Service"]
+  readonly keys: ApiKeysRepo["Service"]
   readonly retries: RetriesRepo["Service"]
   readonly deployments: Deployments["Service"]
   readonly fixtures: Fixtures["Service"]
@@ -109,6 +112,7 @@ function* make() {
     baseUrl,
     runLimitMillis,
     repo: yield* TestRunsRepo,
+    keys: yield* ApiKeysRepo,
     retries: yield* RetriesRepo,
     deployments: yield* Deployments,
     fixtures: yield* Fixtures,
@@ -265,12 +269,12 @@ const findComplete = ({ repo, retries, storage }: Dependencies) =>
   })
 
 /** The run that the caller may finish. */
-const finishable = ({ repo }: Dependencies) =>
+const finishable = ({ keys, repo }: Dependencies) =>
   Effect.fnUntraced(function* (number: number) {
     const access = yield* atLeast("member")
     const run = yield* repo.find(access.workspace.id, number)
     if (run === undefined) return yield* noRun(number)
-    if (!isSameActor(run.publisher, access.actor)) return yield* notPublisher
+    if (!(yield* isPublishedBy({ keys }, run.publisher, access.actor))) return yield* notPublisher
     if (!isRunning(run, yield* now)) return yield* notRunning("run")
     return { access, run }
   })
@@ -304,16 +308,17 @@ const finish = (dependencies: Dependencies) => {
   })
 }
 
-const publishing = ({ repo, retries }: Dependencies) =>
+const publishing = ({ keys, repo, retries }: Dependencies) =>
   Effect.fnUntraced(function* (number: number) {
     const access = yield* atLeast("member")
     const run = yield* repo.find(access.workspace.id, number)
     if (run === undefined) return yield* noRun(number)
     const at = yield* now
-    const isPublisher = isSameActor(run.publisher, access.actor)
+    const isPublisher = yield* isPublishedBy({ keys }, run.publisher, access.actor)
     if (isPublisher && isRunning(run, at)) return { access, run, retry: null }
     const running = run.state === "finished" ? ((yield* retries.of(run.id))?.running ?? null) : null
-    if (running !== null && isSameActor(running.publisher, access.actor) && isRunning(running, at)) {
+    const isRetrying = running !== null && (yield* isPublishedBy({ keys }, running.publisher, access.actor))
+    if (isRetrying && isRunning(running, at)) {
       return { access, run, retry: running.number }
     }
     return yield* isPublisher ? notRunning("run") : notPublisher

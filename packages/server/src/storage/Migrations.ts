@@ -39,6 +39,7 @@ import slowWebhooks from "./migrations/0091_slow_webhooks.ts"
 import baseBranch from "./migrations/0092_base_branch.ts"
 import cases from "./migrations/0093_cases.ts"
 import deploymentTokens from "./migrations/0095_deployment_tokens.ts"
+import trustedPublishers from "./migrations/0096_trusted_publishers.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -79,7 +80,8 @@ export const migrations = {
   "0091_slow_webhooks": slowWebhooks,
   "0092_base_branch": baseBranch,
   "0093_cases": cases,
-  "0095_deployment_tokens": deploymentTokens
+  "0095_deployment_tokens": deploymentTokens,
+  "0096_trusted_publishers": trustedPublishers
 }
 
 /** The number of the latest migration. */

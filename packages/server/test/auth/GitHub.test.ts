@@ -6,7 +6,8 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { text } from "node:stream/consumers"
 import { afterAll, assert } from "vitest"
 import { type Http, onServers } from "../support/Http.ts"
-import { serve, TestBrowser } from "../support/Issuer.ts"
+import { TestBrowser } from "../support/Issuer.ts"
+import { serve } from "../support/Served.ts"
 import { servers } from "../support/Servers.ts"
 
 /**

@@ -6,7 +6,8 @@ import type { ServerResponse } from "node:http"
 import { afterAll, assert } from "vitest"
 import { IssuerLimits } from "../../src/auth/Issuers.ts"
 import { DeliveryServer } from "../../src/cli/TestServer.ts"
-import { client, serve, settingOf, TestBrowser } from "../support/Issuer.ts"
+import { client, settingOf, TestBrowser } from "../support/Issuer.ts"
+import { serve } from "../support/Served.ts"
 
 /** What an issuer may send that is broken or hostile. The real issuer of the other suites sends none of it. */
 
@@ -99,7 +100,7 @@ afterAll(issuer.close)
 /** A server that has not asked the issuer for anything yet, and waits so long for an answer. */
 const newServer = (millis: number) =>
   DeliveryServer.layerMemory({ OIDC_CORP: settingOf(issuer), TRUSTED_PROXIES: "127.0.0.1/32" }).pipe(
-    Layer.provide(Layer.succeed(IssuerLimits, { millis, bytes: 64 * 1024 }))
+    Layer.provide(Layer.succeed(IssuerLimits, { millis, bytes: 64 * 1024, refetchMillis: 0 }))
   )
 
 const patient = 60_000

@@ -6,7 +6,8 @@ import { afterAll, afterEach, assert, beforeAll, describe, it } from "vitest"
 import { DeliveryServer } from "../../src/cli/TestServer.ts"
 import { startChromium } from "../support/Chromium.ts"
 import { standingClock } from "../support/Http.ts"
-import { type Issuer, serve, type Served, settingOf, startIssuer } from "../support/Issuer.ts"
+import { type Issuer, settingOf, startIssuer } from "../support/Issuer.ts"
+import { serve, type Served } from "../support/Served.ts"
 import { freePort } from "../../src/cli/FreePort.ts"
 
 /** Single sign-on in a real browser, with a real issuer at another site, and what pages of other sites can do with it. */

@@ -10,6 +10,7 @@ import type { NewApiKey } from "@delivery/domain/identity/ApiKey"
 import type { NewInvite } from "@delivery/domain/identity/Invite"
 import type { Me } from "@delivery/domain/identity/Me"
 import { sessionCookie } from "@delivery/domain/identity/Authorization"
+import type { TrustedPublisher, TrustedPublishers } from "@delivery/domain/identity/TrustedPublisher"
 import { isAtLeast, type Role } from "@delivery/domain/identity/Role"
 import { hasScope, Scope, type Scopes } from "@delivery/domain/Scope"
 import type { Workspace } from "@delivery/domain/identity/Workspace"
@@ -52,11 +53,14 @@ import {
   teamKey,
   unique
 } from "../support/Http.ts"
+import { gitHubPublisher, startCiIssuer } from "../support/CiIssuer.ts"
 import { linkAccount, settingOf, startIssuer } from "../support/Issuer.ts"
 import { startMailServer, tokenIn } from "../support/MailServer.ts"
 
 const issuer = await startIssuer({ name: "corp" })
 afterAll(issuer.close)
+const ci = await startCiIssuer()
+afterAll(ci.close)
 
 /** Every endpoint of the API, and who may call it (docs/contract.md, Order of checks). */
 
@@ -144,7 +148,17 @@ interface Row {
 }
 
 /** The groups of what changes credentials and members. Whatever they change is an entry of the audit. */
-const audited = new Set(["members", "invites", "apiKeys", "accountApiKeys", "deploymentTokens", "agents", "auth"])
+const audited = new Set([
+  "members",
+  "invites",
+  "apiKeys",
+  "accountApiKeys",
+  "deploymentTokens",
+  "trustedPublishers",
+  "tokens",
+  "agents",
+  "auth"
+])
 
 /** The person whose session it is; undefined for other callers. */
 const signedInAs = async (by: Http): Promise<string | undefined> => {
@@ -298,6 +312,15 @@ const addable = async (owner: Http, by: Http): Promise<string> =>
     ? (await by.get<Extract<Me, { kind: "user" }>>("/v1/me")).id
     : (await accept(owner, "viewer", email())).person.id
 
+/** A publisher of a repository of its own. The workspace has no others: it can have only so many. */
+const newPublisher = async (owner: Http) => {
+  const { trustedPublishers } = await owner.get<TrustedPublishers>("trusted-publishers")
+  for (const { id } of trustedPublishers) await owner.delete(`trusted-publishers/${id}`)
+  repositories += 1
+  return { ...gitHubPublisher(ci.url), repositoryId: String(repositories), scopes: ["admin"] }
+}
+let repositories = 0
+
 /** A webhook that sends nothing by itself. The workspace has no others: it can have only so many. */
 const onlyWebhook = { url: "http://127.0.0.1:1/", kinds: ["nothing"] }
 const withoutWebhooks = async (owner: Http) => {
@@ -400,6 +423,29 @@ const rows: Readonly<Record<string, Row>> = {
     }
   },
 
+  "trustedPublishers.list": { who: "admin" },
+  "trustedPublishers.create": {
+    who: "admin",
+    request: async (owner) => ({ json: await newPublisher(owner) })
+  },
+  "trustedPublishers.delete": {
+    who: "admin",
+    request: async (owner) => {
+      const made = await owner.post<TrustedPublisher>("trusted-publishers", await newPublisher(owner))
+      return { params: { publisher: made.id } }
+    }
+  },
+
+  "tokens.exchange": {
+    who: "everyone",
+    request: async (owner) => {
+      const publisher = await newPublisher(owner)
+      await owner.post("trusted-publishers", publisher)
+      const claims = { repository_id: publisher.repositoryId }
+      const token = await ci.token(owner.baseUrl, { claims })
+      return { json: { workspace: owner.workspace, token } }
+    }
+  },
   "tokens.report": {
     who: "everyone",
     request: async (owner) => ({ json: { token: (await accountKey(owner, "viewer")).key } })
@@ -1341,6 +1387,7 @@ onEachServer(
     ...mail.environment,
     TRUSTED_PROXIES: "127.0.0.1/32,::1/128",
     OIDC_CORP: settingOf(issuer),
+    CI_ISSUERS: ci.url,
     WEBHOOK_PRIVATE: "true"
   }
 )

@@ -108,6 +108,7 @@ const untouched: ReadonlyArray<string> = [
   "accountApiKeys",
   "credentials",
   "tokens",
+  "trustedPublishers",
   "products",
   "environments",
   "deployments",

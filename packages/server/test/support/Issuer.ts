@@ -1,34 +1,11 @@
 import { sessionCookie } from "@delivery/domain/identity/Authorization"
 import { exportJWK, generateKeyPair } from "jose"
-import { once } from "node:events"
-import { createServer, type RequestListener } from "node:http"
 import { Provider } from "oidc-provider"
 import { assert } from "vitest"
 import type { Http } from "./Http.ts"
+import { type Served, serve } from "./Served.ts"
 
 /** A real issuer of OpenID Connect on the loopback address, and what tests need of a browser. */
-
-export interface Served {
-  readonly url: string
-  readonly close: () => Promise<void>
-}
-
-/** A server on a free port of the loopback address. */
-export const serve = async (listener: (url: string) => Promise<RequestListener> | RequestListener): Promise<Served> => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const { port } = server.address() as { port: number }
-  const url = `http://127.0.0.1:${port}`
-  server.on("request", await listener(url))
-  return {
-    url,
-    close: async () => {
-      server.closeAllConnections()
-      server.close()
-      await once(server, "close")
-    }
-  }
-}
 
 export interface Account {
   readonly email?: string

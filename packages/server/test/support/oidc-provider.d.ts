@@ -24,7 +24,16 @@ declare module "oidc-provider" {
     readonly claims: Readonly<Record<string, ReadonlyArray<string>>>
     readonly conformIdTokenClaims: boolean
     readonly cookies: { readonly keys: ReadonlyArray<string> }
-    readonly features: { readonly devInteractions: { readonly enabled: boolean } }
+    readonly features: {
+      readonly devInteractions: { readonly enabled: boolean }
+      readonly clientCredentials?: { readonly enabled: boolean }
+      readonly resourceIndicators?: {
+        readonly enabled: boolean
+        readonly getResourceServerInfo: (context: Context, resource: string) => object
+      }
+    }
+    readonly extraTokenClaims: () => Readonly<Record<string, unknown>>
+    readonly scopes: ReadonlyArray<string>
     readonly interactions: { readonly url: (context: Context, interaction: { readonly uid: string }) => string }
     readonly jwks: { readonly keys: ReadonlyArray<object> }
     readonly clientAuthMethods: ReadonlyArray<string>
@@ -35,7 +44,7 @@ declare module "oidc-provider" {
   }
 
   export class Provider {
-    constructor(issuer: string, configuration: Configuration)
+    constructor(issuer: string, configuration: Partial<Configuration>)
     callback(): (request: IncomingMessage, response: ServerResponse) => void
     interactionFinished(
       request: IncomingMessage,

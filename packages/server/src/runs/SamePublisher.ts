@@ -1,0 +1,18 @@
+import { Effect } from "effect"
+import { type ActorRef, isSameActor } from "../access/Access.ts"
+import type { ApiKeysRepo } from "../identity/ApiKeysRepo.ts"
+
+/**
+ * Whether who acts publishes the run or retry. A job of a CI that takes longer than a key which its token was exchanged for
+ * goes on with another key of the same trusted publisher (docs/contract.md, Trusted publishers).
+ */
+export const isPublishedBy = (
+  { keys }: { readonly keys: ApiKeysRepo["Service"] },
+  publisher: ActorRef,
+  actor: ActorRef
+): Effect.Effect<boolean> => {
+  if (isSameActor(publisher, actor)) return Effect.succeed(true)
+  return publisher.kind === "apiKey" && actor.kind === "apiKey"
+    ? keys.areOfOnePublisher(publisher.id, actor.id)
+    : Effect.succeed(false)
+}
