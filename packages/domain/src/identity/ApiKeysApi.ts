@@ -47,7 +47,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       doc(
         "write",
         "Revoke an API key",
-        "Revokes one of your keys, possibly the key of this request. Later requests with it fail with 401. What was made with the key ends with it: keys, account API keys (unless the body says `accountApiKeys: keep`), sign-ins of agents, pending invites and trusted publishers, and what was made with those keys. Tokens of deployments stay. The body may be left out. A key that a workspace has blocked revokes no other key (403 `credential_blocked`); a session that is blocked needs a fresh proof for that (403 `sudo_required`). Returns 404 if the key is not yours or is revoked already. Account API keys cannot call this (403 `account_key`).",
+        "Revokes one of your keys, possibly the key of this request. Later requests with it fail with 401. What was made with the key ends with it: keys, account API keys (unless the body says `accountApiKeys: keep`), sign-ins of agents, pending invites and trusted publishers, and what was made with those keys. Tokens of deployments stay. The body may be left out. A session that a workspace has blocked needs a fresh proof (403 `sudo_required`). Returns 404 if the key is not yours or is revoked already. Account API keys cannot call this (403 `account_key`).",
         { isBodyOptional: true }
       )
     )

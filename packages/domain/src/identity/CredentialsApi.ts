@@ -50,7 +50,7 @@ export class CredentialsApi extends HttpApiGroup.make("credentials")
       doc(
         "admin",
         "Unblock a credential",
-        "Lets a credential into the workspace again, with what was blocked with it. What is blocked with the credential that it was made with stays blocked (409) until that one is unblocked or has ended. Only owners can unblock credentials of owners, or their own API keys, sessions and agents (403 `owner_only`), and an API key that is limited to scopes only what may do no more than itself (403 `scope_missing`). One that expires unblocks only API keys that end with it or before (403 `key_expires`). Requires the role `admin` or `owner`.",
+        "Lets a credential into the workspace again, with what was blocked with it. What is blocked with the credential that it was made with stays blocked (409) until that one is unblocked or has ended. Only owners can unblock credentials of owners, or their own API keys, sessions and agents (403 `owner_only`), and an API key that is limited to scopes only what may do no more than itself (403 `scope_missing`). One that expires unblocks only API keys that end with it or before (403 `key_expires`). A session needs a fresh proof (403 `sudo_required`). Requires the role `admin` or `owner`.",
         {
           conflicts: {
             maker_blocked: "It is blocked with the credential that it was made with. Unblock that one."

@@ -38,7 +38,7 @@ export class MembersApi extends HttpApiGroup.make("members")
       doc(
         "admin",
         "Change a member's role",
-        'Gives the member another role. A lower one ends what they made that gives more than it: the pending invites and trusted publishers for a higher role, and the account API keys of a higher role with all that was made with these, unless the body says `{"accountApiKeys": "keep"}`: those that are kept end no more with the credentials of the member. Returns 409 `last_owner` if it is the last active owner. Requires the role `admin` or `owner`. Only owners can give or take the role `owner` (403 `owner_only`). An API key that is limited to scopes (403 `scope_missing`), or that expires (403 `key_expires`), gives nobody a higher role.',
+        'Gives the member another role. A lower one ends what they made that gives more than it: the pending invites and trusted publishers for a higher role, and the account API keys of a higher role with all that was made with these, unless the body says `{"accountApiKeys": "keep"}`: those that are kept end no more with the credentials of the member. Of a new viewer, the runs that they publish are interrupted. Returns 409 `last_owner` if it is the last active owner. Requires the role `admin` or `owner`. Only owners can give or take the role `owner` (403 `owner_only`). An API key that is limited to scopes (403 `scope_missing`), or that expires (403 `key_expires`), gives nobody a higher role; an account API key makes nobody an admin or owner (403 `account_key`). For a higher role, and to give or take the role `owner`, a session needs a fresh proof (403 `sudo_required`).',
         lastOwner
       )
     ),
@@ -63,7 +63,7 @@ export class MembersApi extends HttpApiGroup.make("members")
       doc(
         "admin",
         "Reactivate a member",
-        "Gives the member access again, with the role they had. Their own API keys work again here; their agents have to be registered again. Reactivating an active member changes nothing. Returns 409 `address_in_use` if an active member has the same email address. Requires the role `admin` or `owner`. Only owners can reactivate owners (403 `owner_only`). An API key that is limited to scopes (403 `scope_missing`), or that expires (403 `key_expires`), reactivates nobody.",
+        "Gives the member access again, with the role they had. Their own API keys work again here; their agents have to be registered again. Reactivating an active member changes nothing. Returns 409 `address_in_use` if an active member has the same email address. Requires the role `admin` or `owner`. Only owners can reactivate owners (403 `owner_only`). An API key that is limited to scopes (403 `scope_missing`), or that expires (403 `key_expires`), reactivates nobody; an account API key reactivates no admin or owner (403 `account_key`). A session needs a fresh proof (403 `sudo_required`).",
         { conflicts: { address_in_use: "An active member of the workspace has the same address." } }
       )
     )

@@ -89,6 +89,20 @@ export const mayGive = (scopes: Scopes): Effect.Effect<void, Forbidden, Caller> 
   )
 
 /**
+ * Refuses an account key that would make somebody an admin: they could make deployment tokens, which read production, and no
+ * account key may (docs/contract.md, Members, Invites).
+ */
+export const mayMakeOne = ({ actor }: Access, role: Role): Effect.Effect<void, Forbidden> =>
+  actor.kind === "apiKey" && isAtLeast(role, "admin")
+    ? Effect.fail(
+        new Forbidden({
+          message: "An account API key makes nobody an admin or owner, and lets none in.",
+          reason: "account_key"
+        })
+      )
+    : Effect.void
+
+/**
  * `Forbidden` where the caller is a session whose person has not proven lately who they are (docs/contract.md, Sessions).
  * Keys and agents never need to. It is asked after the role.
  */

@@ -12,7 +12,7 @@ interface Dependencies {
   readonly blocks: BlocksRepo["Service"]
 }
 
-/** Refuses a credential that some workspace has blocked, and says what to do instead. It may be blocked right after. */
+/** Refuses a session that some workspace has blocked, and says what to do instead. It may be blocked right after. */
 export const notBlocked = (
   { blocks }: Pick<Dependencies, "blocks">,
   instead: string
@@ -20,25 +20,22 @@ export const notBlocked = (
   Effect.gen(function* () {
     const { credential } = yield* Caller
     if (!(yield* blocks.isBlockedAnywhere(credential.id))) return
-    const isSession = credential.kind === "session"
     return yield* new Forbidden({
-      message: `A workspace has blocked this ${isSession ? "session" : "API key"}. ${instead}`,
-      reason: isSession ? "session_blocked" : "credential_blocked"
+      message: `A workspace has blocked this session. ${instead}`,
+      reason: "session_blocked"
     })
   })
 
 /**
  * Whether the request may end another credential of its person, with what that made in the workspace that blocks this one. A
- * key that is blocked may not. A session may once its person has proven anew who they are: else whoever has a stolen
- * credential could keep its person from ending that, by a block in a workspace of their own. In a transaction, nobody blocks
- * the credential of the request until that ends.
+ * session that is blocked may once its person has proven anew who they are. A key may as ever: whoever has a stolen
+ * credential could else keep its person from ending that, by a block in a workspace of their own. In a transaction, nobody
+ * blocks the credential of the request until that ends.
  */
 export const mayEndOthers = (dependencies: Dependencies): Effect.Effect<void, Forbidden, Caller> =>
   Effect.gen(function* () {
     const { credential } = yield* Caller
     yield* dependencies.apiKeys.holdFamilies([credential.id], "shared")
-    if (credential.kind !== "session") {
-      return yield* notBlocked(dependencies, "It can end itself, and no other session or key of yours.")
-    }
-    if (yield* dependencies.blocks.isBlockedAnywhere(credential.id)) yield* freshProof
+    if (credential.kind === "session" && (yield* dependencies.blocks.isBlockedAnywhere(credential.id)))
+      yield* freshProof
   })

@@ -8,7 +8,7 @@ import { compare } from "@delivery/domain/Order"
 import { isId } from "@delivery/domain/Text"
 import { timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
-import { type Access, atLeast, mayGive, personOf } from "../access/Access.ts"
+import { type Access, atLeast, freshProof, mayGive, personOf } from "../access/Access.ts"
 import { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { Settings } from "../Config.ts"
 import { Storage } from "../storage/Storage.ts"
@@ -207,6 +207,7 @@ const unblock = (dependencies: Dependencies) => {
     }
     yield* mayGive(found.scopes)
     yield* mayLetIn(all, found)
+    yield* freshProof
     const roots = (yield* blocks.list(by.workspace.id))
       .filter(({ credentialId }) => credentialId === found.id)
       .map(({ rootId }) => rootId)

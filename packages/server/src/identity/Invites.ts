@@ -21,7 +21,7 @@ import { hashToken, NewToken } from "../ids/Tokens.ts"
 import { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { UniqueViolation } from "../storage/Sql.ts"
 import { Storage } from "../storage/Storage.ts"
-import { type Access, atLeast, freshProof } from "../access/Access.ts"
+import { type Access, type ActorRef, atLeast, freshProof, mayMakeOne } from "../access/Access.ts"
 import { ApiKeys } from "./ApiKeys.ts"
 import { ApiKeysRepo } from "./ApiKeysRepo.ts"
 import { BlocksRepo } from "./BlocksRepo.ts"
@@ -136,7 +136,9 @@ const create = (dependencies: Dependencies) => {
   return Effect.fn("Invites.create")(function* ({ deliver, email, role }: CreateInvite) {
     const by = yield* atLeast("admin")
     const delivery = deliver ?? (mail.sendInvite === undefined ? "link" : "mail")
-    if (delivery === "mail" && mail.sendInvite !== undefined) yield* mail.admitInvite(by.workspace.id, email, by.actor)
+    if (delivery === "mail" && mail.sendInvite !== undefined) {
+      yield* mail.admitInvite(by.workspace.id, email, yield* inviterBehind(dependencies, by))
+    }
     const { token, ...invite } = yield* storage.transaction(insert(by, { email, role, delivery }))
     const url = `${baseUrl}/invite#${token}`
     if (delivery === "link") return { ...invite, token, url }
@@ -153,6 +155,19 @@ const create = (dependencies: Dependencies) => {
   })
 }
 
+/** Who made the account key that invites, or the first of its chain; else whoever invites. */
+const inviterBehind = Effect.fnUntraced(function* ({ apiKeys }: Dependencies, { actor, workspace }: Access) {
+  if (actor.kind !== "apiKey") return actor
+  const keys = yield* apiKeys.ofWorkspace(workspace.id)
+  let behind: ActorRef = actor
+  for (let left = keys.length; left > 0 && behind.kind === "apiKey"; left--) {
+    const { createdBy } = keys.find(({ id }) => id === behind.id) ?? {}
+    if (createdBy?.kind !== "user" && createdBy?.kind !== "apiKey") break
+    behind = { kind: createdBy.kind, id: createdBy.id } as ActorRef
+  }
+  return behind
+})
+
 /** Stores an invite with its event, and answers it with its token; called in a transaction. */
 const insertInvite = (dependencies: Dependencies) => {
   const { events, mail, makers, members, newToken, nextId, repo, workspaces } = dependencies
@@ -167,6 +182,7 @@ const insertInvite = (dependencies: Dependencies) => {
     if (!mayAssign(by.workspace.role, role)) {
       return yield* new Forbidden({ message: "Only an owner may invite an owner.", reason: "owner_only" })
     }
+    yield* mayMakeOne(by, role)
     // Whoever sees the token may accept it.
     if (delivery === "link" || isAtLeast(role, "admin")) yield* freshProof
     if (delivery === "mail" && mail.sendInvite === undefined) {

@@ -57,10 +57,10 @@ export const endWhatTheyMade = (dependencies: Dependencies) => {
 
 /**
  * Ends what a member made that gives more than the role which they have now: account API keys, unless they are to be kept, with
- * what was made with these, and pending invites. Their webhooks go on, and say so. Called in the transaction that lowers the
+ * what was made with these, pending invites, and of a viewer what they publish. Their webhooks go on, and say so. Called in the transaction that lowers the
  * role (docs/contract.md, Members).
  */
-export const endWhatIsAbove = (dependencies: KeyChainDependencies) => {
+export const endWhatIsAbove = (dependencies: Dependencies) => {
   const [revoke, keep] = [revokeKeys(dependencies), keepKeys(dependencies)]
   const end = endInvites(dependencies)
   const endTrust = endPublishersOf(dependencies)
@@ -73,6 +73,9 @@ export const endWhatIsAbove = (dependencies: KeyChainDependencies) => {
     yield* endTrust(by, member.id, isAbove)
     yield* accountApiKeys === "keep" ? keep(by, member.id, isAbove) : revoke(by, member.id, isAbove)
     yield* end(by, [{ kind: "user", id: member.id }], isAbove)
+    // Viewers publish nothing.
+    if (!isAtLeast(member.role, "member"))
+      yield* dependencies.memberRuns.interrupt(by, [{ kind: "user", id: member.id }])
     // Nobody below an admin makes one.
     if (!isAtLeast(member.role, "admin")) {
       yield* dependencies.webhooks.makersEnded({ workspaceId: by.workspace.id, member: member.id }, by.actor)

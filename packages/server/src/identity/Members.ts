@@ -16,7 +16,7 @@ import { Context, Effect, Layer } from "effect"
 import { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { changesBetween } from "../events/Events.ts"
 import { Storage } from "../storage/Storage.ts"
-import { type Access, anyRole, atLeast, freshProof } from "../access/Access.ts"
+import { type Access, anyRole, atLeast, freshProof, mayMakeOne } from "../access/Access.ts"
 import { ApiKeysRepo } from "./ApiKeysRepo.ts"
 import { BlocksRepo } from "./BlocksRepo.ts"
 import { addressInUse } from "./InviteAcceptance.ts"
@@ -156,7 +156,8 @@ const changeMember =
             reason: "owner_only"
           })
         }
-        if (before.role === "owner" || after.role === "owner") yield* freshProof
+        if (hasMore(before, after)) yield* mayMakeOne(by, after.role)
+        if (before.role === "owner" || hasMore(before, after)) yield* freshProof
         const changes = changesBetween(before, after, "role", "active")
         if (changes.length === 0) return { member: before }
         if (isOwner(before) && !isOwner(after) && (yield* repo.countActiveOwners(by.workspace.id)) === 1) {

@@ -5,7 +5,7 @@ import type { NewApiKey } from "@delivery/domain/identity/ApiKey"
 import type { WorkspaceCredential } from "@delivery/domain/identity/Credential"
 import type { Me } from "@delivery/domain/identity/Me"
 import type { Workspace } from "@delivery/domain/identity/Workspace"
-import type { StartedTestRun } from "@delivery/domain/runs/TestRun"
+import type { StartedTestRun, TestRun } from "@delivery/domain/runs/TestRun"
 import { assert } from "vitest"
 import {
   accountKey,
@@ -236,8 +236,28 @@ onEachServer("the credentials of a workspace", (test) => {
     await finishRun(person, runs[0]!.number)
   })
 
-  test("end themselves while they are blocked anywhere, and others only with a proof of their person", async (owner) => {
-    const [here, there] = [await newWorkspace(owner), await newWorkspace(owner)]
+  test("end with the right to publish: the runs of a new viewer are interrupted", async (owner) => {
+    const workspace = await newDeployment(owner)
+    const person = await join(workspace, "member")
+    const other = await join(workspace, "member")
+    const run = await startRun(person)
+    const beside = await startRun(other)
+    const take = async ({ semaphores }: StartedTestRun) => {
+      const path = `semaphores/${unique("semaphore")}/leases`
+      return refusal(await workspace.as(semaphores.token).send("POST", path, { json: { capacity: 1 } }))
+    }
+    assert.deepStrictEqual([await take(run), await take(beside)], ["201", "201"])
+    assert.strictEqual(
+      refusal(await workspace.send("PATCH", `members/${person.id}`, { json: { role: "viewer" } })),
+      "200"
+    )
+    assert.deepStrictEqual([await take(run), await take(beside)], ["401", "201"])
+    const { body } = await workspace.send<TestRun>("GET", `test-runs/${run.number}`)
+    assert.strictEqual(body.state, "interrupted")
+  })
+
+  test("end themselves and others while they are blocked somewhere", async (owner) => {
+    const here = await newWorkspace(owner)
     const person = await join(here, "admin")
     const [other, session, beside] = [
       await keyOf(person),
@@ -248,23 +268,12 @@ onEachServer("the credentials of a workspace", (test) => {
     const made = await keyOf(key)
     const account = await accountKeyOf(other)
     const [sessionId, besideId] = [await sessionIdOf(session), await sessionIdOf(beside)]
-    // That another workspace lets the key in changes nothing.
-    const mine = await keyOf(here)
-    await block(here, mine.id)
-    await mine
-      .in(there.workspace)
-      .refuse("403 credential_blocked", "POST", `/v1/api-keys/${(await keyOf(here)).id}/revoke`)
     await block(here, sessionId)
-    const blockedOnes = [
-      { blocked: key, reason: "403 credential_blocked", ids: [other.id, made.id] },
-      { blocked: made, reason: "403 credential_blocked", ids: [other.id, key.id] }
-    ]
-    for (const { blocked, ids, reason } of blockedOnes) {
-      for (const id of [...ids, besideId, "nothing"]) {
-        await blocked.refuse(reason, "POST", `/v1/api-keys/${id}/revoke`, { accountApiKeys: "keep" })
-      }
-    }
-    assert.deepStrictEqual(await Promise.all([other, account, beside].map(meets)), ["200", "200", "200"])
+    // What the blocked session made is blocked with it.
+    const victim = await keyOf(other)
+    await key.post(`/v1/api-keys/${victim.id}/revoke`, undefined, 200)
+    assert.deepStrictEqual(await Promise.all([victim, other, account, beside].map(meets)), ["401", "200", "200", "200"])
+    await key.refuse("404 API key", "POST", "/v1/api-keys/nothing/revoke")
     // Whoever signs in can end what was stolen from them, though the thief blocks them in a workspace of the thief's own.
     const thief = await keyOf(other)
     const [lost, again] = [await signIn(person, person.id), await signIn(person, person.id)]
@@ -277,28 +286,23 @@ onEachServer("the credentials of a workspace", (test) => {
     await other.post(`/v1/api-keys/${key.id}/revoke`, undefined, 200)
     await session.delete(`/auth/v1/sessions/${sessionId}`)
     assert.deepStrictEqual(await Promise.all([made, key, session].map(meets)), ["401", "401", "401"])
-    await unblock(here, mine.id)
-    await mine.post(`/v1/api-keys/${(await keyOf(here)).id}/revoke`, undefined, 200)
   })
 
-  test("end nothing from the moment at which they are blocked", async (owner) => {
+  test("end others also at the moment at which they are blocked", async (owner) => {
     const workspace = await newWorkspace(owner)
     const person = await join(workspace, "admin")
-    const [leaked, session] = [await keyOf(person), await signIn(person, person.id)]
+    const [blocked, session] = [await keyOf(person), await signIn(person, person.id)]
     for (let round = 0; round < 5; round++) {
-      const keys = [await keyOf(person), await keyOf(session), await keyOf(leaked), await keyOf(person)]
+      const keys = [await keyOf(person), await keyOf(session), await keyOf(blocked), await keyOf(person)]
       const [, ...answers] = await Promise.all([
-        block(workspace, leaked.id),
-        ...keys.map(({ id }) => leaked.send("POST", `/v1/api-keys/${id}/revoke`).then(refusal))
+        block(workspace, blocked.id),
+        ...keys.map(({ id }) => blocked.send("POST", `/v1/api-keys/${id}/revoke`).then(refusal))
       ])
-      for (const answer of answers) assert.oneOf(answer, ["200", "403 credential_blocked"])
-      for (const [index, { id }] of keys.entries()) {
-        const again = refusal(await leaked.send("POST", `/v1/api-keys/${id}/revoke`))
-        assert.strictEqual(again, "403 credential_blocked")
-        const status = refusal(await person.send("POST", `/v1/api-keys/${id}/revoke`))
-        assert.strictEqual(status, answers[index] === "200" ? "404 API key" : "200")
-      }
-      await unblock(workspace, leaked.id)
+      assert.deepStrictEqual(
+        [...answers, ...(await Promise.all(keys.map(meets)))],
+        [...keys.map(() => "200"), ...keys.map(() => "401")]
+      )
+      await unblock(workspace, blocked.id)
     }
   })
 
@@ -443,6 +447,31 @@ withClockOnEachServer("the credentials of a workspace", (test) => {
     // One that nobody has blocked needs none.
     await beside.post(`/v1/api-keys/${key.id}/revoke`, undefined, 200)
     await session.delete(`/auth/v1/sessions/${await sessionIdOf(session)}`)
+  })
+
+  test("of sessions give others more only with a fresh proof", async (owner, advance) => {
+    const workspace = await newDeployment(owner)
+    const person = await join(workspace, "owner")
+    const [viewer, left] = [await join(workspace, "viewer"), await join(workspace, "viewer")]
+    const session = await signIn(person, person.id)
+    const blocked = await keyOf(viewer)
+    await block(workspace, blocked.id)
+    await workspace.post(`members/${left.id}/deactivate`, undefined, 200)
+    const giving = [
+      ["PATCH", `members/${viewer.id}`, { role: "member" }],
+      ["POST", `members/${left.id}/reactivate`, undefined],
+      ["POST", `credentials/${blocked.id}/unblock`, undefined]
+    ] as const
+    advance(15 * 60_000)
+    for (const [method, path, body] of giving) await session.refuse("403 sudo_required", method, path, body)
+    // Who takes needs none.
+    await session.send("PATCH", `members/${viewer.id}`, { json: { role: "viewer" } })
+    await session.post(`members/${left.id}/deactivate`, undefined, 200)
+    await session.post(`credentials/${blocked.id}/block`, undefined, 200)
+    const proven = await signIn(person, person.id)
+    for (const [method, path, json] of giving) {
+      assert.strictEqual(refusal(await proven.send(method, path, { json })), "200", path)
+    }
   })
 
   test("are those that work: what has expired is left out", async (owner, advance) => {

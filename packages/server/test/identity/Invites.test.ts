@@ -72,6 +72,18 @@ withServicesOnEachStorage("Invites", (it) => {
     })
   )
 
+  it.effect("lets account keys invite nobody who could make tokens of deployments", () =>
+    Effect.gen(function* () {
+      const invites = yield* Invites
+      const { admin, adminKey } = yield* makeScene
+      for (const role of ["admin", "member", "viewer"] as const) {
+        const create = Effect.suspend(() => invites.create({ email: newEmail(), role }))
+        assert.strictEqual(yield* answer(create.pipe(as(adminKey))), role === "admin" ? "Forbidden account_key" : "ok")
+        assert.strictEqual((yield* create.pipe(as(admin))).role, role)
+      }
+    })
+  )
+
   it.effect("invites an address for 7 days and shows the token once", () =>
     Effect.gen(function* () {
       const invites = yield* Invites

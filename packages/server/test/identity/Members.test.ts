@@ -1,5 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Caller } from "@delivery/domain/identity/Authorization"
+import type { Role } from "@delivery/domain/identity/Role"
 import type { PersonId } from "@delivery/domain/Ids"
 import { Effect } from "effect"
 import { ApiKeys } from "../../src/identity/ApiKeys.ts"
@@ -127,6 +128,24 @@ withServicesOnEachStorage("Members", (it) => {
       yield* members.update(member.principal.id, { role: "owner" }).pipe(as(owner))
       yield* members.update(member.principal.id, { role: "viewer" }).pipe(as(owner))
       yield* members.update(owner.principal.id, { role: "viewer" }).pipe(as(owner))
+    })
+  )
+
+  it.effect("lets account keys make nobody an admin, and reactivate none", () =>
+    Effect.gen(function* () {
+      const members = yield* Members
+      const { adminKey, member, owner, workspace } = yield* makeScene
+      const { id } = member.principal
+      const to = (role: Role) => Effect.asVoid(members.update(id, { role }))
+      assert.strictEqual(yield* refusal(to("admin").pipe(as(adminKey))), "Forbidden account_key")
+      yield* to("viewer").pipe(as(adminKey))
+      yield* to("member").pipe(as(adminKey))
+      yield* to("admin").pipe(as(owner))
+      yield* to("admin").pipe(as(adminKey))
+      yield* members.deactivate(id).pipe(as(adminKey))
+      assert.strictEqual(yield* refusal(members.reactivate(id).pipe(as(adminKey))), "Forbidden account_key")
+      assert.strictEqual(yield* refusal(to("owner").pipe(as(adminKey))), "Forbidden owner_only")
+      assert.isFalse((yield* (yield* MembersRepo).find(workspace.id, id))!.active)
     })
   )
 

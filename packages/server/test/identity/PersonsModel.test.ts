@@ -182,6 +182,9 @@ const refusedAdmin = (model: Model, workspace: Workspace, by: Key): string | und
   return isAtLeast(role, "admin") ? undefined : "Forbidden role_too_low"
 }
 
+/** Account keys may not: an admin makes tokens of deployments. */
+const makesAdmin = (by: Key, role: Role): boolean => !isPersonal(by) && isAtLeast(role, "admin")
+
 /** What the model answers to an acceptance; undefined where it admits. */
 const refusedAcceptance = (model: Model, invite: Invite | undefined, as: Person | undefined): string | undefined => {
   if (invite?.pending !== true || isBlocked(model, invite.workspace, invite.maker)) return "NotFound"
@@ -339,6 +342,7 @@ withServicesOnEachStorage("Who acts where", (it, storage) => {
     const wanted =
       refusedAdmin(model, workspace, by) ??
       (!mayAssign(roleIn(model, workspace, by)!, role) ? "Forbidden owner_only" : undefined) ??
+      (makesAdmin(by, role) ? "Forbidden account_key" : undefined) ??
       (activeWith(workspace, address) !== undefined ? "Conflict already_member" : undefined) ??
       (isInvited ? "Conflict already_invited" : "ok")
     let made: { readonly token?: string } = {}
@@ -413,6 +417,7 @@ withServicesOnEachStorage("Who acts where", (it, storage) => {
         refusedAdmin(model, workspace, by) ??
         (member === undefined ? "NotFound" : undefined) ??
         (!mayAssign(roleIn(model, workspace, by)!, member!.role) ? "Forbidden owner_only" : undefined) ??
+        (changes && active && makesAdmin(by, member.role) ? "Forbidden account_key" : undefined) ??
         (changes && !active && member.role === "owner" && owners === 1 ? "Conflict last_owner" : undefined) ??
         (changes && active && activeWith(workspace, person.address) !== undefined ? "Conflict address_in_use" : "ok")
       const members = yield* Members
@@ -484,16 +489,7 @@ withServicesOnEachStorage("Who acts where", (it, storage) => {
     const own = model.keys.filter(({ of }) => of === key.of)
     const by = step.by < 14 ? at(own, step.person)! : other
     const isOwn = key.live && by.of === key.of
-    const isBlockedKey = by !== key && model.blocks.some(({ credential }) => credential === by)
-    const wanted = !by.live
-      ? "Unauthorized"
-      : !isPersonal(by)
-        ? "Forbidden account_key"
-        : isBlockedKey
-          ? "Forbidden credential_blocked"
-          : isOwn
-            ? "ok"
-            : "NotFound"
+    const wanted = !by.live ? "Unauthorized" : !isPersonal(by) ? "Forbidden account_key" : isOwn ? "ok" : "NotFound"
     const given = yield* withKey(by, workspace, keys.revoke(key.id, input))
     assert.strictEqual(given, wanted, "revoke")
     if (given === "ok") endKey(model, key, step.flag ? by : undefined)
