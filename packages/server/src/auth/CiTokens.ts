@@ -33,7 +33,7 @@ export class CiTokens extends Context.Service<
 const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
 
 /** Seconds by which clocks may differ. */
-export const toleranceSeconds = 5
+const toleranceSeconds = 5
 
 function* make() {
   const settings = yield* Settings
