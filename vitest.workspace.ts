@@ -16,6 +16,10 @@ const slow = [
   "examples/examples.test.ts",
   "packages/cli/test/Agent.test.ts",
   "packages/cli/test/CommandLine.test.ts",
+  "packages/cli/test/ProductStarts.test.ts",
+  "packages/cli/test/RunsPlaywright.test.ts",
+  "packages/cli/test/SecretsDocs.test.ts",
+  "packages/cli/test/SecretsRun.test.ts",
   "packages/playwright/test/**/*.test.ts",
   ...[
     "agents/McpConformance.test.ts",
