@@ -226,7 +226,7 @@ describe("delivery", () => {
   it("completes commands and flags in bash", async () => {
     const { out } = await home().script(`delivery --completions bash > completions
       exec bash -c '. ./completions
-        completed() { COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=(); _delivery; echo "\${COMPREPLY[@]}"; }
+        completed() { COMP_LINE="$*" COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=(); _delivery; echo "\${COMPREPLY[@]}"; }
         completed delivery secrets r
         completed delivery runs publish --at'`)
     assert.strictEqual(out, "run\n--attach\n")
