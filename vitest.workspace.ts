@@ -17,6 +17,10 @@ const slow = [
   "packages/cli/test/Agent.test.ts",
   "packages/cli/test/Ci.test.ts",
   "packages/cli/test/CommandLine.test.ts",
+  "packages/cli/test/ProductStarts.test.ts",
+  "packages/cli/test/RunsPlaywright.test.ts",
+  "packages/cli/test/SecretsDocs.test.ts",
+  "packages/cli/test/SecretsRun.test.ts",
   "packages/playwright/test/**/*.test.ts",
   ...[
     "agents/McpConformance.test.ts",

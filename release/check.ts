@@ -223,6 +223,24 @@ const checkCommandLine = async (project: string, node: string, environment: Read
   await delivery("agent", "disconnect", "--client", "claude", "--workspace", "main")
 }
 
+/** A product of the deployment starts with its secrets: from the service, and without it from the fallback. */
+const checkSecretsRun = async (project: string, node: string, environment: Readonly<Record<string, string>>) => {
+  const print = "process.env.GREETING + (process.env.DELIVERY_TOKEN ?? '')"
+  const args = ["secrets", "run", "--fallback", "values", "--", node, "-p", print]
+  const start = (env: Readonly<Record<string, string>>) =>
+    run(node, [join(project, "node_modules/.bin/delivery"), ...args], { cwd: project, env })
+  const away = { ...environment, DELIVERY_URL: `http://127.0.0.1:${await freePort()}` }
+  for (const [env, expected] of [
+    [environment, /^$/],
+    [away, /ECONNREFUSED\. Starting with the values of values, which are /]
+  ] as const) {
+    const { stderr, stdout } = await start(env)
+    if (stdout !== "It's ready\n" || !expected.test(stderr)) {
+      throw new Error(`delivery secrets run printed ${stdout} and, to standard error, ${stderr}.`)
+    }
+  }
+}
+
 /** How long this Node takes with these arguments, in milliseconds: the middle one of ten. */
 const medianMillis = async (...args: ReadonlyArray<string>): Promise<number> => {
   const times: Array<number> = []
@@ -264,7 +282,8 @@ const checkPages = async (project: string, url: string) => {
 const runConsumers = async (clients: string, node22: string, server: string, url: string) => {
   const environment = { DELIVERY_URL: url, DELIVERY_API_KEY: apiKey }
   const oldNode = join(clients, "node_modules/node/bin/node")
-  for (const node of [oldNode, join(node22, "node_modules/node/bin/node"), process.execPath]) {
+  const nodes = [oldNode, join(node22, "node_modules/node/bin/node"), process.execPath]
+  for (const node of nodes) {
     const { stdout } = await run(node, ["--version"])
     say(`running the command line on Node ${stdout.trim()}`)
     await checkCommandLine(clients, node, environment)
@@ -276,6 +295,9 @@ const runConsumers = async (clients: string, node22: string, server: string, url
   say(`running the consumers of the client on Node ${oldestNode}`)
   await run(oldNode, ["out/promises.js"], inClients)
   await run(oldNode, ["out/effects.js"], inClients)
+  const deployed = await run(oldNode, ["out/deployed.js"], inClients)
+  for (const node of nodes)
+    await checkSecretsRun(clients, node, { DELIVERY_URL: url, DELIVERY_TOKEN: deployed.stdout.trim() })
   say("bundling pages")
   await checkPages(clients, url)
   say(`publishing with Playwright on Node ${oldestNode}`)

@@ -1,6 +1,7 @@
-import { Config, Effect } from "effect"
+import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { hostname } from "node:os"
+import { connectionFlags } from "./Settings.ts"
 
 /** `delivery agent`: signs coding agents in on this computer, and connects them to the service. */
 
@@ -10,16 +11,6 @@ const work = Effect.promise(() => import("./AgentWork.ts"))
 /** The flags that name a sign-in. */
 const signInFlags = {
   client: Flag.Literals("client", ["claude", "codex", "cursor"]).pipe(Flag.withDescription("The coding agent")),
-  url: Flag.String("url").pipe(
-    Flag.withFallbackConfig(Config.String("DELIVERY_URL")),
-    Flag.withDefault("http://localhost:4000"),
-    Flag.withDescription("Address of the service. Environment: DELIVERY_URL. Default: http://localhost:4000")
-  ),
-  workspace: Flag.String("workspace").pipe(
-    Flag.withFallbackConfig(Config.String("DELIVERY_WORKSPACE")),
-    Flag.withDefault("main"),
-    Flag.withDescription("Slug of the workspace. Environment: DELIVERY_WORKSPACE. Default: main")
-  ),
   directory: Flag.String("directory").pipe(
     Flag.optional,
     Flag.withDescription("Directory for sign-ins. Default: delivery/agents in XDG_CONFIG_HOME or ~/.config")
@@ -37,7 +28,9 @@ const connect = Command.make(
     ),
     keyFile: Flag.String("key-file").pipe(
       Flag.optional,
-      Flag.withDescription("File that holds your API key. Environment: DELIVERY_API_KEY (the key itself)")
+      Flag.withDescription(
+        "File that holds your API key. Default: DELIVERY_API_KEY (the key itself), then that of `delivery login`"
+      )
     ),
     write: Flag.Boolean("write").pipe(
       Flag.withDefault(false),
@@ -59,5 +52,6 @@ const mcp = Command.make("mcp", signInFlags, (flags) => Effect.flatMap(work, ({ 
 
 export const agent = Command.make("agent").pipe(
   Command.withDescription("Sign coding agents in on this computer, and connect them to the service"),
-  Command.withSubcommands([connect, disconnect, mcp])
+  Command.withSubcommands([connect, disconnect, mcp]),
+  Command.withGlobalFlags(connectionFlags)
 )

@@ -1,6 +1,6 @@
 import { DeliveryApi } from "@delivery/domain/Api"
 import { Authorization } from "@delivery/domain/identity/Authorization"
-import { Config, Effect, FileSystem, Option, Path, Redacted } from "effect"
+import { Effect, FileSystem, Option, Path, Redacted } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { runBridge } from "./AgentBridge.ts"
@@ -8,18 +8,20 @@ import { instructions, writeEntry } from "./AgentClients.ts"
 import { defaultDirectory, forget, keep, makeAccessTokens, type SignInName } from "./AgentSignIn.ts"
 import { Failure } from "./Failure.ts"
 import { print } from "./Output.ts"
+import { settings } from "./Settings.ts"
 
 /** The work of `delivery agent`. */
 
-type SignInFlags = Omit<SignInName, "directory"> & { readonly directory: Option.Option<string> }
+type SignInFlags = Pick<SignInName, "client"> & { readonly directory: Option.Option<string> }
 
-/** The sign-in that the flags name. The address loses a slash at its end, so that both spellings mean one sign-in. */
-const signInName = Effect.fnUntraced(function* ({ client, directory, url, workspace }: SignInFlags) {
+/** The sign-in that the flags name, at the service and in the workspace of the settings. */
+const signInName = Effect.fnUntraced(function* ({ client, directory }: SignInFlags) {
   const path = yield* Path.Path
+  const { url, workspace } = yield* settings
   return {
     client,
-    url: url.replace(/\/+$/, ""),
-    workspace,
+    url: url.value,
+    workspace: workspace.value,
     directory: Option.isSome(directory) ? path.resolve(directory.value) : yield* defaultDirectory
   } satisfies SignInName
 })
@@ -33,8 +35,10 @@ const apiKey = Effect.fnUntraced(function* (keyFile: Option.Option<string>) {
     )
     return Redacted.make(text.trim())
   }
-  return yield* Effect.mapError(Config.Redacted("DELIVERY_API_KEY"), () =>
-    Failure.notSignedIn("An API key is needed. Set DELIVERY_API_KEY, or name a file with --key-file.")
+  const { apiKey, keyProblem } = yield* settings
+  if (apiKey !== undefined) return Redacted.make(apiKey.value)
+  return yield* Failure.notSignedIn(
+    `${keyProblem ?? "An API key is needed."} Run \`delivery login\`, set DELIVERY_API_KEY, or name a file with --key-file.`
   )
 })
 

@@ -18,6 +18,9 @@ export class Failure extends Data.TaggedError("Failure")<{
   static unreachable(message: string): Failure {
     return new Failure({ message, exitCode: exitCodes.unreachable })
   }
+  get isUnreachable(): boolean {
+    return this.exitCode === exitCodes.unreachable
+  }
 }
 
 /** The exit code of a command that failed. */

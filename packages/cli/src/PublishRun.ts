@@ -1,11 +1,12 @@
-import type { Coverage, TestReport, TestRunSummary } from "@delivery/client"
+import type { Coverage, FinishTestRun, StartTestRun, TestReport, TestRunSummary } from "@delivery/client"
 import { maxFileBytes, pathProblem } from "@delivery/domain/runs/StoredFile"
 import { Publisher, readGit, readMachine, withinLimits } from "@delivery/playwright/publishing"
 import { readdir, stat } from "node:fs/promises"
 import { extname, join, relative, sep } from "node:path"
 import { Failure } from "./Failure.ts"
 import { testReports } from "./results/Result.ts"
-import { readResults } from "./results/ResultFiles.ts"
+import { readText, resultsOf } from "./results/ResultFiles.ts"
+import { readSaved, type Saved } from "./results/Saved.ts"
 import { Refused } from "./results/Xml.ts"
 import { type Connection, isHttpUrl } from "./Settings.ts"
 
@@ -14,10 +15,10 @@ import { type Connection, isHttpUrl } from "./Settings.ts"
 export interface PublishOptions {
   readonly files: ReadonlyArray<string>
   readonly attach: ReadonlyArray<string>
-  readonly product: string
-  readonly environment: string
-  readonly baseUrl: string | undefined
-  readonly coverage: Coverage | undefined
+  readonly product?: string
+  readonly environment?: string
+  readonly baseUrl?: string
+  readonly coverage?: Coverage
 }
 
 export interface Published {
@@ -85,33 +86,62 @@ const attachmentsOf = async (paths: ReadonlyArray<string>): Promise<ReadonlyArra
   return attachments
 }
 
-const testsOf = async (files: ReadonlyArray<string>, coverage: Coverage, now: number) => {
-  const results = await Promise.all(
-    files.map((file) =>
-      readResults(file, now).catch((error: unknown) => {
-        throw error instanceof Refused ? new Failure({ message: `${file} is not published: ${error.message}` }) : error
-      })
-    )
+/** Reads a file, and says which one it is that cannot be published. */
+const reading = async <A>(file: string, read: () => A | Promise<A>): Promise<A> => {
+  try {
+    return await read()
+  } catch (error) {
+    throw error instanceof Refused ? new Failure({ message: `${file} is not published: ${error.message}` }) : error
+  }
+}
+
+const isBlob = (file: string): boolean => extname(file).toLowerCase() === ".zip"
+
+interface Read {
+  readonly file: string
+  readonly text: string
+}
+
+/** The texts of the files, blob reports of Playwright as one. */
+const readAll = async (files: ReadonlyArray<string>): Promise<ReadonlyArray<Read>> => {
+  const blobs = files.filter(isBlob)
+  const texts = await Promise.all(
+    files
+      .filter((file) => !isBlob(file))
+      .map(async (file) => ({ file, text: await reading(file, () => readText(file)) }))
   )
-  return testReports(results.flat(), coverage)
+  if (blobs.length === 0) return texts
+  const { mergedReport } = await import("./InstalledPlaywright.ts")
+  return [...texts, { file: blobs.join(", "), text: await mergedReport(blobs) }]
+}
+
+const testsOf = async (read: ReadonlyArray<Read>, coverage: Coverage, now: number) => {
+  const results = await Promise.all(read.map(({ file, text }) => reading(file, () => resultsOf(text, now))))
+  const found = results.flat()
+  if (found.length === 0) {
+    // A run without tests has failed, and whoever has published it would not see that none had run.
+    throw new Failure({ message: `Nothing is published: ${read.map(({ file }) => file).join(", ")} has no test.` })
+  }
+  return testReports(found, coverage)
+}
+
+/** The results that the reporter has saved, if that is what the only file has. */
+const savedIn = async ([first, ...others]: ReadonlyArray<Read>): Promise<Saved | undefined> => {
+  const saved = first === undefined ? undefined : await reading(first.file, () => readSaved(first.text))
+  if (saved !== undefined && others.length > 0) {
+    throw Failure.usage(`${first!.file} has the results of a whole run: publish it alone.`)
+  }
+  return saved
 }
 
 const durationOf = (tests: ReadonlyArray<TestReport>): number =>
   tests.reduce((sum, { attempt }) => sum + (attempt !== null && "durationMs" in attempt ? attempt.durationMs : 0), 0)
 
-/** Reads everything first, so that a file that is refused starts no run. */
-export const publishRun = async (
+const publisherOf = (
   at: Connection,
-  options: PublishOptions,
-  progress: (line: string) => void
-): Promise<Published> => {
-  const { baseUrl, coverage, environment, product } = options
-  if (baseUrl !== undefined && !isHttpUrl(baseUrl)) {
-    throw Failure.usage("--base-url: expected an absolute http or https URL.")
-  }
-  const tests = await testsOf(options.files, coverage ?? "regression", Date.now())
-  const attachments = await attachmentsOf(options.attach)
-  const publisher = new Publisher({
+  { baseUrl, coverage, environment = "", product = "" }: PublishOptions
+): Publisher =>
+  new Publisher({
     url: at.url,
     apiKey: at.apiKey,
     workspace: at.workspace,
@@ -121,29 +151,64 @@ export const publishRun = async (
     fixtureUrl: undefined,
     coverage: coverage ?? null
   })
+
+/** What a run of these files begins with. */
+const startOf = async (publisher: Publisher, options: PublishOptions): Promise<StartTestRun> => {
+  const { baseUrl, coverage = null, environment, product } = options
+  if (product === undefined || environment === undefined) {
+    throw Failure.usage("Say what was tested, and where: --product and --environment.")
+  }
   const address = baseUrl ?? (await publisher.deploymentUrl())
   if (address === null) {
     throw Failure.usage(`The deployment of ${product} in ${environment} has no address: say with --base-url what ran.`)
   }
-  const started = await publisher.start({
+  return {
     product,
     environment,
     baseUrl: address,
     git: await readGit(process.cwd(), process.env, {}),
     machine: readMachine(),
-    selection: { coverage: coverage ?? null, folders: [], caseIds: [] }
-  })
-  progress(`Run ${started.number}: sending ${attachments.length} files and ${tests.length} tests.`)
+    selection: { coverage, folders: [], caseIds: [] }
+  }
+}
+
+const reportOf = (tests: FinishTestRun["tests"]): FinishTestRun => ({
+  interrupted: false,
+  error: null,
+  durationMs: durationOf(tests),
+  cleanup: null,
+  tests
+})
+
+/** Starts the run, or goes on with the one that the reporter has started. Answers its number. */
+const begin = async (publisher: Publisher, saved: Saved | undefined, options: PublishOptions): Promise<number> => {
+  if (saved === undefined) return (await publisher.start(await startOf(publisher, options))).number
+  if ("start" in saved) return (await publisher.start(saved.start)).number
+  publisher.uploads.begin(saved.run)
+  return saved.run
+}
+
+/** Reads everything first, so that a file that is refused starts no run. */
+export const publishRun = async (
+  at: Connection,
+  options: PublishOptions,
+  progress: (line: string) => void
+): Promise<Published> => {
+  const { baseUrl, coverage = "regression" } = options
+  if (baseUrl !== undefined && !isHttpUrl(baseUrl)) {
+    throw Failure.usage("--base-url: expected an absolute http or https URL.")
+  }
+  const read = await readAll(options.files)
+  const saved = await savedIn(read)
+  const finish = saved?.finish ?? reportOf(await testsOf(read, coverage, Date.now()))
+  const attachments = await attachmentsOf(options.attach)
+  const publisher = publisherOf(at, options)
+  const number = await begin(publisher, saved, options)
+  progress(`Run ${number}: sending ${attachments.length} files and ${finish.tests.length} tests.`)
   publisher.uploads.add(attachments)
   const { failures } = await publisher.uploads.settled()
-  const { omitted, report } = withinLimits({
-    interrupted: false,
-    error: null,
-    durationMs: durationOf(tests),
-    cleanup: null,
-    tests
-  })
-  const run = await publisher.finish(started.number, report)
+  const { omitted, report } = withinLimits(finish)
+  const run = await publisher.finish(number, report)
   const failed = new Set(failures.map(({ path }) => path))
   return {
     run,

@@ -1,22 +1,16 @@
 import type { TestRun, TestRunSummary } from "@delivery/client"
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { call } from "./Calls.ts"
 import { callFailure, Failure } from "./Failure.ts"
 import { given, optionalText, textOr } from "./Flags.ts"
 import { openPage } from "./OpenPage.ts"
 import { colour, note, oneLine, plainLines, print, table } from "./Output.ts"
+import { runNumber } from "./RunNumber.ts"
+import { retry, trace } from "./RunsPlaywright.ts"
 import { connection, connectionFlags, Json } from "./Settings.ts"
 
 /** `delivery runs`. */
-
-const number = Argument.Int("run").pipe(
-  Argument.filter(
-    (value) => value > 0,
-    () => "The number of a run is 1 or more."
-  ),
-  Argument.withDescription("Number of the run")
-)
 
 const countsOf = ({ counts }: TestRunSummary): string =>
   [
@@ -36,10 +30,18 @@ const publish = Command.make(
   {
     files: Argument.String("file").pipe(
       Argument.variadic({ min: 1 }),
-      Argument.withDescription("Results: JUnit XML, or the JSON report of Playwright. All become one run")
+      Argument.withDescription(
+        "Results: JUnit XML, Playwright's JSON or blob reports, or one file of results that its reporter saved"
+      )
     ),
-    product: textOr("product", "DELIVERY_PRODUCT", "Product that was tested"),
-    environment: textOr("environment", "DELIVERY_ENVIRONMENT", "Environment that it ran in"),
+    product: textOr("product", "DELIVERY_PRODUCT", "Product that was tested. Saved results name it").pipe(
+      Flag.optional
+    ),
+    environment: textOr(
+      "environment",
+      "DELIVERY_ENVIRONMENT",
+      "Environment that it ran in. Saved results name it"
+    ).pipe(Flag.optional),
     baseUrl: textOr("base-url", "DELIVERY_BASE_URL", "URL that was tested. Default: that of the deployment").pipe(
       Flag.optional
     ),
@@ -56,19 +58,15 @@ const publish = Command.make(
       Flag.withDescription("Exit with 1 if the run failed. Default: 0 once it is published")
     )
   },
-  Effect.fnUntraced(function* ({ baseUrl, coverage, fail, ...options }) {
+  Effect.fnUntraced(function* ({ attach, fail, files, ...options }) {
     const at = yield* connection
     const isJson = yield* Json
     const { publishRun } = yield* Effect.promise(() => import("./PublishRun.ts"))
     const published = yield* Effect.tryPromise({
       try: () =>
-        publishRun(
-          at,
-          { ...options, baseUrl: Option.getOrUndefined(baseUrl), coverage: Option.getOrUndefined(coverage) },
-          (line) => {
-            if (!isJson && process.stderr.isTTY) process.stderr.write(`${line}\n`)
-          }
-        ),
+        publishRun(at, { attach, files, ...given(options) }, (line) => {
+          if (!isJson && process.stderr.isTTY) process.stderr.write(`${line}\n`)
+        }),
       catch: callFailure(at.url)
     })
     const { notAttached, omitted, run } = published
@@ -152,7 +150,7 @@ const get = (run: number) => call((client, { workspace }) => client.testRuns.get
 
 const show = Command.make(
   "show",
-  { number },
+  { number: runNumber },
   Effect.fnUntraced(function* ({ number }) {
     const run = yield* get(number)
     yield* print(run, runText(run))
@@ -161,7 +159,7 @@ const show = Command.make(
 
 const open = Command.make(
   "open",
-  { number },
+  { number: runNumber },
   Effect.fnUntraced(function* ({ number }) {
     const { url } = yield* get(number)
     const isOpened = yield* openPage(url)
@@ -170,7 +168,7 @@ const open = Command.make(
 ).pipe(Command.withDescription("Open the page of a run in a browser, and print its address"))
 
 export const runs = Command.make("runs").pipe(
-  Command.withDescription("Test runs: publish, list, show, open"),
-  Command.withSubcommands([publish, list, show, open]),
+  Command.withDescription("Test runs: list, show, publish, retry, open, trace"),
+  Command.withSubcommands([list, show, publish, retry, open, trace]),
   Command.withGlobalFlags(connectionFlags)
 )

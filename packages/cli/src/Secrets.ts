@@ -9,6 +9,7 @@ import { exitCodeOf, Failure } from "./Failure.ts"
 import { textOr } from "./Flags.ts"
 import { confirmed, secretInput, textFile } from "./Input.ts"
 import { note, oneLine, print, table } from "./Output.ts"
+import { run } from "./SecretsRun.ts"
 import { type Connection, connectionFlags, Json } from "./Settings.ts"
 
 /** `delivery secrets`. Values come from standard input, a prompt or a file, never from an argument. */
@@ -270,7 +271,7 @@ const exportFile = Command.make(
 ).pipe(Command.withDescription("Print the values of an environment as a file that sh, Compose and Node read"))
 
 export const secrets = Command.make("secrets").pipe(
-  Command.withDescription("Secrets: list, get, set, import, export"),
-  Command.withSubcommands([list, get, set, importFile, exportFile]),
+  Command.withDescription("Secrets: run, list, get, set, import, export"),
+  Command.withSubcommands([run, list, get, set, importFile, exportFile]),
   Command.withGlobalFlags(connectionFlags)
 )

@@ -31,10 +31,12 @@ export interface Sourced<A> {
 
 export interface Settings {
   readonly profile: Sourced<string>
+  /** Whether there is such a profile. */
+  readonly hasProfile: boolean
   readonly url: Sourced<string>
   readonly workspace: Sourced<string>
   readonly apiKey: Sourced<string> | undefined
-  /** Why the key of the profile is not used, where it has one. */
+  /** Why no key of a profile is used, where that needs saying. */
   readonly keyProblem: string | undefined
 }
 
@@ -66,11 +68,20 @@ const checkedUrl = (url: Sourced<string>) =>
     : Effect.fail(Failure.usage(`The address of the service (from ${url.source}) is not an http(s) URL.`))
 
 /** The key of a profile is for the service of that profile, and is sent to no other. */
-const profileKey = (name: string, profile: Profile | undefined, url: string) => {
-  if (profile === undefined) return { key: undefined, problem: undefined }
+const profileKey = (name: string, profile: Profile | undefined, url: string, missing: string | undefined) => {
+  if (profile === undefined) return { key: undefined, problem: missing }
   return plainUrl(profile.url) === url
     ? { key: sourced(`the profile "${name}"`, profile.apiKey), problem: undefined }
     : { key: undefined, problem: `The profile "${name}" is for ${profile.url}: its API key is not sent to ${url}.` }
+}
+
+/** Why there is nothing of the profile: the one that was named does not exist, or none is named after a `logout`. */
+const missingProfile = (named: string | undefined, profiles: ReadonlyArray<string>): string | undefined => {
+  const others = profiles.length === 0 ? "None is stored." : `Stored are: ${profiles.join(", ")}.`
+  if (named !== undefined) return `There is no profile "${named}". ${others}`
+  return profiles.length === 0
+    ? undefined
+    : `You are signed out, and no profile is in use. ${others} Name one with --profile.`
 }
 
 export const settings = Effect.gen(function* () {
@@ -82,16 +93,13 @@ export const settings = Effect.gen(function* () {
   const variable = (name: string) =>
     Effect.map(environment(name), (value) => sourced(name, Option.getOrUndefined(value)?.trim()))
   const stored = yield* readProfiles
-  const name = firstOf(
-    [
-      sourced("--profile", flag.profile),
-      yield* variable("DELIVERY_PROFILE"),
-      sourced("the last login", stored.current ?? undefined)
-    ],
-    "default"
-  )
+  const named = [sourced("--profile", flag.profile), yield* variable("DELIVERY_PROFILE")]
+  const name = firstOf([...named, sourced("the last login", stored.current ?? undefined)], "default")
   yield* profileName(name.value)
-  const profile = Object.hasOwn(stored.profiles, name.value) ? stored.profiles[name.value] : undefined
+  // After a `logout`, no older profile takes the place of the one that was in use.
+  const isInUse = stored.current !== null || named.some(({ value }) => value !== undefined)
+  const profile = isInUse && Object.hasOwn(stored.profiles, name.value) ? stored.profiles[name.value] : undefined
+  const missing = missingProfile(isInUse ? name.value : undefined, Object.keys(stored.profiles))
   const ofProfile = `the profile "${name.value}"`
   const url = yield* checkedUrl(
     firstOf([sourced("--url", flag.url), yield* variable("DELIVERY_URL"), sourced(ofProfile, profile?.url)], defaultUrl)
@@ -105,9 +113,16 @@ export const settings = Effect.gen(function* () {
     "main"
   )
   const given = yield* variable("DELIVERY_API_KEY")
-  const { key, problem } = profileKey(name.value, profile, url.value)
+  const { key, problem } = profileKey(name.value, profile, url.value, missing)
   const apiKey = given.value === undefined ? key : sourced(given.source, given.value)
-  return { profile: name, url, workspace, apiKey, keyProblem: problem } satisfies Settings
+  return {
+    profile: name,
+    hasProfile: profile !== undefined,
+    url,
+    workspace,
+    apiKey,
+    keyProblem: problem
+  } satisfies Settings
 })
 
 /** What a call needs. */

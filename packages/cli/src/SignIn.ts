@@ -2,6 +2,7 @@ import type { Me } from "@delivery/client"
 import { Effect, Option } from "effect"
 import { Command } from "effect/cli"
 import { callAt } from "./Calls.ts"
+import { givenToken } from "./DeploymentToken.ts"
 import { Failure } from "./Failure.ts"
 import { secretInput } from "./Input.ts"
 import { oneLine, print, table } from "./Output.ts"
@@ -15,6 +16,7 @@ import {
   ProfileFlag,
   type Settings,
   settings,
+  type Sourced,
   UrlFlag,
   WorkspaceFlag
 } from "./Settings.ts"
@@ -71,13 +73,13 @@ export const logout = Command.make(
   "logout",
   {},
   Effect.fnUntraced(function* () {
-    const { profile } = yield* settings
-    const wasSignedIn = yield* forgetProfile(profile.value)
+    const { hasProfile, keyProblem, profile } = yield* settings
+    const wasSignedIn = hasProfile && (yield* forgetProfile(profile.value))
     yield* print(
       { profile: profile.value, wasSignedIn },
       wasSignedIn
         ? `The profile "${profile.value}" is deleted. The API key itself works until you revoke it.`
-        : `There is no profile "${profile.value}".`
+        : (keyProblem ?? `There is no profile "${profile.value}".`)
     )
   })
 ).pipe(
@@ -88,7 +90,11 @@ export const logout = Command.make(
 /** The last four characters of a key; nothing of one that is too short to be a key. */
 const ending = (apiKey: string): string => (apiKey.length < 20 ? "…" : `…${apiKey.slice(-4)}`)
 
-const statusText = ({ apiKey, keyProblem, profile, url, workspace }: Settings, file: string): string =>
+const statusText = (
+  { apiKey, hasProfile, keyProblem, profile, url, workspace }: Settings,
+  token: Sourced<string> | undefined,
+  file: string
+): string =>
   [
     table(
       ["Setting", "Value", "From"],
@@ -96,10 +102,12 @@ const statusText = ({ apiKey, keyProblem, profile, url, workspace }: Settings, f
         ["Address", url.value, url.source],
         ["Workspace", workspace.value, workspace.source],
         ["API key", apiKey === undefined ? "none" : ending(apiKey.value), apiKey?.source ?? ""],
-        ["Profile", profile.value, profile.source]
+        ["Deployment token", token === undefined ? "none" : ending(token.value), token?.source ?? ""],
+        ["Profile", hasProfile ? profile.value : `none named ${profile.value}`, profile.source]
       ]
     ),
-    ...(keyProblem === undefined ? [] : [keyProblem]),
+    ...(keyProblem === undefined || apiKey === undefined ? [] : [keyProblem]),
+    "`secrets run` reads with the deployment token before the API key, and DELIVERY_TOKEN comes before DELIVERY_TOKEN_FILE.",
     `A flag comes before the environment, the environment before the profile, the profile before the default. Profiles: ${file}`
   ].join("\n")
 
@@ -110,6 +118,7 @@ export const status = Command.make(
     const found = yield* settings
     const { apiKey, url } = found
     const file = yield* profilesFile
+    const token = yield* givenToken
     const me =
       apiKey === undefined
         ? undefined
@@ -120,13 +129,17 @@ export const status = Command.make(
         url,
         workspace: found.workspace,
         profile: found.profile,
+        deploymentToken: token === undefined ? null : { lastFour: ending(token.value).slice(1), source: token.source },
         apiKey: apiKey === undefined ? null : { lastFour: ending(apiKey.value).slice(1), source: apiKey.source },
         profilesFile: file,
         me: signedInAs
       },
-      `${statusText(found, file)}${signedInAs === null ? "" : `\nSigned in as ${whois(signedInAs)}.`}`
+      `${statusText(found, token, file)}${signedInAs === null ? "" : `\nSigned in as ${whois(signedInAs)}.`}`
     )
-    if (me === undefined) return yield* Failure.notSignedIn("You are not signed in: run `delivery login`.")
+    if (me === undefined)
+      return yield* Failure.notSignedIn(
+        `${found.keyProblem ?? "You are not signed in."} Run \`delivery login\`, or set DELIVERY_API_KEY.`
+      )
     if (me._tag === "Failure") return yield* me.failure
   })
 ).pipe(

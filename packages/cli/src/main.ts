@@ -3,21 +3,21 @@ import * as CommandLine from "@delivery/domain/CommandLine"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Cause, Effect, Exit, Layer, type Runtime } from "effect"
 import { Command } from "effect/cli"
-import { agent } from "./Agent.ts"
-import { deployments } from "./Deployments.ts"
 import { exitCodeOf, messageOf } from "./Failure.ts"
-import { runs } from "./Runs.ts"
-import { secrets } from "./Secrets.ts"
+import { commandsFor } from "./Groups.ts"
 import { Json } from "./Settings.ts"
 import * as Platform from "./Platform.ts"
-import { login, logout, status } from "./SignIn.ts"
-import { tickets } from "./Tickets.ts"
 import manifest from "../package.json" with { type: "json" }
 
-const delivery = Command.make("delivery").pipe(
-  Command.withDescription("The command line of the Workspace Delivery Service"),
-  Command.withSubcommands([login, logout, status, runs, deployments, secrets, tickets, agent]),
-  Command.withGlobalFlags([Json])
+/** No top-level await: in the bundle, the files of commands wait for the one that this module is in. */
+const delivery = Effect.map(
+  Effect.promise(() => commandsFor(process.argv.slice(2))),
+  (commands) =>
+    Command.make("delivery").pipe(
+      Command.withDescription("The command line of the Workspace Delivery Service"),
+      Command.withSubcommands(commands),
+      Command.withGlobalFlags([Json])
+    )
 )
 
 /** The commands of the host, which `delivery-server` has. */
@@ -29,10 +29,15 @@ const elsewhere = Object.fromEntries(
   ])
 )
 
+/** A command that ran another one has its exit code. */
 const teardown: Runtime.Teardown = (exit, onExit) =>
-  onExit(Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause) ? exitCodeOf(exit.cause) : 0)
+  onExit(
+    Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause)
+      ? exitCodeOf(exit.cause)
+      : Number(process.exitCode ?? 0)
+  )
 
-Command.run(delivery, { version: manifest.version }).pipe(
+Effect.flatMap(delivery, (command) => Command.run(command, { version: manifest.version })).pipe(
   CommandLine.reportFailure(messageOf),
   Effect.provide(Layer.merge(Platform.layer, CommandLine.layer(elsewhere))),
   NodeRuntime.runMain({ ...CommandLine.runOptions, teardown })

@@ -1,5 +1,6 @@
 import type { Commit } from "@delivery/domain/catalog/Commit"
 import type { Deployment } from "@delivery/domain/catalog/Deployment"
+import type { NewDeploymentToken } from "@delivery/domain/deploy/DeploymentToken"
 import type { Me } from "@delivery/domain/identity/Me"
 import type { Ticket } from "@delivery/domain/planning/Ticket"
 import type { ReleasePage } from "@delivery/domain/releases/Release"
@@ -107,6 +108,57 @@ describe("delivery", () => {
     })
   })
 
+  test("no older profile takes the place of one that is signed out, and one that is not there is named", async () => {
+    const at = home()
+    const login = ["login", "--url", server.baseUrl, "--workspace", "main"]
+    await json(at, login, { input: apiKey })
+    await json(at, [...login, "--profile", "two"], { input: apiKey })
+    assert.deepStrictEqual(await json(at, ["logout"]), { profile: "two", wasSignedIn: true })
+    const out = await at.delivery(["runs", "list"])
+    assert.include(out, { code: 3, out: "" })
+    assert.include(
+      out.err,
+      "You are signed out, and no profile is in use. Stored are: default. Name one with --profile."
+    )
+    assert.deepInclude(await json<object>(at, ["logout"]), { wasSignedIn: false })
+    assert.include(await at.delivery(["runs", "list", "--profile", "default"]), { code: 0, err: "" })
+    const missing = 'There is no profile "nope". Stored are: default.'
+    const status = await at.delivery(["status", "--profile", "nope"])
+    assert.strictEqual(status.code, 3)
+    assert.include(status.err, missing)
+    assert.match(status.out, /^Profile\s+none named nope\s+--profile$/m)
+    assert.include((await at.delivery(["runs", "list"], { env: { DELIVERY_PROFILE: "nope" } })).err, missing)
+    assert.include(await at.delivery(["login", "--url", server.baseUrl, "--workspace", "main"], { input: apiKey }), {
+      code: 0
+    })
+    assert.include(await at.delivery(["runs", "list"]), { code: 0, err: "" })
+  })
+
+  test("status says where a deployment token comes from, and shows none of it", async () => {
+    const at = home()
+    const token = `dtk_${"a".repeat(38)}Wxyz`
+    writeFileSync(join(at.directory, "token"), `${token}\n`)
+    const env = { DELIVERY_URL: server.baseUrl, DELIVERY_API_KEY: apiKey, DELIVERY_TOKEN_FILE: "token" }
+    const { code, out } = await at.delivery(["status"], { env })
+    assert.strictEqual(code, 0)
+    assert.match(out, /^Deployment token\s+…Wxyz\s+DELIVERY_TOKEN_FILE$/m)
+    assert.notInclude(out, token)
+    const both = { env: { ...env, DELIVERY_TOKEN: token } }
+    const { deploymentToken } = await json<{ deploymentToken: object }>(at, ["status"], both)
+    assert.deepStrictEqual(deploymentToken, { lastFour: "Wxyz", source: "DELIVERY_TOKEN" })
+  })
+
+  test("login is enough to connect an agent", async (owner) => {
+    const workspace = await newWorkspace(owner)
+    const at = home()
+    await json(at, ["login", "--url", server.baseUrl, "--workspace", workspace.workspace], { input: apiKey })
+    const connected = await json<{ agent: string }>(at, ["agent", "connect", "--client", "claude"])
+    assert.isString(connected.agent)
+    const { agents } = await workspace.get<{ agents: ReadonlyArray<{ id: string }> }>("agents")
+    assert.lengthOf(agents, 1)
+    assert.deepStrictEqual(await json(at, ["agent", "disconnect", "--client", "claude"]), { wasSignedIn: true })
+  })
+
   test("the key of a profile is sent to no other service", async () => {
     const at = home()
     await json(at, ["login", "--url", server.baseUrl, "--profile", "one", "--workspace", "main"], { input: apiKey })
@@ -157,6 +209,27 @@ describe("delivery", () => {
       assert.strictEqual(code, 0)
       assert.include(out, "publish")
     }
+  })
+
+  it("describes each command in the help of all as in its own", async () => {
+    const at = home()
+    const { out } = await at.delivery(["--help"])
+    const commands = [...out.slice(out.indexOf("SUBCOMMANDS")).matchAll(/^ {2}(\w+) +(\S.*)$/gm)]
+    assert.lengthOf(commands, 8)
+    for (const [, name = "", description = ""] of commands) {
+      const own = await at.delivery([name, "--help"])
+      assert.strictEqual(own.out.split("\n")[1]?.trim(), description)
+      assert.include(own.out, "--profile")
+    }
+  })
+
+  it("completes commands and flags in bash", async () => {
+    const { out } = await home().script(`delivery --completions bash > completions
+      exec bash -c '. ./completions
+        completed() { COMP_LINE="$*" COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=(); _delivery; echo "\${COMPREPLY[@]}"; }
+        completed delivery secrets r
+        completed delivery runs publish --at'`)
+    assert.strictEqual(out, "run\n--attach\n")
   })
 
   test("publishes the files of six test runners, with the counts of their elements", async (owner) => {
@@ -218,6 +291,11 @@ describe("delivery", () => {
     const refused = await at.delivery(["runs", "publish", fixture("go.xml"), "open.xml"], { env })
     assert.include(refused, { code: 1, out: "" })
     assert.match(refused.err, /^open\.xml is not published: it is not well-formed XML: .*\n$/)
+    writeFileSync(join(at.directory, "none.xml"), '<testsuites><testsuite name="empty" tests="0"/></testsuites>')
+    const empty = await at.delivery(["runs", "publish", "none.xml"], { env })
+    assert.deepStrictEqual(empty, { code: 1, out: "", err: "Nothing is published: none.xml has no test.\n" })
+    writeFileSync(join(at.directory, "bytes.xml"), "")
+    assert.include(await at.delivery(["runs", "publish", "bytes.xml"], { env }), { code: 1, out: "" })
     const missing = await at.delivery(["runs", "publish", fixture("go.xml"), "--attach", "nothing"], { env })
     assert.deepInclude(missing, { code: 2, out: "", err: "--attach: nothing cannot be read.\n" })
     const noUrl = await at.delivery(["runs", "publish", fixture("go.xml"), "--base-url", "nowhere"], { env })
@@ -423,6 +501,7 @@ describe("delivery", () => {
 
   test("every command of the README works", async (owner) => {
     const workspace = await newDeployment(owner)
+    const made = await workspace.post<NewDeploymentToken>("deployments/shop/staging/tokens", { name: "server" })
     await workspace.post("teams", { key: "ENG", name: "Engineering", visibility: "open" })
     const at = home()
     git(at, "init", "--quiet")
@@ -432,6 +511,8 @@ describe("delivery", () => {
     writeFileSync(join(at.directory, "key"), apiKey)
     writeFileSync(join(at.directory, "password"), "hunter2\n")
     writeFileSync(join(at.directory, "staging.env"), "API_URL=https://api.example.com\n")
+    writeFileSync(join(at.directory, "token"), made.token)
+    writeFileSync(join(at.directory, "server.js"), "")
     mkdirSync(join(at.directory, "results"))
     copyFileSync(fixture("maven-surefire.xml"), join(at.directory, "results/junit.xml"))
     copyFileSync(join(import.meta.dirname, "playwright-report.json"), join(at.directory, "results/playwright.json"))
@@ -443,6 +524,9 @@ describe("delivery", () => {
       .join("\n")
       // `pnpm release:check` runs it, with the packed package.
       .replace("npm install --global @delivery/cli\n", "")
+      // They need a project with Playwright: RunsPlaywright.test.ts.
+      .replace(/^delivery runs (retry|trace) .*\n/gm, "")
+      .replaceAll("dtk_...", made.token)
       .replaceAll("https://delivery.example.com", server.baseUrl)
       .replaceAll("--workspace main", `--workspace ${workspace.workspace}`)
       .replaceAll("ctk_...", apiKey)

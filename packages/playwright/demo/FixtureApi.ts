@@ -13,7 +13,9 @@ import { json } from "node:stream/consumers"
  *     GET    {url}/{scope}                         200 {"customers": [...]}
  *     DELETE {url}/{scope}                         200 {"deleted": 1, "remaining": 0}
  *
- * Each call carries the fixture token of the run, which is for its own scope alone.
+ * Each call carries the fixture token of the run, which is for its own scope alone. With a password, who has it can count:
+ *
+ *     GET    /customers   Authorization: Bearer {password}   200 {"customers": 1}
  */
 export interface FixtureApi {
   /** What a deployment names as its `fixtureUrl`. */
@@ -28,13 +30,29 @@ interface Scope {
   readonly expiresAt: Date
 }
 
-/** `issuer` is the public address of the service whose runs may use it, `workspace` the id of their workspace. */
-export const startFixtureApi = async (issuer: string, workspace: string): Promise<FixtureApi> => {
+/**
+ * `issuer` is the public address of the service whose runs may use it, `workspace` the id of their workspace, `password` the one
+ * of the moment.
+ */
+export const startFixtureApi = async (
+  issuer: string,
+  workspace: string,
+  password: () => string | undefined = () => undefined
+): Promise<FixtureApi> => {
   const scopes = new Map<string, Scope>()
   const answer = (response: ServerResponse, status: number, body: object) =>
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body))
 
+  const count = () => [...scopes.values()].reduce((sum, { customers }) => sum + customers.size, 0)
+
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<unknown> => {
+    if (request.url === "/customers") {
+      const secret = password()
+      const isAllowed = secret !== undefined && request.headers.authorization === `Bearer ${secret}`
+      return isAllowed
+        ? answer(response, 200, { customers: count() })
+        : answer(response, 401, { message: "Wrong password." })
+    }
     const token = await verifyFixtureToken(request.headers.authorization, { issuer, audience: url, workspace })
     if (request.url !== `/fixtures/${token.scope}`)
       return answer(response, 403, { message: "The token is for another scope." })
@@ -64,7 +82,7 @@ export const startFixtureApi = async (issuer: string, workspace: string): Promis
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/fixtures`
   return {
     url,
-    count: () => [...scopes.values()].reduce((sum, { customers }) => sum + customers.size, 0),
+    count,
     close: async () => {
       server.closeAllConnections()
       server.close()

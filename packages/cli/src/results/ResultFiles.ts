@@ -50,9 +50,15 @@ const textOf = (bytes: Buffer): string => {
   }
 }
 
-/** The tests of a file of JUnit XML, or of Playwright's JSON report. Throws `Refused`. */
-export const readResults = async (file: string, now: number): Promise<ReadonlyArray<Result>> => {
-  const text = textOf(await bytesOf(file))
+/** The text of a file of results. Throws `Refused`. */
+export const readText = async (file: string): Promise<string> => textOf(await bytesOf(file))
+
+/** The tests of JUnit XML, or of Playwright's JSON report. Throws `Refused`. */
+export const resultsOf = (text: string, now: number): ReadonlyArray<Result> => {
   const context = { directory: process.cwd(), now }
   return text.trimStart().startsWith("{") ? readPlaywrightJson(text) : readJunit(text, context)
 }
+
+/** The tests of a file. Throws `Refused`. */
+export const readResults = async (file: string, now: number): Promise<ReadonlyArray<Result>> =>
+  resultsOf(await readText(file), now)

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -8,7 +8,8 @@ import { baseEnvironment } from "../../../server/test/support/ServerProcess.ts"
 
 /** The command as a process of a user with a home of their own. */
 
-const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+/** The sources, or what `CLI_MAIN` names, such as `dist/main.js` of the packed command. */
+const main = process.env["CLI_MAIN"] ?? fileURLToPath(new URL("../../src/main.ts", import.meta.url))
 
 export interface Ended {
   readonly code: number
@@ -19,33 +20,66 @@ export interface Ended {
 export interface Options {
   readonly env?: Readonly<Record<string, string>>
   readonly input?: string
+  /** Default: the home. */
+  readonly cwd?: string
+}
+
+/** A command that goes on. */
+export interface Running {
+  readonly child: ChildProcess
+  readonly out: () => string
+  readonly err: () => string
+  /** Waits until its output matches. Fails with all of it if it ends before. */
+  readonly until: (pattern: RegExp) => Promise<RegExpExecArray>
+  /** Its exit code. */
+  readonly code: Promise<number | null>
 }
 
 export interface Home {
   readonly directory: string
   /** Runs `delivery` in the home. */
   readonly delivery: (args: ReadonlyArray<string>, options?: Options) => Promise<Ended>
+  /** Starts `delivery` in the home. */
+  readonly start: (args: ReadonlyArray<string>, options?: Options) => Running
   /** Runs a script that finds `delivery` in its path, and ends with its first failure. */
-  readonly script: (text: string) => Promise<Ended>
+  readonly script: (text: string, options?: Options) => Promise<Ended>
   readonly remove: () => void
 }
 
-const ended = async (
+const running = (
   command: string,
   args: ReadonlyArray<string>,
   cwd: string,
   env: Readonly<Record<string, string>>,
   input: string
-): Promise<Ended> => {
+): Running => {
   const child = spawn(command, args, { cwd, env, stdio: ["pipe", "pipe", "pipe"] })
-  const [out, err] = [[] as Array<Buffer>, [] as Array<Buffer>]
-  child.stdout.on("data", (chunk: Buffer) => out.push(chunk))
-  child.stderr.on("data", (chunk: Buffer) => err.push(chunk))
+  let [out, err, hasEnded] = ["", "", false]
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text))
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (err += text))
   // A command that ends without reading closes the pipe.
   child.stdin.on("error", () => {})
   child.stdin.end(input)
-  const [code] = (await once(child, "close")) as [number]
-  return { code, out: Buffer.concat(out).toString(), err: Buffer.concat(err).toString() }
+  const code = (once(child, "close") as Promise<[number | null]>).then(([code]) => {
+    hasEnded = true
+    child.emit("over")
+    return code
+  })
+  const until = async (pattern: RegExp): Promise<RegExpExecArray> => {
+    for (;;) {
+      const found = pattern.exec(out + err)
+      if (found !== null) return found
+      if (hasEnded) throw new Error(`The command has ended before it printed ${pattern}:\n${out}${err}`)
+      await Promise.race([once(child.stdout, "data"), once(child.stderr, "data"), once(child, "over")])
+    }
+  }
+  return { child, out: () => out, err: () => err, until, code }
+}
+
+const ended = async (...given: Parameters<typeof running>): Promise<Ended> => {
+  const { code, err, out } = running(...given)
+  const ended = (await code) ?? -1
+  return { code: ended, out: out(), err: err() }
 }
 
 export const newHome = (): Home => {
@@ -62,9 +96,12 @@ export const newHome = (): Home => {
   }
   return {
     directory,
-    delivery: (args, { env = {}, input = "" } = {}) =>
-      ended(process.execPath, [main, ...args], directory, { ...environment, ...env }, input),
-    script: (text) => ended("sh", ["-e", "-c", text], directory, environment, ""),
+    delivery: (args, { cwd = directory, env = {}, input = "" } = {}) =>
+      ended(process.execPath, [main, ...args], cwd, { ...environment, ...env }, input),
+    start: (args, { env = {}, input = "" } = {}) =>
+      running(process.execPath, [main, ...args], directory, { ...environment, ...env }, input),
+    script: (text, { env = {}, input = "" } = {}) =>
+      ended("sh", ["-e", "-c", text], directory, { ...environment, ...env }, input),
     remove: () => rmSync(directory, { recursive: true, force: true })
   }
 }

@@ -1,0 +1,31 @@
+import { FinishTestRun } from "@delivery/domain/runs/FinishTestRun"
+import { StartTestRun } from "@delivery/domain/runs/TestRun"
+import { Result, Schema } from "effect"
+import { Refused } from "./Xml.ts"
+
+/** What the reporter of Playwright saves when it cannot publish a run: all of it, or the end of one that it has started. */
+
+const Saved = Schema.Union([
+  Schema.Struct({ start: StartTestRun, finish: FinishTestRun }),
+  Schema.Struct({ run: Schema.Int, finish: FinishTestRun })
+])
+export type Saved = typeof Saved.Type
+
+const decode = Schema.decodeUnknownResult(Saved)
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The saved results of a text; undefined for another text. Throws `Refused` for saved results that are damaged. */
+export const readSaved = (text: string): Saved | undefined => {
+  const value = parsed(text)
+  if (typeof value !== "object" || value === null || !("finish" in value)) return undefined
+  const saved = decode(value)
+  if (Result.isFailure(saved)) throw new Refused("it is not what the reporter saves, or of another version.")
+  return saved.success
+}

@@ -1,0 +1,13 @@
+#!/usr/bin/env node
+/**
+ * What the package starts. Node keeps what it compiles of the command line, which is most of the time that a short command takes:
+ * in a directory of the user, since whoever can write there can change what runs. Node 20 has no such cache. Nothing is imported
+ * here, since that would be loaded before the cache is there.
+ */
+const { enableCompileCache } = process.getBuiltinModule("node:module")
+const { homedir } = process.getBuiltinModule("node:os")
+const { join } = process.getBuiltinModule("node:path")
+
+enableCompileCache?.(join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "delivery"))
+
+await import("./main.ts")

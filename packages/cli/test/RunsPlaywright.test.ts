@@ -1,0 +1,119 @@
+import type { TestRun, TestRunSummary } from "@delivery/domain/runs/TestRun"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { configuration, makeProject, runPlaywright } from "../../playwright/test/support/project.ts"
+import { freePort } from "../../server/src/cli/FreePort.ts"
+import { type Http, http, newDeployment } from "../../server/test/support/Http.ts"
+import { type ServerProcess, startServer } from "../../server/test/support/ServerProcess.ts"
+import { newHome } from "./support/Home.ts"
+
+/** The commands of `delivery runs` that need a real Playwright: retries, traces, blob reports and saved results. */
+
+const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
+
+const suite = {
+  "playwright.config.ts": configuration(`{ git: { sha: "9fceb02" } }`),
+  "tests/shop.spec.ts": `
+    import { expect, test } from "@playwright/test"
+    import { existsSync } from "node:fs"
+    test.use({ trace: "on" })
+    test("pays by card", () => { expect(existsSync("mended")).toBe(true) })
+    test("pays by invoice", () => {})
+  `
+}
+
+describe("delivery runs, with Playwright", { timeout: 300_000 }, () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "delivery-runs-playwright-"))
+  const removals: Array<() => unknown> = []
+  let server: ServerProcess
+  beforeAll(async () => {
+    server = await startServer({ DATA_DIR: dataDir, BOOTSTRAP_API_KEY: apiKey, LOG_LEVEL: "warn" })
+  })
+  afterAll(async () => {
+    await server.end()
+    rmSync(dataDir, { recursive: true, force: true })
+    for (const remove of removals) await remove()
+  })
+
+  /** A project with Playwright, in a workspace of its own. */
+  const project = async () => {
+    const [made, home] = [await makeProject(suite), newHome()]
+    removals.push(() => made.remove(), home.remove)
+    const workspace = await newDeployment(http(server.baseUrl, apiKey, "main"))
+    const env = (by: Http) => ({
+      DELIVERY_URL: server.baseUrl,
+      DELIVERY_API_KEY: by.key!,
+      DELIVERY_WORKSPACE: by.workspace,
+      DELIVERY_PRODUCT: "shop",
+      DELIVERY_ENVIRONMENT: "staging"
+    })
+    const inProject = { env: env(workspace), cwd: made.directory }
+    return {
+      workspace,
+      directory: made.directory,
+      play: (environment: Readonly<Record<string, string>> = {}, ...args: ReadonlyArray<string>) =>
+        runPlaywright(made, { ...env(workspace), ...environment }, { args }),
+      delivery: (...args: ReadonlyArray<string>) => home.delivery(args, inProject),
+      run: (number: number) => workspace.get<TestRun>(`test-runs/${number}`)
+    }
+  }
+
+  it("retries a run, and stores the trace of a test", async () => {
+    const { delivery, directory, play, run } = await project()
+    await play()
+    assert.deepInclude((await run(1)).counts, { passed: 1, failed: 1 })
+    const several = await delivery("runs", "trace", "1", "--output", "trace.zip")
+    assert.deepInclude(several, { code: 2, out: "" })
+    assert.include(several.err, "Run 1 has several. Say which with --test")
+    const one = await delivery("runs", "trace", "1", "--test", "pays by card", "--output", "trace.zip")
+    assert.deepInclude(one, { code: 0, err: "", out: "trace.zip\n" })
+    assert.strictEqual(readFileSync(join(directory, "trace.zip"), "latin1").slice(0, 2), "PK")
+    const none = await delivery("runs", "trace", "1", "--test", "pays by post")
+    assert.deepInclude(none, { code: 1, err: "Run 1 has no trace of such a test.\n" })
+
+    assert.strictEqual((await delivery("runs", "retry", "1", "--passes", "1")).code, 1)
+    assert.deepInclude((await run(1)).counts, { passed: 1, flaky: 0, failed: 1 })
+    writeFileSync(join(directory, "mended"), "")
+    assert.strictEqual((await delivery("runs", "retry", "1", "--passes", "2", "--", "--workers", "2")).code, 0)
+    assert.deepInclude((await run(1)).counts, { passed: 1, flaky: 1, failed: 0 })
+    assert.strictEqual((await delivery("runs", "retry", "1", "--passes", "9")).code, 2)
+  })
+
+  it("publishes blob reports as one run", async () => {
+    const { delivery, directory, play } = await project()
+    for (const shard of ["1/2", "2/2"]) {
+      const file = join(directory, `blobs/report-${shard[0]}.zip`)
+      await play({ PLAYWRIGHT_BLOB_OUTPUT_FILE: file }, "--reporter", "blob", "--fully-parallel", "--shard", shard)
+    }
+    const blobs = readdirSync(join(directory, "blobs")).map((name) => join("blobs", name))
+    assert.lengthOf(blobs, 2)
+    const published = await delivery("runs", "publish", ...blobs, "--json")
+    assert.deepInclude(published, { code: 0, err: "" })
+    const { run } = JSON.parse(published.out) as { run: TestRunSummary }
+    assert.deepInclude(run.counts, { total: 2, passed: 1, failed: 1 })
+    writeFileSync(join(directory, "broken.zip"), "PK")
+    const broken = await delivery("runs", "publish", "broken.zip")
+    assert.deepInclude(broken, { code: 1, out: "" })
+    assert.match(broken.err, /^broken\.zip is not published: Playwright cannot merge it\./)
+  })
+
+  it("publishes what the reporter saved while the service was away", async () => {
+    const { delivery, directory, play, run } = await project()
+    const { output } = await play({ DELIVERY_URL: `http://127.0.0.1:${await freePort()}` })
+    const [, file = ""] = /Its results: (\S+\.json)/.exec(output)!
+    const published = await delivery("runs", "publish", file)
+    assert.deepInclude(published, { code: 0, err: "" })
+    const { counts, git, product, tests } = await run(1)
+    assert.deepInclude(counts, { total: 2, passed: 1, failed: 1 })
+    assert.deepStrictEqual([git.sha, product.slug, tests.length], ["9fceb02", "shop", 2])
+    writeFileSync(join(directory, "damaged.json"), '{"finish":{}}')
+    const damaged = await delivery("runs", "publish", "damaged.json")
+    assert.strictEqual(
+      damaged.err,
+      "damaged.json is not published: it is not what the reporter saves, or of another version.\n"
+    )
+    assert.strictEqual((await delivery("runs", "publish", file, "damaged.json")).code, 2)
+  })
+})
