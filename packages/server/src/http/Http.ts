@@ -6,6 +6,7 @@ import { AccessLog } from "./AccessLog.ts"
 import * as ApiMiddleware from "./ApiMiddleware.ts"
 import * as DocsPage from "./DocsPage.ts"
 import * as EdgeHttp from "./EdgeHttp.ts"
+import { ListTurns } from "./ListTurns.ts"
 import * as NodeServer from "./NodeServer.ts"
 import { RateLimits } from "./RateLimits.ts"
 import { RequestQueue } from "./RequestQueue.ts"
@@ -18,7 +19,8 @@ import * as TelemetryHttp from "./TelemetryHttp.ts"
 /** The HTTP server: its socket, what surrounds every request, and the limits of requests. */
 
 /** What services and routes share: the start and the end of the server, and the limits of requests. */
-export const layer = Layer.mergeAll(Starting.layer, Stopping.layer, RequestQueue.layer).pipe(
+export const layer = ListTurns.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(Starting.layer, Stopping.layer, RequestQueue.layer)),
   Layer.provideMerge(RequestTimes.layer)
 )
 

@@ -2,6 +2,7 @@ import { DeliveryApi } from "@delivery/domain/Api"
 import { TicketSummary } from "@delivery/domain/planning/Ticket"
 import { Effect, Layer } from "effect"
 import { listAnswer } from "../http/ListAnswer.ts"
+import { ListTurns } from "../http/ListTurns.ts"
 import { handlersOf } from "../http/Handlers.ts"
 import { Milestones } from "./Milestones.ts"
 import { Projects } from "./Projects.ts"
@@ -58,17 +59,17 @@ export const layer = Layer.mergeAll(
   ),
 
   handlersOf(DeliveryApi, "views", (handlers) =>
-    Effect.map(Views, (views) =>
-      handlers
+    Effect.gen(function* () {
+      const views = yield* Views
+      const ticketList = listAnswer(yield* ListTurns, "tickets", TicketSummary)
+      return handlers
         .handle("list", ({ query }) => Effect.map(views.list(query), (views) => ({ views })))
         .handle("create", ({ payload }) => views.create(payload))
         .handle("update", ({ params, payload }) => views.update(params.view, payload))
         .handle("delete", ({ params }) => views.delete(params.view))
         .handle("reorder", ({ params, payload }) => views.reorder(params.view, payload))
-        .handle("listTickets", ({ params }) =>
-          Effect.map(views.listTickets(params.view), listAnswer("tickets", TicketSummary))
-        )
-    )
+        .handle("listTickets", ({ params }) => ticketList(views.listTickets(params.view)))
+    })
   ),
 
   handlersOf(DeliveryApi, "tags", (handlers) =>

@@ -267,7 +267,7 @@ onEachServer("the credentials of a workspace", (test) => {
     const key = await keyOf(session)
     const made = await keyOf(key)
     const account = await accountKeyOf(other)
-    const [sessionId, besideId] = [await sessionIdOf(session), await sessionIdOf(beside)]
+    const sessionId = await sessionIdOf(session)
     await block(here, sessionId)
     // What the blocked session made is blocked with it.
     const victim = await keyOf(other)

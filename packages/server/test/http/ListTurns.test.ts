@@ -1,0 +1,94 @@
+import type { Comment } from "@delivery/domain/planning/Comment"
+import type { Ticket } from "@delivery/domain/planning/Ticket"
+import { once } from "node:events"
+import type { Socket } from "node:net"
+import { assert } from "vitest"
+import {
+  accountKey,
+  type Http,
+  join,
+  newWorkspace,
+  onEachServer,
+  openSocket,
+  refusal,
+  teamKey
+} from "../support/Http.ts"
+
+/** Long lists take turns, for each caller by themselves (docs/contract.md, Errors). */
+
+/** A ticket whose comments are longer, all together, than what a connection holds on its way. */
+const commented = async (owner: Http) => {
+  const workspace = await newWorkspace(owner)
+  const key = teamKey()
+  await workspace.post("teams", { key, name: key, visibility: "open" })
+  const ticket = await workspace.post<Ticket>("tickets", { team: key, title: "Long" })
+  const body = "\u6c34".repeat(100_000)
+  for (let i = 0; i < 120; i++) await workspace.post<Comment>(`tickets/${ticket.identifier}/comments`, { body })
+  return { workspace, path: `tickets/${ticket.identifier}/comments` }
+}
+
+/** Asks for a list, and reads the first bytes of the answer alone, when they come. */
+const askUnread = (by: Http, path: string) => {
+  const socket = openSocket(by)
+  socket.pause()
+  const lines = [
+    `GET /v1/workspaces/${by.workspace}/${path} HTTP/1.1`,
+    "Host: localhost",
+    `Authorization: Bearer ${by.key}`
+  ]
+  socket.write([...lines, "", ""].join("\r\n"))
+  return { socket, answered: once(socket, "readable") }
+}
+
+const end = async (socket: Socket) => {
+  const closed = once(socket, "close")
+  socket.destroy()
+  await closed
+}
+
+onEachServer("Long lists", (test) => {
+  test("are answered four at once to one caller, and others wait for none of them", async (owner) => {
+    const { path, workspace } = await commented(owner)
+    const person = await join(workspace, "member")
+    const key = await accountKey(workspace, "member")
+    const unread = Array.from({ length: 4 }, () => askUnread(person, path))
+    await Promise.all(unread.map(({ answered }) => answered))
+    const next = askUnread(person, path)
+    let isAnswered = false
+    void next.answered.then(() => (isAnswered = true))
+    for (const by of [workspace, key]) {
+      const { comments } = await by.get<{ comments: ReadonlyArray<Comment> }>(path)
+      assert.lengthOf(comments, 120)
+    }
+    // What is no such list waits for nothing.
+    assert.strictEqual(refusal(await person.send("GET", "teams")), "200")
+    assert.isFalse(isAnswered)
+    await end(unread[0]!.socket)
+    await next.answered
+    for (const { socket } of [next, ...unread.slice(1)]) await end(socket)
+    const { comments } = await person.get<{ comments: ReadonlyArray<Comment> }>(path)
+    assert.lengthOf(comments, 120)
+  })
+
+  test("wait up to 60, and more are refused", async (owner) => {
+    const { path, workspace } = await commented(owner)
+    const person = await join(workspace, "member")
+    const statuses: Array<string> = []
+    const enough = Promise.withResolvers<void>()
+    const unread = Array.from({ length: 70 }, () => {
+      const asked = askUnread(person, path)
+      void asked.answered.then(() => {
+        statuses.push(String(asked.socket.read(12)))
+        if (statuses.length === 10) enough.resolve()
+      })
+      return asked
+    })
+    await enough.promise
+    assert.deepStrictEqual(statuses.toSorted(), [
+      ...Array<string>(4).fill("HTTP/1.1 200"),
+      ...Array<string>(6).fill("HTTP/1.1 429")
+    ])
+    for (const { socket } of unread) await end(socket)
+    assert.strictEqual(refusal(await workspace.send("GET", path)), "200")
+  })
+})
