@@ -17,6 +17,7 @@ const slow = [
   "packages/cli/test/Agent.test.ts",
   "packages/cli/test/CommandLine.test.ts",
   "packages/playwright/test/**/*.test.ts",
+  "packages/website/test/browser/**/*.test.ts",
   ...[
     "agents/McpConformance.test.ts",
     "agents/OAuthConformance.test.ts",
