@@ -68,6 +68,8 @@ const forgetOthers = (name: string): void => {
 
 const make = async (name: string, directory: string): Promise<void> => {
   // Where the build is there already, as in an image, nothing of Vite need be.
+  // What is built must not depend on who builds it: with another value, React is that of development.
+  process.env["NODE_ENV"] = "production"
   const { build } = await import("vite")
   const draft = join(dist, `draft-${name}-${process.pid}`)
   try {
