@@ -2,7 +2,10 @@ import { defineConfig, type OxlintOverride } from "oxlint"
 
 /** Lint rules, and which package and which room may import which (docs/architecture.md). */
 
-type Pattern = { readonly message: string } & ({ readonly regex: string } | { readonly group: ReadonlyArray<string> })
+type Pattern = { readonly message: string; readonly allowTypeImports?: boolean } & (
+  | { readonly regex: string }
+  | { readonly group: ReadonlyArray<string> }
+)
 
 /** The rule for files. The last entry that matches a file decides. */
 const imports = (files: ReadonlyArray<string>, patterns: ReadonlyArray<Pattern>): OxlintOverride => ({
@@ -58,6 +61,7 @@ const serverFloors: Floors = [
   ["keys"],
   ["files"],
   ["http"],
+  ["website"],
   ["access"],
   ["events"],
   ["audit"],
@@ -107,6 +111,23 @@ const houseOf = (source: string, floors: Floors, patterns: ReadonlyArray<Pattern
     })
   )
 
+/** The website's floors: parts that know no room, what speaks with the API, rooms, the frame around them. */
+const website: ReadonlyArray<Pattern> = [
+  noBench,
+  noServer,
+  {
+    group: ["effect", "effect/**", "@delivery/domain", "@delivery/domain/**"],
+    allowTypeImports: true,
+    message: "Pages take types alone of the domain: its schemas would bring Effect along."
+  },
+  {
+    group: ["@delivery/client", "!@delivery/client/web"],
+    message: "Pages take the small client, @delivery/client/web."
+  }
+]
+const websiteRooms = ["catalog", "events", "identity", "runs", "vault"]
+const websiteSource = "packages/website/src"
+
 export default defineConfig({
   plugins: ["typescript", "unicorn", "oxc", "import", "promise", "node"],
   categories: { correctness: "error", suspicious: "error", perf: "error" },
@@ -129,7 +150,7 @@ export default defineConfig({
     // Types count: a circle of types is a circle.
     "import/no-cycle": ["error", { ignoreTypes: false }],
     "import/no-duplicates": "error",
-    "import/no-unassigned-import": ["error", { allow: ["effect/schema/SchemaJITCompiler/enable"] }],
+    "import/no-unassigned-import": ["error", { allow: ["effect/schema/SchemaJITCompiler/enable", "**/*.css"] }],
     "typescript/ban-ts-comment": "error",
     "typescript/consistent-type-imports": "error",
     "typescript/no-explicit-any": "error",
@@ -196,6 +217,13 @@ export default defineConfig({
     imports(["packages/client/**", "packages/playwright/**", "packages/cli/src/**"], [noBench, noServer]),
     imports(["packages/domain/src/*.ts"], [...domain, above(domainFloors.flat())]),
     ...houseOf("packages/domain/src", domainFloors, domain),
+    imports([`${websiteSource}/*.tsx`, `${websiteSource}/{app,design}/**`], website),
+    imports(
+      websiteRooms.map((room) => `${websiteSource}/${room}/**`),
+      [...website, above(["app", "design"])]
+    ),
+    imports([`${websiteSource}/api/**`], [...website, above(["app", "design", ...websiteRooms])]),
+    imports([`${websiteSource}/ui/**`], [...website, above(["api", "app", "design", ...websiteRooms])]),
     imports(["packages/server/src/**"], server),
     ...houseOf("packages/server/src", serverFloors, server),
     imports(["packages/server/test/**"], [noBench, throughFace("(\\.\\./)+src/")]),

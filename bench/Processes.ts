@@ -20,7 +20,7 @@ export const start = async (
 ): Promise<Started> => {
   const port = await freePort()
   const child: ChildProcess = spawn(process.execPath, [script, ...args], {
-    env: { ...process.env, ...environment, PORT: String(port) },
+    env: { ...process.env, WEBSITE: "false", ...environment, PORT: String(port) },
     stdio: ["ignore", take === undefined ? "ignore" : "pipe", "inherit"]
   })
   if (take !== undefined) child.stdout!.on("data", take)

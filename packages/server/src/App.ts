@@ -19,6 +19,7 @@ import * as StorageRoom from "./storage/StorageRoom.ts"
 import * as SystemHttp from "./SystemHttp.ts"
 import * as VaultRoom from "./vault/VaultRoom.ts"
 import * as WebhooksRoom from "./webhooks/WebhooksRoom.ts"
+import * as Website from "./website/Website.ts"
 
 /** The rooms, put together: storage, services over it, HTTP over them. The face of each room says what it consists of. */
 
@@ -102,7 +103,13 @@ const layerServices = Layer.mergeAll(
 )
 
 /** The API over the services, on the socket that the settings name. */
-const layerHttp = Layer.mergeAll(Http.layerApi, AgentsRoom.layerMcp, AgentsRoom.layerPage, Auth.layerPage).pipe(
+const layerHttp = Layer.mergeAll(
+  Http.layerApi,
+  AgentsRoom.layerMcp,
+  AgentsRoom.layerPage,
+  Auth.layerPage,
+  Website.layerHttp
+).pipe(
   Layer.provide(
     Layer.mergeAll(
       SystemHttp.layer,
@@ -132,7 +139,7 @@ export const layerApp = Http.layerStarted.pipe(
   Layer.provideMerge(Identity.layerBootstrap),
   Layer.provideMerge(layerHttp),
   Layer.provideMerge(layerServices),
-  Layer.provide(Http.layer),
+  Layer.provide([Http.layer, Website.layer]),
   Layer.provide(Http.layerTelemetry)
 )
 
@@ -140,7 +147,8 @@ export const layerApp = Http.layerStarted.pipe(
 export const layerServer = layerApp.pipe(
   Layer.provideMerge(layerSqlStorage),
   Layer.provide(Database.layer),
-  Layer.provide([Files.layer, Keys.layerKeyring]),
+  // Builds the website beside the opening of the database.
+  Layer.provide([Files.layer, Keys.layerKeyring, Website.layer]),
   Layer.provide(NodeServices.layer)
 )
 

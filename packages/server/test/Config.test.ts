@@ -84,6 +84,7 @@ const defaults = {
   logFormat: process.stdout.isTTY ? "pretty" : "json",
   otlpUrl: null,
   metrics: false,
+  website: true,
   workers: 1
 }
 

@@ -50,7 +50,7 @@ export const Event = Schema.Struct({
     id: Schema.String,
     label: Schema.String.annotate({ description: "The name of the subject at that time, for people." }),
     url: Schema.String.annotate({
-      description: "The page of the subject on the website, which is yet to come: until then the address is 404."
+      description: "The page of the subject on the website; 404 where the server has none."
     })
   }),
   changes: Schema.Array(Change).annotate({

@@ -3,6 +3,7 @@ import { HttpRouter, HttpServerResponse } from "effect/http"
 import { readFileSync } from "node:fs"
 import { Settings } from "../Config.ts"
 import { htmlPage } from "../http/HtmlPage.ts"
+import { Site } from "../website/Site.ts"
 import { accountScript } from "./AccountScript.ts"
 import { accountSection } from "./AccountSection.ts"
 import { sessionScript } from "./SessionScript.ts"
@@ -53,12 +54,17 @@ const library = readFileSync(
 const toSignIn = HttpServerResponse.redirect("/sign-in", { status: 303, headers: { "cache-control": "no-store" } })
 
 export const layer = HttpRouter.use((router) =>
-  Effect.flatMap(Settings, ({ baseUrl }) => {
-    const script = { source: `${sessionScript}${accountScript}${signInScript}`, library, baseUrl }
+  Effect.flatMap(Effect.all([Settings, Site]), ([{ baseUrl }, { isServed }]) => {
+    const script = {
+      source: `const hasWebsite = ${isServed}\n${sessionScript}${accountScript}${signInScript}`,
+      library,
+      baseUrl
+    }
     const response = htmlPage({ title: "Sign in", body, script })
     return Effect.andThen(
       router.add("GET", "/sign-in", Effect.succeed(response)),
-      router.add("GET", "/", Effect.succeed(toSignIn))
+      // Where there is a website, it begins there.
+      isServed ? Effect.void : router.add("GET", "/", Effect.succeed(toSignIn))
     )
   })
 )

@@ -34,6 +34,19 @@ const pending = () => {
   const { path, until } = JSON.parse(localStorage.getItem("returnTo") ?? "{}")
   return isWayBack(path) && until > Date.now() ? path : undefined
 }
+// Where somebody was on the website when their session was over, or had not begun.
+const isPlace = (text) => hasWebsite && /^\\/w\\/[^\\\\]+$/.test(text)
+const keptPlace = () => {
+  const { path, until } = JSON.parse(localStorage.getItem("place") ?? "{}")
+  return isPlace(path) && until > Date.now() ? path : undefined
+}
+// Whoever has signed in goes on there, or begins at the start of the website. Where there is none, they stay.
+const goOn = () => {
+  const path = keptPlace() ?? "/"
+  localStorage.removeItem("place")
+  if (hasWebsite) location.replace(path)
+  return hasWebsite
+}
 const clientAt = (path) => call("GET", "authorizations/" + path.slice("/authorize#".length) + "/client", { expected: [404] })
 const goBack = async () => {
   const path = pending()
@@ -64,6 +77,7 @@ const arrive = () => {
   const [, joined] = /^#joined-([0-9a-f-]{36})$/.exec(hash) ?? []
   const asked = new URLSearchParams(search).get("returnTo") ?? ""
   const returnTo = isWayBack(asked) ? asked : undefined
+  const place = isPlace(asked) ? asked : undefined
   const error = problems.get(new URLSearchParams(hash.slice(1)).get("error"))
   const isBroken = hash !== "" && (token ?? joined ?? error) === undefined
   const link = token !== undefined ? { isVerifying: kind !== undefined, token } : hash === "" ? history.state?.link : undefined
@@ -71,6 +85,8 @@ const arrive = () => {
   pointHome(link === undefined ? "/sign-in" : "/sign-in#" + (link.isVerifying ? "prove-" : "") + link.token)
   if (returnTo !== undefined) localStorage.setItem("returnTo", JSON.stringify({ path: returnTo, until: Date.now() + 600_000 }))
   else if (hash === "" && !isReloaded()) localStorage.removeItem("returnTo")
+  if (place !== undefined) localStorage.setItem("place", JSON.stringify({ path: place, until: Date.now() + 600_000 }))
+  else if (hash === "" && !isReloaded()) localStorage.removeItem("place")
   return { link, joined, returnTo, isFailed: error !== undefined, problem: isBroken ? incomplete : error ?? "" }
 }
 const forgetLink = () => {
@@ -95,7 +111,7 @@ const providerLink = ({ name, url }, words, purpose) => {
   const one = document.createElement("a")
   one.className = "button"
   const path = pending()
-  const here = path === undefined ? "/sign-in" : "/sign-in?returnTo=" + encodeURIComponent(path)
+  const here = path === undefined ? (hasWebsite && purpose === "sign-in" ? keptPlace() ?? "/" : "/sign-in") : "/sign-in?returnTo=" + encodeURIComponent(path)
   one.href = url + "?purpose=" + purpose + "&returnTo=" + encodeURIComponent(here)
   one.textContent = words + " " + name
   one.addEventListener("click", () => purpose === "sudo" && sessionStorage.setItem("interrupted", interrupted))
@@ -238,7 +254,8 @@ const showSession = (news) => {
   return run(async () => {
     const session = await currentSession()
     if (session === undefined) return say("Your browser did not keep the session. Safari keeps none from an http address, not even on this computer: use another browser, or https.")
-    if (!(await goBack())) await show(session, news)
+    if (await goBack()) return
+    if (confirming !== undefined || (news ?? "") !== "" || !goOn()) await show(session, news)
   })
 }
 const start = async ({ isFailed, joined, link, problem, returnTo }) => {
@@ -258,6 +275,7 @@ const start = async ({ isFailed, joined, link, problem, returnTo }) => {
     return at("use").focus()
   }
   if (session !== undefined && session.session.sudoUntil !== null && (await goBack())) return
+  if (session !== undefined && link === undefined && keptPlace() !== undefined) return goOn()
   if (problem === "" && returnTo === undefined && joined === undefined && awaitsCode(session)) return offerCode()
   awaitNoCode()
   if (link !== undefined) return offer("", "Sign in first. Then open the link from the email again.")

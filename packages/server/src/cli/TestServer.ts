@@ -63,6 +63,8 @@ export const serverOf = <E, R>(
             AUTH_FAILURE_LIMIT: "1000000/60",
             TOKEN_REPORT_LIMIT: "1000000",
             PORT: String(port),
+            // Its build takes seconds, and few tests look at it.
+            WEBSITE: "false",
             BASE_URL: `http://127.0.0.1:${environment["PORT"] ?? port}`,
             ...environment
           })

@@ -50,6 +50,9 @@ const others: ReadonlyArray<readonly [method: "GET" | "POST" | "DELETE", path: F
   ["GET", "/metrics", { ...plain, name: "system.metrics", isMetrics: true }],
   ["GET", "/openapi.json", { ...plain, name: "system.openapi", isCompressed: true, isConstant: true }],
   ["GET", "/sign-in", { ...plain, name: "auth.page" }],
+  ["GET", "/w/*", { ...plain, name: "website.page" }],
+  ["GET", "/assets/*", { ...plain, name: "website.file" }],
+  ["GET", "/icon.svg", { ...plain, name: "website.file" }],
   ["POST", "/agent/mcp", { ...plain, name: "agents.mcp" }],
   ["GET", "/agent/mcp", { ...plain, name: "agents.mcp" }],
   ["DELETE", "/agent/mcp", { ...plain, name: "agents.mcp" }]

@@ -14,7 +14,9 @@ export const root = fileURLToPath(new URL("../../../..", import.meta.url))
  */
 export const baseEnvironment: Record<string, string> = {
   PATH: process.env["PATH"]!,
-  NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"]!
+  NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"]!,
+  // Its build takes seconds, and few tests look at it.
+  WEBSITE: "false"
 }
 
 export interface ServerProcess {

@@ -24,6 +24,7 @@ export const startServerOn = Effect.fnUntraced(function* (
     VAULT_KEYS: `k1:${Buffer.alloc(32, 1).toString("base64")}`,
     BOOTSTRAP_API_KEY: ownerKey,
     LOG_LEVEL: "none",
+    WEBSITE: "false",
     ...environment
   })
   yield* Layer.build(Layer.fresh(layerServer).pipe(Layer.provide(Logs.layer), Layer.provide(settings)))

@@ -1,0 +1,16 @@
+/**
+ * Which module each address shows first, so that its page asks for all files of it at once. The first pattern that matches a
+ * path decides; other paths of the website ask for the frame alone. (`src/app/router.tsx` has the routes.)
+ */
+export const pages: ReadonlyArray<readonly [pattern: string, module: string]> = [
+  ["^/w/[^/]+/?$", "src/app/HomeScreen.tsx"],
+  ["^/w/[^/]+/test-runs/?$", "src/runs/RunsScreen.tsx"],
+  ["^/w/[^/]+/test-runs/[^/]+/?$", "src/runs/RunScreen.tsx"],
+  ["^/w/[^/]+/test-runs/[^/]+/tests/[^/]+$", "src/runs/TestScreen.tsx"],
+  ["^/w/[^/]+/deployments/?$", "src/catalog/DeploymentsScreen.tsx"],
+  ["^/w/[^/]+/deployments/[^/]+/[^/]+/?$", "src/catalog/DeploymentScreen.tsx"],
+  ["^/w/[^/]+/vault/?$", "src/vault/VaultScreen.tsx"],
+  ["^/w/[^/]+/events/?$", "src/events/EventsScreen.tsx"],
+  ["^/w/[^/]+/settings/members/?$", "src/identity/MembersScreen.tsx"],
+  ["^/w/[^/]+/settings/api-keys/?$", "src/identity/ApiKeysScreen.tsx"]
+]

@@ -1,0 +1,46 @@
+import { toast } from "../ui/toast.ts"
+
+/** What a call of the API failed with, as far as every screen needs it. */
+export interface Failure {
+  readonly _tag: string
+  readonly message: string
+  readonly reason?: string
+  readonly issues?: ReadonlyArray<{ readonly path: ReadonlyArray<string>; readonly message: string }>
+  readonly call?: { readonly status?: number; readonly requestId?: string }
+}
+
+/** The failure, whatever was thrown: also what is none of the API's. */
+export const failureOf = (thrown: unknown): Failure => {
+  if (typeof thrown === "object" && thrown !== null && "_tag" in thrown && "message" in thrown) return thrown as Failure
+  return { _tag: "Fault", message: thrown instanceof Error ? thrown.message : "This page has made a mistake." }
+}
+
+/** What it means for the person, and what to do. */
+export const adviceOf = ({ _tag, reason }: Failure): string => {
+  switch (_tag) {
+    case "NoAnswer":
+      return "The server does not answer. Nothing is lost here: this page tries again when it does."
+    case "NotFound":
+      return "It does not exist, was deleted, or you cannot see it. Check the address, or ask who sent it to you."
+    case "Forbidden":
+      return reason === "sudo_required"
+        ? "Your last sign-in is too long ago for this. Confirm that it is you, then do it again."
+        : "Your role does not allow this. An admin of the workspace can change that."
+    case "TooManyRequests":
+      return "Wait a moment, then try again."
+    case "Fault":
+      return "Load the page again. If it comes back, report it."
+    default:
+      return "Try again. If it comes back, report it with the request id."
+  }
+}
+
+/** Says that something could not be done, in the server's words. */
+export const tellFailure = (what: string, thrown: unknown): void => {
+  const failure = failureOf(thrown)
+  toast({ title: what, detail: failure.message, tone: "danger", requestId: failure.call?.requestId })
+}
+
+/** The issues of a refusal at a field, by the start of its path. */
+export const issueAt = (thrown: unknown, ...path: ReadonlyArray<string>): string | undefined =>
+  failureOf(thrown).issues?.find((issue) => path.every((part, index) => issue.path[index] === part))?.message

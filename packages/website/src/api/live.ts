@@ -1,0 +1,121 @@
+import type { QueryClient } from "@tanstack/react-query"
+import { workspaceKey } from "./queries.ts"
+
+/**
+ * What others change shows within a second: one page of the browser follows the events of the workspace (Web Locks choose
+ * it), and tells the others (BroadcastChannel). Where no stream can be had, what is shown is read again every 15 s.
+ */
+
+/** What is told of an event: enough to know what to read again. */
+export interface Happened {
+  readonly kind: string
+  readonly type: string
+  readonly url: string
+}
+
+const pollMillis = 15_000
+
+/** Which queries an event makes old, by the type of its subject: the kinds of objects in `workspaceKey`. */
+const affected: Readonly<Record<string, ReadonlyArray<string>>> = {
+  run: ["runs", "run", "cases", "deployments"],
+  retry: ["runs", "run", "cases"],
+  deployment: ["deployments", "releases"],
+  product: ["products", "deployments", "vault"],
+  environment: ["environments", "deployments", "vault"],
+  secret: ["vault"],
+  member: ["members", "me"],
+  invite: ["invites"],
+  workspace: ["me"]
+}
+
+const numberOf = (url: string): number | undefined => {
+  const [, number] = /\/test-runs\/(\d+)$/.exec(url) ?? []
+  return number === undefined ? undefined : Number(number)
+}
+
+/** Reads again what an event has changed, as far as it is shown. */
+const applyEvent = (queries: QueryClient, slug: string, { type, url }: Happened): void => {
+  const run = numberOf(url)
+  for (const kind of [...(affected[type] ?? []), "events"]) {
+    if (kind === "me") void queries.invalidateQueries({ queryKey: ["me"] })
+    else if (kind === "run" && run !== undefined) {
+      void queries.invalidateQueries({ queryKey: workspaceKey(slug, "run", run) })
+    } else void queries.invalidateQueries({ queryKey: workspaceKey(slug, kind) })
+  }
+}
+
+/** Whether changes of others come by themselves, are asked for now and then, or not at all. */
+export type LiveState = "connecting" | "live" | "polling"
+
+interface Following {
+  readonly queries: QueryClient
+  readonly slug: string
+  readonly onState: (state: LiveState) => void
+}
+
+/** Opens the stream, until it is told to stop. */
+const follow = (slug: string, tell: (happened: Happened) => void, onState: (state: LiveState) => void) => {
+  const source = new EventSource(`/v1/workspaces/${encodeURIComponent(slug)}/events/stream`)
+  source.addEventListener("open", () => onState("live"))
+  source.addEventListener("error", () => onState("polling"))
+  source.addEventListener("message", ({ data }: MessageEvent<string>) => {
+    const event = JSON.parse(data) as { kind: string; subject: { type: string; url: string } }
+    tell({ kind: event.kind, type: event.subject.type, url: event.subject.url })
+  })
+  return source
+}
+
+/** Follows a workspace. Answers what ends it. */
+export const followWorkspace = ({ onState, queries, slug }: Following): (() => void) => {
+  const name = `delivery-events-${slug}`
+  const channel = new BroadcastChannel(name)
+  const stop = new AbortController()
+  let state: LiveState = "connecting"
+  const setState = (next: LiveState) => {
+    // What happened while nobody listened was missed by whoever read before.
+    if (state === "polling" && next === "live") void queries.invalidateQueries({ queryKey: workspaceKey(slug) })
+    state = next
+    onState(next)
+  }
+  channel.addEventListener(
+    "message",
+    ({ data }: MessageEvent<{ happened?: Happened; state?: LiveState; ask?: true }>) => {
+      if (data.happened !== undefined) applyEvent(queries, slug, data.happened)
+      if (data.state !== undefined) setState(data.state)
+    }
+  )
+  const lead = () =>
+    new Promise<void>((resolve) => {
+      const source = follow(
+        slug,
+        (happened) => {
+          applyEvent(queries, slug, happened)
+          channel.postMessage({ happened })
+        },
+        (next) => {
+          setState(next)
+          channel.postMessage({ state: next })
+        }
+      )
+      channel.addEventListener("message", ({ data }: MessageEvent<{ ask?: true }>) => {
+        if (data.ask === true) channel.postMessage({ state })
+      })
+      stop.signal.addEventListener("abort", () => {
+        source.close()
+        resolve()
+      })
+    })
+  // Aborted while it waits for its turn: another page leads.
+  navigator.locks.request(name, { signal: stop.signal }, lead).catch(() => {})
+  channel.postMessage({ ask: true })
+  const timer = setInterval(() => {
+    if (state === "polling" && document.visibilityState === "visible") {
+      void queries.invalidateQueries({ queryKey: workspaceKey(slug) })
+    }
+  }, pollMillis)
+  return () => {
+    stop.abort()
+    clearInterval(timer)
+    channel.close()
+  }
+}

@@ -1,0 +1,29 @@
+import { QueryCache, MutationCache, QueryClient } from "@tanstack/react-query"
+import { failureOf } from "./failures.ts"
+import { endSession } from "./session.ts"
+
+const lookForEnd = (error: unknown): void => {
+  if (failureOf(error)._tag === "Unauthorized") endSession()
+}
+
+const isRetried = (tries: number, error: unknown): boolean => {
+  const { _tag, call } = failureOf(error)
+  return tries < 2 && (_tag === "NoAnswer" || _tag === "TooManyRequests" || (call?.status ?? 0) >= 500)
+}
+
+/** What was read is shown at once when a screen is seen again, and read anew behind it. It lives in memory alone. */
+export const queryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: lookForEnd }),
+  mutationCache: new MutationCache({ onError: lookForEnd }),
+  defaultOptions: {
+    queries: { staleTime: 10_000, gcTime: 15 * 60_000, retry: isRetried, refetchOnWindowFocus: true },
+    mutations: { retry: false }
+  }
+})
+
+/** The queries of a workspace begin with its slug; what follows is the kind of object. */
+export const workspaceKey = (slug: string, ...rest: ReadonlyArray<unknown>): ReadonlyArray<unknown> => [
+  "w",
+  slug,
+  ...rest
+]

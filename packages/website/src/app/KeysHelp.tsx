@@ -1,0 +1,31 @@
+import { Dialog } from "../ui/Dialog.tsx"
+import { Kbd } from "../ui/Kbd.tsx"
+import { currentKeys, shownKeys } from "../ui/keys.ts"
+
+/** The keys that work on this screen. */
+const KeysHelp = ({ onClose }: { readonly onClose: () => void }) => {
+  const groups = Map.groupBy(currentKeys(), ({ group }) => group)
+  return (
+    <Dialog onClose={onClose} title="Keys">
+      <div className="flex flex-col gap-4">
+        {[...groups].map(([group, keys]) => (
+          <section aria-label={group} key={group}>
+            <h3 className="text-muted pb-1 text-xs font-medium">{group}</h3>
+            <dl>
+              {keys.map(({ keys, label }) => (
+                <div className="flex min-h-7 items-center justify-between gap-4" key={keys}>
+                  <dt>{label}</dt>
+                  <dd>
+                    <Kbd keys={shownKeys(keys)} />
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </Dialog>
+  )
+}
+
+export default KeysHelp

@@ -1,0 +1,194 @@
+import { Dialog } from "@base-ui/react/dialog"
+import { useQuery } from "@tanstack/react-query"
+import { type KeyboardEvent, type RefObject, useId, useRef, useState } from "react"
+import { useNavigate } from "@tanstack/react-router"
+import { useMe } from "../api/session.ts"
+import { deploymentsQuery } from "../catalog/queries.ts"
+import { latestRunsQuery } from "../runs/queries.ts"
+import { Icon, type IconName } from "../ui/Icon.tsx"
+import { Kbd } from "../ui/Kbd.tsx"
+import { vaultQuery } from "../vault/queries.ts"
+import { matches } from "./match.ts"
+import { places } from "./places.ts"
+import { setLooks } from "./theme.ts"
+
+/** The command palette: goes anywhere, does everything that has no object, over what is in the cache. */
+
+interface Command {
+  readonly id: string
+  readonly label: string
+  readonly hint?: string
+  readonly icon: IconName
+  readonly keys?: string
+  readonly run: () => void
+}
+
+interface Props {
+  readonly slug: string
+  readonly onClose: () => void
+  readonly onKeys: () => void
+}
+
+const useCommands = ({ onKeys, slug }: Props): ReadonlyArray<Command> => {
+  const navigate = useNavigate()
+  const me = useMe()
+  const { data: runs } = useQuery(latestRunsQuery(slug))
+  const { data: deployments } = useQuery(deploymentsQuery(slug))
+  const { data: vault } = useQuery(vaultQuery(slug))
+  return [
+    ...places.map(({ icon, key, label, to }): Command => ({
+      id: to,
+      label: `Go to ${label}`,
+      icon,
+      ...(key === undefined ? {} : { keys: `g ${key}` }),
+      run: () => void navigate({ to, params: { slug } })
+    })),
+    {
+      id: "failed",
+      label: "Show failed runs",
+      icon: "runs",
+      run: () => void navigate({ to: "/w/$slug/test-runs", params: { slug }, search: { result: "failed" } })
+    },
+    ...(me?.workspaces ?? [])
+      .filter((one) => one.slug !== slug)
+      .map((one): Command => ({
+        id: `workspace ${one.id}`,
+        label: `Switch to ${one.name}`,
+        hint: "workspace",
+        icon: "home",
+        run: () => void navigate({ to: "/w/$slug", params: { slug: one.slug } })
+      })),
+    ...(["light", "dark", "system"] as const).map((theme): Command => ({
+      id: `theme ${theme}`,
+      label: theme === "system" ? "Theme as the system" : `Theme: ${theme}`,
+      icon: "sun",
+      run: () => setLooks({ theme })
+    })),
+    { id: "keys", label: "Show the keys", icon: "key", keys: "?", run: onKeys },
+    ...(runs?.runs ?? []).map((run): Command => ({
+      id: run.id,
+      label: `Run ${run.number}`,
+      hint: `${run.product.name} · ${run.environment.name} · ${run.git.subject}`,
+      icon: "runs",
+      run: () => void navigate({ to: "/w/$slug/test-runs/$run", params: { slug, run: String(run.number) } })
+    })),
+    ...(deployments?.deployments ?? []).map((one): Command => ({
+      id: one.id,
+      label: `${one.product.name} in ${one.environment.name}`,
+      hint: "deployment",
+      icon: "deployments",
+      run: () =>
+        void navigate({
+          to: "/w/$slug/deployments/$product/$environment",
+          params: { slug, product: one.product.slug, environment: one.environment.slug }
+        })
+    })),
+    ...(vault?.secrets ?? []).map((one): Command => ({
+      id: one.id,
+      label: one.name,
+      hint: `secret of ${one.product.name}`,
+      icon: "vault",
+      run: () =>
+        void navigate({
+          to: "/w/$slug/products/$product/secrets/$name",
+          params: { slug, product: one.product.slug, name: one.name }
+        })
+    }))
+  ]
+}
+
+const maxShown = 50
+
+interface FoundProps {
+  readonly commands: ReadonlyArray<Command>
+  readonly current: number
+  readonly id: string
+  readonly list: RefObject<HTMLDivElement | null>
+  readonly onPlace: (place: number) => void
+  readonly onRun: (command: Command) => void
+}
+
+const Found = ({ commands, current, id, list, onPlace, onRun }: FoundProps) => (
+  <div aria-label="Found" className="min-h-0 overflow-y-auto p-1" id={id} ref={list} role="listbox" tabIndex={-1}>
+    {commands.map((command, index) => (
+      <div
+        aria-selected={index === current}
+        className="aria-selected:bg-selected flex h-8 items-center gap-2.5 rounded-md px-3"
+        id={`${id}-${index}`}
+        key={command.id}
+        onClick={() => onRun(command)}
+        onPointerMove={() => onPlace(index)}
+        role="option"
+        tabIndex={-1}
+      >
+        <span className="text-muted">
+          <Icon name={command.icon} />
+        </span>
+        <span className="max-w-[60%] shrink-0 truncate">{command.label}</span>
+        <span className="text-muted min-w-0 flex-1 truncate">{command.hint}</span>
+        {command.keys !== undefined && <Kbd keys={command.keys} />}
+      </div>
+    ))}
+  </div>
+)
+
+const Palette = (props: Props) => {
+  const { onClose } = props
+  const [text, setText] = useState("")
+  const [place, setPlace] = useState(0)
+  const id = useId()
+  const list = useRef<HTMLDivElement>(null)
+  const commands = useCommands(props)
+  const found = commands.filter(({ hint, label }) => matches(text, `${label} ${hint ?? ""}`)).slice(0, maxShown)
+  const current = Math.min(place, found.length - 1)
+  const run = (command: Command | undefined) => {
+    if (command === undefined) return
+    onClose()
+    command.run()
+  }
+  const move = (to: number) => {
+    const next = (to + found.length) % Math.max(1, found.length)
+    setPlace(next)
+    list.current?.children[next]?.scrollIntoView({ block: "nearest" })
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "ArrowDown") move(current + 1)
+    else if (event.key === "ArrowUp") move(current - 1)
+    else if (event.key === "Enter") run(found[current])
+    else return
+    event.preventDefault()
+  }
+  return (
+    <Dialog.Root onOpenChange={(isOpen) => isOpen || onClose()} open>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="fixed inset-0 z-30 bg-[oklch(0_0_0/0.35)]" />
+        <Dialog.Popup
+          aria-label="Search and do"
+          className="bg-raised shadow-overlay fixed top-[12vh] left-1/2 z-30 flex max-h-[70vh] w-[calc(100vw-1.5rem)] max-w-150 -translate-x-1/2 flex-col overflow-hidden rounded-lg outline-none"
+        >
+          <input
+            aria-activedescendant={found.length === 0 ? undefined : `${id}-${current}`}
+            aria-controls={id}
+            aria-expanded="true"
+            aria-label="Search and do"
+            autoComplete="off"
+            className="border-border text-md h-11 shrink-0 border-b bg-transparent px-4 outline-none"
+            onChange={(event) => {
+              setText(event.target.value)
+              setPlace(0)
+            }}
+            onKeyDown={onKeyDown}
+            placeholder="Go to, find, do…"
+            role="combobox"
+            spellCheck={false}
+            value={text}
+          />
+          <Found commands={found} current={current} id={id} list={list} onPlace={setPlace} onRun={run} />
+          {found.length === 0 && <p className="text-muted px-4 py-3">Nothing is called so here.</p>}
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  )
+}
+
+export default Palette

@@ -1,0 +1,33 @@
+import { lazy, Suspense, useEffect, useState } from "react"
+import { queryClient } from "../api/queries.ts"
+import { meQuery, signInPath, useIsSessionOver } from "../api/session.ts"
+
+const SessionOver = lazy(() => import("./SessionOver.tsx"))
+const Tips = lazy(() => import("../ui/Tips.tsx"))
+const Toasts = lazy(() => import("../ui/Toasts.tsx"))
+
+/** What stands over every page: the end of the session, toasts and tooltips. Loaded once the page has come to rest. */
+export const SessionGuard = () => {
+  const isOver = useIsSessionOver()
+  const [isIdle, setIdle] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setIdle(true), 800)
+    return () => clearTimeout(timer)
+  }, [])
+  const wasSignedIn = queryClient.getQueryData(meQuery.queryKey) !== undefined
+  useEffect(() => {
+    // Nobody was signed in: there is nothing to lose on this page.
+    if (isOver && !wasSignedIn) location.replace(signInPath())
+  }, [isOver, wasSignedIn])
+  return (
+    <Suspense fallback={null}>
+      {isOver && wasSignedIn && <SessionOver />}
+      {isIdle && (
+        <>
+          <Toasts />
+          <Tips />
+        </>
+      )}
+    </Suspense>
+  )
+}

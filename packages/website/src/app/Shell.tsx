@@ -1,0 +1,136 @@
+import { useQueryClient } from "@tanstack/react-query"
+import { Outlet, useNavigate, useParams, useRouterState } from "@tanstack/react-router"
+import { lazy, Suspense, useEffect, useRef, useState } from "react"
+import type { LiveState } from "../api/live.ts"
+import { IconButton } from "../ui/Button.tsx"
+import { type Key, useKeys } from "../ui/keys.ts"
+import { places } from "./places.ts"
+import { Sidebar } from "./Sidebar.tsx"
+import { setLooks, useLooks } from "./theme.ts"
+import { keepWorkspace } from "./workspace.ts"
+
+/** The frame of every screen of a workspace: the sidebar, the palette, the keys, and live updates. */
+
+const loadPalette = () => import("./Palette.tsx")
+const Palette = lazy(loadPalette)
+const KeysHelp = lazy(() => import("./KeysHelp.tsx"))
+
+type Overlay = "palette" | "keys" | undefined
+
+const useLive = (slug: string): LiveState => {
+  const queries = useQueryClient()
+  const [state, setState] = useState<LiveState>("connecting")
+  useEffect(() => {
+    const gone = new AbortController()
+    const follow = async () => {
+      const { followWorkspace } = await import("../api/live.ts")
+      if (gone.signal.aborted) return
+      gone.signal.addEventListener("abort", followWorkspace({ slug, queries, onState: setState }))
+    }
+    void follow()
+    return () => gone.abort()
+  }, [queries, slug])
+  return state
+}
+
+const useIsOnline = (): boolean => {
+  const [isOnline, setOnline] = useState(navigator.onLine)
+  useEffect(() => {
+    const change = () => setOnline(navigator.onLine)
+    addEventListener("online", change)
+    addEventListener("offline", change)
+    return () => {
+      removeEventListener("online", change)
+      removeEventListener("offline", change)
+    }
+  }, [])
+  return isOnline
+}
+
+const useShellKeys = (slug: string, setOverlay: (overlay: Overlay) => void): void => {
+  const navigate = useNavigate()
+  const { isSidebarCollapsed } = useLooks()
+  const going = places.flatMap(({ key, label, to }): ReadonlyArray<Key> =>
+    key === undefined
+      ? []
+      : [{ keys: `g ${key}`, label: `Go to ${label}`, group: "Go", run: () => void navigate({ to, params: { slug } }) }]
+  )
+  useKeys([
+    ...going,
+    { keys: "Mod+k", label: "Search and do", group: "Everywhere", run: () => setOverlay("palette") },
+    { keys: "?", label: "Show the keys", group: "Everywhere", run: () => setOverlay("keys") },
+    {
+      keys: "[",
+      label: "Collapse the sidebar",
+      group: "Everywhere",
+      run: () => setLooks({ isSidebarCollapsed: !isSidebarCollapsed })
+    }
+  ])
+}
+
+/** The keyboard begins at the screen when another one is shown. */
+const useScreenFocus = () => {
+  const screen = useRef<HTMLElement>(null)
+  const path = useRouterState({ select: (state) => state.location.pathname })
+  const shown = useRef(path)
+  useEffect(() => {
+    if (shown.current === path) return
+    shown.current = path
+    screen.current?.focus({ preventScroll: true })
+  }, [path])
+  return screen
+}
+
+export const Shell = () => {
+  const { slug } = useParams({ from: "/w/$slug" })
+  const live = useLive(slug)
+  const isOnline = useIsOnline()
+  const [overlay, setOverlay] = useState<Overlay>()
+  const [isDrawerOpen, setDrawerOpen] = useState(false)
+  const screen = useScreenFocus()
+  useShellKeys(slug, setOverlay)
+  useEffect(() => {
+    keepWorkspace(slug)
+    const timer = setTimeout(loadPalette, 1_500)
+    return () => clearTimeout(timer)
+  }, [slug])
+  return (
+    <div className="flex h-dvh overflow-hidden">
+      <a
+        className="bg-accent-fill text-on-fill absolute top-2 left-2 z-50 -translate-y-20 rounded-md px-3 py-1 focus:translate-y-0"
+        href="#screen"
+      >
+        Skip to the content
+      </a>
+      <Sidebar
+        isOpen={isDrawerOpen}
+        live={live}
+        onClose={() => setDrawerOpen(false)}
+        onKeys={() => setOverlay("keys")}
+        onSearch={() => setOverlay("palette")}
+        slug={slug}
+      />
+      <div className="flex min-w-0 flex-1 flex-col">
+        <div className="border-border flex h-11 items-center gap-1 border-b px-2 md:hidden">
+          <IconButton icon="menu" label="Open the menu" onClick={() => setDrawerOpen(true)} />
+          <span className="flex-1" />
+          <IconButton icon="search" label="Search and do" onClick={() => setOverlay("palette")} />
+        </div>
+        {!isOnline && (
+          <p className="bg-warning-soft text-warning border-border border-b px-4 py-1.5" role="status">
+            You are offline. What is shown is what was read last; changes wait until you are back.
+          </p>
+        )}
+        <main className="relative min-h-0 flex-1 overflow-y-auto outline-none" id="screen" ref={screen} tabIndex={-1}>
+          <Outlet />
+        </main>
+      </div>
+      <Suspense fallback={null}>
+        {overlay === "palette" && (
+          <Palette onClose={() => setOverlay(undefined)} onKeys={() => setOverlay("keys")} slug={slug} />
+        )}
+        {overlay === "keys" && <KeysHelp onClose={() => setOverlay(undefined)} />}
+      </Suspense>
+    </div>
+  )
+}

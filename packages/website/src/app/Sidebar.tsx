@@ -1,0 +1,246 @@
+import { Link, useNavigate } from "@tanstack/react-router"
+import { useEffect, useRef } from "react"
+import { client } from "../api/client.ts"
+import { tellFailure } from "../api/failures.ts"
+import type { LiveState } from "../api/live.ts"
+import { useMe } from "../api/session.ts"
+import { IconButton } from "../ui/Button.tsx"
+import { Icon, type IconName } from "../ui/Icon.tsx"
+import { Kbd } from "../ui/Kbd.tsx"
+import { shownKeys } from "../ui/keys.ts"
+import { Menu, type MenuGroup } from "../ui/Menu.tsx"
+import { places } from "./places.ts"
+import { setLooks, useLooks } from "./theme.ts"
+
+interface Props {
+  readonly slug: string
+  readonly live: LiveState
+  /** Of the drawer, which the sidebar is on narrow screens. */
+  readonly isOpen: boolean
+  readonly onClose: () => void
+  readonly onSearch: () => void
+  readonly onKeys: () => void
+}
+
+const row =
+  "flex h-7 w-full min-w-0 items-center gap-2 rounded-md px-2 text-left text-muted hover:bg-hover hover:text-text aria-[current=page]:bg-selected aria-[current=page]:text-text aria-[current=page]:font-medium"
+
+const signOut = async () => {
+  try {
+    await client.auth.signOut({})
+    location.assign("/sign-in")
+  } catch (error) {
+    tellFailure("You are not signed out.", error)
+  }
+}
+
+const WorkspaceMenu = ({ isCollapsed, slug }: { readonly isCollapsed: boolean; readonly slug: string }) => {
+  const me = useMe()
+  const navigate = useNavigate()
+  const name = me?.workspaces.find((one) => one.slug === slug)?.name ?? slug
+  const groups: ReadonlyArray<MenuGroup> = [
+    {
+      label: "Workspaces",
+      items: (me?.workspaces ?? []).map((one) => ({
+        label: one.name,
+        hint: one.role,
+        isChosen: one.slug === slug,
+        onSelect: () => void navigate({ to: "/w/$slug", params: { slug: one.slug } })
+      }))
+    }
+  ]
+  return (
+    <Menu
+      groups={groups}
+      label="Workspaces"
+      trigger={(props) => (
+        <button
+          {...props}
+          aria-label={isCollapsed ? `Workspace ${name}` : undefined}
+          className="hover:bg-hover flex h-8 min-w-0 flex-1 items-center gap-2 rounded-md px-1.5 font-semibold"
+          type="button"
+        >
+          <span
+            aria-hidden="true"
+            className="bg-accent-fill text-on-fill inline-flex size-5 shrink-0 items-center justify-center rounded-md text-xs"
+          >
+            {(Array.from(name)[0] ?? "·").toUpperCase()}
+          </span>
+          {!isCollapsed && (
+            <>
+              <span className="truncate">{name}</span>
+              <span className="text-faint">
+                <Icon name="chevronDown" size={12} />
+              </span>
+            </>
+          )}
+        </button>
+      )}
+    />
+  )
+}
+
+const PersonMenu = ({ isCollapsed, onKeys }: { readonly isCollapsed: boolean; readonly onKeys: () => void }) => {
+  const me = useMe()
+  const { density, theme } = useLooks()
+  const name = me?.name ?? "You"
+  const choices = <Value extends string>(
+    values: ReadonlyArray<readonly [Value, string]>,
+    chosen: Value,
+    set: (value: Value) => void
+  ) => values.map(([value, label]) => ({ label, isChosen: value === chosen, onSelect: () => set(value) }))
+  const groups: ReadonlyArray<MenuGroup> = [
+    {
+      ...(me !== undefined && "email" in me ? { label: me.email } : {}),
+      items: [
+        { label: "Your account and sign-ins", icon: "person", onSelect: () => location.assign("/sign-in") },
+        { label: "Keys", icon: "key", shortcut: "?", onSelect: onKeys },
+        { label: "API description", icon: "external", onSelect: () => void open("/docs", "_blank", "noopener") }
+      ]
+    },
+    {
+      label: "Theme",
+      items: choices(
+        [
+          ["system", "As the system"],
+          ["light", "Light"],
+          ["dark", "Dark"]
+        ],
+        theme,
+        (theme) => setLooks({ theme })
+      )
+    },
+    {
+      label: "Rows",
+      items: choices(
+        [
+          ["compact", "Compact"],
+          ["default", "Usual"],
+          ["comfortable", "Comfortable"]
+        ],
+        density,
+        (density) => setLooks({ density })
+      )
+    },
+    { items: [{ label: "Sign out", icon: "signOut", onSelect: () => void signOut() }] }
+  ]
+  return (
+    <Menu
+      groups={groups}
+      label="You and the looks"
+      side="top"
+      trigger={(props) => (
+        <button {...props} aria-label={isCollapsed ? name : undefined} className={row} type="button">
+          <Icon name="person" />
+          {!isCollapsed && <span className="truncate">{name}</span>}
+        </button>
+      )}
+    />
+  )
+}
+
+const headings = { top: undefined, products: "Products", work: "Workspace", settings: "Settings" } as const
+
+const Places = ({ isCollapsed, slug }: { readonly isCollapsed: boolean; readonly slug: string }) =>
+  (["top", "products", "work", "settings"] as const).map((group) => (
+    <div className="flex flex-col gap-px" key={group}>
+      {headings[group] !== undefined && (
+        <h2 className={isCollapsed ? "sr-only" : "text-faint px-2 pt-3 pb-1 text-xs font-medium"}>{headings[group]}</h2>
+      )}
+      {places
+        .filter((place) => place.group === group)
+        .map(({ icon, key, label, to }) => (
+          <Link
+            activeOptions={{ exact: to === "/w/$slug", includeSearch: false }}
+            aria-label={isCollapsed ? label : undefined}
+            className={row}
+            data-tip={isCollapsed ? `${label}|g ${key}` : undefined}
+            key={to}
+            params={{ slug }}
+            to={to}
+          >
+            <Icon name={icon} />
+            {!isCollapsed && label}
+          </Link>
+        ))}
+    </div>
+  ))
+
+const states: Readonly<Record<LiveState, readonly [icon: IconName, text: string]>> = {
+  live: ["events", "Live: changes of others show at once"],
+  connecting: ["clock", "Connecting for live updates"],
+  polling: ["clock", "No live updates: read again every 15 s"]
+}
+
+export const Sidebar = ({ isOpen, live, onClose, onKeys, onSearch, slug }: Props) => {
+  const { isSidebarCollapsed } = useLooks()
+  const isCollapsed = isSidebarCollapsed && !isOpen
+  const drawer = useRef<HTMLElement>(null)
+  useEffect(() => {
+    if (!isOpen) return
+    drawer.current?.querySelector<HTMLElement>("button, a")?.focus()
+    const close = (event: KeyboardEvent) => event.key === "Escape" && onClose()
+    document.addEventListener("keydown", close)
+    return () => document.removeEventListener("keydown", close)
+  }, [isOpen, onClose])
+  const [icon, text] = states[live]
+  return (
+    <>
+      {isOpen && (
+        <div aria-hidden="true" className="fixed inset-0 z-20 bg-[oklch(0_0_0/0.45)] md:hidden" onClick={onClose} />
+      )}
+      <nav
+        aria-label="Workspace"
+        className={`border-border bg-sunken z-20 shrink-0 flex-col border-r p-2 max-md:fixed max-md:inset-y-0 max-md:left-0 max-md:w-70 ${isOpen ? "flex" : "hidden md:flex"} ${isCollapsed ? "md:w-12" : "md:w-(--sidebar)"}`}
+        onClick={(event) =>
+          isOpen && event.target instanceof Element && event.target.closest("a") !== null && onClose()
+        }
+        ref={drawer}
+      >
+        <div className="mb-1 flex items-center gap-1">
+          <WorkspaceMenu isCollapsed={isCollapsed} slug={slug} />
+          {isOpen && <IconButton icon="cross" isSmall label="Close the menu" onClick={onClose} />}
+        </div>
+        <button
+          aria-label={isCollapsed ? "Search" : undefined}
+          className={`${row} mb-1`}
+          onClick={onSearch}
+          type="button"
+        >
+          <Icon name="search" />
+          {!isCollapsed && (
+            <>
+              <span className="flex-1">Search</span>
+              <Kbd keys={shownKeys("Mod+k")} />
+            </>
+          )}
+        </button>
+        <div className="flex min-h-0 flex-1 flex-col overflow-y-auto">
+          <Places isCollapsed={isCollapsed} slug={slug} />
+        </div>
+        <PersonMenu isCollapsed={isCollapsed} onKeys={onKeys} />
+        <div className={`flex items-center gap-1 pt-1 ${isCollapsed ? "flex-col" : ""}`}>
+          <span
+            className={`inline-flex flex-1 items-center gap-2 px-2 text-xs ${live === "live" ? "text-success" : "text-muted"}`}
+            role="status"
+            title={text}
+          >
+            <Icon name={icon} size={14} />
+            <span className={isCollapsed ? "sr-only" : ""}>
+              {live === "live" ? "Live" : live === "polling" ? "Every 15 s" : "Connecting"}
+            </span>
+          </span>
+          <span className="max-md:hidden">
+            <IconButton
+              icon="sidebar"
+              isSmall
+              label={isCollapsed ? "Widen the sidebar" : "Collapse the sidebar"}
+              onClick={() => setLooks({ isSidebarCollapsed: !isSidebarCollapsed })}
+              shortcut="["
+            />
+          </span>
+        </div>
+      </nav>
+    </>
+  )
+}

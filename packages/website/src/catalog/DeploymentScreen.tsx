@@ -1,0 +1,246 @@
+import { useQuery } from "@tanstack/react-query"
+import { Link, useParams } from "@tanstack/react-router"
+import type { Deployment } from "@delivery/domain/catalog/Deployment"
+import type { Release } from "@delivery/domain/releases/Release"
+import { lazy, Suspense, useState } from "react"
+import { actorName } from "../api/actors.ts"
+import { FailureView } from "../api/FailureView.tsx"
+import { mayAct, useRole } from "../api/session.ts"
+import { latestRunsQuery } from "../runs/queries.ts"
+import { statusOf } from "../runs/status.ts"
+import { Badge } from "../ui/Badge.tsx"
+import { Button } from "../ui/Button.tsx"
+import { Copyable } from "../ui/Copy.tsx"
+import { counted, formatCount, formatDuration, shortSha, visible } from "../ui/format.ts"
+import { Header } from "../ui/Header.tsx"
+import { Empty, SkeletonRows } from "../ui/States.tsx"
+import { StatusMark } from "../ui/StatusMark.tsx"
+import { Time } from "../ui/Time.tsx"
+import { vaultQuery } from "../vault/queries.ts"
+import { EnvironmentName } from "./EnvironmentName.tsx"
+import { missingSecrets } from "./matrix.ts"
+import { deploymentQuery, deploymentsQuery, releasesQuery } from "./queries.ts"
+
+/** A product in an environment: what runs, since when, what is missing, and what ran before. */
+
+const SetVersion = lazy(() => import("./SetVersion.tsx"))
+
+interface Props {
+  readonly deployment: Deployment
+  readonly slug: string
+}
+
+const Elsewhere = ({ deployment, slug }: Props) => {
+  const { data } = useQuery(deploymentsQuery(slug))
+  const others = (data?.deployments ?? []).filter(
+    (one) => one.product.slug === deployment.product.slug && one.id !== deployment.id
+  )
+  if (others.length === 0) return null
+  return (
+    <section aria-label="In other environments">
+      <h2 className="text-muted px-4 pt-4 pb-1 text-xs font-medium">In other environments</h2>
+      <ul>
+        {others.map((one) => (
+          <li key={one.id}>
+            <Link
+              className="hover:bg-hover border-border flex h-(--row) items-center gap-2 border-b px-4"
+              params={{ slug, product: one.product.slug, environment: one.environment.slug }}
+              to="/w/$slug/deployments/$product/$environment"
+            >
+              <EnvironmentName environment={one.environment} />
+              <span className="flex-1" />
+              <span className="truncate font-mono text-xs">
+                {one.version === null ? "unknown" : shortSha(one.version)}
+              </span>
+              <Badge tone={one.version === deployment.version ? "success" : "plain"}>
+                {one.version === deployment.version ? "same" : "other"}
+              </Badge>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+const Runs = ({ deployment, slug }: Props) => {
+  const { data } = useQuery(latestRunsQuery(slug))
+  const runs = (data?.runs ?? []).filter(
+    (run) => run.product.slug === deployment.product.slug && run.environment.slug === deployment.environment.slug
+  )
+  return (
+    <section aria-label="Newest runs">
+      <h2 className="text-muted px-4 pt-4 pb-1 text-xs font-medium">Newest runs</h2>
+      {runs.length === 0 && <p className="text-muted px-4">None of the newest 50 runs ran here.</p>}
+      <ul>
+        {runs.slice(0, 6).map((run) => (
+          <li key={run.id}>
+            <Link
+              className="hover:bg-hover border-border flex h-(--row) items-center gap-2 border-b px-4"
+              params={{ slug, run: String(run.number) }}
+              to="/w/$slug/test-runs/$run"
+            >
+              <StatusMark size={14} status={statusOf(run)} />
+              <span className="tabular">#{run.number}</span>
+              <span className="foreign text-muted min-w-0 flex-1 truncate">{run.git.subject}</span>
+              <span className="text-muted tabular">{formatDuration(run.durationMs)}</span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+      <Link
+        className="text-accent block px-4 pt-2 hover:underline"
+        params={{ slug }}
+        search={{ product: deployment.product.slug, environment: deployment.environment.slug }}
+        to="/w/$slug/test-runs"
+      >
+        All its runs
+      </Link>
+    </section>
+  )
+}
+
+const ReleaseRow = ({ release }: { readonly release: Release }) => (
+  <li className="border-border flex flex-col gap-1 border-b px-4 py-2">
+    <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
+      <span className="text-muted tabular w-8">#{release.number}</span>
+      {release.version === null ? (
+        <span className="text-muted">version cleared</span>
+      ) : (
+        <Copyable label="Copy the version" shown={shortSha(release.version)} text={release.version} />
+      )}
+      {release.rolledBackTo !== null && <Badge tone="warning">back to release {release.rolledBackTo}</Badge>}
+      {release.runs.failed > 0 && <span className="text-danger">{formatCount(release.runs.failed)} failed</span>}
+      {release.runs.passed > 0 && <span className="text-success">{formatCount(release.runs.passed)} passed</span>}
+      <span className="flex-1" />
+      <span className="text-muted truncate">{actorName(release.by)}</span>
+      <span className="text-muted">
+        <Time at={release.at} />
+      </span>
+    </p>
+    {release.commits.length > 0 && (
+      <ul className="text-muted flex flex-col gap-0.5 pl-11">
+        {release.commits.slice(0, 10).map((commit) => (
+          <li className="flex min-w-0 items-baseline gap-2" key={commit.sha}>
+            <span className="shrink-0 font-mono text-xs">{shortSha(commit.sha)}</span>
+            <span className="foreign truncate">{visible(commit.subject)}</span>
+          </li>
+        ))}
+        {release.commits.length > 10 && <li>and {counted(release.commits.length - 10, "more commit")}</li>}
+      </ul>
+    )}
+  </li>
+)
+
+const History = ({ deployment, slug }: Props) => {
+  const { data, error, refetch } = useQuery(releasesQuery(slug, deployment.product.slug, deployment.environment.slug))
+  if (error !== null && data === undefined) return <FailureView error={error} onRetry={() => void refetch()} />
+  if (data === undefined) return <SkeletonRows rows={6} />
+  if (data.releases.length === 0) {
+    return (
+      <Empty
+        command={`npx @delivery/cli deployments set-version $(git rev-parse HEAD) --product ${deployment.product.slug} --environment ${deployment.environment.slug}`}
+        icon="deployments"
+        title="No release yet"
+      >
+        Say in your deployment script which version runs. Each change is a release here.
+      </Empty>
+    )
+  }
+  return (
+    <ol aria-label="Releases">
+      {data.releases.map((release) => (
+        <ReleaseRow key={release.number} release={release} />
+      ))}
+    </ol>
+  )
+}
+
+const Loaded = ({ deployment, slug }: Props) => {
+  const { data: vault } = useQuery(vaultQuery(slug))
+  const missing = missingSecrets(vault?.secrets ?? [], deployment.product.slug, deployment.environment.slug)
+  return (
+    <>
+      <section aria-label="Summary" className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-3">
+        <span className="text-md inline-flex items-center gap-1 font-medium">
+          {deployment.version === null ? (
+            "Unknown version"
+          ) : (
+            <Copyable label="Copy the version" shown={shortSha(deployment.version)} text={deployment.version} />
+          )}
+        </span>
+        <span className="text-muted">
+          since <Time at={deployment.versionUpdatedAt} />
+        </span>
+        {deployment.baseUrl !== null && <Copyable label="Copy the address" text={deployment.baseUrl} />}
+        {missing.length > 0 && (
+          <Link
+            className="text-warning hover:underline"
+            params={{ slug }}
+            search={{ product: deployment.product.slug, only: "missing" }}
+            to="/w/$slug/vault"
+          >
+            {counted(missing.length, "secret")} missing
+          </Link>
+        )}
+      </section>
+      <div className="border-border flex flex-col border-t lg:flex-row">
+        <section aria-label="History" className="min-w-0 flex-1">
+          <h2 className="text-muted border-border border-b px-4 pt-4 pb-1 text-xs font-medium">Releases</h2>
+          <History deployment={deployment} slug={slug} />
+        </section>
+        <aside aria-label="Beside it" className="border-border shrink-0 pb-4 max-lg:border-t lg:w-90 lg:border-l">
+          <Elsewhere deployment={deployment} slug={slug} />
+          <Runs deployment={deployment} slug={slug} />
+        </aside>
+      </div>
+    </>
+  )
+}
+
+const DeploymentScreen = () => {
+  const { environment, product, slug } = useParams({ from: "/w/$slug/deployments/$product/$environment" })
+  const { data: deployment, error, refetch } = useQuery(deploymentQuery(slug, product, environment))
+  const [isSetting, setSetting] = useState(false)
+  const mayChange = mayAct(useRole(slug), "member") && deployment?.active === true
+  const name =
+    deployment === undefined
+      ? `${product} in ${environment}`
+      : `${deployment.product.name} in ${deployment.environment.name}`
+  return (
+    <>
+      <Header
+        actions={mayChange && <Button onClick={() => setSetting(true)}>Set version</Button>}
+        crumbs={[{ label: "Deployments", link: { to: "/w/$slug/deployments", params: { slug } } }]}
+        state={
+          <>
+            {deployment?.environment.class === "production" && <Badge tone="warning">production</Badge>}
+            {deployment?.active === false && <Badge>archived</Badge>}
+          </>
+        }
+        title={name}
+      />
+      {deployment !== undefined ? (
+        <Loaded deployment={deployment} slug={slug} />
+      ) : error !== null ? (
+        <FailureView error={error} onRetry={() => void refetch()} />
+      ) : (
+        <SkeletonRows rows={8} />
+      )}
+      {isSetting && deployment !== undefined && (
+        <Suspense fallback={null}>
+          <SetVersion
+            environment={environment}
+            name={name}
+            onClose={() => setSetting(false)}
+            product={product}
+            slug={slug}
+            version={deployment.version}
+          />
+        </Suspense>
+      )}
+    </>
+  )
+}
+
+export default DeploymentScreen

@@ -1,0 +1,58 @@
+import type { Deployment } from "@delivery/domain/catalog/Deployment"
+import type { TestRunSummary } from "@delivery/domain/runs/TestRun"
+import type { Secret } from "@delivery/domain/vault/Secret"
+
+/** What runs where, as a table of products and environments. Pure. */
+
+export interface Column {
+  readonly slug: string
+  readonly name: string
+  readonly class: string
+  readonly emoji: string | null
+}
+
+export interface MatrixRow {
+  readonly product: Deployment["product"]
+  readonly cells: ReadonlyArray<Deployment | undefined>
+}
+
+/** Environments that have deployments, production last; products by name. */
+export const matrixOf = (
+  deployments: ReadonlyArray<Deployment>
+): { readonly columns: ReadonlyArray<Column>; readonly rows: ReadonlyArray<MatrixRow> } => {
+  const environments = new Map(deployments.map(({ environment }) => [environment.slug, environment]))
+  const columns = [...environments.values()].toSorted(
+    (a, b) => Number(a.class === "production") - Number(b.class === "production") || a.name.localeCompare(b.name)
+  )
+  const products = new Map(deployments.map(({ product }) => [product.slug, product]))
+  const rows = [...products.values()].map((product) => ({
+    product,
+    cells: columns.map(({ slug }) =>
+      deployments.find((one) => one.product.slug === product.slug && one.environment.slug === slug)
+    )
+  }))
+  return { columns, rows }
+}
+
+/** The names of secrets that a product has in another environment, but not in this one. */
+export const missingSecrets = (
+  secrets: ReadonlyArray<Secret>,
+  product: string,
+  environment: string
+): ReadonlyArray<string> =>
+  secrets
+    .filter(
+      (secret) =>
+        secret.product.slug === product &&
+        secret.environments.some((one) => one.hasValue && one.deployed) &&
+        !secret.environments.some((one) => one.environment.slug === environment && one.hasValue)
+    )
+    .map(({ name }) => name)
+
+/** The newest run of a product in an environment. */
+export const lastRun = (
+  runs: ReadonlyArray<TestRunSummary>,
+  product: string,
+  environment: string
+): TestRunSummary | undefined =>
+  runs.find((run) => run.product.slug === product && run.environment.slug === environment)

@@ -1,0 +1,33 @@
+import { queryOptions } from "@tanstack/react-query"
+import { client } from "../api/client.ts"
+import { workspaceKey } from "../api/queries.ts"
+
+export const productsQuery = (slug: string) =>
+  queryOptions({
+    queryKey: workspaceKey(slug, "products"),
+    queryFn: ({ signal }) => client.products.list({ params: { slug }, query: {} }, { signal })
+  })
+
+export const environmentsQuery = (slug: string) =>
+  queryOptions({
+    queryKey: workspaceKey(slug, "environments"),
+    queryFn: ({ signal }) => client.environments.list({ params: { slug }, query: {} }, { signal })
+  })
+
+export const deploymentsQuery = (slug: string) =>
+  queryOptions({
+    queryKey: workspaceKey(slug, "deployments"),
+    queryFn: ({ signal }) => client.deployments.list({ params: { slug } }, { signal })
+  })
+
+export const deploymentQuery = (slug: string, product: string, environment: string) =>
+  queryOptions({
+    queryKey: workspaceKey(slug, "deployments", product, environment),
+    queryFn: ({ signal }) => client.deployments.get({ params: { slug, product, environment } }, { signal })
+  })
+
+export const releasesQuery = (slug: string, product: string, environment: string) =>
+  queryOptions({
+    queryKey: workspaceKey(slug, "releases", product, environment),
+    queryFn: ({ signal }) => client.releases.history({ params: { slug, product, environment }, query: {} }, { signal })
+  })

@@ -1,0 +1,58 @@
+import { useNavigate, useSearch } from "@tanstack/react-router"
+import type { TestRun } from "@delivery/domain/runs/TestRun"
+import { useDeferredValue, useMemo, useState } from "react"
+import { formatCount } from "../ui/format.ts"
+import { SearchField } from "../ui/SearchField.tsx"
+import { Empty } from "../ui/States.tsx"
+import { StatusMark } from "../ui/StatusMark.tsx"
+import { filteredTests } from "./failureRows.ts"
+import type { TestsSearch } from "./search.ts"
+import { rowsOf, TestRows } from "./TestRows.tsx"
+
+/** All tests of a run, narrowed by status and words. */
+
+const statuses = ["failed", "flaky", "passed", "skipped"] as const
+
+export const AllTests = ({ run, slug }: { readonly run: TestRun; readonly slug: string }) => {
+  const { q, status } = useSearch({ from: "/w/$slug/test-runs/$run" })
+  const navigate = useNavigate({ from: "/w/$slug/test-runs/$run" })
+  const [text, setText] = useState(q ?? "")
+  const typed = useDeferredValue(text)
+  const rows = useMemo(
+    () => rowsOf(filteredTests(run.tests, { q: typed, ...(status === undefined ? {} : { status }) })),
+    [run.tests, status, typed]
+  )
+  const set = (change: TestsSearch) => void navigate({ search: change, replace: true })
+  const withText = (next: string) => ({ view: "tests" as const, ...(next === "" ? {} : { q: next }) })
+  return (
+    <>
+      <search aria-label="Tests" className="border-border flex flex-wrap items-center gap-1 border-b px-3 py-1.5">
+        <SearchField
+          label="Title or file"
+          onChange={(next) => {
+            setText(next)
+            set({ ...withText(next), ...(status === undefined ? {} : { status }) })
+          }}
+          value={text}
+        />
+        {statuses.map((one) => (
+          <button
+            aria-pressed={status === one}
+            className="text-muted hover:bg-hover aria-pressed:bg-selected aria-pressed:text-text inline-flex h-7 items-center gap-1.5 rounded-md px-2"
+            key={one}
+            onClick={() => set({ ...withText(text), ...(status === one ? {} : { status: one }) })}
+            type="button"
+          >
+            <StatusMark isWordShown size={14} status={one} />
+            <span className="tabular">{formatCount(run.counts[one])}</span>
+          </button>
+        ))}
+      </search>
+      {rows.length === 0 ? (
+        <Empty icon="filter" title="No test matches" />
+      ) : (
+        <TestRows label="Tests" rows={rows} run={run.number} slug={slug} />
+      )}
+    </>
+  )
+}

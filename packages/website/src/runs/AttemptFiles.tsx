@@ -1,0 +1,139 @@
+import { useQuery } from "@tanstack/react-query"
+import { useState } from "react"
+import { fileUrl } from "../api/client.ts"
+import { workspaceKey } from "../api/queries.ts"
+import { visible } from "../ui/format.ts"
+import { Icon } from "../ui/Icon.tsx"
+import { fileName, kindOf } from "./files.ts"
+
+/** What a test left: pictures and videos shown, the rest to download. Nothing of it runs in this page. */
+
+interface Props {
+  readonly files: ReadonlyArray<string>
+  readonly run: number
+  readonly slug: string
+}
+
+const Missing = ({ path }: { readonly path: string }) => (
+  <span
+    className="text-muted border-border inline-flex items-center gap-2 rounded-md border border-dashed px-3 py-2"
+    title={path}
+  >
+    <Icon name="file" />
+    {visible(fileName(path))} was never uploaded
+  </span>
+)
+
+const Picture = ({ path, url }: { readonly path: string; readonly url: string }) => {
+  const [isMissing, setMissing] = useState(false)
+  if (isMissing) return <Missing path={path} />
+  return (
+    <figure className="flex max-w-full flex-col gap-1">
+      <a href={url} rel="noopener" target="_blank">
+        <img
+          alt={fileName(path)}
+          className="border-border bg-sunken max-h-90 max-w-full rounded-md border object-contain"
+          loading="lazy"
+          onError={() => setMissing(true)}
+          src={url}
+        />
+      </a>
+      <figcaption className="text-muted foreign text-xs">{visible(fileName(path))}</figcaption>
+    </figure>
+  )
+}
+
+const Video = ({ path, url }: { readonly path: string; readonly url: string }) => {
+  const [isMissing, setMissing] = useState(false)
+  if (isMissing) return <Missing path={path} />
+  return (
+    <figure className="flex max-w-full flex-col gap-1">
+      {/* Recordings of tests have no sound, so there is nothing to write below them. */}
+      <video
+        aria-label={fileName(path)}
+        className="border-border bg-sunken max-h-90 max-w-full rounded-md border"
+        controls
+        onError={() => setMissing(true)}
+        preload="metadata"
+        src={url}
+      />
+      <figcaption className="text-muted foreign text-xs">{visible(fileName(path))}</figcaption>
+    </figure>
+  )
+}
+
+const words = {
+  trace: "Trace, for the trace viewer of Playwright",
+  text: "Text",
+  image: "Picture",
+  video: "Video",
+  other: "File"
+}
+
+/** A test may name files that were never uploaded. */
+const useIsThere = (slug: string, run: number, path: string): boolean =>
+  useQuery({
+    queryKey: workspaceKey(slug, "file", run, path),
+    queryFn: async ({ signal }) => (await fetch(fileUrl(slug, run, path), { method: "HEAD", signal })).ok,
+    staleTime: 60_000
+  }).data ?? true
+
+const FileRow = ({ path, run, slug }: Omit<Props, "files"> & { readonly path: string }) => {
+  const isThere = useIsThere(slug, run, path)
+  const kind = kindOf(path)
+  const content = (
+    <>
+      <span className="text-muted">
+        <Icon name={kind === "text" ? "file" : "download"} />
+      </span>
+      <span className={`foreign min-w-0 flex-1 truncate font-mono text-xs ${isThere ? "" : "text-muted"}`} title={path}>
+        {visible(fileName(path))}
+      </span>
+      <span className="text-muted text-xs">{isThere ? words[kind] : "Was never uploaded"}</span>
+    </>
+  )
+  const row = "flex h-(--row) items-center gap-2 px-3"
+  return isThere ? (
+    <a className={`${row} hover:bg-hover`} href={fileUrl(slug, run, path)} rel="noopener" target="_blank">
+      {content}
+    </a>
+  ) : (
+    <span className={row}>{content}</span>
+  )
+}
+
+export const AttemptFiles = ({ files, run, slug }: Props) => {
+  if (files.length === 0) return null
+  const shown = files.filter((path) => ["image", "video"].includes(kindOf(path)))
+  const others = files.filter((path) => !shown.includes(path))
+  return (
+    <section aria-label="Files" className="flex flex-col gap-3">
+      {shown.length > 0 && (
+        <>
+          <h2 className="font-medium">Pictures and videos</h2>
+          <div className="flex flex-wrap gap-3">
+            {shown.map((path) =>
+              kindOf(path) === "image" ? (
+                <Picture key={path} path={path} url={fileUrl(slug, run, path)} />
+              ) : (
+                <Video key={path} path={path} url={fileUrl(slug, run, path)} />
+              )
+            )}
+          </div>
+        </>
+      )}
+      {others.length > 0 && (
+        <>
+          <h2 className="font-medium">Files</h2>
+          <ul className="border-border rounded-md border">
+            {others.map((path) => (
+              <li className="border-border not-last:border-b" key={path}>
+                <FileRow path={path} run={run} slug={slug} />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  )
+}

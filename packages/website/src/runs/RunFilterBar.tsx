@@ -1,0 +1,130 @@
+import { useQuery } from "@tanstack/react-query"
+import { useNavigate } from "@tanstack/react-router"
+import { useEffect, useRef, useState } from "react"
+import { environmentsQuery, productsQuery } from "../catalog/queries.ts"
+import { Button, buttonClass } from "../ui/Button.tsx"
+import { Icon } from "../ui/Icon.tsx"
+import { useKeys } from "../ui/keys.ts"
+import { Menu } from "../ui/Menu.tsx"
+import { SearchField } from "../ui/SearchField.tsx"
+import { isFiltered, type RunFilters } from "./filters.ts"
+
+/** The filters of the list of runs: words in a row, kept in the address. */
+
+interface Choice {
+  readonly value: string
+  readonly label: string
+}
+
+interface FilterProps {
+  readonly noun: string
+  readonly value: string | undefined
+  readonly choices: ReadonlyArray<Choice>
+  readonly onChange: (value: string | undefined) => void
+}
+
+const Filter = ({ choices, noun, onChange, value }: FilterProps) => {
+  const chosen = choices.find((one) => one.value === value)?.label ?? value
+  return (
+    <Menu
+      groups={[
+        {
+          items: [
+            { label: `Any ${noun}`, isChosen: value === undefined, onSelect: () => onChange(undefined) },
+            ...choices.map((one) => ({
+              label: one.label,
+              isChosen: one.value === value,
+              onSelect: () => onChange(one.value)
+            }))
+          ]
+        }
+      ]}
+      label={`Filter by ${noun}`}
+      trigger={(props) => (
+        <button {...props} className={buttonClass(value === undefined ? "quiet" : "plain")} type="button">
+          <span className="first-letter:uppercase">{noun}</span>
+          {chosen !== undefined && <span className="text-accent max-w-40 truncate">is {chosen}</span>}
+          <Icon name="chevronDown" size={12} />
+        </button>
+      )}
+    />
+  )
+}
+
+const results = [
+  { value: "failed", label: "failed" },
+  { value: "flaky", label: "flaky" },
+  { value: "passed", label: "passed" }
+]
+
+export const RunFilterBar = ({ filters, slug }: { readonly filters: RunFilters; readonly slug: string }) => {
+  const navigate = useNavigate({ from: "/w/$slug/test-runs" })
+  const { data: products } = useQuery(productsQuery(slug))
+  const { data: environments } = useQuery(environmentsQuery(slug))
+  const set = (change: { readonly [K in keyof RunFilters]?: RunFilters[K] | undefined }) =>
+    void navigate({ search: (before) => withoutUndefined({ ...before, ...change }), replace: true })
+  const field = useRef<HTMLInputElement>(null)
+  const [text, setText] = useState(filters.q ?? "")
+  const typed = useRef(text)
+  // The address follows what is typed, and the field follows the address where that changes by itself.
+  useEffect(() => {
+    if ((filters.q ?? "") === typed.current) return
+    typed.current = filters.q ?? ""
+    setText(typed.current)
+  }, [filters.q])
+  useKeys([
+    { keys: "/", label: "Search runs", group: "Runs", run: () => field.current?.focus() },
+    {
+      keys: "f",
+      label: "Only failed runs",
+      group: "Runs",
+      run: () => set({ result: filters.result === "failed" ? undefined : "failed" })
+    }
+  ])
+  return (
+    <search aria-label="Runs" className="border-border flex flex-wrap items-center gap-1 border-b px-3 py-1.5">
+      <SearchField
+        label="Branch, commit or subject"
+        onChange={(next) => {
+          typed.current = next.trim()
+          setText(next)
+          set({ q: next.trim() === "" ? undefined : next.trim() })
+        }}
+        ref={field}
+        value={text}
+      />
+      <Filter
+        choices={results}
+        noun="result"
+        onChange={(value) => set({ result: value as RunFilters["result"] })}
+        value={filters.result}
+      />
+      <Filter
+        choices={(products?.products ?? []).map(({ name, slug }) => ({ value: slug, label: name }))}
+        noun="product"
+        onChange={(product) => set({ product })}
+        value={filters.product}
+      />
+      <Filter
+        choices={(environments?.environments ?? []).map(({ name, slug }) => ({ value: slug, label: name }))}
+        noun="environment"
+        onChange={(environment) => set({ environment })}
+        value={filters.environment}
+      />
+      <Filter
+        choices={[{ value: "true", label: "me" }]}
+        noun="publisher"
+        onChange={(mine) => set({ mine: mine === undefined ? undefined : true })}
+        value={filters.mine === true ? "true" : undefined}
+      />
+      {isFiltered(filters) && (
+        <Button icon="cross" look="quiet" onClick={() => void navigate({ search: {}, replace: true })}>
+          Clear
+        </Button>
+      )}
+    </search>
+  )
+}
+
+const withoutUndefined = (filters: { readonly [K in keyof RunFilters]?: RunFilters[K] | undefined }): RunFilters =>
+  Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))

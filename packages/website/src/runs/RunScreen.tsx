@@ -1,0 +1,148 @@
+import { useQuery } from "@tanstack/react-query"
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
+import type { TestRun } from "@delivery/domain/runs/TestRun"
+import { lazy, Suspense, useMemo } from "react"
+import { FailureView } from "../api/FailureView.tsx"
+import { Badge } from "../ui/Badge.tsx"
+import { CopyButton } from "../ui/Copy.tsx"
+import { counted, formatCount } from "../ui/format.ts"
+import { Header, tabClass, Tabs } from "../ui/Header.tsx"
+import { useKeys } from "../ui/keys.ts"
+import { Empty, SkeletonRows } from "../ui/States.tsx"
+import { StatusMark } from "../ui/StatusMark.tsx"
+import { failureRows, neighbour } from "./failureRows.ts"
+import { runErrorsQuery, runQuery } from "./queries.ts"
+import { RunSummary } from "./RunSummary.tsx"
+import type { TestsSearch } from "./search.ts"
+import { statusOf } from "./status.ts"
+import { TestRows } from "./TestRows.tsx"
+
+/** A run: what failed first, by what it says. */
+
+const More = lazy(() => import("./RunViews.tsx"))
+
+interface ViewProps {
+  readonly run: TestRun
+  readonly slug: string
+}
+
+const Failures = ({ run, slug }: ViewProps) => {
+  const { data, isPending } = useQuery(runErrorsQuery(slug, run.number))
+  const rows = useMemo(() => failureRows(run.tests, data?.errors), [data, run.tests])
+  // The headings come with the errors: without them all rows would move.
+  if (isPending && run.counts.failed > 0) return <SkeletonRows rows={10} />
+  if (rows.length > 0) return <TestRows label="Failures" rows={rows} run={run.number} slug={slug} />
+  if (run.state === "running") {
+    return (
+      <Empty icon="clock" title="This run is running">
+        Its tests appear when it has finished. This page shows them then by itself.
+      </Empty>
+    )
+  }
+  if (run.error !== null) return <Empty icon="warning" title="It failed outside of its tests" />
+  if (run.tests.length === 0) return <Empty icon="runs" title="No test was reported" />
+  return (
+    <Empty icon="check" title={`No test failed: ${counted(run.counts.passed, "test")} passed`}>
+      {run.counts.skipped > 0 && `${counted(run.counts.skipped, "test")} skipped.`}
+    </Empty>
+  )
+}
+
+const views = [
+  ["failures", "Failures"],
+  ["tests", "All tests"],
+  ["retries", "Retries"],
+  ["details", "Details"]
+] as const
+
+const View = ({ run, slug, view }: ViewProps & { readonly view: NonNullable<TestsSearch["view"]> }) => {
+  if (view !== "failures") {
+    return (
+      <Suspense fallback={<SkeletonRows rows={8} />}>
+        <More run={run} slug={slug} view={view} />
+      </Suspense>
+    )
+  }
+  return <Failures run={run} slug={slug} />
+}
+
+const Loaded = ({ run, slug }: ViewProps) => {
+  const search = useSearch({ from: "/w/$slug/test-runs/$run" })
+  const navigate = useNavigate()
+  const view = search.view ?? "failures"
+  const go = (step: 1 | -1) => {
+    const test = neighbour(run.tests, "", step)
+    if (test === undefined) return
+    void navigate({
+      to: "/w/$slug/test-runs/$run/tests/$case",
+      params: { slug, run: String(run.number), case: test.caseId }
+    })
+  }
+  useKeys([
+    { keys: "n", label: "Next failure", group: "Run", run: () => go(1) },
+    { keys: "p", label: "Previous failure", group: "Run", run: () => go(-1) }
+  ])
+  const numbers = {
+    failures: run.counts.failed + run.counts.flaky,
+    tests: run.counts.total,
+    retries: run.retries.length,
+    details: 0
+  }
+  return (
+    <>
+      <RunSummary run={run} slug={slug} />
+      <Tabs label="Views of the run">
+        {views.map(([name, label]) => (
+          <Link
+            activeOptions={{ exact: true }}
+            className={tabClass}
+            from="/w/$slug/test-runs/$run"
+            key={name}
+            replace
+            search={name === view ? search : name === "failures" ? {} : { view: name }}
+            to="."
+          >
+            {label}
+            {numbers[name] > 0 && (
+              <span className="text-muted tabular text-xs font-normal">{formatCount(numbers[name])}</span>
+            )}
+          </Link>
+        ))}
+      </Tabs>
+      <View run={run} slug={slug} view={view} />
+    </>
+  )
+}
+
+const RunScreen = () => {
+  const { run: number, slug } = useParams({ from: "/w/$slug/test-runs/$run" })
+  const { data: run, error, refetch } = useQuery(runQuery(slug, Number(number)))
+  return (
+    <>
+      <Header
+        actions={<CopyButton label="Copy the link" text={location.href} />}
+        crumbs={[{ label: "Runs", link: { to: "/w/$slug/test-runs", params: { slug } } }]}
+        state={
+          run !== undefined && (
+            <>
+              <StatusMark isWordShown status={statusOf(run)} />
+              {run.git.dirty && (
+                <Badge title="The working tree had changes that were not committed">uncommitted changes</Badge>
+              )}
+            </>
+          )
+        }
+        title={`Run ${number}`}
+      />
+      {run !== undefined ? (
+        <Loaded run={run} slug={slug} />
+      ) : error !== null ? (
+        <FailureView error={error} onRetry={() => void refetch()} />
+      ) : (
+        <SkeletonRows rows={12} />
+      )}
+    </>
+  )
+}
+
+export default RunScreen

@@ -1,0 +1,92 @@
+import { Link } from "@tanstack/react-router"
+import type { TestRun } from "@delivery/domain/runs/TestRun"
+import type { ReactNode } from "react"
+import { actorName } from "../api/actors.ts"
+import { Badge } from "../ui/Badge.tsx"
+import { CodeBlock } from "../ui/Code.tsx"
+import { Copyable } from "../ui/Copy.tsx"
+import { formatCount, formatDuration, formatRate, shortSha } from "../ui/format.ts"
+import { Icon, type IconName } from "../ui/Icon.tsx"
+import { Elapsed, Time } from "../ui/Time.tsx"
+import { Truncated } from "../ui/Truncated.tsx"
+import { CountsBar } from "./Counts.tsx"
+
+/** What one wants to know of a run first: of which commit, where, how many, and how long. */
+
+const Fact = ({ children, icon }: { readonly children: ReactNode; readonly icon?: IconName }) => (
+  <span className="text-muted inline-flex max-w-full min-w-0 items-center gap-1.5">
+    {icon !== undefined && <Icon name={icon} size={14} />}
+    {children}
+  </span>
+)
+
+const numbers = [
+  ["failed", "text-danger"],
+  ["flaky", "text-warning"],
+  ["passed", "text-success"],
+  ["skipped", "text-muted"]
+] as const
+
+export const RunSummary = ({ run, slug }: { readonly run: TestRun; readonly slug: string }) => (
+  <section aria-label="Summary" className="flex flex-col gap-2 px-4 pt-3 pb-3">
+    <p className="text-md foreign font-medium">{run.git.subject === "" ? "No commit message" : run.git.subject}</p>
+    <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
+      <Fact icon="deployments">
+        <Link
+          className="text-text truncate hover:underline"
+          params={{ slug, product: run.product.slug, environment: run.environment.slug }}
+          to="/w/$slug/deployments/$product/$environment"
+        >
+          {run.product.name} in {run.environment.name}
+        </Link>
+        {run.environment.class === "production" && <Badge tone="warning">production</Badge>}
+      </Fact>
+      <Fact icon="branch">
+        <Truncated text={run.git.branch} />
+      </Fact>
+      <Fact icon="commit">
+        <Copyable label="Copy the commit" shown={shortSha(run.git.sha)} text={run.git.sha} />
+      </Fact>
+      {run.deploymentVersion !== null && (
+        <Fact>
+          version{" "}
+          <Copyable label="Copy the version" shown={shortSha(run.deploymentVersion)} text={run.deploymentVersion} />
+          {run.deploymentChanged && (
+            <Badge title="The version changed while the run was running" tone="warning">
+              changed meanwhile
+            </Badge>
+          )}
+        </Fact>
+      )}
+      <Fact icon="clock">
+        <span className="tabular">
+          {run.state === "running" ? <Elapsed since={run.startedAt} /> : formatDuration(run.durationMs)}
+        </span>
+        <Time at={run.startedAt} />
+      </Fact>
+      <Fact icon="person">
+        <span className="truncate">{actorName(run.publishedBy)}</span>
+      </Fact>
+      {run.coverage !== null && <Fact>{run.coverage} tests</Fact>}
+    </div>
+    {run.counts.total > 0 && (
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
+        <span className="w-48 max-w-full">
+          <CountsBar counts={run.counts} />
+        </span>
+        {numbers.map(([name, colour]) =>
+          run.counts[name] === 0 ? null : (
+            <span className={colour} key={name}>
+              <b className="tabular font-semibold">{formatCount(run.counts[name])}</b> {name}
+            </span>
+          )
+        )}
+        {run.passRate !== null && <span className="text-muted">{formatRate(run.passRate)} passed</span>}
+        {run.firstAttemptPassRate !== null && run.firstAttemptPassRate !== run.passRate && (
+          <span className="text-muted">{formatRate(run.firstAttemptPassRate)} at the first attempt</span>
+        )}
+      </div>
+    )}
+    {run.error !== null && <CodeBlock label="the error of the run" text={run.error} tone="danger" />}
+  </section>
+)

@@ -1,0 +1,163 @@
+import { useInfiniteQuery } from "@tanstack/react-query"
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
+import type { TestRunSummary } from "@delivery/domain/runs/TestRun"
+import { useCallback, useEffect } from "react"
+import { FailureView } from "../api/FailureView.tsx"
+import { serviceUrl } from "../api/client.ts"
+import { Button } from "../ui/Button.tsx"
+import { formatDuration, shortSha } from "../ui/format.ts"
+import { Header } from "../ui/Header.tsx"
+import { Icon } from "../ui/Icon.tsx"
+import { Rows } from "../ui/Rows.tsx"
+import { Empty, SkeletonRows } from "../ui/States.tsx"
+import { StatusMark } from "../ui/StatusMark.tsx"
+import { Elapsed, Time } from "../ui/Time.tsx"
+import { Truncated } from "../ui/Truncated.tsx"
+import { CountsBar, countsText } from "./Counts.tsx"
+import { isFiltered, type RunFilters } from "./filters.ts"
+import { RunFilterBar } from "./RunFilterBar.tsx"
+import { runsQuery } from "./queries.ts"
+import { statusOf } from "./status.ts"
+
+/** All runs, newest first. */
+
+const columns =
+  "grid grid-cols-[16px_minmax(0,1fr)_auto] items-center gap-3 px-4 md:grid-cols-[16px_2.75rem_minmax(0,1fr)_minmax(0,10rem)_12.5rem_5rem_4.5rem]"
+
+const RunRow = ({
+  isCurrent,
+  run,
+  slug
+}: {
+  readonly isCurrent: boolean
+  readonly run: TestRunSummary
+  readonly slug: string
+}) => (
+  <Link
+    className={`${columns} border-border hover:bg-hover h-(--row) border-b ${isCurrent ? "bg-selected" : ""}`}
+    params={{ slug, run: String(run.number) }}
+    to="/w/$slug/test-runs/$run"
+  >
+    <StatusMark status={statusOf(run)} />
+    <span className="text-muted tabular hidden md:block">#{run.number}</span>
+    <span className="flex min-w-0 items-center gap-2">
+      <span className="foreign truncate font-medium" title={run.git.subject}>
+        {run.git.subject === "" ? "No commit message" : run.git.subject}
+      </span>
+      <span className="text-muted hidden min-w-0 shrink items-center gap-1 lg:inline-flex">
+        <Icon name="branch" size={12} />
+        <Truncated text={run.git.branch} />
+        <span className="font-mono text-xs">{shortSha(run.git.sha)}</span>
+      </span>
+    </span>
+    <span className="text-muted hidden truncate md:block" title={`${run.product.name} in ${run.environment.name}`}>
+      {run.product.name} <span className="text-faint">/</span> {run.environment.name}
+    </span>
+    <span className="hidden items-center gap-2 md:flex">
+      {run.state !== "running" && (
+        <>
+          <span className="w-12 shrink-0">
+            <CountsBar counts={run.counts} />
+          </span>
+          <span
+            className={`tabular truncate ${run.counts.failed > 0 ? "text-danger" : "text-muted"}`}
+            title={run.error ?? undefined}
+          >
+            {run.error === null ? countsText(run.counts) : run.error}
+          </span>
+        </>
+      )}
+    </span>
+    <span className="text-muted tabular hidden text-right md:block">
+      {run.state === "running" ? <Elapsed since={run.startedAt} /> : formatDuration(run.durationMs)}
+    </span>
+    <span className="text-muted text-right">
+      <Time at={run.startedAt} />
+    </span>
+  </Link>
+)
+
+interface ListProps {
+  readonly slug: string
+  readonly runs: ReadonlyArray<TestRunSummary>
+  readonly hasMore: boolean
+  readonly isLoadingMore: boolean
+  readonly onMore: () => void
+}
+
+const RunList = ({ hasMore, isLoadingMore, onMore, runs, slug }: ListProps) => {
+  const navigate = useNavigate()
+  const more = useCallback(() => {
+    if (hasMore && !isLoadingMore) onMore()
+  }, [hasMore, isLoadingMore, onMore])
+  // The first page fills no large screen, and the next one comes beside it.
+  useEffect(() => {
+    if (runs.length <= 50) more()
+  }, [more, runs.length])
+  return (
+    <>
+      <Rows
+        count={runs.length}
+        keyOf={(index) => runs[index]!.id}
+        label="Runs"
+        noun="run"
+        onNearEnd={more}
+        onOpen={(index) =>
+          void navigate({ to: "/w/$slug/test-runs/$run", params: { slug, run: String(runs[index]!.number) } })
+        }
+        row={(index, isCurrent) => <RunRow isCurrent={isCurrent} run={runs[index]!} slug={slug} />}
+      />
+      {isLoadingMore && <SkeletonRows rows={3} />}
+    </>
+  )
+}
+
+const NoRuns = ({ filters, slug }: { readonly filters: RunFilters; readonly slug: string }) => {
+  const navigate = useNavigate()
+  return isFiltered(filters) ? (
+    <Empty
+      action={
+        <Button onClick={() => void navigate({ to: "/w/$slug/test-runs", params: { slug }, search: {} })}>
+          Clear the filters
+        </Button>
+      }
+      icon="filter"
+      title="No run matches these filters"
+    />
+  ) : (
+    <Empty
+      command={`export DELIVERY_URL=${serviceUrl} DELIVERY_WORKSPACE=${slug} DELIVERY_API_KEY=ctk_…\nnpx @delivery/cli runs publish results.xml --product shop --environment staging`}
+      icon="runs"
+      title="Runs of browser tests appear here"
+    >
+      Publish one from Playwright, or from the results of any tool that writes JUnit XML.
+    </Empty>
+  )
+}
+
+const RunsScreen = () => {
+  const { slug } = useParams({ from: "/w/$slug/test-runs" })
+  const filters = useSearch({ from: "/w/$slug/test-runs" })
+  const { data, error, fetchNextPage, hasNextPage, isFetchingNextPage, isPending, refetch } = useInfiniteQuery(
+    runsQuery(slug, filters)
+  )
+  const runs = data?.pages.flatMap((page) => page.runs) ?? []
+  const more = useCallback(() => void fetchNextPage(), [fetchNextPage])
+  return (
+    <>
+      <Header crumbs={[]} title="Runs" />
+      <RunFilterBar filters={filters} slug={slug} />
+      {error !== null && data === undefined ? (
+        <FailureView error={error} onRetry={() => void refetch()} />
+      ) : isPending ? (
+        <SkeletonRows rows={16} />
+      ) : runs.length === 0 ? (
+        <NoRuns filters={filters} slug={slug} />
+      ) : (
+        <RunList hasMore={hasNextPage} isLoadingMore={isFetchingNextPage} onMore={more} runs={runs} slug={slug} />
+      )}
+    </>
+  )
+}
+
+export default RunsScreen

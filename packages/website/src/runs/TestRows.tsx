@@ -1,0 +1,103 @@
+import { Link, useNavigate } from "@tanstack/react-router"
+import type { TestEntry } from "@delivery/domain/runs/TestEntry"
+import { Badge } from "../ui/Badge.tsx"
+import { counted, formatDuration, visible, withoutColours } from "../ui/format.ts"
+import { Rows } from "../ui/Rows.tsx"
+import { StatusMark } from "../ui/StatusMark.tsx"
+import { Truncated } from "../ui/Truncated.tsx"
+import { type FailureRow, firstLine } from "./failureRows.ts"
+
+/** The tests of a run: thousands of rows, of which those in view are drawn. */
+
+const tones = { new: "danger", known: "plain", muted: "plain" } as const
+const meanings = {
+  new: "It did not fail so on the base branch, nor in the 20 runs before",
+  known: "It failed so on the base branch, or in one of the 20 runs before",
+  muted: "It does not count"
+}
+
+interface RowProps {
+  readonly row: FailureRow
+  readonly isCurrent: boolean
+  readonly slug: string
+  readonly run: number
+}
+
+const TestRow = ({ isCurrent, row, run, slug }: RowProps) => {
+  if (row.kind === "heading") {
+    return (
+      <h2 className="border-border bg-sunken text-muted flex h-(--row) items-center border-b px-4 font-medium">
+        {row.text}
+      </h2>
+    )
+  }
+  if (row.kind === "error") {
+    const { count, message, state } = row.error
+    return (
+      <div className="border-border bg-sunken flex h-(--row) items-center gap-2 border-b px-4">
+        <Badge title={meanings[state]} tone={tones[state]}>
+          {state}
+        </Badge>
+        <h2 className="foreign min-w-0 flex-1 truncate font-mono text-xs font-medium" title={message.slice(0, 1_000)}>
+          {visible(firstLine(withoutColours(message))) || "No message"}
+        </h2>
+        <span className="text-muted tabular">{counted(count, "test")}</span>
+      </div>
+    )
+  }
+  const { test } = row
+  return (
+    <Link
+      className={`border-border hover:bg-hover flex h-(--row) items-center gap-3 border-b px-4 ${isCurrent ? "bg-selected" : ""}`}
+      params={{ slug, run: String(run), case: test.caseId }}
+      to="/w/$slug/test-runs/$run/tests/$case"
+    >
+      <StatusMark status={test.status} />
+      <span className="foreign min-w-0 flex-1 truncate" title={test.title.slice(0, 1_000)}>
+        {visible(test.title)}
+      </span>
+      {row.state === "new" && <span className="text-danger text-xs max-sm:hidden">new</span>}
+      <span className="text-muted hidden max-w-[35%] min-w-0 md:inline-flex">
+        <Truncated text={visible(test.file)} />
+      </span>
+      {test.attempts.length > 1 && (
+        <span className="text-muted tabular max-md:hidden">{test.attempts.length} attempts</span>
+      )}
+      <span className="text-muted tabular w-18 text-right">
+        {test.status === "skipped" ? "" : formatDuration(test.durationMs)}
+      </span>
+    </Link>
+  )
+}
+
+interface Props {
+  readonly rows: ReadonlyArray<FailureRow>
+  readonly label: string
+  readonly slug: string
+  readonly run: number
+}
+
+export const TestRows = ({ label, rows, run, slug }: Props) => {
+  const navigate = useNavigate()
+  return (
+    <Rows
+      count={rows.length}
+      keyOf={(index) => rows[index]!.key}
+      label={label}
+      noun="test"
+      onOpen={(index) => {
+        const row = rows[index]
+        if (row?.kind !== "test") return
+        void navigate({
+          to: "/w/$slug/test-runs/$run/tests/$case",
+          params: { slug, run: String(run), case: row.test.caseId }
+        })
+      }}
+      row={(index, isCurrent) => <TestRow isCurrent={isCurrent} row={rows[index]!} run={run} slug={slug} />}
+    />
+  )
+}
+
+/** Tests without headings. */
+export const rowsOf = (tests: ReadonlyArray<TestEntry>): ReadonlyArray<FailureRow> =>
+  tests.map((test) => ({ kind: "test", key: test.caseId, test, state: undefined }))

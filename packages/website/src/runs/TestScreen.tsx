@@ -1,0 +1,191 @@
+import { useQuery } from "@tanstack/react-query"
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
+import type { Attempt, TestEntry } from "@delivery/domain/runs/TestEntry"
+import type { TestRun } from "@delivery/domain/runs/TestRun"
+import { FailureView } from "../api/FailureView.tsx"
+import { Badge } from "../ui/Badge.tsx"
+import { CodeBlock } from "../ui/Code.tsx"
+import { IconButton } from "../ui/Button.tsx"
+import { CopyButton } from "../ui/Copy.tsx"
+import { formatDuration, visible } from "../ui/format.ts"
+import { Header, tabClass, Tabs } from "../ui/Header.tsx"
+import { useKeys } from "../ui/keys.ts"
+import { Empty, SkeletonRows } from "../ui/States.tsx"
+import { Stack } from "../ui/Stack.tsx"
+import { StatusMark } from "../ui/StatusMark.tsx"
+import { Time } from "../ui/Time.tsx"
+import { Truncated } from "../ui/Truncated.tsx"
+import { AttemptFiles } from "./AttemptFiles.tsx"
+import { CaseHistory } from "./CaseHistory.tsx"
+import { neighbour } from "./failureRows.ts"
+import { runQuery } from "./queries.ts"
+
+/** A test of a run: its attempts with what they say and show, and its history over runs. */
+
+interface Props {
+  readonly run: TestRun
+  readonly test: TestEntry
+  readonly slug: string
+}
+
+const nameOf = ({ number, retry }: Attempt): string =>
+  retry === null ? `Attempt ${number}` : `Attempt ${number}, retry ${retry}`
+
+/** What the message does not say already. */
+const stackOf = ({ errorMessage, errorStack }: Attempt): string | undefined => {
+  if (errorStack === null || errorStack.trim() === "") return undefined
+  const message = (errorMessage ?? "").trim()
+  const at = errorStack.indexOf(message)
+  const rest =
+    message !== "" && at >= 0 && at < 40 ? errorStack.slice(at + message.length).replace(/^\n+/, "") : errorStack
+  return rest.trim() === "" ? undefined : rest
+}
+
+const AttemptView = ({
+  attempt,
+  run,
+  slug
+}: {
+  readonly attempt: Attempt
+  readonly run: TestRun
+  readonly slug: string
+}) => {
+  const stack = stackOf(attempt)
+  return (
+    <div className="flex flex-col gap-4 p-4">
+      <p className="text-muted flex flex-wrap items-center gap-x-4 gap-y-1">
+        <StatusMark isWordShown status={attempt.status} />
+        <span className="tabular">{formatDuration(attempt.durationMs)}</span>
+        <Time at={attempt.startedAt} />
+      </p>
+      {attempt.errorMessage !== null && (
+        <section aria-label="Error" className="flex flex-col gap-1">
+          <h2 className="font-medium">Error</h2>
+          <CodeBlock label="the error" text={attempt.errorMessage} tone="danger" />
+        </section>
+      )}
+      {stack !== undefined && (
+        <section aria-label="Stack" className="flex flex-col gap-1">
+          <h2 className="font-medium">Stack</h2>
+          <Stack text={stack} />
+        </section>
+      )}
+      <AttemptFiles files={attempt.files} run={run.number} slug={slug} />
+      {attempt.errorMessage === null && stack === undefined && attempt.files.length === 0 && (
+        <p className="text-muted">This attempt passed and left no files.</p>
+      )}
+    </div>
+  )
+}
+
+const Attempts = ({ run, slug, test }: Props) => {
+  const search = useSearch({ from: "/w/$slug/test-runs/$run/tests/$case" })
+  const shown =
+    test.attempts.find((one) => one.number === search.attempt) ??
+    test.attempts.findLast((one) => one.status === "failed") ??
+    test.attempts.at(-1)
+  if (shown === undefined) return <Empty icon="dash" title="This test was skipped" />
+  return (
+    <>
+      {test.attempts.length > 1 && (
+        <Tabs label="Attempts">
+          {test.attempts.map((one) => (
+            <Link
+              activeOptions={{ exact: true }}
+              className={tabClass}
+              from="/w/$slug/test-runs/$run/tests/$case"
+              key={one.number}
+              replace
+              search={one === shown ? search : { attempt: one.number }}
+              to="."
+            >
+              <StatusMark size={14} status={one.status} />
+              {nameOf(one)}
+            </Link>
+          ))}
+        </Tabs>
+      )}
+      <AttemptView attempt={shown} key={shown.number} run={run} slug={slug} />
+    </>
+  )
+}
+
+const Loaded = ({ run, slug, test }: Props) => {
+  const navigate = useNavigate()
+  const go = (step: 1 | -1) => {
+    const next = neighbour(run.tests, test.caseId, step)
+    if (next === undefined) return
+    void navigate({
+      to: "/w/$slug/test-runs/$run/tests/$case",
+      params: { slug, run: String(run.number), case: next.caseId },
+      replace: true
+    })
+  }
+  useKeys([
+    { keys: "n", label: "Next failure", group: "Test", run: () => go(1) },
+    { keys: "p", label: "Previous failure", group: "Test", run: () => go(-1) },
+    {
+      keys: "u",
+      label: "Up to the run",
+      group: "Test",
+      run: () => void navigate({ to: "/w/$slug/test-runs/$run", params: { slug, run: String(run.number) } })
+    }
+  ])
+  return (
+    <>
+      <section aria-label="Summary" className="flex flex-col gap-1.5 px-4 py-3">
+        <div className="flex items-start gap-2">
+          <p className="text-md foreign min-w-0 flex-1 font-medium">{visible(test.title.slice(0, 1_000))}</p>
+          <IconButton icon="chevronLeft" label="Previous failure" onClick={() => go(-1)} shortcut="p" />
+          <IconButton icon="chevronRight" label="Next failure" onClick={() => go(1)} shortcut="n" />
+        </div>
+        <p className="text-muted flex flex-wrap items-center gap-x-4 gap-y-1">
+          <span className="inline-flex max-w-full min-w-0">
+            <Truncated text={test.file} />
+          </span>
+          <span>{test.coverage}</span>
+          <span className="foreign">{test.testKind}</span>
+          {test.priority !== null && <Badge>{test.priority}</Badge>}
+          <CopyButton label="Copy the id of the test" text={test.caseId} />
+        </p>
+      </section>
+      <div className="border-border flex flex-col border-t lg:flex-row">
+        <div className="min-w-0 flex-1">
+          <Attempts run={run} slug={slug} test={test} />
+        </div>
+        <aside aria-label="History" className="border-border shrink-0 max-lg:border-t lg:w-80 lg:border-l">
+          <CaseHistory caseId={test.caseId} product={run.product.slug} run={run.number} slug={slug} />
+        </aside>
+      </div>
+    </>
+  )
+}
+
+const TestScreen = () => {
+  const { case: caseId, run: number, slug } = useParams({ from: "/w/$slug/test-runs/$run/tests/$case" })
+  const { data: run, error, refetch } = useQuery(runQuery(slug, Number(number)))
+  const test = run?.tests.find((one) => one.caseId === caseId)
+  return (
+    <>
+      <Header
+        crumbs={[
+          { label: "Runs", link: { to: "/w/$slug/test-runs", params: { slug } } },
+          { label: `Run ${number}`, link: { to: "/w/$slug/test-runs/$run", params: { slug, run: number } } }
+        ]}
+        state={test !== undefined && <StatusMark isWordShown status={test.status} />}
+        title="Test"
+      />
+      {run !== undefined && test !== undefined ? (
+        <Loaded key={caseId} run={run} slug={slug} test={test} />
+      ) : run !== undefined ? (
+        <Empty icon="search" title="This run has no such test" />
+      ) : error !== null ? (
+        <FailureView error={error} onRetry={() => void refetch()} />
+      ) : (
+        <SkeletonRows rows={10} />
+      )}
+    </>
+  )
+}
+
+export default TestScreen

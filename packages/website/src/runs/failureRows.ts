@@ -1,0 +1,72 @@
+import type { RunError } from "@delivery/domain/runs/Case"
+import type { TestEntry } from "@delivery/domain/runs/TestEntry"
+
+/** The failures of a run as the rows of a list: a heading for each error, then the tests that failed so. Pure. */
+
+export type FailureRow =
+  | { readonly kind: "error"; readonly key: string; readonly error: RunError }
+  | { readonly kind: "heading"; readonly key: string; readonly text: string }
+  | {
+      readonly kind: "test"
+      readonly key: string
+      readonly test: TestEntry
+      readonly state: RunError["state"] | undefined
+    }
+
+export const failureRows = (
+  tests: ReadonlyArray<TestEntry>,
+  errors: ReadonlyArray<RunError> | undefined
+): ReadonlyArray<FailureRow> => {
+  const byId = new Map(tests.map((test) => [test.caseId, test]))
+  const grouped = new Set<string>()
+  const rows: Array<FailureRow> = []
+  for (const error of errors ?? []) {
+    const found = error.cases.flatMap(({ caseId, state }) => {
+      const test = byId.get(caseId)
+      return test === undefined ? [] : [{ test, state }]
+    })
+    if (found.length === 0) continue
+    rows.push({ kind: "error", key: error.id, error })
+    for (const { state, test } of found) {
+      grouped.add(test.caseId)
+      rows.push({ kind: "test", key: `${error.id} ${test.caseId}`, test, state })
+    }
+  }
+  // What is counted behind the run, or has no group, is never left out.
+  const others = tests.filter((test) => test.status === "failed" && !grouped.has(test.caseId))
+  if (others.length > 0 && rows.length > 0) rows.push({ kind: "heading", key: "others", text: "Other failures" })
+  for (const test of others) rows.push({ kind: "test", key: test.caseId, test, state: undefined })
+  const flaky = tests.filter((test) => test.status === "flaky" && !grouped.has(test.caseId))
+  if (flaky.length > 0) rows.push({ kind: "heading", key: "flaky", text: "Flaky: failed first, passed on retry" })
+  for (const test of flaky) rows.push({ kind: "test", key: test.caseId, test, state: undefined })
+  return rows
+}
+
+/** The next or previous failed test of the run, around its ends. */
+export const neighbour = (tests: ReadonlyArray<TestEntry>, caseId: string, step: 1 | -1): TestEntry | undefined => {
+  const failed = tests.filter((test) => test.status === "failed" || test.status === "flaky")
+  const at = failed.findIndex((test) => test.caseId === caseId)
+  if (failed.length === 0) return undefined
+  return failed[(at + step + failed.length) % failed.length]
+}
+
+/** The tests that a filter leaves. */
+export const filteredTests = (
+  tests: ReadonlyArray<TestEntry>,
+  { q = "", status }: { readonly q?: string; readonly status?: TestEntry["status"] }
+): ReadonlyArray<TestEntry> => {
+  const words = q
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== "")
+  return tests.filter((test) => {
+    if (status !== undefined && test.status !== status) return false
+    if (words.length === 0) return true
+    const text = `${test.title} ${test.file}`.toLowerCase()
+    return words.every((word) => text.includes(word))
+  })
+}
+
+/** The first line of what a failure says. */
+export const firstLine = (message: string | null): string =>
+  message === null ? "" : (message.split("\n").find((line) => line.trim() !== "") ?? "").slice(0, 500)

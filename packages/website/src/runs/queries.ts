@@ -1,0 +1,43 @@
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query"
+import { client } from "../api/client.ts"
+import { workspaceKey } from "../api/queries.ts"
+import { queryOf, type RunFilters } from "./filters.ts"
+
+export const runsQuery = (slug: string, filters: RunFilters) =>
+  infiniteQueryOptions({
+    queryKey: workspaceKey(slug, "runs", filters),
+    queryFn: ({ pageParam, signal }) =>
+      client.testRuns.list(
+        { params: { slug }, query: { ...queryOf(filters), ...(pageParam === null ? {} : { cursor: pageParam }) } },
+        { signal }
+      ),
+    initialPageParam: null as number | null,
+    getNextPageParam: (page) => page.nextCursor,
+    // What was found stays until the next filter has found something.
+    placeholderData: (previous, query) => (query?.queryKey[1] === slug ? previous : undefined)
+  })
+
+/** The newest runs, for the palette and the home screen. */
+export const latestRunsQuery = (slug: string) =>
+  queryOptions({
+    queryKey: workspaceKey(slug, "runs", "latest"),
+    queryFn: ({ signal }) => client.testRuns.list({ params: { slug }, query: {} }, { signal })
+  })
+
+export const runQuery = (slug: string, run: number) =>
+  queryOptions({
+    queryKey: workspaceKey(slug, "run", run),
+    queryFn: ({ signal }) => client.testRuns.get({ params: { slug, run } }, { signal })
+  })
+
+export const runErrorsQuery = (slug: string, run: number) =>
+  queryOptions({
+    queryKey: workspaceKey(slug, "run", run, "errors"),
+    queryFn: ({ signal }) => client.cases.errors({ params: { slug, run } }, { signal })
+  })
+
+export const caseQuery = (slug: string, product: string, caseId: string) =>
+  queryOptions({
+    queryKey: workspaceKey(slug, "cases", product, caseId),
+    queryFn: ({ signal }) => client.cases.get({ params: { slug, product, caseId }, query: {} }, { signal })
+  })

@@ -1,0 +1,50 @@
+import { Dialog as Base } from "@base-ui/react/dialog"
+import type { ReactNode } from "react"
+import { IconButton } from "./Button.tsx"
+
+interface Props {
+  readonly title: string
+  /** What it is about, in a sentence. */
+  readonly description?: ReactNode
+  readonly isWide?: boolean
+  /** Only an answer closes it, not a click beside it. */
+  readonly isPersistent?: boolean
+  readonly onClose: () => void
+  readonly children: ReactNode
+  /** What can be done, the primary action last. */
+  readonly actions?: ReactNode
+}
+
+/** A dialog over the page. Shown for as long as it is rendered. Load it lazily: it brings Base UI. */
+export const Dialog = ({
+  actions,
+  children,
+  description,
+  isPersistent = false,
+  isWide = false,
+  onClose,
+  title
+}: Props) => (
+  <Base.Root disablePointerDismissal={isPersistent} onOpenChange={(isOpen) => isOpen || onClose()} open>
+    <Base.Portal>
+      <Base.Backdrop className="animate-appear fixed inset-0 z-30 bg-[oklch(0_0_0/0.45)]" />
+      <Base.Popup
+        className={`bg-raised shadow-overlay animate-appear fixed top-[12vh] left-1/2 z-30 flex max-h-[80vh] w-[calc(100vw-1.5rem)] -translate-x-1/2 flex-col rounded-lg outline-none ${isWide ? "max-w-180" : "max-w-112"}`}
+      >
+        <header className="flex items-start gap-2 py-3 pr-3 pl-4">
+          <div className="min-w-0 flex-1">
+            <Base.Title className="text-md foreign font-semibold">{title}</Base.Title>
+            {description !== undefined && (
+              <Base.Description className="text-muted mt-0.5">{description}</Base.Description>
+            )}
+          </div>
+          <IconButton icon="cross" isSmall label="Close" onClick={onClose} />
+        </header>
+        <div className="min-h-0 flex-1 overflow-y-auto px-4 pb-4">{children}</div>
+        {actions !== undefined && (
+          <footer className="border-border flex flex-wrap justify-end gap-2 border-t px-4 py-3">{actions}</footer>
+        )}
+      </Base.Popup>
+    </Base.Portal>
+  </Base.Root>
+)

@@ -1,0 +1,25 @@
+import { visible } from "./format.ts"
+
+export interface DiffLine {
+  readonly kind: "added" | "removed" | "changed" | "same"
+  readonly text: string
+}
+
+const signs = { added: "+", removed: "−", changed: "~", same: " " }
+const colours = { added: "text-success", removed: "text-danger", changed: "text-warning", same: "text-muted" }
+
+/** Lines with what becomes of each, by sign and colour. */
+export const Diff = ({ label, lines }: { readonly label: string; readonly lines: ReadonlyArray<DiffLine> }) => (
+  <ul
+    aria-label={label}
+    className="border-border bg-sunken max-h-72 overflow-auto rounded-md border py-1 font-mono text-xs"
+  >
+    {lines.map(({ kind, text }) => (
+      <li className={`flex gap-2 px-3 py-0.5 ${colours[kind]}`} key={`${kind} ${text}`}>
+        <span aria-hidden="true">{signs[kind]}</span>
+        <span className="sr-only">{kind}: </span>
+        <span className="foreign">{visible(text)}</span>
+      </li>
+    ))}
+  </ul>
+)

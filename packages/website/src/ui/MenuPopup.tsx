@@ -1,0 +1,90 @@
+import { Menu } from "@base-ui/react/menu"
+import { Fragment, type RefObject } from "react"
+import { Icon } from "./Icon.tsx"
+import { Kbd } from "./Kbd.tsx"
+import type { MenuGroup, MenuItem } from "./Menu.tsx"
+
+interface Props {
+  readonly anchor: RefObject<HTMLElement | null>
+  readonly groups: ReadonlyArray<MenuGroup>
+  readonly isOpen: boolean
+  readonly label: string
+  readonly onOpenChange: (isOpen: boolean) => void
+  readonly side: "bottom" | "top" | "right"
+}
+
+const row =
+  "flex min-h-7 w-full items-center gap-2 rounded-sm px-2 py-1 outline-none data-highlighted:bg-hover select-none"
+
+const Content = ({ item }: { readonly item: MenuItem }) => (
+  <>
+    {item.isChosen !== undefined && <span className="w-4">{item.isChosen && <Icon name="check" size={14} />}</span>}
+    {item.icon !== undefined && (
+      <span className="text-muted">
+        <Icon name={item.icon} size={14} />
+      </span>
+    )}
+    <span className="min-w-0 flex-1 truncate">{item.label}</span>
+    {item.hint !== undefined && <span className="text-muted truncate text-xs">{item.hint}</span>}
+    {item.shortcut !== undefined && <Kbd keys={item.shortcut} />}
+  </>
+)
+
+const Items = ({ items }: { readonly items: ReadonlyArray<MenuItem> }) => {
+  if (items.some((item) => item.isChosen !== undefined)) {
+    return (
+      <Menu.RadioGroup value={items.findIndex((item) => item.isChosen)}>
+        {items.map((item, index) => (
+          <Menu.RadioItem className={row} closeOnClick key={item.label} onClick={item.onSelect} value={index}>
+            <Content item={item} />
+          </Menu.RadioItem>
+        ))}
+      </Menu.RadioGroup>
+    )
+  }
+  return items.map((item) => (
+    <Menu.Item
+      className={item.isDangerous === true ? `${row} text-danger` : row}
+      key={item.label}
+      onClick={item.onSelect}
+    >
+      <Content item={item} />
+    </Menu.Item>
+  ))
+}
+
+const MenuPopup = ({ anchor, groups, isOpen, label, onOpenChange, side }: Props) => (
+  <Menu.Root onOpenChange={onOpenChange} open={isOpen}>
+    {/* Beside its button, so that it stands in a landmark of the page. */}
+    <Menu.Portal container={anchor.current?.closest<HTMLElement>("main, nav") ?? null}>
+      <Menu.Positioner
+        align="start"
+        anchor={anchor}
+        className="z-40 outline-none"
+        positionMethod="fixed"
+        side={side}
+        sideOffset={4}
+      >
+        <Menu.Popup
+          aria-label={label}
+          className="bg-raised shadow-overlay animate-appear max-h-(--available-height) max-w-80 min-w-48 overflow-y-auto rounded-lg p-1 outline-none"
+          finalFocus={anchor}
+        >
+          {groups.map((group, index) => (
+            <Fragment key={group.label ?? group.items[0]?.label ?? "empty"}>
+              {index > 0 && <Menu.Separator className="bg-border -mx-1 my-1 h-px" />}
+              <Menu.Group>
+                {group.label !== undefined && (
+                  <Menu.GroupLabel className="text-muted px-2 py-1 text-xs">{group.label}</Menu.GroupLabel>
+                )}
+                <Items items={group.items} />
+              </Menu.Group>
+            </Fragment>
+          ))}
+        </Menu.Popup>
+      </Menu.Positioner>
+    </Menu.Portal>
+  </Menu.Root>
+)
+
+export default MenuPopup

@@ -1,0 +1,30 @@
+import { CopyButton } from "./Copy.tsx"
+import { visible, withoutColours } from "./format.ts"
+
+/** Lines of a stack: those of the project stand out from those of its libraries. */
+export const Stack = ({ text }: { readonly text: string }) => {
+  const clean = withoutColours(text)
+  const lines = clean.slice(0, 20_000).split("\n").slice(0, 200)
+  return (
+    <div className="border-border bg-sunken relative rounded-md border">
+      <div className="absolute top-1 right-1">
+        <CopyButton label="Copy the stack" text={clean} />
+      </div>
+      <pre
+        aria-label="Lines of the stack"
+        className="foreign max-h-96 overflow-auto p-3 pr-9 font-mono text-xs whitespace-pre-wrap"
+        role="region"
+        tabIndex={0}
+      >
+        {lines.map((line, index) => (
+          // Lines have no other identity than their place.
+          <span className={isOfLibrary(line) ? "text-faint block" : "block"} key={index}>
+            {visible(line) || " "}
+          </span>
+        ))}
+      </pre>
+    </div>
+  )
+}
+
+const isOfLibrary = (line: string): boolean => /^\s+at .*(?:node_modules|node:|<anonymous>)/.test(line)

@@ -1,0 +1,80 @@
+import type { ReactNode } from "react"
+import { Button } from "./Button.tsx"
+import { CopyButton } from "./Copy.tsx"
+import { Icon, type IconName } from "./Icon.tsx"
+
+/** What stands in place of content: not yet, nothing, or an error. */
+
+/** Rows as high as those that come. */
+export const SkeletonRows = ({ rows = 8 }: { readonly rows?: number }) => (
+  <div aria-busy="true" aria-label="Loading" role="status">
+    {Array.from({ length: rows }, (_, row) => (
+      <div className="border-border flex h-(--row) items-center gap-3 border-b px-4" key={row}>
+        <Bone width="w-4" />
+        <Bone width={["w-2/5", "w-1/3", "w-1/2"][row % 3]!} />
+        <span className="flex-1" />
+        <Bone width="w-16" />
+      </div>
+    ))}
+  </div>
+)
+
+export const Bone = ({ width }: { readonly width: string }) => (
+  <span className={`bg-hover animate-pulse inline-block h-3 rounded-sm ${width}`} />
+)
+
+interface EmptyProps {
+  readonly icon: IconName
+  /** One sentence: what this is for, or why nothing is here. */
+  readonly title: string
+  readonly children?: ReactNode
+  /** The command that would fill it, ready to paste. */
+  readonly command?: string
+  readonly action?: ReactNode
+}
+
+export const Empty = ({ action, children, command, icon, title }: EmptyProps) => (
+  <div className="mx-auto flex max-w-xl flex-col items-center gap-3 px-4 py-16 text-center">
+    <span className="text-faint">
+      <Icon name={icon} size={24} />
+    </span>
+    <h2 className="text-md font-medium">{title}</h2>
+    {children !== undefined && <div className="text-muted">{children}</div>}
+    {command !== undefined && <Command text={command} />}
+    {action}
+  </div>
+)
+
+export const Command = ({ text }: { readonly text: string }) => (
+  <div className="border-border bg-sunken flex w-full items-start gap-2 rounded-md border py-1 pr-1 pl-3 text-left">
+    <pre className="min-w-0 flex-1 overflow-x-auto py-1 font-mono text-xs" tabIndex={0}>
+      {text}
+    </pre>
+    <CopyButton label="Copy the command" text={text} />
+  </div>
+)
+
+interface ProblemProps {
+  /** What happened, as the server says it. */
+  readonly title: string
+  /** What it means, and what to do. */
+  readonly children?: ReactNode
+  readonly requestId?: string | undefined
+  readonly onRetry?: (() => void) | undefined
+}
+
+export const Problem = ({ children, onRetry, requestId, title }: ProblemProps) => (
+  <div className="mx-auto flex max-w-xl flex-col items-center gap-3 px-4 py-16 text-center" role="alert">
+    <span className="text-danger">
+      <Icon name="warning" size={24} />
+    </span>
+    <h2 className="text-md foreign font-medium">{title}</h2>
+    {children !== undefined && <div className="text-muted">{children}</div>}
+    {onRetry !== undefined && <Button onClick={onRetry}>Try again</Button>}
+    {requestId !== undefined && (
+      <p className="text-faint text-xs">
+        Request <span className="font-mono">{requestId}</span>
+      </p>
+    )}
+  </div>
+)

@@ -1,0 +1,67 @@
+import { Toast } from "@base-ui/react/toast"
+import { useEffect } from "react"
+import { Button, IconButton } from "./Button.tsx"
+import { Icon } from "./Icon.tsx"
+import { showToastsBy, type Toast as Told } from "./toast.ts"
+
+const List = () => {
+  const { add, close, toasts } = Toast.useToastManager<Told>()
+  useEffect(
+    () =>
+      showToastsBy((one) => {
+        add({
+          title: one.title,
+          ...(one.detail === undefined ? {} : { description: one.detail }),
+          data: one,
+          timeout: one.tone === "danger" ? 0 : 6_000,
+          priority: one.tone === "danger" ? "high" : "low"
+        })
+      }),
+    [add]
+  )
+  return toasts.map((one) => (
+    <Toast.Root
+      className="bg-raised shadow-overlay animate-appear flex w-full items-start gap-2 rounded-lg py-2 pr-2 pl-3"
+      key={one.id}
+      toast={one}
+    >
+      <span className={one.data?.tone === "danger" ? "text-danger pt-0.5" : "text-success pt-0.5"}>
+        <Icon name={one.data?.tone === "danger" ? "warning" : "check"} />
+      </span>
+      <div className="min-w-0 flex-1 py-0.5">
+        <Toast.Title className="foreign font-medium" />
+        <Toast.Description className="text-muted foreign" />
+        {one.data?.requestId !== undefined && (
+          <p className="text-faint text-xs">
+            Request <span className="font-mono">{one.data.requestId}</span>
+          </p>
+        )}
+      </div>
+      {one.data?.undo !== undefined && (
+        <Button
+          look="quiet"
+          onClick={() => {
+            close(one.id)
+            one.data?.undo?.()
+          }}
+        >
+          Undo
+        </Button>
+      )}
+      <IconButton icon="cross" isSmall label="Dismiss" onClick={() => close(one.id)} />
+    </Toast.Root>
+  ))
+}
+
+/** Where toasts appear. */
+const Toasts = () => (
+  <Toast.Provider limit={4}>
+    <Toast.Portal>
+      <Toast.Viewport className="fixed right-3 bottom-3 z-50 flex w-90 max-w-[calc(100vw-1.5rem)] flex-col gap-2">
+        <List />
+      </Toast.Viewport>
+    </Toast.Portal>
+  </Toast.Provider>
+)
+
+export default Toasts

@@ -1,0 +1,12 @@
+import { splitEnd } from "./format.ts"
+
+/** A path or branch whose end matters: it is cut in the middle, and whole on hover. */
+export const Truncated = ({ isMono = true, text }: { readonly isMono?: boolean; readonly text: string }) => {
+  const [start, end] = splitEnd(text)
+  return (
+    <span className={`inline-flex max-w-full min-w-0 ${isMono ? "font-mono text-xs" : ""}`} title={text}>
+      <span className="truncate whitespace-pre">{start}</span>
+      <span className="max-w-full shrink-0 truncate whitespace-pre">{end}</span>
+    </span>
+  )
+}

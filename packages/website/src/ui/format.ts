@@ -1,0 +1,88 @@
+/** How times, durations, counts and names are written. Pure. */
+
+const thin = "\u2009"
+const space = "\u00a0"
+
+const plain = new Intl.NumberFormat("en", { useGrouping: true, maximumFractionDigits: 0 })
+
+/** A count with thin spaces between its thousands: `12 345`. */
+export const formatCount = (count: number): string => plain.format(count).replaceAll(",", thin)
+
+/** A count with its noun: `1 test`, `1 234 tests`. */
+export const counted = (count: number, noun: string, plural = `${noun}s`): string =>
+  `${formatCount(count)}${space}${count === 1 ? noun : plural}`
+
+/** A duration in milliseconds: `820 ms`, `4.2 s`, `1 m 12 s`, `2 h 5 m`. */
+export const formatDuration = (millis: number): string => {
+  if (millis < 1_000) return `${Math.max(0, Math.round(millis))}${space}ms`
+  if (millis < 9_950) return `${(millis / 1_000).toFixed(1)}${space}s`
+  const seconds = Math.round(millis / 1_000)
+  if (seconds < 60) return `${seconds}${space}s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return joined([minutes, "m"], [seconds % 60, "s"])
+  const hours = Math.floor(minutes / 60)
+  if (hours < 24) return joined([hours, "h"], [minutes % 60, "m"])
+  return joined([Math.floor(hours / 24), "d"], [hours % 24, "h"])
+}
+
+const joined = (...parts: ReadonlyArray<readonly [number, string]>): string =>
+  parts
+    .filter(([value], index) => index === 0 || value > 0)
+    .map(([value, unit]) => `${value}${space}${unit}`)
+    .join(space)
+
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "narrow" })
+
+const steps = [
+  [60, "second", 1],
+  [3_600, "minute", 60],
+  [86_400, "hour", 3_600],
+  [7 * 86_400, "day", 86_400]
+] as const
+
+const dayOfYear = new Intl.DateTimeFormat("en", { day: "numeric", month: "short" })
+const dayOfAnyYear = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", year: "numeric" })
+
+/** An instant beside now: `now`, `5 min. ago`, `in 3 days`; beyond a week the day: `3 Nov`. */
+export const formatRelative = (at: Date, now: Date): string => {
+  const seconds = Math.round((at.getTime() - now.getTime()) / 1_000)
+  const size = Math.abs(seconds)
+  if (size < 10) return "now"
+  for (const [limit, unit, length] of steps) {
+    if (size < limit) return relative.format(Math.trunc(seconds / length), unit)
+  }
+  return at.getFullYear() === now.getFullYear() ? dayOfYear.format(at) : dayOfAnyYear.format(at)
+}
+
+const absolute = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "long" })
+
+/** An instant with its zone, in full. */
+export const formatAbsolute = (at: Date): string => absolute.format(at)
+
+/** A rate from 0 to 1 in percent, never rounded up to what it is not: `99.9 %`. */
+export const formatRate = (rate: number): string => {
+  const tenths = Math.floor(rate * 1_000 + 1e-9) / 10
+  return `${Number.isInteger(tenths) ? tenths : tenths.toFixed(1)}${space}%`
+}
+
+/** The start of a SHA. Other versions stay as they are. */
+export const shortSha = (version: string): string =>
+  /^[0-9a-f]{12,64}$/i.test(version) ? version.slice(0, 7) : version
+
+/** A text in two parts, of which the second must not be cut: `src/checkout/` and `pay.spec.ts`. */
+export const splitEnd = (text: string, end = 14): readonly [start: string, end: string] => {
+  const slash = text.lastIndexOf("/")
+  const from = slash > 0 && text.length - slash <= 40 ? slash : Math.max(0, text.length - end)
+  return text.length <= end ? ["", text] : [text.slice(0, from), text.slice(from)]
+}
+
+/** Control characters that could hide or turn text, made visible: `\u{202E}`. Line breaks and tabs stay. */
+export const visible = (text: string): string =>
+  text.replaceAll(/[\p{Cc}\p{Cf}]/gu, (character) =>
+    character === "\n" || character === "\t" || character === "\u200d"
+      ? character
+      : `\\u{${character.codePointAt(0)!.toString(16).toUpperCase()}}`
+  )
+
+/** A text without the colours of a terminal. */
+export const withoutColours = (text: string): string => text.replaceAll(/\u001b\[[0-9;]*[A-Za-z]/g, "")

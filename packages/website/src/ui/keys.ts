@@ -1,0 +1,69 @@
+import { useEffect } from "react"
+
+/** Keys of the page: single ones, `g r` one after the other, `Mod+k` with ⌘ or Ctrl. */
+
+export interface Key {
+  readonly keys: string
+  /** What it does, for the list of keys. */
+  readonly label: string
+  /** Where it works, such as "Runs". */
+  readonly group: string
+  readonly run: () => void
+}
+
+const registered = new Set<Key>()
+
+/** All keys that work now. */
+export const currentKeys = (): ReadonlyArray<Key> => [...registered]
+
+const isApple = /Mac|iPhone|iPad/.test(navigator.platform)
+
+/** A key as people read it: `⌘ K` or `Ctrl K`. */
+export const shownKeys = (keys: string): string =>
+  keys.replace("Mod+", isApple ? "⌘ " : "Ctrl ").replace(/(?<= |^)k$/, isApple || !keys.includes("Mod") ? "$&" : "K")
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable ||
+    /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName) ||
+    target.closest("[role=menu],[role=listbox]") !== null)
+
+let first: { readonly key: string; readonly at: number } | undefined
+const sequenceMillis = 1_200
+
+const nameOf = (event: KeyboardEvent): string =>
+  event.metaKey || event.ctrlKey ? `Mod+${event.key.toLowerCase()}` : event.key
+
+const onKeyDown = (event: KeyboardEvent): void => {
+  if (event.defaultPrevented || event.altKey || event.isComposing) return
+  const name = nameOf(event)
+  const isCombined = name.startsWith("Mod+")
+  if (
+    !isCombined &&
+    (isTyping(event.target) || document.querySelector("[role=dialog]:not([aria-modal=false])") !== null)
+  )
+    return
+  const sequence = first !== undefined && Date.now() - first.at < sequenceMillis ? `${first.key} ${name}` : undefined
+  const all = [...registered].toReversed()
+  const found = all.find(({ keys }) => keys === sequence) ?? all.find(({ keys }) => keys === name)
+  first = undefined
+  if (found !== undefined) {
+    event.preventDefault()
+    return found.run()
+  }
+  if (all.some(({ keys }) => keys.startsWith(`${name} `))) first = { key: name, at: Date.now() }
+}
+
+let listeners = 0
+
+/** Keys that work while the component is shown. Later ones win. */
+export const useKeys = (keys: ReadonlyArray<Key>): void => {
+  useEffect(() => {
+    if (listeners++ === 0) document.addEventListener("keydown", onKeyDown)
+    for (const key of keys) registered.add(key)
+    return () => {
+      for (const key of keys) registered.delete(key)
+      if (--listeners === 0) document.removeEventListener("keydown", onKeyDown)
+    }
+  })
+}

@@ -1,0 +1,27 @@
+/** What has just happened, said at the edge of the page, with the way back where there is one. */
+
+export interface Toast {
+  readonly title: string
+  readonly tone?: "plain" | "success" | "danger"
+  readonly detail?: string | undefined
+  /** The id of the request that was refused. */
+  readonly requestId?: string | undefined
+  readonly undo?: () => void
+}
+
+type Show = (toast: Toast) => void
+
+let show: Show | undefined
+const waiting: Array<Toast> = []
+
+/** Tells it now, or as soon as the part of the page that shows toasts is there. */
+export const toast: Show = (one) => (show === undefined ? void waiting.push(one) : show(one))
+
+/** The part of the page that shows toasts. */
+export const showToastsBy = (next: Show): (() => void) => {
+  show = next
+  for (const one of waiting.splice(0)) next(one)
+  return () => {
+    show = undefined
+  }
+}

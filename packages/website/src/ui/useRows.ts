@@ -1,0 +1,54 @@
+import { type KeyboardEvent, useCallback, useEffect, useState } from "react"
+import { useKeys } from "./keys.ts"
+
+/** A row that is chosen by keyboard: `j` and `k` or the arrows move, Enter opens. */
+
+interface Options {
+  readonly count: number
+  /** What the rows are, for the list of keys. */
+  readonly noun: string
+  readonly onOpen: (index: number) => void
+  readonly onMove?: (index: number) => void
+}
+
+export const useRows = ({ count, noun, onMove, onOpen }: Options) => {
+  const [current, setCurrent] = useState(-1)
+  const move = useCallback(
+    (to: number) => {
+      const next = Math.max(0, Math.min(count - 1, to))
+      if (count === 0) return
+      setCurrent(next)
+      onMove?.(next)
+    },
+    [count, onMove]
+  )
+  useEffect(() => {
+    if (current >= count) setCurrent(count - 1)
+  }, [count, current])
+  useKeys([
+    { keys: "j", label: `Next ${noun}`, group: "List", run: () => move(current + 1) },
+    { keys: "k", label: `Previous ${noun}`, group: "List", run: () => move(current < 0 ? 0 : current - 1) },
+    { keys: "Enter", label: `Open the ${noun}`, group: "List", run: () => openCurrent(current, onOpen) }
+  ])
+  const onKeyDown = (event: KeyboardEvent) => {
+    const steps: Readonly<Record<string, number>> = {
+      ArrowDown: current + 1,
+      ArrowUp: current - 1,
+      Home: 0,
+      End: count - 1
+    }
+    const next = steps[event.key]
+    if (next === undefined || event.target !== event.currentTarget) return
+    event.preventDefault()
+    move(next)
+  }
+  return { current, onKeyDown }
+}
+
+/** What has the keyboard does its own. */
+const openCurrent = (current: number, onOpen: (index: number) => void): void => {
+  const { activeElement } = document
+  if (activeElement instanceof HTMLElement && activeElement.matches("a, button, input, summary"))
+    return activeElement.click()
+  if (current >= 0) onOpen(current)
+}

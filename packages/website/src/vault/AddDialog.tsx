@@ -1,0 +1,94 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
+import { client } from "../api/client.ts"
+import { failureOf, issueAt } from "../api/failures.ts"
+import { workspaceKey } from "../api/queries.ts"
+import { Button } from "../ui/Button.tsx"
+import { Dialog } from "../ui/Dialog.tsx"
+import { Input, TextArea } from "../ui/Field.tsx"
+import { toast } from "../ui/toast.ts"
+import { useTarget } from "./Target.tsx"
+
+interface Props {
+  readonly slug: string
+  readonly product: string | undefined
+  readonly onClose: () => void
+}
+
+/** A new secret, with its first value. */
+const AddDialog = ({ onClose, product: preferred, slug }: Props) => {
+  const { environment, fields, product } = useTarget(slug, preferred)
+  const [name, setName] = useState("")
+  const [value, setValue] = useState("")
+  const queries = useQueryClient()
+  const add = useMutation({
+    mutationFn: (target: { readonly product: string; readonly environment: string }) =>
+      client.vault.create({
+        params: { slug, productSlug: target.product },
+        payload: { name, ...(value === "" ? {} : { values: { [target.environment]: value } }) }
+      }),
+    gcTime: 0,
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: workspaceKey(slug, "vault") })
+      toast({ title: `${name} is added` })
+      onClose()
+    }
+  })
+  const failure = add.error === null ? undefined : failureOf(add.error)
+  const [ofName, ofValue] = [issueAt(add.error, "name"), issueAt(add.error, "values")]
+  const submit = () =>
+    product !== undefined &&
+    environment !== undefined &&
+    name !== "" &&
+    add.mutate({ product: product.slug, environment: environment.slug })
+  return (
+    <Dialog
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button disabled={name === ""} isBusy={add.isPending} look="primary" onClick={submit}>
+            Add secret
+          </Button>
+        </>
+      }
+      isPersistent
+      onClose={onClose}
+      title="Add a secret"
+    >
+      <form
+        className="flex flex-col gap-3"
+        onSubmit={(event) => {
+          event.preventDefault()
+          submit()
+        }}
+      >
+        {fields}
+        <Input
+          autoComplete="off"
+          autoFocus
+          isMono
+          issue={ofName ?? (ofValue === undefined ? failure?.message : undefined)}
+          label="Name"
+          maxLength={255}
+          onChange={(event) => setName(event.target.value)}
+          placeholder="DATABASE_URL"
+          spellCheck={false}
+          value={name}
+        />
+        <TextArea
+          autoComplete="off"
+          hint="Leave it empty to add the name alone."
+          isMono
+          issue={ofValue}
+          label="Value"
+          onChange={(event) => setValue(event.target.value)}
+          rows={3}
+          spellCheck={false}
+          value={value}
+        />
+      </form>
+    </Dialog>
+  )
+}
+
+export default AddDialog

@@ -1,0 +1,169 @@
+import { useQueryClient } from "@tanstack/react-query"
+import type { Secret } from "@delivery/domain/vault/Secret"
+import { useState } from "react"
+import { failureOf, tellFailure } from "../api/failures.ts"
+import { workspaceKey } from "../api/queries.ts"
+import { Button } from "../ui/Button.tsx"
+import { Diff, type DiffLine } from "../ui/Diff.tsx"
+import { Dialog } from "../ui/Dialog.tsx"
+import { TextArea } from "../ui/Field.tsx"
+import { counted } from "../ui/format.ts"
+import { toast } from "../ui/toast.ts"
+import { parseEnv } from "./envFile.ts"
+import { type Outcome, type Planned, planPaste, writePaste } from "./paste.ts"
+import { useTarget } from "./Target.tsx"
+
+/** A .env file, pasted: first what it would change, then the writing. Values are not shown again. */
+
+interface Props {
+  readonly slug: string
+  readonly product: string | undefined
+  readonly secrets: ReadonlyArray<Secret>
+  readonly onClose: () => void
+}
+
+const lineOf = ({ change, name }: Planned): DiffLine => ({
+  kind: change === "unknown" ? "changed" : change,
+  text: change === "unknown" ? `${name} (its value here may not be read)` : name
+})
+
+const order = { added: 0, changed: 1, unknown: 1, same: 2 }
+
+const summaryOf = (planned: ReadonlyArray<Planned>): string => {
+  const count = (...changes: ReadonlyArray<Planned["change"]>) =>
+    planned.filter(({ change }) => changes.includes(change)).length
+  return `${count("added")} added, ${count("changed", "unknown")} changed, ${count("same")} the same`
+}
+
+const Refused = ({ outcomes }: { readonly outcomes: ReadonlyArray<Outcome> }) => (
+  <div className="bg-danger-soft text-danger rounded-md px-3 py-2" role="alert">
+    <p className="font-medium">These were not written, the others were:</p>
+    <ul>
+      {outcomes.map(({ error, name }) => (
+        <li className="foreign" key={name}>
+          <span className="font-mono text-xs">{name}</span>: {failureOf(error).message}
+        </li>
+      ))}
+    </ul>
+  </div>
+)
+
+/** What a paste goes through: the comparison, then the writing, each of which may be refused. */
+const usePaste = ({ onClose, product: preferred, secrets, slug }: Props) => {
+  const { environment, fields, product } = useTarget(slug, preferred)
+  const [planned, setPlanned] = useState<ReadonlyArray<Planned>>()
+  const [refused, setRefused] = useState<ReadonlyArray<Outcome>>([])
+  const [isBusy, setBusy] = useState(false)
+  const queries = useQueryClient()
+  const target =
+    product === undefined || environment === undefined
+      ? undefined
+      : { slug, product: product.slug, environment: environment.slug }
+  const place = `${product?.name} in ${environment?.name}`
+  const busily = async (what: string, work: () => Promise<void>) => {
+    setBusy(true)
+    try {
+      await work()
+    } catch (error) {
+      tellFailure(what, error)
+    } finally {
+      setBusy(false)
+    }
+  }
+  const compare = (values: ReadonlyMap<string, string>) =>
+    busily("The values could not be compared.", async () => {
+      if (target !== undefined) setPlanned(await planPaste(target, values, secrets))
+    })
+  const write = () =>
+    busily("The values could not be written.", async () => {
+      if (target === undefined || planned === undefined) return
+      const outcomes = await writePaste(target, planned)
+      await queries.invalidateQueries({ queryKey: workspaceKey(slug, "vault") })
+      const failed = outcomes.filter(({ error }) => error !== undefined)
+      const written = outcomes.length - failed.length
+      if (written > 0) toast({ title: `${counted(written, "secret")} written to ${place}` })
+      if (failed.length === 0) return onClose()
+      setRefused(failed)
+      setPlanned(undefined)
+    })
+  return { compare, fields, hasTarget: target !== undefined, isBusy, place, planned, refused, setPlanned, write }
+}
+
+const hintOf = (text: string): string => {
+  if (text === "") return "NAME=value, one a line. Quotes, comments and export are understood."
+  const { ignored, values } = parseEnv(text)
+  const found = counted(values.size, "variable")
+  return ignored.length === 0 ? found : `${found}; not understood: line ${ignored.slice(0, 10).join(", ")}`
+}
+
+const Difference = ({ planned }: { readonly planned: ReadonlyArray<Planned> }) => (
+  <Diff
+    label="What would change"
+    lines={planned.toSorted((a, b) => order[a.change] - order[b.change] || a.name.localeCompare(b.name)).map(lineOf)}
+  />
+)
+
+const PasteDialog = (props: Props) => {
+  const { onClose } = props
+  const [text, setText] = useState("")
+  const { compare, fields, hasTarget, isBusy, place, planned, refused, setPlanned, write } = usePaste(props)
+  const { values } = parseEnv(text)
+  const changes = planned?.filter(({ change }) => change !== "same").length ?? 0
+  return (
+    <Dialog
+      actions={
+        planned === undefined ? (
+          <>
+            <Button onClick={onClose}>Cancel</Button>
+            <Button
+              disabled={values.size === 0 || !hasTarget}
+              isBusy={isBusy}
+              look="primary"
+              onClick={() => void compare(values)}
+            >
+              Show the difference
+            </Button>
+          </>
+        ) : (
+          <>
+            <Button onClick={() => setPlanned(undefined)}>Back</Button>
+            <Button disabled={changes === 0} isBusy={isBusy} look="primary" onClick={() => void write()}>
+              Write {counted(changes, "secret")}
+            </Button>
+          </>
+        )
+      }
+      description={
+        planned === undefined
+          ? "Nothing is written before you have seen what would change."
+          : `${place}: ${summaryOf(planned)}`
+      }
+      isPersistent
+      isWide
+      onClose={onClose}
+      title="Paste a .env file"
+    >
+      {planned !== undefined ? (
+        <Difference planned={planned} />
+      ) : (
+        <div className="flex flex-col gap-3">
+          {refused.length > 0 && <Refused outcomes={refused} />}
+          {fields}
+          <TextArea
+            autoComplete="off"
+            autoFocus
+            hint={hintOf(text)}
+            isMono
+            label="Contents of the file"
+            onChange={(event) => setText(event.target.value)}
+            rows={10}
+            spellCheck={false}
+            value={text}
+          />
+        </div>
+      )}
+    </Dialog>
+  )
+}
+
+export default PasteDialog

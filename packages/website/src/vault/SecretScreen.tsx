@@ -1,0 +1,81 @@
+import { useQuery } from "@tanstack/react-query"
+import { useParams } from "@tanstack/react-router"
+import type { SecretEnvironment } from "@delivery/domain/vault/Secret"
+import { lazy, Suspense, useState } from "react"
+import { actorName } from "../api/actors.ts"
+import { FailureView } from "../api/FailureView.tsx"
+import { EnvironmentName } from "../catalog/EnvironmentName.tsx"
+import { Header } from "../ui/Header.tsx"
+import { Empty, SkeletonRows } from "../ui/States.tsx"
+import { Time } from "../ui/Time.tsx"
+import { vaultQuery } from "./queries.ts"
+import { cellState } from "./rows.ts"
+
+/** One secret: what it is in each environment. */
+
+const CellDialog = lazy(() => import("./CellDialog.tsx"))
+
+const words = { set: "has a value", cleared: "was cleared", missing: "is missing", none: "has no value" }
+
+const SecretScreen = () => {
+  const { name, product, slug } = useParams({ from: "/w/$slug/products/$product/secrets/$name" })
+  const { data, error, refetch } = useQuery(vaultQuery(slug))
+  const [open, setOpen] = useState<SecretEnvironment>()
+  const secret = data?.secrets.find((one) => one.name === name && one.product.slug === product)
+  return (
+    <>
+      <Header
+        crumbs={[
+          { label: "Vault", link: { to: "/w/$slug/vault", params: { slug } } },
+          {
+            label: secret?.product.name ?? product,
+            link: { to: "/w/$slug/vault", params: { slug }, search: { product } }
+          }
+        ]}
+        title={<span className="font-mono">{name}</span>}
+      />
+      {secret !== undefined ? (
+        <ul aria-label="Environments">
+          {secret.environments.map((cell) => (
+            <li key={cell.environment.id}>
+              <button
+                className="hover:bg-hover border-border flex min-h-(--row) w-full flex-wrap items-center gap-x-4 border-b px-4 py-1 text-left"
+                onClick={() => setOpen(cell)}
+                type="button"
+              >
+                <span className="w-40 min-w-0">
+                  <EnvironmentName environment={cell.environment} />
+                </span>
+                <span className={cellState(cell, secret) === "missing" ? "text-warning" : "text-muted"}>
+                  {words[cellState(cell, secret)]}
+                </span>
+                {cell.version > 0 && <span className="text-muted tabular">v{cell.version}</span>}
+                <span className="flex-1" />
+                {cell.updatedAt !== null && cell.updatedBy !== null && (
+                  <span className="text-muted">
+                    {actorName(cell.updatedBy)}, <Time at={cell.updatedAt} />
+                  </span>
+                )}
+              </button>
+            </li>
+          ))}
+        </ul>
+      ) : data !== undefined ? (
+        <Empty icon="vault" title="The product has no secret of this name">
+          It may have been renamed or deleted.
+        </Empty>
+      ) : error !== null ? (
+        <FailureView error={error} onRetry={() => void refetch()} />
+      ) : (
+        <SkeletonRows rows={4} />
+      )}
+      {open !== undefined && secret !== undefined && (
+        <Suspense fallback={null}>
+          <CellDialog cell={open} onClose={() => setOpen(undefined)} secret={secret} slug={slug} />
+        </Suspense>
+      )}
+    </>
+  )
+}
+
+export default SecretScreen

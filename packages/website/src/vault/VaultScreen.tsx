@@ -1,0 +1,176 @@
+import { useQuery } from "@tanstack/react-query"
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router"
+import type { VaultSecrets } from "@delivery/domain/vault/Secret"
+import { lazy, Suspense, useMemo, useRef, useState } from "react"
+import { serviceUrl } from "../api/client.ts"
+import { FailureView } from "../api/FailureView.tsx"
+import { mayAct, useRole } from "../api/session.ts"
+import { productsQuery } from "../catalog/queries.ts"
+import { Button, buttonClass } from "../ui/Button.tsx"
+import { formatCount } from "../ui/format.ts"
+import { Header } from "../ui/Header.tsx"
+import { Icon } from "../ui/Icon.tsx"
+import { useKeys } from "../ui/keys.ts"
+import { Menu } from "../ui/Menu.tsx"
+import { SearchField } from "../ui/SearchField.tsx"
+import { Empty, SkeletonRows } from "../ui/States.tsx"
+import { vaultQuery } from "./queries.ts"
+import { isMissingSomewhere, shownSecrets } from "./rows.ts"
+import type { VaultSearch } from "./search.ts"
+import { type Place, VaultGrid } from "./VaultGrid.tsx"
+
+/** Secrets of all products: which is where, which is missing, and who wrote it when. Values show one at a time. */
+
+const CellDialog = lazy(() => import("./CellDialog.tsx"))
+const AddDialog = lazy(() => import("./AddDialog.tsx"))
+const PasteDialog = lazy(() => import("./PasteDialog.tsx"))
+
+type Overlay =
+  | { readonly kind: "cell"; readonly place: Place }
+  | { readonly kind: "add" }
+  | { readonly kind: "paste" }
+  | undefined
+
+const Filters = ({ missing, slug }: { readonly missing: number; readonly slug: string }) => {
+  const search = useSearch({ from: "/w/$slug/vault" })
+  const navigate = useNavigate({ from: "/w/$slug/vault" })
+  const { data: products } = useQuery(productsQuery(slug))
+  const field = useRef<HTMLInputElement>(null)
+  useKeys([{ keys: "/", label: "Search names", group: "Vault", run: () => field.current?.focus() }])
+  const set = (next: VaultSearch) => void navigate({ search: next, replace: true })
+  const { product, ...others } = search
+  const { q: _, ...withoutText } = search
+  const { only, ...withoutOnly } = search
+  const chosen = products?.products.find((one) => one.slug === product)?.name ?? product
+  return (
+    <search aria-label="Secrets" className="border-border flex flex-wrap items-center gap-1 border-b px-3 py-1.5">
+      <SearchField
+        label="Name"
+        onChange={(text) => set({ ...withoutText, ...(text === "" ? {} : { q: text }) })}
+        ref={field}
+        value={search.q ?? ""}
+      />
+      <Menu
+        groups={[
+          {
+            items: [
+              { label: "Any product", isChosen: product === undefined, onSelect: () => set(others) },
+              ...(products?.products ?? []).map((one) => ({
+                label: one.name,
+                isChosen: one.slug === product,
+                onSelect: () => set({ ...others, product: one.slug })
+              }))
+            ]
+          }
+        ]}
+        label="Filter by product"
+        trigger={(props) => (
+          <button {...props} className={buttonClass(product === undefined ? "quiet" : "plain")} type="button">
+            Product
+            {chosen !== undefined && <span className="text-accent max-w-40 truncate">is {chosen}</span>}
+            <Icon name="chevronDown" size={12} />
+          </button>
+        )}
+      />
+      <button
+        aria-pressed={only === "missing"}
+        className="text-muted hover:bg-hover aria-pressed:bg-selected aria-pressed:text-text inline-flex h-7 items-center gap-1.5 rounded-md px-2 font-medium"
+        onClick={() => set(only === "missing" ? withoutOnly : { ...withoutOnly, only: "missing" })}
+        type="button"
+      >
+        Missing somewhere <span className="tabular text-warning">{formatCount(missing)}</span>
+      </button>
+    </search>
+  )
+}
+
+interface LoadedProps {
+  readonly vault: VaultSecrets
+  readonly slug: string
+  readonly onOpen: (place: Place) => void
+}
+
+const Loaded = ({ onOpen, slug, vault }: LoadedProps) => {
+  const search = useSearch({ from: "/w/$slug/vault" })
+  const secrets = useMemo(() => shownSecrets(vault.secrets, search), [search, vault.secrets])
+  if (vault.secrets.length === 0) {
+    return (
+      <Empty
+        command={`export DELIVERY_URL=${serviceUrl} DELIVERY_WORKSPACE=${slug} DELIVERY_API_KEY=ctk_…\nnpx @delivery/cli secrets import .env --product shop --environment staging`}
+        icon="vault"
+        title="Secrets of your products are kept here, by environment"
+      >
+        Paste a .env file above, or import one from the command line.
+      </Empty>
+    )
+  }
+  const ofProducts = new Set(secrets.map((one) => one.product.id))
+  return (
+    <>
+      <Filters missing={vault.secrets.filter(isMissingSomewhere).length} slug={slug} />
+      {secrets.length === 0 ? (
+        <Empty icon="filter" title="No secret matches" />
+      ) : (
+        <VaultGrid
+          environments={vault.environments.toSorted(
+            (a, b) => Number(a.class === "production") - Number(b.class === "production")
+          )}
+          isProductShown={ofProducts.size > 1}
+          onOpen={onOpen}
+          secrets={secrets}
+        />
+      )}
+    </>
+  )
+}
+
+const VaultScreen = () => {
+  const { slug } = useParams({ from: "/w/$slug/vault" })
+  const { product } = useSearch({ from: "/w/$slug/vault" })
+  const { data: vault, error, refetch } = useQuery(vaultQuery(slug))
+  const [overlay, setOverlay] = useState<Overlay>()
+  const mayWrite = mayAct(useRole(slug), "member")
+  const close = () => setOverlay(undefined)
+  useKeys(
+    mayWrite
+      ? [
+          { keys: "c", label: "Add a secret", group: "Vault", run: () => setOverlay({ kind: "add" }) },
+          { keys: "v", label: "Paste a .env file", group: "Vault", run: () => setOverlay({ kind: "paste" }) }
+        ]
+      : []
+  )
+  return (
+    <div className="flex h-full min-h-90 flex-col">
+      <Header
+        actions={
+          mayWrite && (
+            <>
+              <Button onClick={() => setOverlay({ kind: "paste" })}>Paste .env</Button>
+              <Button icon="plus" look="primary" onClick={() => setOverlay({ kind: "add" })}>
+                Add secret
+              </Button>
+            </>
+          )
+        }
+        crumbs={[]}
+        title="Vault"
+      />
+      {vault !== undefined ? (
+        <Loaded onOpen={(place) => setOverlay({ kind: "cell", place })} slug={slug} vault={vault} />
+      ) : error !== null ? (
+        <FailureView error={error} onRetry={() => void refetch()} />
+      ) : (
+        <SkeletonRows rows={12} />
+      )}
+      <Suspense fallback={null}>
+        {overlay?.kind === "cell" && <CellDialog {...overlay.place} onClose={close} slug={slug} />}
+        {overlay?.kind === "add" && <AddDialog onClose={close} product={product} slug={slug} />}
+        {overlay?.kind === "paste" && (
+          <PasteDialog onClose={close} product={product} secrets={vault?.secrets ?? []} slug={slug} />
+        )}
+      </Suspense>
+    </div>
+  )
+}
+
+export default VaultScreen

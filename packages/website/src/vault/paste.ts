@@ -1,0 +1,80 @@
+import type { Secret } from "@delivery/domain/vault/Secret"
+import { client } from "../api/client.ts"
+import { type Change, changeOf, type Present } from "./envFile.ts"
+
+/** What a paste would change, compared with what is there, and the writing of it. */
+
+export interface Planned {
+  readonly name: string
+  readonly value: string
+  readonly change: Change
+  /** The version that it was compared with; undefined where the product has no secret of this name. */
+  readonly version: number | undefined
+}
+
+interface Target {
+  readonly slug: string
+  readonly product: string
+  readonly environment: string
+}
+
+/** How many requests are under way at once. */
+const atOnce = 6
+
+const inTurn = async <A, B>(items: ReadonlyArray<A>, work: (item: A) => Promise<B>): Promise<ReadonlyArray<B>> => {
+  const done: Array<B> = Array.from({ length: items.length })
+  const rest = items.entries()
+  const worker = async () => {
+    // One after the other is what a worker does.
+    // oxlint-disable-next-line no-await-in-loop
+    for (const [index, item] of rest) done[index] = await work(item)
+  }
+  await Promise.all(Array.from({ length: atOnce }, worker))
+  return done
+}
+
+const presentOf = async ({ environment, product, slug }: Target, name: string): Promise<Present | undefined> => {
+  const secret = await client.vault.get({ params: { slug, productSlug: product, name } })
+  return secret.environments.find((one) => one.environment.slug === environment)
+}
+
+/** Compares with the values that may be read. It reads those that are in the paste, and no others. */
+export const planPaste = (
+  target: Target,
+  values: ReadonlyMap<string, string>,
+  secrets: ReadonlyArray<Secret>
+): Promise<ReadonlyArray<Planned>> => {
+  const known = new Map(secrets.filter((one) => one.product.slug === target.product).map((one) => [one.name, one]))
+  return inTurn([...values], async ([name, value]) => {
+    const isKnown = known.has(name)
+    const present = isKnown ? await presentOf(target, name) : undefined
+    return { name, value, change: changeOf(value, present), version: isKnown ? (present?.version ?? 0) : undefined }
+  })
+}
+
+export interface Outcome {
+  readonly name: string
+  readonly error?: unknown
+}
+
+/** Writes what differs, each name by itself: what one is refused for does not hold the others back. */
+export const writePaste = (
+  { environment, product, slug }: Target,
+  planned: ReadonlyArray<Planned>
+): Promise<ReadonlyArray<Outcome>> =>
+  inTurn(
+    planned.filter(({ change }) => change !== "same"),
+    async ({ name, value, version }) => {
+      const result =
+        version === undefined
+          ? await client.safe.vault.create({
+              params: { slug, productSlug: product },
+              payload: { name, values: { [environment]: value } }
+            })
+          : await client.safe.vault.update({
+              params: { slug, productSlug: product, name },
+              payload: { values: { [environment]: value }, expectedVersions: { [environment]: version } }
+            })
+      return result.ok ? { name } : { name, error: result.error }
+    }
+  )

@@ -1,0 +1,195 @@
+import type { Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { seed, type Seeded, seedLargeRun } from "../support/Seed.ts"
+import { type Site, startSite } from "../support/Site.ts"
+
+/** Runs, a run and a test in a real browser, by keyboard, with changes of others. */
+
+let site: Site
+let seeded: Seeded
+
+beforeAll(async () => {
+  site = await startSite()
+  seeded = await seed(site.call)
+})
+
+afterAll(async () => {
+  await site.close()
+  expect(site.problems).toEqual([])
+})
+
+const row = (page: Page, run: number) => page.getByRole("list", { name: "Runs" }).getByRole("link", { name: `#${run}` })
+
+/** That the page follows what others do. */
+const isLive = (page: Page) =>
+  page.getByRole("navigation", { name: "Workspace" }).getByText("Live", { exact: true }).waitFor()
+
+const start = (subject: string) =>
+  site.call<{ number: number }>("POST", "test-runs", {
+    product: "shop",
+    environment: "staging",
+    baseUrl: "https://staging.shop.example.com",
+    git: { branch: "main", sha: "a".repeat(40), dirty: false, subject },
+    machine: { hostname: "ci-7", platform: "linux" },
+    selection: { coverage: null, folders: [], caseIds: [] }
+  })
+
+const finish = (run: number, tests: ReadonlyArray<object>) =>
+  site.call("POST", `test-runs/${run}/finish`, {
+    interrupted: false,
+    durationMs: 1_000,
+    error: null,
+    cleanup: null,
+    tests
+  })
+
+describe("Runs", () => {
+  it("are filtered by keyboard, and the address says how", async () => {
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/test-runs`)
+    await row(page, seeded.failed).waitFor()
+    await page.keyboard.press("/")
+    await page.keyboard.type("taxes")
+    await page.waitForURL(/q=taxes/)
+    await row(page, seeded.passed).waitFor({ state: "detached" })
+    expect(await page.getByRole("list", { name: "Runs" }).getByRole("link").count()).toBe(1)
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("f")
+    await page.waitForURL(/result=failed/)
+    await page.reload()
+    await row(page, seeded.failed).waitFor()
+    expect(await page.getByRole("searchbox").inputValue()).toBe("taxes")
+    await page.getByRole("button", { name: "Clear" }).click()
+    await row(page, seeded.passed).waitFor()
+    expect(new URL(page.url()).search).toBe("")
+  })
+
+  it("are chosen in a menu, walked with j and k, and opened", async () => {
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/test-runs`)
+    await page.getByRole("button", { name: "result" }).press("Enter")
+    await page.getByRole("menuitemradio", { name: "failed" }).press("Enter")
+    await page.waitForURL(/result=failed/)
+    await row(page, seeded.passed).waitFor({ state: "detached" })
+    expect(
+      await page.getByRole("button", { name: "Result is failed" }).evaluate((one) => one === document.activeElement)
+    ).toBe(true)
+    await page.locator("#screen").focus()
+    await page.keyboard.press("j")
+    await page.keyboard.press("Enter")
+    await page.waitForURL(new RegExp(`/test-runs/${seeded.failed}$`))
+    await page.goBack()
+    await page.waitForURL(/result=failed/)
+  })
+
+  it("move by themselves, on the lists of others and on their own page", async () => {
+    const [list, other] = [await site.signIn(), await site.signIn()]
+    await list.goto(`${site.origin}/w/main/test-runs`)
+    await isLive(list)
+    const { number } = await start("Runs while others watch")
+    await row(list, number).waitFor()
+    await other.goto(`${site.origin}/w/main/test-runs/${number}`)
+    await isLive(other)
+    await other.getByText("This run is running").waitFor()
+    await finish(number, [])
+    await other.getByText("No tests ran.").first().waitFor()
+    await row(list, number).getByText("Failed").waitFor()
+  })
+})
+
+describe("A run and its tests", () => {
+  it("shows failures by what they say, and leads through them", async () => {
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/test-runs/${seeded.failed}`)
+    const failures = page.getByRole("list", { name: "Failures" })
+    await failures.getByRole("heading", { name: /TimeoutError/ }).waitFor()
+    expect(await failures.getByRole("heading").count()).toBe(2)
+    expect(await failures.getByRole("link").count()).toBe(4)
+    await page.keyboard.press("n")
+    await page.getByRole("region", { name: "the error" }).waitFor()
+    const first = page.url()
+    await page.keyboard.press("n")
+    await page.waitForURL((url) => url.href !== first)
+    await page.keyboard.press("p")
+    await page.waitForURL(first)
+    await page.keyboard.press("u")
+    await failures.waitFor()
+  })
+
+  it("shows what a test left: pictures, files, and what never came", async () => {
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/test-runs/${seeded.failed}`)
+    await page.getByRole("link", { name: /pays by card/ }).click()
+    const picture = page.getByRole("img", { name: "screenshot.png" })
+    await picture.waitFor()
+    await page.waitForFunction(() => (document.querySelector("main img") as HTMLImageElement).naturalWidth === 480)
+    await page.getByText("Was never uploaded").waitFor()
+    expect(await page.getByRole("link", { name: /trace\.zip/ }).count()).toBe(0)
+    const text = await page.getByRole("link", { name: /stdout\.txt/ }).getAttribute("href")
+    const answer = await page.request.get(`${site.origin}${text}`)
+    expect([answer.status(), answer.headers()["content-security-policy"]]).toEqual([
+      200,
+      expect.stringContaining("sandbox")
+    ])
+    await page.getByRole("complementary", { name: "History" }).getByText("Failing since").waitFor()
+    await page.getByRole("list", { name: "Newest results" }).getByRole("link").first().waitFor()
+  })
+
+  it("shows hostile text as text", async () => {
+    const { number } = await start("<img src=x onerror=alert(1)>\u202eevil")
+    const long = "x".repeat(100_000)
+    await finish(number, [
+      {
+        caseId: "<b>/../%2f",
+        title: `<script>alert(1)</script>\u202e${long.slice(0, 3_000)}`,
+        file: long.slice(0, 4_000),
+        coverage: "critical",
+        testKind: "<i>kind</i>",
+        priority: null,
+        files: ["<svg onload=alert(1)>.png"],
+        attempt: {
+          status: "failed",
+          durationMs: 1,
+          startedAt: new Date().toISOString(),
+          errorMessage: `<img src=x onerror=alert(2)>${long}`,
+          errorStack: "\u001b[31mred\u001b[39m <style>*{display:none}</style>",
+          files: ["a/<img>.svg", "javascript:alert(1).png"]
+        }
+      }
+    ])
+    for (const width of [1440, 320]) {
+      const page = await site.signIn({ width })
+      page.on("dialog", () => site.problems.push("a dialog"))
+      for (const path of ["test-runs", `test-runs/${number}`, `test-runs/${number}?view=tests`, ""]) {
+        await page.goto(`${site.origin}/w/main/${path}`)
+        await page.getByText("<img src=x onerror=alert(1)>").first().waitFor()
+        expect([path, await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)]).toEqual([
+          path,
+          true
+        ])
+      }
+      await page.goto(`${site.origin}/w/main/test-runs/${number}`)
+      await page.getByRole("link", { name: /script/ }).click()
+      await page.getByRole("region", { name: "the error" }).waitFor()
+      await page.getByRole("button", { name: /Show all/ }).click()
+      expect(await page.locator("main").getByText("\\u{202E}").count()).toBeGreaterThan(0)
+      expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
+      expect(await page.locator("main script, main style, main i").count()).toBe(0)
+    }
+  })
+
+  it("finds among 5,000 tests, and draws those in view", async () => {
+    const number = await seedLargeRun(site.call)
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/test-runs/${number}?view=tests`)
+    const tests = page.getByRole("list", { name: "Tests" })
+    await tests.getByRole("link").first().waitFor()
+    expect(await tests.getByRole("link").count()).toBeLessThan(100)
+    await page.getByRole("searchbox").fill("product 4987")
+    await tests.getByText("Catalogue › shows product 4987 with its price").waitFor()
+    expect(await tests.getByRole("link").count()).toBe(1)
+    await page.getByRole("searchbox").fill("")
+    await page.locator("#screen").evaluate((screen) => screen.scrollTo(0, screen.scrollHeight))
+    await tests.getByText(/shows product 4999/).waitFor()
+  })
+})

@@ -1,0 +1,131 @@
+import type { Page } from "playwright-core"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { axeFindings } from "../support/Axe.ts"
+import { seed, type Seeded } from "../support/Seed.ts"
+import { type Looks, type Site, startSite } from "../support/Site.ts"
+
+/** Every screen and dialog, in light and dark, narrow and wide: nothing for axe to find, and nothing wider than the window. */
+
+let site: Site
+let seeded: Seeded
+
+beforeAll(async () => {
+  site = await startSite()
+  seeded = await seed(site.call)
+})
+
+afterAll(async () => {
+  await site.close()
+  expect(site.problems).toEqual([])
+})
+
+const test = encodeURIComponent("tests/checkout/pays-by-card.spec.ts:Checkout › pays by card")
+
+/** Whether all that the screen asks for has come. */
+const settled = async (page: Page) => {
+  await page.locator("#screen h1").waitFor()
+  await page.waitForLoadState("networkidle").catch(() => {})
+  await page.waitForFunction(() => document.querySelector("[aria-busy=true], .animate-pulse") === null)
+}
+
+const screens = (): Readonly<Record<string, string>> => ({
+  Home: "/w/main",
+  Runs: "/w/main/test-runs",
+  "Runs, none": "/w/main/test-runs?q=nothing",
+  Run: `/w/main/test-runs/${seeded.failed}`,
+  "Run, all tests": `/w/main/test-runs/${seeded.failed}?view=tests`,
+  "Run, retries": `/w/main/test-runs/${seeded.failed}?view=retries`,
+  "Run, details": `/w/main/test-runs/${seeded.failed}?view=details`,
+  "Run, running": `/w/main/test-runs/${seeded.running}`,
+  "Run, unknown": "/w/main/test-runs/999",
+  Test: `/w/main/test-runs/${seeded.failed}/tests/${test}`,
+  Deployments: "/w/main/deployments",
+  Deployment: "/w/main/deployments/shop/production",
+  Vault: "/w/main/vault",
+  Secret: "/w/main/products/shop/secrets/DATABASE_URL",
+  Events: "/w/main/events",
+  Members: "/w/main/settings/members",
+  "API keys": "/w/main/settings/api-keys",
+  Facts: "/w/main/products/shop",
+  "No page": "/w/main/nothing/here"
+})
+
+/** What opens over a screen, and how. */
+const overlays: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
+  Palette: async (page) => {
+    await page.goto(`${site.origin}/w/main`)
+    await settled(page)
+    await page.keyboard.press("Control+k")
+    await page.getByRole("combobox", { name: "Search and do" }).waitFor()
+  },
+  Keys: async (page) => {
+    await page.goto(`${site.origin}/w/main`)
+    await settled(page)
+    await page.keyboard.press("?")
+    await page.getByRole("dialog", { name: "Keys" }).waitFor()
+  },
+  "Filter of runs": async (page) => {
+    await page.goto(`${site.origin}/w/main/test-runs`)
+    await page.getByRole("button", { name: "result" }).click()
+    await page.getByRole("menuitemradio", { name: "failed" }).waitFor()
+  },
+  "A cell of the vault": async (page) => {
+    await page.goto(`${site.origin}/w/main/vault`)
+    await page.getByRole("gridcell", { name: "SESSION_SECRET in Staging has a value" }).click()
+    await page.getByRole("dialog").getByText("Versions").waitFor()
+  },
+  "Add a secret": async (page) => {
+    await page.goto(`${site.origin}/w/main/vault`)
+    await page.getByRole("button", { name: "Add secret" }).click()
+    await page.getByRole("dialog").getByLabel("Name").waitFor()
+  },
+  Invite: async (page) => {
+    await page.goto(`${site.origin}/w/main/settings/members`)
+    await page.getByRole("button", { name: "Invite" }).click()
+    await page.getByRole("dialog").waitFor()
+  },
+  "New key": async (page) => {
+    await page.goto(`${site.origin}/w/main/settings/api-keys`)
+    await page.getByRole("button", { name: "New API key" }).click()
+    await page.getByRole("dialog").waitFor()
+  }
+}
+
+const forms: ReadonlyArray<Looks> = [
+  { colorScheme: "light", width: 1440 },
+  { colorScheme: "dark", width: 320, height: 720 },
+  { colorScheme: "light", width: 320, height: 720 },
+  { colorScheme: "dark", width: 1440 }
+]
+
+describe("What is shown is for everybody to use", () => {
+  for (const looks of forms) {
+    const form = `${looks.colorScheme}, ${looks.width} px`
+
+    it(`on every screen: ${form}`, async () => {
+      const page = await site.signIn(looks)
+      const findings: Record<string, unknown> = {}
+      for (const [name, path] of Object.entries(screens())) {
+        await page.goto(`${site.origin}${path}`)
+        await settled(page)
+        const found = await axeFindings(page)
+        if (found.length > 0) findings[name] = found
+        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+        if (overflow > 0) findings[`${name} is too wide`] = overflow
+      }
+      expect(findings).toEqual({})
+    })
+
+    it(`in every dialog and menu: ${form}`, async () => {
+      const page = await site.signIn(looks)
+      const findings: Record<string, unknown> = {}
+      for (const [name, open] of Object.entries(overlays)) {
+        await open(page)
+        const found = await axeFindings(page)
+        if (found.length > 0) findings[name] = found
+        await page.keyboard.press("Escape")
+      }
+      expect(findings).toEqual({})
+    })
+  }
+})

@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { join } from "node:path"
+import { execFile } from "node:child_process"
+import { promisify } from "node:util"
+import { seed } from "../support/Seed.ts"
+import { type Site, startSite } from "../support/Site.ts"
+
+/** How the website is served, its frame, and what happens around its screens. */
+
+let site: Site
+
+beforeAll(async () => {
+  site = await startSite()
+  await seed(site.call)
+})
+
+afterAll(async () => {
+  await site.close()
+  expect(site.problems).toEqual([])
+})
+
+describe("The website", () => {
+  it("is served with the strictest policy, its files for ever, compressed", async () => {
+    const page = await fetch(`${site.origin}/w/main/test-runs`, { headers: { "accept-encoding": "br" } })
+    expect(page.headers.get("cache-control")).toBe("no-cache")
+    expect(page.headers.get("content-encoding")).toBe("br")
+    const policy = page.headers.get("content-security-policy")!
+    expect(policy).not.toContain("unsafe")
+    for (const part of [
+      "script-src 'self'",
+      "style-src 'self'",
+      "require-trusted-types-for 'script'",
+      "frame-ancestors 'none'",
+      "base-uri 'none'"
+    ]) {
+      expect(policy).toContain(part)
+    }
+    const html = await page.text()
+    expect(html).not.toMatch(/<script(?![^>]*src=)|<style|style=/)
+    // The files of the list of runs are asked for at once.
+    expect(html).toMatch(/modulepreload[^>]+RunsScreen/)
+    const etag = page.headers.get("etag")!
+    const again = await fetch(`${site.origin}/w/main/test-runs`, { headers: { "if-none-match": etag } })
+    expect(again.status).toBe(304)
+    for (const [, path] of html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)) {
+      for (const encoding of ["br", "gzip", "identity"]) {
+        const file = await fetch(`${site.origin}${path}`, { headers: { "accept-encoding": encoding } })
+        expect([path, file.status, file.headers.get("content-encoding"), file.headers.get("cache-control")]).toEqual([
+          path,
+          200,
+          encoding === "identity" ? null : encoding,
+          "public, max-age=31536000, immutable"
+        ])
+        expect((await file.arrayBuffer()).byteLength).toBeGreaterThan(0)
+      }
+    }
+    for (const path of [
+      "/assets/none.js",
+      "/assets/../package.json",
+      "/assets/%2e%2e/pages.json",
+      "/assets/.vite/manifest.json"
+    ]) {
+      expect([path, (await fetch(`${site.origin}${path}`)).status]).toEqual([path, 404])
+    }
+    expect((await fetch(`${site.origin}/w/main`, { method: "HEAD" })).status).toBe(200)
+  })
+
+  it("keeps each first screen within its size", async () => {
+    const script = join(import.meta.dirname, "../../build/build.ts")
+    const { stdout } = await promisify(execFile)(process.execPath, [script, "--sizes"])
+    expect(stdout).toContain("src/runs/RunsScreen.tsx")
+  })
+
+  it("asks who one is, and comes back to the same place", async () => {
+    const page = await site.visit()
+    await page.goto(`${site.origin}/w/main/test-runs?result=failed`)
+    await page.waitForURL(/\/sign-in/)
+    const other = await site.signIn()
+    await other.goto(`${site.origin}/sign-in?returnTo=${encodeURIComponent("/w/main/deployments")}`)
+    await other.waitForURL(/\/w\/main\/deployments$/)
+    await other.goto(`${site.origin}/`)
+    await other.waitForURL(/\/w\/main\/?$/)
+  })
+
+  it("says that the session is over, and keeps what was typed", async () => {
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/vault`)
+    await page.getByRole("button", { name: "Add secret" }).click()
+    await page.getByRole("dialog").getByLabel("Name").fill("TYPED")
+    await page.context().clearCookies()
+    await page.getByRole("dialog").getByRole("button", { name: "Add secret" }).click()
+    await page.getByRole("dialog", { name: "Your session is over" }).waitFor()
+    const link = page.getByRole("link", { name: "Sign in", exact: true })
+    expect(await link.getAttribute("href")).toBe(`/sign-in?returnTo=${encodeURIComponent("/w/main/vault")}`)
+    expect(
+      await page.locator("input").evaluateAll((inputs) => inputs.map((one) => (one as HTMLInputElement).value))
+    ).toContain("TYPED")
+  })
+
+  it("goes anywhere by keyboard: palette, sequences, list of keys", async () => {
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main`)
+    await page.getByRole("heading", { name: "Home" }).waitFor()
+    await page.keyboard.press("g")
+    await page.keyboard.press("d")
+    await page.waitForURL(/\/deployments$/)
+    await page.keyboard.press("Control+k")
+    await page.getByRole("combobox", { name: "Search and do" }).waitFor()
+    await page.keyboard.type("stripe api")
+    await page.getByRole("option", { name: /STRIPE_API_KEY/ }).waitFor()
+    await page.keyboard.press("Enter")
+    await page.waitForURL(/\/products\/shop\/secrets\/STRIPE_API_KEY$/)
+    await page.keyboard.press("?")
+    await page.getByRole("dialog", { name: "Keys" }).getByText("Go to Vault").waitFor()
+    await page.keyboard.press("Escape")
+    await page.getByRole("dialog").waitFor({ state: "detached" })
+  })
+
+  it("keeps theme and sidebar in the browser", async () => {
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main`)
+    await page.getByRole("button", { name: "Owner" }).click()
+    await page.getByRole("menuitemradio", { name: "Dark" }).click()
+    await page.getByRole("button", { name: "Collapse the sidebar" }).click()
+    await page.reload()
+    await page.getByRole("button", { name: "Widen the sidebar" }).waitFor()
+    expect(
+      await page.evaluate(() => [
+        document.documentElement.dataset["theme"],
+        getComputedStyle(document.body).colorScheme
+      ])
+    ).toEqual(["dark", "dark"])
+  })
+
+  it("opens what the API gives as the address of a thing", async () => {
+    const { events } = await site.call<{
+      events: ReadonlyArray<{ subject: { url: string; label: string; type: string } }>
+    }>("GET", "events?limit=200")
+    const urls = new Map(events.map(({ subject }) => [subject.type, subject.url]))
+    const page = await site.signIn()
+    for (const [type, url] of urls) {
+      await page.goto(url)
+      await page.locator("#screen h1").waitFor()
+      expect([type, await page.getByText("There is no page at this address").count()]).toEqual([type, 0])
+    }
+    expect([...urls.keys()]).toEqual(expect.arrayContaining(["run", "deployment", "secret", "product", "environment"]))
+  })
+
+  it("invites, changes a role, and undoes it", async () => {
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/settings/members`)
+    await page.getByRole("button", { name: "Invite" }).click()
+    await page.getByLabel("Email address").fill("sam@example.com")
+    await page.getByRole("dialog").getByRole("button", { name: "Invite" }).click()
+    const link = await page.getByRole("dialog", { name: "Invited" }).locator("pre").innerText()
+    await page.getByRole("button", { name: "Done" }).click()
+    await page.getByRole("region", { name: "Pending invites" }).getByText("sam@example.com").waitFor()
+    await site.call("POST", "/v1/invites/accept", { token: link.split("#")[1], name: "Sam" }).catch(() => {})
+    const token = link.split("#")[1]
+    await fetch(`${site.origin}/v1/invites/accept`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ token, name: "Sam" })
+    })
+    const role = page.getByRole("button", { name: /change the role of Sam/ })
+    await role.click()
+    await page.getByRole("menuitemradio", { name: "admin" }).click()
+    await page.getByRole("button", { name: "admin: change the role of Sam" }).waitFor()
+    await page.getByRole("button", { name: "Undo" }).click()
+    await page.getByRole("button", { name: "member: change the role of Sam" }).waitFor()
+  })
+
+  it("makes an API key, shown once", async () => {
+    const page = await site.signIn()
+    await page.goto(`${site.origin}/w/main/settings/api-keys`)
+    await page.getByRole("button", { name: "New API key" }).click()
+    await page.getByLabel("Name").fill("laptop")
+    await page.getByRole("checkbox", { name: /admin/ }).uncheck()
+    await page.getByRole("button", { name: "Make the key" }).click()
+    const secret = await page.getByRole("dialog", { name: "Your new API key" }).locator("pre").first().innerText()
+    expect(secret).toMatch(/^ctk_/)
+    await page.getByRole("button", { name: "I have copied it" }).click()
+    await page.getByRole("list", { name: "API keys" }).getByText("laptop").waitFor()
+    expect(await page.content()).not.toContain(secret)
+    await page.getByRole("button", { name: "Revoke laptop" }).press("Enter")
+    await page.getByRole("button", { name: "Really revoke laptop?" }).press("Enter")
+    await page.getByRole("list", { name: "API keys" }).getByText("laptop").waitFor({ state: "detached" })
+  })
+
+  it("says which request failed, and tries again", async () => {
+    const page = await site.signIn()
+    let isBroken = true
+    await page.route("**/v1/workspaces/main/deployments", (route) =>
+      isBroken
+        ? route.fulfill({
+            status: 403,
+            headers: { "content-type": "application/json", "x-request-id": "refused-0001" },
+            body: JSON.stringify({ _tag: "Forbidden", message: "This requires the role admin." })
+          })
+        : route.fallback()
+    )
+    await page.goto(`${site.origin}/w/main/deployments`)
+    await page.getByRole("alert").getByText("refused-0001").waitFor()
+    isBroken = false
+    await page.getByRole("button", { name: "Try again" }).click()
+    await page.getByRole("table").waitFor()
+  })
+})

@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest"
+import type { RunError } from "@delivery/domain/runs/Case"
+import type { TestEntry } from "@delivery/domain/runs/TestEntry"
+import { failureRows, filteredTests, firstLine, neighbour } from "../../src/runs/failureRows.ts"
+
+const test = (caseId: string, status: TestEntry["status"]): TestEntry => ({
+  caseId,
+  title: `Title of ${caseId}`,
+  file: `tests/${caseId}.spec.ts`,
+  coverage: "acceptance",
+  testKind: "journey",
+  priority: null,
+  status,
+  durationMs: 1,
+  errorMessage: null,
+  files: [],
+  attempts: []
+})
+
+const error = (id: string, ...caseIds: ReadonlyArray<string>): RunError => ({
+  id,
+  message: id,
+  count: caseIds.length,
+  state: "new",
+  cases: caseIds.map((caseId) => ({ caseId, title: caseId, state: "new" }))
+})
+
+const tests = [test("a", "failed"), test("b", "failed"), test("c", "failed"), test("d", "flaky"), test("e", "passed")]
+
+describe("The failures of a run", () => {
+  it("stand below what they say, and none is left out", () => {
+    const rows = failureRows(tests, [error("timeout", "a", "b"), error("gone", "zzz")])
+    expect(rows.map((row) => row.key)).toEqual(["timeout", "timeout a", "timeout b", "others", "c", "flaky", "d"])
+  })
+
+  it("stand alone where nothing is grouped yet", () => {
+    expect(failureRows(tests, undefined).map((row) => row.key)).toEqual(["a", "b", "c", "flaky", "d"])
+    expect(failureRows([test("e", "passed")], [])).toEqual([])
+  })
+
+  it("are walked around their ends", () => {
+    expect(neighbour(tests, "a", 1)?.caseId).toBe("b")
+    expect(neighbour(tests, "d", 1)?.caseId).toBe("a")
+    expect(neighbour(tests, "a", -1)?.caseId).toBe("d")
+    expect(neighbour([test("e", "passed")], "e", 1)).toBeUndefined()
+  })
+
+  it("are found by words of title and file, and by status", () => {
+    expect(filteredTests(tests, { q: "TITLE b.spec" }).map((one) => one.caseId)).toEqual(["b"])
+    expect(filteredTests(tests, { status: "flaky" }).map((one) => one.caseId)).toEqual(["d"])
+    expect(firstLine("\n  \n first\nsecond")).toBe(" first")
+    expect(firstLine(null)).toBe("")
+  })
+})

@@ -1,0 +1,127 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Browser, BrowserContext, Page } from "playwright-core"
+import { freePort } from "../../../server/src/cli/FreePort.ts"
+import { startChromium } from "../../../server/test/support/Chromium.ts"
+import { type ServerProcess, startServer } from "../../../server/test/support/ServerProcess.ts"
+
+/** A real server on its embedded database, with its website, and browsers that visit it. */
+
+export interface Site {
+  readonly origin: string
+  readonly server: ServerProcess
+  /** The owner's key, and the workspace `main`. */
+  readonly call: Call
+  readonly browser: Browser
+  /** A page of a browser of its own, in which the owner is signed in. */
+  readonly signIn: (options?: Looks) => Promise<Page>
+  /** A page of a browser of its own, with nobody signed in. */
+  readonly visit: (options?: Looks) => Promise<Page>
+  readonly close: () => Promise<void>
+  /** What pages have reported: errors, and refusals of the policy. */
+  readonly problems: Array<string>
+}
+
+export interface Looks {
+  readonly colorScheme?: "light" | "dark"
+  readonly width?: number
+  readonly height?: number
+}
+
+export type Call = <A = unknown>(method: string, path: string, body?: unknown) => Promise<A>
+
+const callWith =
+  (origin: string, key: string): Call =>
+  async <A>(method: string, path: string, body?: unknown) => {
+    const isBytes = body instanceof Uint8Array
+    const answer = await fetch(path.startsWith("/") ? `${origin}${path}` : `${origin}/v1/workspaces/main/${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${key}`,
+        "content-type": isBytes
+          ? path.endsWith(".png")
+            ? "image/png"
+            : "text/plain; charset=utf-8"
+          : "application/json"
+      },
+      ...(body === undefined ? {} : { body: isBytes ? Uint8Array.from(body) : JSON.stringify(body) })
+    })
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text.slice(0, 500)}`)
+    return (text === "" ? undefined : JSON.parse(text)) as A
+  }
+
+const moment = () => new Promise((resolve) => setTimeout(resolve, 100))
+
+/** Waits until the website is built. */
+const built = async (origin: string): Promise<void> => {
+  while ((await fetch(`${origin}/w/main`)).status === 503) await moment()
+}
+
+/** What the first start prints, a moment after it answers. */
+const printed = async (server: ServerProcess): Promise<{ readonly key: string; readonly link: string }> => {
+  for (;;) {
+    const link = /http:\/\/\S+\/sign-in#ltk_[0-9A-Za-z]+/.exec(server.output())?.[0]
+    const key = /ctk_[0-9A-Za-z]+/.exec(server.output())?.[0]
+    if (key !== undefined && link !== undefined) return { key, link }
+    await moment()
+  }
+}
+
+const contextOf = (
+  browser: Browser,
+  { colorScheme = "light", height = 900, width = 1440 }: Looks
+): Promise<BrowserContext> =>
+  browser.newContext({ colorScheme, viewport: { width, height }, permissions: ["clipboard-read", "clipboard-write"] })
+
+export const startSite = async (): Promise<Site> => {
+  const directory = mkdtempSync(join(tmpdir(), "delivery-website-"))
+  const port = await freePort()
+  const origin = `http://localhost:${port}`
+  const server = await startServer({ DATA_DIR: directory, PORT: String(port), BASE_URL: origin, WEBSITE: "true" })
+  const browser = await startChromium()
+  const { key, link } = await printed(server)
+  await built(origin)
+  const problems: Array<string> = []
+  const opened: Array<BrowserContext> = []
+  const visit = async (looks: Looks = {}) => {
+    const context = await contextOf(browser, looks)
+    opened.push(context)
+    // The time limit of the test ends what does not come.
+    context.setDefaultTimeout(0)
+    const page = await context.newPage()
+    page.on("pageerror", (error) => problems.push(String(error)))
+    page.on("console", (message) => {
+      const isAnswer = message.text().startsWith("Failed to load resource")
+      if (message.type() === "error" && !isAnswer) problems.push(message.text())
+    })
+    return page
+  }
+  // The link works once: its session is that of all.
+  const first = await visit()
+  await first.goto(link)
+  await first.getByRole("button", { name: "Sign in", exact: true }).click()
+  await first.waitForURL(/\/w\/main/)
+  const cookies = await first.context().cookies()
+  await first.context().close()
+  return {
+    origin,
+    server,
+    call: callWith(origin, key),
+    browser,
+    problems,
+    visit,
+    signIn: async (looks) => {
+      const page = await visit(looks)
+      await page.context().addCookies(cookies)
+      return page
+    },
+    close: async () => {
+      for (const context of opened) await context.close()
+      await browser.close()
+      await server.end("SIGTERM")
+      rmSync(directory, { recursive: true, force: true })
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import tailwind from "@tailwindcss/vite"
+import react from "@vitejs/plugin-react"
+import { defineConfig } from "vite"
+
+const base =
+  /node_modules\/(?:react|react-dom|scheduler|use-sync-external-store|@tanstack\/(?:history|query-core|react-query|react-router|react-store|router-core|store))\/|packages\/client\/src|website\/src\/(?:api\/(?!live)|app\/(?:Shell|Sidebar|Failures|router|places|theme)|ui\/(?:Button|Copy|Header|Icon|Kbd|Menu|States|StatusMark|Time|Truncated|Badge|format|keys|toast)\.)/
+
+/** The website's bundle. `build/build.ts` says where it goes, and makes what the server answers with of it. */
+export default defineConfig({
+  root: import.meta.dirname,
+  plugins: [react(), tailwind()],
+  build: {
+    target: ["chrome123", "firefox128", "safari17.5"],
+    cssTarget: ["chrome123", "firefox128", "safari17.5"],
+    manifest: true,
+    // Its own is an inline script, which the policy of the pages forbids; the browsers above need none.
+    modulePreload: { polyfill: false },
+    // Data addresses are no files of the service, and no files can be cached with them.
+    assetsInlineLimit: 0,
+    rolldownOptions: {
+      output: {
+        // What every screen needs is one file: it compresses better, and is one request.
+        codeSplitting: { groups: [{ name: "base", test: base }] }
+      }
+    },
+    reportCompressedSize: false
+  },
+  // `pnpm --filter @delivery/website dev` shows the parts, and the screens over a server that runs beside it.
+  server: {
+    proxy: { "/v1": "http://localhost:4000", "/auth": "http://localhost:4000", "/sign-in": "http://localhost:4000" }
+  }
+})
