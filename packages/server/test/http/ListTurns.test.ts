@@ -55,7 +55,11 @@ onEachServer("Long lists", (test) => {
     await Promise.all(unread.map(({ answered }) => answered))
     const next = askUnread(person, path)
     let isAnswered = false
-    void next.answered.then(() => (isAnswered = true))
+    const noteAnswer = async () => {
+      await next.answered
+      isAnswered = true
+    }
+    void noteAnswer()
     for (const by of [workspace, key]) {
       const { comments } = await by.get<{ comments: ReadonlyArray<Comment> }>(path)
       assert.lengthOf(comments, 120)
@@ -75,14 +79,13 @@ onEachServer("Long lists", (test) => {
     const person = await join(workspace, "member")
     const statuses: Array<string> = []
     const enough = Promise.withResolvers<void>()
-    const unread = Array.from({ length: 70 }, () => {
-      const asked = askUnread(person, path)
-      void asked.answered.then(() => {
-        statuses.push(String(asked.socket.read(12)))
-        if (statuses.length === 10) enough.resolve()
-      })
-      return asked
-    })
+    const read = async ({ answered, socket }: ReturnType<typeof askUnread>) => {
+      await answered
+      statuses.push(String(socket.read(12)))
+      if (statuses.length === 10) enough.resolve()
+    }
+    const unread = Array.from({ length: 70 }, () => askUnread(person, path))
+    for (const asked of unread) void read(asked)
     await enough.promise
     assert.deepStrictEqual(statuses.toSorted(), [
       ...Array<string>(4).fill("HTTP/1.1 200"),
