@@ -78,6 +78,7 @@ const arrive = () => {
   const asked = new URLSearchParams(search).get("returnTo") ?? ""
   const returnTo = isWayBack(asked) ? asked : undefined
   const place = isPlace(asked) ? asked : undefined
+  const isConfirming = place !== undefined && new URLSearchParams(search).has("confirm")
   const error = problems.get(new URLSearchParams(hash.slice(1)).get("error"))
   const isBroken = hash !== "" && (token ?? joined ?? error) === undefined
   const link = token !== undefined ? { isVerifying: kind !== undefined, token } : hash === "" ? history.state?.link : undefined
@@ -87,7 +88,7 @@ const arrive = () => {
   else if (hash === "" && !isReloaded()) localStorage.removeItem("returnTo")
   if (place !== undefined) localStorage.setItem("place", JSON.stringify({ path: place, until: Date.now() + 600_000 }))
   else if (hash === "" && !isReloaded()) localStorage.removeItem("place")
-  return { link, joined, returnTo, isFailed: error !== undefined, problem: isBroken ? incomplete : error ?? "" }
+  return { link, joined, returnTo, isConfirming, isFailed: error !== undefined, problem: isBroken ? incomplete : error ?? "" }
 }
 const forgetLink = () => {
   history.replaceState(null, "", location.pathname)
@@ -110,7 +111,7 @@ const startAgain = () => start({ isFailed: false, problem: "", returnTo: arrived
 const providerLink = ({ name, url }, words, purpose) => {
   const one = document.createElement("a")
   one.className = "button"
-  const path = pending()
+  const path = pending() ?? keptPlace()
   const here = path === undefined ? (hasWebsite && purpose === "sign-in" ? keptPlace() ?? "/" : "/sign-in") : "/sign-in?returnTo=" + encodeURIComponent(path)
   one.href = url + "?purpose=" + purpose + "&returnTo=" + encodeURIComponent(here)
   one.textContent = words + " " + name
@@ -255,10 +256,10 @@ const showSession = (news) => {
     const session = await currentSession()
     if (session === undefined) return say("Your browser did not keep the session. Safari keeps none from an http address, not even on this computer: use another browser, or https.")
     if (await goBack()) return
-    if (confirming !== undefined || (news ?? "") !== "" || !goOn()) await show(session, news)
+    if ((confirming !== undefined && !arrived.isConfirming) || (news ?? "") !== "" || !goOn()) await show(session, news)
   })
 }
-const start = async ({ isFailed, joined, link, problem, returnTo }) => {
+const start = async ({ isConfirming, isFailed, joined, link, problem, returnTo }) => {
   methods = (await call("GET", "methods")).body
   if (!methods.available) return say(insecure)
   const wayBack = await explain(returnTo ?? (isFailed || isReloaded() ? pending() : undefined))
@@ -275,6 +276,7 @@ const start = async ({ isFailed, joined, link, problem, returnTo }) => {
     return at("use").focus()
   }
   if (session !== undefined && session.session.sudoUntil !== null && (await goBack())) return
+  if (session?.session.sudoUntil === null && isConfirming) return confirmWho(session, "Confirm that it is you")
   if (session !== undefined && link === undefined && keptPlace() !== undefined) return goOn()
   if (problem === "" && returnTo === undefined && joined === undefined && awaitsCode(session)) return offerCode()
   awaitNoCode()

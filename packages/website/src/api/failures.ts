@@ -1,4 +1,5 @@
 import { toast } from "../ui/toast.ts"
+import { confirmPath } from "./session.ts"
 
 /** What a call of the API failed with, as far as every screen needs it. */
 export interface Failure {
@@ -35,10 +36,16 @@ export const adviceOf = ({ _tag, reason }: Failure): string => {
   }
 }
 
+/** Whether the person is to prove again who they are first. */
+export const isUnconfirmed = ({ reason }: Failure): boolean => reason === "sudo_required"
+
+export const confirmText = "Confirm that it is you"
+
 /** Says that something could not be done, in the server's words. */
 export const tellFailure = (what: string, thrown: unknown): void => {
   const failure = failureOf(thrown)
-  toast({ title: what, detail: failure.message, tone: "danger", requestId: failure.call?.requestId })
+  const link = isUnconfirmed(failure) ? { href: confirmPath(), text: confirmText } : undefined
+  toast({ title: what, detail: failure.message, tone: "danger", requestId: failure.call?.requestId, link })
 }
 
 /** The issues of a refusal at a field, by the start of its path. */

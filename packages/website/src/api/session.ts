@@ -47,3 +47,6 @@ export const useIsSessionOver = (): boolean =>
 /** The page where one signs in and comes back from to this place. */
 export const signInPath = (): string =>
   `/sign-in?returnTo=${encodeURIComponent(location.pathname + location.search + location.hash)}`
+
+/** The page where whoever is signed in proves again who they are, and comes back from to this place. */
+export const confirmPath = (): string => `${signInPath()}&confirm`

@@ -2,13 +2,14 @@ import { useMutation, useQueryClient } from "@tanstack/react-query"
 import type { Role } from "@delivery/domain/identity/Role"
 import { useState } from "react"
 import { client } from "../api/client.ts"
-import { failureOf, issueAt } from "../api/failures.ts"
+import { failureOf, issueAt, isUnconfirmed } from "../api/failures.ts"
 import { workspaceKey } from "../api/queries.ts"
 import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Input } from "../ui/Field.tsx"
 import { Select } from "../ui/Select.tsx"
 import { Command } from "../ui/States.tsx"
+import { ConfirmLink } from "./ConfirmLink.tsx"
 
 const roles = [
   { value: "viewer", label: "Viewer", hint: "reads" },
@@ -55,6 +56,7 @@ const InviteDialog = ({ onClose, slug }: { readonly slug: string; readonly onClo
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
+          {failure !== undefined && isUnconfirmed(failure) && <ConfirmLink />}
           <Button disabled={email === ""} isBusy={invite.isPending} look="primary" onClick={() => invite.mutate()}>
             Invite
           </Button>

@@ -2,13 +2,14 @@ import { useMutation, useQueryClient } from "@tanstack/react-query"
 import type { Scope } from "@delivery/domain/Scope"
 import { useState } from "react"
 import { client, serviceUrl } from "../api/client.ts"
-import { failureOf, issueAt } from "../api/failures.ts"
-import { Button, buttonClass } from "../ui/Button.tsx"
+import { failureOf, issueAt, isUnconfirmed } from "../api/failures.ts"
+import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Input } from "../ui/Field.tsx"
 import { Select } from "../ui/Select.tsx"
 import { Command } from "../ui/States.tsx"
 import { apiKeysQuery } from "./queries.ts"
+import { ConfirmLink } from "./ConfirmLink.tsx"
 
 const scopes = [
   ["read", "Read everything but the vault"],
@@ -105,11 +106,7 @@ const NewKeyDialog = ({ onClose }: { readonly onClose: () => void }) => {
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          {failure?.reason === "sudo_required" && (
-            <a className={buttonClass("plain")} href="/sign-in">
-              Confirm that it is you
-            </a>
-          )}
+          {failure !== undefined && isUnconfirmed(failure) && <ConfirmLink />}
           <Button
             disabled={name.trim() === "" || chosen.size === 0}
             isBusy={make.isPending}

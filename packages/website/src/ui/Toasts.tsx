@@ -1,6 +1,6 @@
 import { Toast } from "@base-ui/react/toast"
 import { useEffect } from "react"
-import { Button, IconButton } from "./Button.tsx"
+import { Button, buttonClass, IconButton } from "./Button.tsx"
 import { Icon } from "./Icon.tsx"
 import { showToastsBy, type Toast as Told } from "./toast.ts"
 
@@ -14,7 +14,8 @@ const List = () => {
           ...(one.detail === undefined ? {} : { description: one.detail }),
           data: one,
           timeout: one.tone === "danger" ? 0 : 6_000,
-          priority: one.tone === "danger" ? "high" : "low"
+          // An urgent one is only announced: its link could not be reached until the keyboard is in it.
+          priority: one.tone === "danger" && one.link === undefined ? "high" : "low"
         })
       }),
     [add]
@@ -47,6 +48,11 @@ const List = () => {
         >
           Undo
         </Button>
+      )}
+      {one.data?.link !== undefined && (
+        <a className={buttonClass("plain")} href={one.data.link.href}>
+          {one.data.link.text}
+        </a>
       )}
       <IconButton icon="cross" isSmall label="Dismiss" onClick={() => close(one.id)} />
     </Toast.Root>

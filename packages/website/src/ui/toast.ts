@@ -7,6 +7,8 @@ export interface Toast {
   /** The id of the request that was refused. */
   readonly requestId?: string | undefined
   readonly undo?: () => void
+  /** Where the person goes on from here. */
+  readonly link?: { readonly href: string; readonly text: string } | undefined
 }
 
 type Show = (toast: Toast) => void

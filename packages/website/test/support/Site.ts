@@ -75,11 +75,17 @@ const contextOf = (
 ): Promise<BrowserContext> =>
   browser.newContext({ colorScheme, viewport: { width, height }, permissions: ["clipboard-read", "clipboard-write"] })
 
-export const startSite = async (): Promise<Site> => {
+export const startSite = async (environment: Readonly<Record<string, string>> = {}): Promise<Site> => {
   const directory = mkdtempSync(join(tmpdir(), "delivery-website-"))
   const port = await freePort()
   const origin = `http://localhost:${port}`
-  const server = await startServer({ DATA_DIR: directory, PORT: String(port), BASE_URL: origin, WEBSITE: "true" })
+  const server = await startServer({
+    DATA_DIR: directory,
+    PORT: String(port),
+    BASE_URL: origin,
+    WEBSITE: "true",
+    ...environment
+  })
   const browser = await startChromium()
   const { key, link } = await printed(server)
   await built(origin)

@@ -1,0 +1,10 @@
+import { confirmText } from "../api/failures.ts"
+import { confirmPath } from "../api/session.ts"
+import { buttonClass } from "../ui/Button.tsx"
+
+/** Leads to a proof of who one is, in another tab: what is typed here stays. */
+export const ConfirmLink = () => (
+  <a className={buttonClass("plain")} href={confirmPath()} rel="noopener" target="_blank">
+    {confirmText}
+  </a>
+)
