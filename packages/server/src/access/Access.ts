@@ -92,7 +92,7 @@ export const mayGive = (scopes: Scopes): Effect.Effect<void, Forbidden, Caller> 
  * Refuses an account key that would make somebody an admin: they could make deployment tokens, which read production, and no
  * account key may (docs/contract.md, Members, Invites).
  */
-export const mayMakeOne = ({ actor }: Access, role: Role): Effect.Effect<void, Forbidden> =>
+export const mayMakeAdmin = ({ actor }: Access, role: Role): Effect.Effect<void, Forbidden> =>
   actor.kind === "apiKey" && isAtLeast(role, "admin")
     ? Effect.fail(
         new Forbidden({

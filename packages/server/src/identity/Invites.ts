@@ -21,7 +21,7 @@ import { hashToken, NewToken } from "../ids/Tokens.ts"
 import { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { UniqueViolation } from "../storage/Sql.ts"
 import { Storage } from "../storage/Storage.ts"
-import { type Access, type ActorRef, atLeast, freshProof, mayMakeOne } from "../access/Access.ts"
+import { type Access, type ActorRef, atLeast, freshProof, mayMakeAdmin } from "../access/Access.ts"
 import { ApiKeys } from "./ApiKeys.ts"
 import { ApiKeysRepo } from "./ApiKeysRepo.ts"
 import { BlocksRepo } from "./BlocksRepo.ts"
@@ -182,7 +182,7 @@ const insertInvite = (dependencies: Dependencies) => {
     if (!mayAssign(by.workspace.role, role)) {
       return yield* new Forbidden({ message: "Only an owner may invite an owner.", reason: "owner_only" })
     }
-    yield* mayMakeOne(by, role)
+    yield* mayMakeAdmin(by, role)
     // Whoever sees the token may accept it.
     if (delivery === "link" || isAtLeast(role, "admin")) yield* freshProof
     if (delivery === "mail" && mail.sendInvite === undefined) {

@@ -16,7 +16,7 @@ import { Context, Effect, Layer } from "effect"
 import { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { changesBetween } from "../events/Events.ts"
 import { Storage } from "../storage/Storage.ts"
-import { type Access, anyRole, atLeast, freshProof, mayMakeOne } from "../access/Access.ts"
+import { type Access, anyRole, atLeast, freshProof, mayMakeAdmin } from "../access/Access.ts"
 import { ApiKeysRepo } from "./ApiKeysRepo.ts"
 import { BlocksRepo } from "./BlocksRepo.ts"
 import { addressInUse } from "./InviteAcceptance.ts"
@@ -149,15 +149,16 @@ const changeMember =
         const before = yield* repo.find(by.workspace.id, id as PersonId)
         if (before === undefined) return yield* NotFound.of("member", id)
         const after = { ...before, ...to }
-        if (hasMore(before, after)) yield* Effect.flatMap(makers.hold, mayGiveAccess)
+        const givesMore = hasMore(before, after)
+        if (givesMore) yield* Effect.flatMap(makers.hold, mayGiveAccess)
         if (!mayAssign(by.workspace.role, before.role, after.role)) {
           return yield* new Forbidden({
             message: "Only an owner may give or take the role of an owner.",
             reason: "owner_only"
           })
         }
-        if (hasMore(before, after)) yield* mayMakeOne(by, after.role)
-        if (before.role === "owner" || hasMore(before, after)) yield* freshProof
+        if (givesMore) yield* mayMakeAdmin(by, after.role)
+        if (givesMore || before.role === "owner") yield* freshProof
         const changes = changesBetween(before, after, "role", "active")
         if (changes.length === 0) return { member: before }
         if (isOwner(before) && !isOwner(after) && (yield* repo.countActiveOwners(by.workspace.id)) === 1) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { type Site, startSite } from "../support/Site.ts"
+import { accept, type Site, startSite } from "../support/Site.ts"
 
 /** What needs a proof of who one is that is newer than the session's. */
 
@@ -22,11 +22,7 @@ describe("A session whose proof is old", () => {
       role: "viewer",
       deliver: "link"
     })
-    await fetch(`${site.origin}/v1/invites/accept`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ token, name: "Sam" })
-    })
+    await accept(site.origin, token, "Sam")
     const page = await site.signIn()
     await page.goto(`${site.origin}/w/main/settings/members`)
     await page.getByRole("button", { name: "viewer: change the role of Sam" }).click()

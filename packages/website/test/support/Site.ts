@@ -23,6 +23,15 @@ export interface Site {
   readonly problems: Array<string>
 }
 
+/** Accepts an invite as somebody new. */
+export const accept = async (origin: string, token: string, name: string): Promise<void> => {
+  await fetch(`${origin}/v1/invites/accept`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ token, name })
+  })
+}
+
 export interface Looks {
   readonly colorScheme?: "light" | "dark"
   readonly width?: number
