@@ -192,7 +192,7 @@ describe("the server as a process", () => {
       body: JSON.stringify({ token, name: "Sam" })
     })
     const { apiKey } = (await accepted.json()) as { apiKey: { secret: string } }
-    const wrong = `${key.slice(0, -1)}p`
+    const wrong = `${key.slice(0, -1)}${key.endsWith("p") ? "q" : "p"}`
     await call("GET", "/v1/me", undefined, { authorization: `Bearer ${wrong}` })
     await call("GET", `/v1/workspaces/main/products/${apiKey.secret}`)
     await eventually(
