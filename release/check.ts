@@ -17,7 +17,7 @@ import { rolldown } from "rolldown"
 
 const root = join(import.meta.dirname, "..")
 /** In the order in which one needs the other. */
-const names = ["domain", "client", "playwright", "server", "cli"] as const
+const names = ["domain", "client", "publishing", "playwright", "server", "cli"] as const
 type Name = (typeof names)[number]
 
 const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
@@ -115,7 +115,8 @@ const makeProject = async (directory: string, sources: string, install: Readonly
 const needs: Record<Name, ReadonlyArray<Name>> = {
   domain: [],
   client: ["domain"],
-  playwright: ["domain", "client"],
+  publishing: ["domain", "client"],
+  playwright: ["domain", "client", "publishing"],
   server: ["domain"],
   cli: []
 }
@@ -319,11 +320,12 @@ try {
   const playwright = `@playwright/test@${await versionOf("packages/playwright/node_modules/@playwright/test")}`
   const vitest = `vitest@${await versionOf("node_modules/vitest")}`
 
-  const { cli, client, domain, playwright: reporter, server } = tarballs
+  const { cli, client, domain, playwright: reporter, publishing, server } = tarballs
   const [clientsProject, serverProject] = [join(directory, "clients"), join(directory, "server")]
   await makeProject(clientsProject, "clients", [
     domain,
     client,
+    publishing,
     reporter,
     cli,
     effect,

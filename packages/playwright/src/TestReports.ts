@@ -1,10 +1,9 @@
 import type { AttemptReport, Coverage, TestReport } from "@delivery/client"
 import { firstCharacters } from "@delivery/domain/Text"
+import { caseIds, coverages, fitId } from "@delivery/publishing"
 import type { TestCase, TestError, TestResult } from "@playwright/test/reporter"
 import { relative, sep } from "node:path"
 import { stripVTControlCharacters } from "node:util"
-import { caseIds, fitId } from "./CaseIds.ts"
-import { coverages } from "./Settings.ts"
 
 /** Turns what Playwright knows about a test into the terms of the service. */
 
