@@ -195,7 +195,13 @@ export default defineConfig({
 
     imports(["packages/**"], [noBench]),
     imports(
-      ["packages/client/**", "packages/publishing/**", "packages/playwright/**", "packages/cli/src/**"],
+      [
+        "packages/client/**",
+        "packages/publishing/**",
+        "packages/playwright/**",
+        "packages/vitest/**",
+        "packages/cli/src/**"
+      ],
       [noBench, noServer]
     ),
     imports(["packages/domain/src/*.ts"], [...domain, above(domainFloors.flat())]),

@@ -22,6 +22,7 @@ const slow = [
   "packages/cli/test/SecretsDocs.test.ts",
   "packages/cli/test/SecretsRun.test.ts",
   "packages/playwright/test/**/*.test.ts",
+  "packages/vitest/test/**/*.test.ts",
   ...[
     "agents/McpConformance.test.ts",
     "agents/OAuthConformance.test.ts",

@@ -1,6 +1,6 @@
 import type { Coverage, FinishTestRun, StartTestRun, TestReport, TestRunSummary } from "@delivery/client"
 import { maxFileBytes, pathProblem } from "@delivery/domain/runs/StoredFile"
-import { Publisher, readGit, readMachine, withinLimits } from "@delivery/publishing"
+import { ciUrlOf, Publisher, readGit, readMachine, withinLimits } from "@delivery/publishing"
 import { readdir, stat } from "node:fs/promises"
 import { extname, join, relative, sep } from "node:path"
 import { Failure } from "./Failure.ts"
@@ -173,6 +173,7 @@ const startOf = async (publisher: Publisher, options: PublishOptions): Promise<S
     baseUrl: await addressOf(publisher, { ...options, product, environment }),
     git: await readGit(process.cwd(), process.env, {}),
     machine: readMachine(),
+    ciUrl: ciUrlOf(process.env),
     selection: { coverage, folders: [], caseIds: [] }
   }
 }

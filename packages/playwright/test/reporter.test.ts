@@ -374,8 +374,8 @@ describe("where something fails", several, () => {
 
   it("saves the results where the service refuses the start, also without the URL of the deployment", async () => {
     for (const [settings, reason] of [
-      [{ DELIVERY_API_KEY: "ctk_wrong" }, "A valid API key is required."],
-      [{ DELIVERY_PRODUCT: "none" }, "There is no "]
+      [{ DELIVERY_API_KEY: "ctk_wrong" }, /A valid API key is required/],
+      [{ DELIVERY_PRODUCT: "none" }, /there is no /i]
     ] as const) {
       for (const use of ["", "use: { baseURL: 'https://staging.shop.example.com' },"]) {
         const project = await projectOf({
@@ -384,7 +384,8 @@ describe("where something fails", several, () => {
         })
         const outcome = await runPlaywright(project, { ...environment, ...settings })
         expect([outcome.exitCode, outcome.lines.length]).toEqual([0, 1])
-        expect(outcome.lines[0]).toContain(`Delivery: the run was not published: ${reason}`)
+        expect(outcome.lines[0]).toMatch(/^Delivery: the run was not published: /)
+        expect(outcome.lines[0]).toMatch(reason)
         expect(outcome.lines[0]).toContain(`Its results: ${project.directory}/delivery-results/`)
         expect(await project.saved()).toMatchObject([
           { start: { environment: "staging" }, finish: { tests: [{ title: "works" }] } }

@@ -1,6 +1,7 @@
 import type { FinishTestRun, StartedTestRun, StartTestRun, TestRunSummary } from "@delivery/client"
 import { mkdir, writeFile } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
+import { ciUrlOf } from "./Ci.ts"
 import { readGit, readMachine } from "./Origin.ts"
 import { cleanUp, Publisher, timeFor, withinLimits } from "./Publisher.ts"
 import { isPassing, lineOf } from "./Retry.ts"
@@ -103,6 +104,7 @@ export class Publication {
       environment,
       git,
       machine: readMachine(),
+      ciUrl: ciUrlOf(process.env),
       selection: {
         coverage: settings.coverage,
         folders: this.#options.folders ?? [],

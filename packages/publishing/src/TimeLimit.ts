@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks"
 
 /** The service did not answer in the time that it has. */
-export class ServiceHangs extends Error {
+class ServiceHangs extends Error {
   override readonly name = "TimeoutError"
 
   constructor(millis: number) {
