@@ -93,9 +93,9 @@ describe("the reporter of Vitest", { timeout: 120_000 }, () => {
       })
     `)
     const outcome = await runVitest(directory)
-    expect(outcome.lines, outcome.output).toHaveLength(1)
+    expect(outcome.lines).toHaveLength(1)
     const run = await publishedRun(outcome.lines)
-    expect(outcome.exitCode, outcome.output).toBe(0)
+    expect(outcome.exitCode).toBe(0)
     expect(run).toMatchObject({
       state: "finished",
       result: "failed",
