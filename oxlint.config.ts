@@ -186,6 +186,7 @@ export default defineConfig({
         "packages/server/src/cli/**",
         "packages/cli/src/**",
         "packages/playwright/src/**",
+        "packages/publishing/src/**",
         "examples/**",
         "release/**"
       ],
@@ -214,7 +215,16 @@ export default defineConfig({
     },
 
     imports(["packages/**"], [noBench]),
-    imports(["packages/client/**", "packages/playwright/**", "packages/cli/src/**"], [noBench, noServer]),
+    imports(
+      [
+        "packages/client/**",
+        "packages/publishing/**",
+        "packages/playwright/**",
+        "packages/vitest/**",
+        "packages/cli/src/**"
+      ],
+      [noBench, noServer]
+    ),
     imports(["packages/domain/src/*.ts"], [...domain, above(domainFloors.flat())]),
     ...houseOf("packages/domain/src", domainFloors, domain),
     imports([`${websiteSource}/*.tsx`, `${websiteSource}/{app,design}/**`], website),

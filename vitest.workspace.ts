@@ -23,6 +23,7 @@ const slow = [
   "packages/cli/test/SecretsRun.test.ts",
   "packages/playwright/test/**/*.test.ts",
   "packages/website/test/browser/**/*.test.ts",
+  "packages/vitest/test/**/*.test.ts",
   ...[
     "agents/McpConformance.test.ts",
     "agents/OAuthConformance.test.ts",

@@ -115,6 +115,7 @@ export const storeRun = Effect.fnUntraced(function* (at: At, git: Partial<Git> =
     locked: false,
     git: { branch: "main", sha: "0".repeat(40), dirty: false, subject: "bench", ...git },
     machine: { hostname: "bench", platform: "linux" },
+    ciUrl: null,
     selection: { coverage: null, folders: [], caseIds: [] },
     tokenHash: runId,
     fixture: null,

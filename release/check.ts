@@ -17,7 +17,7 @@ import { rolldown } from "rolldown"
 
 const root = join(import.meta.dirname, "..")
 /** In the order in which one needs the other. */
-const names = ["domain", "client", "playwright", "server", "cli"] as const
+const names = ["domain", "client", "publishing", "playwright", "vitest", "server", "cli"] as const
 type Name = (typeof names)[number]
 
 const apiKey = "ctk_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1wFLQo"
@@ -115,7 +115,9 @@ const makeProject = async (directory: string, sources: string, install: Readonly
 const needs: Record<Name, ReadonlyArray<Name>> = {
   domain: [],
   client: ["domain"],
-  playwright: ["domain", "client"],
+  publishing: ["domain", "client"],
+  playwright: ["domain", "client", "publishing"],
+  vitest: ["domain", "client", "publishing"],
   server: ["domain"],
   cli: []
 }
@@ -319,11 +321,12 @@ try {
   const playwright = `@playwright/test@${await versionOf("packages/playwright/node_modules/@playwright/test")}`
   const vitest = `vitest@${await versionOf("node_modules/vitest")}`
 
-  const { cli, client, domain, playwright: reporter, server } = tarballs
+  const { cli, client, domain, playwright: reporter, publishing, server, vitest: vitestReporter } = tarballs
   const [clientsProject, serverProject] = [join(directory, "clients"), join(directory, "server")]
   await makeProject(clientsProject, "clients", [
     domain,
     client,
+    publishing,
     reporter,
     cli,
     effect,
@@ -335,9 +338,19 @@ try {
   await mkdir(node22)
   await run("npm", [...npmInstall, "--prefix", node22, `node@${otherNode}`], { cwd: node22 })
   await makeProject(serverProject, "server", [domain, client, server, effect, types, vitest])
+  const vitestProject = join(directory, "vitest")
+  await makeProject(vitestProject, "vitest", [domain, client, publishing, vitestReporter, effect, types, vitest])
 
   started = await startServer(serverProject)
   await runConsumers(clientsProject, node22, serverProject, started.url)
+  say("publishing with Vitest")
+  const published = await run(process.execPath, ["node_modules/vitest/vitest.mjs", "run"], {
+    cwd: vitestProject,
+    env: { DELIVERY_URL: started.url, DELIVERY_API_KEY: apiKey }
+  })
+  if (!/^Delivery: run 2 passed \(1 passed, 0 failed, 0 skipped\)/m.test(published.stdout)) {
+    throw new Error(`Vitest has published nothing.\n${published.stdout}`)
+  }
   say("all packages install and run.")
 } finally {
   await started?.stop()

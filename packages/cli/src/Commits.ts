@@ -1,6 +1,6 @@
 import { type Commit, maxCommits } from "@delivery/domain/catalog/Commit"
 import { firstCharacters } from "@delivery/domain/Text"
-import { git } from "@delivery/playwright/publishing"
+import { git } from "@delivery/publishing"
 import { cwd } from "node:process"
 
 /** What git knows of a version: the commits that it has and the version before had not. */

@@ -1,6 +1,6 @@
 import type { Coverage, FinishTestRun, StartTestRun, TestReport, TestRunSummary } from "@delivery/client"
 import { maxFileBytes, pathProblem } from "@delivery/domain/runs/StoredFile"
-import { Publisher, readGit, readMachine, withinLimits } from "@delivery/playwright/publishing"
+import { ciUrlOf, Publisher, readGit, readMachine, withinLimits } from "@delivery/publishing"
 import { readdir, stat } from "node:fs/promises"
 import { extname, join, relative, sep } from "node:path"
 import { Failure } from "./Failure.ts"
@@ -152,25 +152,36 @@ const publisherOf = (
     coverage: coverage ?? null
   })
 
-/** What a run of these files begins with. */
-const startOf = async (publisher: Publisher, options: PublishOptions): Promise<StartTestRun> => {
-  const { baseUrl, coverage = null, environment, product } = options
-  if (product === undefined || environment === undefined) {
-    throw Failure.usage("Say what was tested, and where: --product and --environment.")
-  }
+/** The URL that the tests ran against. */
+const addressOf = async (publisher: Publisher, { baseUrl, environment, product }: PublishOptions): Promise<string> => {
   const address = baseUrl ?? (await publisher.deploymentUrl())
   if (address === null) {
     throw Failure.usage(`The deployment of ${product} in ${environment} has no address: say with --base-url what ran.`)
   }
+  return address
+}
+
+/** What a run of these files begins with. */
+const startOf = async (publisher: Publisher, options: PublishOptions): Promise<StartTestRun> => {
+  const { coverage = null, environment, product } = options
+  if (product === undefined || environment === undefined) {
+    throw Failure.usage("Say what was tested, and where: --product and --environment.")
+  }
   return {
     product,
     environment,
-    baseUrl: address,
+    baseUrl: await addressOf(publisher, { ...options, product, environment }),
     git: await readGit(process.cwd(), process.env, {}),
     machine: readMachine(),
+    ciUrl: ciUrlOf(process.env),
     selection: { coverage, folders: [], caseIds: [] }
   }
 }
+
+const placeOf = ({ environment, product }: { readonly product: string; readonly environment: string }) => ({
+  product,
+  environment
+})
 
 const reportOf = (tests: FinishTestRun["tests"]): FinishTestRun => ({
   interrupted: false,
@@ -183,7 +194,10 @@ const reportOf = (tests: FinishTestRun["tests"]): FinishTestRun => ({
 /** Starts the run, or goes on with the one that the reporter has started. Answers its number. */
 const begin = async (publisher: Publisher, saved: Saved | undefined, options: PublishOptions): Promise<number> => {
   if (saved === undefined) return (await publisher.start(await startOf(publisher, options))).number
-  if ("start" in saved) return (await publisher.start(saved.start)).number
+  if ("start" in saved) {
+    const baseUrl = saved.start.baseUrl ?? (await addressOf(publisher, options))
+    return (await publisher.start({ ...saved.start, baseUrl })).number
+  }
   publisher.uploads.begin(saved.run)
   return saved.run
 }
@@ -202,8 +216,9 @@ export const publishRun = async (
   const saved = await savedIn(read)
   const finish = saved?.finish ?? reportOf(await testsOf(read, coverage, Date.now()))
   const attachments = await attachmentsOf(options.attach)
-  const publisher = publisherOf(at, options)
-  const number = await begin(publisher, saved, options)
+  const about = saved !== undefined && "start" in saved ? { ...options, ...placeOf(saved.start) } : options
+  const publisher = publisherOf(at, about)
+  const number = await begin(publisher, saved, about)
   progress(`Run ${number}: sending ${attachments.length} files and ${finish.tests.length} tests.`)
   publisher.uploads.add(attachments)
   const { failures } = await publisher.uploads.settled()

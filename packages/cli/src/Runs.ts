@@ -137,6 +137,8 @@ const runText = (run: TestRun): string => {
   return [
     `Run ${run.number} ${coloured(resultOf(run))}: ${countsOf(run)}`,
     `${oneLine(run.product.name)} in ${oneLine(run.environment.name)}, ${oneLine(run.git.branch)} ${oneLine(run.git.sha)} ${oneLine(run.git.subject)}`,
+    ...(run.git.pullRequest == null ? [] : [`Pull request ${run.git.pullRequest}`]),
+    ...(run.ciUrl === null ? [] : [oneLine(run.ciUrl)]),
     run.url,
     ...(run.error === null ? [] : [plainLines(run.error)]),
     ...tests.map(

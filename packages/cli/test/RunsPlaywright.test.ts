@@ -108,6 +108,14 @@ describe("delivery runs, with Playwright", { timeout: 300_000 }, () => {
     const { counts, git, product, tests } = await run(1)
     assert.deepInclude(counts, { total: 2, passed: 1, failed: 1 })
     assert.deepStrictEqual([git.sha, product.slug, tests.length], ["9fceb02", "shop", 2])
+    // The service refused the run, so the reporter could not read the URL of the deployment.
+    const refused = await play({ DELIVERY_API_KEY: "ctk_wrong" })
+    const [, other = ""] = /Its results: (\S+\.json)/.exec(refused.output)!
+    const { finish, start } = JSON.parse(readFileSync(other, "utf8"))
+    writeFileSync(other, JSON.stringify({ start: { ...start, baseUrl: undefined }, finish }))
+    assert.deepInclude(await delivery("runs", "publish", other), { code: 0, err: "" })
+    const { baseUrl, deploymentBaseUrl } = await run(2)
+    assert.strictEqual(baseUrl, deploymentBaseUrl)
     writeFileSync(join(directory, "damaged.json"), '{"finish":{}}')
     const damaged = await delivery("runs", "publish", "damaged.json")
     assert.strictEqual(

@@ -1,6 +1,6 @@
 import { expect, test } from "@playwright/test"
 import { createClient, Unauthorized } from "@delivery/client"
-import { currentRun } from "../src/RunVariables.ts"
+import { currentRun } from "../src/Run.ts"
 
 const url = process.env["DELIVERY_URL"] ?? "http://localhost:4000"
 const apiKey = process.env["DELIVERY_API_KEY"] ?? ""

@@ -1,7 +1,11 @@
 import { createSemaphores, type Lease, type SemaphoreOptions } from "@delivery/client"
 import { firstCharacters } from "@delivery/domain/Text"
+import { currentRun } from "@delivery/publishing"
 import { test as base } from "@playwright/test"
-import { currentRun } from "./RunVariables.ts"
+import { refuseOldPlaywright } from "./InstalledPlaywright.ts"
+
+// Older versions start workers before the run is known: their tests would run without a lease, beside those that have one.
+refuseOldPlaywright("The fixtures of @delivery/playwright need")
 
 /** The semaphore that the tests of a file or group need. */
 export interface SemaphoreUse extends Omit<SemaphoreOptions, "test"> {

@@ -1,4 +1,5 @@
-import type { FinishTestRun, StartedTestRun, StartTestRun, TestRunSummary } from "@delivery/client"
+import { type DeliveryReporterOptions, isRequired, Publication } from "@delivery/publishing"
+import type { FinishTestRun } from "@delivery/client"
 import type {
   FullConfig,
   FullResult,
@@ -8,25 +9,14 @@ import type {
   TestError,
   TestResult
 } from "@playwright/test/reporter"
-import { mkdir, writeFile } from "node:fs/promises"
-import { dirname, join, resolve } from "node:path"
-import { runFiles } from "./Attachments.ts"
-import { readGit, readMachine } from "./Origin.ts"
-import { cleanUp, Publisher, withinLimits } from "./Publisher.ts"
-import { isPassing, lineOf } from "./Retry.ts"
-import { announceRun } from "./RunVariables.ts"
-import { type DeliveryReporterOptions, isRequired, readSettings } from "./Settings.ts"
+import { dirname } from "node:path"
+import { attachedFiles } from "./Attachments.ts"
 import { attemptReport, type FirstAttempt, messageOf, testReports } from "./TestReports.ts"
 
 /** The options that Playwright itself adds. */
 interface PlaywrightOptions {
   readonly _mode?: string
 }
-
-/** The run that was started, or why it was not. */
-type Begun =
-  | { readonly run: StartedTestRun; readonly publisher: Publisher }
-  | { readonly problem: string; readonly later?: { readonly publisher: Publisher; readonly start: StartTestRun } }
 
 /**
  * Publishes a run of Playwright Test to the service. It starts a run before the first test, uploads attachments while the
@@ -36,20 +26,17 @@ type Begun =
  * One class, since Playwright calls the methods of one object in turn, and each goes on with what the others gathered.
  */
 export class DeliveryReporter implements Reporter {
-  readonly #options: DeliveryReporterOptions
+  readonly #publication: Publication
   readonly #isListing: boolean
   readonly #isRequired: boolean
   readonly #firstAttempts = new Map<string, FirstAttempt>()
   readonly #errors: Array<string> = []
-  readonly #lines: Array<string> = []
   #config: FullConfig | undefined
   #suite: Suite | undefined
-  #begun: Promise<Begun> | undefined
-  #publisher: Publisher | undefined
   #isRefused = false
 
   constructor(options: DeliveryReporterOptions & PlaywrightOptions = {}) {
-    this.#options = options
+    this.#publication = new Publication(options)
     this.#isListing = options._mode === "list" || process.argv.includes("--list")
     this.#isRequired = isRequired(options, process.env)
   }
@@ -61,10 +48,10 @@ export class DeliveryReporter implements Reporter {
   /** Playwright awaits this before it starts workers, so that the tests find their run in the environment. */
   async preprocess({ config }: { readonly config: FullConfig }): Promise<void> {
     if (this.#isListing) return
-    const begun = await this.#begin(config)
-    if (this.#isRequired && "problem" in begun) {
+    const problem = await this.#begin(config)
+    if (this.#isRequired && problem !== undefined) {
       this.#isRefused = true
-      throw new Error(`Delivery: the run cannot be published: ${begun.problem}`)
+      throw new Error(`Delivery: the run cannot be published: ${problem}`)
     }
   }
 
@@ -81,111 +68,31 @@ export class DeliveryReporter implements Reporter {
 
   onTestEnd(test: TestCase, result: TestResult): void {
     if (result.retry > 0 || this.#config === undefined) return
-    const files = runFiles(test, result, this.#config.rootDir)
+    const files = attachedFiles(test, result, this.#config.rootDir)
     const paths = files.map((file) => file.path)
     this.#firstAttempts.set(test.id, {
       attempt: attemptReport(test, result, paths),
       annotations: result.annotations,
       files: paths
     })
-    this.#publisher?.uploads.add(files)
+    this.#publication.addFiles(files)
   }
 
   async onEnd(result: FullResult): Promise<{ status?: FullResult["status"] } | undefined> {
     if (this.#isListing || this.#isRefused || this.#config === undefined) return undefined
-    const isPublished = await this.#publish(this.#config, result)
+    const isPublished = await this.#publication.end(this.#report(this.#config, result))
     return this.#isRequired && !isPublished && result.status === "passed" ? { status: "failed" } : undefined
   }
 
   async onExit(): Promise<void> {
-    for (const line of this.#lines) console.log(line)
+    for (const line of this.#publication.lines) console.log(line)
   }
 
-  #begin(config: FullConfig): Promise<Begun> {
-    this.#begun ??= this.#start(config)
-    return this.#begun
-  }
-
-  async #start(config: FullConfig): Promise<Begun> {
-    const settings = readSettings(this.#options, process.env)
-    if (typeof settings === "string") return { problem: settings }
-    const publisher = new Publisher(settings)
-    this.#publisher = publisher
-    let later: { readonly publisher: Publisher; readonly start: StartTestRun } | undefined
-    try {
-      const [git, baseUrl] = await Promise.all([
-        readGit(config.rootDir, process.env, this.#options.git ?? {}),
-        settings.baseUrl ??
-          config.projects.map((project) => project.use.baseURL).find((url) => url !== undefined) ??
-          publisher.deploymentUrl()
-      ])
-      if (baseUrl === null) return { problem: "settings are missing: baseUrl (or DELIVERY_BASE_URL, or use.baseURL)" }
-      const start: StartTestRun = {
-        product: settings.product,
-        environment: settings.environment,
-        baseUrl,
-        git,
-        machine: readMachine(),
-        selection: {
-          coverage: settings.coverage,
-          folders: this.#options.folders ?? [],
-          caseIds: this.#options.caseIds ?? []
-        },
-        fixtureUrl: settings.fixtureUrl ?? null
-      }
-      later = { publisher, start }
-      const run = await publisher.start(start)
-      announceRun(run)
-      return { run, publisher }
-    } catch (error) {
-      const problem = lineOf(error)
-      return later !== undefined && isPassing(error) ? { problem, later } : { problem }
-    }
-  }
-
-  /** Everything after the last test. Returns whether the service has the run. */
-  async #publish(config: FullConfig, result: FullResult): Promise<boolean> {
-    const report = this.#report(config, result)
-    let begun = await this.#begin(config)
-    if ("problem" in begun && begun.later !== undefined) {
-      // The service may have come back while the tests ran.
-      const { publisher, start } = begun.later
-      begun = await publisher.start(start).then(
-        (run) => ({ run, publisher }),
-        (error: unknown) => ({ problem: lineOf(error), later: { publisher, start } })
-      )
-    }
-    if ("problem" in begun) {
-      const saved =
-        begun.later === undefined ? "" : await this.#save(config, { start: begun.later.start, finish: report })
-      this.#lines.push(`Delivery: the run was not published: ${begun.problem}${saved}`)
-      return false
-    }
-    const { publisher, run } = begun
-    const { count, failures } = await publisher.uploads.settled()
-    const [failure] = failures
-    if (failure !== undefined) {
-      this.#lines.push(
-        `Delivery: ${failures.length} of ${count} files were not uploaded; the first: ${failure.path}: ${failure.reason}`
-      )
-    }
-    const cleanup =
-      run.fixture === null || this.#options.cleanup === undefined
-        ? null
-        : await cleanUp(run.fixture, this.#cleanup(config, this.#options.cleanup))
-    if (cleanup !== null && cleanup.status !== "complete") {
-      this.#lines.push(`Delivery: the cleanup of ${run.fixture?.scope} is ${cleanup.status}: ${cleanup.error ?? ""}`)
-    }
-    const finish = withinLimits({ ...report, cleanup })
-    if (finish.omitted !== null) this.#lines.push(`Delivery: left out of the run: ${finish.omitted}`)
-    try {
-      this.#lines.push(summaryLine(await publisher.finish(run.number, finish.report)))
-      return true
-    } catch (error) {
-      const saved = await this.#save(config, { run: run.number, finish: finish.report })
-      this.#lines.push(`Delivery: run ${run.number} is not finished: ${lineOf(error)}${saved} ${run.url}`)
-      return false
-    }
+  #begin(config: FullConfig): Promise<string | undefined> {
+    return this.#publication.begin({
+      directory: directoryOf(config),
+      baseUrls: config.projects.map((project) => project.use.baseURL)
+    })
   }
 
   #report(config: FullConfig, result: FullResult): FinishTestRun {
@@ -208,28 +115,8 @@ export class DeliveryReporter implements Reporter {
       })
     }
   }
-
-  #cleanup<Hook>(config: FullConfig, cleanup: Hook): Hook | string {
-    return typeof cleanup === "string" ? resolve(directoryOf(config), cleanup) : cleanup
-  }
-
-  /** Saves what could not be sent, and returns a sentence about it. */
-  async #save(config: FullConfig, content: object): Promise<string> {
-    const path = join(directoryOf(config), "delivery-results", `${new Date().toISOString().replaceAll(/\D/g, "")}.json`)
-    try {
-      await mkdir(dirname(path), { recursive: true })
-      await writeFile(path, JSON.stringify(content, null, 2))
-      return `. Its results: ${path}`
-    } catch (error) {
-      return `. Its results could not be saved: ${lineOf(error)}`
-    }
-  }
 }
 
-const directoryOf = (config: FullConfig): string =>
+/** The directory of the configuration. */
+export const directoryOf = (config: FullConfig): string =>
   config.configFile === undefined ? config.rootDir : dirname(config.configFile)
-
-const summaryLine = ({ counts, number, result, state, url }: TestRunSummary): string => {
-  const parts = [`${counts.passed} passed`, `${counts.failed} failed`, `${counts.skipped} skipped`]
-  return `Delivery: run ${number} ${result ?? state} (${parts.join(", ")}): ${url}`
-}

@@ -1,4 +1,17 @@
 import type { FinishRetry, RanReport, RetryTest, StartedRetry, TestRun, TestRunSummary } from "@delivery/client"
+import {
+  announceRetry,
+  cleanUp,
+  type DeliveryReporterOptions,
+  isPassing,
+  lineOf,
+  Publisher,
+  readGit,
+  readMachine,
+  readSettings,
+  timeFor,
+  TimeLimit
+} from "@delivery/publishing"
 import type {
   FullConfig,
   FullResult,
@@ -9,14 +22,10 @@ import type {
   TestResult
 } from "@playwright/test/reporter"
 import { writeFile } from "node:fs/promises"
-import { dirname, resolve } from "node:path"
-import { runFiles } from "./Attachments.ts"
-import { readGit, readMachine } from "./Origin.ts"
-import { cleanUp, Publisher } from "./Publisher.ts"
-import { lineOf } from "./Retry.ts"
+import { resolve } from "node:path"
+import { attachedFiles } from "./Attachments.ts"
+import { directoryOf } from "./Reporter.ts"
 import type { RetryRequest } from "./RetryRequest.ts"
-import { announceRetry } from "./RunVariables.ts"
-import { type DeliveryReporterOptions, readSettings } from "./Settings.ts"
 import { attemptReport, fileOf, messageOf, testReports, titleOf } from "./TestReports.ts"
 
 interface TestRunControl {
@@ -54,6 +63,7 @@ export class RetryReporter implements Reporter {
   readonly #lines: Array<string> = []
   #config: FullConfig | undefined
   #begun: Begun | undefined
+  #isRefused = false
 
   constructor(options: DeliveryReporterOptions & { readonly _mode?: string }, request: RetryRequest) {
     this.#options = options
@@ -75,7 +85,13 @@ export class RetryReporter implements Reporter {
     try {
       this.#begun = await this.#begin(params.config, params.suite)
     } catch (error) {
-      throw new Error(`Delivery: run ${this.#request.run} cannot be retried: ${lineOf(error)}`, { cause: error })
+      this.#isRefused = true
+      // What may pass is no fault of the command, nor of the configuration.
+      if (!isPassing(error) && this.#request.refused !== undefined) await writeFile(this.#request.refused, "")
+      const refusal = new Error(`Delivery: run ${this.#request.run} cannot be retried: ${lineOf(error)}`)
+      // Playwright prints the stack, in which its caller finds nothing that it could change.
+      refusal.stack = ""
+      throw refusal
     }
     announceRetry(this.#begun.run, this.#begun.retry)
     const wanted = this.#wanted(params.suite, params.testRun)
@@ -101,7 +117,7 @@ export class RetryReporter implements Reporter {
   onTestEnd(test: TestCase, result: TestResult): void {
     const caseIds = this.#caseIds.get(keyOf(test))
     if (caseIds === undefined || this.#begun === undefined || this.#config === undefined) return
-    const files = runFiles(test, result, this.#config.rootDir).map((file) => ({
+    const files = attachedFiles(test, result, this.#config.rootDir).map((file) => ({
       ...file,
       path: `retry-${this.#begun?.retry.retry}/${file.path}`
     }))
@@ -113,9 +129,9 @@ export class RetryReporter implements Reporter {
   }
 
   async onEnd(result: FullResult): Promise<{ status?: FullResult["status"] } | undefined> {
-    if (this.#isListing) return undefined
+    if (this.#isListing || this.#isRefused) return undefined
     if (this.#begun === undefined || this.#config === undefined) {
-      this.#lines.push(`Delivery: run ${this.#request.run} was not retried: this requires Playwright 1.62 or newer.`)
+      this.#lines.push(`Delivery: run ${this.#request.run} was not retried: its tests could not be loaded.`)
       return { status: "failed" }
     }
     const run = await this.#publish(this.#begun, this.#config, result)
@@ -130,17 +146,15 @@ export class RetryReporter implements Reporter {
     const settings = readSettings(this.#options, process.env)
     if (typeof settings === "string") throw new Error(settings)
     const publisher = new Publisher(settings)
-    const run = await publisher.run(this.#request.run)
+    const limit = new TimeLimit(5_000)
+    const run = await limit.within((signal) => publisher.run(this.#request.run, signal))
     this.#match(config, suite, run)
     const baseUrl =
       settings.baseUrl ?? config.projects.map((project) => project.use.baseURL).find((url) => url !== undefined) ?? null
-    const retry = await publisher.startRetry(run.number, {
-      passes: this.#request.passes,
-      baseUrl,
-      fixtureUrl: settings.fixtureUrl ?? null,
-      git: await readGit(config.rootDir, process.env, this.#options.git ?? {}),
-      machine: readMachine()
-    })
+    const git = await readGit(config.rootDir, process.env, this.#options.git ?? {})
+    const fixtureUrl = settings.fixtureUrl ?? null
+    const start = { passes: this.#request.passes, baseUrl, fixtureUrl, git, machine: readMachine() }
+    const retry = await limit.within((signal) => publisher.startRetry(run.number, start, signal))
     return { run, retry, publisher }
   }
 
@@ -189,7 +203,11 @@ export class RetryReporter implements Reporter {
   }
 
   async #publish({ publisher, retry, run }: Begun, config: FullConfig, result: FullResult) {
-    const { count, failures } = await publisher.uploads.settled()
+    const limit = new TimeLimit(10_000)
+    const { count, failures } = await limit.within((signal) => publisher.uploads.settled(signal), {
+      most: 5_000,
+      more: async () => timeFor(publisher, await publisher.uploads.remainingBytes())
+    })
     const [failure] = failures
     if (failure !== undefined) {
       this.#lines.push(
@@ -197,11 +215,10 @@ export class RetryReporter implements Reporter {
       )
     }
     const { cleanup: hook } = this.#options
-    const directory = config.configFile === undefined ? config.rootDir : dirname(config.configFile)
     const cleanup =
       retry.fixture === null || hook === undefined
         ? null
-        : await cleanUp(retry.fixture, typeof hook === "string" ? resolve(directory, hook) : hook)
+        : await cleanUp(retry.fixture, typeof hook === "string" ? resolve(directoryOf(config), hook) : hook)
     if (cleanup !== null && cleanup.status !== "complete") {
       this.#lines.push(`Delivery: the cleanup of ${retry.fixture?.scope} is ${cleanup.status}: ${cleanup.error ?? ""}`)
     }
@@ -215,7 +232,10 @@ export class RetryReporter implements Reporter {
       }))
     }
     try {
-      const finished = await publisher.finishRetry(run.number, retry.retry, report)
+      const bytes = Buffer.byteLength(JSON.stringify(report))
+      const finished = await limit.within((signal) => publisher.finishRetry(run.number, retry.retry, report, signal), {
+        more: () => timeFor(publisher, bytes)
+      })
       this.#lines.push(summaryLine(retry, run, finished))
       return finished
     } catch (error) {

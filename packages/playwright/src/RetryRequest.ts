@@ -4,13 +4,16 @@ export interface RetryRequest {
   readonly passes: number
   /** A file to write, to say that this reporter is configured. */
   readonly probe: string | undefined
+  /** A file to write, to say that the command or the configuration is wrong. */
+  readonly refused: string | undefined
 }
 
 /** The environment variables by which the command line calls the reporter. */
 export const retryVariables = {
   run: "DELIVERY_RETRY_OF_RUN",
   passes: "DELIVERY_RETRY_PASSES",
-  probe: "DELIVERY_RETRY_PROBE"
+  probe: "DELIVERY_RETRY_PROBE",
+  refused: "DELIVERY_RETRY_REFUSED"
 } as const
 
 /** The retry that this process should publish; undefined if it publishes a run. */
@@ -20,6 +23,7 @@ export const retryRequest = (environment: Readonly<Record<string, string | undef
   return {
     run: Number(run),
     passes: Number(environment[retryVariables.passes]),
-    probe: environment[retryVariables.probe]
+    probe: environment[retryVariables.probe],
+    refused: environment[retryVariables.refused]
   }
 }

@@ -1,15 +1,9 @@
-import type { AttemptReport, Coverage, TestReport } from "@delivery/client"
-import { firstCharacters } from "@delivery/domain/Text"
+import type { AttemptReport, TestReport } from "@delivery/client"
+import { caseIds, joined, messageText, stackText, testReport, titleOf as joinTitles } from "@delivery/publishing"
 import type { TestCase, TestError, TestResult } from "@playwright/test/reporter"
 import { relative, sep } from "node:path"
-import { stripVTControlCharacters } from "node:util"
-import { caseIds, fitId } from "./CaseIds.ts"
-import { coverages } from "./Settings.ts"
 
 /** Turns what Playwright knows about a test into the terms of the service. */
-
-const maxMessage = 20_000
-const maxStack = 40_000
 
 /** The first attempt of a test, as it was when it ended. */
 export interface FirstAttempt {
@@ -18,19 +12,11 @@ export interface FirstAttempt {
   readonly files: ReadonlyArray<string>
 }
 
-/** The text without colours, cut to `length` characters. */
-const plain = (text: string, length: number): string =>
-  firstCharacters(stripVTControlCharacters(text), length).toWellFormed()
-
 /** The message of an error. */
-export const messageOf = (error: TestError): string =>
-  plain(error.message ?? error.value ?? error.stack ?? "", maxMessage)
+export const messageOf = (error: TestError): string => messageText(error.message ?? error.value ?? error.stack ?? "")
 
 /** The stack of an error, with the lines of source around it, which readers of the run do not have at hand. */
-const stackOf = ({ snippet, stack }: TestError): string =>
-  plain([stack ?? "", snippet ?? ""].filter((text) => text !== "").join("\n\n"), maxStack)
-
-const joined = (texts: ReadonlyArray<string>): string | null => texts.filter((text) => text !== "").join("\n\n") || null
+const stackOf = ({ snippet, stack }: TestError): string => stackText(stack, snippet)
 
 /**
  * An attempt as Playwright judges it: it passed if it ended as expected, so an expected failure passes. Skipped and
@@ -68,35 +54,9 @@ const titlesOf = (test: TestCase): ReadonlyArray<string> =>
     .slice(3)
     .filter((title) => title !== "")
 
-export const titleOf = (test: TestCase): string => titlesOf(test).join(" › ")
+export const titleOf = (test: TestCase): string => joinTitles(titlesOf(test))
 
 const projectOf = (test: TestCase): string => test.parent.project()?.name ?? ""
-
-/** The description of the last annotation of a type, so that annotations that a test adds while it runs win. */
-const annotation = (annotations: TestCase["annotations"], type: string): string | undefined =>
-  annotations.findLast((one) => one.type === type && (one.description ?? "").trim() !== "")?.description?.trim()
-
-const caseTag = /^@case:(\S+)$/
-
-/**
- * The id of a test, the same in every run: its own (annotation `caseId`, tag `@case:ID`), or its file and titles. The project
- * and the repetition are added, because each of them runs the test.
- */
-const caseIdOf = (test: TestCase, annotations: TestCase["annotations"], rootDir: string, projects: number): string => {
-  const tag = test.tags.map((tag) => caseTag.exec(tag)?.[1]).find((id) => id !== undefined)
-  const own = annotation(annotations, "caseId") ?? tag
-  const id = own ?? [fileOf(test, rootDir), ...titlesOf(test)].join(" › ")
-  const project = projects > 1 && projectOf(test) !== "" ? ` [${projectOf(test)}]` : ""
-  const repetition = test.repeatEachIndex > 0 ? ` #${test.repeatEachIndex + 1}` : ""
-  return fitId(id, 500 - project.length - repetition.length) + project + repetition
-}
-
-const coverageOf = (test: TestCase, annotations: TestCase["annotations"]): Coverage => {
-  const annotated = annotation(annotations, "coverage")
-  return (
-    coverages.find((one) => one === annotated) ?? coverages.find((one) => test.tags.includes(`@${one}`)) ?? "regression"
-  )
-}
 
 /** All tests of the run with their first attempts. Tests without one did not run. */
 export const testReports = (
@@ -107,17 +67,18 @@ export const testReports = (
   const unique = caseIds()
   return tests.map((test) => {
     const first = firstAttempts.get(test.id)
-    const annotations = [...test.annotations, ...(first?.annotations ?? [])]
-    const priority = annotation(annotations, "priority")
-    return {
-      caseId: unique(caseIdOf(test, annotations, context.rootDir, context.projects)),
-      title: firstCharacters(titleOf(test), 4_000),
-      file: firstCharacters(fileOf(test, context.rootDir), 4_000),
-      coverage: coverageOf(test, annotations),
-      testKind: firstCharacters(annotation(annotations, "testKind") ?? "behavior", 40),
-      priority: priority === undefined ? null : firstCharacters(priority, 100),
-      files: first?.files ?? [],
-      attempt: first?.attempt ?? null
-    }
+    return testReport(
+      {
+        file: fileOf(test, context.rootDir),
+        titles: titlesOf(test),
+        annotations: [...test.annotations, ...(first?.annotations ?? [])],
+        tags: test.tags,
+        project: context.projects > 1 ? projectOf(test) : "",
+        repetition: test.repeatEachIndex,
+        files: first?.files ?? [],
+        attempt: first?.attempt ?? null
+      },
+      unique
+    )
   })
 }

@@ -1,10 +1,10 @@
+import type { DeliveryReporterOptions } from "@delivery/publishing"
 import type { Reporter } from "@playwright/test/reporter"
 import { DeliveryReporter } from "./Reporter.ts"
 import { RetryReporter } from "./RetryReporter.ts"
 import { retryRequest } from "./RetryRequest.ts"
-import type { DeliveryReporterOptions } from "./Settings.ts"
 
-export type { Cleanup, DeliveryReporterOptions } from "./Settings.ts"
+export type { Cleanup, DeliveryReporterOptions } from "@delivery/publishing"
 
 /** The reporter that Playwright creates: it publishes a run or, under `delivery-playwright retry`, a retry. */
 const Delivery = function (options: DeliveryReporterOptions = {}): Reporter {

@@ -1,4 +1,5 @@
 import { createClient, type PromiseClient, type TestRun } from "@delivery/client"
+import type { IncomingMessage } from "node:http"
 import { rename, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -351,7 +352,7 @@ describe("where something fails", several, () => {
     ])
   })
 
-  it("names every setting that is missing, wrong or rejected by the service", async () => {
+  it("names every setting that is missing or wrong", async () => {
     const project = await projectOf({
       "playwright.config.ts": configuration(`{ git: { sha: "refused" } }`),
       "tests/a.spec.ts": oneTest
@@ -362,14 +363,70 @@ describe("where something fails", several, () => {
         { ...keyless, DELIVERY_COVERAGE: "everything", DELIVERY_URL: "localhost" },
         "settings are missing: apiKey (or DELIVERY_API_KEY); url is not an http(s) URL; " +
           "coverage is not one of critical, acceptance, regression, exhaustive"
-      ],
-      [{ ...environment, DELIVERY_API_KEY: "ctk_wrong" }, "A valid API key is required."]
+      ]
     ]
     for (const [settings, problem] of cases) {
       const outcome = await runPlaywright(project, settings)
       expect([outcome.exitCode, outcome.lines]).toEqual([0, [`Delivery: the run was not published: ${problem}`]])
     }
-    expect(await countRuns("refused")).toBe(0)
+    expect([await countRuns("refused"), await project.saved()]).toEqual([0, []])
+  })
+
+  it("saves the results where the service refuses the start, also without the URL of the deployment", async () => {
+    for (const [settings, reason] of [
+      [{ DELIVERY_API_KEY: "ctk_wrong" }, /A valid API key is required/],
+      [{ DELIVERY_PRODUCT: "none" }, /there is no /i]
+    ] as const) {
+      for (const use of ["", "use: { baseURL: 'https://staging.shop.example.com' },"]) {
+        const project = await projectOf({
+          "playwright.config.ts": configuration("{}").replace(/use: .*/, use),
+          "tests/a.spec.ts": oneTest
+        })
+        const outcome = await runPlaywright(project, { ...environment, ...settings })
+        expect([outcome.exitCode, outcome.lines.length]).toEqual([0, 1])
+        expect(outcome.lines[0]).toMatch(/^Delivery: the run was not published: /)
+        expect(outcome.lines[0]).toMatch(reason)
+        expect(outcome.lines[0]).toContain(`Its results: ${project.directory}/delivery-results/`)
+        expect(await project.saved()).toMatchObject([
+          { start: { environment: "staging" }, finish: { tests: [{ title: "works" }] } }
+        ])
+      }
+    }
+  })
+
+  it("waits for a service that hangs for 5 s before the tests and 10 s after them, and says so", async () => {
+    for (const [hangs, line, most] of [
+      [() => true, "the run was not published: the service did not answer within", 15_000],
+      [
+        (request: IncomingMessage) =>
+          request.url?.includes("/files/") === true || /\/finish$|health/.test(request.url!),
+        "is not finished: the service did not answer within 10 seconds",
+        10_000
+      ]
+    ] as const) {
+      const proxy = await proxyOf(server.url, (request) => (hangs(request) ? "hang" : "pass"))
+      const project = await projectOf({
+        "playwright.config.ts": configuration("{}"),
+        "tests/a.spec.ts": `
+          import { test } from "@playwright/test"
+          test("attaches", () => test.info().attach("a.bin", { body: Buffer.alloc(3e6), contentType: "video/webm" }))
+        `
+      })
+      const timed = (url: string) => {
+        const begun = performance.now()
+        return runPlaywright(project, { ...environment, DELIVERY_URL: url }).then((outcome) => ({
+          outcome,
+          millis: performance.now() - begun
+        }))
+      }
+      const usual = await timed(server.url)
+      const hanging = await timed(proxy.url)
+      expect(hanging.outcome.exitCode).toBe(0)
+      expect(hanging.outcome.lines.at(-1)).toContain(line)
+      expect(await project.saved()).toMatchObject([{ finish: { tests: [{ title: "attaches" }] } }])
+      // Starting processes takes longer or shorter by seconds on a busy machine.
+      expect(hanging.millis - usual.millis).toBeLessThan(most + 5_000)
+    }
   })
 
   it("fails before the tests if publishing is required", async () => {

@@ -1,4 +1,7 @@
+import { mkdir, rm, writeFile } from "node:fs/promises"
+import { join } from "node:path"
 import { describe, expect, it } from "vitest"
+import { versionProblem } from "../src/InstalledPlaywright.ts"
 import { configuration } from "./support/project.ts"
 import { counted, deliver, numberOf, play, projectOf, readRun, withDeployment } from "./support/retries.ts"
 
@@ -81,5 +84,42 @@ describe("delivery-playwright retry", { concurrent: true, timeout: 300_000 }, ()
       2,
       "The Playwright configuration cannot be loaded, or its reporters do not include @delivery/playwright.\n"
     ])
+  })
+
+  it("says in a sentence why it cannot retry, and exits with 2", async () => {
+    const project = await projectOf({
+      "playwright.config.ts": configuration("{}"),
+      "tests/shop.spec.ts": `import { test } from "@playwright/test"\ntest("fails", () => { throw new Error("no") })`
+    })
+    const number = numberOf(await play(project))
+    const other = await projectOf({
+      "playwright.config.ts": configuration("{}"),
+      "tests/other.spec.ts": `import { test } from "@playwright/test"\ntest("is another", () => {})`
+    })
+    for (const [where, run, why] of [
+      [project, "999", 'There is no test run "999" that you can see.'],
+      [other, String(number), "none of its failed tests exists here"]
+    ] as const) {
+      const outcome = await deliver(where, "retry", run, "--passes", "2")
+      expect(outcome.exitCode).toBe(2)
+      expect(outcome.output).toContain(`Delivery: run ${run} cannot be retried: ${why}`)
+      expect(outcome.output).not.toMatch(/newer|^\s+at /m)
+    }
+    const wrong = await deliver(project, "retry", String(number), "--passes", "1", "--", "--no-such-option")
+    expect(wrong.exitCode).toBe(2)
+  })
+
+  it("refuses a Playwright that is too old", async () => {
+    const project = await projectOf({ "playwright.config.ts": configuration("{}") })
+    const playwright = join(project.directory, "node_modules/@playwright/test")
+    await rm(playwright)
+    await mkdir(playwright)
+    await writeFile(join(playwright, "package.json"), JSON.stringify({ name: "@playwright/test", version: "1.61.2" }))
+    const outcome = await deliver(project, "retry", "1", "--passes", "2")
+    const sentence = "A retry needs Playwright 1.62 or newer; installed is 1.61.2."
+    expect([outcome.exitCode, outcome.output]).toEqual([2, `${sentence}\n`])
+    expect(versionProblem("A retry needs", "1.61.2")).toBe(sentence)
+    expect(versionProblem("A retry needs", "1.62.0")).toBeUndefined()
+    expect(versionProblem("A retry needs", "2.0.0")).toBeUndefined()
   })
 })

@@ -1,6 +1,6 @@
 import type { AttemptReport, Coverage, TestReport } from "@delivery/client"
 import { firstCharacters } from "@delivery/domain/Text"
-import { caseIds, fitId } from "@delivery/playwright/publishing"
+import { caseIds, fitId } from "@delivery/publishing"
 import { stripVTControlCharacters } from "node:util"
 
 /** A test as a file of results has it, before it becomes a test of a run. */

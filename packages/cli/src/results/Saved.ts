@@ -3,10 +3,14 @@ import { StartTestRun } from "@delivery/domain/runs/TestRun"
 import { Result, Schema } from "effect"
 import { Refused } from "./Xml.ts"
 
-/** What the reporter of Playwright saves when it cannot publish a run: all of it, or the end of one that it has started. */
+/** What a reporter saves when it cannot publish a run: all of it, or the end of one that it has started. */
 
 const Saved = Schema.Union([
-  Schema.Struct({ start: StartTestRun, finish: FinishTestRun }),
+  // The URL is missing where the deployment could not be read.
+  Schema.Struct({
+    start: Schema.Struct({ ...StartTestRun.fields, baseUrl: Schema.optionalKey(StartTestRun.fields.baseUrl) }),
+    finish: FinishTestRun
+  }),
   Schema.Struct({ run: Schema.Int, finish: FinishTestRun })
 ])
 export type Saved = typeof Saved.Type

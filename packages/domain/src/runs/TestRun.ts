@@ -35,7 +35,14 @@ export const Git = Body({
   branch: Text(500),
   sha: Text(100).check(atLeast(1)),
   dirty: Schema.Boolean.annotate({ description: "Whether the working tree had uncommitted changes." }),
-  subject: Text(2_000).annotate({ description: "The first line of the commit message." })
+  subject: Text(2_000).annotate({ description: "The first line of the commit message." }),
+  pullRequest: Schema.optionalKey(
+    Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxNumber }))).annotate({
+      description:
+        "The number of the pull request or merge request that the tests ran for. The commit is then its head, not what the CI merged it into. Absent in answers where there was none.",
+      examples: [42]
+    })
+  )
 }).annotate({
   identifier: "Git",
   description: "The commit that the tests came from.",
@@ -151,6 +158,9 @@ const summaryFields = {
   }),
   git: Git,
   machine: Machine,
+  ciUrl: Schema.NullOr(Schema.String).annotate({
+    description: "The page of the CI job or build that published the run; null if it named none."
+  }),
   coverage: Schema.NullOr(Coverage).annotate({
     description: "The coverage that was selected when the run started; null if none was."
   }),
@@ -185,6 +195,7 @@ const summaryExample = {
   locked: false,
   git: exampleGit,
   machine: { hostname: "ci-7", platform: "linux" },
+  ciUrl: "https://github.com/example/shop/actions/runs/9876543210",
   coverage: null,
   cleanup: null,
   publishedBy: {
@@ -274,6 +285,9 @@ export const StartTestRun = Body({
   git: Git,
   machine: Machine,
   selection: Selection,
+  ciUrl: Schema.optionalKey(
+    Schema.NullOr(HttpUrl).annotate({ description: "The page of the CI job or build that publishes the run." })
+  ),
   fixtureUrl: Schema.optionalKey(
     Schema.NullOr(HttpUrl).annotate({
       description: "The Fixture API for this run, in place of that of the deployment."

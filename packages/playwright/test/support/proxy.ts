@@ -2,8 +2,8 @@ import { once } from "node:events"
 import { createServer, type IncomingMessage, request as send } from "node:http"
 import { freePort } from "../../../client/test/support/server.ts"
 
-/** What becomes of a request on its way: passed on, lost before the server, or answered without anyone hearing it. */
-export type Fate = "pass" | "lose" | "loseAnswer"
+/** What becomes of a request on its way: passed on, lost before the server, answered without anyone hearing it, or never answered. */
+export type Fate = "pass" | "lose" | "loseAnswer" | "hang"
 
 export interface Proxy {
   readonly url: string
@@ -15,6 +15,7 @@ export const startProxy = async (target: string, fateOf: (request: IncomingMessa
   const port = await freePort()
   const proxy = createServer((request, response) => {
     const fate = fateOf(request)
+    if (fate === "hang") return void request.resume()
     if (fate === "lose") return void request.socket.destroy()
     const forwarded = send(
       new URL(request.url ?? "/", target),
@@ -32,5 +33,11 @@ export const startProxy = async (target: string, fateOf: (request: IncomingMessa
     request.pipe(forwarded)
   }).listen(port, "127.0.0.1")
   await once(proxy, "listening")
-  return { url: `http://127.0.0.1:${port}`, close: () => void proxy.close() }
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close: () => {
+      proxy.close()
+      proxy.closeAllConnections()
+    }
+  }
 }

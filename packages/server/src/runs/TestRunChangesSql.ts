@@ -63,7 +63,8 @@ const insertStarted =
         ${values(OID.int4, ({ run }) => run.release)}, ${values(OID.bool, ({ run }) => run.locked)},
         ${text(({ git }) => git.branch)},
         ${text(({ git }) => git.sha)}, ${values(OID.bool, ({ run }) => run.git.dirty)},
-        ${text(({ git }) => git.subject)}, ${text(({ git }) => searchText(git))},
+        ${text(({ git }) => git.subject)}, ${values(OID.int4, ({ run }) => run.git.pullRequest ?? null)},
+        ${text(({ ciUrl }) => ciUrl)}, ${text(({ git }) => searchText(git))},
         ${text(({ machine }) => machine.hostname)}, ${text(({ machine }) => machine.platform)},
         ${text(({ selection }) => selection.coverage)},
         ${text(({ selection: { caseIds, folders } }) => JSON.stringify({ folders, caseIds }))},
@@ -74,15 +75,15 @@ const insertStarted =
         ${values(OID.uuid, ({ event }) => event.id)}
       ) with ordinality as new_runs (id, product_id, environment_id, publisher_kind, publisher_id, maker_id, base_url,
         deployment_base_url, deployment_version, deployment_id, release, locked, git_branch, git_sha, git_dirty,
-        git_subject, search, hostname, platform, coverage, selection, token_hash, scope_key, fixture_url, started_at, expires_at, event_id, place)
+        git_subject, git_pull_request, ci_url, search, hostname, platform, coverage, selection, token_hash, scope_key, fixture_url, started_at, expires_at, event_id, place)
     ), started as (
       insert into test_runs (id, workspace_id, number, product_id, environment_id, publisher_kind, publisher_id,
         maker_id, base_url, deployment_base_url, deployment_version, deployment_id, release, locked, git_branch,
-        git_sha, git_dirty, git_subject, search, hostname, platform, coverage, selection, token_hash, fixture_scope, fixture_url, cleanup_status, state,
+        git_sha, git_dirty, git_subject, git_pull_request, ci_url, search, hostname, platform, coverage, selection, token_hash, fixture_scope, fixture_url, cleanup_status, state,
         total, passed, flaky, failed, skipped, duration_ms, started_at, expires_at)
       select id, workspace_id, number, product_id, environment_id, publisher_kind, publisher_id, maker_id, base_url,
         deployment_base_url, deployment_version, deployment_id, release, locked, git_branch, git_sha, git_dirty,
-        git_subject, search, hostname, platform, coverage, selection::jsonb, token_hash, 'run-' || number || '-' || scope_key, fixture_url,
+        git_subject, git_pull_request, ci_url, search, hostname, platform, coverage, selection::jsonb, token_hash, 'run-' || number || '-' || scope_key, fixture_url,
         case when fixture_url is not null then 'pending' end, 'running', 0, 0, 0, 0, 0, 0, started_at, expires_at
       from numbered
       returning number, fixture_scope as scope

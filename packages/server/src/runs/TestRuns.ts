@@ -203,6 +203,7 @@ const start = (dependencies: Dependencies) => {
         locked,
         git: input.git,
         machine: input.machine,
+        ciUrl: input.ciUrl ?? null,
         selection: input.selection,
         tokenHash: hashToken(token),
         fixture: url === null ? null : { url, scopeKey },

@@ -78,6 +78,7 @@ const startedRow = (
   gitSha: git.sha,
   gitDirty: git.dirty,
   gitSubject: git.subject,
+  gitPullRequest: git.pullRequest ?? null,
   search: searchText(git),
   hostname: machine.hostname,
   platform: machine.platform,

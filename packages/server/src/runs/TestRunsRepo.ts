@@ -28,6 +28,8 @@ export const testRuns = table("test_runs", {
   locked: boolean(),
   gitBranch: text(),
   gitSubject: text(),
+  gitPullRequest: nullable(integer()),
+  ciUrl: nullable(text()),
   /** What `q` searches: the `searchText` of branch and subject. */
   search: text(),
   coverage: nullable(text<Coverage>()),
@@ -93,6 +95,8 @@ export interface NewTestRun {
   readonly locked: boolean
   readonly git: Git
   readonly machine: Machine
+  /** The page of the CI job or build. */
+  readonly ciUrl: string | null
   readonly selection: Selection
   /** The hash of the run token, with which tests take semaphore leases. */
   readonly tokenHash: string
@@ -270,6 +274,8 @@ export const foundColumns = [
   "gitSha",
   "gitDirty",
   "gitSubject",
+  "gitPullRequest",
+  "ciUrl",
   "hostname",
   "platform",
   "coverage",
@@ -313,8 +319,15 @@ export const foundRun = (row: Pick<TestRunRow, (typeof foundColumns)[number]>, r
   release: row.release,
   deploymentChanged: refs.deploymentChanged,
   locked: row.locked,
-  git: { branch: row.gitBranch, sha: row.gitSha, dirty: row.gitDirty, subject: row.gitSubject },
+  git: {
+    branch: row.gitBranch,
+    sha: row.gitSha,
+    dirty: row.gitDirty,
+    subject: row.gitSubject,
+    ...(row.gitPullRequest === null ? {} : { pullRequest: row.gitPullRequest })
+  },
   machine: { hostname: row.hostname, platform: row.platform },
+  ciUrl: row.ciUrl,
   coverage: row.coverage,
   cleanup: cleanupOf(row),
   publisher: refs.publisher,

@@ -40,6 +40,7 @@ import baseBranch from "./migrations/0092_base_branch.ts"
 import cases from "./migrations/0093_cases.ts"
 import deploymentTokens from "./migrations/0095_deployment_tokens.ts"
 import trustedPublishers from "./migrations/0096_trusted_publishers.ts"
+import runCi from "./migrations/0098_run_ci.ts"
 
 /** By number and name. */
 export const migrations = {
@@ -81,7 +82,8 @@ export const migrations = {
   "0092_base_branch": baseBranch,
   "0093_cases": cases,
   "0095_deployment_tokens": deploymentTokens,
-  "0096_trusted_publishers": trustedPublishers
+  "0096_trusted_publishers": trustedPublishers,
+  "0098_run_ci": runCi
 }
 
 /** The number of the latest migration. */

@@ -66,6 +66,7 @@ export const newRun = (at: Deployed, fields: Partial<NewTestRun> = {}): NewTestR
   locked: false,
   git,
   machine,
+  ciUrl: null,
   selection,
   tokenHash: unique("hash"),
   fixture: null,

@@ -71,6 +71,7 @@ for (const storage of sharedStorages) {
           locked: false,
           git,
           machine,
+          ciUrl: null,
           coverage: "acceptance",
           cleanup: null,
           publishedBy: { ...at.member.principal },

@@ -84,6 +84,7 @@ onEachServer("test runs", (test) => {
       locked: false,
       git: runOf().git,
       machine: runOf().machine,
+      ciUrl: null,
       coverage: "critical",
       cleanup: null,
       publishedBy: { kind: "user", id: publisher.id, name: "Sam", email },

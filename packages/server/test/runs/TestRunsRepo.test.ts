@@ -72,6 +72,20 @@ onEachStorage("TestRunsRepo", (it) => {
     })
   )
 
+  it.effect("keeps the pull request and the CI job of a run, and knows of none where there was none", () =>
+    Effect.gen(function* () {
+      const repo = yield* TestRunsRepo
+      const at = yield* makeDeployed()
+      const run = newRun(at)
+      const ciUrl = "https://ci.example.com/jobs/5"
+      yield* start({ ...run, git: { ...run.git, pullRequest: 42 }, ciUrl })
+      yield* start(newRun(at))
+      const [of, without] = [yield* repo.find(at.workspace.id, 1), yield* repo.find(at.workspace.id, 2)]
+      assert.deepStrictEqual([of?.git, of?.ciUrl], [{ ...run.git, pullRequest: 42 }, ciUrl])
+      assert.deepStrictEqual([without?.git, without?.ciUrl], [run.git, null])
+    })
+  )
+
   it.effect("shows a run as it was started", () =>
     Effect.gen(function* () {
       const repo = yield* TestRunsRepo
@@ -96,6 +110,7 @@ onEachStorage("TestRunsRepo", (it) => {
         locked: false,
         git,
         machine: run.machine,
+        ciUrl: null,
         coverage: "acceptance",
         cleanup: {
           scope: "run-1-0a1b",

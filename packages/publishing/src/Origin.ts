@@ -2,6 +2,7 @@ import type { Git, Machine } from "@delivery/client"
 import { execFile } from "node:child_process"
 import { hostname, platform } from "node:os"
 import { promisify } from "node:util"
+import { pullRequestOf } from "./Ci.ts"
 
 /** Where a run comes from: the commit and the machine. */
 
@@ -21,19 +22,24 @@ const truncate = (text: string, length: number): string => text.replaceAll("\0",
 
 /**
  * The commit of the working tree at `cwd`. git is asked first, because it knows what is checked out. The variables of the CI
- * name the branch, which a checkout by commit does not have.
+ * name the branch, which a checkout by commit does not have. Of a pull request that the CI has merged for the tests, it is the head.
  */
 export const readGit = async (
   cwd: string,
   environment: Readonly<Record<string, string | undefined>>,
   override: Partial<Git>
 ): Promise<Git> => {
-  const [sha, head, subject, status] = await Promise.all([
+  const [checkedOut, head, status, pullRequest] = await Promise.all([
     git(cwd, "rev-parse", "--verify", "HEAD"),
     git(cwd, "symbolic-ref", "--quiet", "--short", "HEAD"),
-    git(cwd, "log", "-1", "--format=%s"),
-    git(cwd, "status", "--porcelain")
+    git(cwd, "status", "--porcelain"),
+    pullRequestOf(environment)
   ])
+  const merged = pullRequest?.head ?? null
+  const ofHead = merged !== null && (checkedOut ?? merged.merge) === merged.merge ? merged : null
+  const sha = ofHead?.sha ?? checkedOut
+  // A shallow checkout of the merge commit has no commit of the pull request.
+  const subject = (await git(cwd, "log", "-1", "--format=%s", sha ?? "HEAD")) ?? ofHead?.title
   const branch = firstOf(
     head,
     environment["GITHUB_HEAD_REF"],
@@ -48,7 +54,10 @@ export const readGit = async (
     ),
     branch: truncate(override.branch ?? branch ?? "unknown", 500),
     dirty: override.dirty ?? (status !== undefined && status !== ""),
-    subject: truncate(override.subject ?? firstOf(subject, environment["CI_COMMIT_TITLE"]) ?? "", 2_000)
+    subject: truncate(override.subject ?? firstOf(subject, environment["CI_COMMIT_TITLE"]) ?? "", 2_000),
+    ...(override.pullRequest === undefined
+      ? pullRequest !== null && { pullRequest: pullRequest.number }
+      : { pullRequest: override.pullRequest })
   }
 }
 

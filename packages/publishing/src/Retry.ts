@@ -16,19 +16,28 @@ export const isPassing = (error: unknown): boolean =>
   isTransient(error) || (error instanceof Error && error.name === "TimeoutError")
 
 /**
- * Repeats a call until it succeeds, with a pause before each further try. Fails with the first error that will not pass, or
- * with the last one.
+ * Repeats a call until it succeeds, with a pause before each further try. Fails with the first error that will not pass, with
+ * the last one, or with the reason of `signal` as soon as that aborts.
  */
 export const withRetries = async <A>(
   call: (signal: AbortSignal) => Promise<A>,
-  options: { readonly timeoutMillis: number; readonly pauses: ReadonlyArray<number> }
+  options: {
+    readonly timeoutMillis: number
+    readonly pauses: ReadonlyArray<number>
+    readonly signal?: AbortSignal | undefined
+  }
 ): Promise<A> => {
   const [pause, ...pauses] = options.pauses
+  const { signal } = options
+  const timeout = AbortSignal.timeout(options.timeoutMillis)
   try {
-    return await call(AbortSignal.timeout(options.timeoutMillis))
+    return await call(signal === undefined ? timeout : AbortSignal.any([timeout, signal]))
   } catch (error) {
+    signal?.throwIfAborted()
     if (pause === undefined || !isPassing(error)) throw error
   }
-  await setTimeout(pause)
+  await setTimeout(pause, undefined, signal === undefined ? {} : { signal }).catch((error: unknown) => {
+    throw signal?.reason ?? error
+  })
   return withRetries(call, { ...options, pauses })
 }

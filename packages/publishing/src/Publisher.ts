@@ -48,35 +48,41 @@ export class Publisher {
   }
 
   /** The `baseUrl` of the deployment; null if it has none. */
-  async deploymentUrl(): Promise<string | null> {
+  async deploymentUrl(limit?: AbortSignal): Promise<string | null> {
     const { environment, product, workspace } = this.#settings
     const deployment = await withRetries(
       (signal) => this.#client.deployments.get({ params: { slug: workspace, product, environment } }, { signal }),
-      { timeoutMillis: 10_000, pauses: [500, 1_500] }
+      { timeoutMillis: 10_000, pauses: [500, 1_500], signal: limit }
     )
     return deployment.baseUrl
   }
 
+  /** Whether the service answers within a moment. */
+  async isAlive(): Promise<boolean> {
+    const answer = await this.#client.safe.system.health({ signal: AbortSignal.timeout(2_000) }).catch(() => undefined)
+    return answer?.ok === true
+  }
+
   /** Starts the run. If the answer is lost, this starts a second run; the service ends the first at its time limit. */
-  async start(payload: StartTestRun): Promise<StartedTestRun> {
+  async start(payload: StartTestRun, limit?: AbortSignal): Promise<StartedTestRun> {
     const run = await withRetries(
       (signal) => this.#client.testRuns.start({ params: { slug: this.#settings.workspace }, payload }, { signal }),
-      { timeoutMillis: 10_000, pauses: [500, 1_500] }
+      { timeoutMillis: 10_000, pauses: [500, 1_500], signal: limit }
     )
     this.uploads.begin(run.number)
     return run
   }
 
   /** A run with its tests. */
-  run(run: number): Promise<TestRun> {
+  run(run: number, limit?: AbortSignal): Promise<TestRun> {
     return withRetries(
       (signal) => this.#client.testRuns.get({ params: { slug: this.#settings.workspace, run } }, { signal }),
-      { timeoutMillis: 30_000, pauses: [500, 1_500] }
+      { timeoutMillis: 30_000, pauses: [500, 1_500], signal: limit }
     )
   }
 
   /** Starts a retry. If the answer is lost, the retry that it may have started is ended, because its tokens are lost too. */
-  async startRetry(run: number, payload: StartRetry): Promise<StartedRetry> {
+  async startRetry(run: number, payload: StartRetry, limit?: AbortSignal): Promise<StartedRetry> {
     const params = { slug: this.#settings.workspace, run }
     let tries = 0
     const retry = await withRetries(
@@ -94,14 +100,14 @@ export class Publisher {
           return await this.#client.retries.start({ params, payload }, { signal })
         }
       },
-      { timeoutMillis: 10_000, pauses: [500, 1_500] }
+      { timeoutMillis: 10_000, pauses: [500, 1_500], signal: limit }
     )
     this.uploads.begin(run)
     return retry
   }
 
   /** Finishes a retry. */
-  async finishRetry(run: number, retry: number, payload: FinishRetry): Promise<TestRunSummary> {
+  async finishRetry(run: number, retry: number, payload: FinishRetry, limit?: AbortSignal): Promise<TestRunSummary> {
     const params = { slug: this.#settings.workspace, run, retry }
     let tries = 0
     return withRetries(
@@ -121,12 +127,12 @@ export class Publisher {
           return stored
         }
       },
-      { timeoutMillis: 120_000, pauses: [500, 1_000, 2_000, 4_000] }
+      { timeoutMillis: 120_000, pauses: [500, 1_000, 2_000, 4_000], signal: limit }
     )
   }
 
   /** Finishes the run. */
-  async finish(run: number, payload: FinishTestRun): Promise<TestRunSummary> {
+  async finish(run: number, payload: FinishTestRun, limit?: AbortSignal): Promise<TestRunSummary> {
     const params = { slug: this.#settings.workspace, run }
     let tries = 0
     return withRetries(
@@ -143,9 +149,18 @@ export class Publisher {
           return stored
         }
       },
-      { timeoutMillis: 120_000, pauses: [500, 1_000, 2_000, 4_000] }
+      { timeoutMillis: 120_000, pauses: [500, 1_000, 2_000, 4_000], signal: limit }
     )
   }
+}
+
+/** Beyond its time limit, a service that answers has a second for so many bytes that are still to be sent. */
+const bytesPerSecond = 256 * 1024
+
+/** How much longer a service that answers may take for so many bytes, in milliseconds. */
+export const timeFor = async (publisher: Publisher, bytes: number): Promise<number> => {
+  const millis = Math.floor(bytes / bytesPerSecond) * 1_000
+  return millis > 0 && (await publisher.isAlive()) ? millis : 0
 }
 
 const failedCleanup = (error: string): CleanupReport => ({ status: "failed", deleted: 0, remaining: 0, error })

@@ -1,8 +1,9 @@
 import { maxFileBytes } from "@delivery/domain/runs/StoredFile"
 import type { PromiseClient } from "@delivery/client"
 import { openAsBlob } from "node:fs"
-import type { RunFile } from "./Attachments.ts"
+import { stat } from "node:fs/promises"
 import { isPassing, lineOf, withRetries } from "./Retry.ts"
+import type { RunFile } from "./RunFiles.ts"
 
 const concurrency = 4
 
@@ -13,6 +14,8 @@ export class Uploads {
   readonly #waiting: Array<RunFile> = []
   readonly #failures: Array<{ readonly path: string; readonly reason: string }> = []
   readonly #workers = new Set<Promise<void>>()
+  readonly #sending = new Set<RunFile>()
+  readonly #abort = new AbortController()
   #run: number | undefined
   #count = 0
   #isServiceLost = false
@@ -34,11 +37,27 @@ export class Uploads {
     this.#fill()
   }
 
-  /** Resolves when every file was sent or given up. */
-  async settled(): Promise<{
+  /** How many bytes are still to be sent. */
+  async remainingBytes(): Promise<number> {
+    const sizes = [...this.#sending, ...this.#waiting].map(({ source }) =>
+      typeof source === "string"
+        ? stat(source).then(
+            ({ size }) => size,
+            () => 0
+          )
+        : source.byteLength
+    )
+    return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+  }
+
+  /** Resolves when every file was sent or given up; when `signal` aborts, all others are given up. */
+  async settled(signal?: AbortSignal): Promise<{
     readonly count: number
     readonly failures: ReadonlyArray<{ path: string; reason: string }>
   }> {
+    const abort = () => this.#abort.abort(signal?.reason)
+    if (signal?.aborted === true) abort()
+    signal?.addEventListener("abort", abort, { once: true })
     // oxlint-disable-next-line no-await-in-loop -- each round ends the workers of the one before
     while (this.#workers.size > 0) await Promise.all(this.#workers)
     return { count: this.#count, failures: this.#failures }
@@ -63,20 +82,25 @@ export class Uploads {
     }
   }
 
-  async #send(run: number, { contentType, path, source }: RunFile): Promise<void> {
+  async #send(run: number, file: RunFile): Promise<void> {
+    const { contentType, path, source } = file
+    this.#sending.add(file)
     try {
+      this.#abort.signal.throwIfAborted()
       const body = typeof source === "string" ? await openAsBlob(source) : source
       const size = body instanceof Blob ? body.size : body.byteLength
       if (size > maxFileBytes) throw new Error(`${size} bytes are more than the limit of ${maxFileBytes}`)
       await withRetries(
         (signal) => this.#client.files.upload({ slug: this.#slug, run, path, body, contentType }, { signal }),
         // Once the service is unreachable, each further file gets one try, or the end of the run would take minutes.
-        { timeoutMillis: 300_000, pauses: this.#isServiceLost ? [] : [500, 2_000] }
+        { timeoutMillis: 300_000, pauses: this.#isServiceLost ? [] : [500, 2_000], signal: this.#abort.signal }
       )
       this.#isServiceLost = false
     } catch (error) {
       this.#isServiceLost ||= isPassing(error)
       this.#failures.push({ path, reason: lineOf(error) })
+    } finally {
+      this.#sending.delete(file)
     }
   }
 }

@@ -1,0 +1,1 @@
+export { type CurrentRun, currentRun } from "@delivery/publishing"

@@ -1,0 +1,187 @@
+import type { FinishTestRun, StartedTestRun, StartTestRun, TestRunSummary } from "@delivery/client"
+import { mkdir, writeFile } from "node:fs/promises"
+import { dirname, join, resolve } from "node:path"
+import { ciUrlOf } from "./Ci.ts"
+import { readGit, readMachine } from "./Origin.ts"
+import { cleanUp, Publisher, timeFor, withinLimits } from "./Publisher.ts"
+import { isPassing, lineOf } from "./Retry.ts"
+import type { RunFile } from "./RunFiles.ts"
+import { announceRun } from "./RunVariables.ts"
+import { type DeliveryReporterOptions, readSettings } from "./Settings.ts"
+import { TimeLimit } from "./TimeLimit.ts"
+
+/** What the tool that runs the tests knows before it runs them. */
+export interface PublicationContext {
+  /** The directory of the configuration: git is asked there, and results are saved below it. */
+  readonly directory: string
+  /** Where the tests run, where the options do not say: the first that there is. Without one, the URL of the deployment. */
+  readonly baseUrls: ReadonlyArray<string | undefined>
+}
+
+/** A start that may lack the URL of a deployment that could not be read. */
+type Start = Omit<StartTestRun, "baseUrl"> & { readonly baseUrl?: string }
+
+/** The run that was started, or why it was not. */
+type Begun =
+  | { readonly run: StartedTestRun }
+  | { readonly problem: string; readonly start?: Start; readonly again?: StartTestRun }
+
+const beforeMillis = 5_000
+const afterMillis = 10_000
+
+/**
+ * Publishes what a reporter gathers as one run: starts it, uploads files while the tests run, and finishes it. Nothing fails:
+ * `lines` has what to print, one problem a line.
+ *
+ * One class, since a reporter calls it in turn, and each call goes on with what those before have done.
+ */
+export class Publication {
+  /** What to print at the end. */
+  readonly lines: Array<string> = []
+  readonly #options: DeliveryReporterOptions
+  readonly #after = new TimeLimit(afterMillis)
+  #context: PublicationContext | undefined
+  #begun: Promise<Begun> | undefined
+  #publisher: Publisher | undefined
+
+  constructor(options: DeliveryReporterOptions) {
+    this.#options = options
+  }
+
+  /** Starts the run, once. Answers why it did not start; undefined where it did. */
+  async begin(context: PublicationContext): Promise<string | undefined> {
+    this.#context ??= context
+    this.#begun ??= this.#start(context)
+    const begun = await this.#begun
+    return "problem" in begun ? begun.problem : undefined
+  }
+
+  /** Uploads files, as soon as the run has started. */
+  addFiles(files: ReadonlyArray<RunFile>): void {
+    this.#publisher?.uploads.add(files)
+  }
+
+  /** Everything after the last test. Answers whether the service has the run. */
+  async end(report: FinishTestRun): Promise<boolean> {
+    const begun = await this.#startAgain(await this.#begun)
+    if (begun === undefined || "problem" in begun || this.#publisher === undefined) {
+      const { problem, start } =
+        begun === undefined || "run" in begun ? { problem: "no test ran", start: undefined } : begun
+      const saved = start === undefined ? "" : await this.#save({ start, finish: report })
+      this.lines.push(`Delivery: the run was not published: ${problem.replace(/\.$/, saved === "" ? "." : "")}${saved}`)
+      return false
+    }
+    const publisher = this.#publisher
+    await this.#settleUploads(publisher)
+    const cleanup = await this.#cleanUp(begun.run)
+    const finish = withinLimits({ ...report, cleanup })
+    if (finish.omitted !== null) this.lines.push(`Delivery: left out of the run: ${finish.omitted}`)
+    try {
+      const bytes = Buffer.byteLength(JSON.stringify(finish.report))
+      const finished = await this.#after.within((signal) => publisher.finish(begun.run.number, finish.report, signal), {
+        more: () => timeFor(publisher, bytes)
+      })
+      this.lines.push(summaryLine(finished))
+      return true
+    } catch (error) {
+      const saved = await this.#save({ run: begun.run.number, finish: finish.report })
+      this.lines.push(
+        `Delivery: run ${begun.run.number} is not finished: ${lineOf(error).replace(/\.$/, "")}${saved} ${begun.run.url}`
+      )
+      return false
+    }
+  }
+
+  async #start({ baseUrls, directory }: PublicationContext): Promise<Begun> {
+    const settings = readSettings(this.#options, process.env)
+    if (typeof settings === "string") return { problem: settings }
+    const publisher = new Publisher(settings)
+    this.#publisher = publisher
+    const git = await readGit(directory, process.env, this.#options.git ?? {})
+    const { environment, fixtureUrl, product } = settings
+    const start: Start = {
+      product,
+      environment,
+      git,
+      machine: readMachine(),
+      ciUrl: ciUrlOf(process.env),
+      selection: {
+        coverage: settings.coverage,
+        folders: this.#options.folders ?? [],
+        caseIds: this.#options.caseIds ?? []
+      },
+      fixtureUrl: fixtureUrl ?? null
+    }
+    const known = settings.baseUrl ?? baseUrls.find((url) => url !== undefined)
+    let again: StartTestRun | undefined = known === undefined ? undefined : { ...start, baseUrl: known }
+    try {
+      return await new TimeLimit(beforeMillis).within(async (signal) => {
+        const baseUrl = known ?? (await publisher.deploymentUrl(signal))
+        if (baseUrl === null) return { problem: "settings are missing: baseUrl (or DELIVERY_BASE_URL)" }
+        again = { ...start, baseUrl }
+        const run = await publisher.start(again, signal)
+        announceRun(run)
+        return { run }
+      })
+    } catch (error) {
+      const problem = lineOf(error)
+      return again !== undefined && isPassing(error)
+        ? { problem, start: again, again }
+        : { problem, start: again ?? start }
+    }
+  }
+
+  /** The service may have come back while the tests ran. */
+  async #startAgain(begun: Begun | undefined): Promise<Begun | undefined> {
+    const publisher = this.#publisher
+    if (begun === undefined || "run" in begun || begun.again === undefined || publisher === undefined) return begun
+    const start = begun.again
+    return this.#after
+      .within((signal) => publisher.start(start, signal), { most: afterMillis / 2 })
+      .then(
+        (run) => ({ run }),
+        (error: unknown) => ({ problem: lineOf(error), start })
+      )
+  }
+
+  async #settleUploads(publisher: Publisher): Promise<void> {
+    const { count, failures } = await this.#after.within((signal) => publisher.uploads.settled(signal), {
+      most: afterMillis / 2,
+      more: async () => timeFor(publisher, await publisher.uploads.remainingBytes())
+    })
+    const [failure] = failures
+    if (failure === undefined) return
+    this.lines.push(
+      `Delivery: ${failures.length} of ${count} files were not uploaded; the first: ${failure.path}: ${failure.reason}`
+    )
+  }
+
+  async #cleanUp({ fixture }: StartedTestRun) {
+    const { cleanup } = this.#options
+    if (fixture === null || cleanup === undefined) return null
+    const hook = typeof cleanup === "string" ? resolve(this.#context?.directory ?? ".", cleanup) : cleanup
+    const report = await cleanUp(fixture, hook)
+    if (report.status !== "complete") {
+      this.lines.push(`Delivery: the cleanup of ${fixture.scope} is ${report.status}: ${report.error ?? ""}`)
+    }
+    return report
+  }
+
+  /** Saves what could not be sent, and returns a sentence about it. */
+  async #save(content: object): Promise<string> {
+    const name = `${new Date().toISOString().replaceAll(/\D/g, "")}-${process.pid}.json`
+    const path = join(this.#context?.directory ?? ".", "delivery-results", name)
+    try {
+      await mkdir(dirname(path), { recursive: true })
+      await writeFile(path, JSON.stringify(content, null, 2))
+      return `. Its results: ${path}`
+    } catch (error) {
+      return `. Its results could not be saved: ${lineOf(error)}`
+    }
+  }
+}
+
+const summaryLine = ({ counts, number, result, state, url }: TestRunSummary): string => {
+  const parts = [`${counts.passed} passed`, `${counts.failed} failed`, `${counts.skipped} skipped`]
+  return `Delivery: run ${number} ${result ?? state} (${parts.join(", ")}): ${url}`
+}

@@ -1,0 +1,19 @@
+/** What reporters and the command line publish runs with. */
+export { caseIds, fitId } from "./CaseIds.ts"
+export { ciUrlOf } from "./Ci.ts"
+export { git, readGit, readMachine } from "./Origin.ts"
+export { Publication, type PublicationContext } from "./Publication.ts"
+export { cleanUp, Publisher, timeFor, withinLimits } from "./Publisher.ts"
+export { isPassing, lineOf } from "./Retry.ts"
+export { joined, messageText, stackText, testReport, titleOf } from "./Reports.ts"
+export { type Attachment, type RunFile, runFiles } from "./RunFiles.ts"
+export { announceRetry, type CurrentRun, currentRun } from "./RunVariables.ts"
+export { TimeLimit } from "./TimeLimit.ts"
+export {
+  type Cleanup,
+  coverages,
+  type DeliveryReporterOptions,
+  isRequired,
+  readSettings,
+  type Settings
+} from "./Settings.ts"

@@ -1,0 +1,143 @@
+import { createClient, type PromiseClient } from "@delivery/client"
+import { execFile } from "node:child_process"
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises"
+import { createRequire } from "node:module"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { type RunningServer, startServer } from "../../client/test/support/server.ts"
+
+/** Real suites of Vitest in projects of their own, published to a real server. */
+
+const slug = "main"
+const vitest = dirname(createRequire(import.meta.url).resolve("vitest/package.json"))
+let server: RunningServer
+let client: PromiseClient
+const directories: Array<string> = []
+
+beforeAll(async () => {
+  server = await startServer()
+  client = createClient({ baseUrl: server.url, apiKey: server.apiKey })
+  const params = { slug }
+  await client.products.create({ params, payload: { slug: "shop", name: "Shop", type: "library" } })
+  await client.environments.create({ params, payload: { slug: "ci", name: "CI", class: "non-production" } })
+  const baseUrl = "https://shop.example.com"
+  await client.deployments.create({ params, payload: { product: "shop", environment: "ci", baseUrl } })
+}, 240_000)
+
+afterAll(async () => {
+  for (const directory of directories) await rm(directory, { recursive: true, force: true })
+  await server.stop()
+})
+
+const projectOf = async (suite: string, config = ""): Promise<string> => {
+  const directory = await mkdtemp(join(tmpdir(), "delivery-vitest-"))
+  directories.push(directory)
+  await mkdir(join(directory, "node_modules/@delivery"), { recursive: true })
+  await symlink(vitest, join(directory, "node_modules/vitest"))
+  await symlink(join(import.meta.dirname, ".."), join(directory, "node_modules/@delivery/vitest"))
+  await writeFile(join(directory, "package.json"), JSON.stringify({ type: "module" }))
+  await writeFile(join(directory, "shop.test.js"), suite)
+  await writeFile(
+    join(directory, "vitest.config.js"),
+    `import DeliveryReporter from "@delivery/vitest"
+    export default { test: { ${config} reporters: ["default", new DeliveryReporter({ git: { sha: "9fceb02" } })] } }`
+  )
+  return directory
+}
+
+const runVitest = (directory: string, environment: Readonly<Record<string, string>> = {}) =>
+  new Promise<{ readonly exitCode: number; readonly output: string; readonly lines: ReadonlyArray<string> }>(
+    (resolve) => {
+      const env = {
+        PATH: process.env["PATH"],
+        HOME: process.env["HOME"],
+        DELIVERY_URL: server.url,
+        DELIVERY_API_KEY: server.apiKey,
+        DELIVERY_WORKSPACE: slug,
+        DELIVERY_PRODUCT: "shop",
+        DELIVERY_ENVIRONMENT: "ci",
+        ...environment
+      }
+      const args = [join(vitest, "vitest.mjs"), "run"]
+      execFile(process.execPath, args, { cwd: directory, env }, (error, stdout, stderr) => {
+        const output = stdout + stderr
+        const lines = output.split("\n").filter((line) => line.startsWith("Delivery:"))
+        resolve({ exitCode: Number(error?.code ?? 0), output, lines })
+      })
+    }
+  )
+
+const publishedRun = async (lines: ReadonlyArray<string>) => {
+  const number = Number(/test-runs\/(\d+)$/.exec(lines.at(-1) ?? "")?.[1])
+  return client.testRuns.get({ params: { slug, run: number } })
+}
+
+describe("the reporter of Vitest", { timeout: 120_000 }, () => {
+  it("publishes each test's first attempt, with files, and tells tests their run", async () => {
+    const directory = await projectOf(`
+      import { currentRun } from "@delivery/vitest/run"
+      import { describe, expect, test } from "vitest"
+      let times = 0
+      describe("basket", () => {
+        test("knows its run", () => { expect(currentRun().number).toBeGreaterThan(0) })
+        test("passes on Vitest's own retry", { retry: 1 }, () => { expect(++times).toBe(2) })
+        test("attaches", async ({ annotate }) => {
+          await annotate("CART-1", "caseId")
+          await annotate("critical", "coverage")
+          await annotate("a note", { body: Buffer.from("noted"), contentType: "text/plain" })
+        })
+        test.fails("is expected to fail", () => { throw new Error("as expected") })
+        test.skip("is skipped", () => {})
+        test.todo("is to do")
+      })
+    `)
+    const outcome = await runVitest(directory)
+    expect(outcome.lines).toHaveLength(1)
+    const run = await publishedRun(outcome.lines)
+    expect(outcome.exitCode).toBe(0)
+    expect(run).toMatchObject({
+      state: "finished",
+      result: "failed",
+      baseUrl: "https://shop.example.com",
+      git: { sha: "9fceb02" },
+      counts: { total: 6, passed: 3, failed: 1, skipped: 2 }
+    })
+    expect(run.tests.map(({ caseId, coverage, status }) => [caseId, coverage, status])).toEqual([
+      ["shop.test.js › basket › passes on Vitest's own retry", "regression", "failed"],
+      ["CART-1", "critical", "passed"],
+      ["shop.test.js › basket › is expected to fail", "regression", "passed"],
+      ["shop.test.js › basket › knows its run", "regression", "passed"],
+      ["shop.test.js › basket › is skipped", "regression", "skipped"],
+      ["shop.test.js › basket › is to do", "regression", "skipped"]
+    ])
+    expect(run.tests[0]?.errorMessage).toContain("expected 1 to be 2")
+    expect(run.tests[0]?.attempts[0]?.errorStack).toContain("shop.test.js:7")
+    const path = run.tests.find(({ caseId }) => caseId === "CART-1")?.files[0] ?? ""
+    expect(path).toMatch(/^shop\.test\.js\/basket-attaches-[0-9a-f]{10}\/a-note\.txt$/)
+    expect(await (await client.files.download({ slug, run: run.number, path })).text()).toBe("noted")
+  })
+
+  it("has the error of a file that cannot be loaded, and is interrupted by bail", async () => {
+    const broken = await publishedRun((await runVitest(await projectOf(`throw new Error("no database")`))).lines)
+    expect(broken).toMatchObject({ state: "finished", result: "failed", error: "no database" })
+    const suite = `
+      import { test } from "vitest"
+      test("fails", () => { throw new Error("no") })
+      test("is left out", () => {})
+    `
+    const bailed = await publishedRun((await runVitest(await projectOf(suite, "bail: 1,"))).lines)
+    expect(bailed).toMatchObject({ state: "interrupted", counts: { total: 2, failed: 1, skipped: 1 } })
+  })
+
+  it("lets tests pass and saves them where the service refuses, unless publishing is required", async () => {
+    const directory = await projectOf(`import { test } from "vitest"\ntest("works", () => {})`)
+    const refused = await runVitest(directory, { DELIVERY_API_KEY: "ctk_wrong" })
+    expect([refused.exitCode, refused.lines.length]).toEqual([0, 1])
+    expect(refused.lines[0]).toContain("A valid API key is required. Its results: ")
+    expect(await readdir(join(directory, "delivery-results"))).toHaveLength(1)
+    const required = await runVitest(directory, { DELIVERY_API_KEY: "ctk_wrong", DELIVERY_REQUIRED: "true" })
+    expect(required.exitCode).toBe(1)
+    expect(required.output).toContain("Delivery: the run cannot be published: A valid API key is required")
+  })
+})
