@@ -59,6 +59,9 @@ export const NewAccountApiKey = Schema.Struct({ ...NewApiKey.fields, role }).ann
 })
 export type NewAccountApiKey = typeof NewAccountApiKey.Type
 
+/** How many account API keys of a workspace may work at once, those of trusted publishers not counted. */
+export const maxAccountApiKeys = 1000
+
 export const CreateAccountApiKey = Body({ name: VisibleName(80), role, ...newKeyLimits }).annotate({
   identifier: "CreateAccountApiKey",
   description: "The name and role of a new account API key, and its limits.",

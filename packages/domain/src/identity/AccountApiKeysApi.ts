@@ -1,9 +1,9 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { doc, PathRef, workspacePath, WorkspaceRef } from "../Doc.ts"
-import { Forbidden, NotFound } from "../Errors.ts"
+import { Conflict, Forbidden, NotFound } from "../Errors.ts"
 import { NoStore } from "../NoStore.ts"
-import { AccountApiKey, CreateAccountApiKey, NewAccountApiKey } from "./AccountApiKey.ts"
+import { AccountApiKey, CreateAccountApiKey, maxAccountApiKeys, NewAccountApiKey } from "./AccountApiKey.ts"
 import { RevokeApiKey, Revoked } from "./ApiKey.ts"
 import { Authorization, Edge } from "./Authorization.ts"
 
@@ -33,14 +33,19 @@ export class AccountApiKeysApi extends HttpApiGroup.make("accountApiKeys")
       params: { slug: WorkspaceRef },
       payload: CreateAccountApiKey,
       success: NewAccountApiKey.pipe(HttpApiSchema.status(201)),
-      error: [Forbidden, NotFound]
+      error: [Forbidden, NotFound, Conflict]
     })
       .middleware(NoStore)
       .annotateMerge(
         doc(
           "admin",
           "Create an account API key",
-          'Creates a key that acts in this workspace only, with the given role. It belongs to no person, and goes on working when people leave, but for who made it: deactivating that member revokes it, and so does a role of theirs below its own, unless the body of that request says `{"accountApiKeys": "keep"}`. Whatever ends the credential that it was made with ends it too, until it is kept. `scopes` and `expiresAt` limit it, as those of a person\'s key. The secret is shown once, in this response; the server stores only its hash. Requires the role `admin` or `owner`.'
+          `Creates a key that acts in this workspace only, with the given role. It belongs to no person, and goes on working when people leave, but for who made it: deactivating that member revokes it, and so does a role of theirs below its own, unless the body of that request says \`{"accountApiKeys": "keep"}\`. Whatever ends the credential that it was made with ends it too, until it is kept. \`scopes\` and \`expiresAt\` limit it, as those of a person's key. The secret is shown once, in this response; the server stores only its hash. Returns 409 \`too_many_keys\` if ${maxAccountApiKeys} work; those that trusted publishers are given do not count. Requires the role \`admin\` or \`owner\`.`,
+          {
+            conflicts: {
+              too_many_keys: `The workspace has ${maxAccountApiKeys} account API keys, which is the limit. Revoke one first.`
+            }
+          }
         )
       ),
     HttpApiEndpoint.post("revoke", `${workspacePath}/account-api-keys/:apiKeyId/revoke`, {

@@ -7,10 +7,15 @@ import {
   type NewApiKey,
   type RevokeApiKey
 } from "@delivery/domain/identity/ApiKey"
-import type { AccountApiKey, CreateAccountApiKey, NewAccountApiKey } from "@delivery/domain/identity/AccountApiKey"
+import {
+  type AccountApiKey,
+  type CreateAccountApiKey,
+  maxAccountApiKeys,
+  type NewAccountApiKey
+} from "@delivery/domain/identity/AccountApiKey"
 import { Caller } from "@delivery/domain/identity/Authorization"
 import { distinctScopes, type Scopes } from "@delivery/domain/Scope"
-import type { ApiKeyId } from "@delivery/domain/Ids"
+import type { ApiKeyId, WorkspaceId } from "@delivery/domain/Ids"
 import { isId } from "@delivery/domain/Text"
 import { type Timestamp, timestamp } from "@delivery/domain/Timestamp"
 import { Clock, Context, Effect, Layer } from "effect"
@@ -51,7 +56,7 @@ export class ApiKeys extends Context.Service<
     readonly listAccount: Effect.Effect<ReadonlyArray<AccountApiKey>, NotFound | Forbidden, Caller>
     readonly createAccount: (
       input: CreateAccountApiKey
-    ) => Effect.Effect<NewAccountApiKey, Unauthorized | InvalidInput | NotFound | Forbidden, Caller>
+    ) => Effect.Effect<NewAccountApiKey, Unauthorized | InvalidInput | NotFound | Forbidden | Conflict, Caller>
     readonly revokeAccount: (
       id: string,
       input?: RevokeApiKey
@@ -199,6 +204,7 @@ const createAccount = (dependencies: Dependencies) => {
   const { makers, storage, workspaces } = dependencies
   const issueKey = issue(dependencies)
   const record = recordOfKey(dependencies)
+  const hasRoom = hasRoomFor(dependencies)
   return Effect.fn("ApiKeys.createAccount")(function* ({ name, role, ...input }: CreateAccountApiKey) {
     const access = yield* atLeast("admin")
     const limits = yield* limitsOf(input)
@@ -207,6 +213,7 @@ const createAccount = (dependencies: Dependencies) => {
       yield* workspaces.lock(access.workspace.id)
       const by = yield* presentAccess(standing(dependencies), access, "admin")
       const maker = yield* makers.hold
+      yield* hasRoom(by.workspace.id)
       const owner = { personId: null, workspaceId: by.workspace.id, role }
       const key = yield* issueKey(owner, name, { ...limits, maker, createdBy: by.actor })
       yield* record(by.actor, { ...owner, ...key }, "key_created")
@@ -215,6 +222,19 @@ const createAccount = (dependencies: Dependencies) => {
     return yield* storage.transaction(created)
   })
 }
+
+/** Keys of trusted publishers end by themselves, and as many are made as jobs run: they do not count. */
+const hasRoomFor = ({ publishers, repo }: Dependencies) =>
+  Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
+    const trusted = new Set<string | null>((yield* publishers.list(workspaceId)).map(({ id }) => id))
+    const stored = (yield* repo.ofWorkspace(workspaceId)).filter(({ makerId }) => !trusted.has(makerId))
+    if (stored.length >= maxAccountApiKeys) {
+      return yield* new Conflict({
+        message: `The workspace has ${maxAccountApiKeys} account API keys, which is the limit. Revoke one first.`,
+        reason: "too_many_keys"
+      })
+    }
+  })
 
 const revokeAccount = (dependencies: Dependencies) => {
   const { storage, workspaces } = dependencies

@@ -16,7 +16,7 @@ import { Context, Effect, Layer } from "effect"
 import { AuditedEvents } from "../audit/AuditedEvents.ts"
 import { changesBetween } from "../events/Events.ts"
 import { Storage } from "../storage/Storage.ts"
-import { type Access, anyRole, atLeast, freshProof, mayMakeAdmin } from "../access/Access.ts"
+import { type Access, anyRole, freshProof, mayMakeAdmin, personOf, withRole } from "../access/Access.ts"
 import { ApiKeysRepo } from "./ApiKeysRepo.ts"
 import { BlocksRepo } from "./BlocksRepo.ts"
 import { addressInUse } from "./InviteAcceptance.ts"
@@ -141,11 +141,14 @@ const changeMember =
     andThen: (by: Access, changed: ChangedMember) => Effect.Effect<A, never, Caller>
   ): Effect.Effect<Changed<A>, Refusal, Caller> =>
     Effect.gen(function* () {
-      const access = yield* atLeast("admin")
+      const access = yield* anyRole
+      // Whoever leaves asks nobody.
+      const needed = kind === "member_deactivated" && personOf(access.principal)?.id === id ? "viewer" : "admin"
+      yield* withRole(needed)(access)
       if (!isId(id)) return yield* NotFound.of("member", id)
       const changed = Effect.gen(function* () {
         yield* workspaces.lock(access.workspace.id)
-        const by = yield* presentAccess({ apiKeys, blocks, makers, members: repo }, access, "admin")
+        const by = yield* presentAccess({ apiKeys, blocks, makers, members: repo }, access, needed)
         const before = yield* repo.find(by.workspace.id, id as PersonId)
         if (before === undefined) return yield* NotFound.of("member", id)
         const after = { ...before, ...to }

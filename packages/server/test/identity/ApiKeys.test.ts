@@ -1,9 +1,11 @@
+import { maxAccountApiKeys } from "@delivery/domain/identity/AccountApiKey"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { hashToken, isToken } from "../../src/ids/Tokens.ts"
 import { ApiKeys } from "../../src/identity/ApiKeys.ts"
 import { ApiKeysRepo } from "../../src/identity/ApiKeysRepo.ts"
+import { TrustedPublishers } from "../../src/identity/TrustedPublishers.ts"
 import { ApiKeyUsage } from "../../src/identity/ApiKeyUsage.ts"
 import { withServicesOnEachStorage } from "../support/Storages.ts"
 import {
@@ -15,6 +17,7 @@ import {
   as,
   eventsOf,
   keyOfPerson,
+  keyOfWorkspace,
   kindsOf,
   makeScene,
   newId,
@@ -181,6 +184,34 @@ withServicesOnEachStorage("ApiKeys", (it) => {
       }
       const names = (yield* keys.listAccount.pipe(as(admin))).map((key) => key.name)
       assert.deepStrictEqual(names, ["ci admin", "ci member", "ci viewer"])
+    })
+  )
+
+  it.effect("limits how many account keys work, those of trusted publishers not counted", () =>
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const [repo, publishers] = [yield* ApiKeysRepo, yield* TrustedPublishers]
+      const { admin, workspace } = yield* makeScene
+      const create = answer(keys.createAccount({ name: "ci", role: "viewer" }).pipe(as(admin)))
+      const before = (yield* repo.ofWorkspace(workspace.id)).length
+      const owner = keyOfWorkspace(workspace.id, "viewer")
+      const rows = Array.from({ length: maxAccountApiKeys - before - 1 }, () => apiKeyRow(owner))
+      yield* Effect.forEach(rows, repo.insert, { discard: true })
+      const { id } = yield* publishers
+        .create({
+          issuer: "https://token.actions.githubusercontent.com",
+          repositoryId: "1",
+          ownerId: "2",
+          workflow: "ci.yml",
+          role: "viewer",
+          scopes: null
+        })
+        .pipe(as(admin))
+      yield* repo.insert(apiKeyRow(owner, { makerId: id, familyId: id }))
+      const answers = yield* Effect.all([create, create, create], { concurrency: "unbounded" })
+      assert.deepStrictEqual(answers.toSorted(), ["Conflict too_many_keys", "Conflict too_many_keys", "ok"])
+      yield* keys.revokeAccount(rows[0]!.id).pipe(as(admin))
+      assert.strictEqual(yield* create, "ok")
     })
   )
 

@@ -69,6 +69,30 @@ withServicesOnEachStorage("Members", (it) => {
     })
   )
 
+  it.effect("lets everybody leave, and the last owner not", () =>
+    Effect.gen(function* () {
+      const members = yield* Members
+      const { admin, member, owner, viewer, workspace } = yield* makeScene
+      assert.strictEqual(
+        yield* refusal(members.deactivate(admin.principal.id).pipe(as(member))),
+        "Forbidden role_too_low"
+      )
+      for (const leaving of [viewer, member, admin]) {
+        const { active, id } = yield* members.deactivate(leaving.principal.id).pipe(as(leaving))
+        assert.deepStrictEqual([active, id], [false, leaving.principal.id as PersonId])
+        const event = (yield* eventsOf(workspace)).at(-1)
+        assert.deepStrictEqual([event?.kind, event?.actor], ["member_deactivated", leaving.principal])
+        // A request that was let in before finds no workspace any more.
+        assert.strictEqual(yield* refusal(members.deactivate(id).pipe(as(leaving))), "NotFound")
+        assert.strictEqual(
+          yield* refusal(members.reactivate(id).pipe(as(leaving))),
+          leaving === admin ? "NotFound" : "Forbidden role_too_low"
+        )
+      }
+      assert.strictEqual(yield* refusal(members.deactivate(owner.principal.id).pipe(as(owner))), "Conflict last_owner")
+    })
+  )
+
   it.effect("finds only members of the workspace", () =>
     Effect.gen(function* () {
       const members = yield* Members
