@@ -6,12 +6,13 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { apiKey, open } from "./Bench.ts"
-import { load, request } from "./Load.ts"
+import { load, type Loaded, request } from "./Load.ts"
 import { median, start } from "./Processes.ts"
 
 /**
  * What the retention of runs costs other requests: 100,000 runs of 50 tests, each with a file, are erased by a server that
- * answers lists, single runs, deployments and starts of runs meanwhile. `node bench/retention.ts 2000` erases fewer. Run it with
+ * answers lists, single runs, deployments and starts of runs, in turn with rounds in which nothing is erased; then what is left
+ * of them, without load. `node bench/retention.ts 2000` erases fewer. Run it with
  * `pnpm bench:retention`.
  */
 const runs = Number(process.argv[2] ?? 100_000)
@@ -19,7 +20,7 @@ const tests = 50
 const kept = 200
 const connections = 8
 const seconds = 10
-const rounds = 5
+const rounds = 9
 
 const bench = await open()
 const server = await start("packages/server/src/cli/main.ts", ["serve"], {
@@ -95,6 +96,13 @@ const counts = async () => {
   return found!
 }
 
+const oldRuns = async () => {
+  const [found] = await query(
+    (sql) => sql<{ readonly runs: number }>`select count(*)::int as runs from test_runs where number <= ${runs}`
+  )
+  return found!.runs
+}
+
 /** Waits until the search has indexed what it is behind: it would be measured as well. */
 const untilIndexed = async () => {
   const indexed = async () => {
@@ -160,25 +168,34 @@ try {
 
   await untilIndexed()
   await loaded()
-  const report = (what: string, p99s: ReadonlyArray<number>, perSecond: ReadonlyArray<number>) =>
-    console.log(
-      `  ${what.padEnd(10)} p99 ${median(p99s).toFixed(1)} ms [${p99s.map((p99) => p99.toFixed(1)).join(", ")}], ` +
-        `${Math.round(median(perSecond))} requests a second`
-    )
-  const measure = async (isOver: (round: number) => Promise<boolean> | boolean) => {
-    const [p99s, rates]: [Array<number>, Array<number>] = [[], []]
-    for (let round = 0; !(await isOver(round)); round++) {
-      const { p99, perSecond } = await loaded()
-      p99s.push(p99)
-      rates.push(perSecond)
-    }
-    return [p99s, rates] as const
+  const keepFor = (runDays: number | null) => client.workspaces.update({ params, payload: { runDays } })
+  const measured = { without: [] as Array<Loaded>, meanwhile: [] as Array<Loaded> }
+  for (let round = 0; round < rounds; round++) {
+    await keepFor(null)
+    // What has begun ends.
+    await sleep(5_000)
+    measured.without.push(await loaded())
+    await keepFor(7)
+    // Erasing begins when a run is deleted, and else within a minute.
+    await client.testRuns.delete({ params: { ...params, run: runs - round } })
+    const left = await oldRuns()
+    while ((await oldRuns()) === left) await sleep(100)
+    measured.meanwhile.push(await loaded())
   }
-  const quiet = await measure((round) => round === rounds)
-  report("before", ...quiet)
+  for (const [name, results] of Object.entries(measured)) {
+    const p99s = results.map(({ p99 }) => p99)
+    console.log(
+      `  ${name.padEnd(10)} p99 ${median(p99s).toFixed(1)} ms [${p99s.map((p99) => p99.toFixed(1)).join(", ")}], ` +
+        `${Math.round(median(results.map(({ perSecond }) => perSecond)))} requests a second`
+    )
+  }
+  const ratios = measured.meanwhile.map(({ p99 }, round) => p99 / measured.without[round]!.p99)
+  const gone = runs - (await oldRuns())
+  console.log(
+    `The p99 meanwhile is ${median(ratios).toFixed(2)} of that without [${ratios.map((ratio) => ratio.toFixed(2)).join(", ")}]; ` +
+      `${gone} runs went.`
+  )
 
-  await client.workspaces.update({ params, payload: { runDays: 7 } })
-  for (let left = await counts(); left["runs"] === runs; left = await counts()) await sleep(100)
   const began = performance.now()
   const isErased = async () => {
     const { blobs, erased, files: left, runs: old, tests: rows } = await counts()
@@ -186,16 +203,8 @@ try {
     console.log(`  after ${waited.toFixed(0).padStart(4)} s ${old} old runs, ${left} files and ${blobs} blobs are left`)
     return old === 0 && erased === 0 && left === 0 && blobs === 0 && rows === kept * tests
   }
-  const meanwhile = await measure(isErased)
-  const took = (performance.now() - began) / 1_000
-  report("meanwhile", ...meanwhile)
-  const after = await measure((round) => round === rounds)
-  report("after", ...after)
-
-  const ratio = median(meanwhile[0]) / median([...quiet[0], ...after[0]])
-  console.log(
-    `p99 meanwhile is ${ratio.toFixed(2)} of the p99 before and after. All was gone after ${took.toFixed(0)} s.`
-  )
+  while (!(await isErased())) await sleep(20_000)
+  console.log(`The others, without load, were gone after ${((performance.now() - began) / 1_000).toFixed(0)} s.`)
   console.log("Left:", JSON.stringify(await counts()), `blobs on disk: ${readdirSync(files).length}`)
   console.log(`The counts of releases are ${(await released()) === before ? "as before" : "OTHERS"}.`)
 } finally {
