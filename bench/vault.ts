@@ -155,7 +155,9 @@ const program = Effect.gen(function* () {
   const reads = subjects.map((): Array<number> => [])
   const assignments = subjects.map((): Array<number> => [])
   for (let round = -1; round < rounds; round++) {
-    for (const [index, { assign, read }] of subjects.entries()) {
+    const order = Array.from(subjects.entries())
+    // Backwards every other time: who comes first must not matter.
+    for (const [index, { assign, read }] of round % 2 === 0 ? order : order.toReversed()) {
       const [readRate, assignRate] = [yield* rate(readers, read), yield* rate(writers, assign)]
       // The first round warms up.
       if (round < 0) continue
