@@ -58,7 +58,7 @@ export const fillRuns = ({ environmentIds, productId, workspaceId }: At, runs: n
         select r.workspace_id, r.id, 'suite-' || s.n || '/basket.spec.ts › case ' || c, 'Suite ' || s.n || ' › case ' || c,
           'suite-' || s.n || '/basket.spec.ts', 'regression', 'behavior', case when f.fails then 'failed' else 'passed' end, '[]',
           case when f.fails then 'failed' else 'passed' end,
-          (case when c % 17 = 0 then 20000 else 500 + 20 * c end) + (r.number * 7919 + c) % 997, r.started_at,
+          (case when c % 17 = 0 then 20000 else 500 + 20 * c end) + (r.number % 997 * 7919 + c) % 997, r.started_at,
           case when f.fails then 'Expected ' || r.number || ', got ' || repeat('x', c) end, '[]'
         from test_runs r
           cross join lateral (select r.number % ${suites}::int as n) s
