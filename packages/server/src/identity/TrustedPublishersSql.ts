@@ -46,7 +46,7 @@ const ofRepository =
 
 const use = (sql: PgClient.PgClient) => (id: TrustedPublisherId, now: Timestamp) =>
   sql<SelectedRow>`update trusted_publishers set last_used_at = greatest(last_used_at, ${date(now)}::timestamptz)
-    where id = ${id} and not exists (select from api_keys k where k.id = maker_id
+    where id = ${id} and not exists (select from api_keys k where k.id = trusted_publishers.maker_id
       and (k.revoked_at is not null or k.expires_at <= ${date(now)}))
     returning ${sql.literal(columnsOf(trustedPublishers))}`.pipe(
     Effect.map((rows) => rows.map(readRow)[0]),

@@ -6,6 +6,7 @@ import type { ActorRef } from "../../src/access/Access.ts"
 import { type InviteRow, InvitesRepo } from "../../src/identity/InvitesRepo.ts"
 import { MembersRepo } from "../../src/identity/MembersRepo.ts"
 import { PersonsRepo } from "../../src/identity/PersonsRepo.ts"
+import { type TrustedPublisherRow, TrustedPublishersRepo } from "../../src/identity/TrustedPublishersRepo.ts"
 import { WorkspacesRepo } from "../../src/identity/WorkspacesRepo.ts"
 import { Storage } from "../../src/storage/Storage.ts"
 import { onEachStorage } from "../support/Storages.ts"
@@ -710,6 +711,46 @@ onEachStorage("Identity repositories", (it) => {
           ])
         )
         assert.deepStrictEqual(yield* lastUses, [minute(4), minute(6), null])
+      })
+    )
+  })
+
+  it.describe("TrustedPublishersRepo", () => {
+    it.effect("gives a publisher for use until the key that made it expires or is revoked", () =>
+      Effect.gen(function* () {
+        const [keys, publishers] = [yield* ApiKeysRepo, yield* TrustedPublishersRepo]
+        const workspace = yield* addWorkspace()
+        const person = yield* addPerson()
+        const maker = apiKeyRow(keyOfPerson(person.id), { expiresAt: minute(10) })
+        // The maker has one, too.
+        const older = apiKeyRow(keyOfPerson(person.id))
+        for (const key of [older, { ...maker, makerId: older.id, familyId: older.id }]) yield* keys.insert(key)
+        const publisher: TrustedPublisherRow = {
+          id: newId(),
+          workspaceId: workspace.id,
+          issuer: "https://ci.example.com",
+          repositoryId: "1",
+          ownerId: "2",
+          workflow: "e2e.yml",
+          ref: null,
+          environment: null,
+          allowPullRequests: false,
+          role: "member",
+          scopes: null,
+          createdByKind: "user",
+          createdById: person.id,
+          createdAt: minute(1),
+          expiresAt: maker.expiresAt,
+          lastUsedAt: null,
+          makerId: maker.id
+        }
+        yield* publishers.insert(publisher)
+        assert.deepStrictEqual(yield* publishers.use(publisher.id, minute(9)), { ...publisher, lastUsedAt: minute(9) })
+        assert.isUndefined(yield* publishers.use(publisher.id, minute(10)))
+        assert.isDefined(yield* publishers.use(publisher.id, minute(9)))
+        yield* revoke(keys, maker.id, { personId: person.id }, minute(9))
+        assert.isUndefined(yield* publishers.use(publisher.id, minute(9)))
+        assert.isUndefined(yield* publishers.use(newId(), minute(9)))
       })
     )
   })
