@@ -191,11 +191,11 @@ describe("delivery-playwright retry", { concurrent: true, timeout: 300_000 }, ()
     expect((await readRun(number)).result).toBe("passed")
 
     const nothing = await deliver(project, "retry", String(number), "--passes", "2")
-    expect(nothing.exitCode).toBe(1)
+    expect(nothing.exitCode).toBe(2)
     expect(nothing.output).toContain(`Delivery: run ${number} cannot be retried: The run has no failed tests.`)
     const unknown = await deliver(project, "retry", "999", "--passes", "2")
     expect([unknown.exitCode, unknown.output]).toEqual([
-      1,
+      2,
       expect.stringContaining('There is no test run "999" that you can see.')
     ])
     expect((await readRun(number)).retries).toHaveLength(1)
