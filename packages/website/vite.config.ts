@@ -1,14 +1,57 @@
 import tailwind from "@tailwindcss/vite"
 import react from "@vitejs/plugin-react"
-import { defineConfig } from "vite"
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { defineConfig, type Plugin } from "vite"
 
 const base =
-  /node_modules\/(?:react|react-dom|scheduler|use-sync-external-store|@tanstack\/(?:history|query-core|react-query|react-router|react-store|router-core|store))\/|packages\/client\/src|website\/src\/(?:api\/(?!live)|app\/(?:Shell|Sidebar|Failures|router|places|theme)|ui\/(?:Button|Copy|Header|Icon|Kbd|Menu|States|StatusMark|Time|Truncated|Badge|format|keys|toast)\.)/
+  /node_modules\/(?:react|react-dom|scheduler|@tanstack\/(?:history|query-core|react-query|react-router|react-store|router-core|store))\/|packages\/client\/src|website\/src\/(?:api\/(?:actors|client|failures|FailureView|queries|session)\.|app\/(?:Shell|Sidebar|Failures|router|places|theme)|ui\/(?:Button|Copy|Header|Icon|Kbd|Menu|States|StatusMark|Time|Truncated|Badge|format|keys|toast)\.)/
+
+/** What the screens of settings and records are made of: one file rather than a dozen small ones. */
+const parts =
+  /website\/src\/(?:api\/(?:ConfirmLink|ForAdmins|Loaded|Sure|useAction)|ui\/(?:Facts|Item|Older|Section|Since|SureButton))\./
+
+/** All that the sources of the website call of the API: `runs.list`. */
+const calledByPages = (): ReadonlySet<string> => {
+  const source = join(import.meta.dirname, "src")
+  const calls = readdirSync(source, { recursive: true, encoding: "utf8" })
+    .filter((file) => /\.tsx?$/.test(file))
+    .flatMap((file) => [...readFileSync(join(source, file), "utf8").matchAll(/\bclient\s*\.(\w+)\s*\.(\w+)\b/g)])
+  return new Set(calls.map(([, group, name]) => `${group}.${name}`))
+}
+
+/** Leaves out of the client where calls go that no page makes: they would be a fiftieth of the first screen. */
+const usedRoutes = (): Plugin => ({
+  name: "used-routes",
+  apply: "build",
+  transform: {
+    filter: { id: /packages\/client\/src\/WebRoutes\.ts$/ },
+    async handler(_, id) {
+      const called = calledByPages()
+      const { routes } = (await import(id)) as { routes: Readonly<Record<string, Readonly<Record<string, string>>>> }
+      const used = Object.entries(routes).map(([group, endpoints]) => [
+        group,
+        Object.fromEntries(Object.entries(endpoints).filter(([name]) => called.has(`${group}.${name}`)))
+      ])
+      return `export const routes = ${JSON.stringify(Object.fromEntries(used))}`
+    }
+  }
+})
 
 /** The website's bundle. `build/build.ts` says where it goes, and makes what the server answers with of it. */
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), tailwind()],
+  plugins: [react(), tailwind(), usedRoutes()],
+  // React has had it for years: its stand-in for older ones would be in the first screen.
+  resolve: {
+    alias: [
+      {
+        find: /^use-sync-external-store\/shim\/with-selector(?:\.js)?$/,
+        replacement: "use-sync-external-store/with-selector"
+      },
+      { find: /^use-sync-external-store\/shim(?:\/index\.js)?$/, replacement: "react" }
+    ]
+  },
   build: {
     target: ["chrome123", "firefox128", "safari17.5"],
     cssTarget: ["chrome123", "firefox128", "safari17.5"],
@@ -20,7 +63,12 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         // What every screen needs is one file: it compresses better, and is one request.
-        codeSplitting: { groups: [{ name: "base", test: base }] }
+        codeSplitting: {
+          groups: [
+            { name: "base", test: base },
+            { name: "parts", test: parts }
+          ]
+        }
       }
     },
     reportCompressedSize: false
