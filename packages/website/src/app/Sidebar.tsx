@@ -5,6 +5,7 @@ import { tellFailure } from "../api/failures.ts"
 import type { LiveState } from "../api/live.ts"
 import { useMe, useRole } from "../api/session.ts"
 import { IconButton } from "../ui/Button.tsx"
+import { visible } from "../ui/format.ts"
 import { Icon, type IconName } from "../ui/Icon.tsx"
 import { Kbd } from "../ui/Kbd.tsx"
 import { shownKeys } from "../ui/keys.ts"
@@ -37,12 +38,12 @@ const signOut = async () => {
 const WorkspaceMenu = ({ isCollapsed, slug }: { readonly isCollapsed: boolean; readonly slug: string }) => {
   const me = useMe()
   const navigate = useNavigate()
-  const name = me?.workspaces.find((one) => one.slug === slug)?.name ?? slug
+  const name = visible(me?.workspaces.find((one) => one.slug === slug)?.name ?? slug)
   const groups: ReadonlyArray<MenuGroup> = [
     {
       label: "Workspaces",
       items: (me?.workspaces ?? []).map((one) => ({
-        label: one.name,
+        label: visible(one.name),
         hint: one.role,
         isChosen: one.slug === slug,
         onSelect: () => void navigate({ to: "/w/$slug", params: { slug: one.slug } })
@@ -88,7 +89,7 @@ const PersonMenu = ({
   const me = useMe()
   const navigate = useNavigate()
   const { density, theme } = useLooks()
-  const name = me?.name ?? "You"
+  const name = visible(me?.name ?? "You")
   const choices = <Value extends string>(
     values: ReadonlyArray<readonly [Value, string]>,
     chosen: Value,

@@ -81,10 +81,10 @@ const Row = ({ entry }: RowProps) => {
             className="foreign max-w-40 truncate font-medium hover:underline md:w-36"
             from="/w/$slug/audit"
             search={(before) => ({ ...before, actor: actor.id })}
-            title={`Only what ${visible(name)} did`}
+            title={`Only what ${name} did`}
             to="."
           >
-            {visible(name)}
+            {name}
           </Link>
         )}
         <span className="text-muted foreign md:w-44">{wordsOf(entry.action)}</span>

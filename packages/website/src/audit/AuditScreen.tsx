@@ -21,7 +21,7 @@ const List = ({ slug }: { readonly slug: string }) => {
   const nameOf = (id: string) => {
     for (const { actor, subject } of entries) {
       if (subject.id === id) return visible(subject.label).slice(0, 80)
-      if (actor.kind !== "removed" && actor.id === id) return visible(actorName(actor))
+      if (actor.kind !== "removed" && actor.id === id) return actorName(actor)
     }
     return undefined
   }

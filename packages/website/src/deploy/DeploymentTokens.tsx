@@ -12,6 +12,7 @@ import { Button } from "../ui/Button.tsx"
 import { visible } from "../ui/format.ts"
 import { Cell, Item } from "../ui/Item.tsx"
 import { Section } from "../ui/Section.tsx"
+import { useKeys } from "../ui/keys.ts"
 import { Since } from "../ui/Since.tsx"
 import { Empty } from "../ui/States.tsx"
 import { tokensQuery } from "./queries.ts"
@@ -109,6 +110,7 @@ const List = (target: Target & { readonly isActive: boolean }) => {
   const { environment, isActive, product, slug } = target
   const [dialog, setDialog] = useState<"new" | "lines">()
   const close = () => setDialog(undefined)
+  useKeys(isActive ? [{ keys: "c", label: "New token", group: "Deployment tokens", run: () => setDialog("new") }] : [])
   const make = (
     <Button icon="plus" look="primary" onClick={() => setDialog("new")}>
       New token

@@ -13,6 +13,7 @@ import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
 import { Header, tabClass, Tabs } from "../ui/Header.tsx"
 import { Cell, Item } from "../ui/Item.tsx"
+import { useKeys } from "../ui/keys.ts"
 import { Since } from "../ui/Since.tsx"
 import { Empty } from "../ui/States.tsx"
 import { SureButton } from "../ui/SureButton.tsx"
@@ -117,6 +118,11 @@ const ApiKeysScreen = () => {
   const isOfWorkspace = useSearch({ from: "/w/$slug/settings/api-keys" }).of === "workspace"
   const mayManage = mayAct(useRole(slug), "admin")
   const [isMaking, setMaking] = useState(false)
+  useKeys(
+    !isOfWorkspace || mayManage
+      ? [{ keys: "c", label: "New API key", group: "API keys", run: () => setMaking(true) }]
+      : []
+  )
   return (
     <>
       <Header

@@ -14,6 +14,7 @@ import { Button } from "../ui/Button.tsx"
 import { visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { Cell, Item } from "../ui/Item.tsx"
+import { useKeys } from "../ui/keys.ts"
 import { Since } from "../ui/Since.tsx"
 import { Empty } from "../ui/States.tsx"
 import { publishersQuery } from "./queries.ts"
@@ -98,6 +99,9 @@ const TrustedPublishersScreen = () => {
   const mayManage = mayAct(useRole(slug), "admin")
   const query = useQuery({ ...publishersQuery(slug), enabled: mayManage })
   const [isMaking, setMaking] = useState(false)
+  useKeys(
+    mayManage ? [{ keys: "c", label: "Trust a workflow", group: "Trusted publishers", run: () => setMaking(true) }] : []
+  )
   const make = (
     <Button icon="plus" look="primary" onClick={() => setMaking(true)}>
       Trust a workflow

@@ -1,4 +1,4 @@
-import type { ReactNode } from "react"
+import { type ReactNode, useEffect, useRef } from "react"
 import { visible } from "./format.ts"
 
 /** A thing with a name, a line about it, some facts and what can be done: a row of a list that wraps on narrow screens. */
@@ -11,12 +11,47 @@ interface Props {
   /** Facts, in cells. */
   readonly children?: ReactNode
   readonly actions?: ReactNode
+  /** More about it, below the row. */
+  readonly more?: ReactNode
+}
+
+/** When the row goes that has the keyboard, also by a dialog of it, the one in its place gets it. */
+const useFocusKept = () => {
+  const row = useRef<HTMLLIElement>(null)
+  const hasFocus = useRef(false)
+  useEffect(() => {
+    const { current } = row
+    const list = current?.parentElement
+    return () => {
+      if (!hasFocus.current || current === null) return
+      const place = list === null || list === undefined ? -1 : [...list.children].indexOf(current)
+      // By then the row is gone, and its dialog has given the keyboard back to nobody.
+      setTimeout(() => {
+        if (document.activeElement !== null && document.activeElement !== document.body) return
+        const next = list?.isConnected === true ? (list.children[place] ?? list.lastElementChild) : null
+        const button = next?.querySelector<HTMLElement>("button, a")
+        ;(button ?? document.querySelector<HTMLElement>("#screen"))?.focus()
+      }, 0)
+    }
+  }, [])
+  return {
+    ref: row,
+    onFocus: () => {
+      hasFocus.current = true
+    },
+    onBlur: () => {
+      hasFocus.current = false
+    }
+  }
 }
 
 const shown = (text: ReactNode): ReactNode => (typeof text === "string" ? visible(text) : text)
 
-export const Item = ({ actions, badges, children, detail, isFaded = false, name }: Props) => (
-  <li className="border-border flex min-h-11 flex-wrap items-center gap-x-3 gap-y-1 border-b px-4 py-1.5">
+export const Item = ({ actions, badges, children, detail, isFaded = false, more, name }: Props) => (
+  <li
+    {...useFocusKept()}
+    className="border-border flex min-h-11 flex-wrap items-center gap-x-3 gap-y-1 border-b px-4 py-1.5"
+  >
     <span className="min-w-40 flex-1 max-md:basis-full">
       <span className="flex items-center gap-2">
         <span className={`foreign min-w-0 truncate font-medium ${isFaded ? "text-muted" : ""}`}>{shown(name)}</span>
@@ -28,6 +63,7 @@ export const Item = ({ actions, badges, children, detail, isFaded = false, name 
     {actions !== undefined && (
       <span className="-mr-2.5 ml-auto flex items-center justify-end gap-1 md:min-w-36">{actions}</span>
     )}
+    {more !== undefined && <div className="basis-full">{more}</div>}
   </li>
 )
 

@@ -1,16 +1,18 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
 import type { WebhookDelivery } from "@delivery/domain/webhooks/Webhook"
+import { useState } from "react"
 import { client } from "../api/client.ts"
 import { Loaded } from "../api/Loaded.tsx"
 import { workspaceKey } from "../api/queries.ts"
 import { useAction } from "../api/useAction.ts"
 import { Badge, type Tone } from "../ui/Badge.tsx"
-import { Button } from "../ui/Button.tsx"
+import { Button, IconButton } from "../ui/Button.tsx"
 import { counted } from "../ui/format.ts"
 import { Cell, Item } from "../ui/Item.tsx"
 import { Older } from "../ui/Older.tsx"
 import { Section } from "../ui/Section.tsx"
 import { Since } from "../ui/Since.tsx"
+import { Time } from "../ui/Time.tsx"
 import { deliveriesQuery } from "./queries.ts"
 import { attemptText } from "./words.ts"
 
@@ -21,6 +23,19 @@ const tones: Readonly<Record<WebhookDelivery["state"], Tone>> = {
   pending: "info",
   parked: "danger"
 }
+
+const Tries = ({ attempts }: Pick<WebhookDelivery, "attempts">) => (
+  <ol aria-label="Tries" className="text-muted flex flex-col gap-0.5 py-1 pl-4">
+    {attempts.map((attempt) => (
+      <li className="flex gap-3" key={attempt.at}>
+        <span className="w-28">
+          <Time at={attempt.at} />
+        </span>
+        {attemptText(attempt)}
+      </li>
+    ))}
+  </ol>
+)
 
 interface RowProps {
   readonly delivery: WebhookDelivery
@@ -40,28 +55,36 @@ const Row = ({ delivery, slug, webhook }: RowProps) => {
     failed: () => `${kind} is not sent again.`,
     changes: [workspaceKey(slug, "webhooks", webhook)]
   })
+  const [isOpen, setOpen] = useState(false)
   const last = delivery.attempts.at(-1)
   return (
     <Item
       actions={
-        delivery.event !== null && (
-          <Button
-            aria-label={`Send ${kind} again`}
-            isBusy={again.isPending}
-            look="quiet"
-            onClick={() => again.mutate()}
-          >
-            Send again
-          </Button>
-        )
+        <>
+          {delivery.event !== null && (
+            <Button
+              aria-label={`Send again: ${kind}`}
+              isBusy={again.isPending}
+              look="quiet"
+              onClick={() => again.mutate()}
+            >
+              Send again
+            </Button>
+          )}
+          <IconButton
+            aria-expanded={isOpen}
+            icon={isOpen ? "chevronDown" : "chevronRight"}
+            isSmall
+            label={`Tries of ${kind}`}
+            onClick={() => setOpen(!isOpen)}
+          />
+        </>
       }
       badges={<Badge tone={tones[delivery.state]}>{delivery.state}</Badge>}
-      detail={
-        <span title={delivery.attempts.map(attemptText).join("\n")}>
-          {last === undefined ? "not tried yet" : attemptText(last)}
-          {delivery.attempts.length > 1 && `, after ${counted(delivery.attempts.length, "try", "tries")}`}
-        </span>
-      }
+      detail={`${last === undefined ? "not tried yet" : attemptText(last)}${
+        delivery.attempts.length > 1 ? `, after ${counted(delivery.attempts.length, "try", "tries")}` : ""
+      }`}
+      more={isOpen ? <Tries attempts={delivery.attempts} /> : undefined}
       name={<span className="font-mono text-xs">{kind}</span>}
     >
       <Cell>{delivery.nextAttemptAt !== null && <Since at={delivery.nextAttemptAt} never="" word="again" />}</Cell>

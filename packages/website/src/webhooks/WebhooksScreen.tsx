@@ -9,6 +9,7 @@ import { Button } from "../ui/Button.tsx"
 import { visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { Cell, Item } from "../ui/Item.tsx"
+import { useKeys } from "../ui/keys.ts"
 import { Since } from "../ui/Since.tsx"
 import { Empty } from "../ui/States.tsx"
 import { webhooksQuery } from "./queries.ts"
@@ -60,6 +61,7 @@ const WebhooksScreen = () => {
   const { slug } = useParams({ from: "/w/$slug/webhooks" })
   const mayManage = mayAct(useRole(slug), "admin")
   const [isMaking, setMaking] = useState(false)
+  useKeys(mayManage ? [{ keys: "c", label: "New webhook", group: "Webhooks", run: () => setMaking(true) }] : [])
   return (
     <>
       <Header

@@ -122,7 +122,7 @@ const problemsOf = async (page: Page, path: string) => {
         .length,
       wider: [document.documentElement.scrollWidth - innerWidth, screen.scrollWidth - screen.clientWidth],
       // Marks that turn what follows are shown as what they are.
-      turned: /[\u202A-\u202E\u2066-\u2069\u200F]/.test(screen.innerText)
+      turned: /[\u202A-\u202E\u2066-\u2069\u200F]/.test(document.body.innerText)
     }
   })
 }

@@ -119,7 +119,8 @@ describe("A webhook", () => {
   it("is made with its secret, tried, parked, and goes on", async () => {
     const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
     const page = await open("webhooks")
-    await page.getByRole("button", { name: "New webhook" }).click()
+    await page.getByText("A webhook tells another program what happens here").waitFor()
+    await page.keyboard.press("c")
     await page.getByLabel("Address").fill("ftp://example.com")
     await page.getByRole("button", { name: "Make the webhook" }).click()
     await page.getByText("Expected an absolute http(s) URL").waitFor()
@@ -145,7 +146,9 @@ describe("A webhook", () => {
     await page.getByText("It gave up on a delivery").waitFor()
     const delivery = deliveries.getByRole("listitem").filter({ hasText: "deployment_updated" })
     await delivery.getByText(/^503 in .*, after 2.tries$/).waitFor()
-    await delivery.getByRole("button", { name: "Send deployment_updated again" }).click()
+    await delivery.getByRole("button", { name: "Tries of deployment_updated" }).press("Enter")
+    expect(await delivery.getByRole("list", { name: "Tries" }).getByRole("listitem").count()).toBe(2)
+    await delivery.getByRole("button", { name: "Send again: deployment_updated" }).click()
     await page.getByText("deployment_updated is not delivered").first().waitFor()
     status = 204
     await page.getByRole("button", { name: "Go on" }).click()
@@ -158,7 +161,7 @@ describe("A webhook", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Rotate secret" }).click()
     await page.getByRole("dialog", { name: "The new secret of your webhook" }).waitFor()
     await page.getByRole("button", { name: "I have copied it" }).click()
-    await delivery.getByRole("button", { name: "Send deployment_updated again" }).click()
+    await delivery.getByRole("button", { name: "Send again: deployment_updated" }).click()
     await page.getByText("deployment_updated is delivered").first().waitFor()
     expect(received.at(-1)!.signature.split(" ")).toHaveLength(2)
 

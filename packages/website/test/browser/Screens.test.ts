@@ -156,34 +156,45 @@ const forms: ReadonlyArray<Looks> = [
   { colorScheme: "dark", width: 1440 }
 ]
 
+/** A test looks at dozens of screens. */
+const longMillis = 400_000
+
 describe("What is shown is for everybody to use", () => {
   for (const looks of forms) {
     const form = `${looks.colorScheme}, ${looks.width} px`
 
-    it(`on every screen: ${form}`, async () => {
-      const page = await site.signIn(looks)
-      const findings: Record<string, unknown> = {}
-      for (const [name, path] of Object.entries(screens())) {
-        await page.goto(`${site.origin}${path}`)
-        await settled(page)
-        const found = await axeFindings(page)
-        if (found.length > 0) findings[name] = found
-        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
-        if (overflow > 0) findings[`${name} is too wide`] = overflow
-      }
-      expect(findings).toEqual({})
-    })
+    it(
+      `on every screen: ${form}`,
+      async () => {
+        const page = await site.signIn(looks)
+        const findings: Record<string, unknown> = {}
+        for (const [name, path] of Object.entries(screens())) {
+          await page.goto(`${site.origin}${path}`)
+          await settled(page)
+          const found = await axeFindings(page)
+          if (found.length > 0) findings[name] = found
+          const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+          if (overflow > 0) findings[`${name} is too wide`] = overflow
+        }
+        expect(findings).toEqual({})
+      },
+      longMillis
+    )
 
-    it(`in every dialog and menu: ${form}`, async () => {
-      const page = await site.signIn(looks)
-      const findings: Record<string, unknown> = {}
-      for (const [name, open] of Object.entries(overlays)) {
-        await open(page)
-        const found = await axeFindings(page)
-        if (found.length > 0) findings[name] = found
-        await page.keyboard.press("Escape")
-      }
-      expect(findings).toEqual({})
-    })
+    it(
+      `in every dialog and menu: ${form}`,
+      async () => {
+        const page = await site.signIn(looks)
+        const findings: Record<string, unknown> = {}
+        for (const [name, open] of Object.entries(overlays)) {
+          await open(page)
+          const found = await axeFindings(page)
+          if (found.length > 0) findings[name] = found
+          await page.keyboard.press("Escape")
+        }
+        expect(findings).toEqual({})
+      },
+      longMillis
+    )
   }
 })

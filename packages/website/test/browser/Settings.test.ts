@@ -74,6 +74,8 @@ describe("Tokens of a deployment", () => {
     await page.getByRole("dialog", { name: "Revoke kubernetes?" }).getByText("There is no way back").waitFor()
     await page.getByRole("button", { name: "Revoke token" }).press("Enter")
     await newest.waitFor({ state: "detached" })
+    // The row in its place has the keyboard.
+    await list.locator("button:focus").waitFor()
     expect([await statusWith(token), await statusWith(next)]).toEqual([200, 401])
   })
 
