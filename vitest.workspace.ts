@@ -14,6 +14,7 @@ const isFast = process.env["TEST_STORAGES"] === "memory"
 // everything, long histories beside their models, and those that last as long as the real time that is their subject: minutes in all.
 const slow = [
   "examples/examples.test.ts",
+  "examples/testing.test.ts",
   "packages/cli/test/Agent.test.ts",
   "packages/cli/test/Ci.test.ts",
   "packages/cli/test/CommandLine.test.ts",

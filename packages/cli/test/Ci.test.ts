@@ -89,7 +89,9 @@ afterAll(async () => {
 
 /** What a shell makes of the script, as a runner calls it. */
 const run = async (script: string, environment: Readonly<Record<string, string>>): Promise<string> => {
-  const child = spawn("bash", ["-e", "-o", "pipefail", "-c", script], {
+  // `npx @delivery/cli` runs the command of the package: `pnpm release:check` has it from npm.
+  const installed = script.replaceAll("npx --yes @delivery/cli", "delivery")
+  const child = spawn("bash", ["-e", "-o", "pipefail", "-c", installed], {
     cwd: project.directory,
     env: {
       ...baseEnvironment,
