@@ -1,8 +1,7 @@
 import tailwind from "@tailwindcss/vite"
 import react from "@vitejs/plugin-react"
-import { readdirSync, readFileSync } from "node:fs"
-import { join } from "node:path"
-import { defineConfig, type Plugin } from "vite"
+import { defineConfig } from "vite"
+import { onlyCalledRoutes } from "./build/calledRoutes.ts"
 
 const base =
   /node_modules\/(?:react|react-dom|scheduler|@tanstack\/(?:history|query-core|react-query|react-router|react-store|router-core|store))\/|packages\/client\/src|website\/src\/(?:api\/(?:actors|client|failures|FailureView|queries|session)\.|app\/(?:Shell|Sidebar|Failures|router|places|theme)|ui\/(?:Button|Copy|Header|Icon|Kbd|Menu|States|StatusMark|Time|Truncated|Badge|format|keys|toast)\.)/
@@ -11,37 +10,10 @@ const base =
 const parts =
   /website\/src\/(?:api\/(?:ConfirmLink|ForAdmins|Loaded|Sure|useAction)|ui\/(?:Facts|Item|Older|Section|Since|SureButton))\./
 
-/** All that the sources of the website call of the API: `runs.list`. */
-const calledByPages = (): ReadonlySet<string> => {
-  const source = join(import.meta.dirname, "src")
-  const calls = readdirSync(source, { recursive: true, encoding: "utf8" })
-    .filter((file) => /\.tsx?$/.test(file))
-    .flatMap((file) => [...readFileSync(join(source, file), "utf8").matchAll(/\bclient\s*\.(\w+)\s*\.(\w+)\b/g)])
-  return new Set(calls.map(([, group, name]) => `${group}.${name}`))
-}
-
-/** Leaves out of the client where calls go that no page makes: they would be a fiftieth of the first screen. */
-const usedRoutes = (): Plugin => ({
-  name: "used-routes",
-  apply: "build",
-  transform: {
-    filter: { id: /packages\/client\/src\/WebRoutes\.ts$/ },
-    async handler(_, id) {
-      const called = calledByPages()
-      const { routes } = (await import(id)) as { routes: Readonly<Record<string, Readonly<Record<string, string>>>> }
-      const used = Object.entries(routes).map(([group, endpoints]) => [
-        group,
-        Object.fromEntries(Object.entries(endpoints).filter(([name]) => called.has(`${group}.${name}`)))
-      ])
-      return `export const routes = ${JSON.stringify(Object.fromEntries(used))}`
-    }
-  }
-})
-
 /** The website's bundle. `build/build.ts` says where it goes, and makes what the server answers with of it. */
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), tailwind(), usedRoutes()],
+  plugins: [react(), tailwind(), onlyCalledRoutes()],
   // React has had it for years: its stand-in for older ones would be in the first screen.
   resolve: {
     alias: [
@@ -56,8 +28,13 @@ export default defineConfig({
     target: ["chrome123", "firefox128", "safari17.5"],
     cssTarget: ["chrome123", "firefox128", "safari17.5"],
     manifest: true,
-    // Its own is an inline script, which the policy of the pages forbids; the browsers above need none.
-    modulePreload: { polyfill: false },
+    modulePreload: {
+      // Its own is an inline script, which the policy of the pages forbids; the browsers above need none.
+      polyfill: false,
+      // A list of all files and what each needs would be in the first of them. What a page needs, its HTML asks for at once.
+      resolveDependencies: (_, files, { hostType }) =>
+        hostType === "js" ? files.filter((file) => file.endsWith(".css")) : files
+    },
     // Data addresses are no files of the service, and no files can be cached with them.
     assetsInlineLimit: 0,
     rolldownOptions: {

@@ -33,7 +33,7 @@ const places: ReadonlyArray<Place> = [
   { to: "/w/$slug/test-runs", label: "Runs", icon: "runs", key: "r", group: "products" },
   { to: "/w/$slug/deployments", label: "Deployments", icon: "deployments", key: "d", group: "products" },
   { to: "/w/$slug/vault", label: "Vault", icon: "vault", key: "v", group: "products" },
-  { to: "/w/$slug/semaphores", label: "Semaphores", icon: "semaphores", key: "s", group: "products" },
+  { to: "/w/$slug/semaphores", label: "Semaphores", icon: "semaphores", key: "l", group: "products" },
   { to: "/w/$slug/events", label: "Events", icon: "events", key: "e", group: "work" },
   { to: "/w/$slug/audit", label: "Audit", icon: "audit", key: "u", group: "work", isForAdmins: true },
   { to: "/w/$slug/webhooks", label: "Webhooks", icon: "webhooks", key: "w", group: "work", isForAdmins: true },

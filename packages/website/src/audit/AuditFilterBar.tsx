@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router"
 import { lazy, Suspense } from "react"
 import { membersQuery } from "../identity/queries.ts"
 import { Button } from "../ui/Button.tsx"
-import { Filter } from "../ui/Filter.tsx"
+import { Filter, withoutUndefined } from "../ui/Filter.tsx"
 import { visible } from "../ui/format.ts"
 import { useKeys } from "../ui/keys.ts"
 import { type AuditFilters, isFiltered } from "./filters.ts"
@@ -27,10 +27,8 @@ interface Props {
 export const AuditFilterBar = ({ filters, nameOf, slug }: Props) => {
   const navigate = useNavigate({ from: "/w/$slug/audit" })
   const { data } = useQuery(membersQuery(slug))
-  const set = (name: keyof AuditFilters) => (value: string | undefined) => {
-    const { [name]: _, ...rest } = filters
-    void navigate({ search: { ...rest, ...(value === undefined ? {} : { [name]: value }) }, replace: true })
-  }
+  const set = (name: keyof AuditFilters) => (value: string | undefined) =>
+    void navigate({ search: withoutUndefined<AuditFilters>({ ...filters, [name]: value }), replace: true })
   useKeys([
     {
       keys: "f",

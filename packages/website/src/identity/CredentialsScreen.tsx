@@ -9,7 +9,7 @@ import { Sure } from "../api/Sure.tsx"
 import { useAction } from "../api/useAction.ts"
 import { Badge } from "../ui/Badge.tsx"
 import { Button } from "../ui/Button.tsx"
-import { Filter } from "../ui/Filter.tsx"
+import { Filter, withoutUndefined } from "../ui/Filter.tsx"
 import { counted, visible } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
 import { Cell, Item } from "../ui/Item.tsx"
@@ -17,7 +17,7 @@ import { Since } from "../ui/Since.tsx"
 import { Empty } from "../ui/States.tsx"
 import { credentialsQuery, sessionQuery } from "./queries.ts"
 import { ScopeBadges } from "./ScopeBadges.tsx"
-import { credentialKinds } from "./search.ts"
+import { credentialKinds, type CredentialsSearch } from "./search.ts"
 
 /** Everything that may act in the workspace, whoever's it is, with block and unblock. */
 
@@ -101,35 +101,21 @@ const List = ({ slug }: { readonly slug: string }) => {
   const { kind, state } = useSearch({ from: "/w/$slug/settings/credentials" })
   const navigate = useNavigate({ from: "/w/$slug/settings/credentials" })
   const { data: current } = useQuery(sessionQuery)
+  const set = (change: { readonly [Name in keyof CredentialsSearch]?: CredentialsSearch[Name] | undefined }) =>
+    void navigate({ search: (before) => withoutUndefined<CredentialsSearch>({ ...before, ...change }), replace: true })
   return (
     <>
       <search aria-label="Credentials" className="border-border flex flex-wrap items-center gap-1 border-b px-3 py-1.5">
         <Filter
           choices={Object.entries(credentialKinds).map(([value, label]) => ({ value, label }))}
           noun="kind"
-          onChange={(next) =>
-            void navigate({
-              search: ({ state }) => ({
-                ...(state === undefined ? {} : { state }),
-                ...(next === undefined ? {} : { kind: next as WorkspaceCredential["kind"] })
-              }),
-              replace: true
-            })
-          }
+          onChange={(kind) => set({ kind: kind as WorkspaceCredential["kind"] | undefined })}
           value={kind}
         />
         <Filter
           choices={[{ value: "blocked", label: "blocked" }]}
           noun="state"
-          onChange={(next) =>
-            void navigate({
-              search: ({ kind }) => ({
-                ...(kind === undefined ? {} : { kind }),
-                ...(next === undefined ? {} : { state: "blocked" as const })
-              }),
-              replace: true
-            })
-          }
+          onChange={(state) => set({ state: state as "blocked" | undefined })}
           value={state}
         />
       </search>

@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router"
 import { useEffect, useRef, useState } from "react"
 import { environmentsQuery, productsQuery } from "../catalog/queries.ts"
 import { Button } from "../ui/Button.tsx"
-import { Filter } from "../ui/Filter.tsx"
+import { Filter, withoutUndefined } from "../ui/Filter.tsx"
 import { useKeys } from "../ui/keys.ts"
 import { SearchField } from "../ui/SearchField.tsx"
 import { isFiltered, type RunFilters } from "./filters.ts"
@@ -84,6 +84,3 @@ export const RunFilterBar = ({ filters, slug }: { readonly filters: RunFilters; 
     </search>
   )
 }
-
-const withoutUndefined = (filters: { readonly [K in keyof RunFilters]?: RunFilters[K] | undefined }): RunFilters =>
-  Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))

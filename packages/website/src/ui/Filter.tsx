@@ -2,6 +2,8 @@ import { buttonClass } from "./Button.tsx"
 import { Icon } from "./Icon.tsx"
 import { Menu } from "./Menu.tsx"
 
+/** A filter as words: `Product is Shop`. Chosen in a menu. */
+
 interface Choice {
   readonly value: string
   readonly label: string
@@ -12,17 +14,19 @@ interface Props {
   readonly value: string | undefined
   readonly choices: ReadonlyArray<Choice>
   readonly onChange: (value: string | undefined) => void
+  /** One of the choices always holds. */
+  readonly isRequired?: boolean
 }
 
-/** A filter as words: "result is failed". */
-export const Filter = ({ choices, noun, onChange, value }: Props) => {
+export const Filter = ({ choices, isRequired = false, noun, onChange, value }: Props) => {
   const chosen = choices.find((one) => one.value === value)?.label ?? value
+  const any = { label: `Any ${noun}`, isChosen: value === undefined, onSelect: () => onChange(undefined) }
   return (
     <Menu
       groups={[
         {
           items: [
-            { label: `Any ${noun}`, isChosen: value === undefined, onSelect: () => onChange(undefined) },
+            ...(isRequired ? [] : [any]),
             ...choices.map((one) => ({
               label: one.label,
               isChosen: one.value === value,
@@ -42,3 +46,12 @@ export const Filter = ({ choices, noun, onChange, value }: Props) => {
     />
   )
 }
+
+/** A filter that holds or not, as a button that stays pressed. */
+export const pressedClass =
+  "text-muted hover:bg-hover aria-pressed:bg-selected aria-pressed:text-text inline-flex h-7 items-center gap-1.5 rounded-md px-2"
+
+/** What is changed in an address, without what is no longer in it. */
+export const withoutUndefined = <Search extends object>(search: {
+  readonly [Name in keyof Search]?: Search[Name] | undefined
+}): Search => Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined)) as Search
