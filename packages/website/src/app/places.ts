@@ -1,4 +1,4 @@
-import { mayAct } from "../api/session.ts"
+import type { Role } from "@delivery/domain/identity/Role"
 import type { IconName } from "../ui/Icon.tsx"
 
 /** Where the sidebar, the palette and the `g` keys lead. Those of planning and agents come with their screens. */
@@ -58,5 +58,5 @@ const places: ReadonlyArray<Place> = [
 ]
 
 /** Those of a role. While that is not known, all: nothing moves when an admin's is. */
-export const placesOf = (role: Parameters<typeof mayAct>[0]): ReadonlyArray<Place> =>
-  role === undefined || mayAct(role, "admin") ? places : places.filter(({ isForAdmins }) => isForAdmins !== true)
+export const placesOf = (role: Role | undefined): ReadonlyArray<Place> =>
+  role === "viewer" || role === "member" ? places.filter(({ isForAdmins }) => isForAdmins !== true) : places

@@ -23,7 +23,7 @@ const startReceiver = async () => {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => void server.close() }
 }
 
-export const semaphoreTests = [
+const semaphoreTests = [
   "tests/checkout/pays-by-card.spec.ts › Checkout › pays by card",
   "tests/checkout/pays-by-invoice.spec.ts › Checkout › pays by invoice after the address was changed in a second window",
   "tests/account/invoices.spec.ts › Account › downloads an invoice"
