@@ -68,7 +68,8 @@ const races = [
   "runs/cases/CountingRaces.test.ts",
   "runs/erasure/ErasureRaces.test.ts",
   "runs/Races.test.ts",
-  "runs/RetriesConcurrency.test.ts"
+  "runs/RetriesConcurrency.test.ts",
+  "runs/RunShardsRaces.test.ts"
 ].map((path) => `packages/server/test/${path}`)
 
 // What `pnpm test:fast` leaves out: suites that need PostgreSQL, the embedded database or S3, whatever the storages; those that
