@@ -41,3 +41,13 @@ export const caseQuery = (slug: string, product: string, caseId: string) =>
     queryKey: workspaceKey(slug, "cases", product, caseId),
     queryFn: ({ signal }) => client.cases.get({ params: { slug, product, caseId }, query: {} }, { signal })
   })
+
+/** Leases are no events: they are asked for again while they are looked at. */
+const leaseMillis = 1_000
+
+export const semaphoresQuery = (slug: string) =>
+  queryOptions({
+    queryKey: workspaceKey(slug, "semaphores"),
+    queryFn: ({ signal }) => client.semaphores.list({ params: { slug } }, { signal }),
+    refetchInterval: ({ state }) => (state.error === null ? leaseMillis : false)
+  })
