@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
-import { lazy, Suspense } from "react"
+import { useEffect, useState } from "react"
 import { membersQuery } from "../identity/queries.ts"
 import { Button } from "../ui/Button.tsx"
 import { Filter, withoutUndefined } from "../ui/Filter.tsx"
@@ -15,7 +15,15 @@ const outcomes = [
   { value: "refused", label: "refused" }
 ]
 
-const ActionFilter = lazy(() => import("./ActionFilter.tsx"))
+/** The names of what can happen. The filter is there before them, and keeps its place and the keyboard when they come. */
+const useActions = () => {
+  const [actions, setActions] = useState<ReadonlyArray<{ readonly value: string; readonly label: string }>>([])
+  useEffect(() => {
+    const load = async () => setActions((await import("./actions.ts")).actions)
+    void load()
+  }, [])
+  return actions
+}
 
 interface Props {
   readonly filters: AuditFilters
@@ -27,6 +35,7 @@ interface Props {
 export const AuditFilterBar = ({ filters, nameOf, slug }: Props) => {
   const navigate = useNavigate({ from: "/w/$slug/audit" })
   const { data } = useQuery(membersQuery(slug))
+  const actions = useActions()
   const set = (name: keyof AuditFilters) => (value: string | undefined) =>
     void navigate({ search: withoutUndefined<AuditFilters>({ ...filters, [name]: value }), replace: true })
   useKeys([
@@ -42,9 +51,7 @@ export const AuditFilterBar = ({ filters, nameOf, slug }: Props) => {
     id === undefined || people.some(({ value }) => value === id) ? [] : [{ value: id, label: nameOf(id) ?? id }]
   return (
     <search aria-label="Audit" className="border-border flex flex-wrap items-center gap-1 border-b px-3 py-1.5">
-      <Suspense fallback={<Filter choices={[]} noun="action" onChange={set("action")} value={filters.action} />}>
-        <ActionFilter onChange={set("action")} value={filters.action} />
-      </Suspense>
+      <Filter choices={actions} noun="action" onChange={set("action")} value={filters.action} />
       <Filter
         choices={[...others(filters.actor), ...people]}
         noun="actor"

@@ -1,0 +1,7 @@
+import { adminOperations, auditActions } from "@delivery/domain/audit/AuditActions"
+
+/** All that can happen, for the filter of the audit. Loaded after the entries. */
+export const actions = [...auditActions, ...adminOperations].map((value) => ({
+  value,
+  label: value.includes(".") ? `${value}, refused` : value.replaceAll("_", " ")
+}))
