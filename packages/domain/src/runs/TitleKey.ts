@@ -1,7 +1,7 @@
 /**
  * The order of titles in lists that a database reads page by page. Their keys, compared character by character, give the order of
  * `byName` for titles in the letters of English, with or without accents: case does not matter, and numbers count as numbers.
- * Letters of other scripts come behind these, by their code.
+ * Letters of other scripts come behind these, by their code. The Catalan l· is an l and a dot here.
  */
 
 /** As the collator of `byName` has them; after these come digits, then letters. */

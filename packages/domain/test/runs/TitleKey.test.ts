@@ -6,7 +6,9 @@ import { titleKey } from "../../src/runs/TitleKey.ts"
 const ascii = Array.from({ length: 95 }, (_, index) => String.fromCharCode(0x20 + index))
 const others = [..."–—¡¿·‚‹›„«»§¶†‡•°©®←→↑↓±÷×¬¦✓✗¤¢£¥€éÄñ‘’“”"]
 const piece = Arbitrary.schema(Schema.Literals([...ascii, ...others, "10", "9", "007"]))
-const title = Arbitrary.map(Arbitrary.array(piece, { maxLength: 8 }), (pieces) => pieces.join(""))
+/** The collator takes the middle dot after an l for the letter of Catalan. */
+const withoutCatalan = (text: string): string => text.replaceAll(/l·/gi, "l")
+const title = Arbitrary.map(Arbitrary.array(piece, { maxLength: 8 }), (pieces) => withoutCatalan(pieces.join("")))
 
 /** The collator of `byName`, which tells nothing apart but letters, marks and numbers. */
 const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" })
