@@ -193,7 +193,7 @@ export default defineConfig({
       rules: { "no-console": "off" }
     },
     {
-      files: ["packages/*/test/**", "bench/**", "examples/**", "release/**"],
+      files: ["packages/*/test/**", "packages/playwright/demo/**", "bench/**", "examples/**", "release/**"],
       plugins: ["vitest"],
       rules: {
         "no-await-in-loop": "off",
