@@ -116,9 +116,9 @@ const website: ReadonlyArray<Pattern> = [
   noBench,
   noServer,
   {
-    group: ["effect", "effect/**", "@delivery/domain", "@delivery/domain/**"],
+    group: ["effect", "effect/**", "@delivery/domain", "@delivery/domain/**", "!@delivery/domain/vault/DotEnv"],
     allowTypeImports: true,
-    message: "Pages take types alone of the domain: its schemas would bring Effect along."
+    message: "Pages take types alone of the domain, and what imports nothing: its schemas would bring Effect along."
   },
   {
     group: ["@delivery/client", "!@delivery/client/web"],

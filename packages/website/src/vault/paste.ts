@@ -1,6 +1,6 @@
 import type { Secret } from "@delivery/domain/vault/Secret"
 import { client } from "../api/client.ts"
-import { type Change, changeOf, type Present } from "./envFile.ts"
+import { type Change, changeOf, type Present } from "./change.ts"
 
 /** What a paste would change, compared with what is there, and the writing of it. */
 
