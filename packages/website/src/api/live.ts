@@ -28,6 +28,9 @@ const affected: Readonly<Record<string, ReadonlyArray<string>>> = {
   workspace: ["me"]
 }
 
+/** Results of tests are counted a moment after their run has finished. */
+const countedMillis = 3_000
+
 const numberOf = (url: string): number | undefined => {
   const [, number] = /\/test-runs\/(\d+)$/.exec(url) ?? []
   return number === undefined ? undefined : Number(number)
@@ -41,6 +44,9 @@ const applyEvent = (queries: QueryClient, slug: string, { type, url }: Happened)
     else if (kind === "run" && run !== undefined) {
       void queries.invalidateQueries({ queryKey: workspaceKey(slug, "run", run) })
     } else void queries.invalidateQueries({ queryKey: workspaceKey(slug, kind) })
+  }
+  if (affected[type]?.includes("cases") === true) {
+    setTimeout(() => void queries.invalidateQueries({ queryKey: workspaceKey(slug, "cases") }), countedMillis)
   }
 }
 

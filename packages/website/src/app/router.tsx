@@ -12,7 +12,14 @@ import { meQuery } from "../api/session.ts"
 import { deploymentsQuery } from "../catalog/queries.ts"
 import { readRunFilters } from "../runs/filters.ts"
 import { runErrorsQuery, runQuery, runsQuery } from "../runs/queries.ts"
-import { readTestSearch, readTestsSearch } from "../runs/search.ts"
+import {
+  readCaseSearch,
+  readCasesSearch,
+  readCompareSearch,
+  readTestSearch,
+  readTestsSearch,
+  readTrendsSearch
+} from "../runs/search.ts"
 import { readVaultSearch } from "../vault/search.ts"
 import { vaultQuery } from "../vault/queries.ts"
 import { NotFound, ScreenFailure } from "./Failures.tsx"
@@ -69,6 +76,34 @@ const test = createRoute({
   validateSearch: readTestSearch,
   loader: ({ context, params }) => void context.queries.prefetchQuery(runQuery(params.slug, Number(params.run))),
   component: lazyRouteComponent(() => import("../runs/TestScreen.tsx"))
+})
+
+const compare = createRoute({
+  getParentRoute: () => workspace,
+  path: "/compare",
+  validateSearch: readCompareSearch,
+  component: lazyRouteComponent(() => import("../runs/CompareScreen.tsx"))
+})
+
+const cases = createRoute({
+  getParentRoute: () => workspace,
+  path: "/tests",
+  validateSearch: readCasesSearch,
+  component: lazyRouteComponent(() => import("../runs/CasesScreen.tsx"))
+})
+
+const oneCase = createRoute({
+  getParentRoute: () => workspace,
+  path: "/products/$product/cases/$case",
+  validateSearch: readCaseSearch,
+  component: lazyRouteComponent(() => import("../runs/CaseScreen.tsx"))
+})
+
+const trends = createRoute({
+  getParentRoute: () => workspace,
+  path: "/trends",
+  validateSearch: readTrendsSearch,
+  component: lazyRouteComponent(() => import("../runs/TrendsScreen.tsx"))
 })
 
 const deployments = createRoute({
@@ -136,6 +171,10 @@ const screens = workspace.addChildren([
   runs,
   run,
   test,
+  compare,
+  cases,
+  oneCase,
+  trends,
   deployments,
   deployment,
   vault,

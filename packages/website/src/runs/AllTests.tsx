@@ -1,6 +1,7 @@
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import type { TestRun } from "@delivery/domain/runs/TestRun"
 import { useDeferredValue, useMemo, useState } from "react"
+import { pressedClass } from "../ui/Filter.tsx"
 import { formatCount } from "../ui/format.ts"
 import { SearchField } from "../ui/SearchField.tsx"
 import { Empty } from "../ui/States.tsx"
@@ -38,7 +39,7 @@ export const AllTests = ({ run, slug }: { readonly run: TestRun; readonly slug: 
         {statuses.map((one) => (
           <button
             aria-pressed={status === one}
-            className="text-muted hover:bg-hover aria-pressed:bg-selected aria-pressed:text-text inline-flex h-7 items-center gap-1.5 rounded-md px-2"
+            className={pressedClass}
             key={one}
             onClick={() => set({ ...withText(text), ...(status === one ? {} : { status: one }) })}
             type="button"

@@ -2,54 +2,13 @@ import { useQuery } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useEffect, useRef, useState } from "react"
 import { environmentsQuery, productsQuery } from "../catalog/queries.ts"
-import { Button, buttonClass } from "../ui/Button.tsx"
-import { Icon } from "../ui/Icon.tsx"
+import { Button } from "../ui/Button.tsx"
+import { Filter, withoutUndefined } from "../ui/Filter.tsx"
 import { useKeys } from "../ui/keys.ts"
-import { Menu } from "../ui/Menu.tsx"
 import { SearchField } from "../ui/SearchField.tsx"
 import { isFiltered, type RunFilters } from "./filters.ts"
 
 /** The filters of the list of runs: words in a row, kept in the address. */
-
-interface Choice {
-  readonly value: string
-  readonly label: string
-}
-
-interface FilterProps {
-  readonly noun: string
-  readonly value: string | undefined
-  readonly choices: ReadonlyArray<Choice>
-  readonly onChange: (value: string | undefined) => void
-}
-
-const Filter = ({ choices, noun, onChange, value }: FilterProps) => {
-  const chosen = choices.find((one) => one.value === value)?.label ?? value
-  return (
-    <Menu
-      groups={[
-        {
-          items: [
-            { label: `Any ${noun}`, isChosen: value === undefined, onSelect: () => onChange(undefined) },
-            ...choices.map((one) => ({
-              label: one.label,
-              isChosen: one.value === value,
-              onSelect: () => onChange(one.value)
-            }))
-          ]
-        }
-      ]}
-      label={`Filter by ${noun}`}
-      trigger={(props) => (
-        <button {...props} className={buttonClass(value === undefined ? "quiet" : "plain")} type="button">
-          <span className="first-letter:uppercase">{noun}</span>
-          {chosen !== undefined && <span className="text-accent max-w-40 truncate">is {chosen}</span>}
-          <Icon name="chevronDown" size={12} />
-        </button>
-      )}
-    />
-  )
-}
 
 const results = [
   { value: "failed", label: "failed" },
@@ -125,6 +84,3 @@ export const RunFilterBar = ({ filters, slug }: { readonly filters: RunFilters; 
     </search>
   )
 }
-
-const withoutUndefined = (filters: { readonly [K in keyof RunFilters]?: RunFilters[K] | undefined }): RunFilters =>
-  Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))

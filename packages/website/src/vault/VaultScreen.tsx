@@ -6,12 +6,11 @@ import { serviceUrl } from "../api/client.ts"
 import { FailureView } from "../api/FailureView.tsx"
 import { mayAct, useRole } from "../api/session.ts"
 import { productsQuery } from "../catalog/queries.ts"
-import { Button, buttonClass } from "../ui/Button.tsx"
+import { Button } from "../ui/Button.tsx"
+import { Filter, pressedClass } from "../ui/Filter.tsx"
 import { formatCount } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
-import { Icon } from "../ui/Icon.tsx"
 import { useKeys } from "../ui/keys.ts"
-import { Menu } from "../ui/Menu.tsx"
 import { SearchField } from "../ui/SearchField.tsx"
 import { Empty, SkeletonRows } from "../ui/States.tsx"
 import { vaultQuery } from "./queries.ts"
@@ -41,7 +40,6 @@ const Filters = ({ missing, slug }: { readonly missing: number; readonly slug: s
   const { product, ...others } = search
   const { q: _, ...withoutText } = search
   const { only, ...withoutOnly } = search
-  const chosen = products?.products.find((one) => one.slug === product)?.name ?? product
   return (
     <search aria-label="Secrets" className="border-border flex flex-wrap items-center gap-1 border-b px-3 py-1.5">
       <SearchField
@@ -50,31 +48,15 @@ const Filters = ({ missing, slug }: { readonly missing: number; readonly slug: s
         ref={field}
         value={search.q ?? ""}
       />
-      <Menu
-        groups={[
-          {
-            items: [
-              { label: "Any product", isChosen: product === undefined, onSelect: () => set(others) },
-              ...(products?.products ?? []).map((one) => ({
-                label: one.name,
-                isChosen: one.slug === product,
-                onSelect: () => set({ ...others, product: one.slug })
-              }))
-            ]
-          }
-        ]}
-        label="Filter by product"
-        trigger={(props) => (
-          <button {...props} className={buttonClass(product === undefined ? "quiet" : "plain")} type="button">
-            Product
-            {chosen !== undefined && <span className="text-accent max-w-40 truncate">is {chosen}</span>}
-            <Icon name="chevronDown" size={12} />
-          </button>
-        )}
+      <Filter
+        choices={(products?.products ?? []).map((one) => ({ value: one.slug, label: one.name }))}
+        noun="product"
+        onChange={(next) => set({ ...others, ...(next === undefined ? {} : { product: next }) })}
+        value={product}
       />
       <button
         aria-pressed={only === "missing"}
-        className="text-muted hover:bg-hover aria-pressed:bg-selected aria-pressed:text-text inline-flex h-7 items-center gap-1.5 rounded-md px-2 font-medium"
+        className={`${pressedClass} font-medium`}
         onClick={() => set(only === "missing" ? withoutOnly : { ...withoutOnly, only: "missing" })}
         type="button"
       >

@@ -1,0 +1,57 @@
+import { buttonClass } from "./Button.tsx"
+import { Icon } from "./Icon.tsx"
+import { Menu } from "./Menu.tsx"
+
+/** A filter as words: `Product is Shop`. Chosen in a menu. */
+
+interface Choice {
+  readonly value: string
+  readonly label: string
+}
+
+interface Props {
+  readonly noun: string
+  readonly value: string | undefined
+  readonly choices: ReadonlyArray<Choice>
+  readonly onChange: (value: string | undefined) => void
+  /** One of the choices always holds. */
+  readonly isRequired?: boolean
+}
+
+export const Filter = ({ choices, isRequired = false, noun, onChange, value }: Props) => {
+  const chosen = choices.find((one) => one.value === value)?.label ?? value
+  const any = { label: `Any ${noun}`, isChosen: value === undefined, onSelect: () => onChange(undefined) }
+  return (
+    <Menu
+      groups={[
+        {
+          items: [
+            ...(isRequired ? [] : [any]),
+            ...choices.map((one) => ({
+              label: one.label,
+              isChosen: one.value === value,
+              onSelect: () => onChange(one.value)
+            }))
+          ]
+        }
+      ]}
+      label={`Filter by ${noun}`}
+      trigger={(props) => (
+        <button {...props} className={buttonClass(value === undefined ? "quiet" : "plain")} type="button">
+          <span className="first-letter:uppercase">{noun}</span>
+          {chosen !== undefined && <span className="text-accent max-w-40 truncate">is {chosen}</span>}
+          <Icon name="chevronDown" size={12} />
+        </button>
+      )}
+    />
+  )
+}
+
+/** A filter that holds or not, as a button that stays pressed. */
+export const pressedClass =
+  "text-muted hover:bg-hover aria-pressed:bg-selected aria-pressed:text-text inline-flex h-7 items-center gap-1.5 rounded-md px-2"
+
+/** What is changed in an address, without what is no longer in it. */
+export const withoutUndefined = <Search extends object>(search: {
+  readonly [Name in keyof Search]?: Search[Name] | undefined
+}): Search => Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined)) as Search
