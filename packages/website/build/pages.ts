@@ -14,6 +14,8 @@ export const pages: ReadonlyArray<readonly [pattern: string, module: string]> = 
   ["^/w/[^/]+/deployments/?$", "src/catalog/DeploymentsScreen.tsx"],
   ["^/w/[^/]+/deployments/[^/]+/[^/]+/?$", "src/catalog/DeploymentScreen.tsx"],
   ["^/w/[^/]+/vault/?$", "src/vault/VaultScreen.tsx"],
+  ["^/w/[^/]+/vault/compare/?$", "src/vault/VaultCompareScreen.tsx"],
+  ["^/w/[^/]+/products/[^/]+/secrets/[^/]+$", "src/vault/SecretScreen.tsx"],
   ["^/w/[^/]+/events/?$", "src/events/EventsScreen.tsx"],
   ["^/w/[^/]+/settings/members/?$", "src/identity/MembersScreen.tsx"],
   ["^/w/[^/]+/settings/api-keys/?$", "src/identity/ApiKeysScreen.tsx"]

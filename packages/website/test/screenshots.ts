@@ -32,6 +32,7 @@ try {
     deployments: "/w/main/deployments",
     deployment: "/w/main/deployments/shop/production",
     vault: "/w/main/vault",
+    "vault-compare": "/w/main/vault/compare?product=shop",
     secret: "/w/main/products/shop/secrets/DATABASE_URL",
     events: "/w/main/events",
     members: "/w/main/settings/members",
@@ -44,6 +45,15 @@ try {
     keys: [screens["home"]!, (page) => page.keyboard.press("?")],
     filter: [screens["runs"]!, (page) => page.getByRole("button", { name: "result" }).click()],
     cell: [screens["vault"]!, (page) => page.getByRole("gridcell", { name: "SESSION_SECRET in Staging" }).click()],
+    batch: [
+      screens["vault"]!,
+      async (page) => {
+        await page.keyboard.press("b")
+        await page.getByRole("gridcell", { name: "SESSION_SECRET in Staging" }).click()
+        await page.getByRole("textbox", { name: "New value of SESSION_SECRET" }).fill("new")
+        await page.keyboard.press("Enter")
+      }
+    ],
     "add-secret": [screens["vault"]!, (page) => page.keyboard.press("c")],
     paste: [
       screens["vault"]!,

@@ -20,7 +20,7 @@ import {
   readTestsSearch,
   readTrendsSearch
 } from "../runs/search.ts"
-import { readVaultSearch } from "../vault/search.ts"
+import { readVaultCompareSearch, readVaultSearch } from "../vault/search.ts"
 import { vaultQuery } from "../vault/queries.ts"
 import { NotFound, ScreenFailure } from "./Failures.tsx"
 import { Shell } from "./Shell.tsx"
@@ -127,6 +127,14 @@ const vault = createRoute({
   component: lazyRouteComponent(() => import("../vault/VaultScreen.tsx"))
 })
 
+const vaultCompare = createRoute({
+  getParentRoute: () => workspace,
+  path: "/vault/compare",
+  validateSearch: readVaultCompareSearch,
+  loader: ({ context, params }) => void context.queries.prefetchQuery(vaultQuery(params.slug)),
+  component: lazyRouteComponent(() => import("../vault/VaultCompareScreen.tsx"))
+})
+
 const secret = createRoute({
   getParentRoute: () => workspace,
   path: "/products/$product/secrets/$name",
@@ -178,6 +186,7 @@ const screens = workspace.addChildren([
   deployments,
   deployment,
   vault,
+  vaultCompare,
   secret,
   settings,
   members,

@@ -6,22 +6,26 @@ import { serviceUrl } from "../api/client.ts"
 import { FailureView } from "../api/FailureView.tsx"
 import { mayAct, useRole } from "../api/session.ts"
 import { productsQuery } from "../catalog/queries.ts"
-import { Button } from "../ui/Button.tsx"
+import { Button, buttonClass } from "../ui/Button.tsx"
 import { Filter, pressedClass } from "../ui/Filter.tsx"
 import { formatCount } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
+import { Icon } from "../ui/Icon.tsx"
 import { useKeys } from "../ui/keys.ts"
+import { Menu } from "../ui/Menu.tsx"
 import { SearchField } from "../ui/SearchField.tsx"
 import { Empty, SkeletonRows } from "../ui/States.tsx"
+import { type Drafts, type Place, withDraft } from "./drafts.ts"
 import { vaultQuery } from "./queries.ts"
 import { isMissingSomewhere, shownSecrets } from "./rows.ts"
 import type { VaultSearch } from "./search.ts"
-import { type Place, VaultGrid } from "./VaultGrid.tsx"
+import { type Batch, VaultGrid } from "./VaultGrid.tsx"
 
 /** Secrets of all products: which is where, which is missing, and who wrote it when. Values show one at a time. */
 
 const CellDialog = lazy(() => import("./CellDialog.tsx"))
 const AddDialog = lazy(() => import("./AddDialog.tsx"))
+const BatchBar = lazy(() => import("./BatchBar.tsx"))
 const PasteDialog = lazy(() => import("./PasteDialog.tsx"))
 
 type Overlay =
@@ -70,9 +74,10 @@ interface LoadedProps {
   readonly vault: VaultSecrets
   readonly slug: string
   readonly onOpen: (place: Place) => void
+  readonly batch: Batch | undefined
 }
 
-const Loaded = ({ onOpen, slug, vault }: LoadedProps) => {
+const Loaded = ({ batch, onOpen, slug, vault }: LoadedProps) => {
   const search = useSearch({ from: "/w/$slug/vault" })
   const secrets = useMemo(() => shownSecrets(vault.secrets, search), [search, vault.secrets])
   if (vault.secrets.length === 0) {
@@ -94,6 +99,7 @@ const Loaded = ({ onOpen, slug, vault }: LoadedProps) => {
         <Empty icon="filter" title="No secret matches" />
       ) : (
         <VaultGrid
+          batch={batch}
           environments={vault.environments.toSorted(
             (a, b) => Number(a.class === "production") - Number(b.class === "production")
           )}
@@ -106,45 +112,101 @@ const Loaded = ({ onOpen, slug, vault }: LoadedProps) => {
   )
 }
 
+interface ActionsProps {
+  readonly slug: string
+  readonly mayWrite: boolean
+  readonly onAdd: () => void
+  readonly onBatch: () => void
+  readonly onPaste: () => void
+}
+
+const VaultActions = ({ mayWrite, onAdd, onBatch, onPaste, slug }: ActionsProps) => {
+  const { product } = useSearch({ from: "/w/$slug/vault" })
+  const navigate = useNavigate()
+  const compare = () =>
+    void navigate({ to: "/w/$slug/vault/compare", params: { slug }, search: product === undefined ? {} : { product } })
+  const others = [
+    { keys: "e", label: "Compare environments", run: compare },
+    ...(mayWrite ? [{ keys: "b", label: "Edit several cells", run: onBatch }] : [])
+  ]
+  useKeys([
+    ...others.map((one) => ({ ...one, group: "Vault" })),
+    ...(mayWrite
+      ? [
+          { keys: "c", label: "Add a secret", group: "Vault", run: onAdd },
+          { keys: "v", label: "Paste a .env file", group: "Vault", run: onPaste }
+        ]
+      : [])
+  ])
+  return (
+    <>
+      <Menu
+        groups={[{ items: others.map(({ keys, label, run }) => ({ label, shortcut: keys, onSelect: run })) }]}
+        label="More"
+        trigger={(props) => (
+          <button {...props} aria-label="More" className={buttonClass("quiet")} type="button">
+            <Icon name="more" />
+          </button>
+        )}
+      />
+      {mayWrite && (
+        <>
+          <Button onClick={onPaste}>Paste .env</Button>
+          <Button icon="plus" look="primary" onClick={onAdd}>
+            Add secret
+          </Button>
+        </>
+      )}
+    </>
+  )
+}
+
 const VaultScreen = () => {
   const { slug } = useParams({ from: "/w/$slug/vault" })
   const { product } = useSearch({ from: "/w/$slug/vault" })
   const { data: vault, error, refetch } = useQuery(vaultQuery(slug))
   const [overlay, setOverlay] = useState<Overlay>()
+  const [drafts, setDrafts] = useState<Drafts>()
   const mayWrite = mayAct(useRole(slug), "member")
   const close = () => setOverlay(undefined)
-  useKeys(
-    mayWrite
-      ? [
-          { keys: "c", label: "Add a secret", group: "Vault", run: () => setOverlay({ kind: "add" }) },
-          { keys: "v", label: "Paste a .env file", group: "Vault", run: () => setOverlay({ kind: "paste" }) }
-        ]
-      : []
-  )
   return (
     <div className="flex h-full min-h-90 flex-col">
       <Header
         actions={
-          mayWrite && (
-            <>
-              <Button onClick={() => setOverlay({ kind: "paste" })}>Paste .env</Button>
-              <Button icon="plus" look="primary" onClick={() => setOverlay({ kind: "add" })}>
-                Add secret
-              </Button>
-            </>
-          )
+          <VaultActions
+            mayWrite={mayWrite}
+            onAdd={() => setOverlay({ kind: "add" })}
+            onBatch={() => setDrafts(drafts ?? new Map())}
+            onPaste={() => setOverlay({ kind: "paste" })}
+            slug={slug}
+          />
         }
         crumbs={[]}
         title="Vault"
       />
       {vault !== undefined ? (
-        <Loaded onOpen={(place) => setOverlay({ kind: "cell", place })} slug={slug} vault={vault} />
+        <Loaded
+          batch={
+            drafts === undefined
+              ? undefined
+              : {
+                  drafts,
+                  onDraft: (place, value) => setDrafts((before = new Map()) => withDraft(before, place, value))
+                }
+          }
+          onOpen={(place) => setOverlay({ kind: "cell", place })}
+          slug={slug}
+          vault={vault}
+        />
       ) : error !== null ? (
         <FailureView error={error} onRetry={() => void refetch()} />
       ) : (
         <SkeletonRows rows={12} />
       )}
       <Suspense fallback={null}>
+        {drafts !== undefined && (
+          <BatchBar drafts={drafts} onClose={() => setDrafts(undefined)} onDrafts={setDrafts} slug={slug} />
+        )}
         {overlay?.kind === "cell" && <CellDialog {...overlay.place} onClose={close} slug={slug} />}
         {overlay?.kind === "add" && <AddDialog onClose={close} product={product} slug={slug} />}
         {overlay?.kind === "paste" && (
