@@ -1,6 +1,7 @@
 import tailwind from "@tailwindcss/vite"
 import react from "@vitejs/plugin-react"
 import { defineConfig } from "vite"
+import { onlyCalledRoutes } from "./build/calledRoutes.ts"
 
 const base =
   /node_modules\/(?:react|react-dom|scheduler|use-sync-external-store|@tanstack\/(?:history|query-core|react-query|react-router|react-store|router-core|store))\/|packages\/client\/src|website\/src\/(?:api\/(?!live)|app\/(?:Shell|Sidebar|Failures|router|places|theme)|ui\/(?:Button|Copy|Header|Icon|Kbd|Menu|States|StatusMark|Time|Truncated|Badge|format|keys|toast)\.)/
@@ -8,13 +9,18 @@ const base =
 /** The website's bundle. `build/build.ts` says where it goes, and makes what the server answers with of it. */
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), tailwind()],
+  plugins: [react(), tailwind(), onlyCalledRoutes()],
   build: {
     target: ["chrome123", "firefox128", "safari17.5"],
     cssTarget: ["chrome123", "firefox128", "safari17.5"],
     manifest: true,
-    // Its own is an inline script, which the policy of the pages forbids; the browsers above need none.
-    modulePreload: { polyfill: false },
+    modulePreload: {
+      // Its own is an inline script, which the policy of the pages forbids; the browsers above need none.
+      polyfill: false,
+      // A list of all files and what each needs would be in the first of them. What a page needs, its HTML asks for at once.
+      resolveDependencies: (_, files, { hostType }) =>
+        hostType === "js" ? files.filter((file) => file.endsWith(".css")) : files
+    },
     // Data addresses are no files of the service, and no files can be cached with them.
     assetsInlineLimit: 0,
     rolldownOptions: {

@@ -30,7 +30,7 @@ const RunLink = ({ run, slug }: { readonly run: CaseRun | null; readonly slug: s
     </Link>
   )
 
-export const CaseHistory = ({ caseId, environment, product, run, slug }: Props) => {
+const CaseHistory = ({ caseId, environment, product, run, slug }: Props) => {
   const { data, error } = useQuery(caseQuery(slug, product, caseId, environment))
   if (data === undefined) {
     return (
@@ -98,3 +98,5 @@ export const CaseHistory = ({ caseId, environment, product, run, slug }: Props) 
 /** Runs are counted behind their finish, and cases of skipped tests are none. */
 const historyText = (error: unknown): string =>
   failureOf(error)._tag === "NotFound" ? "No finished run of it is counted yet." : failureOf(error).message
+
+export default CaseHistory

@@ -1,7 +1,7 @@
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
+import { useInfiniteQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { Case } from "@delivery/domain/runs/Case"
-import { useCallback, useEffect, useRef, useState } from "react"
+import { lazy, Suspense, useCallback, useEffect, useRef, useState } from "react"
 import { serviceUrl } from "../api/client.ts"
 import { FailureView } from "../api/FailureView.tsx"
 import { Button } from "../ui/Button.tsx"
@@ -16,8 +16,7 @@ import { type Status, StatusMark } from "../ui/StatusMark.tsx"
 import { CasesFilterBar, NoProduct, useProduct } from "./CasesFilterBar.tsx"
 import { CasesTabs } from "./CasesTabs.tsx"
 import { evidenceOf, shownStates } from "./evidence.ts"
-import { Heat } from "./Heat.tsx"
-import { caseQuery, casesQuery } from "./queries.ts"
+import { casesQuery } from "./queries.ts"
 import type { CasesSearch } from "./search.ts"
 import { StateBadge } from "./StateBadge.tsx"
 
@@ -26,18 +25,7 @@ import { StateBadge } from "./StateBadge.tsx"
 const columns =
   "grid grid-cols-[16px_minmax(0,1fr)_auto] items-center gap-3 px-4 md:grid-cols-[16px_minmax(0,1fr)_minmax(0,19rem)_4.5rem_4.5rem] lg:grid-cols-[16px_minmax(0,1fr)_minmax(0,22rem)_8rem_4.5rem_4.5rem]"
 
-interface HeatProps {
-  readonly caseId: string
-  readonly environment: string | undefined
-  readonly product: string
-  readonly slug: string
-}
-
-/** The newest results of a test, read when its row is drawn. */
-const RowHeat = ({ caseId, environment, product, slug }: HeatProps) => {
-  const { data } = useQuery({ ...caseQuery(slug, product, caseId, environment), staleTime: 60_000 })
-  return data === undefined ? null : <Heat results={data.results} />
-}
+const RowHeat = lazy(() => import("./RowHeat.tsx"))
 
 const markOf = ({ states }: Case): Status =>
   states.includes("failing") ? "failed" : states.includes("flaky") ? "flaky" : states.length > 0 ? "passed" : "skipped"
@@ -71,7 +59,9 @@ const CaseRow = ({ environment, isCurrent, one, product, slug }: RowProps) => (
       {one.states.length === 0 && <span className="text-muted text-xs">not run for 30 days</span>}
     </span>
     <span className="hidden lg:block">
-      <RowHeat caseId={one.caseId} environment={environment} product={product} slug={slug} />
+      <Suspense fallback={null}>
+        <RowHeat caseId={one.caseId} environment={environment} product={product} slug={slug} />
+      </Suspense>
     </span>
     <span className="text-muted tabular hidden text-right md:block" title="How many of its results of 30 days passed">
       {one.passRate === null ? "–" : formatRate(one.passRate)}

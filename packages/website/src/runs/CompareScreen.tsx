@@ -1,9 +1,11 @@
-import { useInfiniteQuery, useQueries, useQuery } from "@tanstack/react-query"
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import type { TestRun } from "@delivery/domain/runs/TestRun"
+import type { Secret } from "@delivery/domain/vault/Secret"
 import { useMemo } from "react"
 import { FailureView } from "../api/FailureView.tsx"
 import { actorName } from "../api/actors.ts"
+import { workspaceKey } from "../api/queries.ts"
 import { releasesQuery } from "../catalog/queries.ts"
 import { Button } from "../ui/Button.tsx"
 import { Filter } from "../ui/Filter.tsx"
@@ -166,14 +168,27 @@ const Secrets = ({ base, run, slug }: Props) => {
       secret.product.slug === product.slug &&
       secret.environments.some((one) => one.environment.slug === environment.slug && (one.updatedAt ?? "") > from)
   )
-  const versions = useQueries({
-    queries: written.map(({ name }) => versionsQuery(slug, product.slug, name, environment.slug))
+  const queries = useQueryClient()
+  const { data: lines = [] } = useQuery({
+    queryKey: workspaceKey(
+      slug,
+      "vault",
+      "between",
+      base.id,
+      run.id,
+      written.map(({ updatedAt }) => updatedAt)
+    ),
+    queryFn: async () => {
+      const read = async ({ name }: Secret) => {
+        const { versions } = await queries.fetchQuery(versionsQuery(slug, product.slug, name, environment.slug))
+        return versions
+          .filter(({ createdAt }) => isBetween(createdAt, base.startedAt, run.startedAt))
+          .map((version) => ({ name, version }))
+      }
+      return (await Promise.all(written.map(read))).flat()
+    },
+    enabled: vault !== undefined
   })
-  const lines = written.flatMap(({ name }, index) =>
-    (versions[index]?.data?.versions ?? [])
-      .filter(({ createdAt }) => isBetween(createdAt, base.startedAt, run.startedAt))
-      .map((version) => ({ name, version }))
-  )
   return (
     <section aria-label="Secrets between">
       <h2 className="text-muted px-4 pt-4 pb-1 text-xs font-medium">Secrets written between, in {environment.name}</h2>

@@ -1,14 +1,16 @@
 import type { Secret } from "@delivery/domain/vault/Secret"
 import type { EnvironmentRef } from "@delivery/domain/catalog/Environment"
-import { type KeyboardEvent, useEffect, useRef, useState } from "react"
+import { type KeyboardEvent, lazy, Suspense, useEffect, useRef, useState } from "react"
 import { EnvironmentName } from "../catalog/EnvironmentName.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { DrawnRows } from "../ui/Rows.tsx"
 import { Time } from "../ui/Time.tsx"
-import { type Draft, type Drafts, keyOf, type Place } from "./drafts.ts"
+import { type Drafts, keyOf, type Place } from "./drafts.ts"
 import { cellState } from "./rows.ts"
 
 /** Names by environments, as a grid that the keyboard walks: arrows move, Enter opens. */
+
+const BatchCell = lazy(() => import("./BatchCell.tsx"))
 
 /** Cells that are written together: each has a draft, until all are sent. */
 export interface Batch {
@@ -54,43 +56,6 @@ const CellContent = ({ cell, secret }: Place) => {
     </>
   )
 }
-
-const DraftContent = ({ draft }: { readonly draft: Draft }) => (
-  <span className={`inline-flex items-center gap-1.5 ${draft.conflict === undefined ? "text-accent" : "text-warning"}`}>
-    <Icon name={draft.conflict === undefined ? "commit" : "warning"} size={14} />
-    {draft.conflict !== undefined ? `now v${draft.conflict}` : draft.value === null ? "to be cleared" : "new value"}
-  </span>
-)
-
-/** What a screen reader hears of a draft. */
-const draftWords = ({ conflict, value }: Draft): string =>
-  `, ${value === null ? "to be cleared" : "has a new value"}, not written yet${conflict === undefined ? "" : `, somebody else has written version ${conflict}`}`
-
-interface CellInputProps {
-  readonly label: string
-  /** Undefined where it was given up. */
-  readonly onDone: (value: string | undefined) => void
-}
-
-/** The field keeps its text to itself: no attribute of the page has it. */
-const CellInput = ({ label, onDone }: CellInputProps) => (
-  <input
-    aria-label={label}
-    autoComplete="off"
-    autoFocus
-    className="bg-surface border-strong h-6 w-full min-w-0 rounded-sm border px-1 font-mono text-xs"
-    onBlur={({ currentTarget }) => onDone(currentTarget.value === "" ? undefined : currentTarget.value)}
-    onClick={(event) => event.stopPropagation()}
-    onKeyDown={(event) => {
-      event.stopPropagation()
-      if (event.key === "Enter") event.currentTarget.blur()
-      if (event.key !== "Escape") return
-      event.currentTarget.value = ""
-      event.currentTarget.blur()
-    }}
-    spellCheck={false}
-  />
-)
 
 const template = (columns: number) => `var(--vault-name) repeat(${columns}, minmax(8.5rem, 1fr))`
 
@@ -185,17 +150,20 @@ const Row = ({
           <span className="sr-only">
             {secret.name} in {environment.name} {words[cell === undefined ? "none" : cellState(cell, secret)]}
             {cell !== undefined && cell.version > 0 && `, version ${cell.version}`}
-            {draft !== undefined && draftWords(draft)}
           </span>
-          {place !== undefined && editing === keyOf(place) ? (
-            <CellInput
-              label={`New value of ${secret.name} in ${environment.name}`}
-              onDone={(value) => onEdited(place, value)}
-            />
+          {place !== undefined && (draft !== undefined || editing === keyOf(place)) ? (
+            <Suspense fallback={null}>
+              <BatchCell
+                draft={draft}
+                isEditing={editing === keyOf(place)}
+                label={`New value of ${secret.name} in ${environment.name}`}
+                onDone={(value) => onEdited(place, value)}
+              />
+            </Suspense>
           ) : (
             place !== undefined && (
               <span aria-hidden="true" className="flex min-w-0 items-center gap-1.5">
-                {draft === undefined ? <CellContent {...place} /> : <DraftContent draft={draft} />}
+                <CellContent {...place} />
               </span>
             )
           )}

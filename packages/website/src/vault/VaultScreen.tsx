@@ -6,13 +6,10 @@ import { serviceUrl } from "../api/client.ts"
 import { FailureView } from "../api/FailureView.tsx"
 import { mayAct, useRole } from "../api/session.ts"
 import { productsQuery } from "../catalog/queries.ts"
-import { Button, buttonClass } from "../ui/Button.tsx"
 import { Filter, pressedClass } from "../ui/Filter.tsx"
 import { formatCount } from "../ui/format.ts"
 import { Header } from "../ui/Header.tsx"
-import { Icon } from "../ui/Icon.tsx"
 import { useKeys } from "../ui/keys.ts"
-import { Menu } from "../ui/Menu.tsx"
 import { SearchField } from "../ui/SearchField.tsx"
 import { Empty, SkeletonRows } from "../ui/States.tsx"
 import { type Drafts, type Place, withDraft } from "./drafts.ts"
@@ -25,6 +22,7 @@ import { type Batch, VaultGrid } from "./VaultGrid.tsx"
 
 const CellDialog = lazy(() => import("./CellDialog.tsx"))
 const AddDialog = lazy(() => import("./AddDialog.tsx"))
+const VaultActions = lazy(() => import("./VaultActions.tsx"))
 const BatchBar = lazy(() => import("./BatchBar.tsx"))
 const PasteDialog = lazy(() => import("./PasteDialog.tsx"))
 
@@ -112,55 +110,6 @@ const Loaded = ({ batch, onOpen, slug, vault }: LoadedProps) => {
   )
 }
 
-interface ActionsProps {
-  readonly slug: string
-  readonly mayWrite: boolean
-  readonly onAdd: () => void
-  readonly onBatch: () => void
-  readonly onPaste: () => void
-}
-
-const VaultActions = ({ mayWrite, onAdd, onBatch, onPaste, slug }: ActionsProps) => {
-  const { product } = useSearch({ from: "/w/$slug/vault" })
-  const navigate = useNavigate()
-  const compare = () =>
-    void navigate({ to: "/w/$slug/vault/compare", params: { slug }, search: product === undefined ? {} : { product } })
-  const others = [
-    { keys: "e", label: "Compare environments", run: compare },
-    ...(mayWrite ? [{ keys: "b", label: "Edit several cells", run: onBatch }] : [])
-  ]
-  useKeys([
-    ...others.map((one) => ({ ...one, group: "Vault" })),
-    ...(mayWrite
-      ? [
-          { keys: "c", label: "Add a secret", group: "Vault", run: onAdd },
-          { keys: "v", label: "Paste a .env file", group: "Vault", run: onPaste }
-        ]
-      : [])
-  ])
-  return (
-    <>
-      <Menu
-        groups={[{ items: others.map(({ keys, label, run }) => ({ label, shortcut: keys, onSelect: run })) }]}
-        label="More"
-        trigger={(props) => (
-          <button {...props} aria-label="More" className={buttonClass("quiet")} type="button">
-            <Icon name="more" />
-          </button>
-        )}
-      />
-      {mayWrite && (
-        <>
-          <Button onClick={onPaste}>Paste .env</Button>
-          <Button icon="plus" look="primary" onClick={onAdd}>
-            Add secret
-          </Button>
-        </>
-      )}
-    </>
-  )
-}
-
 const VaultScreen = () => {
   const { slug } = useParams({ from: "/w/$slug/vault" })
   const { product } = useSearch({ from: "/w/$slug/vault" })
@@ -173,13 +122,15 @@ const VaultScreen = () => {
     <div className="flex h-full min-h-90 flex-col">
       <Header
         actions={
-          <VaultActions
-            mayWrite={mayWrite}
-            onAdd={() => setOverlay({ kind: "add" })}
-            onBatch={() => setDrafts(drafts ?? new Map())}
-            onPaste={() => setOverlay({ kind: "paste" })}
-            slug={slug}
-          />
+          <Suspense fallback={null}>
+            <VaultActions
+              mayWrite={mayWrite}
+              onAdd={() => setOverlay({ kind: "add" })}
+              onBatch={() => setDrafts(drafts ?? new Map())}
+              onPaste={() => setOverlay({ kind: "paste" })}
+              slug={slug}
+            />
+          </Suspense>
         }
         crumbs={[]}
         title="Vault"
