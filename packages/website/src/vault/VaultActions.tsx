@@ -14,7 +14,7 @@ interface Props {
   readonly onPaste: () => void
 }
 
-const VaultActions = ({ mayWrite, onAdd, onBatch, onPaste, slug }: Props) => {
+export const VaultActions = ({ mayWrite, onAdd, onBatch, onPaste, slug }: Props) => {
   const { product } = useSearch({ from: "/w/$slug/vault" })
   const navigate = useNavigate()
   const compare = () =>
@@ -54,5 +54,3 @@ const VaultActions = ({ mayWrite, onAdd, onBatch, onPaste, slug }: Props) => {
     </>
   )
 }
-
-export default VaultActions

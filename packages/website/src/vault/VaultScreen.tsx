@@ -16,13 +16,13 @@ import { type Drafts, type Place, withDraft } from "./drafts.ts"
 import { vaultQuery } from "./queries.ts"
 import { isMissingSomewhere, shownSecrets } from "./rows.ts"
 import type { VaultSearch } from "./search.ts"
+import { VaultActions } from "./VaultActions.tsx"
 import { type Batch, VaultGrid } from "./VaultGrid.tsx"
 
 /** Secrets of all products: which is where, which is missing, and who wrote it when. Values show one at a time. */
 
 const CellDialog = lazy(() => import("./CellDialog.tsx"))
 const AddDialog = lazy(() => import("./AddDialog.tsx"))
-const VaultActions = lazy(() => import("./VaultActions.tsx"))
 const BatchBar = lazy(() => import("./BatchBar.tsx"))
 const PasteDialog = lazy(() => import("./PasteDialog.tsx"))
 
@@ -122,15 +122,13 @@ const VaultScreen = () => {
     <div className="flex h-full min-h-90 flex-col">
       <Header
         actions={
-          <Suspense fallback={null}>
-            <VaultActions
-              mayWrite={mayWrite}
-              onAdd={() => setOverlay({ kind: "add" })}
-              onBatch={() => setDrafts(drafts ?? new Map())}
-              onPaste={() => setOverlay({ kind: "paste" })}
-              slug={slug}
-            />
-          </Suspense>
+          <VaultActions
+            mayWrite={mayWrite}
+            onAdd={() => setOverlay({ kind: "add" })}
+            onBatch={() => setDrafts(drafts ?? new Map())}
+            onPaste={() => setOverlay({ kind: "paste" })}
+            slug={slug}
+          />
         }
         crumbs={[]}
         title="Vault"
