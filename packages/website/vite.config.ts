@@ -30,9 +30,5 @@ export default defineConfig({
       }
     },
     reportCompressedSize: false
-  },
-  // `pnpm --filter @delivery/website dev` shows the parts, and the screens over a server that runs beside it.
-  server: {
-    proxy: { "/v1": "http://localhost:4000", "/auth": "http://localhost:4000", "/sign-in": "http://localhost:4000" }
   }
 })

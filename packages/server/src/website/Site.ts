@@ -29,9 +29,10 @@ export class Site extends Context.Service<
     Site,
     Effect.gen(function* () {
       const { website } = yield* Settings
-      const isServed = website && existsSync(script)
+      const isServed = website !== "false" && existsSync(script)
       let state: SiteState = { _tag: "Building" }
-      if (isServed) {
+      // Elsewhere, as in development, others serve its pages at the same address.
+      if (isServed && website === "true") {
         const fail = Effect.sync(() => {
           state = { _tag: "Failed" }
         })
